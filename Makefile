@@ -1,0 +1,46 @@
+# One command for what people do daily. CMake presets are underneath; see CMakePresets.json.
+PRESET ?= release
+BUILD := build/$(PRESET)
+
+.PHONY: help setup build cluster test unit scenarios demo bench format tidy asan tsan
+.DEFAULT_GOAL := help
+
+help: ## Show this list
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## Install what is needed (Debian 12 packages; asks nothing, safe to repeat)
+	@scripts/setup.sh
+
+build: setup ## Build the three operators and their tests (PRESET=dev|release|asan|tsan)
+	@scripts/build.sh $(PRESET)
+
+cluster: setup ## Build the control plane used by demo and tests (once: about 12 minutes)
+	@integration-tests/cluster/build.sh
+
+test: ## Everything: unit tests, then the real binaries on a real control plane
+	@scripts/test.sh
+
+unit: build ## Unit tests only
+	@ctest --preset $(PRESET) -j2
+
+scenarios: build cluster ## Scenario tests only (T="-k ghosts" picks some)
+	@integration-tests/scenarios/run.sh $(T)
+
+demo: build cluster ## A running evaluation set-up, live in the terminal (KEEP=1 leaves it running)
+	@integration-tests/demo/run.sh
+
+bench: build cluster ## The numbers of docs/performance.md
+	@scripts/bench.sh
+
+format: ## Format all C++ and Go sources in place
+	@find common operators -name '*.cpp' -o -name '*.h' | xargs clang-format-19 -i
+	@find integration-tests/cluster -name '*.go' | xargs gofmt -w
+
+tidy: build ## Run clang-tidy's bug-finding checks over all sources
+	@run-clang-tidy-19 -quiet -p $(BUILD) '/(common|operators)/.*\.cpp$$'
+
+asan: ## Unit tests under ASan and UBSan
+	@$(MAKE) unit PRESET=asan
+
+tsan: ## Unit tests under ThreadSanitizer
+	@$(MAKE) unit PRESET=tsan

@@ -1,0 +1,81 @@
+#include "base/log.h"
+
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <nlohmann/json.hpp>
+
+namespace esi::log {
+
+namespace {
+
+struct sink {
+    std::shared_ptr<spdlog::logger> logger = spdlog::stderr_logger_st("esi");
+    format form = format::text;
+    level threshold = level::info;
+};
+
+sink& the_sink() {
+    static sink instance;
+    return instance;
+}
+
+spdlog::level::level_enum to_spdlog(level at) {
+    switch (at) {
+        case level::debug: return spdlog::level::debug;
+        case level::info: return spdlog::level::info;
+        case level::warn: return spdlog::level::warn;
+        case level::error: return spdlog::level::err;
+    }
+    return spdlog::level::info;
+}
+
+bool needs_quotes(std::string_view value) {
+    return value.empty() || value.find_first_of(" \"=\n\r\t") != std::string_view::npos;
+}
+
+}  // namespace
+
+void configure(level threshold, format form) {
+    auto& out = the_sink();
+    out.threshold = threshold;
+    out.form = form;
+    out.logger->set_level(to_spdlog(threshold));
+    out.logger->flush_on(spdlog::level::debug);
+    out.logger->set_pattern(form == format::json ? "%v" : "%Y-%m-%dT%H:%M:%S.%eZ %L %v",
+                            spdlog::pattern_time_type::utc);
+}
+
+bool enabled(level at) { return at >= the_sink().threshold; }
+
+void write(level at, std::string_view event, std::initializer_list<field> fields) {
+    if (!enabled(at)) return;
+    auto& out = the_sink();
+    if (out.form == format::json) {
+        nlohmann::ordered_json line;
+        auto now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+        line["ts"] = now.time_since_epoch().count();
+        line["level"] = std::string_view(spdlog::level::to_string_view(to_spdlog(at)).data());
+        line["msg"] = event;
+        for (const auto& entry : fields) line[std::string(entry.key)] = entry.value;
+        // Bad UTF-8 in somebody's message must not lose the line.
+        out.logger->log(to_spdlog(at), "{}",
+                        line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+        return;
+    }
+    std::string line(event);
+    for (const auto& entry : fields) {
+        line += ' ';
+        line += entry.key;
+        line += '=';
+        if (needs_quotes(entry.value)) {
+            line += nlohmann::json(entry.value)
+                        .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+        } else {
+            line += entry.value;
+        }
+    }
+    out.logger->log(to_spdlog(at), "{}", line);
+}
+
+}  // namespace esi::log

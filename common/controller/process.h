@@ -1,0 +1,88 @@
+// The life of an operator: flags, log, credentials, HTTP, caches, election, controllers; and the
+// way back in the reverse order. A main.cpp is: make options, make process, add the operator, run.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/task_group.h"
+#include "controller/controller.h"
+#include "controller/events.h"
+#include "controller/metrics.h"
+#include "http/server.h"
+#include "kube/client.h"
+#include "kube/informer.h"
+
+namespace CLI {
+class App;
+}
+
+namespace esi::controller {
+
+/// Flags that all operators have (docs/user-guide.md); each also as ESI_<FLAG> in the environment.
+struct process_options {
+    std::string kubeconfig;
+    std::string context;
+    std::vector<std::string> namespaces;  ///< empty: all
+    bool leader_elect = true;
+    std::string leader_elect_namespace = "esi-system";
+    seconds lease_duration{15};
+    seconds renew_deadline{10};
+    seconds retry_period{2};
+    std::string bind_address = "0.0.0.0";
+    int port = 0;
+    std::string tls_cert_file;
+    std::string tls_private_key_file;
+    std::string log_level = "info";
+    std::string log_format = "text";
+    double kube_api_qps = 0;
+    bool enable_debug_endpoints = false;
+
+    void add_to(CLI::App& app, int default_port);
+};
+
+/// Everything a part of an operator may need, owned by the process, valid until it has stopped.
+struct environment {
+    asio::any_io_executor executor;
+    clock& time;
+    /// Writes only while this process leads (see kube::client::limit_writes).
+    kube::client& api;
+    event_recorder& events;
+    metrics& numbers;
+    http::router& routes;
+    const process_options& options;
+};
+
+/// The three operators implement this.
+class operator_part {
+public:
+    virtual ~operator_part() = default;
+    /// Caches to fill before leading; run() of each is spawned and must have synced before lead().
+    struct cache {
+        std::string name;
+        std::function<asio::awaitable<void>()> run;
+        std::function<bool()> synced;
+        /// False: readiness and lead() do not wait for it (kinds that may not be served).
+        bool required = true;
+    };
+    virtual std::vector<cache> caches() = 0;
+    /// This process leads from now on, caches are full: start controllers. Called at most once.
+    virtual void lead() = 0;
+    /// Stop controllers in order. Called once, also when lead() never came.
+    virtual asio::awaitable<void> stop(steady_time deadline) = 0;
+};
+
+/// Makes the operator once the environment stands.
+using operator_factory = std::function<std::unique_ptr<operator_part>(environment&)>;
+
+/// Parses flags (`add_flags` adds the operator's own), runs until SIGTERM or SIGINT, or until the
+/// lease is lost (then exits at once with 1: another leads). Returns the exit code: 0 after an
+/// orderly stop, 2 for wrong flags, 1 else.
+/// `name`: "testbed"; lease esi-<name>, user agent esi-<name>/<version>.
+int run_process(int argc, char** argv, std::string name, int default_port,
+                std::function<void(CLI::App&)> add_flags, operator_factory make);
+
+}  // namespace esi::controller

@@ -1,0 +1,151 @@
+#include "grid/grid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "model/names.h"
+
+namespace esi::grid {
+
+namespace names = model::names;
+
+namespace {
+
+/// A whole number from 0 without sign, blanks or rest.
+std::optional<int> parse_number(std::string_view text) {
+    int value = 0;
+    if (text.empty() || text.front() == '-' || text.front() == '+') return std::nullopt;
+    auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (code != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+/// FNV-1a with a final mix. Fixed for all times: the names of standing ghosts hang on it.
+std::uint64_t hash_of(std::string_view text) {
+    std::uint64_t hash = 14695981039346656037ull;
+    for (char c : text) {
+        hash ^= static_cast<unsigned char>(c);
+        hash *= 1099511628211ull;
+    }
+    hash ^= hash >> 33;
+    hash *= 0xff51afd7ed558ccdull;
+    hash ^= hash >> 33;
+    return hash;
+}
+
+/// Of two ghosts that claim one slot the one that holds the room is the one to look at.
+bool better_ghost(const model::pod& candidate, const model::pod& known) {
+    auto rank = [](const model::pod& pod) {
+        return (pod.live() ? 4 : 0) + (pod.bound() ? 2 : 0) + (pod.metadata.deleting() ? 0 : 1);
+    };
+    return rank(candidate) > rank(known);
+}
+
+}  // namespace
+
+std::vector<slot> slots_of(const model::testbed_layout& layout) {
+    std::vector<const model::layout_node*> nodes;
+    for (const auto& node : layout.nodes) nodes.push_back(&node);
+    std::sort(nodes.begin(), nodes.end(), [](const auto* a, const auto* b) {
+        return std::tie(a->id, a->name) < std::tie(b->id, b->name);
+    });
+    std::vector<slot> out;
+    for (int index = 0; index < layout.slots_per_node; ++index) {
+        for (const auto* node : nodes) {
+            out.push_back({static_cast<int>(out.size()), node->name, node->id, index});
+        }
+    }
+    return out;
+}
+
+std::string ghost_name(std::string_view testbed, std::string_view testbed_uid,
+                       std::string_view node, int index) {
+    const auto hash = hash_of(fmt::format("{}/{}/{}", testbed_uid, node, index));
+    return fmt::format("{}-ghost-{:010x}", testbed, hash >> 24);
+}
+
+bool slot_view::ghost_bound() const { return ghost && ghost->bound(); }
+
+bool slot_view::free() const {
+    return job_pods.empty() && ghost_bound() && ghost->live() && !ghost->metadata.deleting();
+}
+
+std::optional<int> slot_index_of_ghost(const model::pod& ghost) {
+    return parse_number(ghost.metadata.annotation(names::index));
+}
+
+std::optional<int> slot_of_pod(const model::pod& pod) {
+    return parse_number(pod.metadata.annotation(names::slot));
+}
+
+bool let_in(const model::pod& pod) {
+    return std::find(pod.scheduling_gates.begin(), pod.scheduling_gates.end(), names::gate) ==
+           pod.scheduling_gates.end();
+}
+
+std::vector<slot_view> look(const model::testbed_layout& layout,
+                            std::span<const pod_pointer> pods) {
+    std::vector<slot_view> out;
+    std::map<std::pair<std::string_view, int>, std::size_t> by_place;
+    auto slots = slots_of(layout);
+    out.reserve(slots.size());
+    for (auto& place : slots) {
+        out.emplace_back().place = std::move(place);
+    }
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        by_place[{out[i].place.node, out[i].place.index}] = i;
+    }
+    for (const auto& pod : pods) {
+        if (!pod) continue;
+        if (pod->is_ghost()) {
+            auto index = slot_index_of_ghost(*pod);
+            if (!index) continue;
+            auto at = by_place.find({pod->metadata.annotation(names::node), *index});
+            if (at == by_place.end()) continue;
+            auto& known = out[at->second].ghost;
+            if (!known || better_ghost(*pod, *known)) known = pod;
+            continue;
+        }
+        auto position = slot_of_pod(*pod);
+        if (!position || *position >= static_cast<int>(out.size())) continue;
+        if (pod->terminal() || pod->run().empty() || !let_in(*pod)) continue;
+        auto& view = out[static_cast<std::size_t>(*position)];
+        if (pod->metadata.annotation(names::slot_node) != view.place.node) continue;
+        if (pod->bound() && pod->node_name != view.place.node) continue;
+        view.job_pods.push_back(pod);
+    }
+    return out;
+}
+
+std::vector<int> parse_slot_list(std::string_view text) {
+    std::vector<int> out;
+    while (true) {
+        auto comma = text.find(',');
+        auto number = parse_number(text.substr(0, comma));
+        if (!number) return {};
+        out.push_back(*number);
+        if (comma == std::string_view::npos) return out;
+        text.remove_prefix(comma + 1);
+    }
+}
+
+std::string show_slot_list(std::span<const int> slots) {
+    return fmt::format("{}", fmt::join(slots, ","));
+}
+
+std::string_view hold_of_run(std::string_view run) {
+    auto dot = run.rfind('.');
+    return dot == std::string_view::npos ? std::string_view{} : run.substr(0, dot);
+}
+
+std::string_view scheduling_uid_of_hold(std::string_view hold) {
+    auto dot = hold.rfind('.');
+    return dot == std::string_view::npos ? std::string_view{} : hold.substr(0, dot);
+}
+
+}  // namespace esi::grid

@@ -1,0 +1,68 @@
+// Slots as pure functions of objects: which positions there are, what is in each, what fits.
+// No I/O, no state; used by all three operators, so that they agree on what "free" means.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/cluster.h"
+#include "model/testbed.h"
+
+namespace esi::grid {
+
+using pod_pointer = std::shared_ptr<const model::pod>;
+
+/// Where a position is. Positions are ranks in the order (index on the node, node id), from 0.
+struct slot {
+    int position = 0;
+    std::string node;
+    std::int64_t node_id = 0;
+    int index = 0;  ///< the slot's index on its node, from 0
+};
+
+/// All slots of a layout in position order.
+std::vector<slot> slots_of(const model::testbed_layout& layout);
+
+/// `<testbed>-ghost-<10 hex digits of a hash of testbed uid, node name, index>`: two makers of the
+/// same ghost collide with AlreadyExists. At most 63 + 17 characters.
+std::string ghost_name(std::string_view testbed, std::string_view testbed_uid,
+                       std::string_view node, int index);
+
+/// The annotation `index` of a ghost; nothing when it is not a whole number from 0.
+std::optional<int> slot_index_of_ghost(const model::pod& ghost);
+/// The annotation `slot` of a job pod: its position; nothing when it is not a whole number from 0.
+std::optional<int> slot_of_pod(const model::pod& pod);
+/// ESI's gate is not (or no longer) on the pod: a scheduler may bind it.
+bool let_in(const model::pod& pod);
+
+/// What stands in one slot, as the pods tell it.
+struct slot_view {
+    slot place;
+    /// The ghost made for this slot, whatever its phase; null when there is none.
+    pod_pointer ghost;
+    /// Job pods that were given this slot (annotation slot, and bound or let in to this node) and
+    /// have not ended. More than one only while something is wrong.
+    std::vector<pod_pointer> job_pods;
+
+    bool ghost_bound() const;
+    /// No live pod of a job is in it and its ghost is bound, live and not being deleted.
+    bool free() const;
+};
+
+/// `pods`: every pod that carries the testbed's labels (ghosts and job pods). A pod without a run
+/// token is no job pod, whatever else it carries.
+std::vector<slot_view> look(const model::testbed_layout& layout,
+                            std::span<const pod_pointer> pods);
+
+/// Parses the annotation `slots` ("3,5,8"). Empty on any error.
+std::vector<int> parse_slot_list(std::string_view text);
+std::string show_slot_list(std::span<const int> slots);
+
+/// The run tokens: a hold is "<scheduling uid>.<testbed resourceVersion>", a run is "<hold>.<k>".
+std::string_view hold_of_run(std::string_view run);
+std::string_view scheduling_uid_of_hold(std::string_view hold);
+
+}  // namespace esi::grid

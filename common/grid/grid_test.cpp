@@ -1,0 +1,144 @@
+#include "grid/grid.h"
+
+#include <gtest/gtest.h>
+
+#include "model/names.h"
+
+namespace esi::grid {
+namespace {
+
+namespace names = model::names;
+
+model::testbed_layout three_nodes() {
+    model::testbed_layout layout;
+    layout.revision = 1;
+    // Out of order on purpose: the order is the node id's.
+    layout.nodes = {{"node-c", "uc", 7}, {"node-a", "ua", 0}, {"node-b", "ub", 2}};
+    layout.slots_per_node = 2;
+    return layout;
+}
+
+pod_pointer ghost(std::string node, std::string index, bool bound, std::string phase = "Running") {
+    model::pod pod;
+    pod.metadata.name = "ghost-" + node + index;
+    pod.metadata.labels = {{std::string(names::testbed), "tb"},
+                           {std::string(names::testbed_namespace), "default"},
+                           {std::string(names::ghost), "true"}};
+    pod.metadata.annotations = {{std::string(names::node), node}, {std::string(names::index), index}};
+    if (bound) pod.node_name = node;
+    pod.phase = std::move(phase);
+    return std::make_shared<const model::pod>(std::move(pod));
+}
+
+model::pod job_pod(std::string slot, std::string node) {
+    model::pod pod;
+    pod.metadata.name = "executor-" + slot;
+    pod.metadata.labels = {{std::string(names::testbed), "tb"},
+                           {std::string(names::testbed_namespace), "default"},
+                           {std::string(names::job), "job"}};
+    pod.metadata.annotations = {{std::string(names::run), "uid.12.1"},
+                                {std::string(names::slot), std::move(slot)},
+                                {std::string(names::slot_node), node}};
+    pod.node_name = node;
+    pod.phase = "Running";
+    return pod;
+}
+
+pod_pointer shared(model::pod pod) { return std::make_shared<const model::pod>(std::move(pod)); }
+
+TEST(grid, consecutive_positions_go_round_the_nodes) {
+    std::vector<std::string> seen;
+    for (const auto& slot : slots_of(three_nodes())) {
+        seen.push_back(std::to_string(slot.position) + " " + slot.node + " " +
+                       std::to_string(slot.node_id) + " " + std::to_string(slot.index));
+    }
+    EXPECT_EQ(seen, (std::vector<std::string>{"0 node-a 0 0", "1 node-b 2 0", "2 node-c 7 0",
+                                              "3 node-a 0 1", "4 node-b 2 1", "5 node-c 7 1"}));
+}
+
+TEST(grid, a_ghosts_name_is_fixed_by_testbed_node_and_index) {
+    const auto name = ghost_name("tb", "uid-1", "node-a", 0);
+    EXPECT_EQ(name.size(), std::string("tb-ghost-").size() + 10);
+    EXPECT_EQ(name, ghost_name("tb", "uid-1", "node-a", 0));
+    EXPECT_NE(name, ghost_name("tb", "uid-2", "node-a", 0));
+    EXPECT_NE(name, ghost_name("tb", "uid-1", "node-b", 0));
+    EXPECT_NE(name, ghost_name("tb", "uid-1", "node-a", 1));
+    EXPECT_EQ(name.find_first_not_of("0123456789abcdef", 9), std::string::npos);
+}
+
+TEST(grid, a_slot_is_free_when_its_ghost_is_bound_and_nobody_is_in_it) {
+    std::vector<pod_pointer> pods{ghost("node-a", "0", true), ghost("node-b", "0", false),
+                                  ghost("node-a", "1", true, "Failed"), ghost("node-b", "1", true),
+                                  shared(job_pod("4", "node-b"))};
+    auto slots = look(three_nodes(), pods);
+    ASSERT_EQ(slots.size(), 6u);
+    EXPECT_TRUE(slots[0].free());
+    EXPECT_FALSE(slots[1].free()) << "its ghost is not bound";
+    EXPECT_FALSE(slots[2].free()) << "no ghost";
+    EXPECT_FALSE(slots[3].free()) << "its ghost has failed";
+    EXPECT_FALSE(slots[4].free()) << "a job pod is in it";
+    ASSERT_EQ(slots[4].job_pods.size(), 1u);
+    EXPECT_EQ(slots[4].job_pods[0]->metadata.name, "executor-4");
+}
+
+TEST(grid, a_pod_is_in_a_slot_only_with_run_node_and_without_the_gate) {
+    struct row {
+        const char* what;
+        std::size_t expected;
+        void (*change)(model::pod&);
+    };
+    for (const auto& row : {
+             row{"bound", 1, [](model::pod&) {}},
+             row{"let in, not bound yet", 1, [](model::pod& pod) { pod.node_name.clear(); }},
+             row{"terminating still counts", 1,
+                 [](model::pod& pod) { pod.metadata.deletion_timestamp.emplace(); }},
+             row{"succeeded", 0, [](model::pod& pod) { pod.phase = "Succeeded"; }},
+             row{"failed", 0, [](model::pod& pod) { pod.phase = "Failed"; }},
+             row{"gated", 0,
+                 [](model::pod& pod) {
+                     pod.node_name.clear();
+                     pod.scheduling_gates = {std::string(names::gate)};
+                 }},
+             row{"no run", 0,
+                 [](model::pod& pod) {
+                     pod.metadata.annotations.erase(std::string(names::run));
+                 }},
+             row{"bound elsewhere", 0, [](model::pod& pod) { pod.node_name = "node-b"; }},
+             row{"slot of another layout", 0,
+                 [](model::pod& pod) {
+                     pod.metadata.annotations[std::string(names::slot_node)] = "node-b";
+                 }},
+             row{"slot out of range", 0,
+                 [](model::pod& pod) { pod.metadata.annotations[std::string(names::slot)] = "6"; }},
+             row{"slot is no number", 0,
+                 [](model::pod& pod) {
+                     pod.metadata.annotations[std::string(names::slot)] = "-0";
+                 }},
+         }) {
+        auto pod = job_pod("0", "node-a");
+        row.change(pod);
+        std::vector<pod_pointer> pods{shared(pod)};
+        EXPECT_EQ(look(three_nodes(), pods)[0].job_pods.size(), row.expected) << row.what;
+    }
+}
+
+TEST(grid, slot_lists_are_read_strictly) {
+    EXPECT_EQ(parse_slot_list("3,5,8"), (std::vector<int>{3, 5, 8}));
+    EXPECT_EQ(parse_slot_list("0"), (std::vector<int>{0}));
+    for (auto bad : {"", ",", "1,", ",1", "1,,2", "a", "1;2", "-1", "+1", " 1", "1 ", "1.0",
+                     "99999999999"}) {
+        EXPECT_TRUE(parse_slot_list(bad).empty()) << bad;
+    }
+    EXPECT_EQ(show_slot_list(std::vector<int>{3, 5, 8}), "3,5,8");
+    EXPECT_EQ(show_slot_list(std::vector<int>{}), "");
+}
+
+TEST(grid, a_run_names_its_hold_and_a_hold_its_scheduling) {
+    EXPECT_EQ(hold_of_run("4f1c-9.1234.7"), "4f1c-9.1234");
+    EXPECT_EQ(scheduling_uid_of_hold("4f1c-9.1234"), "4f1c-9");
+    EXPECT_EQ(hold_of_run("nodot"), "");
+    EXPECT_EQ(scheduling_uid_of_hold(""), "");
+}
+
+}  // namespace
+}  // namespace esi::grid

@@ -1,0 +1,96 @@
+// Requests to the API server, typed by verb, with Kubernetes' errors. Stateless but for the
+// transport; used by every part of a process, from its one loop.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "kube/resource.h"
+#include "kube/transport.h"
+
+namespace esi::kube {
+
+using json = nlohmann::json;
+
+/// What must still be true when a write arrives.
+struct preconditions {
+    preconditions() = default;
+    preconditions(std::string uid_, std::string resource_version_ = {})
+        : uid(std::move(uid_)), resource_version(std::move(resource_version_)) {}
+    std::string uid;
+    std::string resource_version;
+};
+
+struct list_options {
+    list_options() = default;
+    std::string label_selector;
+    std::string field_selector;
+    /// Unset: quorum read ("most recent").
+    std::optional<std::string> resource_version;
+    int limit = 0;
+    std::string continue_token;
+};
+
+struct create_options {
+    create_options() = default;
+    bool dry_run = false;
+    /// Strict | Warn | Ignore; empty = server default.
+    std::string field_validation;
+};
+
+enum class patch_kind { merge, json, strategic, apply };
+
+/// Answers are the raw text of the object, decoded by the caller with model/json.h.
+/// Every request has a deadline (default 30 s). Errors name verb, kind and object.
+class client {
+public:
+    client(transport& wire, const clock& time);
+
+    asio::awaitable<result<std::string>> get(const resource_type& type, std::string ns,
+                                             std::string name);
+    asio::awaitable<result<std::string>> list(const resource_type& type, std::string ns,
+                                              list_options options);
+    asio::awaitable<result<std::string>> create(const resource_type& type, std::string ns,
+                                                json object, create_options options = create_options());
+    /// For merge and apply, guards go into the body (metadata.uid, metadata.resourceVersion), set
+    /// by the caller through kube/patch.h. `subresource` may be "status".
+    asio::awaitable<result<std::string>> patch(const resource_type& type, std::string ns,
+                                               std::string name, patch_kind kind, json body,
+                                               std::string subresource = std::string());
+    /// PUT of a whole object (leases).
+    asio::awaitable<result<std::string>> update(const resource_type& type, std::string ns,
+                                                std::string name, json object);
+    /// `grace` unset: the object's own. Always give a uid.
+    asio::awaitable<result<std::string>> remove(const resource_type& type, std::string ns,
+                                                std::string name, preconditions guard,
+                                                std::optional<int> grace_seconds = std::nullopt);
+
+    /// Asked before every write but a dry run: until when this process may write, by its own clock.
+    /// A write is not sent when that is past (errc::not_leader), and its deadline is cut to it.
+    /// Unset (the lease's own client): no limit.
+    void limit_writes(std::function<std::optional<steady_time>()> may_write_until);
+    void set_default_deadline(steady_time::duration time);
+
+    transport& wire() { return wire_; }
+    const clock& time() const { return time_; }
+
+private:
+    asio::awaitable<result<std::string>> send(request what, std::string subject, bool writes);
+
+    transport& wire_;
+    const clock& time_;
+    std::function<std::optional<steady_time>()> may_write_until_;
+    steady_time::duration default_deadline_ = std::chrono::seconds(30);
+};
+
+/// The error in a Status object (or any body) of an answer >= 400. `subject` is "patch Pod ns/name".
+error status_error(const response& answer, std::string_view subject);
+/// The same for a Status inside a watch (its own code decides).
+error status_error(std::string_view status_json, std::string_view subject);
+
+}  // namespace esi::kube

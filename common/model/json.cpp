@@ -1,0 +1,369 @@
+#include "model/json.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "model/names.h"
+
+namespace esi::model {
+
+namespace {
+
+std::string_view text_of(const element& from) {
+    std::string_view text;
+    return from.get(text) == simdjson::SUCCESS ? text : std::string_view{};
+}
+
+/// The element at a path of member names; a null-like miss gives false.
+bool at(const element& from, std::initializer_list<std::string_view> path, element& out) {
+    out = from;
+    for (auto name : path) {
+        element next;
+        if (out.at_key(name).get(next) != simdjson::SUCCESS) return false;
+        out = next;
+    }
+    return !out.is_null();
+}
+
+std::string text_at(const element& from, std::initializer_list<std::string_view> path) {
+    element found;
+    return at(from, path, found) ? std::string(text_of(found)) : std::string{};
+}
+
+template <class T>
+result<void> read(const element& from, std::initializer_list<std::string_view> path, T& out) {
+    element found;
+    if (!at(from, path, found)) return {};
+    auto done = codec<T>::decode(found, out);
+    if (done) return done;
+    std::string where;
+    for (auto name : path) where += "." + std::string(name);
+    return fail(errc::decode, where + done.error().text);
+}
+
+std::optional<timestamp> time_at(const element& from, std::initializer_list<std::string_view> path) {
+    element found;
+    if (!at(from, path, found)) return std::nullopt;
+    auto parsed = timestamp::parse(text_of(found));
+    return parsed ? std::optional(*parsed) : std::nullopt;
+}
+
+result<amounts> requests_of(const element& container) {
+    resource_list list;
+    if (auto done = read(container, {"resources", "requests"}, list); !done) {
+        return std::unexpected(done.error());
+    }
+    return to_amounts(list);
+}
+
+/// KEP-753: sidecars (init containers with restartPolicy Always) count for all that starts after
+/// them; an ordinary init container counts beside the sidecars before it.
+result<amounts> effective_requests(const element& spec) {
+    amounts sidecars;
+    amounts largest_init;
+    element list;
+    if (at(spec, {"initContainers"}, list) && list.is_array()) {
+        for (element container : simdjson::dom::array(list)) {
+            auto own = requests_of(container);
+            if (!own) return own;
+            if (text_at(container, {"restartPolicy"}) == "Always") {
+                add(sidecars, *own);
+                raise(largest_init, sidecars);
+            } else {
+                amounts beside = sidecars;
+                add(beside, *own);
+                raise(largest_init, beside);
+            }
+        }
+    }
+    amounts total = sidecars;
+    if (at(spec, {"containers"}, list) && list.is_array()) {
+        for (element container : simdjson::dom::array(list)) {
+            auto own = requests_of(container);
+            if (!own) return own;
+            add(total, *own);
+        }
+    }
+    raise(total, largest_init);
+    resource_list overhead;
+    if (auto done = read(spec, {"overhead"}, overhead); !done) return std::unexpected(done.error());
+    add(total, to_amounts(overhead));
+    return total;
+}
+
+void read_container_states(const element& status, pod& out) {
+    for (std::string_view which : {"containerStatuses", "initContainerStatuses"}) {
+        element list;
+        if (!at(status, {which}, list) || !list.is_array()) continue;
+        for (element container : simdjson::dom::array(list)) {
+            auto started = time_at(container, {"state", "running", "startedAt"});
+            if (!started) started = time_at(container, {"state", "terminated", "startedAt"});
+            if (which == "containerStatuses" && started &&
+                (!out.started_at || *started < *out.started_at)) {
+                out.started_at = started;
+            }
+            auto finished = time_at(container, {"state", "terminated", "finishedAt"});
+            if (which == "containerStatuses" && finished &&
+                (!out.finished_at || *out.finished_at < *finished)) {
+                out.finished_at = finished;
+            }
+            for (std::string_view kind : {"terminated", "waiting"}) {
+                element state;
+                if (!out.reason.empty() || !at(container, {"state", kind}, state)) continue;
+                auto reason = text_at(state, {"reason"});
+                if (reason == "Completed" || reason == "ContainerCreating") continue;
+                out.reason = reason;
+                out.message = text_at(state, {"message"});
+            }
+        }
+    }
+}
+
+}  // namespace
+
+std::string json_name(std::string_view member) {
+    std::string out;
+    bool upper = false;
+    for (char c : member) {
+        if (c == '_') {
+            upper = true;
+            continue;
+        }
+        out += upper ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+        upper = false;
+    }
+    return out;
+}
+
+result<void> codec<std::string>::decode(const element& from, std::string& out) {
+    if (from.is_null()) return {};
+    std::string_view text;
+    if (from.get(text) != simdjson::SUCCESS) return fail(errc::decode, ": is not a string");
+    out = text;
+    return {};
+}
+json codec<std::string>::encode(const std::string& value) {
+    return value.empty() ? json(nullptr) : json(value);
+}
+
+result<void> codec<bool>::decode(const element& from, bool& out) {
+    if (from.is_null()) return {};
+    if (from.get(out) != simdjson::SUCCESS) return fail(errc::decode, ": is not true or false");
+    return {};
+}
+json codec<bool>::encode(const bool& value) { return value; }
+
+result<void> codec<std::int64_t>::decode(const element& from, std::int64_t& out) {
+    if (from.is_null()) return {};
+    if (from.get(out) != simdjson::SUCCESS) return fail(errc::decode, ": is not a whole number");
+    return {};
+}
+json codec<std::int64_t>::encode(const std::int64_t& value) { return value; }
+
+result<void> codec<int>::decode(const element& from, int& out) {
+    std::int64_t wide = out;
+    if (auto done = codec<std::int64_t>::decode(from, wide); !done) return done;
+    if (wide < std::numeric_limits<int>::min() || wide > std::numeric_limits<int>::max()) {
+        return fail(errc::decode, ": is out of range");
+    }
+    out = static_cast<int>(wide);
+    return {};
+}
+json codec<int>::encode(const int& value) { return value; }
+
+result<void> codec<timestamp>::decode(const element& from, timestamp& out) {
+    std::string_view text;
+    if (from.get(text) != simdjson::SUCCESS) return fail(errc::decode, ": is not a time");
+    auto parsed = timestamp::parse(text);
+    if (!parsed) return fail(errc::decode, ": " + parsed.error().text);
+    out = *parsed;
+    return {};
+}
+json codec<timestamp>::encode(const timestamp& value) {
+    const bool whole = value.value == std::chrono::floor<std::chrono::seconds>(value.value);
+    return whole ? value.whole_seconds() : value.micro();
+}
+
+result<void> codec<quantity>::decode(const element& from, quantity& out) {
+    std::string text;
+    std::int64_t number = 0;
+    double fraction = 0;
+    std::string_view view;
+    if (from.get(view) == simdjson::SUCCESS) {
+        text = view;
+    } else if (from.get(number) == simdjson::SUCCESS) {
+        text = std::to_string(number);
+    } else if (from.get(fraction) == simdjson::SUCCESS) {
+        text = fmt::format("{}", fraction);
+    } else {
+        return fail(errc::decode, ": is not a quantity");
+    }
+    auto parsed = quantity::parse(text);
+    if (!parsed) return fail(errc::decode, ": " + parsed.error().text);
+    out = std::move(*parsed);
+    return {};
+}
+json codec<quantity>::encode(const quantity& value) { return value.text; }
+
+result<void> codec<raw_json>::decode(const element& from, raw_json& out) {
+    out.text = simdjson::to_string(from);
+    return {};
+}
+json codec<raw_json>::encode(const raw_json& value) {
+    return value.text.empty() ? json(nullptr) : json::parse(value.text, nullptr, false);
+}
+
+result<void> codec<object_meta>::decode(const element& from, object_meta& out) {
+    simdjson::dom::object members;
+    if (from.get(members) != simdjson::SUCCESS) return fail(errc::decode, ": is not an object");
+    for (auto member : members) {
+        result<void> done;
+        const std::string_view key = member.key;
+        if (key == "name") done = codec<std::string>::decode(member.value, out.name);
+        if (key == "namespace") done = codec<std::string>::decode(member.value, out.namespace_);
+        if (key == "uid") done = codec<std::string>::decode(member.value, out.uid);
+        if (key == "resourceVersion") {
+            done = codec<std::string>::decode(member.value, out.resource_version);
+        }
+        if (key == "generation") done = codec<std::int64_t>::decode(member.value, out.generation);
+        if (key == "creationTimestamp") {
+            done = codec<std::optional<timestamp>>::decode(member.value, out.creation_timestamp);
+        }
+        if (key == "deletionTimestamp") {
+            done = codec<std::optional<timestamp>>::decode(member.value, out.deletion_timestamp);
+        }
+        if (key == "labels") done = codec<string_map>::decode(member.value, out.labels);
+        if (key == "ownerReferences") {
+            done = codec<std::vector<owner_reference>>::decode(member.value, out.owner_references);
+        }
+        if (key == "finalizers") {
+            done = codec<std::vector<std::string>>::decode(member.value, out.finalizers);
+        }
+        if (key == "annotations") {
+            simdjson::dom::object annotations;
+            if (member.value.get(annotations) == simdjson::SUCCESS) {
+                for (auto annotation : annotations) {
+                    if (!annotation.key.starts_with(names::prefix)) continue;
+                    out.annotations.emplace(annotation.key, text_of(annotation.value));
+                }
+            }
+        }
+        if (!done) return fail(errc::decode, "." + std::string(key) + done.error().text);
+    }
+    return {};
+}
+json codec<object_meta>::encode(const object_meta& value) {
+    json out = json::object();
+    out["name"] = value.name;
+    if (!value.namespace_.empty()) out["namespace"] = value.namespace_;
+    if (!value.uid.empty()) out["uid"] = value.uid;
+    if (!value.labels.empty()) out["labels"] = value.labels;
+    if (!value.annotations.empty()) out["annotations"] = value.annotations;
+    return out;
+}
+
+result<void> codec<pod>::decode(const element& from, pod& out) {
+    if (auto done = read(from, {"metadata"}, out.metadata); !done) return done;
+    element spec;
+    if (at(from, {"spec"}, spec)) {
+        out.node_name = text_at(spec, {"nodeName"});
+        out.scheduler_name = text_at(spec, {"schedulerName"});
+        out.priority_class_name = text_at(spec, {"priorityClassName"});
+        auto requests = effective_requests(spec);
+        if (!requests) return fail(errc::decode, ".spec" + requests.error().text);
+        out.requests = std::move(*requests);
+        element list;
+        if (at(spec, {"schedulingGates"}, list) && list.is_array()) {
+            for (element gate : simdjson::dom::array(list)) {
+                out.scheduling_gates.push_back(text_at(gate, {"name"}));
+            }
+        }
+        if (out.node_name.empty()) {
+            if (auto done = read(spec, {"tolerations"}, out.tolerations); !done) return done;
+            if (auto done = read(spec, {"affinity"}, out.affinity); !done) return done;
+            if (auto done = read(spec, {"nodeSelector"}, out.node_selector); !done) return done;
+        }
+    }
+    element status;
+    if (!at(from, {"status"}, status)) return {};
+    out.phase = text_at(status, {"phase"});
+    out.nominated_node_name = text_at(status, {"nominatedNodeName"});
+    element conditions;
+    if (at(status, {"conditions"}, conditions) && conditions.is_array()) {
+        for (element condition : simdjson::dom::array(conditions)) {
+            if (text_at(condition, {"type"}) != "PodScheduled") continue;
+            out.scheduled_status = text_at(condition, {"status"});
+            out.scheduled_reason = text_at(condition, {"reason"});
+            out.scheduled_message = text_at(condition, {"message"});
+            out.scheduled_time = time_at(condition, {"lastTransitionTime"});
+        }
+    }
+    read_container_states(status, out);
+    if (out.reason.empty()) {
+        out.reason = text_at(status, {"reason"});
+        out.message = text_at(status, {"message"});
+    }
+    return {};
+}
+json codec<pod>::encode(const pod& value) { return {{"metadata", model::encode(value.metadata)}}; }
+
+result<void> codec<node>::decode(const element& from, node& out) {
+    if (auto done = read(from, {"metadata"}, out.metadata); !done) return done;
+    resource_list allocatable;
+    if (auto done = read(from, {"status", "allocatable"}, allocatable); !done) return done;
+    out.allocatable = to_amounts(allocatable);
+    if (auto done = read(from, {"spec", "taints"}, out.taints); !done) return done;
+    if (auto done = read(from, {"spec", "unschedulable"}, out.unschedulable); !done) return done;
+    element conditions;
+    if (at(from, {"status", "conditions"}, conditions) && conditions.is_array()) {
+        for (element condition : simdjson::dom::array(conditions)) {
+            if (text_at(condition, {"type"}) == "Ready") {
+                out.ready = text_at(condition, {"status"}) == "True";
+            }
+        }
+    }
+    return {};
+}
+json codec<node>::encode(const node& value) { return {{"metadata", model::encode(value.metadata)}}; }
+
+result<void> codec<spark_application>::decode(const element& from, spark_application& out) {
+    if (auto done = read(from, {"metadata"}, out.metadata); !done) return done;
+    out.state = text_at(from, {"status", "applicationState", "state"});
+    out.error_message = text_at(from, {"status", "applicationState", "errorMessage"});
+    out.submission_id = text_at(from, {"status", "submissionID"});
+    out.driver_pod_name = text_at(from, {"status", "driverInfo", "podName"});
+    if (auto done = read(from, {"status", "executionAttempts"}, out.execution_attempts); !done) {
+        return done;
+    }
+    if (auto done = read(from, {"status", "submissionAttempts"}, out.submission_attempts); !done) {
+        return done;
+    }
+    out.last_submission_attempt = time_at(from, {"status", "lastSubmissionAttemptTime"});
+    out.termination_time = time_at(from, {"status", "terminationTime"});
+    return {};
+}
+json codec<spark_application>::encode(const spark_application& value) {
+    return {{"metadata", model::encode(value.metadata)}};
+}
+
+result<void> codec<custom_resource_definition>::decode(const element& from,
+                                                       custom_resource_definition& out) {
+    if (auto done = read(from, {"metadata"}, out.metadata); !done) return done;
+    out.group = text_at(from, {"spec", "group"});
+    out.kind = text_at(from, {"spec", "names", "kind"});
+    element conditions;
+    if (at(from, {"status", "conditions"}, conditions) && conditions.is_array()) {
+        for (element condition : simdjson::dom::array(conditions)) {
+            if (text_at(condition, {"type"}) == "Established") {
+                out.established = text_at(condition, {"status"}) == "True";
+            }
+        }
+    }
+    return {};
+}
+json codec<custom_resource_definition>::encode(const custom_resource_definition& value) {
+    return {{"metadata", model::encode(value.metadata)}};
+}
+
+}  // namespace esi::model

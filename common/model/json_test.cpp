@@ -1,0 +1,218 @@
+#include "model/json.h"
+
+#include <gtest/gtest.h>
+
+namespace esi::model {
+namespace {
+
+TEST(json_name, is_camel_case) {
+    EXPECT_EQ(json_name("slot_ids"), "slotIds");
+    EXPECT_EQ(json_name("namespace_"), "namespace");
+    EXPECT_EQ(json_name("pod_u_id"), "podUId");
+    EXPECT_EQ(json_name("operator_"), "operator");
+}
+
+constexpr std::string_view testbed_text = R"({
+  "apiVersion": "esi.tu-berlin.de/v1alpha1", "kind": "Testbed",
+  "metadata": {
+    "name": "grid", "namespace": "lab", "uid": "u-1", "resourceVersion": "77", "generation": 3,
+    "creationTimestamp": "2026-11-21T09:34:07Z", "deletionTimestamp": null,
+    "labels": {"esi.tu-berlin.de/active-scheduling-name": "s",
+               "esi.tu-berlin.de/active-scheduling-namespace": "lab"},
+    "annotations": {"esi.tu-berlin.de/hold": "u-9.76", "other.io/big": "xxxx"},
+    "managedFields": [{"manager": "kubectl"}],
+    "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u", "controller": true}],
+    "finalizers": ["esi.tu-berlin.de/held"]},
+  "spec": {"slotsPerNode": 2, "nodeLabel": "x/y", "resourcesPerSlot": {"cpu": 1, "memory": "1.75Gi"},
+           "isolation": "Taint", "unknown": {"a": [1]}},
+  "status": {"state": "SUCCESS",
+             "slots": [{"position": 0, "state": "FREE", "nodeName": "a", "nodeId": 1,
+                        "slotPositionOnNode": 0, "podName": "g", "podUId": "pu",
+                        "reservedFor": null}],
+             "nodeProblems": {"a": ["too small"]},
+             "layout": {"revision": 2, "nodes": [{"name": "a", "uid": "n", "id": 1}],
+                        "slotsPerNode": 2, "resourcesPerSlot": {"cpu": "1"}}}})";
+
+TEST(json, a_testbed_is_read_and_trimmed) {
+    auto read = decode<testbed>(testbed_text, "Testbed");
+    ASSERT_TRUE(read) << read.error().text;
+    EXPECT_EQ(read->metadata.key(), (object_key{"lab", "grid"}));
+    EXPECT_EQ(read->metadata.generation, 3);
+    EXPECT_FALSE(read->metadata.deleting());
+    EXPECT_EQ(read->metadata.annotations.size(), 1u);
+    EXPECT_EQ(read->hold(), "u-9.76");
+    EXPECT_EQ(read->holder(), (object_key{"lab", "s"}));
+    ASSERT_NE(read->metadata.controller_owner(), nullptr);
+    EXPECT_EQ(read->spec.slots_per_node, 2);
+    EXPECT_EQ(read->spec.resources_per_slot.at("cpu").milli, 1000);
+    EXPECT_EQ(read->spec.resources_per_slot.at("memory").units(), 1'879'048'192);
+    ASSERT_EQ(read->status.slots.size(), 1u);
+    EXPECT_EQ(read->status.slots[0].pod_u_id, "pu");
+    EXPECT_EQ(read->status.slots[0].reserved_for, std::nullopt);
+    ASSERT_TRUE(read->status.layout);
+    EXPECT_EQ(read->status.layout->nodes[0].id, 1);
+    EXPECT_FALSE(read->status.counts);
+}
+
+TEST(json, what_is_encoded_is_read_back_the_same) {
+    auto read = decode<testbed>(testbed_text, "Testbed");
+    ASSERT_TRUE(read);
+    const auto written = encode(read->status);
+    EXPECT_EQ(written, json::parse(R"({"state":"SUCCESS","observedGeneration":0,
+        "slots":[{"position":0,"state":"FREE","nodeName":"a","nodeId":1,"slotPositionOnNode":0,
+                  "podName":"g","podUId":"pu"}],
+        "nodeProblems":{"a":["too small"]},
+        "layout":{"revision":2,"nodes":[{"name":"a","uid":"n","id":1}],"slotsPerNode":2,
+                  "resourcesPerSlot":{"cpu":"1"}}})"));
+    auto again = decode<testbed_status>(written.dump(), "status");
+    ASSERT_TRUE(again);
+    EXPECT_EQ(encode(*again), written);
+}
+
+TEST(json, a_wrong_type_names_its_path) {
+    const struct {
+        const char* text;
+        const char* error;
+    } table[] = {
+        {R"({"spec":{"slotsPerNode":"two"}})", "Testbed.spec.slotsPerNode: is not a whole number"},
+        {R"({"spec":{"slotsPerNode":3000000000}})", "Testbed.spec.slotsPerNode: is out of range"},
+        {R"({"spec":[]})", "Testbed.spec: is not an object"},
+        {R"({"metadata":{"name":1}})", "Testbed.metadata.name: is not a string"},
+        {R"({"status":{"slots":[{"position":0},{"position":{}}]}})",
+         "Testbed.status.slots[1].position: is not a whole number"},
+        {R"({"status":{"nodeProblems":{"a":1}}})", "Testbed.status.nodeProblems.a: is not a list"},
+        {R"([])", "Testbed: is not an object"},
+    };
+    for (const auto& row : table) {
+        auto read = decode<testbed>(row.text, "Testbed");
+        ASSERT_FALSE(read) << row.text;
+        EXPECT_EQ(read.error().text, row.error);
+        EXPECT_EQ(read.error().code, errc::decode);
+    }
+    EXPECT_FALSE(decode<testbed>("{", "Testbed"));
+    EXPECT_FALSE(decode<testbed>("", "Testbed"));
+    EXPECT_FALSE(decode<testbed>(std::string(5000, '['), "Testbed"));
+}
+
+TEST(json, null_and_absent_leave_the_default) {
+    auto read = decode<testbed>(R"({"metadata":null,"spec":null,"status":{"slots":null}})", "T");
+    ASSERT_TRUE(read) << read.error().text;
+    EXPECT_TRUE(read->status.slots.empty());
+}
+
+TEST(json, spark_spec_is_kept_as_text_and_written_as_an_object) {
+    auto read = decode<batchjob>(
+        R"({"spec":{"sparkSpec":{"b": 1, "a": [1.5, null]},
+            "creationRequest":{"testbedName":{"namespace":"lab","name":"grid"},
+              "slotIds":[0,2],"replication":2,"run":"r"}}})",
+        "BatchJob");
+    ASSERT_TRUE(read) << read.error().text;
+    ASSERT_TRUE(read->spec.spark_spec);
+    EXPECT_EQ(read->spec.spark_spec->text, R"({"b":1,"a":[1.5,null]})");
+    EXPECT_FALSE(read->spec.flink_spec);
+    EXPECT_EQ(encode(read->spec), json::parse(
+        R"({"sparkSpec":{"b":1,"a":[1.5,null]},
+            "creationRequest":{"testbedName":{"namespace":"lab","name":"grid"},"slotIds":[0,2],
+              "replication":2,"run":"r","submitTimeoutSeconds":0,"scheduleTimeoutSeconds":0}})"));
+}
+
+TEST(json, times_are_written_with_a_fraction_only_where_they_have_one) {
+    scheduled_event event;
+    event.start = *timestamp::parse("2026-11-21T09:34:07Z");
+    event.stop = *timestamp::parse("2026-11-21T09:34:08.25Z");
+    EXPECT_EQ(encode(event)["start"], "2026-11-21T09:34:07Z");
+    EXPECT_EQ(encode(event)["stop"], "2026-11-21T09:34:08.250000Z");
+}
+
+TEST(json, a_pod_counts_init_containers_sidecars_and_overhead) {
+    auto read = decode<pod>(R"({
+      "metadata": {"name": "p", "namespace": "lab",
+                   "labels": {"esi.tu-berlin.de/ghost": "true", "esi.tu-berlin.de/testbed": "grid",
+                              "esi.tu-berlin.de/testbed-namespace": "lab"},
+                   "annotations": {"esi.tu-berlin.de/run": "r-1"}},
+      "spec": {
+        "initContainers": [
+          {"name": "first", "resources": {"requests": {"cpu": "3"}}},
+          {"name": "side", "restartPolicy": "Always", "resources": {"requests": {"cpu": "1"}}},
+          {"name": "second", "resources": {"requests": {"cpu": "2500m", "memory": "1Mi"}}}],
+        "containers": [{"name": "a", "resources": {"requests": {"cpu": "500m"}}},
+                       {"name": "b", "resources": {"requests": {"cpu": "500m"}}}, {"name": "c"}],
+        "overhead": {"cpu": "100m"},
+        "schedulingGates": [{"name": "esi.tu-berlin.de/slot"}],
+        "tolerations": [{"key": "k", "operator": "Exists"}],
+        "affinity": {"nodeAffinity": {}}, "nodeSelector": {"x": "y"}},
+      "status": {"phase": "Pending", "nominatedNodeName": "n",
+        "conditions": [{"type": "PodScheduled", "status": "False", "reason": "SchedulingGated",
+                        "message": "gated", "lastTransitionTime": "2026-11-21T09:34:07Z"}]}})",
+                            "Pod");
+    ASSERT_TRUE(read) << read.error().text;
+    // second beside the sidecar: 3.5 cores is the largest moment; plus overhead.
+    EXPECT_EQ(read->requests, (amounts{{"cpu", 3600}, {"memory", 1'048'576'000}}));
+    EXPECT_TRUE(read->is_ghost());
+    EXPECT_EQ(read->testbed(), (object_key{"lab", "grid"}));
+    EXPECT_EQ(read->run(), "r-1");
+    EXPECT_EQ(read->scheduling_gates, std::vector<std::string>{"esi.tu-berlin.de/slot"});
+    EXPECT_EQ(read->tolerations[0].operator_, "Exists");
+    EXPECT_EQ(read->affinity.text, R"({"nodeAffinity":{}})");
+    EXPECT_EQ(read->scheduled_reason, "SchedulingGated");
+    EXPECT_EQ(read->nominated_node_name, "n");
+    EXPECT_TRUE(read->live());
+    EXPECT_FALSE(read->bound());
+}
+
+TEST(json, a_bound_pod_drops_what_only_placement_needs_and_shows_its_times) {
+    auto read = decode<pod>(R"({
+      "metadata": {"name": "p"},
+      "spec": {"nodeName": "n", "tolerations": [{"key": "k"}], "affinity": {}},
+      "status": {"phase": "Failed", "containerStatuses": [
+        {"state": {"terminated": {"reason": "OOMKilled", "message": "m",
+          "startedAt": "2026-11-21T09:34:08Z", "finishedAt": "2026-11-21T09:34:10Z"}}},
+        {"state": {"terminated": {"reason": "Error",
+          "startedAt": "2026-11-21T09:34:07Z", "finishedAt": "2026-11-21T09:34:09Z"}}}]}})",
+                            "Pod");
+    ASSERT_TRUE(read) << read.error().text;
+    EXPECT_TRUE(read->tolerations.empty());
+    EXPECT_TRUE(read->affinity.text.empty());
+    EXPECT_EQ(read->started_at->whole_seconds(), "2026-11-21T09:34:07Z");
+    EXPECT_EQ(read->finished_at->whole_seconds(), "2026-11-21T09:34:10Z");
+    EXPECT_EQ(read->reason, "OOMKilled");
+    EXPECT_TRUE(read->terminal());
+}
+
+TEST(json, a_node_shows_room_taints_and_readiness) {
+    auto read = decode<node>(R"({
+      "metadata": {"name": "n"},
+      "spec": {"unschedulable": true, "taints": [{"key": "a", "value": "b", "effect": "NoSchedule"}]},
+      "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110"},
+                 "conditions": [{"type": "Ready", "status": "True"}]}})",
+                             "Node");
+    ASSERT_TRUE(read) << read.error().text;
+    EXPECT_EQ(read->allocatable.at("pods"), 110'000);
+    EXPECT_TRUE(read->unschedulable);
+    EXPECT_TRUE(read->ready);
+    EXPECT_EQ(read->taints, (std::vector<taint>{{"a", "b", "NoSchedule"}}));
+}
+
+TEST(json, an_application_and_a_crd_are_read) {
+    auto spark = decode<spark_application>(R"({"metadata":{"name":"j"},"status":{
+        "applicationState":{"state":"FAILED","errorMessage":"why"},"submissionID":"id",
+        "driverInfo":{"podName":"d"},"executionAttempts":1,"submissionAttempts":2,
+        "lastSubmissionAttemptTime":"2026-11-21T09:34:07Z","terminationTime":null}})",
+                                           "SparkApplication");
+    ASSERT_TRUE(spark) << spark.error().text;
+    EXPECT_EQ(spark->state, "FAILED");
+    EXPECT_EQ(spark->driver_pod_name, "d");
+    EXPECT_TRUE(spark->last_submission_attempt);
+    EXPECT_FALSE(spark->termination_time);
+
+    auto crd = decode<custom_resource_definition>(R"({"metadata":{"name":"x"},
+        "spec":{"group":"g","names":{"kind":"K"}},
+        "status":{"conditions":[{"type":"Established","status":"True"}]}})",
+                                                  "CustomResourceDefinition");
+    ASSERT_TRUE(crd);
+    EXPECT_EQ(crd->group, "g");
+    EXPECT_TRUE(crd->established);
+}
+
+}  // namespace
+}  // namespace esi::model

@@ -1,0 +1,114 @@
+// What every Kubernetes object has, trimmed to what ESI reads.
+#pragma once
+
+#include <boost/describe.hpp>
+#include <compare>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+
+namespace esi::model {
+
+using string_map = std::map<std::string, std::string, std::less<>>;
+
+/// A point in time as Kubernetes writes it: RFC 3339, to the microsecond where the source has it.
+struct timestamp {
+    wall_time value{};
+
+    static result<timestamp> parse(std::string_view text);
+    /// "2026-11-21T09:34:07.149160Z"
+    std::string micro() const;
+    /// "2026-11-21T09:34:07Z"
+    std::string whole_seconds() const;
+    auto operator<=>(const timestamp&) const = default;
+};
+
+/// Part of a JSON object that is passed on but not looked into; kept as minified text.
+struct raw_json {
+    std::string text;
+    bool operator==(const raw_json&) const = default;
+};
+
+/// Namespace and name; the key of an object in stores and queues.
+struct object_key {
+    std::string namespace_;
+    std::string name;
+
+    auto operator<=>(const object_key&) const = default;
+    /// "namespace/name", or "name" for cluster-scoped objects.
+    std::string text() const;
+    static object_key from_text(std::string_view text);
+};
+BOOST_DESCRIBE_STRUCT(object_key, (), (namespace_, name))
+
+struct owner_reference {
+    std::string api_version;
+    std::string kind;
+    std::string name;
+    std::string uid;
+    bool controller = false;
+
+    bool operator==(const owner_reference&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(owner_reference, (), (api_version, kind, name, uid, controller))
+
+struct object_meta {
+    std::string name;
+    std::string namespace_;
+    std::string uid;
+    std::string resource_version;
+    std::int64_t generation = 0;
+    std::optional<timestamp> creation_timestamp;
+    std::optional<timestamp> deletion_timestamp;
+    string_map labels;
+    /// Only those with the prefix esi.tu-berlin.de/ are kept.
+    string_map annotations;
+    std::vector<owner_reference> owner_references;
+    std::vector<std::string> finalizers;
+
+    object_key key() const { return {namespace_, name}; }
+    bool deleting() const { return deletion_timestamp.has_value(); }
+    /// Empty where there is none.
+    std::string_view label(std::string_view key) const;
+    std::string_view annotation(std::string_view key) const;
+    const owner_reference* controller_owner() const;
+    bool has_finalizer(std::string_view name) const;
+};
+BOOST_DESCRIBE_STRUCT(object_meta, (),
+                      (name, namespace_, uid, resource_version, generation, creation_timestamp,
+                       deletion_timestamp, labels, annotations, owner_references, finalizers))
+
+/// metav1.Condition. lastTransitionTime moves with status only (Kubernetes API conventions).
+struct condition {
+    std::string type;
+    std::string status;  ///< True, False, Unknown
+    std::optional<std::int64_t> observed_generation;
+    std::optional<timestamp> last_transition_time;
+    std::string reason;
+    std::string message;
+
+    bool operator==(const condition&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(condition, (),
+                      (type, status, observed_generation, last_transition_time, reason, message))
+
+/// Sets one condition; keeps lastTransitionTime where the status did not flip.
+/// Reason must be CamelCase and not empty; the message is cut at 4,096 bytes.
+void set_condition(std::vector<condition>& list, std::string_view type, std::string_view status,
+                   std::string_view reason, std::string_view message, std::int64_t generation,
+                   wall_time now);
+const condition* find_condition(const std::vector<condition>& list, std::string_view type);
+
+/// Order by age, then uid: who came first has the right of way.
+bool older(const object_meta& a, const object_meta& b);
+
+/// Compares two resourceVersions of ONE resource (numeric since KEP-5504). Texts that are not
+/// decimal numbers compare as "not newer".
+bool version_at_least(std::string_view have, std::string_view want);
+
+}  // namespace esi::model

@@ -1,0 +1,41 @@
+// Keys that ESI writes on objects: labels, annotations, finalizers, gates, taints, classes.
+#pragma once
+
+#include <string_view>
+
+namespace esi::model::names {
+
+inline constexpr std::string_view group = "esi.tu-berlin.de";
+inline constexpr std::string_view prefix = "esi.tu-berlin.de/";
+
+// On a Testbed: who holds it. Labels carry the name, the annotation the token.
+inline constexpr std::string_view active_scheduling_name = "esi.tu-berlin.de/active-scheduling-name";
+inline constexpr std::string_view active_scheduling_namespace =
+    "esi.tu-berlin.de/active-scheduling-namespace";
+inline constexpr std::string_view hold = "esi.tu-berlin.de/hold";
+
+// On pods.
+inline constexpr std::string_view testbed = "esi.tu-berlin.de/testbed";
+inline constexpr std::string_view testbed_namespace = "esi.tu-berlin.de/testbed-namespace";
+inline constexpr std::string_view ghost = "esi.tu-berlin.de/ghost";
+inline constexpr std::string_view job = "esi.tu-berlin.de/job";
+inline constexpr std::string_view run = "esi.tu-berlin.de/run";
+inline constexpr std::string_view slots = "esi.tu-berlin.de/slots";
+inline constexpr std::string_view slot = "esi.tu-berlin.de/slot";
+inline constexpr std::string_view slot_node = "esi.tu-berlin.de/slot-node";
+inline constexpr std::string_view slot_ghost = "esi.tu-berlin.de/slot-ghost";
+inline constexpr std::string_view node = "esi.tu-berlin.de/node";
+inline constexpr std::string_view index = "esi.tu-berlin.de/index";
+
+/// The scheduling gate of job pods (gate path).
+inline constexpr std::string_view gate = "esi.tu-berlin.de/slot";
+/// Key of the taint on testbed nodes (isolation: Taint); the value is the Testbed's uid.
+inline constexpr std::string_view taint = "esi.tu-berlin.de/testbed";
+
+/// On a BatchJob: a new value makes a failed job ready again.
+inline constexpr std::string_view reset = "esi.tu-berlin.de/reset";
+
+inline constexpr std::string_view scheduling_finalizer = "esi.tu-berlin.de/release";
+inline constexpr std::string_view testbed_finalizer = "esi.tu-berlin.de/held";
+
+}  // namespace esi::model::names

@@ -1,0 +1,105 @@
+// Scheduling: which jobs take which slots, driven to the end. Contract: crds/scheduling.yaml.
+#pragma once
+
+#include "model/meta.h"
+
+namespace esi::model {
+
+struct slot_job {
+    object_key name;
+    std::vector<int> slot_ids;
+    bool operator==(const slot_job&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(slot_job, (), (name, slot_ids))
+
+struct slot_based_spec {
+    std::string mode;  ///< "strict" or "relaxed"
+    std::vector<slot_job> jobs;
+    bool operator==(const slot_based_spec&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(slot_based_spec, (), (mode, jobs))
+
+struct scheduling_spec {
+    object_key testbed;
+    std::optional<std::vector<object_key>> queue_based;
+    std::optional<slot_based_spec> slot_based;
+    bool release_on_completion = false;
+    std::optional<int> schedule_timeout_seconds;  ///< default 300
+    std::optional<int> submit_timeout_seconds;    ///< default 600
+};
+BOOST_DESCRIBE_STRUCT(scheduling_spec, (),
+                      (testbed, queue_based, slot_based, release_on_completion,
+                       schedule_timeout_seconds, submit_timeout_seconds))
+
+struct job_ref {
+    std::string namespace_;
+    std::string name;
+    std::string uid;
+    bool operator==(const job_ref&) const = default;
+    object_key key() const { return {namespace_, name}; }
+};
+BOOST_DESCRIBE_STRUCT(job_ref, (), (namespace_, name, uid))
+
+/// The right of one BatchJob to a set of slots; writing it is the commit point of a start.
+struct assignment {
+    job_ref job;
+    std::vector<int> slot_ids;
+    std::string run;
+    std::optional<timestamp> since;
+    std::optional<timestamp> ended;
+    std::string outcome;  ///< Succeeded Failed Deleted ReleasedByHand; empty while it runs
+    bool operator==(const assignment&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(assignment, (), (job, slot_ids, run, since, ended, outcome))
+
+struct job_progress {
+    object_key name;
+    std::string state;  ///< Acquiring InQueue Submitted Scheduled Completed
+    bool operator==(const job_progress&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(job_progress, (), (name, state))
+
+struct progress_counts {
+    int done = 0;
+    int failed = 0;
+    int total = 0;
+    bool operator==(const progress_counts&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(progress_counts, (), (done, failed, total))
+
+struct scheduling_status {
+    std::string state;
+    std::vector<job_progress> job_states;
+    std::vector<std::string> problems;
+    std::int64_t observed_generation = 0;
+    std::vector<assignment> assignments;
+    std::int64_t epoch = 0;
+    std::string releasing;  ///< reason of the release under way; empty without one
+    std::int64_t last_run = 0;
+    std::optional<progress_counts> progress;
+    std::vector<condition> conditions;
+    std::string waiting_for;
+};
+BOOST_DESCRIBE_STRUCT(scheduling_status, (),
+                      (state, job_states, problems, observed_generation, assignments, epoch,
+                       releasing, last_run, progress, conditions, waiting_for))
+
+struct scheduling {
+    object_meta metadata;
+    scheduling_spec spec;
+    scheduling_status status;
+};
+BOOST_DESCRIBE_STRUCT(scheduling, (), (metadata, spec, status))
+
+namespace scheduling_state {
+inline constexpr std::string_view initial = "InitialState";
+inline constexpr std::string_view acquire = "AcquireState";
+inline constexpr std::string_view confirmation = "ConfirmationState";
+inline constexpr std::string_view submission = "SubmissionState";
+inline constexpr std::string_view awaiting_completion = "AwaitingCompletionState";
+inline constexpr std::string_view completed = "CompletedState";
+inline constexpr std::string_view finished = "FinishedState";
+inline constexpr std::string_view error = "Error";
+}  // namespace scheduling_state
+
+}  // namespace esi::model

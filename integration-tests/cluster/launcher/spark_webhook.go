@@ -1,0 +1,10 @@
+package launcher
+
+import (
+	"context"
+	"errors"
+)
+
+func (s *supervisor) startSparkWebhook(_ context.Context, _ *clients) error {
+	return errors.New("not yet")
+}

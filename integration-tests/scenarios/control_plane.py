@@ -1,0 +1,116 @@
+"""A real control plane (etcd, API server, controllers, scheduler, kwok nodes, Spark operator).
+
+Wraps the command `esi-cluster` (integration-tests/cluster), whose path is in ESI_CLUSTER. A control
+plane ends with `down`, and at the latest with the process that started it.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import time
+
+from api import Api
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CRDS = [ROOT / "crds" / f"{kind}.yaml" for kind in ("testbed", "batchjob", "scheduling")]
+MANIFESTS = ROOT / "helm" / "manifests"
+
+
+class ControlPlane:
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.binary = os.environ.get("ESI_CLUSTER", "")
+        if not self.binary or not os.access(self.binary, os.X_OK):
+            raise RuntimeError("ESI_CLUSTER does not name the program esi-cluster: "
+                               "start this by its run.sh, or set it to what "
+                               "integration-tests/cluster/build.sh prints last")
+
+    def command(self, *arguments, timeout=60, log=None):
+        """Runs esi-cluster on this folder and returns what it printed; the error text if it failed."""
+        line = [self.binary, *arguments, "--dir", str(self.folder)]
+        done = subprocess.run(line, capture_output=True, text=True, timeout=timeout, check=False)
+        if log is not None:
+            log(done.stdout)
+        if done.returncode != 0:
+            raise RuntimeError(f"{' '.join(line)}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def up(self, nodes=2, cpu="32", memory="64Gi", labels="", spark=True, audit=True, second=None,
+           parent=True, log=None):
+        arguments = ["up", "--nodes", str(nodes), "--node-cpu", cpu, "--node-memory", memory]
+        if labels:
+            arguments += ["--node-labels", labels]
+        if spark:
+            arguments.append("--spark")
+        if audit:
+            arguments.append("--audit")
+        if second:
+            arguments += ["--second-scheduler", second]
+        if parent:
+            arguments += ["--parent-pid", str(os.getpid())]
+        for crd in CRDS:
+            arguments += ["--crds", str(crd)]
+        try:
+            self.command(*arguments, timeout=180, log=log)
+        except BaseException:
+            self.down()
+            raise
+        self.kubeconfig = pathlib.Path(self.status()["kubeconfig"])
+        self.api = Api(self.kubeconfig)
+        return self
+
+    def down(self):
+        self.command("down", timeout=60)
+
+    def status(self):
+        return json.loads(self.command("status"))
+
+    @property
+    def audit_log(self):
+        return pathlib.Path(self.status()["auditLog"])
+
+    def kubectl(self, *arguments, stdin=None, check=True, kubeconfig=None):
+        """kubectl as a person uses it. Returns its output; with check=False the finished process."""
+        environment = dict(os.environ, KUBECACHEDIR=str(self.folder / "kube-cache"))
+        line = [str(self.folder / "bin" / "kubectl"), "--kubeconfig", str(kubeconfig or self.kubeconfig),
+                *arguments]
+        done = subprocess.run(line, capture_output=True, text=True, timeout=120, input=stdin,
+                              check=False, env=environment)
+        if not check:
+            return done
+        if done.returncode != 0:
+            raise RuntimeError(f"{' '.join(line[3:])}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def install(self):
+        """Namespace, priority classes and rights of the operators."""
+        self.kubectl("apply", "-f", str(MANIFESTS / "namespace.yaml"))
+        self.kubectl("apply", "-f", str(MANIFESTS))
+
+    def account(self, namespace, name):
+        """The path of a kubeconfig that acts as that service account."""
+        target = self.folder / f"{namespace}-{name}.kubeconfig"
+        deadline = time.monotonic() + 20
+        while True:
+            try:
+                text = self.command("kubeconfig", "--service-account", f"{namespace}/{name}")
+                break
+            except RuntimeError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.2)
+        target.write_text(text, encoding="utf-8")
+        return target
+
+    def add_nodes(self, prefix, count, labels="", cpu="2", memory="8Gi", pods="110"):
+        arguments = ["nodes", "add", "--count", str(count), "--prefix", prefix, "--cpu", cpu,
+                     "--memory", memory, "--pods", pods]
+        if labels:
+            arguments += ["--labels", labels]
+        return self.command(*arguments, timeout=300).split()
+
+    def stop(self, component, signal="KILL"):
+        self.command("stop", component, "--signal", signal)
+
+    def start(self, component, *more):
+        self.command("start", component, *more)

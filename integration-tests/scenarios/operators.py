@@ -1,0 +1,167 @@
+"""The three operators as processes, each as its own service account, on a free port, with its own log.
+
+ESI_OPERATORS names the folder of the binaries.
+"""
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import time
+
+import requests
+
+NAMES = ("testbed", "batchjob", "scheduling")
+#: Short leases, so that a test of a crash need not wait for long ones.
+SHORT_LEASE = ("--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s",
+               "--leader-elect-retry-period=1s")
+LEASE_SECONDS = 4
+
+
+def binaries():
+    default = pathlib.Path(__file__).resolve().parents[2] / "build" / "release" / "operators"
+    return pathlib.Path(os.environ.get("ESI_OPERATORS", default))
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Operator:
+    """One process of one operator."""
+
+    def __init__(self, name, kubeconfig, folder, replica=0, flags=()):
+        self.name = name
+        self.label = name if replica == 0 else f"{name}-{replica}"
+        self.kubeconfig = pathlib.Path(kubeconfig)
+        self.log = pathlib.Path(folder) / f"esi-{self.label}.log"
+        self.flags = tuple(flags)
+        self.port = free_port()
+        self.process = None
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def start(self, more=()):
+        line = [str(binaries() / f"esi-{self.name}"), "--kubeconfig", str(self.kubeconfig),
+                "--bind-address", "127.0.0.1", "--port", str(self.port),
+                "--leader-elect-namespace", "esi-system", "--enable-debug-endpoints",
+                *SHORT_LEASE, *self.flags, *more]
+        with open(self.log, "ab") as log:
+            log.write(f"--- {time.strftime('%H:%M:%S')} {' '.join(line)}\n".encode())
+            log.flush()
+            self.process = subprocess.Popen(line, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        return self
+
+    def alive(self):
+        return self.process is not None and self.process.poll() is None
+
+    def answers(self, what="/livez"):
+        try:
+            return requests.get(self.url + what, timeout=2).status_code == 200
+        except requests.RequestException:
+            return False
+
+    def ready(self, timeout=20):
+        """Waits until it serves and its caches are full."""
+        deadline = time.monotonic() + timeout
+        while not self.answers("/readyz"):
+            if not self.alive():
+                raise RuntimeError(f"esi-{self.label} ended with {self.process.returncode}:\n{self.tail()}")
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"esi-{self.label} is not ready after {timeout} s:\n{self.tail()}")
+            time.sleep(0.05)
+        return self
+
+    def stop(self, timeout=15):
+        """SIGTERM; returns the exit code. One that does not end in time is killed, which is an error."""
+        if not self.alive():
+            return self.process.returncode if self.process else 0
+        self.process.send_signal(signal.SIGCONT)
+        self.process.terminate()
+        try:
+            return self.process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise RuntimeError(f"esi-{self.label} did not end within {timeout} s of SIGTERM:\n"
+                               f"{self.tail()}") from None
+
+    def kill(self):
+        """kill -9."""
+        if self.alive():
+            self.process.kill()
+            self.process.wait()
+
+    def pause(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self):
+        self.process.send_signal(signal.SIGCONT)
+
+    def size(self):
+        return self.log.stat().st_size if self.log.exists() else 0
+
+    def tail(self, lines=30, since=0):
+        """The last lines of the log, of those written after `since` bytes."""
+        if not self.log.exists():
+            return ""
+        with open(self.log, "rb") as log:
+            log.seek(since)
+            return "\n".join(log.read().decode(errors="replace").splitlines()[-lines:])
+
+    def resident_kib(self):
+        text = pathlib.Path(f"/proc/{self.pid}/status").read_text(encoding="ascii")
+        return int(next(line for line in text.splitlines() if line.startswith("VmRSS")).split()[1])
+
+
+class Operators:
+    """The three of them, by name, as one running installation."""
+
+    def __init__(self, plane, folder, flags=None):
+        self.plane = plane
+        self.folder = pathlib.Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.kubeconfigs = {name: plane.account("esi-system", f"esi-{name}") for name in NAMES}
+        flags = flags or {}
+        self.by_name = {name: Operator(name, self.kubeconfigs[name], folder, flags=flags.get(name, ()))
+                        for name in NAMES}
+
+    def __getitem__(self, name):
+        return self.by_name[name]
+
+    def __iter__(self):
+        return iter(self.by_name.values())
+
+    def start(self):
+        for operator in self:
+            operator.start()
+        for operator in self:
+            operator.ready()
+        return self
+
+    def stop(self):
+        """Stops all in order; returns what went wrong, one line each."""
+        faults = []
+        for operator in self:
+            try:
+                code = operator.stop()
+                if code != 0:
+                    faults.append(f"esi-{operator.label} ended with {code}")
+            except RuntimeError as error:
+                faults.append(str(error))
+        return faults
+
+    def ensure(self):
+        """Starts those that a test left dead."""
+        for operator in self:
+            if not operator.alive():
+                operator.start()
+        for operator in self:
+            operator.ready()

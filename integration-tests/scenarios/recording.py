@@ -1,0 +1,89 @@
+"""A recorder process and the judge that follows it; one for all tests of a session.
+
+`catch_up()` makes sure that everything that happened before the call is in the recording and judged:
+it touches one object of each watched kind (the marks) and waits until their changes were written down.
+"""
+import pathlib
+import subprocess
+import sys
+import time
+
+import judge as judging
+
+NAMESPACE = "recorder"
+MARK = "esi-test/recorder-mark"
+
+
+class Recording:
+    def __init__(self, plane, folder):
+        self.api = plane.api
+        self.file = pathlib.Path(folder) / "recording.jsonl"
+        self.file.touch()
+        self.reader = open(self.file, encoding="utf-8")
+        self.judge = judging.Judge()
+        self.waiting = []  # read, but later than what is sure to be complete
+        self.marks = 0
+        self.make_marked(plane)
+        with open(pathlib.Path(folder) / "recorder.log", "ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-B", str(pathlib.Path(__file__).with_name("recorder.py")),
+                 str(plane.kubeconfig), str(self.file)],
+                stdin=subprocess.PIPE, stdout=log, stderr=log)
+        self.catch_up(timeout=30)
+
+    def make_marked(self, plane):
+        plane.add_nodes("recorder", 1, cpu="1", memory="1Gi")
+        self.api.patch("Node", None, "recorder-0", {"spec": {"unschedulable": True}})
+        self.api.create("Namespace", None, {"metadata": {"name": NAMESPACE}})
+        for attempt in range(100):
+            if self.api.get("ServiceAccount", NAMESPACE, "default"):
+                break
+            time.sleep(0.1)
+        self.api.create("Pod", NAMESPACE, {
+            "metadata": {"name": "mark"},
+            "spec": {"schedulingGates": [{"name": "esi-test/never"}],
+                     "containers": [{"name": "none", "image": "none"}]}})
+        self.api.create("Testbed", NAMESPACE, {
+            "apiVersion": "esi.tu-berlin.de/v1alpha1", "kind": "Testbed", "metadata": {"name": "mark"},
+            "spec": {"slotsPerNode": 1, "nodeLabel": "esi-test/never",
+                     "resourcesPerSlot": {"cpu": "1", "memory": "1Gi"}}})
+        self.api.create("BatchJob", NAMESPACE, {
+            "apiVersion": "esi.tu-berlin.de/v1alpha1", "kind": "BatchJob", "metadata": {"name": "mark"},
+            "spec": {"flinkSpec": {"jarFile": "./none.jar"}}})
+
+    def catch_up(self, timeout=15):
+        """Judges all that happened before this call; returns the judge."""
+        self.marks += 1
+        change = {"metadata": {"annotations": {MARK: str(self.marks)}}}
+        written = [int(self.api.patch(kind, namespace, name, change)["metadata"]["resourceVersion"])
+                   for kind, namespace, name in (("Pod", NAMESPACE, "mark"), ("Node", None, "recorder-0"),
+                                                 ("Testbed", NAMESPACE, "mark"),
+                                                 ("BatchJob", NAMESPACE, "mark"))]
+        sure = min(written)
+        missing = {"Pod", "Node", "Testbed", "BatchJob"}
+        deadline = time.monotonic() + timeout
+        while True:
+            for line in judging.read(self.reader):
+                self.waiting.append(line)
+                for thing in line.get("objects") or [line.get("object")]:
+                    if thing and (thing["metadata"].get("annotations") or {}).get(MARK) == str(self.marks):
+                        missing.discard(line["kind"])
+            if not missing:
+                break
+            if self.process.poll() is not None:
+                raise RuntimeError(f"the recorder ended with {self.process.returncode}")
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"the recorder is behind: no {sorted(missing)} after {timeout} s")
+            time.sleep(0.02)
+        self.judge.feed([line for line in self.waiting if line["rv"] <= sure])
+        self.waiting = [line for line in self.waiting if line["rv"] > sure]
+        return self.judge
+
+    def close(self):
+        self.process.stdin.close()
+        try:
+            self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.reader.close()

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that are missing. Idempotent; as root or with sudo; says plainly what
+# it cannot do.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+if ! command -v apt-get >/dev/null; then
+    echo "setup: this is not a Debian system. Install the equivalents of" \
+         "scripts/debian-packages.txt (clang 19, Boost 1.81, ...) by hand." >&2
+    exit 1
+fi
+
+mapfile -t wanted < <(grep -v '^#' scripts/debian-packages.txt)
+missing=()
+for package in "${wanted[@]}"; do
+    status=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
+    [[ $status == "install ok installed" ]] || missing+=("$package")
+done
+if ((${#missing[@]} == 0)); then
+    exit 0
+fi
+
+as_root=()
+if ((EUID != 0)); then
+    if ! command -v sudo >/dev/null; then
+        echo "setup: these packages are missing and this user is neither root nor has sudo:" >&2
+        echo "    apt-get install ${missing[*]}" >&2
+        exit 1
+    fi
+    as_root=(sudo)
+fi
+
+echo "setup: installing ${#missing[@]} packages: ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+"${as_root[@]}" apt-get update -q
+if ! "${as_root[@]}" apt-get install -y -q --no-install-recommends "${missing[@]}"; then
+    echo "setup: apt-get could not install them; ESI is built on Debian 12 (bookworm)." >&2
+    exit 1
+fi

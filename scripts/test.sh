@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Everything that must pass: unit tests of the C++ code, of the cluster launcher, and the scenarios
+# with the real binaries on a real control plane. Ends with one line that counts.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+started=$SECONDS
+results=build/test-results
+rm -rf "$results"
+mkdir -p "$results"
+failed_steps=()
+
+step() {  # step NAME COMMAND...: runs it, remembers a failure, goes on
+    local name=$1
+    shift
+    echo
+    echo "==> $name"
+    if ! "$@"; then
+        failed_steps+=("$name")
+        return 1
+    fi
+}
+
+unit_tests() {
+    ctest --preset release -j "$(nproc)" --output-junit "$PWD/$results/unit.xml"
+}
+
+step "setup" scripts/setup.sh || exit 1
+step "build the operators" scripts/build.sh release || exit 1
+step "unit tests" unit_tests
+if step "build the control plane (minutes, once)" integration-tests/cluster/build.sh; then
+    step "scenarios on the real control plane" \
+        integration-tests/scenarios/run.sh --junit-xml="$PWD/$results/scenarios.xml"
+fi
+
+echo
+python3 scripts/count_results.py "$results"
+counted=$?
+echo "wall time: $((SECONDS - started)) s"
+if ((${#failed_steps[@]} > 0)); then
+    printf 'failed step: %s\n' "${failed_steps[@]}" >&2
+    exit 1
+fi
+exit $counted
