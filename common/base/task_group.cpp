@@ -112,7 +112,6 @@ struct notifier::state {
     explicit state(asio::any_io_executor e) : timer(e, asio::steady_timer::time_point::max()) {}
     asio::steady_timer timer;
     bool raised = false;
-    int waiting = 0;
 };
 
 notifier::notifier(asio::any_io_executor executor)
@@ -120,11 +119,8 @@ notifier::notifier(asio::any_io_executor executor)
 notifier::~notifier() { state_->timer.cancel(); }
 
 void notifier::notify() {
-    if (state_->waiting == 0) {
-        state_->raised = true;
-        return;
-    }
-    state_->timer.cancel();
+    // A waiter that was woken but has not run yet no longer counts: it may look before this.
+    if (state_->timer.cancel() == 0) state_->raised = true;
 }
 
 asio::awaitable<void> notifier::wait() {
@@ -133,11 +129,6 @@ asio::awaitable<void> notifier::wait() {
         own->raised = false;
         co_return;
     }
-    struct count {
-        int& value;
-        explicit count(int& v) : value(v) { ++value; }
-        ~count() { --value; }
-    } waiting(own->waiting);
     co_await wait_for_signal(own->timer);
 }
 

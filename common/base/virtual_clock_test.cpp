@@ -101,8 +101,8 @@ TEST_F(virtual_time, run_until_stops_at_the_step_that_makes_it_true) {
 TEST_F(virtual_time, ends_by_tells_whether_the_task_was_in_time) {
     tasks.spawn("a", note_whether_in_time(time, 2s, time.sleep_for(1s), notes));
     run_for(loop, time, 3s);
-    tasks.spawn("b", note_whether_in_time(time, 1s, sleep_then_note(time, 2s, "never", notes),
-                                          notes));
+    tasks.spawn("b",
+                note_whether_in_time(time, 1s, sleep_then_note(time, 2s, "never", notes), notes));
     run_for(loop, time, 5s);
     EXPECT_EQ(notes, (std::vector<std::string>{"in time", "too late"}));
     EXPECT_EQ(time.sleepers(), 0u);

@@ -42,7 +42,8 @@ result<void> read(const element& from, std::initializer_list<std::string_view> p
     return fail(errc::decode, where + done.error().text);
 }
 
-std::optional<timestamp> time_at(const element& from, std::initializer_list<std::string_view> path) {
+std::optional<timestamp> time_at(const element& from,
+                                 std::initializer_list<std::string_view> path) {
     element found;
     if (!at(from, path, found)) return std::nullopt;
     auto parsed = timestamp::parse(text_of(found));
@@ -211,10 +212,12 @@ result<void> codec<raw_json>::decode(const element& from, raw_json& out) {
     return {};
 }
 json codec<raw_json>::encode(const raw_json& value) {
-    return value.text.empty() ? json(nullptr) : json::parse(value.text, nullptr, false);
+    auto parsed = json::parse(value.text, nullptr, false);
+    return parsed.is_discarded() ? json(nullptr) : parsed;
 }
 
 result<void> codec<object_meta>::decode(const element& from, object_meta& out) {
+    if (from.is_null()) return {};
     simdjson::dom::object members;
     if (from.get(members) != simdjson::SUCCESS) return fail(errc::decode, ": is not an object");
     for (auto member : members) {
@@ -325,7 +328,9 @@ result<void> codec<node>::decode(const element& from, node& out) {
     }
     return {};
 }
-json codec<node>::encode(const node& value) { return {{"metadata", model::encode(value.metadata)}}; }
+json codec<node>::encode(const node& value) {
+    return {{"metadata", model::encode(value.metadata)}};
+}
 
 result<void> codec<spark_application>::decode(const element& from, spark_application& out) {
     if (auto done = read(from, {"metadata"}, out.metadata); !done) return done;

@@ -111,7 +111,7 @@ TEST(json, spark_spec_is_kept_as_text_and_written_as_an_object) {
     EXPECT_EQ(read->spec.spark_spec->text, R"({"b":1,"a":[1.5,null]})");
     EXPECT_FALSE(read->spec.flink_spec);
     EXPECT_EQ(encode(read->spec), json::parse(
-        R"({"sparkSpec":{"b":1,"a":[1.5,null]},
+                                      R"({"sparkSpec":{"b":1,"a":[1.5,null]},
             "creationRequest":{"testbedName":{"namespace":"lab","name":"grid"},"slotIds":[0,2],
               "replication":2,"run":"r","submitTimeoutSeconds":0,"scheduleTimeoutSeconds":0}})"));
 }

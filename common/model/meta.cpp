@@ -123,8 +123,8 @@ result<timestamp> timestamp::parse(std::string_view text) {
     const auto when = date_and_time(text, at);
     const auto offset = when ? offset_minutes(text, at) : std::nullopt;
     if (!offset || at != text.size()) {
-        return fail(errc::decode, "\"" + cut(text, 40) +
-                                      "\" is not a time like 2026-11-21T09:34:07Z");
+        return fail(errc::decode,
+                    "\"" + cut(text, 40) + "\" is not a time like 2026-11-21T09:34:07Z");
     }
     return timestamp{wall_time(when->day) + when->in_day + std::chrono::microseconds(when->micros) -
                      std::chrono::minutes(*offset)};
@@ -170,7 +170,8 @@ void set_condition(std::vector<condition>& list, std::string_view type, std::str
         found->last_transition_time = timestamp{std::chrono::floor<std::chrono::seconds>(now)};
     }
     found->observed_generation = generation;
-    // The API server refuses a condition without reason; the write of a status must not fail for it.
+    // The API server refuses a condition without reason; the write of a status must not fail for
+    // it.
     found->reason = reason.empty() ? std::string_view("Unspecified") : reason;
     found->message = cut(message, message_limit);
 }

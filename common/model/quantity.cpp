@@ -128,7 +128,8 @@ std::string decimal_text(std::int64_t whole, std::int64_t thousandths) {
 }
 
 bool counts_bytes(std::string_view resource) {
-    return resource == "memory" || resource.ends_with("storage") || resource.starts_with("hugepages-");
+    return resource == "memory" || resource.ends_with("storage") ||
+           resource.starts_with("hugepages-");
 }
 
 /// The shortest exact text of a positive number of bytes; of two as short the binary one.
@@ -152,8 +153,8 @@ std::string show_bytes(std::int64_t bytes) {
     for (const auto& [suffix, size] : units) {
         const auto part = static_cast<wide>(bytes % size) * 1000;
         if (bytes < size || part % static_cast<wide>(size) != 0) continue;
-        auto text = decimal_text(bytes / size,
-                                 static_cast<std::int64_t>(part / static_cast<wide>(size)));
+        auto text =
+            decimal_text(bytes / size, static_cast<std::int64_t>(part / static_cast<wide>(size)));
         text += suffix;
         if (text.size() < best.size() || (plain && text.size() == best.size())) {
             best = std::move(text);

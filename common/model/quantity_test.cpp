@@ -70,8 +70,9 @@ TEST(quantity, saturates_instead_of_wrapping) {
 
 TEST(quantity, refuses_what_kubernetes_refuses) {
     for (const char* text :
-         {"", " ", "1 ", " 1", ".", "+", "-", "+-1", "1.1.M", "1+1.0M", "0.1mi", "0.1am", "aoeu",
-          ".5i", "1i", "-3.01i", "-3.01e-", "1e", "e3", "1KI", "1ki", "1Kib", "0x10", "1,5", "m"}) {
+         {"",       " ",     "1 ",    " 1",   ".",    "+",   "-",      "+-1",     "1.1.M",
+          "1+1.0M", "0.1mi", "0.1am", "aoeu", ".5i",  "1i",  "-3.01i", "-3.01e-", "1e",
+          "e3",     "1KI",   "1ki",   "1Kib", "0x10", "1,5", "m"}) {
         EXPECT_FALSE(quantity::parse(text)) << text;
     }
 }
@@ -102,13 +103,20 @@ TEST(amounts, are_shown_as_people_write_them) {
         const char* amount;
         const char* shown;
     } table[] = {
-        {"cpu", "600m", "600m"},        {"cpu", "2", "2"},
-        {"cpu", "0", "0"},              {"memory", "1.75Gi", "1.75Gi"},
-        {"memory", "2Gi", "2Gi"},       {"memory", "1G", "1G"},
-        {"memory", "1500M", "1.5G"},    {"memory", "1023", "1023"},
-        {"memory", "1", "1"},           {"memory", "0", "0"},
-        {"memory", "-512Mi", "-512Mi"}, {"ephemeral-storage", "10Gi", "10Gi"},
-        {"pods", "110", "110"},         {"memory", "1m", "1m"},
+        {"cpu", "600m", "600m"},
+        {"cpu", "2", "2"},
+        {"cpu", "0", "0"},
+        {"memory", "1.75Gi", "1.75Gi"},
+        {"memory", "2Gi", "2Gi"},
+        {"memory", "1G", "1G"},
+        {"memory", "1500M", "1.5G"},
+        {"memory", "1023", "1023"},
+        {"memory", "1", "1"},
+        {"memory", "0", "0"},
+        {"memory", "-512Mi", "-512Mi"},
+        {"ephemeral-storage", "10Gi", "10Gi"},
+        {"pods", "110", "110"},
+        {"memory", "1m", "1m"},
     };
     for (const auto& row : table) {
         EXPECT_EQ(show(row.resource, quantity::parse(row.amount)->milli), row.shown) << row.amount;

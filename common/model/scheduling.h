@@ -63,12 +63,16 @@ struct progress_counts {
     int done = 0;
     int failed = 0;
     int total = 0;
+    std::string summary;  ///< "3/5", or "3/5 (1 failed)": for kubectl get
     bool operator==(const progress_counts&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(progress_counts, (), (done, failed, total))
+BOOST_DESCRIBE_STRUCT(progress_counts, (), (done, failed, total, summary))
 
 struct scheduling_status {
     std::string state;
+    std::string mode;  ///< queue, strict, relaxed
+    /// The spec at the first assignment, without queueBased: later changes of it are ignored.
+    std::optional<scheduling_spec> plan;
     std::vector<job_progress> job_states;
     std::vector<std::string> problems;
     std::int64_t observed_generation = 0;
@@ -81,8 +85,8 @@ struct scheduling_status {
     std::string waiting_for;
 };
 BOOST_DESCRIBE_STRUCT(scheduling_status, (),
-                      (state, job_states, problems, observed_generation, assignments, epoch,
-                       releasing, last_run, progress, conditions, waiting_for))
+                      (state, mode, plan, job_states, problems, observed_generation, assignments,
+                       epoch, releasing, last_run, progress, conditions, waiting_for))
 
 struct scheduling {
     object_meta metadata;

@@ -122,13 +122,22 @@ func (s *supervisor) bringUp(ctx context.Context) error {
 	}
 	// The controller manager ends itself if the API server is not ready yet.
 	s.report.say("controllers, schedulers and kwok start")
-	for _, c := range s.controllers() {
+	controllers := s.controllers()
+	for _, c := range controllers {
 		if err := s.launch(c); err != nil {
 			return err
 		}
 	}
 	s.save()
-	return s.populate(ctx, api)
+	if err := s.populate(ctx, api); err != nil {
+		return err
+	}
+	for _, c := range controllers {
+		if err := s.awaitReady(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *supervisor) controllers() []component {

@@ -107,7 +107,7 @@ func controllerManager(dir Dir, ports Ports) component {
 		"--service-account-private-key-file=" + dir.Path("pki", "service-account.key"),
 		"--root-ca-file=" + dir.Path("pki", "ca.crt"),
 		"--kube-api-qps=500", "--kube-api-burst=1000", "--profiling=false",
-	}}
+	}, ready: probeSelfSigned(ports.Controllers)}
 }
 
 func scheduler(dir Dir, name string, port int, options Options) component {
@@ -121,7 +121,7 @@ func scheduler(dir Dir, name string, port int, options Options) component {
 	if options.Features != "" {
 		args = append(args, "--feature-gates="+options.Features)
 	}
-	return component{name: name, program: "kube-scheduler", args: args}
+	return component{name: name, program: "kube-scheduler", args: args, ready: probeSelfSigned(port)}
 }
 
 func kwok(dir Dir) component {

@@ -137,3 +137,13 @@ func poll(ctx context.Context, every time.Duration, attempt func() error) error 
 		}
 	}
 }
+
+// dropNodeLeases deletes the leases by which the nodes say that they live.
+func (s *supervisor) dropNodeLeases(ctx context.Context) error {
+	api, err := s.dir.connect()
+	if err != nil {
+		return err
+	}
+	return api.kube.CoordinationV1().Leases(corev1.NamespaceNodeLease).
+		DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
+}

@@ -178,6 +178,13 @@ func (s *supervisor) again(ctx context.Context, name string) error {
 	}
 	again := c.component
 	s.mutex.Unlock()
+	if name == "kwok" {
+		// A new kwok leaves alone the nodes that the old one holds by their leases,
+		// for the 40 s that those are good. (No API server, no matter: then kwok waits.)
+		soon, cancel := context.WithTimeout(ctx, 5*time.Second)
+		_ = s.dropNodeLeases(soon)
+		cancel()
+	}
 	return s.launchReady(ctx, again)
 }
 

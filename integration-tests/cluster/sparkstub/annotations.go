@@ -24,6 +24,8 @@ const (
 	// The driver dies so long after all executors run, without a word to them: they
 	// stay as failed pods.
 	annotationCrashAfter = "esi-test/crash-after"
+	// Of any pod, and kwok's: still running so long after its deletion.
+	annotationTermination = "esi-test/termination-seconds"
 )
 
 // script is what the driver's annotations say.

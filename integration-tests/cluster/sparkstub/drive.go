@@ -18,7 +18,7 @@ type drive struct {
 	maxFailures int
 	deletes     bool // whether executors are deleted when they end
 
-	next      int               // number of the next executor
+	next      int               // number of the next executor; 0: not looked yet
 	made      map[int]time.Time // executors made, by number; removed when they are over
 	seen      map[int]bool      // those of made that were seen
 	failures  int               // executors that failed
@@ -46,7 +46,7 @@ func newDrive(c conf) (*drive, error) {
 	}
 	return &drive{instances: instances, batch: max(batch, 1), batchDelay: time.Duration(delay * float64(time.Second)),
 		maxFailures: failures, deletes: c.or("spark.kubernetes.executor.deleteOnTermination", "true") == "true",
-		next: 1, made: map[int]time.Time{}, seen: map[int]bool{}}, nil
+		made: map[int]time.Time{}, seen: map[int]bool{}}, nil
 }
 
 // view is the cluster as far as the driver is concerned.
@@ -66,10 +66,11 @@ type ending struct {
 // actions are what is to be done, in this order.
 type actions struct {
 	create []int         // executors with these numbers
-	remove []*corev1.Pod // executors to delete
+	crash  *ending       // the driver's end, if it comes before its executors'
 	finish []*corev1.Pod // executors that end by themselves
 	how    ending        // and how those end
-	driver *ending       // the driver's end
+	remove []*corev1.Pod // executors to delete
+	end    *ending       // the driver's end, in order
 	done   bool          // nothing will ever be left to do
 }
 
@@ -88,6 +89,9 @@ func (d *drive) decide(v view) actions {
 	if v.now.Before(startOf(v.driver, v.now).Add(script.delay)) {
 		return actions{}
 	}
+	if d.next == 0 {
+		d.adopt(v)
+	}
 	var out actions
 	alive, running := d.count(v, &out)
 	if d.failures > d.maxFailures {
@@ -99,7 +103,7 @@ func (d *drive) decide(v view) actions {
 	if !d.allRan.IsZero() {
 		ran := v.now.Sub(d.allRan)
 		if script.crashAfter >= 0 && ran >= script.crashAfter {
-			return actions{driver: &ending{corev1.PodFailed, 137, "Error"},
+			return actions{crash: &ending{corev1.PodFailed, 137, "Error"},
 				finish: notDeleted(v.executors), how: ending{corev1.PodFailed, 1, "Error"}}
 		}
 		if ran >= script.run && script.fail {
@@ -121,6 +125,31 @@ func (d *drive) decide(v view) actions {
 	return out
 }
 
+// adopt takes over what an earlier process made for the same driver: its
+// executors, and the time since when all of them run.
+func (d *drive) adopt(v view) {
+	d.next = 1
+	var last time.Time
+	running := 0
+	for _, pod := range v.executors {
+		number, err := strconv.Atoi(pod.Labels["spark-exec-id"])
+		if err != nil {
+			continue
+		}
+		d.made[number] = v.now
+		d.next = max(d.next, number+1)
+		if pod.Status.Phase == corev1.PodRunning {
+			running++
+			if start := startOf(pod, v.now); start.After(last) {
+				last = start
+			}
+		}
+	}
+	if running >= d.instances {
+		d.allRan = last
+	}
+}
+
 // count says how many executors are alive (made, pending, running) and running,
 // and forgets those that are over, so that others are made in their place.
 func (d *drive) count(v view, out *actions) (alive, running int) {
@@ -129,10 +158,6 @@ func (d *drive) count(v view, out *actions) (alive, running int) {
 		number, err := strconv.Atoi(pod.Labels["spark-exec-id"])
 		if err != nil {
 			continue
-		}
-		if d.next <= number { // made by an earlier process of ours
-			d.next = number + 1
-			d.made[number] = v.now
 		}
 		present[number] = true
 		if _, known := d.made[number]; !known {
@@ -162,12 +187,20 @@ func (d *drive) count(v view, out *actions) (alive, running int) {
 	return len(d.made), running
 }
 
-// end is the end of the application in order: the executors first.
+// end is the end of the application in order: the executors are told to stop,
+// which they do, and are deleted; then the driver ends.
 func (d *drive) end(v view, how ending) actions {
-	if d.deletes {
-		return actions{remove: notDeleted(v.executors), driver: &how}
+	out := actions{how: ending{corev1.PodSucceeded, 0, "Completed"}, end: &how}
+	for _, pod := range notDeleted(v.executors) {
+		// One that is to take its time does not stop before it is gone.
+		if _, slow := pod.Annotations[annotationTermination]; !slow && pod.Status.Phase == corev1.PodRunning {
+			out.finish = append(out.finish, pod)
+		}
 	}
-	return actions{finish: notDeleted(v.executors), how: ending{corev1.PodSucceeded, 0, "Completed"}, driver: &how}
+	if d.deletes {
+		out.remove = notDeleted(v.executors)
+	}
+	return out
 }
 
 func notDeleted(pods []*corev1.Pod) []*corev1.Pod {

@@ -113,6 +113,9 @@ func (h *host) playJob(ctx context.Context, path string) error {
 				return nil
 			}
 			err = h.act(ctx, j, v, what)
+			if err == nil && (what.end != nil || what.crash != nil) {
+				return nil // the cache still shows it running: do not end it twice
+			}
 		}
 		if err != nil {
 			// The API server may be away; a driver would try again too.
@@ -163,25 +166,32 @@ func (h *host) act(ctx context.Context, j *job, v view, what actions) error {
 			logf("%s: %v", pod.Name, err) // made anew under another number
 		}
 	}
-	for _, pod := range what.remove {
-		options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}}
-		if err := pods.Delete(ctx, pod.Name, options); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-			return err
-		}
-	}
-	if what.driver != nil {
-		logf("%s/%s: ends %s", j.Namespace, j.Driver, what.driver.phase)
-		if err := h.endPod(ctx, v.driver, *what.driver); err != nil {
+	if what.crash != nil {
+		logf("%s/%s: crashes", j.Namespace, j.Driver)
+		if err := h.endPod(ctx, v.driver, *what.crash); err != nil {
 			return err
 		}
 	}
 	for _, pod := range what.finish {
-		if err := h.endPod(ctx, pod, what.how); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		if err := h.endPod(ctx, pod, what.how); err != nil {
 			return err
 		}
 	}
+	for _, pod := range what.remove {
+		options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}}
+		if err := pods.Delete(ctx, pod.Name, options); err != nil && !gone(err) {
+			return err
+		}
+	}
+	if what.end != nil {
+		logf("%s/%s: ends %s", j.Namespace, j.Driver, what.end.phase)
+		return h.endPod(ctx, v.driver, *what.end)
+	}
 	return nil
 }
+
+// gone says that an error means: this very pod is not there any more.
+func gone(err error) bool { return apierrors.IsNotFound(err) || apierrors.IsConflict(err) }
 
 // endPod writes the status of a pod whose containers all ended.
 func (h *host) endPod(ctx context.Context, pod *corev1.Pod, how ending) error {
@@ -191,7 +201,7 @@ func (h *host) endPod(ctx context.Context, pod *corev1.Pod, how ending) error {
 	}
 	_, err = h.kube.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType,
 		content, metav1.PatchOptions{}, "status")
-	if apierrors.IsNotFound(err) {
+	if gone(err) {
 		return nil
 	}
 	return err
