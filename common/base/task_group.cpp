@@ -9,6 +9,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/system/system_error.hpp>
+#include <cstdint>
 #include <list>
 #include <vector>
 
@@ -111,7 +112,9 @@ asio::awaitable<void> task_group::join() {
 struct notifier::state {
     explicit state(asio::any_io_executor e) : timer(e, asio::steady_timer::time_point::max()) {}
     asio::steady_timer timer;
+    std::uint64_t notified = 0;
     bool raised = false;
+    int waiting = 0;
 };
 
 notifier::notifier(asio::any_io_executor executor)
@@ -119,17 +122,44 @@ notifier::notifier(asio::any_io_executor executor)
 notifier::~notifier() { state_->timer.cancel(); }
 
 void notifier::notify() {
-    // A waiter that was woken but has not run yet no longer counts: it may look before this.
-    if (state_->timer.cancel() == 0) state_->raised = true;
+    ++state_->notified;
+    if (state_->waiting == 0) {
+        state_->raised = true;
+        return;
+    }
+    state_->timer.cancel();
 }
 
-asio::awaitable<void> notifier::wait() {
-    auto own = state_;
-    if (own->raised) {
-        own->raised = false;
+namespace {
+
+/// One that waits from the call of wait() on, also before its coroutine first runs: a notify() in
+/// between is meant for it.
+template <class State>
+struct waiter {
+    explicit waiter(std::shared_ptr<State> at) : state(std::move(at)), since(state->notified) {
+        ++state->waiting;
+    }
+    waiter(waiter&& other) noexcept : state(std::move(other.state)), since(other.since) {}
+    waiter& operator=(waiter&&) = delete;
+    ~waiter() {
+        if (state) --state->waiting;
+    }
+    std::shared_ptr<State> state;
+    std::uint64_t since;
+};
+
+template <class State>
+asio::awaitable<void> wait_as(waiter<State> own) {
+    auto& at = *own.state;
+    if (at.raised) {
+        at.raised = false;
         co_return;
     }
-    co_await wait_for_signal(own->timer);
+    while (at.notified == own.since) co_await wait_for_signal(at.timer);
 }
+
+}  // namespace
+
+asio::awaitable<void> notifier::wait() { return wait_as(waiter<state>(state_)); }
 
 }  // namespace esi

@@ -1,12 +1,12 @@
 #include "base/virtual_clock.h"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/system/system_error.hpp>
-#include <algorithm>
 #include <utility>
 
 namespace esi {
@@ -39,8 +39,7 @@ wall_time virtual_clock::default_wall_start() {
 steady_time virtual_clock::now() const { return state_->now; }
 
 wall_time virtual_clock::wall() const {
-    return state_->wall_start +
-           std::chrono::floor<std::chrono::microseconds>(state_->now - start);
+    return state_->wall_start + std::chrono::floor<std::chrono::microseconds>(state_->now - start);
 }
 
 asio::awaitable<void> virtual_clock::sleep_until(steady_time when) {

@@ -42,6 +42,8 @@ struct process_options {
     bool enable_debug_endpoints = false;
 
     void add_to(CLI::App& app, int default_port);
+    /// What no single flag can tell: combinations. Checked after parsing.
+    result<void> check() const;
 };
 
 /// Everything a part of an operator may need, owned by the process, valid until it has stopped.
@@ -54,6 +56,9 @@ struct environment {
     metrics& numbers;
     http::router& routes;
     const process_options& options;
+    /// Writes at any time, leading or not: for requests of people that any replica may answer (the
+    /// scheduling operator's REST). Never for reconciling.
+    kube::client& open_api;
 };
 
 /// The three operators implement this.
@@ -67,6 +72,16 @@ public:
         std::function<bool()> synced;
         /// False: readiness and lead() do not wait for it (kinds that may not be served).
         bool required = true;
+        /// When the last byte of its watch came in, for the metric; may be left out.
+        std::function<steady_time()> last_heard = nullptr;
+
+        /// The cache of an informer, which must outlive it.
+        template <class T>
+        static cache of(std::string name, kube::informer<T>& from, bool required = true) {
+            return {std::move(name), [&from] { return from.run(); },
+                    [&from] { return from.synced(); }, required,
+                    [&from] { return from.source().last_heard(); }};
+        }
     };
     virtual std::vector<cache> caches() = 0;
     /// This process leads from now on, caches are full: start controllers. Called at most once.

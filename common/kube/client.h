@@ -5,6 +5,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -47,9 +48,11 @@ enum class patch_kind { merge, json, strategic, apply };
 
 /// Answers are the raw text of the object, decoded by the caller with model/json.h.
 /// Every request has a deadline (default 30 s). Errors name verb, kind and object.
+/// Tried again inside, within the deadline: answers 429 and 5xx that carry Retry-After (at most
+/// three times), and a GET whose connection broke (once). Everything else is the caller's matter.
 class client {
 public:
-    client(transport& wire, const clock& time);
+    client(transport& wire, clock& time);
 
     asio::awaitable<result<std::string>> get(const resource_type& type, std::string ns,
                                              std::string name);
@@ -75,16 +78,25 @@ public:
     /// Unset (the lease's own client): no limit.
     void limit_writes(std::function<std::optional<steady_time>()> may_write_until);
     void set_default_deadline(steady_time::duration time);
+    /// Called after every answer, for metrics: the HTTP code (0: none came), the method, the seconds
+    /// it took.
+    void on_request(std::function<void(int code, std::string_view method, double seconds)> callback);
 
     transport& wire() { return wire_; }
     const clock& time() const { return time_; }
 
 private:
     asio::awaitable<result<std::string>> send(request what, std::string subject, bool writes);
+    asio::awaitable<result<response>> attempt(request what, std::string subject, bool writes,
+                                              steady_time deadline);
+    void show_warnings(const response& answer, std::string_view subject);
 
     transport& wire_;
-    const clock& time_;
+    clock& time_;
     std::function<std::optional<steady_time>()> may_write_until_;
+    std::function<void(int, std::string_view, double)> on_request_;
+    /// Texts of Warning headers that were logged; bounded.
+    std::set<std::string, std::less<>> shown_warnings_;
     steady_time::duration default_deadline_ = std::chrono::seconds(30);
 };
 

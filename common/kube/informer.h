@@ -55,6 +55,9 @@ private:
     std::unique_ptr<state> state_;
 };
 
+/// Namespace and name of any object: what a deletion needs of it.
+result<model::object_key> decode_key(const simdjson::dom::element& object);
+
 /// Defined in model/json.h for every record.
 template <class T>
 result<T> decode_object(const simdjson::dom::element& object);
@@ -87,9 +90,13 @@ private:
         return {};
     }
     result<void> erase(const simdjson::dom::element& object) override {
-        auto decoded = decode_object<T>(object);
-        if (!decoded) return std::unexpected(std::move(decoded).error());
-        store_.erase(decoded->metadata.key());
+        auto key = decode_key(object);
+        if (!key) return std::unexpected(std::move(key).error());
+        if (listing_) {
+            std::erase_if(pending_, [&](const T& item) { return item.metadata.key() == *key; });
+        } else {
+            store_.erase(*key);
+        }
         return {};
     }
     void begin_list() override {

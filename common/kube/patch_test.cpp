@@ -50,7 +50,8 @@ TEST(guarded, puts_uid_and_version_into_metadata) {
     EXPECT_EQ(guarded(json::parse(R"({"metadata":{"labels":{"a":null}}})"), "u", ""),
               json::parse(R"({"metadata":{"labels":{"a":null},"uid":"u"}})"));
     EXPECT_EQ(guarded(json::object(), "", ""), json::object());
-    EXPECT_EQ(guarded(json::object(), "", "7"), json::parse(R"({"metadata":{"resourceVersion":"7"}})"));
+    EXPECT_EQ(guarded(json::object(), "", "7"),
+              json::parse(R"({"metadata":{"resourceVersion":"7"}})"));
 }
 
 TEST(resource_type, gives_the_paths_of_the_api) {

@@ -24,6 +24,8 @@ struct request {
     /// Empty: no body.
     std::string content_type;
     std::string body;
+    /// A second arrival does no harm: a GET, or a write guarded by uid or resourceVersion.
+    bool safe_to_repeat = false;
 };
 
 struct response {
@@ -49,8 +51,8 @@ class transport {
 public:
     virtual ~transport() = default;
     /// Sends and reads the whole answer. Fails with errc::transport or errc::timeout only; any
-    /// HTTP status is an answer. A request that was refused by a stale pooled connection before it
-    /// was sent is tried once more on a new one if it is a GET or `request` is guarded.
+    /// HTTP status is an answer. A request on a pooled connection that the server had closed, before
+    /// any byte of an answer came, is tried once more on a new one if it is safe_to_repeat.
     virtual asio::awaitable<result<response>> send(request what, steady_time deadline) = 0;
     /// Opens a stream; `deadline` covers the head of the answer.
     virtual asio::awaitable<result<std::unique_ptr<stream>>> open(request what,

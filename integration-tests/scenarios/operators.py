@@ -57,7 +57,9 @@ class Operator:
         with open(self.log, "ab") as log:
             log.write(f"--- {time.strftime('%H:%M:%S')} {' '.join(line)}\n".encode())
             log.flush()
-            self.process = subprocess.Popen(line, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+            # A session of its own: Ctrl-C is for the tests, which then end it in order.
+            self.process = subprocess.Popen(line, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
+                                            start_new_session=True)
         return self
 
     def alive(self):

@@ -1,0 +1,101 @@
+#include "controller/event_series.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace esi::controller {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// client-go tools/events/event_broadcaster.go: finishTime, refreshTime.
+constexpr auto quiet = 6min;
+constexpr auto heartbeat = 30min;
+
+}  // namespace
+
+event_series::event_series(std::function<std::string(const std::string&)> name, std::size_t limit)
+    : name_(std::move(name)), limit_(limit) {}
+
+std::optional<event_write> event_series::add(event_note note, steady_time now, wall_time wall) {
+    sort key{note.type,         note.action, note.reason,
+             note.api_version,  note.kind,   note.subject.namespace_,
+             note.subject.name, note.uid};
+    auto found = sorts_.find(key);
+    if (found != sorts_.end() && now - found->second.heard >= quiet) {
+        // The old series is over, though nobody has asked for it since.
+        sorts_.erase(found);
+        found = sorts_.end();
+    }
+    if (found == sorts_.end()) {
+        if (sorts_.size() >= limit_) forget_oldest();
+        auto& made = sorts_[std::move(key)];
+        made.name = name_(note.subject.name);
+        made.what = std::move(note);
+        made.first_seen = made.last_seen = wall;
+        made.heard = made.wrote = now;
+        event_write out;
+        out.name = made.name;
+        out.what = made.what;
+        out.first_seen = out.last_seen = wall;
+        return out;
+    }
+    auto& known = found->second;
+    ++known.count;
+    known.heard = now;
+    known.last_seen = wall;
+    if (known.count > 2) return std::nullopt;
+    known.written = known.count;
+    known.wrote = now;
+    return series_write(known);
+}
+
+std::vector<event_write> event_series::due(steady_time now) {
+    std::vector<event_write> out;
+    for (auto at = sorts_.begin(); at != sorts_.end();) {
+        auto& known = at->second;
+        if (due_at(known) > now) {
+            ++at;
+            continue;
+        }
+        if (known.count > known.written) out.push_back(series_write(known));
+        known.written = known.count;
+        known.wrote = now;
+        at = now - known.heard >= quiet ? sorts_.erase(at) : std::next(at);
+    }
+    return out;
+}
+
+std::optional<steady_time> event_series::next_due() const {
+    std::optional<steady_time> first;
+    for (const auto& [key, known] : sorts_) {
+        auto when = due_at(known);
+        if (!first || when < *first) first = when;
+    }
+    return first;
+}
+
+steady_time event_series::due_at(const entry& at) const {
+    return std::min(at.heard + quiet, at.wrote + heartbeat);
+}
+
+event_write event_series::series_write(const entry& at) {
+    event_write out;
+    out.series_only = true;
+    out.name = at.name;
+    out.what = at.what;
+    out.first_seen = at.first_seen;
+    out.last_seen = at.last_seen;
+    out.count = at.count;
+    return out;
+}
+
+void event_series::forget_oldest() {
+    auto oldest = std::min_element(sorts_.begin(), sorts_.end(), [](const auto& a, const auto& b) {
+        return a.second.heard < b.second.heard;
+    });
+    if (oldest != sorts_.end()) sorts_.erase(oldest);
+}
+
+}  // namespace esi::controller

@@ -1,0 +1,211 @@
+#include "controller/events.h"
+
+#include <bit>
+#include <boost/asio/this_coro.hpp>
+#include <deque>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include "base/log.h"
+#include "base/wait.h"
+#include "controller/event_series.h"
+
+namespace esi::controller {
+
+namespace {
+
+using namespace std::chrono_literals;
+using json = nlohmann::json;
+
+constexpr std::size_t queue_limit = 1000;
+// client-go: maxTriesPerEvent, defaultSleepDuration.
+constexpr int most_tries = 12;
+constexpr auto between_tries = 10s;
+// Limits of events.k8s.io/v1 (pkg/apis/core/validation/events.go).
+constexpr std::size_t note_limit = 1024;
+constexpr std::size_t reason_limit = 128;
+/// Object names have at most 253 characters; "." and 16 digits follow the subject's.
+constexpr std::size_t subject_limit = 253 - 17;
+
+/// Cuts at `limit` bytes, never inside a character.
+std::string cut(std::string text, std::size_t limit) {
+    if (text.size() <= limit) return text;
+    while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xc0u) == 0x80u) --limit;
+    text.resize(limit);
+    return text;
+}
+
+std::string micro(wall_time when) { return model::timestamp{when}.micro(); }
+
+std::string namespace_of(const event_write& write) {
+    const auto& own = write.what.subject.namespace_;
+    return own.empty() ? "default" : own;
+}
+
+json series_body(const event_write& write) {
+    json series = json::object();
+    series["count"] = write.count;
+    series["lastObservedTime"] = micro(write.last_seen);
+    return series;
+}
+
+}  // namespace
+
+struct event_recorder::state {
+    state(kube::client& api_, clock& time_, std::string component_, std::string instance_)
+        : api(api_),
+          time(time_),
+          component(std::move(component_)),
+          instance(cut(std::move(instance_), reason_limit)),
+          // Unique among processes by the instance, among starts by the time.
+          random(std::hash<std::string>{}(instance) ^
+                 static_cast<std::uint64_t>(time.wall().time_since_epoch().count())),
+          series([this](const std::string& subject) {
+              return fmt::format("{}.{:016x}", cut(subject, subject_limit), random());
+          }) {}
+
+    void record(const char* type, const event_subject& about, std::string_view reason,
+                std::string_view action, std::string note);
+    void push(event_write write);
+    json full_body(const event_write& write) const;
+    asio::awaitable<void> write(event_write what);
+    asio::awaitable<result<std::string>> send(const event_write& what);
+
+    kube::client& api;
+    clock& time;
+    std::string component;
+    std::string instance;
+    std::mt19937_64 random;
+    event_series series;
+    std::deque<event_write> queue;
+    std::uint64_t dropped = 0;
+    std::optional<notifier> wake;
+};
+
+event_recorder::event_recorder(kube::client& api, clock& time, std::string component,
+                               std::string instance)
+    : state_(std::make_unique<state>(api, time, std::move(component), std::move(instance))) {}
+event_recorder::~event_recorder() = default;
+
+void event_recorder::normal(const event_subject& about, std::string_view reason,
+                            std::string_view action, std::string note) {
+    state_->record("Normal", about, reason, action, std::move(note));
+}
+
+void event_recorder::warning(const event_subject& about, std::string_view reason,
+                             std::string_view action, std::string note) {
+    state_->record("Warning", about, reason, action, std::move(note));
+}
+
+void event_recorder::state::record(const char* type, const event_subject& about,
+                                   std::string_view reason, std::string_view action,
+                                   std::string note) {
+    event_note what;
+    what.type = type;
+    what.reason = cut(std::string(reason), reason_limit);
+    what.action = cut(std::string(action), reason_limit);
+    what.note = cut(std::move(note), note_limit);
+    what.api_version = about.type->api_version();
+    what.kind = about.type->kind;
+    what.subject = {about.namespace_, about.name};
+    what.uid = about.uid;
+    if (auto due = series.add(std::move(what), time.now(), time.wall())) push(std::move(*due));
+}
+
+void event_recorder::state::push(event_write write) {
+    if (queue.size() >= queue_limit) {
+        // Told at 1, 2, 4, 8, ...: a flood of events must not become a flood of lines.
+        if (std::has_single_bit(++dropped)) {
+            log::warn("events dropped, the queue is full", {{"dropped", dropped}});
+        }
+        return;
+    }
+    queue.push_back(std::move(write));
+    if (wake) wake->notify();
+}
+
+asio::awaitable<void> event_recorder::run() {
+    auto& own = *state_;
+    auto executor = co_await asio::this_coro::executor;
+    own.wake.emplace(executor);
+    while (true) {
+        for (auto& due : own.series.due(own.time.now())) own.push(std::move(due));
+        while (!own.queue.empty()) {
+            auto next = std::move(own.queue.front());
+            own.queue.pop_front();
+            co_await own.write(std::move(next));
+        }
+        if (auto due = own.series.next_due()) {
+            co_await ends_by(own.time, *due, own.wake->wait());
+        } else {
+            co_await own.wake->wait();
+        }
+    }
+}
+
+json event_recorder::state::full_body(const event_write& write) const {
+    const auto& what = write.what;
+    json regarding = json::object();
+    regarding["apiVersion"] = what.api_version;
+    regarding["kind"] = what.kind;
+    regarding["name"] = what.subject.name;
+    if (!what.subject.namespace_.empty()) regarding["namespace"] = what.subject.namespace_;
+    if (!what.uid.empty()) regarding["uid"] = what.uid;
+    json body = json::object();
+    body["apiVersion"] = kube::types::event.api_version();
+    body["kind"] = kube::types::event.kind;
+    body["metadata"]["name"] = write.name;
+    body["metadata"]["namespace"] = namespace_of(write);
+    body["eventTime"] = micro(write.first_seen);
+    body["type"] = what.type;
+    body["reason"] = what.reason;
+    body["action"] = what.action;
+    body["note"] = what.note;
+    body["regarding"] = std::move(regarding);
+    body["reportingController"] = component;
+    body["reportingInstance"] = instance;
+    if (write.count > 1) body["series"] = series_body(write);
+    return body;
+}
+
+asio::awaitable<result<std::string>> event_recorder::state::send(const event_write& what) {
+    if (!what.series_only) {
+        co_return co_await api.create(kube::types::event, namespace_of(what), full_body(what));
+    }
+    json patch = json::object();
+    patch["series"] = series_body(what);
+    co_return co_await api.patch(kube::types::event, namespace_of(what), what.name,
+                                 kube::patch_kind::merge, std::move(patch));
+}
+
+asio::awaitable<void> event_recorder::state::write(event_write what) {
+    for (int attempt = 1; attempt <= most_tries; ++attempt) {
+        auto answer = co_await send(what);
+        if (answer) co_return;
+        const auto& why = answer.error();
+        if (why.code == errc::already_exists) co_return;  // the answer to an earlier try was lost
+        if (what.series_only && why.code == errc::not_found) {
+            what.series_only = false;  // expired meanwhile: written anew, with its count
+            continue;
+        }
+        if (!why.transient() || why.code == errc::not_leader) {
+            // A terminating namespace takes no events (403): nothing is lost that anybody could
+            // read.
+            log::write(why.code == errc::forbidden || why.code == errc::not_leader
+                           ? log::level::debug
+                           : log::level::warn,
+                       "event refused",
+                       {{"key", what.what.subject.text()},
+                        {"reason", what.what.reason},
+                        {"error", why.text}});
+            co_return;
+        }
+        steady_time::duration delay = between_tries;
+        if (why.retry_after) delay = std::max<steady_time::duration>(delay, *why.retry_after);
+        co_await time.sleep_for(delay);
+    }
+    log::warn("event given up", {{"key", what.what.subject.text()}, {"reason", what.what.reason}});
+}
+
+}  // namespace esi::controller

@@ -1,0 +1,93 @@
+#include <CLI/CLI.hpp>
+
+#include "controller/process.h"
+
+namespace esi::controller {
+
+namespace {
+
+/// "--log-level" -> "ESI_LOG_LEVEL"
+std::string environment_name(std::string_view flag) {
+    std::string out = "ESI_";
+    for (char c : flag.substr(2)) {
+        out += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    }
+    return out;
+}
+
+template <class Value>
+CLI::Option* option(CLI::App& app, const std::string& flag, Value& into, const std::string& text) {
+    return app.add_option(flag, into, text)->envname(environment_name(flag))->capture_default_str();
+}
+
+/// `--flag`, `--flag=true` or `--flag=false`, as kubectl has them.
+void flag(CLI::App& app, const std::string& name, bool& into, const std::string& text) {
+    app.add_flag(name, into, text)->envname(environment_name(name))->capture_default_str();
+}
+
+void duration(CLI::App& app, const std::string& name, seconds& into, const std::string& text) {
+    app.add_option_function<int>(
+           name, [&into](const int& value) { into = seconds(value); }, text)
+        ->transform(CLI::AsNumberWithUnit(std::map<std::string, int>{{"s", 1}, {"m", 60}}))
+        ->envname(environment_name(name))
+        ->default_str(std::to_string(into.count()) + "s")
+        ->type_name("DURATION");
+}
+
+}  // namespace
+
+void process_options::add_to(CLI::App& app, int default_port) {
+    port = default_port;
+    option(app, "--kubeconfig", kubeconfig,
+           "File that says how to reach the API server; else $KUBECONFIG, the service account of "
+           "the pod, or ~/.kube/config");
+    option(app, "--context", context, "Context of the kubeconfig; else its current one");
+    option(app, "--namespace", namespaces,
+           "Work on objects of this namespace only; may be given several times")
+        ->allow_extra_args(false)
+        ->delimiter(',');
+    flag(app, "--leader-elect", leader_elect,
+         "Hold a Lease while working, so that of several replicas one works");
+    option(app, "--leader-elect-namespace", leader_elect_namespace, "Namespace of that Lease");
+    duration(app, "--leader-elect-lease-duration", lease_duration,
+             "How long a standby waits after the last sign of life of the leader");
+    duration(app, "--leader-elect-renew-deadline", renew_deadline,
+             "How long a leader goes on without a renewal");
+    duration(app, "--leader-elect-retry-period", retry_period, "Time between two renewals");
+    option(app, "--bind-address", bind_address, "Address to listen on");
+    option(app, "--port", port, "Port to listen on; 0 takes a free one")
+        ->check(CLI::Range(0, 65535));
+    option(app, "--tls-cert-file", tls_cert_file, "Certificate chain (PEM); plain HTTP without")
+        ->check(CLI::ExistingFile);
+    option(app, "--tls-private-key-file", tls_private_key_file, "Key of the certificate (PEM)")
+        ->check(CLI::ExistingFile);
+    option(app, "--log-level", log_level, "What is logged")
+        ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
+    option(app, "--log-format", log_format, "How lines are written")
+        ->check(CLI::IsMember({"text", "json"}));
+    option(app, "--kube-api-qps", kube_api_qps,
+           "Requests per second to the API server, at most; 0: no limit")
+        ->check(CLI::NonNegativeNumber);
+    flag(app, "--enable-debug-endpoints", enable_debug_endpoints, "Serve /debug/...");
+}
+
+result<void> process_options::check() const {
+    if (tls_cert_file.empty() != tls_private_key_file.empty()) {
+        return fail(errc::config, "--tls-cert-file and --tls-private-key-file go together");
+    }
+    if (retry_period < seconds(1) || renew_deadline * 10 <= retry_period * 12 ||
+        lease_duration <= renew_deadline) {
+        return fail(errc::config,
+                    "--leader-elect-lease-duration must exceed --leader-elect-renew-deadline, and "
+                    "that 1.2 times --leader-elect-retry-period, which is at least 1s");
+    }
+    if (leader_elect && leader_elect_namespace.empty()) {
+        return fail(errc::config, "--leader-elect needs --leader-elect-namespace");
+    }
+    for (const auto& name : namespaces) {
+        if (name.empty()) return fail(errc::config, "--namespace must not be empty");
+    }
+    return {};
+}
+
+}  // namespace esi::controller

@@ -1,0 +1,98 @@
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+
+#include "controller/process.h"
+
+namespace esi::controller {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Empty when the flags are right, else what is said about them.
+std::string parse(process_options& options, std::vector<std::string> flags) {
+    CLI::App app;
+    options.add_to(app, 8080);
+    std::reverse(flags.begin(), flags.end());
+    try {
+        app.parse(flags);
+    } catch (const CLI::ParseError& e) {
+        return e.what();
+    }
+    auto checked = options.check();
+    return checked ? std::string() : checked.error().text;
+}
+
+TEST(process_options, have_defaults_that_work) {
+    process_options options;
+    EXPECT_EQ(parse(options, {}), "");
+    EXPECT_EQ(options.port, 8080);
+    EXPECT_TRUE(options.leader_elect);
+    EXPECT_EQ(options.lease_duration, 15s);
+    EXPECT_TRUE(options.namespaces.empty());
+}
+
+TEST(process_options, are_written_as_kubectl_has_them) {
+    process_options options;
+    EXPECT_EQ(
+        parse(options, {"--namespace", "a", "--namespace=b", "--leader-elect=false", "--port=0",
+                        "--leader-elect-lease-duration=1m", "--leader-elect-renew-deadline", "40s",
+                        "--leader-elect-retry-period=5", "--enable-debug-endpoints",
+                        "--log-format=json", "--kube-api-qps=2.5"}),
+        "");
+    EXPECT_EQ(options.namespaces, (std::vector<std::string>{"a", "b"}));
+    EXPECT_FALSE(options.leader_elect);
+    EXPECT_EQ(options.port, 0);
+    EXPECT_EQ(options.lease_duration, 60s);
+    EXPECT_EQ(options.renew_deadline, 40s);
+    EXPECT_EQ(options.retry_period, 5s);
+    EXPECT_TRUE(options.enable_debug_endpoints);
+    EXPECT_EQ(options.log_format, "json");
+    EXPECT_EQ(options.kube_api_qps, 2.5);
+}
+
+TEST(process_options, come_from_the_environment_too) {
+    setenv("ESI_LOG_LEVEL", "debug", 1);
+    setenv("ESI_LEADER_ELECT", "false", 1);
+    setenv("ESI_NAMESPACE", "a,b", 1);
+    process_options options;
+    EXPECT_EQ(parse(options, {}), "");
+    EXPECT_EQ(options.log_level, "debug");
+    EXPECT_FALSE(options.leader_elect);
+    EXPECT_EQ(options.namespaces, (std::vector<std::string>{"a", "b"}));
+    process_options given;
+    EXPECT_EQ(parse(given, {"--log-level=warn"}), "");
+    EXPECT_EQ(given.log_level, "warn") << "a flag goes before the environment";
+    for (const char* name : {"ESI_LOG_LEVEL", "ESI_LEADER_ELECT", "ESI_NAMESPACE"}) unsetenv(name);
+}
+
+TEST(process_options, that_are_wrong_are_named) {
+    const struct {
+        std::vector<std::string> flags;
+        const char* said;
+    } table[] = {
+        {{"--port=70000"}, "--port"},
+        {{"--port=x"}, "--port"},
+        {{"--log-level=loud"}, "--log-level"},
+        {{"--log-format=xml"}, "--log-format"},
+        {{"--kube-api-qps=-1"}, "--kube-api-qps"},
+        {{"--tls-cert-file=/nowhere"}, "--tls-cert-file"},
+        {{"--tls-cert-file=/etc/hostname"}, "go together"},
+        {{"--leader-elect=perhaps"}, "perhaps"},
+        {{"--leader-elect-lease-duration=10s"}, "must exceed"},
+        {{"--leader-elect-retry-period=9s"}, "1.2 times"},
+        {{"--leader-elect-retry-period=0s"}, "at least 1s"},
+        {{"--leader-elect-namespace="}, "--leader-elect-namespace"},
+        {{"--unknown"}, "--unknown"},
+        {{"stray"}, "stray"},
+    };
+    for (const auto& [flags, said] : table) {
+        process_options options;
+        auto text = parse(options, flags);
+        EXPECT_NE(text.find(said), std::string::npos) << flags[0] << ": " << text;
+    }
+}
+
+}  // namespace
+}  // namespace esi::controller

@@ -1,0 +1,188 @@
+#include <gtest/gtest.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <nlohmann/json.hpp>
+
+#include "http/server.h"
+#include "http/target.h"
+
+namespace esi::http {
+namespace {
+
+using pairs = std::vector<std::pair<std::string, std::string>>;
+using texts = std::vector<std::string>;
+
+TEST(target, is_taken_apart_and_decoded) {
+    const struct {
+        const char* text;
+        const char* path;
+        pairs query;
+    } table[] = {
+        {"/", "/", {}},
+        {"/a/b", "/a/b", {}},
+        {"/a%20b", "/a%20b", {}},
+        {"/a?", "/a", {}},
+        {"/a?b", "/a", {{"b", ""}}},
+        {"/a?b=c&b=d", "/a", {{"b", "c"}, {"b", "d"}}},
+        {"/a?name=x+y%26z%3D&&=", "/a", {{"name", "x y&z="}, {"", ""}}},
+        {"/a?b=c?d/e", "/a", {{"b", "c?d/e"}}},
+        {"http://host:8082/a?b=c", "/a", {{"b", "c"}}},
+        {"http://host", "/", {}},
+    };
+    for (const auto& row : table) {
+        auto parsed = parse_target(row.text);
+        ASSERT_TRUE(parsed) << row.text;
+        EXPECT_EQ(parsed->raw_path, row.path);
+        EXPECT_EQ(parsed->query, row.query) << row.text;
+    }
+}
+
+TEST(target, what_is_no_address_is_refused) {
+    for (const char* text : {"", "*", "a", "a/b", "/a#b", "/a?b=%", "/a?b=%4", "/a?b=%zz",
+                             "/a?%ff=1", "/a?b=%00", "http://host?a=1"}) {
+        EXPECT_FALSE(parse_target(text)) << text;
+    }
+}
+
+TEST(segments, are_decoded_one_by_one) {
+    EXPECT_EQ(*decode_segments("/"), texts({""}));
+    EXPECT_EQ(*decode_segments("/a/b"), texts({"a", "b"}));
+    EXPECT_EQ(*decode_segments("/a/"), texts({"a", ""}));
+    EXPECT_EQ(*decode_segments("//a"), texts({"", "a"}));
+    EXPECT_EQ(*decode_segments("/a%20b/%C3%A4+"), texts({"a b", "\u00e4+"}));
+    EXPECT_EQ(*decode_segments("/%252F"), texts({"%2F"}));
+}
+
+TEST(segments, what_two_readers_could_take_differently_is_refused) {
+    for (const char* path : {"", "a", "/a%2Fb", "/a%2fb", "/%", "/%1", "/%g0", "/%00", "/%ff",
+                             "/%C0%AF", "/%ED%A0%80", "/%F5%80%80%80", "/%E4"}) {
+        EXPECT_FALSE(decode_segments(path)) << path;
+    }
+}
+
+asio::awaitable<server_reply> echo(std::string name, server_request request) {
+    std::string text = name;
+    for (const auto& [key, value] : request.variables) text += " " + key + "=" + value;
+    co_return server_reply(200, "text/plain", text);
+}
+
+route_handler says(std::string name) {
+    return [name](server_request request) { return echo(name, std::move(request)); };
+}
+
+asio::awaitable<void> ask(const router& routes, server_request request, server_reply& reply) {
+    reply = co_await routes.answer(std::move(request));
+}
+
+server_reply answer(const router& routes, std::string method, std::string path) {
+    server_request request;
+    request.method = std::move(method);
+    request.raw_path = std::move(path);
+    server_reply reply;
+    asio::io_context loop;
+    asio::co_spawn(loop, ask(routes, std::move(request), reply), [](std::exception_ptr failure) {
+        if (failure) std::rethrow_exception(failure);
+    });
+    loop.run();
+    return reply;
+}
+
+std::string header(const server_reply& reply, std::string_view name) {
+    for (const auto& [key, value] : reply.headers) {
+        if (key == name) return value;
+    }
+    return {};
+}
+
+router example() {
+    router routes;
+    routes.add("GET", "/external/testbeds", says("list"));
+    routes.add("GET", "/external/testbeds/{name}", says("one"));
+    routes.add("POST", "/external/testbeds", says("create"));
+    routes.add("GET", "/external/jobs/", says("jobs with slash"));
+    routes.add("PUT", "/external/jobs/", says("put job"));
+    routes.add("GET", "/external/testbeds/all", says("all"));
+    routes.add("GET", "/a/{x}/c/{y}", says("two"));
+    routes.add("DELETE", "/", says("root"));
+    return routes;
+}
+
+TEST(router, finds_the_route) {
+    const auto routes = example();
+    const struct {
+        const char* method;
+        const char* path;
+        const char* body;
+    } table[] = {
+        {"GET", "/external/testbeds", "list"},
+        {"HEAD", "/external/testbeds", "list"},
+        {"POST", "/external/testbeds", "create"},
+        {"GET", "/external/testbeds/grid", "one name=grid"},
+        {"GET", "/external/testbeds/g%20d", "one name=g d"},
+        {"GET", "/external/testbeds/all", "all"},
+        {"GET", "/external/jobs/", "jobs with slash"},
+        {"GET", "/a/1/c/2", "two x=1 y=2"},
+        {"DELETE", "/", "root"},
+    };
+    for (const auto& row : table) {
+        auto reply = answer(routes, row.method, row.path);
+        EXPECT_EQ(reply.status, 200) << row.path;
+        EXPECT_EQ(reply.body, row.body);
+    }
+}
+
+TEST(router, misses_are_404_or_405_with_the_methods_of_the_path) {
+    const auto routes = example();
+    const struct {
+        const char* method;
+        const char* path;
+        int status;
+        const char* allow;
+    } table[] = {
+        {"GET", "/", 405, "DELETE"},
+        {"GET", "/nothing", 404, ""},
+        {"GET", "/external/testbeds/", 404, ""},
+        {"GET", "/external/jobs", 404, ""},
+        {"PUT", "/external/testbeds", 405, "GET, POST"},
+        {"DELETE", "/external/jobs/", 405, "GET, PUT"},
+        {"HEAD", "/", 405, "DELETE"},
+        {"GET", "/external/testbeds/a%2Fb", 400, ""},
+        {"GET", "/external/testbeds/%zz", 400, ""},
+    };
+    for (const auto& row : table) {
+        auto reply = answer(routes, row.method, row.path);
+        EXPECT_EQ(reply.status, row.status) << row.path;
+        EXPECT_EQ(reply.content_type, "application/problem+json");
+        EXPECT_EQ(header(reply, "Allow"), row.allow);
+    }
+}
+
+TEST(router, the_longest_prefix_answers_a_miss) {
+    auto routes = example();
+    const auto status = [](int code) {
+        return [code](const server_request&, const texts& allowed) {
+            return server_reply(allowed.empty() ? code : 405, "text/plain", std::to_string(code));
+        };
+    };
+    routes.on_miss("/", status(401));
+    routes.on_miss("/external", status(402));
+    EXPECT_EQ(answer(routes, "GET", "/x").status, 401);
+    EXPECT_EQ(answer(routes, "GET", "/external/x").status, 402);
+    auto reply = answer(routes, "PATCH", "/external/testbeds");
+    EXPECT_EQ(reply.status, 405);
+    EXPECT_EQ(reply.body, "402");
+    EXPECT_EQ(header(reply, "Allow"), "GET, POST");
+}
+
+TEST(problem, is_json_also_with_bad_utf8_and_lists_all_faults) {
+    auto reply = problem(400, "Bad Request", "no \xff", {"one", "two"});
+    const auto body = nlohmann::json::parse(reply.body);
+    EXPECT_EQ(body["status"], 400);
+    EXPECT_EQ(body["title"], "Bad Request");
+    EXPECT_EQ(body["faults"], nlohmann::json({"one", "two"}));
+    EXPECT_FALSE(nlohmann::json::parse(problem(404, "t", "d").body).contains("faults"));
+}
+
+}  // namespace
+}  // namespace esi::http

@@ -1,0 +1,340 @@
+#include "http/server.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <stdexcept>
+
+namespace esi::http {
+namespace {
+
+using asio::ip::tcp;
+using boost::system::error_code;
+
+asio::awaitable<server_reply> show(server_request request) {
+    std::string text = request.method + " " + request.raw_path;
+    for (const auto& [key, value] : request.query) text += " " + key + "=" + value;
+    text += " x=" + std::string(request.header("x"));
+    text += " body=" + request.body;
+    if (request.peer_is_loopback) text += " loopback";
+    co_return server_reply(200, "text/plain", text);
+}
+
+asio::awaitable<server_reply> break_down(server_request) {
+    throw std::runtime_error("broken");
+    co_return server_reply();
+}
+
+asio::awaitable<server_reply> inject(server_request) {
+    server_reply reply(200, "text/plain", "ok");
+    reply.headers.emplace_back("X-Good", "1");
+    reply.headers.emplace_back("X-Bad", "1\r\nSet-Cookie: a=b");
+    co_return reply;
+}
+
+asio::awaitable<server_reply> nothing(server_request) { co_return server_reply(204, "", "x"); }
+
+class http_server : public testing::Test {
+protected:
+    http_server() {
+        routes.add("GET", "/show", show);
+        routes.add("POST", "/show", show);
+        routes.add("GET", "/break", break_down);
+        routes.add("GET", "/inject", inject);
+        routes.add("DELETE", "/nothing", nothing);
+        routes.add("GET", "/wait",
+                   [this](server_request request) { return wait_for_go(std::move(request)); });
+        options.bind_address = "127.0.0.1";
+        options.body_limit = 1000;
+        options.header_limit = 1000;
+    }
+
+    asio::awaitable<server_reply> wait_for_go(server_request) {
+        waiting = true;
+        co_await go.wait();
+        co_return server_reply(200, "text/plain", "went");
+    }
+
+    void start() {
+        own = std::make_unique<server>(loop.get_executor(), time, options, routes);
+        auto started = own->start();
+        ASSERT_TRUE(started) << started.error().text;
+    }
+
+    ~http_server() override {
+        if (!own) return;
+        asio::co_spawn(loop, own->stop(time.now()), asio::detached);
+        loop.restart();
+        loop.run_for(std::chrono::seconds(5));
+    }
+
+    /// Sends the pieces, ends the sending side if asked, and reads until the server closes.
+    asio::awaitable<void> talk(std::vector<std::string> pieces, bool end, std::string& heard,
+                               bool& closed) {
+        tcp::socket socket(loop);
+        error_code failure;
+        tcp::endpoint where(asio::ip::make_address("127.0.0.1"),
+                            static_cast<std::uint16_t>(own->port()));
+        co_await socket.async_connect(where, asio::redirect_error(asio::use_awaitable, failure));
+        socket.set_option(tcp::no_delay(true), failure);
+        for (const auto& piece : pieces) {
+            co_await asio::async_write(socket, asio::buffer(piece),
+                                       asio::redirect_error(asio::use_awaitable, failure));
+        }
+        if (end) socket.shutdown(tcp::socket::shutdown_send, failure);
+        std::array<char, 4096> space;
+        for (failure = {}; !failure;) {
+            const auto count = co_await socket.async_read_some(
+                asio::buffer(space), asio::redirect_error(asio::use_awaitable, failure));
+            heard.append(space.data(), count);
+        }
+        closed = true;
+    }
+
+    /// The whole conversation, with a limit of five seconds.
+    std::string say(std::vector<std::string> pieces, bool end = true) {
+        std::string heard;
+        bool closed = false;
+        asio::co_spawn(loop, talk(std::move(pieces), end, heard, closed), asio::detached);
+        loop.restart();
+        const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+        while (!closed && std::chrono::steady_clock::now() < limit) {
+            loop.run_one_for(std::chrono::milliseconds(100));
+        }
+        EXPECT_TRUE(closed) << "the server did not close; heard: " << heard;
+        return heard;
+    }
+    std::string say(std::string text) { return say(std::vector<std::string>{std::move(text)}); }
+
+    asio::io_context loop;
+    system_clock time;
+    router routes;
+    server_options options;
+    notifier go{loop.get_executor()};
+    bool waiting = false;
+    std::unique_ptr<server> own;
+};
+
+TEST_F(http_server, answers_with_length_and_type) {
+    start();
+    EXPECT_EQ(say("GET /show?a=b HTTP/1.1\r\nHost: h\r\nX: y\r\n\r\n"),
+              "HTTP/1.1 200 OK\r\nContent-Length: 32\r\nContent-Type: text/plain\r\n\r\n"
+              "GET /show a=b x=y body= loopback");
+}
+
+TEST_F(http_server, reads_a_request_cut_at_every_byte) {
+    start();
+    const std::string text =
+        "POST /show HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+        "3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nTrailer: t\r\n\r\n";
+    for (std::size_t cut = 1; cut < text.size(); ++cut) {
+        const auto heard = say({text.substr(0, cut), text.substr(cut)});
+        EXPECT_TRUE(heard.ends_with("POST /show x= body=abcde loopback")) << cut << ": " << heard;
+    }
+    std::vector<std::string> bytes;
+    for (const char c : text) bytes.emplace_back(1, c);
+    EXPECT_TRUE(say(bytes).ends_with("POST /show x= body=abcde loopback"));
+}
+
+TEST_F(http_server, answers_pipelined_requests_in_order) {
+    start();
+    const auto heard =
+        say("GET /show?n=1 HTTP/1.1\r\nHost: h\r\n\r\n"
+            "POST /show?n=2 HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nab"
+            "GET /show?n=3 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
+            "GET /show?n=4 HTTP/1.1\r\nHost: h\r\n\r\n");
+    const auto one = heard.find("n=1");
+    const auto two = heard.find("n=2 x= body=ab");
+    const auto three = heard.find("n=3");
+    EXPECT_LT(one, two);
+    EXPECT_LT(two, three);
+    EXPECT_NE(three, std::string::npos) << heard;
+    EXPECT_EQ(heard.find("n=4"), std::string::npos);
+}
+
+TEST_F(http_server, head_has_the_length_and_no_body) {
+    start();
+    const auto heard = say("HEAD /show HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_TRUE(heard.starts_with("HTTP/1.1 200 OK\r\nContent-Length: 28\r\n")) << heard;
+    EXPECT_TRUE(heard.ends_with("\r\n\r\n"));
+    const auto empty = say("DELETE /nothing HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_EQ(empty, "HTTP/1.1 204 No Content\r\n\r\n");
+}
+
+TEST_F(http_server, refuses_what_could_be_read_in_two_ways) {
+    start();
+    const struct {
+        const char* text;
+        const char* answer;
+    } table[] = {
+        {"POST /show HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nTransfer-Encoding: "
+         "chunked\r\n\r\n0\r\n\r\n",
+         "HTTP/1.1 400 "},
+        {"POST /show HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nContent-Length: "
+         "1\r\n\r\n0\r\n\r\n",
+         "HTTP/1.1 400 "},
+        {"POST /show HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na",
+         "HTTP/1.1 400 "},
+        {"POST /show HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+         "HTTP/1.1 400 "},
+        {"POST /show HTTP/1.1\r\nHost: h\r\nContent-Length: -1\r\n\r\n", "HTTP/1.1 400 "},
+        {"POST /show HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+         "HTTP/1.1 400 "},
+        {"POST /show HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "HTTP/1.1 400 "},
+        {"GET /show HTTP/1.1\r\n\r\n", "HTTP/1.1 400 "},
+        {"GET /show HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "HTTP/1.1 400 "},
+        {"GET show HTTP/1.1\r\nHost: h\r\n\r\n", "HTTP/1.1 400 "},
+        {"GET /a%2Fb HTTP/1.1\r\nHost: h\r\n\r\n", "HTTP/1.1 400 "},
+        {"GET /show?a=%zz HTTP/1.1\r\nHost: h\r\n\r\n", "HTTP/1.1 400 "},
+        {"GET  /show HTTP/1.1\r\nHost: h\r\n\r\n", "HTTP/1.1 400 "},
+        {"GET /show\r\n\r\n", "HTTP/1.1 400 "},
+        {"\x16\x03\x01\x02\r\n\r\n", "HTTP/1.1 400 "},
+        {"GET /show HTTP/1.1\r\nHo st: h\r\n\r\n", "HTTP/1.1 400 "},
+        {"GET /show HTTP/2.0\r\nHost: h\r\n\r\n", "HTTP/1.1 505 "},
+        {"POST /show HTTP/1.1\r\nHost: h\r\nContent-Length: 1001\r\n\r\n", "HTTP/1.1 413 "},
+        {"GET /nothing/here HTTP/1.1\r\nHost: h\r\n\r\n", "HTTP/1.1 404 "},
+        {"PATCH /show HTTP/1.1\r\nHost: h\r\n\r\n", "HTTP/1.1 405 "},
+    };
+    for (const auto& row : table) {
+        EXPECT_TRUE(say(row.text).starts_with(row.answer)) << row.text << " gave " << say(row.text);
+    }
+    const auto big_header =
+        say("GET /show HTTP/1.1\r\nHost: h\r\nX: " + std::string(2000, 'x') + "\r\n\r\n");
+    EXPECT_TRUE(big_header.starts_with("HTTP/1.1 431 ")) << big_header;
+    const auto big_chunks =
+        say("POST /show HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n7d0\r\n" +
+            std::string(2000, 'x') + "\r\n0\r\n\r\n");
+    EXPECT_TRUE(big_chunks.starts_with("HTTP/1.1 413 ")) << big_chunks;
+}
+
+TEST_F(http_server, a_broken_handler_is_a_500_and_the_connection_goes_on) {
+    start();
+    const auto heard =
+        say("GET /break HTTP/1.1\r\nHost: h\r\n\r\n"
+            "GET /show HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_TRUE(heard.starts_with("HTTP/1.1 500 ")) << heard;
+    EXPECT_EQ(heard.find("broken"), std::string::npos);
+    EXPECT_NE(heard.find("GET /show"), std::string::npos);
+}
+
+TEST_F(http_server, a_header_with_line_breaks_is_left_out) {
+    start();
+    const auto heard = say("GET /inject HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_NE(heard.find("X-Good: 1\r\n"), std::string::npos);
+    EXPECT_EQ(heard.find("Set-Cookie"), std::string::npos);
+}
+
+TEST_F(http_server, http_1_0_closes_after_the_answer) {
+    start();
+    const auto heard = say({"GET /show HTTP/1.0\r\n\r\n"}, false);
+    EXPECT_NE(heard.find("Connection: close\r\n"), std::string::npos) << heard;
+}
+
+TEST_F(http_server, expect_100_is_answered_before_the_body) {
+    start();
+    const auto heard =
+        say("POST /show HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 1\r\n"
+            "Connection: close\r\n\r\na");
+    EXPECT_TRUE(heard.starts_with("HTTP/1.1 200 ") ||
+                heard.starts_with("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 "))
+        << heard;
+}
+
+TEST_F(http_server, a_slow_request_is_cut_off) {
+    options.request_timeout = seconds(0);
+    options.idle_timeout = seconds(5);
+    start();
+    EXPECT_EQ(say({"GET /show HTTP/1.1\r\nHo"}, false), "");
+}
+
+TEST_F(http_server, an_idle_connection_is_closed) {
+    options.idle_timeout = seconds(0);
+    start();
+    EXPECT_EQ(say({}, false), "");
+}
+
+TEST_F(http_server, stop_lets_the_answer_under_way_finish_and_closes_idle_ones) {
+    start();
+    std::string busy, idle;
+    bool busy_closed = false, idle_closed = false, stopped = false;
+    asio::co_spawn(loop, talk({"GET /wait HTTP/1.1\r\nHost: h\r\n\r\n"}, false, busy, busy_closed),
+                   asio::detached);
+    asio::co_spawn(loop, talk({}, false, idle, idle_closed), asio::detached);
+    const auto run_until = [&](const bool& reached) {
+        const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+        while (!reached && std::chrono::steady_clock::now() < limit) {
+            loop.run_one_for(std::chrono::milliseconds(50));
+        }
+        return reached;
+    };
+    ASSERT_TRUE(run_until(waiting));
+    asio::co_spawn(loop, own->stop(time.now() + seconds(5)),
+                   [&](std::exception_ptr) { stopped = true; });
+    ASSERT_TRUE(run_until(idle_closed));
+    EXPECT_FALSE(busy_closed);
+    go.notify();
+    ASSERT_TRUE(run_until(stopped));
+    ASSERT_TRUE(run_until(busy_closed));
+    EXPECT_TRUE(busy.ends_with("went")) << busy;
+    EXPECT_NE(busy.find("Connection: close"), std::string::npos);
+}
+
+TEST_F(http_server, stop_ends_a_handler_that_never_answers_at_the_deadline) {
+    start();
+    std::string heard;
+    bool closed = false;
+    asio::co_spawn(loop, talk({"GET /wait HTTP/1.1\r\nHost: h\r\n\r\n"}, false, heard, closed),
+                   asio::detached);
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    while (!waiting && std::chrono::steady_clock::now() < limit) {
+        loop.run_one_for(std::chrono::milliseconds(50));
+    }
+    bool stopped = false;
+    asio::co_spawn(loop, own->stop(time.now()), [&](std::exception_ptr) { stopped = true; });
+    while (!(stopped && closed) && std::chrono::steady_clock::now() < limit) {
+        loop.run_one_for(std::chrono::milliseconds(50));
+    }
+    EXPECT_TRUE(stopped);
+    EXPECT_EQ(heard, "");
+}
+
+TEST_F(http_server, an_address_in_use_is_an_error_that_names_it) {
+    start();
+    auto second = options;
+    second.port = own->port();
+    // SO_REUSEADDR does not let two listen on one address.
+    server other(loop.get_executor(), time, second, routes);
+    auto started = other.start();
+    ASSERT_FALSE(started);
+    EXPECT_EQ(started.error().text, "cannot listen on 127.0.0.1:" + std::to_string(second.port) +
+                                        ": Address already in use");
+    second.bind_address = "nowhere";
+    server third(loop.get_executor(), time, second, routes);
+    EXPECT_FALSE(third.start());
+}
+
+TEST_F(http_server, connections_above_the_limit_are_closed) {
+    options.max_connections = 0;
+    start();
+    EXPECT_EQ(say({"GET /show HTTP/1.1\r\nHost: h\r\n\r\n"}, false), "");
+}
+
+TEST_F(http_server, wrong_certificate_files_are_an_error_at_start) {
+    options.tls_cert_file = "/nowhere.pem";
+    server half(loop.get_executor(), time, options, routes);
+    EXPECT_FALSE(half.start());
+    options.tls_private_key_file = "/nowhere.key";
+    server both(loop.get_executor(), time, options, routes);
+    auto started = both.start();
+    ASSERT_FALSE(started);
+    EXPECT_TRUE(started.error().text.starts_with("/nowhere.pem: ")) << started.error().text;
+}
+
+}  // namespace
+}  // namespace esi::http

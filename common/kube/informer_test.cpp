@@ -1,0 +1,231 @@
+#include "kube/informer.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+
+#include "base/virtual_clock.h"
+#include "kube/scripted_transport.h"
+#include "model/json.h"
+
+namespace esi::kube {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string object_text(std::string_view name, std::string_view version) {
+    return fmt::format(
+        R"({{"kind":"Pod","metadata":{{"name":"{}","namespace":"default","uid":"uid-{}","resourceVersion":"{}"}},"spec":{{}}}})",
+        name, name, version);
+}
+std::string event(std::string_view type, std::string_view name, std::string_view version) {
+    return fmt::format("{{\"type\":\"{}\",\"object\":{}}}\n", type, object_text(name, version));
+}
+std::string end_of_list(std::string_view version) {
+    return fmt::format(
+        "{{\"type\":\"BOOKMARK\",\"object\":{{\"kind\":\"Pod\",\"metadata\":{{"
+        "\"resourceVersion\":\"{}\",\"annotations\":{{\"k8s.io/"
+        "initial-events-end\":\"true\"}}}}}}}}\n",
+        version);
+}
+std::string bookmark(std::string_view version) {
+    return fmt::format(
+        "{{\"type\":\"BOOKMARK\",\"object\":{{\"metadata\":{{\"resourceVersion\":\"{}\"}}}}}}\n",
+        version);
+}
+std::string status_text(int code, std::string_view reason) {
+    return fmt::format(
+        R"({{"kind":"Status","status":"Failure","reason":"{}","message":"no","code":{}}})", reason,
+        code);
+}
+response answer(int status, std::string body) {
+    response out;
+    out.status = status;
+    out.body = std::move(body);
+    return out;
+}
+
+struct an_informer : testing::Test {
+    an_informer() {
+        pods.items().on_change([this](const change<model::pod>& what) {
+            const auto& now = what.after ? what.after : what.before;
+            changes.push_back((what.after ? what.before ? "~" : "+" : "-") + now->metadata.name);
+        });
+        tasks.spawn("informer", pods.run());
+        run_for(loop, time, 0s);
+    }
+    ~an_informer() override {
+        tasks.cancel();
+        run_for(loop, time, 0s);
+        EXPECT_EQ(tasks.size(), 0u);
+    }
+
+    scripted_stream& last_stream() { return *wire.streams.back(); }
+    void send(const std::string& text) {
+        last_stream().send(text);
+        run_for(loop, time, 0s);
+    }
+    std::vector<std::string> taken_changes() { return std::exchange(changes, {}); }
+    std::string last_asked() const { return wire.asked.back(); }
+
+    asio::io_context loop;
+    virtual_clock time;
+    scripted_transport wire{loop.get_executor(), time};
+    client api{wire, time};
+    informer<model::pod> pods{api, time, types::pod};
+    task_group tasks{loop.get_executor()};
+    std::vector<std::string> changes;
+};
+
+using strings = std::vector<std::string>;
+
+TEST_F(an_informer, asks_for_a_streaming_list) {
+    ASSERT_EQ(wire.asked.size(), 1u);
+    EXPECT_TRUE(last_asked().starts_with("GET /api/v1/pods?watch=true&allowWatchBookmarks=true&"))
+        << last_asked();
+    EXPECT_TRUE(last_asked().ends_with("&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"))
+        << last_asked();
+}
+
+TEST_F(an_informer, shows_the_list_as_a_whole_when_it_is_complete) {
+    bool told = false;
+    pods.on_synced([&] { told = true; });
+    send(event("ADDED", "b", "9") + event("ADDED", "a", "3"));
+    EXPECT_FALSE(pods.synced());
+    EXPECT_EQ(taken_changes(), strings{});
+    EXPECT_EQ(pods.items().version(), "");
+    send(end_of_list("10"));
+    EXPECT_TRUE(pods.synced());
+    EXPECT_TRUE(told);
+    EXPECT_EQ(taken_changes(), (strings{"+b", "+a"}));
+    EXPECT_EQ(pods.items().version(), "10");
+}
+
+TEST_F(an_informer, changes_within_the_list_count) {
+    send(event("ADDED", "a", "3") + event("ADDED", "b", "4") + event("MODIFIED", "a", "11") +
+         event("DELETED", "b", "12") + end_of_list("12"));
+    EXPECT_EQ(pods.items().size(), 1u);
+    EXPECT_EQ(pods.items().find({"default", "a"})->metadata.resource_version, "11");
+}
+
+TEST_F(an_informer, follows_the_watch_whatever_its_chunks) {
+    send(end_of_list("10"));
+    for (char c : event("ADDED", "a", "11") + event("MODIFIED", "a", "12") + bookmark("15") +
+                      event("DELETED", "a", "16")) {
+        send(std::string(1, c));
+    }
+    EXPECT_EQ(taken_changes(), (strings{"+a", "~a", "-a"}));
+    EXPECT_EQ(pods.items().version(), "16");
+}
+
+TEST_F(an_informer, goes_on_from_the_last_version_after_an_orderly_end) {
+    send(end_of_list("10") + event("ADDED", "a", "11"));
+    last_stream().close();
+    run_for(loop, time, 0s);
+    ASSERT_EQ(wire.streams.size(), 2u);
+    EXPECT_NE(last_asked().find("resourceVersion=11"), std::string::npos) << last_asked();
+    EXPECT_EQ(last_asked().find("sendInitialEvents"), std::string::npos) << last_asked();
+    EXPECT_EQ(pods.items().size(), 1u);
+}
+
+TEST_F(an_informer, finds_deletions_in_a_relist) {
+    send(event("ADDED", "a", "1") + event("ADDED", "b", "2") + end_of_list("10"));
+    taken_changes();
+    send(fmt::format("{{\"type\":\"ERROR\",\"object\":{}}}\n", status_text(410, "Expired")));
+    run_for(loop, time, 2s);
+    ASSERT_EQ(wire.streams.size(), 2u);
+    EXPECT_NE(last_asked().find("resourceVersion=10"), std::string::npos) << last_asked();
+    EXPECT_EQ(pods.items().size(), 2u) << "the old state stands until the list is complete";
+    send(event("ADDED", "b", "2") + event("ADDED", "c", "20") + end_of_list("21"));
+    EXPECT_EQ(taken_changes(), (strings{"-a", "+c"})) << "b did not change";
+}
+
+TEST_F(an_informer, lists_in_pages_where_streams_are_refused) {
+    last_stream().send("ignored");  // the stream that the fixture opened
+    last_stream().cut(error{errc::transport, "reset"});
+    wire.next_streams.push_back([](scripted_stream& s) {
+        s.status = 422;
+        s.pieces.push_back(status_text(422, "Invalid"));
+        s.closed = true;
+    });
+    wire.answers.push_back(answer(
+        200,
+        fmt::format(R"({{"metadata":{{"continue":"go"}},"items":[{}]}})", object_text("a", "1"))));
+    wire.answers.push_back(
+        answer(200, fmt::format(R"({{"metadata":{{"resourceVersion":"10"}},"items":[{}]}})",
+                                object_text("b", "2"))));
+    run_for(loop, time, 2s);
+    EXPECT_EQ(pods.items().size(), 2u);
+    EXPECT_TRUE(pods.synced());
+    ASSERT_EQ(wire.asked.size(), 5u);
+    EXPECT_EQ(wire.asked[2], "GET /api/v1/pods?limit=500");
+    EXPECT_EQ(wire.asked[3], "GET /api/v1/pods?limit=500&continue=go");
+    EXPECT_NE(wire.asked[4].find("resourceVersion=10"), std::string::npos) << wire.asked[4];
+    send(event("ADDED", "c", "11"));
+    EXPECT_EQ(pods.items().size(), 3u);
+}
+
+TEST_F(an_informer, passes_over_what_it_does_not_understand) {
+    send(end_of_list("10"));
+    send("no json\n{}\n{\"type\":\"STRANGE\",\"object\":{}}\n");
+    send("{\"type\":\"ADDED\",\"object\":{\"metadata\":7}}\n");
+    send("{\"type\":\"DELETED\",\"object\":null}\n");
+    send("\"a\\ud800\"\n\n\r\n");
+    send(event("ADDED", "a", "11"));
+    EXPECT_EQ(taken_changes(), strings{"+a"});
+    EXPECT_EQ(wire.streams.size(), 1u) << "it never ends the watch";
+}
+
+TEST_F(an_informer, deletes_by_name_even_if_the_rest_cannot_be_decoded) {
+    send(event("ADDED", "a", "1") + end_of_list("10"));
+    send(
+        R"({"type":"DELETED","object":{"metadata":{"name":"a","namespace":"default","resourceVersion":"11"},"spec":7}})"
+        "\n");
+    EXPECT_EQ(pods.items().size(), 0u);
+    EXPECT_EQ(pods.items().version(), "11");
+}
+
+TEST_F(an_informer, notices_a_watch_that_falls_silent) {
+    send(end_of_list("10"));
+    const auto heard = pods.source().last_heard();
+    run_for(loop, time, 599s + 5s + 2s);
+    EXPECT_GE(wire.streams.size(), 2u);
+    EXPECT_NE(last_asked().find("resourceVersion=10"), std::string::npos) << last_asked();
+    EXPECT_GT(pods.source().last_heard(), heard) << "the answer to the new watch was heard";
+}
+
+TEST_F(an_informer, tells_when_the_kind_is_not_served) {
+    last_stream().cut(error{errc::transport, "reset"});
+    for (int i = 0; i < 2; ++i) {
+        wire.next_streams.push_back([](scripted_stream& s) {
+            s.status = 404;
+            s.closed = true;
+        });
+    }
+    run_for(loop, time, 2s);
+    EXPECT_FALSE(pods.served());
+    EXPECT_FALSE(pods.synced());
+    run_for(loop, time, 10s);
+    EXPECT_TRUE(pods.served());
+    send(end_of_list("10"));
+    EXPECT_TRUE(pods.synced());
+}
+
+TEST_F(an_informer, asks_only_for_its_scope) {
+    watch_scope scope;
+    scope.ns = "team-a";
+    scope.label_selector = "a=b,c";
+    scope.field_selector = "spec.nodeName=n";
+    informer<model::pod> narrow(api, time, types::pod, scope);
+    task_group other(loop.get_executor());
+    other.spawn("narrow", narrow.run());
+    run_for(loop, time, 0s);
+    EXPECT_TRUE(last_asked().starts_with("GET /api/v1/namespaces/team-a/pods?")) << last_asked();
+    EXPECT_TRUE(last_asked().ends_with("&labelSelector=a%3Db%2Cc&fieldSelector=spec.nodeName%3Dn"))
+        << last_asked();
+    other.cancel();
+    run_for(loop, time, 0s);
+}
+
+}  // namespace
+}  // namespace esi::kube

@@ -1,0 +1,36 @@
+#include "kube/server_address.h"
+
+#include <boost/url/parse.hpp>
+#include <boost/url/url_view.hpp>
+
+namespace esi::kube {
+
+std::string server_address::authority() const {
+    return (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" + port;
+}
+
+result<server_address> parse_server_address(std::string_view url) {
+    const auto wrong = [&](std::string_view why) {
+        return fail(errc::config, "the server \"" + std::string(url) + "\" " + std::string(why));
+    };
+    const auto parsed = boost::urls::parse_uri(boost::urls::string_view(url.data(), url.size()));
+    if (parsed.has_error()) return wrong("is not an address like https://host:6443");
+    const auto& view = parsed.value();
+    server_address out;
+    out.tls = view.scheme_id() == boost::urls::scheme::https;
+    if (!out.tls && view.scheme_id() != boost::urls::scheme::http) {
+        return wrong("has neither https nor http");
+    }
+    if (view.has_userinfo() || view.has_query() || view.has_fragment()) {
+        return wrong("has a user, a query or a fragment");
+    }
+    out.host = view.host_address();
+    if (out.host.empty()) return wrong("has no host");
+    out.port = std::string(view.port());
+    if (out.port.empty()) out.port = out.tls ? "443" : "80";
+    out.prefix = std::string(view.encoded_path());
+    while (out.prefix.ends_with('/')) out.prefix.pop_back();
+    return out;
+}
+
+}  // namespace esi::kube

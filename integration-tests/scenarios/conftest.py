@@ -1,0 +1,99 @@
+"""Fixtures: one control plane and one installation of the operators for all tests, a scene for each.
+
+    plane      the control plane           operators   the three processes
+    recording  recorder and judge          scene       a namespace, a node label, nodes of this test
+
+Every test that has a scene is judged at its end: the recording must be without a violation, the
+operators must run, and nothing may be left over.
+"""
+import itertools
+import os
+import pathlib
+import re
+import shutil
+import tempfile
+
+import pytest
+
+from control_plane import ControlPlane
+from operators import Operators
+from recording import Recording
+from scene import Scene
+
+counter = itertools.count(1)
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.get_closest_marker("last") is not None)
+
+
+@pytest.fixture(scope="session")
+def folder():
+    """Where logs, the audit log and the recording of this session are; kept when a test fails."""
+    root = pathlib.Path(os.environ.get("ESI_SCENARIOS_DIR") or tempfile.mkdtemp(prefix="esi-scenarios-"))
+    root.mkdir(parents=True, exist_ok=True)
+    return root
+
+
+@pytest.fixture(scope="session", autouse=True)
+def keep_or_clear(request, folder):
+    yield
+    if request.session.testsfailed:
+        print(f"\nlogs, audit log and recording: {folder}")
+    elif "ESI_SCENARIOS_DIR" not in os.environ:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def plane(folder):
+    plane = ControlPlane(folder / "cluster").up(nodes=2, cpu="32", memory="64Gi")
+    try:
+        plane.install()
+        yield plane
+    finally:
+        plane.down()
+
+
+@pytest.fixture(scope="session")
+def recording(plane, folder):
+    recording = Recording(plane, folder)
+    yield recording
+    recording.close()
+
+
+@pytest.fixture(scope="session")
+def operators(plane, folder):
+    operators = Operators(plane, folder / "operators")
+    try:
+        operators.start()
+        yield operators
+    finally:
+        faults = operators.stop()
+    assert not faults, "\n".join(faults)
+
+
+def scene_name(request):
+    """A short name of its own: objects are named after it, and labels hold at most 63 characters."""
+    module = re.sub(r"^test_", "", request.module.__name__).split("_")
+    return f"{module[0] if module[0].isdigit() else ''}{module[-1][:10]}-{next(counter)}".lstrip("0123456789")
+
+
+@pytest.fixture
+def scene(request, plane, operators, recording):
+    operators.ensure()
+    recording.catch_up()
+    pids = {operator.label: operator.pid for operator in operators}
+    scene = Scene(scene_name(request), plane, operators, recording)
+    scene.may_restart = False
+    try:
+        yield scene
+    finally:
+        dead = [operator for operator in operators if not operator.alive()]
+        words = "\n".join(f"esi-{each.label} ended with {each.process.returncode}:\n{each.tail()}"
+                          for each in dead)
+        operators.ensure()
+        scene.close()
+        violations = scene.violations()
+    assert scene.may_restart or not dead, f"operators died in this test:\n{words}"
+    assert scene.may_restart or pids == {operator.label: operator.pid for operator in operators}
+    assert not violations, "the recording of this test:\n" + "\n".join(map(str, violations))

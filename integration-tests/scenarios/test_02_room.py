@@ -1,0 +1,96 @@
+"""Where there is too little room: what is missing is named, what stands is left alone."""
+import time
+
+import objects
+
+
+def test_too_little_room_on_one_node_names_the_missing_amount_and_the_consumers(scene):
+    n0, n1, n2 = scene.nodes(3, cpu="2")
+    scene.pods("consumer", cpu="1", memory="1Gi", node_selector={"kubernetes.io/hostname": n1})
+    scene.wait("the consumer to be bound", lambda: scene.get("Pod", "consumer")["spec"].get("nodeName") == n1)
+    scene.testbed(slots=2, cpu="600m", ready=False)
+    scene.wait("five ghosts", lambda: len(scene.bound_ghosts()) == 5)
+    status = scene.wait("the problem of the node", lambda: (
+        lambda status: (status.get("nodeProblems") or {}).get(n1) and status)(scene.status("Testbed", "slots")))
+    assert set(scene.bound_ghosts()) == {(n0, 0), (n0, 1), (n1, 0), (n2, 0), (n2, 1)}
+    assert set(status["nodeProblems"]) == {n1}
+    text = " ".join(status["nodeProblems"][n1])
+    assert "200m" in text and "cpu" in text, text                   # 2 - 1 - 2 * 0.6
+    assert f"{scene.namespace}/consumer" in text, text
+    condition = scene.wait_condition("Testbed", "slots", "CapacitySufficient", "False")
+    assert "1 of 6 slots" in condition["message"]
+    states = scene.wait("the slot to be ERROR", lambda: (
+        lambda slots: slots.get(4, {}).get("state") == "ERROR" and slots)(scene.slots()))
+    assert {position: row["state"] for position, row in states.items()} == {
+        0: "FREE", 1: "FREE", 2: "FREE", 3: "FREE", 4: "ERROR", 5: "FREE"}
+    assert scene.status("Testbed", "slots")["state"] != "ERROR"     # one node's problem is not the testbed's
+
+
+def test_the_missing_ghost_comes_when_the_consumer_leaves_and_the_others_keep_their_uids(scene):
+    n0, n1 = scene.nodes(2, cpu="2")
+    scene.pods("consumer", cpu="1", memory="1Gi", node_selector={"kubernetes.io/hostname": n1})
+    scene.wait("the consumer to be bound", lambda: scene.get("Pod", "consumer")["spec"].get("nodeName"))
+    scene.testbed(slots=2, ready=False)
+    scene.wait("three ghosts", lambda: len(scene.bound_ghosts()) == 3)
+    scene.wait("the problem", lambda: scene.status("Testbed", "slots").get("nodeProblems"))
+    before = scene.bound_ghosts()
+    scene.delete("Pod", "consumer", grace=0)
+    scene.testbed_ready()
+    after = scene.bound_ghosts()
+    assert len(after) == 4
+    assert {place: after[place] for place in before} == before
+    assert not scene.status("Testbed", "slots").get("nodeProblems")
+
+
+def test_memory_and_number_of_pods_count_as_well_as_cpu(scene):
+    thin, = scene.nodes(1, cpu="8", memory="3Gi", pods="110")
+    scene.testbed("memory", slots=2, cpu="100m", memory="1.75Gi", ready=False)
+    scene.wait("one ghost", lambda: len(scene.bound_ghosts("memory")) == 1)
+    problem = scene.wait("the problem", lambda: (scene.status("Testbed", "memory").get("nodeProblems") or {}).get(thin))
+    assert "memory" in " ".join(problem)
+    scene.delete("Testbed", "memory")
+    scene.wait("its ghosts to go", lambda: not scene.ghosts("memory"))
+    scene.api.patch("Node", None, thin, {"status": {"allocatable": {"pods": "1"}}}, sub="status")
+    scene.testbed("pods", slots=2, cpu="100m", memory="900Mi", ready=False)
+    scene.wait("one ghost", lambda: len(scene.bound_ghosts("pods")) == 1)
+    problem = scene.wait("the problem", lambda: (scene.status("Testbed", "pods").get("nodeProblems") or {}).get(thin))
+    assert "pods" in " ".join(problem)
+
+
+def test_ghosts_that_stand_are_never_deleted_for_want_of_room(scene):
+    n0, = scene.nodes(1, cpu="2")
+    scene.testbed(slots=2, cpu="600m")
+    before = scene.bound_ghosts()
+    scene.pods("neighbour", cpu="800m", memory="1Gi", node_selector={"kubernetes.io/hostname": n0})
+    scene.wait("the neighbour to be bound", lambda: scene.get("Pod", "neighbour")["spec"].get("nodeName"))
+    scene.api.patch("Node", None, n0, {"status": {"allocatable": {"cpu": "1500m"}}}, sub="status")
+    time.sleep(2)  # room for an operator that would do it to do it
+    assert scene.bound_ghosts() == before
+
+
+def test_of_two_testbeds_on_the_same_nodes_the_older_is_whole_and_nothing_flaps(scene):
+    n0, n1 = scene.nodes(2, cpu="2")
+    scene.testbed("older", slots=2, cpu="600m")
+    older = scene.bound_ghosts("older")
+    time.sleep(1.1)  # creation times are whole seconds
+    scene.testbed("younger", slots=2, cpu="600m", ready=False)      # room for one and a half
+    scene.wait("a part of the younger", lambda: len(scene.bound_ghosts("younger")) == 2)
+    scene.wait("its problems", lambda: len(scene.status("Testbed", "younger").get("nodeProblems") or {}) == 2)
+    younger = scene.bound_ghosts("younger")
+    assert set(younger) == {(n0, 0), (n1, 0)}
+    scene.recording.catch_up()
+    bound_before = len(scene.recording.judge.bindings)
+    time.sleep(5)
+    assert scene.bound_ghosts("older") == older
+    assert scene.bound_ghosts("younger") == younger
+    scene.recording.catch_up()
+    assert len(scene.recording.judge.bindings) == bound_before, "ghosts come and go"
+
+
+def test_an_older_testbed_that_grows_is_made_whole_where_there_is_room(scene):
+    n0, = scene.nodes(1, cpu="2")
+    scene.apply(objects.testbed("older", scene.label, slots=1, cpu="600m"))
+    scene.testbed_ready("older")
+    scene.api.patch("Testbed", scene.namespace, "older", {"spec": {"slotsPerNode": 3}})
+    scene.testbed_ready("older")
+    assert set(scene.bound_ghosts("older")) == {(n0, 0), (n0, 1), (n0, 2)}

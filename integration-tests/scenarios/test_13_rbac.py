@@ -1,0 +1,64 @@
+"""The operators have the rights that they need and no others, by the audit log of the whole session."""
+import pathlib
+
+import pytest
+import yaml
+
+import audit
+from control_plane import MANIFESTS
+
+pytestmark = pytest.mark.last
+
+#: Granted, and not to be seen in the log, with the reason.
+NOT_SEEN = {
+    ("batchjob", "esi.tu-berlin.de", "batchjobs/finalizers", "update"):
+        "asked for by the admission plugin OwnerReferencesPermissionEnforcement only",
+    ("testbed", "esi.tu-berlin.de", "testbeds/finalizers", "update"):
+        "asked for by the admission plugin OwnerReferencesPermissionEnforcement only",
+}
+
+
+def granted():
+    """{(operator, group, resource, verb)} of all rules in the manifests."""
+    rights = set()
+    for operator in ("testbed", "batchjob", "scheduling"):
+        for thing in yaml.safe_load_all(pathlib.Path(MANIFESTS / f"rbac-{operator}.yaml").read_text("utf-8")):
+            for rule in (thing or {}).get("rules") or []:
+                rights |= {(operator, group, resource, verb) for group in rule["apiGroups"]
+                           for resource in rule["resources"] for verb in rule["verbs"]}
+    return rights
+
+
+def used(requests_):
+    return {(each.operator, each.group, f"{each.resource}/{each.sub}" if each.sub else each.resource, each.verb)
+            for each in requests_ if each.operator and each.code < 400}
+
+
+@pytest.fixture(scope="module")
+def log(plane):
+    reader = audit.AuditLog(plane.audit_log)
+    yield reader.read()
+    reader.close()
+
+
+def test_nothing_was_forbidden_to_the_operators(scene, log):
+    # Creates in a namespace that is being deleted are 403 as well, for everybody (Kubernetes:
+    # NamespaceLifecycle admission): those say `because it is being terminated` in their answer,
+    # which the log does not keep, so they are told by the namespace.
+    mine = [each for each in log if each.operator]
+    assert mine, "the audit log knows nothing of the operators"
+    ended = {each.name for each in log if each.resource == "namespaces" and each.verb == "delete"}
+    forbidden = [each for each in mine if each.code == 403
+                 and not (each.verb == "create" and each.namespace in ended)]
+    assert not forbidden, "\n".join(f"{each.operator}: {each.verb} {each.uri}" for each in forbidden[:20])
+
+
+def test_every_granted_right_was_used(log):
+    rights = granted()
+    seen = used(log)
+    for right in sorted(rights):
+        print(f"{'used    ' if right in seen else 'not seen'} {right[0]}: {right[3]} {right[2]}.{right[1] or 'core'}")
+    unused = {right for right in rights - seen if right not in NOT_SEEN}
+    if len({each.namespace for each in log if each.operator and each.namespace}) < 30:
+        pytest.skip("only a part of the suite ran: it need not use every right")
+    assert not unused, "granted and never used: " + ", ".join(map(str, sorted(unused)))

@@ -1,0 +1,33 @@
+"""At rest the operators write nothing but their leases."""
+import time
+
+import audit
+
+
+def test_sixty_seconds_idle_held_and_failed_without_a_write(scene, plane):
+    """Three testbeds side by side: nobody's, one held with a running job, one held with a failed job."""
+    scene.nodes(1, cpu="8", memory="32Gi")
+    for name in ("idle", "held", "failed"):
+        scene.testbed(name, slots=2, isolation="Taint" if name == "idle" else None)
+    scene.jobs("running", seconds=600)
+    scene.jobs("bad", seconds=0, driver={"esi-test/fail": "true"})
+    scene.jobs("waiting", seconds=0)
+    scene.queue("plan", ["running"], testbed="held")
+    scene.queue("plan-bad", ["bad"], testbed="failed")
+    scene.queue("plan-waiting", ["waiting"], testbed="failed")
+    scene.job_state("running", "RunningState")
+    scene.scheduling_state("plan-bad", "CompletedState")
+    scene.wait_condition("Scheduling", "plan-waiting", "Acquired", "False")
+    time.sleep(5)
+    log = audit.AuditLog(plane.audit_log, from_end=True)
+    time.sleep(60)
+    requests_ = log.read()
+    log.close()
+    written = audit.writes(requests_)
+    assert not written, "\n".join(f"{each.operator}: {each.verb} {each.uri} {each.code}" for each in written[:40])
+    leases = [each for each in requests_ if each.operator and each.resource == "leases"]
+    assert {each.operator for each in leases} == {"testbed", "batchjob", "scheduling"}, "the log was read"
+    reads = [each for each in requests_ if each.operator and each.verb in ("get", "list")
+             and each.resource != "leases"]
+    print(f"{len(reads)} reads and {len(leases)} requests for leases in 60 s")
+    assert len(reads) < 60, [each.uri for each in reads[:20]]

@@ -1,0 +1,48 @@
+"""The proxy that test_11 stops operators with does what it says."""
+import pytest
+import urllib3
+
+from api import Api
+from breakpoint_proxy import Proxy
+
+
+@pytest.fixture
+def through(plane, tmp_path):
+    plane.kubectl("create", "serviceaccount", "walker", "-n", "default")
+    plane.kubectl("create", "clusterrolebinding", "walker", "--clusterrole=edit",
+                  "--serviceaccount=default:walker")
+    proxy = Proxy(plane.account("default", "walker"), tmp_path, "walker")
+    yield proxy, Api(proxy.kubeconfig)
+    proxy.close()
+    plane.kubectl("delete", "clusterrolebinding", "walker")
+    plane.kubectl("delete", "serviceaccount", "walker", "-n", "default")
+
+
+def names(plane):
+    return {each["metadata"]["name"] for each in plane.api.list("ServiceAccount", "default")}
+
+
+def test_a_request_that_meets_no_break_point_passes(plane, through):
+    proxy, api = through
+    assert {each["metadata"]["name"] for each in api.list("ServiceAccount", "default")} == names(plane)
+
+
+def test_a_write_broken_before_is_never_done(plane, through):
+    proxy, api = through
+    acts = []
+    point = proxy.break_at(lambda request: request.method == "POST" and "one-before" in request.body,
+                           lambda: acts.append("stop"), before=True)
+    with pytest.raises(urllib3.exceptions.HTTPError):
+        api.create("ServiceAccount", "default", {"metadata": {"name": "one-before"}})
+    assert point.hit.is_set() and acts == ["stop"]
+    assert "one-before" not in names(plane)
+
+
+def test_a_write_broken_after_is_done_before_the_action(plane, through):
+    proxy, api = through
+    seen = []
+    proxy.break_at(lambda request: request.method == "POST" and "one-after" in request.body,
+                   lambda: seen.append("one-after" in names(plane)))
+    api.create("ServiceAccount", "default", {"metadata": {"name": "one-after"}})
+    assert seen == [True]
+    api.delete("ServiceAccount", "default", "one-after")

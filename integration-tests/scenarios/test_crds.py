@@ -1,0 +1,79 @@
+"""The CRDs refuse what makes no sense, with a message, and accept what was written for the original."""
+import re
+
+import pytest
+import yaml
+
+from api import ApiException, path
+from control_plane import ROOT
+
+REFUSED = sorted((ROOT / "crds" / "refused").glob("*.yaml"))
+ACCEPTED = sorted((ROOT / "crds" / "accepted").glob("*.yaml"))
+
+
+def documents(file):
+    return [each for each in yaml.safe_load_all(file.read_text(encoding="utf-8")) if each]
+
+
+def put(scene, body, sub=None):
+    """Creates the object or, where there is one, applies the document to it. Strict: no unknown fields."""
+    body = {**body, "metadata": {**body["metadata"], "namespace": scene.namespace}}
+    name = body["metadata"]["name"]
+    there = scene.api.get(body["kind"], scene.namespace, name)
+    query = {"fieldValidation": "Strict"}
+    if there is None:
+        return scene.api.call("POST", path(body["kind"], scene.namespace), body, query=query)
+    return scene.api.call("PATCH", path(body["kind"], scene.namespace, name, sub), body, query=query,
+                          content_type="application/merge-patch+json")
+
+
+@pytest.mark.parametrize("file", REFUSED, ids=lambda file: file.stem)
+def test_refused(quiet, file):
+    expected = re.match(r"# expect: (.+)", file.read_text(encoding="utf-8"))
+    assert expected, "the first line must say what to expect"
+    *before, last = documents(file)
+    for each in before:
+        put(quiet, each)
+    with pytest.raises(ApiException) as refused:
+        put(quiet, last)
+    assert 400 <= refused.value.status < 500
+    assert expected.group(1).strip() in yaml.safe_load(refused.value.body)["message"]
+
+
+@pytest.mark.parametrize("file", ACCEPTED, ids=lambda file: file.stem)
+def test_accepted(quiet, file):
+    for each in documents(file):
+        put(quiet, each)
+        if "status" in each:
+            put(quiet, {**each, "spec": each.get("spec", {})}, sub="status")
+
+
+@pytest.fixture(scope="module")
+def quiet(plane):
+    """A namespace that the tests of this file share; the objects need no operator."""
+    class Quiet:
+        namespace = "crds"
+    Quiet.api = plane.api
+    plane.api.create("Namespace", None, {"metadata": {"name": "crds"}})
+    yield Quiet
+    for kind in ("Scheduling", "BatchJob", "Testbed"):
+        plane.api.delete_all(kind, "crds")
+        for thing in plane.api.list(kind, "crds"):
+            plane.api.patch(kind, "crds", thing["metadata"]["name"], {"metadata": {"finalizers": None}})
+    plane.api.delete("Namespace", None, "crds")
+
+
+def test_explain_has_a_description_of_every_field(plane):
+    for kind in ("testbed", "batchjob", "scheduling"):
+        crd = yaml.safe_load((ROOT / "crds" / f"{kind}.yaml").read_text(encoding="utf-8"))
+        schema = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]
+        missing = list(undescribed(schema["spec"], "spec")) + list(undescribed(schema["status"], "status"))
+        assert not missing, f"{kind}: {missing}"
+        assert "FIELDS:" in plane.kubectl("explain", f"{kind}.spec")
+
+
+def undescribed(schema, where):
+    if "description" not in schema:
+        yield where
+    for name, field in (schema.get("properties") or {}).items():
+        yield from undescribed(field, f"{where}.{name}")

@@ -1,0 +1,18 @@
+// The kinds of applications that this operator can make.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "batchjob/backends/source.h"
+
+namespace esi::batchjob {
+
+/// `ns`: the one namespace to watch; empty for all.
+std::vector<std::unique_ptr<application_source>> make_sources(const placement_options& options,
+                                                              kube::client& api, clock& time,
+                                                              asio::any_io_executor executor,
+                                                              const std::string& ns);
+
+}  // namespace esi::batchjob

@@ -1,0 +1,44 @@
+#include "batchjob/backends/backend.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+
+#include "model/names.h"
+
+namespace esi::batchjob {
+
+std::string_view application::run() const { return metadata.annotation(model::names::run); }
+
+std::string backend::definition() const {
+    return fmt::format("{}.{}", resource().plural, resource().group);
+}
+
+const model::raw_json* spec_of(const model::batchjob_spec& spec) {
+    if (spec.spark_spec) return &*spec.spark_spec;
+    if (spec.flink_spec) return &*spec.flink_spec;
+    return nullptr;
+}
+
+std::string_view type_of(const model::batchjob_spec& spec) {
+    if (spec.spark_spec) return "Spark";
+    if (spec.flink_spec) return "Flink";
+    return {};
+}
+
+std::string hash_of(const model::batchjob_spec& spec) {
+    // FNV-1a: a fingerprint against accidental equality, not against an attacker, who could only
+    // spare himself a check of his own job.
+    std::uint64_t hash = 0xcbf29ce484222325u;
+    const auto feed = [&hash](std::string_view text) {
+        for (const char c : text) {
+            hash ^= static_cast<unsigned char>(c);
+            hash *= 0x100000001b3u;
+        }
+    };
+    feed(type_of(spec));
+    if (const auto* text = spec_of(spec)) feed(text->text);
+    return fmt::format("{:016x}", hash);
+}
+
+}  // namespace esi::batchjob

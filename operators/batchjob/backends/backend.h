@@ -1,0 +1,123 @@
+// What the job state machine needs to know of one kind of application (SparkApplication,
+// FlinkDeployment): how it is built, how its states read, which pods are its own. Implementations
+// are stateless and do no I/O; the process owns them for its whole life. Adding a kind is one such
+// class, one typed source (backends/source.h) and one line in backends/all.cpp.
+#pragma once
+
+#include <expected>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/resource.h"
+#include "model/batchjob.h"
+#include "model/cluster.h"
+#include "model/quantity.h"
+
+namespace esi::batchjob {
+
+using json = nlohmann::json;
+
+/// How far an application is, in the words that all kinds share.
+enum class phase {
+    underway,   ///< anything on the way to running, or to its end
+    running,    ///< its coordinator runs
+    succeeded,  ///< final
+    failed,     ///< final
+    paused,     ///< somebody suspended it
+    unknown,    ///< a word that this version does not know: the job's state is kept
+};
+
+/// An application as the state machine sees it.
+struct application {
+    model::object_meta metadata;
+    batchjob::phase phase = phase::underway;
+    std::string word;     ///< the state in the application's own words
+    std::string message;  ///< what its operator says of a failure
+    /// Executions begun, from 1; 0 while nothing was submitted successfully.
+    int attempt = 0;
+    std::optional<model::timestamp> attempt_since;
+    std::optional<model::timestamp> ended;
+
+    std::string_view run() const;
+    bool final() const { return phase == phase::succeeded || phase == phase::failed; }
+};
+
+enum class pod_role {
+    none,
+    slot,         ///< executor, TaskManager: takes one slot
+    coordinator,  ///< driver, JobManager: stays off the testbed
+};
+
+/// How job pods get to their slots; flags of the operator.
+struct placement_options {
+    bool extender = false;  ///< --placement=extender; else the scheduling gate
+    std::string job_scheduler_name = "default-scheduler";
+    std::string job_priority_class = "esi-job";
+    std::string extender_scheduler_name = "external-scheduler";
+    std::string extender_priority_class = "esi-extender";
+
+    const std::string& scheduler() const {
+        return extender ? extender_scheduler_name : job_scheduler_name;
+    }
+    const std::string& priority_class() const {
+        return extender ? extender_priority_class : job_priority_class;
+    }
+};
+
+/// Everything that decides what an application of a job looks like.
+struct build_request {
+    model::object_meta job;
+    model::raw_json spec;  ///< sparkSpec or flinkSpec
+    model::object_key testbed;
+    std::string node_label;
+    model::resource_list slot_size;
+    std::vector<int> slot_ids;
+    std::string run;
+};
+
+struct built {
+    json object;
+    /// Keys that the user has set and ESI sets itself, in the order of the spec.
+    std::vector<std::string> overridden;
+    /// Keys that have no counterpart.
+    std::vector<std::string> ignored;
+};
+
+/// Why there can be no such application; `reason` is CamelCase, `text` for people.
+struct refusal {
+    std::string reason;
+    std::string text;
+};
+
+class backend {
+public:
+    virtual ~backend() = default;
+    /// "Spark"
+    virtual std::string_view type() const = 0;
+    virtual const kube::resource_type& resource() const = 0;
+    /// The application of one run. Pure: the same request gives the same object.
+    virtual std::expected<built, refusal> build(const build_request& request) const = 0;
+    /// The application that the spec is checked with before anything is assigned: one pod, the
+    /// smallest legal size. Never created but as a dry run.
+    virtual std::expected<built, refusal> probe(const model::object_meta& job,
+                                                const model::raw_json& spec) const = 0;
+    /// An answer of the API server.
+    virtual result<application> read(std::string_view text) const = 0;
+    /// What `pod` is to the application `name`, by its labels.
+    virtual pod_role role_of(const model::pod& pod, std::string_view name) const = 0;
+
+    /// Name of its CustomResourceDefinition: "sparkapplications.sparkoperator.k8s.io".
+    std::string definition() const;
+};
+
+/// The spec that a job carries, null when neither is there.
+const model::raw_json* spec_of(const model::batchjob_spec& spec);
+/// "Spark" or "Flink", by which spec is given.
+std::string_view type_of(const model::batchjob_spec& spec);
+/// 16 hex digits; changes when the text of sparkSpec or flinkSpec does.
+std::string hash_of(const model::batchjob_spec& spec);
+
+}  // namespace esi::batchjob

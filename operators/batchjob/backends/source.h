@@ -1,0 +1,105 @@
+// The live half of a backend: the caches of its applications and of the definition of their kind.
+// Owned by the operator; its coroutines end when the process cancels them. It never writes.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/task_group.h"
+#include "batchjob/backends/backend.h"
+#include "controller/process.h"
+#include "kube/informer.h"
+#include "model/json.h"
+
+namespace esi::batchjob {
+
+class application_source {
+public:
+    virtual ~application_source() = default;
+    virtual const backend& kind() const = 0;
+    /// The kind is established in the API server.
+    virtual bool served() const = 0;
+    /// The cache of applications is full.
+    virtual bool synced() const = 0;
+    virtual std::shared_ptr<const application> find(const model::object_key& key) const = 0;
+    /// Newest resourceVersion that the cache of applications has shown.
+    virtual std::string version() const = 0;
+    virtual std::vector<controller::operator_part::cache> caches() = 0;
+    /// `application` is called with the key of one that changed, `definition` when the kind came or
+    /// went. Both only note keys.
+    virtual void on_change(std::function<void(const model::object_key&)> application,
+                           std::function<void()> definition) = 0;
+};
+
+template <class Record>
+class typed_source final : public application_source {
+public:
+    using conversion = application (*)(const Record&);
+
+    typed_source(std::unique_ptr<backend> kind, conversion convert, kube::client& api, clock& time,
+                 asio::any_io_executor executor, const std::string& ns)
+        : kind_(std::move(kind)),
+          convert_(convert),
+          definitions_(api, time, kube::types::custom_resource_definition, only(*kind_)),
+          objects_(api, time, kind_->resource(), within(ns)),
+          came_(executor) {
+        definitions_.items().on_change(
+            [this](const kube::change<model::custom_resource_definition>&) { came_.notify(); });
+    }
+
+    const backend& kind() const override { return *kind_; }
+    bool served() const override {
+        const auto found = definitions_.items().find({"", kind_->definition()});
+        return found && found->established && !found->metadata.deleting();
+    }
+    bool synced() const override { return objects_.synced(); }
+    std::shared_ptr<const application> find(const model::object_key& key) const override {
+        const auto found = objects_.items().find(key);
+        return found ? std::make_shared<const application>(convert_(*found)) : nullptr;
+    }
+    std::string version() const override { return objects_.items().version(); }
+    std::vector<controller::operator_part::cache> caches() override {
+        return {
+            {std::string("definition of ") + std::string(kind_->resource().plural),
+             [this] { return definitions_.run(); }, [this] { return definitions_.synced(); }, true},
+            {std::string(kind_->resource().plural), [this] { return run_objects(); },
+             // Where the kind is not served there is nothing to wait for.
+             [this] { return objects_.synced() || (definitions_.synced() && !served()); }, true}};
+    }
+    void on_change(std::function<void(const model::object_key&)> application,
+                   std::function<void()> definition) override {
+        objects_.items().on_change([application](const kube::change<Record>& what) {
+            application((what.after ? what.after : what.before)->metadata.key());
+        });
+        definitions_.items().on_change(
+            [definition](const kube::change<model::custom_resource_definition>&) { definition(); });
+        objects_.on_synced(definition);
+    }
+
+private:
+    static kube::watch_scope only(const backend& kind) {
+        kube::watch_scope scope;
+        scope.field_selector = "metadata.name=" + kind.definition();
+        return scope;
+    }
+    static kube::watch_scope within(const std::string& ns) {
+        kube::watch_scope scope;
+        scope.ns = ns;
+        return scope;
+    }
+    /// Asks for the kind only once it is there: a reflector that is refused waits ever longer.
+    asio::awaitable<void> run_objects() {
+        while (!served()) co_await came_.wait();
+        co_await objects_.run();
+    }
+
+    std::unique_ptr<backend> kind_;
+    conversion convert_;
+    kube::informer<model::custom_resource_definition> definitions_;
+    kube::informer<Record> objects_;
+    notifier came_;
+};
+
+}  // namespace esi::batchjob

@@ -1,0 +1,37 @@
+#include "batchjob/backends/spark/backend.h"
+
+#include "batchjob/backends/spark/mapping.h"
+#include "batchjob/backends/spark/memory.h"
+#include "batchjob/backends/spark/phase.h"
+#include "model/json.h"
+
+namespace esi::batchjob::spark {
+
+std::expected<built, refusal> spark_backend::build(const build_request& request) const {
+    return map(request, options_, size_from::slot);
+}
+
+std::expected<built, refusal> spark_backend::probe(const model::object_meta& job,
+                                                   const model::raw_json& spec) const {
+    build_request request;
+    request.job = job;
+    request.spec = spec;
+    request.slot_ids = {0};
+    request.run = "check";
+    const auto bytes = least_slot_mib * 1024 * 1024;
+    request.slot_size["cpu"] = {"100m", 100};
+    request.slot_size["memory"] = {std::to_string(bytes), bytes * 1000};
+    return map(request, options_, size_from::probe);
+}
+
+result<application> spark_backend::read(std::string_view text) const {
+    auto object = model::decode<model::spark_application>(text, "SparkApplication");
+    if (!object) return std::unexpected(object.error());
+    return facts_of(*object);
+}
+
+pod_role spark_backend::role_of(const model::pod& pod, std::string_view name) const {
+    return spark::role_of(pod, name);
+}
+
+}  // namespace esi::batchjob::spark

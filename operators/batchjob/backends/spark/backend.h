@@ -1,0 +1,24 @@
+// The backend for the kubeflow Spark operator (sparkoperator.k8s.io/v1beta2).
+#pragma once
+
+#include "batchjob/backends/backend.h"
+
+namespace esi::batchjob::spark {
+
+class spark_backend final : public backend {
+public:
+    explicit spark_backend(placement_options options) : options_(std::move(options)) {}
+
+    std::string_view type() const override { return "Spark"; }
+    const kube::resource_type& resource() const override { return kube::types::spark_application; }
+    std::expected<built, refusal> build(const build_request& request) const override;
+    std::expected<built, refusal> probe(const model::object_meta& job,
+                                        const model::raw_json& spec) const override;
+    result<application> read(std::string_view text) const override;
+    pod_role role_of(const model::pod& pod, std::string_view name) const override;
+
+private:
+    placement_options options_;
+};
+
+}  // namespace esi::batchjob::spark

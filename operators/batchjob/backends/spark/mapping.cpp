@@ -1,0 +1,277 @@
+#include "batchjob/backends/spark/mapping.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "batchjob/backends/spark/memory.h"
+#include "batchjob/backends/spark/pod_template.h"
+#include "grid/grid.h"
+#include "kube/resource.h"
+#include "model/names.h"
+
+namespace esi::batchjob::spark {
+
+namespace {
+
+namespace names = model::names;
+
+/// Keys of sparkConf that decide number, size, scheduler or template of the executors. ESI's
+/// values, where it has one, are put in afterwards.
+constexpr std::array<std::string_view, 22> own_conf{
+    "spark.executor.instances",
+    "spark.executor.cores",
+    "spark.executor.memory",
+    "spark.executor.memoryOverhead",
+    "spark.executor.memoryOverheadFactor",
+    "spark.executor.pyspark.memory",
+    "spark.memory.offHeap.enabled",
+    "spark.memory.offHeap.size",
+    "spark.kubernetes.executor.request.cores",
+    "spark.kubernetes.executor.scheduler.name",
+    "spark.kubernetes.executor.podTemplateFile",
+    "spark.kubernetes.executor.podTemplateContainerName",
+    "spark.kubernetes.allocation.batch.size",
+    "spark.scheduler.minRegisteredResourcesRatio",
+    "spark.scheduler.maxRegisteredResourcesWaitingTime",
+    "spark.dynamicAllocation.enabled",
+    "spark.dynamicAllocation.minExecutors",
+    "spark.dynamicAllocation.initialExecutors",
+    "spark.dynamicAllocation.maxExecutors",
+    "spark.dynamicAllocation.executorIdleTimeout",
+    "spark.dynamicAllocation.shuffleTracking.enabled",
+    "spark.kubernetes.executor.podNamePrefix",
+};
+
+constexpr std::array<std::string_view, 8> own_executor_keys{
+    "instances",      "cores",       "coreRequest",   "memory",
+    "memoryOverhead", "memoryLimit", "schedulerName", "priorityClassName"};
+
+refusal malformed(std::string_view path, std::string_view what) {
+    return {"SpecMalformed", fmt::format("sparkSpec.{} must be {}", path, what)};
+}
+
+/// The object under `key`, made when it is absent or null; null when it is something else.
+json* object_in(json& parent, const std::string& key) {
+    auto at = parent.find(key);
+    if (at == parent.end() || at->is_null()) {
+        parent[key] = json::object();
+        return &parent[key];
+    }
+    return at->is_object() ? &*at : nullptr;
+}
+
+std::string conf_text(const json& value) {
+    return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+std::optional<std::int64_t> number_of(const json* value) {
+    if (!value) return std::nullopt;
+    if (value->is_number_integer()) return value->get<std::int64_t>();
+    if (!value->is_string()) return std::nullopt;
+    const auto parsed = model::quantity::parse(value->get_ref<const std::string&>());
+    return parsed ? std::optional(parsed->units()) : std::nullopt;
+}
+
+const json* member(const json& parent, const std::string& key) {
+    const auto at = parent.find(key);
+    return at == parent.end() || at->is_null() ? nullptr : &*at;
+}
+
+/// Slots are fixed: dynamic allocation is let through (and then dropped) only where it says so.
+std::optional<refusal> judge_allocation(const std::optional<std::int64_t>& least,
+                                        const std::optional<std::int64_t>& initial,
+                                        const std::optional<std::int64_t>& most,
+                                        std::optional<std::int64_t> slots) {
+    const bool fixed = least && initial && most && *least == *initial && *initial == *most;
+    if (fixed && (!slots || *least == *slots)) return std::nullopt;
+    const auto show = [](const std::optional<std::int64_t>& value) {
+        return value ? std::to_string(*value) : std::string("unset");
+    };
+    return refusal{
+        "DynamicAllocation",
+        fmt::format("dynamic allocation is refused, because the number of slots is fixed: it has "
+                    "minExecutors {}, initialExecutors {}, maxExecutors {}{}; leave it out, or set "
+                    "all three to the number of slots",
+                    show(least), show(initial), show(most),
+                    slots ? fmt::format(", the job has {} slots", *slots) : std::string())};
+}
+
+std::optional<refusal> refuse_what_slots_exclude(const json& spec, const json& conf,
+                                                 std::optional<std::int64_t> slots) {
+    if (const auto* batch = member(spec, "batchScheduler")) {
+        if (!batch->is_string() || !batch->get_ref<const std::string&>().empty()) {
+            return refusal{"BatchScheduler",
+                           "sparkSpec.batchScheduler is refused: it would take the executors from "
+                           "the scheduler that places them in their slots"};
+        }
+    }
+    if (member(spec, "batchSchedulerOptions")) {
+        return refusal{"BatchScheduler",
+                       "sparkSpec.batchSchedulerOptions is refused: ESI decides queue, priority "
+                       "and resources of the executors by their slots"};
+    }
+    if (const auto* policy = member(spec, "restartPolicy"); policy && policy->is_object()) {
+        const auto* type = member(*policy, "type");
+        if (type && *type == "Always") {
+            return refusal{"RestartAlways",
+                           "sparkSpec.restartPolicy.type Always is refused: such a job never "
+                           "completes and never gives its slots back; use Never or OnFailure"};
+        }
+    }
+    if (const auto* dynamic = member(spec, "dynamicAllocation"); dynamic && dynamic->is_object()) {
+        const auto* enabled = member(*dynamic, "enabled");
+        if (enabled && *enabled == true) {
+            if (auto why = judge_allocation(number_of(member(*dynamic, "minExecutors")),
+                                            number_of(member(*dynamic, "initialExecutors")),
+                                            number_of(member(*dynamic, "maxExecutors")), slots)) {
+                return why;
+            }
+        }
+    }
+    const auto* enabled = member(conf, "spark.dynamicAllocation.enabled");
+    if (enabled && conf_text(*enabled) == "true") {
+        return judge_allocation(number_of(member(conf, "spark.dynamicAllocation.minExecutors")),
+                                number_of(member(conf, "spark.dynamicAllocation.initialExecutors")),
+                                number_of(member(conf, "spark.dynamicAllocation.maxExecutors")),
+                                slots);
+    }
+    return std::nullopt;
+}
+
+/// Takes keys with ESI's prefix out of a map of labels or annotations.
+void take_own_prefix(json& map, std::string_view path, std::vector<std::string>& overridden) {
+    for (auto at = map.begin(); at != map.end();) {
+        if (!at.key().starts_with(names::prefix)) {
+            ++at;
+            continue;
+        }
+        overridden.push_back(fmt::format("{}[{}]", path, at.key()));
+        at = map.erase(at);
+    }
+}
+
+std::optional<refusal> set_metadata(json& role, std::string_view path, const json& labels,
+                                    const json& annotations, std::vector<std::string>& overridden) {
+    for (const auto& [key, values] :
+         {std::pair<std::string, const json&>{"labels", labels}, {"annotations", annotations}}) {
+        auto* map = object_in(role, key);
+        const auto where = fmt::format("{}.{}", path, key);
+        if (!map) return malformed(where, "an object");
+        take_own_prefix(*map, where, overridden);
+        map->update(values);
+        if (map->empty()) role.erase(key);
+    }
+    return std::nullopt;
+}
+
+bool runs_outside_jvm(const json& spec) {
+    const auto* type = member(spec, "type");
+    return type && (*type == "Python" || *type == "R");
+}
+
+}  // namespace
+
+std::expected<built, refusal> map(const build_request& request, const placement_options& options,
+                                  size_from size) {
+    built out;
+    json spec = json::parse(request.spec.text, nullptr, false);
+    if (!spec.is_object()) {
+        return std::unexpected(refusal{"SpecMalformed", "sparkSpec must be an object"});
+    }
+    json* conf = object_in(spec, "sparkConf");
+    if (!conf) return std::unexpected(malformed("sparkConf", "an object"));
+    json* driver = object_in(spec, "driver");
+    if (!driver) return std::unexpected(malformed("driver", "an object"));
+    json* executor = object_in(spec, "executor");
+    if (!executor) return std::unexpected(malformed("executor", "an object"));
+
+    const auto slots = static_cast<std::int64_t>(request.slot_ids.size());
+    const auto known_slots = size == size_from::slot ? std::optional(slots) : std::nullopt;
+    if (auto why = refuse_what_slots_exclude(spec, *conf, known_slots)) {
+        return std::unexpected(std::move(*why));
+    }
+    spec.erase("batchScheduler");
+    spec.erase("dynamicAllocation");
+    json* policy = object_in(spec, "restartPolicy");
+    if (!policy) return std::unexpected(malformed("restartPolicy", "an object"));
+    if (!member(*policy, "type")) (*policy)["type"] = "Never";
+
+    const auto memory = request.slot_size.find("memory");
+    const auto cpu = request.slot_size.find("cpu");
+    if (memory == request.slot_size.end() || cpu == request.slot_size.end()) {
+        return std::unexpected(refusal{"SlotTooSmall", "the slots have no cpu or no memory"});
+    }
+    const auto split = split_memory(memory->second.milli / 1000, runs_outside_jvm(spec));
+    if (!split) return std::unexpected(split.error());
+
+    for (const auto key : own_executor_keys) {
+        const std::string name(key);
+        if (executor->contains(name)) out.overridden.push_back("executor." + name);
+        executor->erase(name);
+    }
+    for (const auto key : own_conf) {
+        const std::string name(key);
+        if (!conf->contains(name)) continue;
+        out.overridden.push_back(fmt::format("sparkConf[{}]", key));
+        conf->erase(name);
+    }
+    for (auto at = conf->begin(); at != conf->end();) {
+        const std::string& key = at.key();
+        const bool ours = key.find(names::prefix) != std::string::npos;
+        if (ours) out.overridden.push_back(fmt::format("sparkConf[{}]", key));
+        at = ours ? conf->erase(at) : std::next(at);
+    }
+
+    (*executor)["instances"] = slots;
+    (*executor)["cores"] = std::max<std::int64_t>(1, cpu->second.milli / 1000);
+    (*executor)["coreRequest"] = cpu->second.text;
+    (*executor)["memory"] = fmt::format("{}m", split->heap_mib);
+    (*executor)["memoryOverhead"] = fmt::format("{}m", split->overhead_mib);
+    (*executor)["schedulerName"] = options.scheduler();
+    (*executor)["priorityClassName"] = options.priority_class();
+    (*conf)["spark.kubernetes.executor.scheduler.name"] = options.scheduler();
+    (*conf)["spark.scheduler.minRegisteredResourcesRatio"] = "1.0";
+    // Spark's default of 30 s is shorter than a swap on a busy node may take.
+    (*conf)["spark.scheduler.maxRegisteredResourcesWaitingTime"] = "600s";
+    (*conf)["spark.kubernetes.allocation.batch.size"] = std::to_string(slots);
+
+    const json run{{std::string(names::run), request.run}};
+    json job_labels{{std::string(names::job), request.job.name}};
+    if (auto why = set_metadata(*driver, "driver", job_labels, run, out.overridden)) {
+        return std::unexpected(std::move(*why));
+    }
+    if (!request.testbed.name.empty()) {
+        job_labels[std::string(names::testbed)] = request.testbed.name;
+        job_labels[std::string(names::testbed_namespace)] = request.testbed.namespace_;
+    }
+    json placed = run;
+    placed[std::string(names::slots)] = grid::show_slot_list(request.slot_ids);
+    if (auto why = set_metadata(*executor, "executor", job_labels, placed, out.overridden)) {
+        return std::unexpected(std::move(*why));
+    }
+    if (auto why = fill_templates(spec, request, options, out.overridden)) {
+        return std::unexpected(std::move(*why));
+    }
+
+    const json owner{{"apiVersion", kube::types::batchjob.api_version()},
+                     {"kind", kube::types::batchjob.kind},
+                     {"name", request.job.name},
+                     {"uid", request.job.uid},
+                     {"controller", true},
+                     {"blockOwnerDeletion", true}};
+    out.object = {{"apiVersion", kube::types::spark_application.api_version()},
+                  {"kind", kube::types::spark_application.kind},
+                  {"metadata",
+                   {{"name", request.job.name},
+                    {"namespace", request.job.namespace_},
+                    {"labels", {{std::string(names::job), request.job.name}}},
+                    {"annotations", run},
+                    {"ownerReferences", json::array({owner})}}},
+                  {"spec", std::move(spec)}};
+    return out;
+}
+
+}  // namespace esi::batchjob::spark

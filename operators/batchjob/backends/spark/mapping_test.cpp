@@ -1,0 +1,284 @@
+#include "batchjob/backends/spark/mapping.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "batchjob/backends/spark/backend.h"
+
+namespace esi::batchjob::spark {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+build_request request_for(std::string spec, std::vector<int> slots = {3, 5}) {
+    build_request out;
+    out.job.name = "a";
+    out.job.namespace_ = "jobs";
+    out.job.uid = "job-uid";
+    out.spec.text = std::move(spec);
+    out.testbed = {"beds", "bed"};
+    out.node_label = "example.com/slots";
+    out.slot_size["cpu"] = *model::quantity::parse("600m");
+    out.slot_size["memory"] = *model::quantity::parse("1.75Gi");
+    out.slot_ids = std::move(slots);
+    out.run = "s.7.1";
+    return out;
+}
+std::expected<built, refusal> map_spec(std::string spec, std::vector<int> slots = {3, 5}) {
+    return map(request_for(std::move(spec), std::move(slots)), {}, size_from::slot);
+}
+json parse(std::string_view text) { return json::parse(text); }
+
+TEST(spark_mapping, a_plain_job_on_the_gate_path) {
+    const auto got = map_spec(R"({"type":"Scala","sparkVersion":"4.0.1",
+        "mainApplicationFile":"local:///a.jar","driver":{"serviceAccount":"spark"},"executor":{}})");
+    ASSERT_TRUE(got) << got.error().text;
+    EXPECT_TRUE(got->overridden.empty());
+    EXPECT_EQ(got->object, parse(R"({
+      "apiVersion": "sparkoperator.k8s.io/v1beta2",
+      "kind": "SparkApplication",
+      "metadata": {
+        "name": "a", "namespace": "jobs",
+        "labels": {"esi.tu-berlin.de/job": "a"},
+        "annotations": {"esi.tu-berlin.de/run": "s.7.1"},
+        "ownerReferences": [{"apiVersion": "esi.tu-berlin.de/v1alpha1", "kind": "BatchJob",
+          "name": "a", "uid": "job-uid", "controller": true, "blockOwnerDeletion": true}]
+      },
+      "spec": {
+        "type": "Scala", "sparkVersion": "4.0.1", "mainApplicationFile": "local:///a.jar",
+        "restartPolicy": {"type": "Never"},
+        "sparkConf": {
+          "spark.kubernetes.executor.scheduler.name": "default-scheduler",
+          "spark.scheduler.minRegisteredResourcesRatio": "1.0",
+          "spark.scheduler.maxRegisteredResourcesWaitingTime": "600s",
+          "spark.kubernetes.allocation.batch.size": "2"
+        },
+        "driver": {
+          "serviceAccount": "spark",
+          "labels": {"esi.tu-berlin.de/job": "a"},
+          "annotations": {"esi.tu-berlin.de/run": "s.7.1"},
+          "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution":
+            {"nodeSelectorTerms": [{"matchExpressions":
+              [{"key": "example.com/slots", "operator": "DoesNotExist"}]}]}}},
+          "template": {"spec": {
+            "containers": [{"name": "spark-kubernetes-driver"}],
+            "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution":
+              {"nodeSelectorTerms": [{"matchExpressions":
+                [{"key": "example.com/slots", "operator": "DoesNotExist"}]}]}}}
+          }}
+        },
+        "executor": {
+          "instances": 2, "cores": 1, "coreRequest": "600m",
+          "memory": "1408m", "memoryOverhead": "384m",
+          "schedulerName": "default-scheduler", "priorityClassName": "esi-job",
+          "labels": {"esi.tu-berlin.de/job": "a", "esi.tu-berlin.de/testbed": "bed",
+                     "esi.tu-berlin.de/testbed-namespace": "beds"},
+          "annotations": {"esi.tu-berlin.de/run": "s.7.1", "esi.tu-berlin.de/slots": "3,5"},
+          "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution":
+            {"nodeSelectorTerms": [{"matchExpressions":
+              [{"key": "example.com/slots", "operator": "Exists"}]}]}}},
+          "template": {"spec": {
+            "containers": [{"name": "spark-kubernetes-executor"}],
+            "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution":
+              {"nodeSelectorTerms": [{"matchExpressions":
+                [{"key": "example.com/slots", "operator": "Exists"}]}]}}},
+            "schedulerName": "default-scheduler", "priorityClassName": "esi-job",
+            "tolerations": [{"key": "esi.tu-berlin.de/testbed", "operator": "Exists"}],
+            "schedulingGates": [{"name": "esi.tu-berlin.de/slot"}]
+          }}
+        }
+      }
+    })"))
+        << got->object.dump(2);
+}
+
+TEST(spark_mapping, the_extender_path_has_no_gate_and_its_own_scheduler_and_class) {
+    placement_options options;
+    options.extender = true;
+    const auto got = map(request_for(R"({"driver":{},"executor":{}})"), options, size_from::slot);
+    ASSERT_TRUE(got);
+    const auto& spec = got->object["spec"];
+    const auto& pod = spec["executor"]["template"]["spec"];
+    EXPECT_FALSE(pod.contains("schedulingGates"));
+    EXPECT_EQ(pod["schedulerName"], "external-scheduler");
+    EXPECT_EQ(pod["priorityClassName"], "esi-extender");
+    EXPECT_EQ(spec["sparkConf"]["spark.kubernetes.executor.scheduler.name"], "external-scheduler");
+}
+
+TEST(spark_mapping, volumes_mounts_and_tolerations_move_into_the_templates) {
+    const auto got = map_spec(R"({
+      "volumes": [{"name": "data", "hostPath": {"path": "/tmp"}},
+                  {"name": "spark-local-dir-1", "emptyDir": {}},
+                  {"name": "other", "emptyDir": {}}],
+      "driver": {"volumeMounts": [{"name": "data", "mountPath": "/d"}],
+                 "securityContext": {"runAsUser": 1},
+                 "tolerations": [{"key": "infra", "operator": "Exists"}]},
+      "executor": {"volumeMounts": [{"name": "data", "mountPath": "/e"},
+                                    {"name": "spark-local-dir-1", "mountPath": "/s"}],
+                   "podSecurityContext": {"fsGroup": 2},
+                   "nodeSelector": {"disk": "fast"},
+                   "tolerations": [{"key": "mine", "operator": "Exists"}],
+                   "template": {"spec": {"containers": [{"name": "side"},
+                       {"name": "spark-kubernetes-executor", "env": [{"name": "A", "value": "b"}]}],
+                       "volumes": [{"name": "own", "emptyDir": {}}]}}}})");
+    ASSERT_TRUE(got) << got.error().text;
+    const auto& spec = got->object["spec"];
+    EXPECT_EQ(spec["volumes"], parse(R"([{"name":"spark-local-dir-1","emptyDir":{}},
+                                         {"name":"other","emptyDir":{}}])"));
+    EXPECT_FALSE(spec["driver"].contains("volumeMounts"));
+    EXPECT_FALSE(spec["driver"].contains("tolerations"));
+    const auto& driver = spec["driver"]["template"]["spec"];
+    EXPECT_EQ(driver["volumes"], parse(R"([{"name":"data","hostPath":{"path":"/tmp"}}])"));
+    EXPECT_EQ(driver["containers"], parse(R"([{"name":"spark-kubernetes-driver",
+        "volumeMounts":[{"name":"data","mountPath":"/d"}],"securityContext":{"runAsUser":1}}])"));
+    EXPECT_EQ(driver["tolerations"], parse(R"([{"key":"infra","operator":"Exists"}])"));
+    EXPECT_EQ(spec["executor"]["volumeMounts"],
+              parse(R"([{"name":"spark-local-dir-1","mountPath":"/s"}])"));
+    const auto& executor = spec["executor"]["template"]["spec"];
+    EXPECT_EQ(executor["volumes"], parse(R"([{"name":"own","emptyDir":{}},
+                                             {"name":"data","hostPath":{"path":"/tmp"}}])"));
+    EXPECT_EQ(executor["containers"], parse(R"([{"name":"side"},
+        {"name":"spark-kubernetes-executor","env":[{"name":"A","value":"b"}],
+         "volumeMounts":[{"name":"data","mountPath":"/e"}]}])"));
+    EXPECT_EQ(executor["securityContext"], parse(R"({"fsGroup":2})"));
+    EXPECT_EQ(executor["nodeSelector"], parse(R"({"disk":"fast"})"));
+    EXPECT_EQ(executor["tolerations"], parse(R"([{"key":"mine","operator":"Exists"},
+                        {"key":"esi.tu-berlin.de/testbed","operator":"Exists"}])"));
+}
+
+TEST(spark_mapping, affinity_is_added_to_every_required_term_and_the_drivers_own_is_kept) {
+    const auto got = map_spec(R"({
+      "driver": {"affinity": {"nodeAffinity": {}, "podAffinity": {}}},
+      "executor": {"affinity": {"podAntiAffinity": {}, "nodeAffinity":
+        {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+          {"matchExpressions": [{"key": "zone", "operator": "Exists"}]}, {"matchFields": []}]}}}}})");
+    ASSERT_TRUE(got) << got.error().text;
+    const auto& spec = got->object["spec"];
+    EXPECT_EQ(spec["driver"]["template"]["spec"]["affinity"],
+              parse(R"({"nodeAffinity": {}, "podAffinity": {}})"));
+    const auto terms = parse(R"([
+        {"matchExpressions": [{"key": "zone", "operator": "Exists"},
+                              {"key": "example.com/slots", "operator": "Exists"}]},
+        {"matchFields": [], "matchExpressions": [{"key": "example.com/slots", "operator": "Exists"}]}])");
+    for (const auto& affinity :
+         {spec["executor"]["affinity"], spec["executor"]["template"]["spec"]["affinity"]}) {
+        EXPECT_EQ(affinity["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+                          ["nodeSelectorTerms"],
+                  terms);
+        EXPECT_TRUE(affinity.contains("podAntiAffinity"));
+    }
+}
+
+TEST(spark_mapping, keys_that_the_slots_decide_are_overridden_and_named) {
+    const auto got = map_spec(R"({
+      "sparkConf": {"spark.executor.memory": "9g", "spark.memory.offHeap.size": "1g",
+                    "spark.kubernetes.executor.label.esi.tu-berlin.de/job": "x", "spark.ui.port": "1"},
+      "driver": {"annotations": {"esi.tu-berlin.de/run": "mine", "keep": "1"}},
+      "executor": {"instances": 9, "memory": "9g", "memoryLimit": "9g", "schedulerName": "x",
+                   "coreLimit": "2",
+                   "template": {"metadata": {"labels": {"esi.tu-berlin.de/testbed": "x", "k": "v"}},
+                                "spec": {"nodeName": "n", "priorityClassName": "p"}}}})");
+    ASSERT_TRUE(got) << got.error().text;
+    EXPECT_THAT(
+        got->overridden,
+        ElementsAre("executor.instances", "executor.memory", "executor.memoryLimit",
+                    "executor.schedulerName", "sparkConf[spark.executor.memory]",
+                    "sparkConf[spark.memory.offHeap.size]",
+                    "sparkConf[spark.kubernetes.executor.label.esi.tu-berlin.de/job]",
+                    "driver.annotations[esi.tu-berlin.de/run]",
+                    "executor.template.metadata.labels[esi.tu-berlin.de/testbed]",
+                    "executor.template.spec.priorityClassName", "executor.template.spec.nodeName"));
+    const auto& spec = got->object["spec"];
+    EXPECT_EQ(spec["executor"]["instances"], 2);
+    EXPECT_EQ(spec["executor"]["memory"], "1408m");
+    EXPECT_EQ(spec["executor"]["coreLimit"], "2");
+    EXPECT_FALSE(spec["executor"].contains("memoryLimit"));
+    EXPECT_EQ(spec["sparkConf"]["spark.ui.port"], "1");
+    EXPECT_FALSE(spec["sparkConf"].contains("spark.executor.memory"));
+    EXPECT_EQ(spec["driver"]["annotations"],
+              parse(R"({"esi.tu-berlin.de/run": "s.7.1", "keep": "1"})"));
+    const auto& executor = spec["executor"]["template"];
+    EXPECT_EQ(executor["metadata"]["labels"], parse(R"({"k": "v"})"));
+    EXPECT_FALSE(executor["spec"].contains("nodeName"));
+}
+
+TEST(spark_mapping, what_slots_exclude_is_refused) {
+    const std::tuple<const char*, const char*, const char*> rows[] = {
+        {R"({"batchScheduler":"volcano"})", "BatchScheduler", "batchScheduler is refused"},
+        {R"({"batchSchedulerOptions":{"queue":"q"}})", "BatchScheduler", "batchSchedulerOptions"},
+        {R"({"restartPolicy":{"type":"Always"}})", "RestartAlways", "never completes"},
+        {R"({"dynamicAllocation":{"enabled":true}})", "DynamicAllocation",
+         "minExecutors unset, initialExecutors unset, maxExecutors unset, the job has 2 slots"},
+        {R"({"dynamicAllocation":{"enabled":true,"minExecutors":1,"initialExecutors":2,"maxExecutors":4}})",
+         "DynamicAllocation", "minExecutors 1, initialExecutors 2, maxExecutors 4"},
+        {R"({"dynamicAllocation":{"enabled":true,"minExecutors":3,"initialExecutors":3,"maxExecutors":3}})",
+         "DynamicAllocation", "the job has 2 slots"},
+        {R"({"sparkConf":{"spark.dynamicAllocation.enabled":"true"}})", "DynamicAllocation", ""},
+        {R"([])", "SpecMalformed", "sparkSpec must be an object"},
+        {R"({"executor":"x"})", "SpecMalformed", "sparkSpec.executor must be an object"},
+        {R"({"driver":[]})", "SpecMalformed", "sparkSpec.driver must be an object"},
+        {R"({"sparkConf":1})", "SpecMalformed", "sparkSpec.sparkConf must be an object"},
+        {R"({"restartPolicy":1})", "SpecMalformed", "sparkSpec.restartPolicy must be an object"},
+        {R"({"executor":{"labels":1}})", "SpecMalformed", "executor.labels must be an object"},
+        {R"({"executor":{"template":1}})", "SpecMalformed", "executor.template must be an object"},
+        {R"({"executor":{"template":{"spec":{"containers":{}}}}})", "SpecMalformed", "a list"},
+        {R"({"executor":{"template":{"metadata":1}}})", "SpecMalformed", "template.metadata"},
+        {R"({"executor":{"tolerations":1}})", "SpecMalformed",
+         "executor.tolerations must be a list"},
+        {R"({"driver":{"volumeMounts":1}})", "SpecMalformed", "driver.volumeMounts must be a list"},
+        {R"({"executor":{"affinity":{"nodeAffinity":1}}})", "SpecMalformed", "executor.affinity"},
+    };
+    for (const auto& [spec, reason, words] : rows) {
+        const auto got = map_spec(spec);
+        ASSERT_FALSE(got) << spec;
+        EXPECT_EQ(got.error().reason, reason) << spec;
+        EXPECT_THAT(got.error().text, HasSubstr(words)) << spec;
+    }
+}
+
+TEST(spark_mapping, odd_but_harmless_specs_are_mapped) {
+    for (
+        const char* spec :
+        {R"({})", R"({"driver":null,"executor":null,"sparkConf":null})",
+         R"({"volumes":[1,{"name":2}],"driver":{"volumeMounts":[null,{"name":"gone"}]}})",
+         R"({"dynamicAllocation":{"enabled":false}})", R"({"batchScheduler":""})",
+         R"({"executor":{"template":{"spec":{"containers":[null,7]}}}})",
+         R"({"restartPolicy":{"type":"OnFailure","onFailureRetries":3}})",
+         R"({"dynamicAllocation":{"enabled":true,"minExecutors":2,"initialExecutors":2,"maxExecutors":2}})"}) {
+        const auto got = map_spec(spec);
+        ASSERT_TRUE(got) << spec << ": " << got.error().text;
+        EXPECT_FALSE(got->object["spec"].contains("dynamicAllocation")) << spec;
+        EXPECT_FALSE(got->object["spec"].contains("batchScheduler")) << spec;
+    }
+}
+
+TEST(spark_mapping, cores_are_whole_and_the_request_is_the_slots) {
+    for (const auto& [cpu, cores] :
+         {std::pair{"100m", 1}, {"600m", 1}, {"1", 1}, {"1999m", 1}, {"2", 2}, {"2.5", 2}}) {
+        auto request = request_for("{}");
+        request.slot_size["cpu"] = *model::quantity::parse(cpu);
+        const auto got = map(request, {}, size_from::slot);
+        ASSERT_TRUE(got);
+        EXPECT_EQ(got->object["spec"]["executor"]["cores"], cores) << cpu;
+        EXPECT_EQ(got->object["spec"]["executor"]["coreRequest"], cpu);
+    }
+}
+
+TEST(spark_probe, has_one_executor_of_the_smallest_size_and_needs_no_testbed) {
+    const spark_backend backend{placement_options{}};
+    auto request = request_for(R"({"executor":{"instances":7}, "dynamicAllocation":
+        {"enabled":true,"minExecutors":5,"initialExecutors":5,"maxExecutors":5}})");
+    const auto got = backend.probe(request.job, request.spec);
+    ASSERT_TRUE(got) << got.error().text;
+    const auto& executor = got->object["spec"]["executor"];
+    EXPECT_EQ(executor["instances"], 1);
+    EXPECT_EQ(executor["memory"], "450m");
+    EXPECT_EQ(executor["memoryOverhead"], "384m");
+    EXPECT_FALSE(executor["labels"].contains("esi.tu-berlin.de/testbed"));
+    EXPECT_FALSE(executor.contains("affinity"));
+    EXPECT_THAT(got->overridden, ElementsAre("executor.instances"));
+}
+
+}  // namespace
+}  // namespace esi::batchjob::spark

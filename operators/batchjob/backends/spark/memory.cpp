@@ -1,0 +1,25 @@
+#include "batchjob/backends/spark/memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace esi::batchjob::spark {
+
+std::expected<memory_split, refusal> split_memory(std::int64_t bytes, bool outside_jvm) {
+    constexpr std::int64_t mib = 1024 * 1024;
+    const std::int64_t whole = bytes / mib;
+    if (whole < least_slot_mib) {
+        return std::unexpected(refusal{
+            "SlotTooSmall",
+            fmt::format("a Spark executor needs a slot of at least {} MiB of memory ({} MiB heap "
+                        "and {} MiB overhead); the slot has {} MiB",
+                        least_slot_mib, least_heap_mib, least_overhead_mib, whole)});
+    }
+    // heap x (1 + factor) = whole, in integers: 10/11 and 10/14 of it.
+    const std::int64_t heap = whole * 10 / (outside_jvm ? 14 : 11);
+    const std::int64_t overhead = std::max(least_overhead_mib, whole - heap);
+    return memory_split{whole - overhead, overhead};
+}
+
+}  // namespace esi::batchjob::spark

@@ -1,0 +1,28 @@
+// How the memory of a slot is divided into an executor's heap and overhead. Pure.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+
+#include "batchjob/backends/backend.h"
+
+namespace esi::batchjob::spark {
+
+/// Spark's own floors: BasicDriverFeatureStep/KubernetesConf MEMORY_OVERHEAD_MIN_MIB, and 1.5 times
+/// the 300 MiB that UnifiedMemoryManager reserves.
+inline constexpr std::int64_t least_overhead_mib = 384;
+inline constexpr std::int64_t least_heap_mib = 450;
+inline constexpr std::int64_t least_slot_mib = least_overhead_mib + least_heap_mib;
+
+struct memory_split {
+    std::int64_t heap_mib = 0;
+    std::int64_t overhead_mib = 0;
+    bool operator==(const memory_split&) const = default;
+};
+
+/// heap + overhead = `bytes` rounded down to MiB; overhead is 10 % of the heap (40 % where the
+/// program runs outside of the JVM, Python and R), at least 384 MiB. Refused below 834 MiB.
+std::expected<memory_split, refusal> split_memory(std::int64_t bytes, bool outside_jvm);
+
+}  // namespace esi::batchjob::spark

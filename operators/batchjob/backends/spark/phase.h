@@ -1,0 +1,15 @@
+// How a SparkApplication's states read. Source: api/v1beta2 of kubeflow/spark-operator v2.5, where
+// only COMPLETED and FAILED are final: the retry policy may turn all others into PENDING_RERUN.
+#pragma once
+
+#include "batchjob/backends/backend.h"
+#include "model/cluster.h"
+
+namespace esi::batchjob::spark {
+
+phase phase_of(std::string_view state);
+application facts_of(const model::spark_application& object);
+/// By the labels that the Spark operator and Spark itself put on pods.
+pod_role role_of(const model::pod& pod, std::string_view name);
+
+}  // namespace esi::batchjob::spark

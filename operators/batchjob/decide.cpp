@@ -1,0 +1,343 @@
+#include "batchjob/decide.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "batchjob/contains.h"
+#include "batchjob/pass.h"
+#include "batchjob/runs.h"
+#include "grid/grid.h"
+#include "model/names.h"
+
+namespace esi::batchjob {
+
+namespace state = model::job_state;
+namespace names = model::names;
+
+decision decide(const view& seen, wall_time now) { return pass(seen, now).run(); }
+
+const model::creation_request* order_of(const model::batchjob& job, std::string* why) {
+    const auto explain = [why](std::string text) {
+        if (why) *why = std::move(text);
+        return nullptr;
+    };
+    const auto& order = job.spec.creation_request;
+    const auto& active = job.spec.active_scheduling;
+    if (!order || !active) return nullptr;
+    if (order->run.empty()) {
+        return explain(
+            "spec.creationRequest has no run token: only the scheduling operator gives "
+            "slots to a job");
+    }
+    if (order->slot_ids.empty()) return explain("spec.creationRequest names no slot");
+    const auto uid = grid::scheduling_uid_of_hold(grid::hold_of_run(order->run));
+    if (!active->uid.empty() && active->uid != uid) {
+        return explain(
+            fmt::format("spec.creationRequest is of another Scheduling (run {}) than "
+                        "spec.activeScheduling (uid {})",
+                        order->run, active->uid));
+    }
+    return &*order;
+}
+
+model::object_key testbed_of(const model::batchjob& job, const model::creation_request& order) {
+    auto out = order.testbed_name;
+    if (out.namespace_.empty()) out.namespace_ = job.metadata.namespace_;
+    return out;
+}
+
+pass::pass(const view& seen, wall_time now)
+    : seen_(seen), now_(now), job_(*seen.job), status_(out_.status) {
+    status_ = job_.status;
+}
+
+decision pass::run() {
+    if (job_.metadata.deleting()) return std::move(out_);
+    status_.type = type_of(job_.spec);
+    status_.active_scheduling = job_.spec.active_scheduling;
+
+    std::string why;
+    const auto* order = order_of(job_, &why);
+    if (!why.empty()) problem(why);
+    if (!order) {
+        unassigned();
+    } else if (failed() || has_ended(status_, order->run)) {
+        over(*order);
+    } else {
+        assigned(*order);
+        // Ended in this look: the result is written, then what still stands is removed.
+        if (!out_.act_first && final()) over(*order);
+    }
+    if (!out_.act_first) describe();
+    return std::move(out_);
+}
+
+// The scheduling operator (or a person) has taken the order away, or never gave one.
+void pass::unassigned() {
+    const auto* there = app();
+    if (!there && needs_proof_of_absence()) {
+        out_.next = read_application{};
+        out_.act_first = true;
+        return;
+    }
+    if (!ours(there)) there = nullptr;
+
+    if (open_line(status_)) {
+        // A Scheduling takes both away in one patch; who leaves the order standing is a person.
+        const bool by_hand = job_.spec.creation_request.has_value();
+        auto stopped = stamp();
+        end(outcome_released, by_hand ? "ReleasedByHand" : "Released",
+            by_hand ? "spec.activeScheduling was taken away while the job ran"
+                    : "the Scheduling released the job before its run had ended",
+            stopped);
+    }
+    clear_assignment();
+    refer(there);
+    take_reset();
+
+    const bool left = there || std::ranges::any_of(seen_.pods, [](const pod_pointer& pod) {
+                          return !pod->metadata.annotation(names::run).empty();
+                      });
+    if (!failed()) {
+        status_.state = left                          ? state::pending_deletion
+                        : job_.spec.active_scheduling ? state::in_queue
+                                                      : state::ready;
+    }
+    const std::string_view reason = left ? "Releasing" : "NotAssigned";
+    set("Submitted", "False", reason, left ? "waits until application and pods are gone" : "");
+    set("Placed", "False", reason, "");
+    set("Running", "False", reason, "");
+    remove_leftovers({}, false);
+    check();
+}
+
+/// A release that was asked for after the last look has to end before the failure is forgotten;
+/// a reset while the failed run is still assigned counts at its release.
+void pass::take_reset() {
+    const auto reset = job_.metadata.annotation(names::reset);
+    const bool asked = !reset.empty() && reset != status_.observed_reset;
+    const bool changed = !status_.spec_hash.empty() && status_.spec_hash != hash_of(job_.spec);
+    status_.observed_reset = reset;
+    if (failed() && (asked || changed)) status_.state = state::pending_deletion;
+}
+
+bool pass::needs_proof_of_absence() const {
+    if (!seen_.kind || seen_.live.application_read) return false;
+    // No status has spoken of a run, and the spec has changed at most once since the last status:
+    // there was no generation for which anything could have been made.
+    const bool spoken = status_.application.has_value() || !status_.slot_ids.empty();
+    return spoken || job_.metadata.generation - status_.observed_generation > 1;
+}
+
+void pass::clear_assignment() {
+    status_.slots.reset();
+    status_.slot_ids.clear();
+    status_.replication.reset();
+    status_.placements.clear();
+}
+
+// The run has ended, or the job had failed before: what still stands of it goes, the state stays.
+void pass::over(const model::creation_request& order) {
+    const auto* there = app();
+    if (!there && status_.application && seen_.kind && !seen_.live.application_read) {
+        out_.next = read_application{};
+        out_.act_first = true;
+        return;
+    }
+    if (!ours(there)) there = nullptr;
+    status_.slots = testbed_of(job_, order);
+    status_.slot_ids = order.slot_ids;
+    status_.replication = static_cast<int>(order.slot_ids.size());
+    status_.placements.clear();
+    refer(there);
+    if (!final()) {
+        // Only a status edited by hand: the line of the run knows how it ended.
+        status_.state = !status_.runs.empty() && status_.runs.back().outcome == outcome_succeeded
+                            ? state::completed
+                            : state::failed;
+    }
+    // An application that ended by itself stays for people to look at until the release.
+    const bool stays = there && there->run() == order.run && there->final();
+    remove_leftovers(order.run, stays);
+}
+
+void pass::remove_leftovers(std::string_view keep_run, bool application_stays) {
+    const auto* there = app();
+    if (!ours(there)) there = nullptr;
+    const auto asked = [this](const model::object_meta& meta) {
+        return meta.deleting() || seen_.asked_to_go.contains(meta.uid);
+    };
+    const std::string why =
+        keep_run.empty() ? "the run was released" : fmt::format("run {} has ended", keep_run);
+    if (there && !application_stays && !asked(there->metadata)) {
+        out_.next = delete_application{there->metadata.name, there->metadata.uid, why};
+        return;
+    }
+    delete_pods leftovers;
+    leftovers.why = why;
+    for (const auto& pod : seen_.pods) {
+        const auto run = pod->metadata.annotation(names::run);
+        if (run.empty() || asked(pod->metadata)) continue;
+        // The driver of an application that stays tells people why it ended.
+        const bool coordinator =
+            seen_.kind && seen_.kind->role_of(*pod, job_.metadata.name) == pod_role::coordinator;
+        if (application_stays && coordinator && run == keep_run) continue;
+        leftovers.pods.push_back(pod);
+    }
+    if (!leftovers.pods.empty()) out_.next = std::move(leftovers);
+}
+
+void pass::assigned(const model::creation_request& order) {
+    status_.slots = testbed_of(job_, order);
+    status_.slot_ids = order.slot_ids;
+    status_.replication = static_cast<int>(order.slot_ids.size());
+
+    const auto* there = app();
+    const bool stood = status_.application && status_.application->run == order.run &&
+                       !status_.application->uid.empty();
+    if (!there || (!ours(there) && !seen_.live.application_read)) {
+        if (!there && !stood) return launch(order);
+        if (!seen_.live.application_read) {
+            out_.next = read_application{};
+            out_.act_first = true;
+            return;
+        }
+    }
+    if (stood && !ours(there)) {
+        refer(nullptr);
+        return fail("ApplicationDeleted",
+                    fmt::format("{} {} was deleted while the job ran", seen_.kind->resource().kind,
+                                job_.metadata.name));
+    }
+    if (!ours(there)) {
+        const auto* owner = there->metadata.controller_owner();
+        return fail_submission(
+            order, "NameTaken",
+            fmt::format("{} {} exists already and belongs to {}; ESI never touches it: rename the "
+                        "BatchJob, or remove it",
+                        seen_.kind->resource().kind, there->metadata.key().text(),
+                        owner ? fmt::format("{} {} (uid {})", owner->kind, owner->name, owner->uid)
+                              : std::string("nobody")));
+    }
+    if (there->run() != order.run) {
+        status_.state = state::in_queue;
+        status_.placements.clear();
+        refer(there);
+        set("Submitted", "False", "OldApplication",
+            "waits until the application of an earlier run is gone");
+        remove_leftovers({}, false);
+        return;
+    }
+    if (there->metadata.deleting()) {
+        refer(there);
+        return fail("ApplicationDeleted",
+                    fmt::format("{} {} was deleted while the job ran", seen_.kind->resource().kind,
+                                there->metadata.name));
+    }
+    progress(order, *there);
+}
+
+/// What holds whatever the state: the generation spoken about, conditions that need a value, and
+/// the texts for people.
+void pass::describe() {
+    status_.observed_generation = job_.metadata.generation;
+    if (seen_.kind && seen_.served) {
+        set("BackendAvailable", "True", "Established",
+            fmt::format("{} is served", seen_.kind->definition()));
+    } else {
+        set("BackendAvailable", "False", seen_.kind ? "DefinitionMissing" : "NotSupported",
+            backend_missing());
+    }
+    if (!model::find_condition(status_.conditions, "Succeeded")) {
+        set("Succeeded", "False", "NotRunYet", "");
+    }
+
+    const auto* accepted = model::find_condition(status_.conditions, "Accepted");
+    const bool refused = accepted && accepted->status == "False";
+    std::vector<std::string> texts;
+    if (failed() && !status_.runs.empty()) {
+        const auto& line = status_.runs.back();
+        texts.push_back(fmt::format("{}: {}", line.reason, line.message));
+        status_.reason = line.reason;
+    } else {
+        status_.reason = reason_;
+        if (status_.reason.empty() && refused) status_.reason = "SpecRefused";
+        if (status_.reason.empty() && !(seen_.kind && seen_.served)) {
+            status_.reason = "BackendMissing";
+        }
+    }
+    if (refused && !(failed() && status_.reason == "SpecRefused")) {
+        texts.push_back(fmt::format("{}Spec was refused: {}",
+                                    status_.type == "Flink" ? "flink" : "spark",
+                                    accepted->message));
+    }
+    if (!(seen_.kind && seen_.served)) texts.push_back(backend_missing());
+    for (auto& text : problems_) texts.push_back(std::move(text));
+    std::vector<std::string> unique;
+    for (auto& text : texts) {
+        if (!contains(unique, text)) unique.push_back(std::move(text));
+    }
+    status_.problems = std::move(unique);
+}
+
+const application* pass::app() const {
+    return seen_.live.application_read ? seen_.live.application.get() : seen_.application.get();
+}
+
+bool pass::ours(const application* app) const {
+    if (!app) return false;
+    const auto* owner = app->metadata.controller_owner();
+    return owner && owner->uid == job_.metadata.uid;
+}
+
+std::vector<pod_pointer> pass::pods_of(std::string_view run, pod_role role) const {
+    std::vector<pod_pointer> out;
+    if (!seen_.kind) return out;
+    for (const auto& pod : seen_.pods) {
+        if (pod->metadata.annotation(names::run) == run &&
+            seen_.kind->role_of(*pod, job_.metadata.name) == role) {
+            out.push_back(pod);
+        }
+    }
+    return out;
+}
+
+bool pass::failed() const {
+    return status_.state == state::failed || status_.state == state::failed_submission;
+}
+
+bool pass::final() const { return model::is_final(status_.state); }
+
+void pass::set(std::string_view type, std::string_view status, std::string_view reason,
+               std::string_view message) {
+    model::set_condition(status_.conditions, type, status, reason, message,
+                         job_.metadata.generation, now_);
+}
+
+void pass::look_again(std::chrono::microseconds time) {
+    // A little late rather than a little early: the deadline has passed when we look.
+    time = std::max(time, std::chrono::microseconds(0)) + milliseconds(20);
+    out_.again_in = out_.again_in ? std::min(*out_.again_in, time) : time;
+}
+
+void pass::refer(const application* app) {
+    if (!app) {
+        status_.application.reset();
+        return;
+    }
+    const auto& type = seen_.kind->resource();
+    status_.application =
+        model::application_ref{type.api_version(), std::string(type.kind), app->metadata.name,
+                               app->metadata.uid, std::string(app->run())};
+}
+
+std::string pass::backend_missing() const {
+    if (!seen_.kind) {
+        return fmt::format("this operator has no backend for {} jobs", type_of(job_.spec));
+    }
+    return fmt::format("the CustomResourceDefinition {} is not there: install the {} operator",
+                       seen_.kind->definition(), seen_.kind->type());
+}
+
+}  // namespace esi::batchjob

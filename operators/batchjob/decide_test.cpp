@@ -1,0 +1,491 @@
+// The life of a job, state by state, and its release in each of them.
+#include "batchjob/decide.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "batchjob/runs.h"
+#include "batchjob/testing.h"
+
+namespace esi::batchjob {
+namespace {
+
+using testing::acquire;
+using testing::at;
+using ::testing::ElementsAre;
+using testing::executor;
+using ::testing::HasSubstr;
+using testing::make_app;
+using testing::order;
+using testing::release;
+using testing::stamp;
+using testing::world;
+
+TEST(life, a_new_job_is_ready_and_its_spec_is_checked) {
+    world w;
+    w.check.reset();
+    w.step(0);
+    EXPECT_THAT(w.take_log(), ElementsAre("status ReadyState", "check spec", "status ReadyState"));
+    EXPECT_EQ(w.job->status.type, "Spark");
+    EXPECT_EQ(w.job->status.observed_generation, 1);
+    EXPECT_EQ(w.condition("Accepted"), "True Accepted");
+    EXPECT_EQ(w.condition("BackendAvailable"), "True Established");
+    EXPECT_EQ(w.condition("Submitted"), "False NotAssigned");
+    EXPECT_TRUE(w.job->status.problems.empty());
+    EXPECT_EQ(w.job->status.reason, "");
+}
+
+TEST(life, nothing_is_written_at_rest) {
+    const std::pair<const char*, void (world::*)()> rows[] = {
+        {"ready", &world::ready},     {"queued", &world::queued},
+        {"placed", &world::placed},   {"scheduled", &world::scheduled},
+        {"running", &world::running}, {"completed", &world::completed},
+        {"failed", &world::failed},   {"failed submission", &world::failed_submission}};
+    for (const auto& [name, reach] : rows) {
+        world w;
+        (w.*reach)();
+        w.take_log();
+        // Left-over pods are gone by now; the application that ended stands.
+        if (model::is_final(w.job->status.state)) w.pods.clear();
+        const int writes = w.writes;
+        const int now = model::is_final(w.job->status.state) ? 42 : 18;
+        w.step(now);
+        w.step(now + 1);
+        EXPECT_EQ(w.writes, writes) << name;
+        EXPECT_THAT(w.take_log(), ElementsAre()) << name;
+    }
+}
+
+TEST(life, acquired_means_in_queue_without_any_read) {
+    world w;
+    w.ready();
+    w.take_log();
+    acquire(*w.job);
+    w.step(5);
+    EXPECT_THAT(w.take_log(), ElementsAre("status InQueueState"));
+    EXPECT_EQ(w.job->status.observed_generation, 2);
+    EXPECT_EQ(w.job->status.active_scheduling->name, "s");
+}
+
+TEST(life, an_order_creates_the_application_at_once_and_records_it) {
+    world w;
+    w.queued();
+    w.take_log();
+    order(*w.job, {3, 0});
+    w.step(10);
+    EXPECT_THAT(w.take_log(), ElementsAre("create application", "status SubmittedState"));
+    const auto& status = w.job->status;
+    EXPECT_EQ(status.application->uid, "app-sched-uid.77.1");
+    EXPECT_EQ(status.application->run, "sched-uid.77.1");
+    EXPECT_EQ(status.application->kind, "SparkApplication");
+    EXPECT_THAT(status.slot_ids, ElementsAre(3, 0));
+    EXPECT_EQ(status.replication, 2);
+    EXPECT_EQ(status.slots->text(), "jobs/bed");
+    EXPECT_EQ(status.run_count, 1);
+    ASSERT_EQ(status.runs.size(), 1u);
+    EXPECT_EQ(status.runs[0].outcome, "Running");
+    EXPECT_EQ(status.runs[0].submitted, stamp(10));
+    EXPECT_THAT(status.runs[0].nodes, ElementsAre("node-a"));
+    EXPECT_EQ(w.condition("Succeeded"), "False RunUnderWay");
+    EXPECT_EQ(w.created["metadata"]["annotations"]["esi.tu-berlin.de/run"], "sched-uid.77.1");
+    EXPECT_EQ(w.created["spec"]["executor"]["annotations"]["esi.tu-berlin.de/slots"], "0,3");
+}
+
+TEST(life, all_waiting_pods_are_placed_in_one_write) {
+    world w;
+    w.submitted();
+    w.take_log();
+    w.pods = {testing::driver(), executor(2), executor(1)};
+    w.step(13);
+    EXPECT_THAT(w.take_log(), ElementsAre("status SubmittedState"));
+    EXPECT_EQ(w.job->status.placements,
+              (std::vector<model::placement>{{0, "uid-a-exec-1", "a-exec-1"},
+                                             {3, "uid-a-exec-2", "a-exec-2"}}));
+    EXPECT_EQ(w.condition("Placed"), "False WaitingForSlots");
+}
+
+TEST(life, all_bound_is_scheduled_then_running_with_the_pods_own_times) {
+    world w;
+    w.scheduled();
+    EXPECT_EQ(w.job->status.state, "ScheduledState");
+    EXPECT_EQ(w.condition("Placed"), "True AllBound");
+    EXPECT_EQ(w.job->status.runs[0].scheduled, stamp(15));
+    w = world();
+    w.running();
+    EXPECT_EQ(w.job->status.state, "RunningState");
+    EXPECT_EQ(w.condition("Running"), "True Running");
+    ASSERT_EQ(w.job->status.scheduled_events.size(), 1u);
+    EXPECT_EQ(w.job->status.scheduled_events[0].start, stamp(16));
+    EXPECT_FALSE(w.job->status.scheduled_events[0].stop);
+}
+
+TEST(life, fewer_executors_later_are_not_a_failure) {
+    world w;
+    w.running();
+    w.pods.pop_back();
+    w.step(20);
+    EXPECT_EQ(w.job->status.state, "RunningState");
+    EXPECT_EQ(w.condition("Placed"), "False WaitingForPods");
+}
+
+TEST(life, completed_with_the_drivers_end_and_executors_removed_after_the_result) {
+    world w;
+    w.running();
+    w.take_log();
+    w.app = make_app("COMPLETED");
+    w.app->ended = stamp(41);
+    w.replace(0, [](model::pod& pod) {
+        pod.phase = "Succeeded";
+        pod.finished_at = stamp(40);
+    });
+    w.step(45);
+    EXPECT_THAT(w.take_log(),
+                ElementsAre("status CompletedState", "delete pod a-exec-1", "delete pod a-exec-2"));
+    const auto& status = w.job->status;
+    EXPECT_EQ(status.scheduled_events[0].stop, stamp(40));
+    EXPECT_TRUE(status.scheduled_events[0].successful);
+    EXPECT_EQ(status.runs[0].outcome, "Succeeded");
+    EXPECT_EQ(status.last_result, "Succeeded 24.0s");
+    EXPECT_EQ(w.condition("Succeeded"), "True Completed");
+    EXPECT_TRUE(status.placements.empty());
+    EXPECT_EQ(status.application->run, "sched-uid.77.1");
+}
+
+TEST(life, a_result_waits_a_moment_for_the_driver_pod_that_tells_the_end) {
+    world w;
+    w.running();
+    w.app = make_app("COMPLETED");
+    w.app->ended = stamp(41);
+    w.step(41);
+    EXPECT_EQ(w.job->status.state, "RunningState");
+    ASSERT_TRUE(w.again_in);
+    EXPECT_LE(*w.again_in, std::chrono::microseconds(2100000));
+    w.step(44);
+    EXPECT_EQ(w.job->status.state, "CompletedState");
+    EXPECT_EQ(w.job->status.scheduled_events[0].stop, stamp(41));
+}
+
+TEST(life, a_run_too_short_to_be_seen_running_has_a_complete_event) {
+    world w;
+    w.submitted();
+    w.app = make_app("COMPLETED");
+    auto driver = testing::driver();
+    driver->phase = "Succeeded";
+    driver->finished_at = stamp(14);
+    auto gone = executor(1);
+    testing::bind(*gone, "node-a", 12);
+    gone->phase = "Succeeded";
+    gone->started_at = stamp(13);
+    w.pods = {driver, gone};
+    w.step(16);
+    const auto& status = w.job->status;
+    EXPECT_EQ(status.state, "CompletedState");
+    ASSERT_EQ(status.scheduled_events.size(), 1u);
+    EXPECT_EQ(status.scheduled_events[0].start, stamp(13));
+    EXPECT_EQ(status.scheduled_events[0].stop, stamp(14));
+    EXPECT_TRUE(status.scheduled_events[0].successful);
+}
+
+TEST(life, an_application_removed_by_its_time_to_live_stays_completed) {
+    world w;
+    w.completed();
+    w.pods.clear();
+    w.app.reset();
+    w.take_log();
+    w.step(60);
+    EXPECT_EQ(w.job->status.state, "CompletedState");
+    EXPECT_FALSE(w.job->status.application);
+    EXPECT_THAT(w.take_log(), ElementsAre("read application", "status CompletedState"));
+    w.step(61);
+    EXPECT_THAT(w.take_log(), ElementsAre());
+}
+
+TEST(life, neighbours_are_gathered_while_the_run_lasts) {
+    world w;
+    w.running();
+    auto other = testing::make_pod("b-exec-1", "executor", "x.1.1");
+    other->metadata.labels["esi.tu-berlin.de/job"] = "b";
+    testing::bind(*other, "node-a", 18);
+    w.neighbours = {other};
+    w.step(18);
+    w.neighbours.clear();
+    w.step(19);
+    EXPECT_EQ(w.job->status.runs[0].neighbours,
+              (std::vector<model::neighbour>{{"node-a", {"jobs/b"}}}));
+}
+
+TEST(life, each_attempt_of_an_application_is_a_line_under_one_run) {
+    world w;
+    w.running();
+    w.app = make_app("PENDING_RERUN");
+    w.step(20);
+    EXPECT_EQ(w.job->status.state, "RunningState");
+    w.app = make_app("SUBMITTED");
+    w.app->attempt = 2;
+    w.app->attempt_since = stamp(25);
+    w.pods = {testing::driver()};
+    w.step(25);
+    const auto& status = w.job->status;
+    EXPECT_EQ(status.state, "SubmittedState");
+    ASSERT_EQ(status.runs.size(), 2u);
+    EXPECT_EQ(status.runs[0].reason, "AttemptFailed");
+    EXPECT_EQ(status.runs[1].outcome, "Running");
+    EXPECT_EQ(status.runs[1].submitted, stamp(25));
+    EXPECT_EQ(status.run_count, 2);
+    ASSERT_EQ(status.scheduled_events.size(), 1u);
+    EXPECT_EQ(status.scheduled_events[0].stop, stamp(25));
+    // Its pods take over the places as the old ones are proven gone.
+    auto next = executor(3);
+    next->metadata.creation_timestamp = stamp(26);
+    w.pods.push_back(next);
+    w.take_log();
+    w.step(26);
+    EXPECT_THAT(w.take_log(),
+                ElementsAre("read pod a-exec-1", "read pod a-exec-2", "status SubmittedState"));
+    EXPECT_EQ(status.placements[0], (model::placement{0, "uid-a-exec-3", "a-exec-3"}));
+    EXPECT_EQ(status.placements[1], (model::placement{3, "uid-a-exec-2", "a-exec-2"}));
+    w.step(27);
+    EXPECT_EQ(status.runs.size(), 2u);
+}
+
+// Release.
+
+TEST(release_in_each_state, leads_to_ready_when_application_and_pods_are_gone) {
+    const std::tuple<const char*, void (world::*)(), const char*> rows[] = {
+        {"submitted", &world::placed, "Released"},
+        {"scheduled", &world::scheduled, "Released"},
+        {"running", &world::running, "Released"},
+        {"completed", &world::completed, "Succeeded"},
+    };
+    for (const auto& [name, reach, outcome] : rows) {
+        world w;
+        (w.*reach)();
+        w.take_log();
+        release(*w.job);
+        w.step(50);
+        const auto& status = w.job->status;
+        EXPECT_EQ(status.state, "PendingDeletion") << name;
+        EXPECT_EQ(status.runs.back().outcome, outcome) << name;
+        EXPECT_TRUE(status.placements.empty()) << name;
+        EXPECT_TRUE(status.slot_ids.empty()) << name;
+        EXPECT_FALSE(status.slots) << name;
+        // The generation is spoken about in the same write that names the application.
+        EXPECT_EQ(status.observed_generation, w.job->metadata.generation) << name;
+        EXPECT_EQ(status.application->run, "sched-uid.77.1") << name;
+        const auto log = w.take_log();
+        ASSERT_GE(log.size(), 2u) << name;
+        EXPECT_EQ(log[0], "status PendingDeletion") << name;
+        EXPECT_EQ(log[1], "delete application app-sched-uid.77.1") << name;
+
+        w.app.reset();
+        w.step(51);
+        EXPECT_EQ(status.state, "PendingDeletion") << name;
+        EXPECT_FALSE(status.application) << name;
+        EXPECT_EQ(w.take_log()[0], "read application") << name;
+        w.pods.clear();
+        w.step(52);
+        EXPECT_EQ(status.state, "ReadyState") << name;
+        EXPECT_FALSE(status.active_scheduling) << name;
+        w.take_log();
+        w.step(53);
+        EXPECT_THAT(w.take_log(), ElementsAre()) << name;
+    }
+}
+
+TEST(release_in_each_state, in_queue_is_ready_at_once) {
+    world w;
+    w.queued();
+    w.take_log();
+    release(*w.job);
+    w.step(8);
+    EXPECT_THAT(w.take_log(), ElementsAre("status ReadyState"));
+}
+
+TEST(release_in_each_state, failed_jobs_stay_failed_without_application_and_pods) {
+    for (const auto& [reach, state] :
+         {std::pair{&world::failed, "FailedState"},
+          std::pair{&world::failed_submission, "FailedSubmissionState"}}) {
+        world w;
+        (w.*reach)();
+        const bool made = w.app.has_value();
+        EXPECT_EQ(w.job->status.state, state);
+        w.take_log();
+        release(*w.job);
+        w.step(50);
+        if (made)
+            EXPECT_THAT(w.take_log(), ::testing::Contains("delete application app-sched-uid.77.1"));
+        w.app.reset();
+        w.pods.clear();
+        w.step(51);
+        EXPECT_EQ(w.job->status.state, state);
+        EXPECT_FALSE(w.job->status.application);
+        EXPECT_EQ(w.job->status.observed_generation, w.job->metadata.generation);
+        EXPECT_FALSE(w.job->status.problems.empty());
+
+        w.job->metadata.annotations["esi.tu-berlin.de/reset"] = "1";
+        w.step(52);
+        EXPECT_EQ(w.job->status.state, "ReadyState");
+        EXPECT_EQ(w.job->status.observed_reset, "1");
+        EXPECT_TRUE(w.job->status.problems.empty());
+    }
+}
+
+TEST(release_in_each_state, a_changed_spec_makes_a_failed_job_ready) {
+    world w;
+    w.failed();
+    release(*w.job);
+    w.app.reset();
+    w.pods.clear();
+    w.step(50);
+    EXPECT_EQ(w.job->status.state, "FailedState");
+    w.job->spec.spark_spec->text = R"({"type":"Python"})";
+    ++w.job->metadata.generation;
+    w.step(51);
+    EXPECT_EQ(w.job->status.state, "ReadyState");
+}
+
+TEST(release_in_each_state, a_reset_while_still_assigned_counts_at_the_release) {
+    world w;
+    w.failed();
+    w.pods.clear();
+    w.job->metadata.annotations["esi.tu-berlin.de/reset"] = "1";
+    w.take_log();
+    w.step(50);
+    EXPECT_EQ(w.job->status.state, "FailedState");
+    EXPECT_THAT(w.take_log(), ElementsAre());
+    release(*w.job);
+    w.app.reset();
+    w.step(51);
+    EXPECT_EQ(w.job->status.state, "ReadyState");
+}
+
+TEST(release_in_each_state, by_hand_is_told_apart_and_ends_the_run) {
+    world w;
+    w.running();
+    w.job->spec.active_scheduling.reset();
+    ++w.job->metadata.generation;
+    w.step(30);
+    EXPECT_EQ(w.job->status.state, "PendingDeletion");
+    EXPECT_EQ(w.job->status.runs[0].reason, "ReleasedByHand");
+    EXPECT_FALSE(w.job->status.scheduled_events[0].successful);
+    EXPECT_EQ(w.job->status.scheduled_events[0].stop, stamp(30));
+}
+
+// The race of design section 3, step 6: no status without application that is only the cache's
+// word.
+
+TEST(release_race, an_application_made_but_never_recorded_is_read_before_the_generation_moves) {
+    world w;
+    w.queued();
+    order(*w.job, {0});
+    // The create went through, its status did not, and the release came; the cache is behind.
+    w.app = make_app("");
+    w.cache_blind = true;
+    release(*w.job);
+    w.take_log();
+    w.step(20);
+    EXPECT_EQ(w.job->status.state, "PendingDeletion");
+    EXPECT_EQ(w.job->status.application->run, "sched-uid.77.1");
+    EXPECT_EQ(w.job->status.observed_generation, 4);
+    EXPECT_THAT(w.take_log(), ElementsAre("read application", "status PendingDeletion",
+                                          "delete application app-sched-uid.77.1"));
+}
+
+TEST(release_race, a_late_application_of_a_paused_leader_is_deleted_in_ready_state) {
+    world w;
+    w.ready();
+    w.app = make_app("");
+    w.pods = {executor(1)};
+    w.take_log();
+    w.step(20);
+    EXPECT_THAT(w.take_log(),
+                ElementsAre("status PendingDeletion", "delete application app-sched-uid.77.1",
+                            "delete pod a-exec-1"));
+    w.app.reset();
+    w.pods.clear();
+    w.step(21);
+    EXPECT_EQ(w.job->status.state, "ReadyState");
+}
+
+TEST(release_race, an_application_of_somebody_else_is_left_alone_in_ready_state) {
+    world w;
+    w.ready();
+    w.app = make_app("RUNNING", "x", "other-uid");
+    w.take_log();
+    w.step(20);
+    EXPECT_THAT(w.take_log(), ElementsAre());
+}
+
+TEST(release_race, a_deleted_job_is_left_to_the_garbage_collector) {
+    world w;
+    w.running();
+    w.job->metadata.deletion_timestamp = stamp(20);
+    w.take_log();
+    w.step(21);
+    EXPECT_THAT(w.take_log(), ElementsAre());
+}
+
+// Restarts: decide() remembers nothing, so a new process is the same call on the same objects.
+
+TEST(restart, after_the_create_and_before_its_status) {
+    world w;
+    w.queued();
+    order(*w.job, {0, 3});
+    w.app = make_app("");
+    w.take_log();
+    w.step(12);
+    EXPECT_THAT(w.take_log(), ElementsAre("status SubmittedState"));
+    EXPECT_EQ(w.job->status.runs[0].submitted, stamp(10));
+}
+
+TEST(restart, after_the_result_and_before_the_left_overs_are_removed) {
+    world w;
+    w.completed();
+    w.take_log();
+    w.step(60);
+    EXPECT_THAT(w.take_log(), ElementsAre("delete pod a-exec-1", "delete pod a-exec-2"));
+}
+
+TEST(restart, a_run_that_has_ended_is_never_started_again) {
+    world w;
+    w.completed();
+    w.pods.clear();
+    w.app.reset();
+    w.job->status.application.reset();
+    w.take_log();
+    w.step(60);
+    EXPECT_THAT(w.take_log(), ElementsAre());
+}
+
+TEST(orders, without_token_or_of_another_scheduling_do_not_count) {
+    world w;
+    w.queued();
+    order(*w.job, {0}, "");
+    w.step(6);
+    EXPECT_EQ(w.job->status.state, "InQueueState");
+    EXPECT_THAT(w.job->status.problems, ElementsAre(HasSubstr("no run token")));
+    order(*w.job, {0}, "somebody.1.1");
+    w.step(7);
+    EXPECT_EQ(w.job->status.state, "InQueueState");
+    EXPECT_THAT(w.job->status.problems, ElementsAre(HasSubstr("of another Scheduling")));
+    EXPECT_FALSE(w.app);
+}
+
+TEST(orders, a_new_run_starts_after_the_old_application_is_gone) {
+    world w;
+    w.completed();
+    order(*w.job, {1}, testing::run_2);
+    w.take_log();
+    w.step(50);
+    EXPECT_THAT(w.take_log(),
+                ElementsAre("status InQueueState", "delete application app-sched-uid.77.1",
+                            "delete pod a-driver", "delete pod a-exec-1", "delete pod a-exec-2"));
+    w.app.reset();
+    w.pods.clear();
+    w.step(51);
+    EXPECT_THAT(w.take_log(), ElementsAre("create application", "status SubmittedState"));
+    EXPECT_EQ(w.job->status.runs.back().run, "sched-uid.99.1");
+}
+
+}  // namespace
+}  // namespace esi::batchjob

@@ -1,0 +1,97 @@
+// From an order to an application: everything that can be refused before and at the create.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "batchjob/pass.h"
+#include "batchjob/runs.h"
+
+namespace esi::batchjob {
+
+namespace state = model::job_state;
+
+void pass::launch(const model::creation_request& order) {
+    if (!seen_.kind || !seen_.served) {
+        return fail_submission(order, "BackendMissing", backend_missing());
+    }
+    const auto* accepted = model::find_condition(status_.conditions, "Accepted");
+    if (accepted && accepted->status == "False" && status_.spec_hash == hash_of(job_.spec)) {
+        return fail_submission(order, "SpecRefused", accepted->message);
+    }
+    if (!seen_.testbed || !seen_.testbed->status.layout) {
+        // The assignment was made under a hold of it: the cache will show it.
+        status_.state = state::in_queue;
+        reason_ = "TestbedNotReady";
+        const auto text = fmt::format("Testbed {} {}", testbed_of(job_, order).text(),
+                                      seen_.testbed ? "has no layout yet" : "is not there");
+        set("Submitted", "False", reason_, text);
+        problem(text);
+        return;
+    }
+    const auto& layout = *seen_.testbed->status.layout;
+    const auto total = static_cast<int>(layout.nodes.size()) * layout.slots_per_node;
+    for (const int slot : order.slot_ids) {
+        if (slot >= 0 && slot < total) continue;
+        return fail_submission(order, "SlotOutOfLayout",
+                               fmt::format("slot {} is not in the layout of Testbed {}, which has "
+                                           "{} slots",
+                                           slot, testbed_of(job_, order).text(), total));
+    }
+    build_request request;
+    request.job = job_.metadata;
+    request.spec = *spec_of(job_.spec);
+    request.testbed = testbed_of(job_, order);
+    request.node_label = seen_.testbed->spec.node_label;
+    request.slot_size = layout.resources_per_slot;
+    request.slot_ids = order.slot_ids;
+    std::ranges::sort(request.slot_ids);
+    request.run = order.run;
+    auto made = seen_.kind->build(request);
+    if (!made) {
+        return fail_submission(order, std::move(made.error().reason), std::move(made.error().text));
+    }
+
+    const auto& refused = seen_.live.create_error;
+    if (!refused) {
+        out_.next = create_application{std::move(made->object)};
+        out_.act_first = true;
+        return;
+    }
+    if (!refused->transient()) {
+        return fail_submission(
+            order, refused->code == errc::not_found ? "BackendMissing" : "Refused", refused->text);
+    }
+    // The API server or a webhook is in trouble: tried again, as long as a submission may take.
+    const auto* submitted = model::find_condition(status_.conditions, "Submitted");
+    const bool known = submitted && submitted->status == "Unknown";
+    const auto since =
+        known && submitted->last_transition_time ? submitted->last_transition_time->value : now_;
+    const auto limit = order.submit_timeout_seconds > 0 ? seconds(order.submit_timeout_seconds)
+                                                        : default_submit_timeout;
+    if (now_ - since >= limit) {
+        return fail_submission(order, "SubmitTimeout",
+                               fmt::format("the application could not be created within {} s: {}",
+                                           limit.count(), refused->text));
+    }
+    status_.state = state::in_queue;
+    reason_ = "CreateFailing";
+    set("Submitted", "Unknown", reason_, refused->text);
+    problem("the application could not be created yet: " + refused->text);
+    out_.retry = true;
+}
+
+void pass::fail_submission(const model::creation_request& order, std::string reason,
+                           std::string message) {
+    if (!line_of(status_, order.run)) {
+        begin_line(status_, order,
+                   seen_.testbed && seen_.testbed->status.layout ? &*seen_.testbed->status.layout
+                                                                 : nullptr,
+                   std::nullopt);
+    }
+    set("Submitted", "False", reason, message);
+    end(outcome_failed, std::move(reason), std::move(message), stamp());
+    status_.state = state::failed_submission;
+    refer(nullptr);
+}
+
+}  // namespace esi::batchjob

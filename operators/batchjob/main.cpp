@@ -1,0 +1,11 @@
+// esi-batchjob: launches BatchJobs into the slots that they were given, and records how they went.
+#include "batchjob/operator.h"
+
+int main(int argc, char** argv) {
+    esi::batchjob::options flags;
+    return esi::controller::run_process(
+        argc, argv, "batchjob", 8081, [&flags](CLI::App& app) { flags.add_to(app); },
+        [&flags](esi::controller::environment& env) {
+            return esi::batchjob::make_operator(env, flags);
+        });
+}

@@ -1,0 +1,499 @@
+#include "batchjob/operator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/log.h"
+#include "batchjob/backends/all.h"
+#include "batchjob/contains.h"
+#include "batchjob/decide.h"
+#include "batchjob/happenings.h"
+#include "batchjob/runs.h"
+#include "controller/controller.h"
+#include "controller/write_gate.h"
+#include "kube/patch.h"
+#include "model/json.h"
+#include "model/names.h"
+
+namespace esi::batchjob {
+
+namespace {
+
+namespace names = model::names;
+
+/// More steps than any pass needs: a decision that never comes to rest ends in back-off, not in a
+/// loop.
+constexpr int most_steps = 24;
+constexpr std::string_view job_kind = "BatchJob";
+
+kube::watch_scope scope_of(const controller::process_options& flags, std::string label_selector) {
+    kube::watch_scope scope;
+    // Several namespaces are watched as all, and sorted out by key.
+    if (flags.namespaces.size() == 1) scope.ns = flags.namespaces.front();
+    scope.label_selector = std::move(label_selector);
+    return scope;
+}
+
+model::object_key job_of(const model::pod& pod) {
+    return {pod.metadata.namespace_, std::string(pod.metadata.label(names::job))};
+}
+
+class batchjob_operator final : public controller::operator_part {
+public:
+    batchjob_operator(controller::environment& env, const options& flags);
+
+    std::vector<cache> caches() override;
+    void lead() override { loop_.start(); }
+    asio::awaitable<void> stop(steady_time deadline) override { return loop_.stop(deadline); }
+
+private:
+    /// The last dry run for a job: spares a repeat when the write of its answer was overtaken.
+    struct check_memory {
+        std::string hash;
+        check_answer answer;
+        int failures = 0;
+        steady_time due{};
+    };
+
+    void wire();
+    void pod_changed(const kube::change<model::pod>& what);
+    void testbed_changed(const kube::change<model::testbed>& what);
+    void enqueue(const model::object_key& key);
+    void enqueue_all();
+    application_source* source_of(const model::batchjob& job) const;
+    view observe(std::shared_ptr<const model::batchjob> job) const;
+
+    asio::awaitable<result<controller::outcome>> reconcile(model::object_key key);
+    asio::awaitable<result<void>> act(view& seen, action what);
+    asio::awaitable<result<void>> act_read_application(view& seen);
+    asio::awaitable<result<void>> act_read_pods(view& seen, read_pods what);
+    asio::awaitable<result<void>> act_check(view& seen, check_spec what);
+    asio::awaitable<result<void>> act_create(view& seen, create_application what);
+    asio::awaitable<result<void>> act_delete_application(view& seen, delete_application what);
+    asio::awaitable<result<void>> act_delete_pods(view& seen, delete_pods what);
+    asio::awaitable<result<void>> write_status(view& seen, const model::batchjob_status& wanted);
+    void tell(const model::batchjob& job, const model::batchjob_status& after);
+    void count(const std::string& name, const std::string& help,
+               const controller::metrics::labels& with = {}, double by = 1);
+
+    controller::environment& env_;
+    std::vector<std::unique_ptr<application_source>> sources_;
+    kube::informer<model::batchjob> jobs_;
+    kube::informer<model::testbed> testbeds_;
+    kube::informer<model::pod> pods_;
+    controller::write_gate gate_;
+    std::map<model::object_key, check_memory> checks_;
+    std::map<std::string, wall_time, std::less<>> ungated_since_;
+    std::map<std::string, model::object_key, std::less<>> asked_to_go_;
+    controller::controller loop_;
+};
+
+placement_options placement_of(const options& flags) {
+    auto out = flags.pods;
+    out.extender = flags.placement == "extender";
+    return out;
+}
+
+batchjob_operator::batchjob_operator(controller::environment& env, const options& flags)
+    : env_(env),
+      sources_(make_sources(placement_of(flags), env.api, env.time, env.executor,
+                            scope_of(env.options, {}).ns)),
+      jobs_(env.api, env.time, kube::types::batchjob, scope_of(env.options, {})),
+      // A Testbed may stand in another namespace than the job.
+      testbeds_(env.api, env.time, kube::types::testbed),
+      pods_(env.api, env.time, kube::types::pod, scope_of(env.options, std::string(names::job))),
+      loop_("batchjob", env.time, env.executor, env.numbers,
+            [this](model::object_key key) { return reconcile(std::move(key)); }) {
+    wire();
+}
+
+void batchjob_operator::wire() {
+    jobs_.items().add_index("testbed", [](const model::batchjob& job) {
+        const auto& order = job.spec.creation_request;
+        return order ? std::vector{testbed_of(job, *order).text()} : std::vector<std::string>{};
+    });
+    pods_.items().add_index("job",
+                            [](const model::pod& pod) { return std::vector{job_of(pod).text()}; });
+    pods_.items().add_index("node", [](const model::pod& pod) {
+        return pod.bound() ? std::vector{pod.node_name} : std::vector<std::string>{};
+    });
+    gate_.watch_kind(std::string(job_kind), [this] { return jobs_.items().version(); });
+    jobs_.items().on_change([this](const kube::change<model::batchjob>& what) {
+        const auto key = (what.after ? what.after : what.before)->metadata.key();
+        if (!what.after) {
+            checks_.erase(key);
+            gate_.forget(key);
+        }
+        enqueue(key);
+    });
+    testbeds_.items().on_change(
+        [this](const kube::change<model::testbed>& what) { testbed_changed(what); });
+    pods_.items().on_change([this](const kube::change<model::pod>& what) { pod_changed(what); });
+    for (auto& source : sources_) {
+        const auto* from = source.get();
+        gate_.watch_kind(std::string(from->kind().resource().kind),
+                         [from] { return from->version(); });
+        source->on_change(
+            [this, from](const model::object_key& key) {
+                std::erase_if(asked_to_go_, [&](const auto& asked) {
+                    const auto there = from->find(key);
+                    return asked.second == key && (!there || there->metadata.uid != asked.first);
+                });
+                enqueue(key);
+            },
+            [this] { enqueue_all(); });
+    }
+}
+
+std::vector<controller::operator_part::cache> batchjob_operator::caches() {
+    std::vector<cache> out{
+        {"batchjobs", [this] { return jobs_.run(); }, [this] { return jobs_.synced(); }, true},
+        {"testbeds", [this] { return testbeds_.run(); }, [this] { return testbeds_.synced(); },
+         true},
+        {"pods", [this] { return pods_.run(); }, [this] { return pods_.synced(); }, true}};
+    for (auto& source : sources_) {
+        for (auto& one : source->caches()) out.push_back(std::move(one));
+    }
+    return out;
+}
+
+void batchjob_operator::enqueue(const model::object_key& key) {
+    const auto& only = env_.options.namespaces;
+    if (only.empty() || contains(only, key.namespace_)) loop_.enqueue(key);
+}
+
+void batchjob_operator::enqueue_all() {
+    for (const auto& [key, unused] : jobs_.items().all()) enqueue(key);
+}
+
+void batchjob_operator::pod_changed(const kube::change<model::pod>& what) {
+    const auto& pod = what.after ? *what.after : *what.before;
+    const bool waits = what.after && pod.live() && !pod.bound() && pod.scheduling_gates.empty();
+    if (waits) {
+        ungated_since_.try_emplace(pod.metadata.uid, env_.time.wall());
+    } else {
+        ungated_since_.erase(pod.metadata.uid);
+    }
+    if (!what.after) asked_to_go_.erase(pod.metadata.uid);
+    enqueue(job_of(pod));
+    const bool was_bound = what.before && what.before->bound();
+    if (what.after && pod.bound() && !was_bound) {
+        for (const auto& other : pods_.items().by_index("node", pod.node_name)) {
+            enqueue(job_of(*other));
+        }
+    }
+}
+
+void batchjob_operator::testbed_changed(const kube::change<model::testbed>& what) {
+    if (what.before && what.after && what.before->status.layout == what.after->status.layout &&
+        what.before->spec.node_label == what.after->spec.node_label) {
+        return;
+    }
+    const auto key = (what.after ? what.after : what.before)->metadata.key();
+    for (const auto& job : jobs_.items().by_index("testbed", key.text())) {
+        enqueue(job->metadata.key());
+    }
+}
+
+application_source* batchjob_operator::source_of(const model::batchjob& job) const {
+    for (const auto& source : sources_) {
+        if (source->kind().type() == type_of(job.spec)) return source.get();
+    }
+    return nullptr;
+}
+
+view batchjob_operator::observe(std::shared_ptr<const model::batchjob> job) const {
+    view seen;
+    const auto key = job->metadata.key();
+    if (const auto* source = source_of(*job)) {
+        seen.kind = &source->kind();
+        seen.served = source->served();
+        seen.application = source->find(key);
+        for (const auto& pod : pods_.items().by_index("job", key.text())) {
+            if (seen.kind->role_of(*pod, key.name) == pod_role::none) continue;
+            seen.pods.push_back(pod);
+            if (const auto at = ungated_since_.find(pod->metadata.uid);
+                at != ungated_since_.end()) {
+                seen.ungated_since.insert(*at);
+            }
+        }
+    }
+    std::set<std::string> nodes;
+    for (const auto& pod : seen.pods) {
+        if (pod->bound()) nodes.insert(pod->node_name);
+    }
+    for (const auto& node : nodes) {
+        for (const auto& pod : pods_.items().by_index("node", node)) {
+            // Drivers and JobManagers are in no slot.
+            const bool in_slot = !pod->metadata.label(names::testbed).empty();
+            if (in_slot && job_of(*pod) != key) seen.neighbours.push_back(pod);
+        }
+    }
+    if (const auto& order = job->spec.creation_request) {
+        seen.testbed = testbeds_.items().find(testbed_of(*job, *order));
+    }
+    for (const auto& [uid, subject] : asked_to_go_) seen.asked_to_go.insert(uid);
+    if (const auto at = checks_.find(key);
+        at != checks_.end() && at->second.hash == hash_of(job->spec)) {
+        seen.check = at->second.answer;
+        seen.check_due = env_.time.now() >= at->second.due;
+    }
+    seen.job = std::move(job);
+    return seen;
+}
+
+asio::awaitable<result<controller::outcome>> batchjob_operator::reconcile(model::object_key key) {
+    auto job = jobs_.items().find(key);
+    if (!job) co_return controller::outcome();
+    if (!gate_.caught_up(key)) co_return controller::outcome::again_in(milliseconds(500));
+    auto seen = observe(std::move(job));
+
+    for (int step = 0; step < most_steps; ++step) {
+        auto wanted = decide(seen, env_.time.wall());
+        if (wanted.unknown_state) {
+            count("esi_batchjob_unknown_application_states_total",
+                  "Looks at applications in a state that this version does not know");
+        }
+        if (!wanted.act_first) {
+            const auto written = co_await write_status(seen, wanted.status);
+            if (!written) co_return std::unexpected(written.error());
+        }
+        if (std::holds_alternative<std::monostate>(wanted.next)) {
+            if (wanted.retry) {
+                co_return std::unexpected(
+                    seen.live.create_error.value_or(error{errc::server, "create failed"}));
+            }
+            controller::outcome out;
+            if (wanted.again_in) out.after = *wanted.again_in;
+            const auto check = checks_.find(key);
+            if (check != checks_.end() && check->second.answer.transient) {
+                const auto left = std::max(check->second.due - env_.time.now(),
+                                           steady_time::duration(milliseconds(10)));
+                out.after = out.after ? std::min(*out.after, left) : left;
+            }
+            const auto* source = source_of(*seen.job);
+            if (source && source->served() && !source->synced() && seen.job->status.application) {
+                // Without its cache only live reads tell how the application goes on.
+                out.after =
+                    std::min(out.after.value_or(seconds(1)), steady_time::duration(seconds(1)));
+            }
+            co_return out;
+        }
+        const auto acted = co_await act(seen, std::move(wanted.next));
+        if (!acted) co_return std::unexpected(acted.error());
+    }
+    co_return fail(errc::conflict, fmt::format("BatchJob {} does not come to rest", key.text()));
+}
+
+asio::awaitable<result<void>> batchjob_operator::write_status(
+    view& seen, const model::batchjob_status& wanted) {
+    const auto& job = *seen.job;
+    auto patch = kube::merge_difference(model::encode(job.status), model::encode(wanted));
+    if (patch.empty()) co_return result<void>();
+    json body{{"status", std::move(patch)}};
+    auto guarded = kube::guarded(std::move(body), job.metadata.uid, job.metadata.resource_version);
+    auto answer =
+        co_await env_.api.patch(kube::types::batchjob, job.metadata.namespace_, job.metadata.name,
+                                kube::patch_kind::merge, std::move(guarded), "status");
+    if (!answer) co_return std::unexpected(answer.error());
+    auto now = model::decode<model::batchjob>(*answer, job_kind);
+    if (!now) co_return std::unexpected(now.error());
+    gate_.wrote(job.metadata.key(), job_kind, now->metadata.resource_version);
+    tell(job, wanted);
+    seen.job = std::make_shared<const model::batchjob>(std::move(*now));
+    co_return result<void>();
+}
+
+asio::awaitable<result<void>> batchjob_operator::act(view& seen, action what) {
+    if (std::holds_alternative<read_application>(what)) return act_read_application(seen);
+    if (auto* pods = std::get_if<read_pods>(&what)) return act_read_pods(seen, std::move(*pods));
+    if (auto* spec = std::get_if<check_spec>(&what)) return act_check(seen, std::move(*spec));
+    if (auto* make = std::get_if<create_application>(&what)) {
+        return act_create(seen, std::move(*make));
+    }
+    if (auto* gone = std::get_if<delete_application>(&what)) {
+        return act_delete_application(seen, std::move(*gone));
+    }
+    return act_delete_pods(seen, std::move(std::get<delete_pods>(what)));
+}
+
+asio::awaitable<result<void>> batchjob_operator::act_read_application(view& seen) {
+    const auto& job = seen.job->metadata;
+    auto answer = co_await env_.api.get(seen.kind->resource(), job.namespace_, job.name);
+    seen.live.application.reset();
+    if (!answer && answer.error().code != errc::not_found) {
+        co_return std::unexpected(answer.error());
+    }
+    if (answer) {
+        auto found = seen.kind->read(*answer);
+        if (!found) co_return std::unexpected(found.error());
+        seen.live.application = std::make_shared<const application>(std::move(*found));
+    }
+    seen.live.application_read = true;
+    co_return result<void>();
+}
+
+asio::awaitable<result<void>> batchjob_operator::act_read_pods(view& seen, read_pods what) {
+    for (const auto& entry : what.pods) {
+        auto answer =
+            co_await env_.api.get(kube::types::pod, seen.job->metadata.namespace_, entry.pod_name);
+        if (!answer && answer.error().code != errc::not_found) {
+            co_return std::unexpected(answer.error());
+        }
+        bool gone = true;
+        if (answer) {
+            auto pod = model::decode<model::pod>(*answer, "Pod");
+            if (!pod) co_return std::unexpected(pod.error());
+            gone = pod->metadata.uid != entry.pod_uid || pod->terminal();
+        }
+        (gone ? seen.live.gone_pods : seen.live.living_pods).insert(entry.pod_uid);
+    }
+    co_return result<void>();
+}
+
+asio::awaitable<result<void>> batchjob_operator::act_check(view& seen, check_spec what) {
+    const auto key = seen.job->metadata.key();
+    kube::create_options how;
+    how.dry_run = true;
+    how.field_validation = "Strict";
+    auto answer = co_await env_.api.create(seen.kind->resource(), key.namespace_,
+                                           std::move(what.object), std::move(how));
+    auto& memory = checks_[key];
+    const auto hash = hash_of(seen.job->spec);
+    if (memory.hash != hash) memory = check_memory{hash, {}, 0, {}};
+    if (answer || answer.error().code == errc::already_exists) {
+        memory.answer = {true, false, {}};
+    } else {
+        memory.answer = {false, answer.error().transient(), answer.error().text};
+    }
+    if (memory.answer.transient) {
+        memory.due = env_.time.now() +
+                     std::min(seconds(1) * (1 << std::min(memory.failures, 8)), seconds(300));
+        ++memory.failures;
+    }
+    seen.check = memory.answer;
+    seen.check_due = false;
+    co_return result<void>();
+}
+
+asio::awaitable<result<void>> batchjob_operator::act_create(view& seen, create_application what) {
+    const auto key = seen.job->metadata.key();
+    kube::create_options how;
+    how.field_validation = "Strict";
+    auto answer = co_await env_.api.create(seen.kind->resource(), key.namespace_,
+                                           std::move(what.object), std::move(how));
+    if (!answer && answer.error().code == errc::already_exists) {
+        const auto read = co_await act_read_application(seen);
+        if (!read) co_return std::unexpected(read.error());
+        if (!seen.live.application) {
+            co_return fail(errc::conflict, fmt::format("{} {} was there and is gone again",
+                                                       seen.kind->resource().kind, key.text()));
+        }
+        co_return result<void>();
+    }
+    if (!answer) {
+        if (answer.error().code == errc::not_leader) co_return std::unexpected(answer.error());
+        seen.live.create_error = answer.error();
+        co_return result<void>();
+    }
+    auto made = seen.kind->read(*answer);
+    if (!made) co_return std::unexpected(made.error());
+    const auto* source = source_of(*seen.job);
+    if (source && source->synced()) {
+        gate_.wrote(key, seen.kind->resource().kind, made->metadata.resource_version);
+    }
+    log::info("application created",
+              {{"job", key.text()}, {"kind", seen.kind->resource().kind}, {"run", made->run()}});
+    count("esi_batchjob_applications_created_total", "Applications made",
+          {{"type", std::string(seen.kind->type())}});
+    seen.live.application = std::make_shared<const application>(std::move(*made));
+    seen.live.application_read = true;
+    co_return result<void>();
+}
+
+asio::awaitable<result<void>> batchjob_operator::act_delete_application(view& seen,
+                                                                        delete_application what) {
+    const auto key = seen.job->metadata.key();
+    auto answer = co_await env_.api.remove(seen.kind->resource(), key.namespace_, what.name,
+                                           kube::preconditions(what.uid));
+    // Gone, or another one under the name by now: what the caches will show.
+    if (!answer && answer.error().code != errc::not_found &&
+        answer.error().code != errc::conflict) {
+        co_return std::unexpected(answer.error());
+    }
+    log::info("application deleted", {{"job", key.text()}, {"uid", what.uid}, {"why", what.why}});
+    asked_to_go_[what.uid] = key;
+    seen.asked_to_go.insert(what.uid);
+    co_return result<void>();
+}
+
+asio::awaitable<result<void>> batchjob_operator::act_delete_pods(view& seen, delete_pods what) {
+    const auto key = seen.job->metadata.key();
+    for (const auto& pod : what.pods) {
+        auto answer =
+            co_await env_.api.remove(kube::types::pod, pod->metadata.namespace_, pod->metadata.name,
+                                     kube::preconditions(pod->metadata.uid));
+        if (!answer && answer.error().code != errc::not_found &&
+            answer.error().code != errc::conflict) {
+            co_return std::unexpected(answer.error());
+        }
+        log::info("left-over pod deleted",
+                  {{"job", key.text()}, {"pod", pod->metadata.name}, {"why", what.why}});
+        count("esi_batchjob_leftover_pods_deleted_total", "Pods of ended or foreign runs deleted");
+        if (pods_.items().find(pod->metadata.key())) asked_to_go_[pod->metadata.uid] = key;
+        seen.asked_to_go.insert(pod->metadata.uid);
+    }
+    co_return result<void>();
+}
+
+void batchjob_operator::tell(const model::batchjob& job, const model::batchjob_status& after) {
+    const controller::event_subject about(kube::types::batchjob, job.metadata);
+    for (auto& what : happenings(job.status, after)) {
+        log::info(
+            "batchjob",
+            {{"job", job.metadata.key().text()}, {"event", what.reason}, {"note", what.note}});
+        if (what.warning) {
+            env_.events.warning(about, what.reason, what.action, std::move(what.note));
+        } else {
+            env_.events.normal(about, what.reason, what.action, std::move(what.note));
+        }
+    }
+    if (after.last_result != job.status.last_result || after.runs != job.status.runs) {
+        for (const auto& line : after.runs) {
+            const auto before =
+                std::ranges::find_if(job.status.runs, [&](const model::run_record& known) {
+                    return known.run == line.run && known.submitted == line.submitted;
+                });
+            const bool was_open =
+                before == job.status.runs.end() || before->outcome == outcome_running;
+            if (was_open && line.outcome != outcome_running) {
+                count("esi_batchjob_runs_total", "Runs that ended", {{"outcome", line.outcome}});
+            }
+        }
+    }
+    const auto placed = std::ranges::count_if(after.placements, [&](const model::placement& entry) {
+        return !contains(job.status.placements, entry);
+    });
+    if (placed > 0) {
+        count("esi_batchjob_placements_total", "Placements recorded", {},
+              static_cast<double>(placed));
+    }
+}
+
+void batchjob_operator::count(const std::string& name, const std::string& help,
+                              const controller::metrics::labels& with, double by) {
+    env_.numbers.counter(name, help, with).Increment(by);
+}
+
+}  // namespace
+
+std::unique_ptr<controller::operator_part> make_operator(controller::environment& env,
+                                                         const options& flags) {
+    return std::make_unique<batchjob_operator>(env, flags);
+}
+
+}  // namespace esi::batchjob

@@ -1,0 +1,76 @@
+// One run through the state machine: the view, the status that is being worked out, and the parts
+// that decide.cpp, launch.cpp, progress.cpp and spec_check.cpp add to it. Lives for one call of
+// decide().
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "batchjob/decide.h"
+
+namespace esi::batchjob {
+
+class pass {
+public:
+    pass(const view& seen, wall_time now);
+    decision run();
+
+private:
+    // decide.cpp
+    void unassigned();
+    void over(const model::creation_request& order);
+    void assigned(const model::creation_request& order);
+    void clear_assignment();
+    void take_reset();
+    bool needs_proof_of_absence() const;
+    void remove_leftovers(std::string_view keep_run, bool application_stays);
+    void describe();
+
+    // launch.cpp
+    void launch(const model::creation_request& order);
+    void fail_submission(const model::creation_request& order, std::string reason,
+                         std::string message);
+
+    // progress.cpp
+    void progress(const model::creation_request& order, const application& app);
+    void begin(const model::creation_request& order, const application& app);
+    bool begin_attempt(const model::creation_request& order, const application& app);
+    bool finish_when_final(const model::creation_request& order, const application& app);
+    void watch_deadlines(const model::creation_request& order, std::size_t bound);
+    void watch_schedulers(const model::creation_request& order, std::size_t bound);
+    void fail(std::string reason, std::string message);
+    void end(std::string_view outcome, std::string reason, std::string message,
+             model::timestamp stopped);
+    std::string show_pod(const model::pod& pod) const;
+    std::string unbound_words() const;
+
+    // spec_check.cpp
+    void check();
+
+    // Shared.
+    const application* app() const;
+    bool ours(const application* app) const;
+    std::vector<pod_pointer> pods_of(std::string_view run, pod_role role) const;
+    bool failed() const;
+    bool final() const;
+    void set(std::string_view type, std::string_view status, std::string_view reason,
+             std::string_view message);
+    void problem(std::string text) { problems_.push_back(std::move(text)); }
+    void look_again(std::chrono::microseconds time);
+    void refer(const application* app);
+    model::timestamp stamp() const { return {now_}; }
+    std::optional<wall_time> unseen_since(const model::pod& pod) const;
+    std::string backend_missing() const;
+
+    const view& seen_;
+    wall_time now_;
+    const model::batchjob& job_;
+    decision out_;
+    model::batchjob_status& status_;
+    std::vector<std::string> problems_;
+    /// status.reason while nothing has failed.
+    std::string reason_;
+};
+
+}  // namespace esi::batchjob

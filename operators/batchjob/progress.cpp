@@ -1,0 +1,367 @@
+// A run under way: placements, phases, deadlines, the end.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "batchjob/pass.h"
+#include "batchjob/place.h"
+#include "batchjob/runs.h"
+#include "grid/grid.h"
+#include "model/names.h"
+
+namespace esi::batchjob {
+
+namespace state = model::job_state;
+namespace names = model::names;
+
+namespace {
+
+/// The pod that sees the result may be shown to us a moment after the application that tells it.
+constexpr seconds last_pod_patience{2};
+
+bool unschedulable(const model::pod& pod) {
+    return !pod.bound() && pod.live() && pod.scheduled_status == "False" &&
+           pod.scheduled_reason == "Unschedulable";
+}
+
+pod_pointer newest(const std::vector<pod_pointer>& pods) {
+    pod_pointer out;
+    for (const auto& pod : pods) {
+        if (!out || came_before(out->metadata, pod->metadata)) out = pod;
+    }
+    return out;
+}
+
+/// Sets a time from pods where it is not set yet: the earliest (or latest) of them.
+template <class Pick, class Better>
+void take_time(std::optional<model::timestamp>& into, const std::vector<pod_pointer>& pods,
+               Pick pick, Better better) {
+    if (into) return;
+    for (const auto& pod : pods) {
+        const auto& time = pick(*pod);
+        if (time && (!into || better(*time, *into))) into = time;
+    }
+}
+
+}  // namespace
+
+void pass::progress(const model::creation_request& order, const application& app) {
+    // Nothing of an earlier run may stand beside this one.
+    delete_pods strangers;
+    strangers.why = fmt::format("another run than {}", order.run);
+    for (const auto& pod : seen_.pods) {
+        const auto run = pod->metadata.annotation(names::run);
+        if (!run.empty() && run != order.run && !pod->metadata.deleting() &&
+            !seen_.asked_to_go.contains(pod->metadata.uid)) {
+            strangers.pods.push_back(pod);
+        }
+    }
+    if (!strangers.pods.empty()) out_.next = std::move(strangers);
+
+    begin(order, app);
+    const bool again = begin_attempt(order, app);
+    refer(&app);
+
+    auto workers = pods_of(order.run, pod_role::slot);
+    const auto placed = place(order.slot_ids, status_.placements, workers, seen_.live);
+    if (!placed.to_read.empty()) {
+        out_.next = read_pods{placed.to_read};
+        out_.act_first = true;
+        return;
+    }
+    status_.placements = placed.placements;
+    for (const auto& pod : placed.surplus) {
+        problem(fmt::format("pod {} waits: each slot of the run has a pod already",
+                            pod->metadata.name));
+        // The one that it waits for was seen alive by a live read only: no event may tell its end.
+        if (!seen_.live.living_pods.empty()) look_again(seconds(2));
+    }
+
+    std::vector<pod_pointer> bound_pods;
+    for (const auto& entry : status_.placements) {
+        const auto at = std::ranges::find_if(
+            workers, [&](const pod_pointer& pod) { return pod->metadata.uid == entry.pod_uid; });
+        if (at != workers.end() && (*at)->bound()) bound_pods.push_back(*at);
+    }
+    auto& line = *line_of(status_, order.run);
+    if (again) {
+        // Pods of the attempt before do not tell when this one began.
+        std::erase_if(workers, [&](const pod_pointer& pod) {
+            return line.submitted && pod->metadata.creation_timestamp &&
+                   *pod->metadata.creation_timestamp < *line.submitted;
+        });
+    }
+    take_time(
+        line.started, workers, [](const model::pod& pod) { return pod.started_at; }, std::less<>());
+    const auto running = std::ranges::count_if(
+        workers, [](const pod_pointer& pod) { return pod->phase == "Running"; });
+    const auto wanted = order.slot_ids.size();
+
+    if (status_.state != state::submitted && status_.state != state::scheduled &&
+        status_.state != state::running) {
+        status_.state = state::submitted;
+    }
+    const bool all_bound = bound_pods.size() >= wanted;
+    const bool runs = app.phase == phase::running && static_cast<std::size_t>(running) >= wanted;
+    if (status_.state == state::submitted && (all_bound || runs)) {
+        status_.state = state::scheduled;
+        take_time(
+            line.scheduled, bound_pods,
+            [](const model::pod& pod) {
+                return pod.scheduled_status == "True" ? pod.scheduled_time : std::nullopt;
+            },
+            std::greater<>());
+        if (!line.scheduled) line.scheduled = stamp();
+    }
+    if (status_.state == state::scheduled && runs) {
+        status_.state = state::running;
+        open_event(status_, line);
+    }
+    if (status_.state != state::submitted) note_neighbours(line, bound_pods, seen_.neighbours);
+
+    set("Submitted", "True", "ApplicationCreated",
+        fmt::format("{} {}", seen_.kind->resource().kind, app.metadata.name));
+    if (status_.state == state::running) {
+        set("Running", "True", "Running", "");
+    } else {
+        set("Running", "False", "NotStarted", "");
+    }
+    if (finish_when_final(order, app)) return;
+    if (app.phase == phase::paused || app.phase == phase::unknown) {
+        reason_ = app.phase == phase::paused ? "Suspended" : "UnknownApplicationState";
+        const auto text = fmt::format("{} {} is in state {}", seen_.kind->resource().kind,
+                                      app.metadata.name, app.word);
+        set("Running", "Unknown", reason_, text);
+        problem(text);
+        out_.unknown_state = app.phase == phase::unknown;
+    }
+    watch_schedulers(order, bound_pods.size());
+    watch_deadlines(order, bound_pods.size());
+}
+
+/// The first look at the application of a run.
+void pass::begin(const model::creation_request& order, const application& app) {
+    if (line_of(status_, order.run)) return;
+    begin_line(
+        status_, order,
+        seen_.testbed && seen_.testbed->status.layout ? &*seen_.testbed->status.layout : nullptr,
+        app.metadata.creation_timestamp);
+    status_.placements.clear();
+    status_.state = state::submitted;
+    set("Succeeded", "False", "RunUnderWay", "");
+    // The API server has accepted the real one.
+    status_.spec_hash = hash_of(job_.spec);
+    const auto* accepted = model::find_condition(status_.conditions, "Accepted");
+    if (!accepted || accepted->status != "True") {
+        set("Accepted", "True", "Accepted", "the API server accepts the application");
+    }
+}
+
+/// An application that its own operator starts again (restartPolicy OnFailure) gets a line for each
+/// attempt, under one run token. True from the second attempt on.
+bool pass::begin_attempt(const model::creation_request& order, const application& app) {
+    auto& line = *line_of(status_, order.run);
+    if (app.attempt < 2 || !app.attempt_since) return false;
+    if (line.submitted && *app.attempt_since <= *line.submitted) return true;
+    end(outcome_failed, "AttemptFailed", "this attempt failed; the application was started again",
+        *app.attempt_since);
+    begin_line(status_, order, nullptr, app.attempt_since).nodes =
+        status_.runs.size() > 1 ? status_.runs[status_.runs.size() - 2].nodes
+                                : std::vector<std::string>{};
+    status_.state = state::submitted;
+    set("Succeeded", "False", "RunUnderWay", "");
+    return true;
+}
+
+bool pass::finish_when_final(const model::creation_request& order, const application& app) {
+    if (!app.final()) return false;
+    const auto driver = newest(pods_of(order.run, pod_role::coordinator));
+    if (driver && driver->live() && !driver->metadata.deleting() && app.ended &&
+        now_ < app.ended->value + last_pod_patience) {
+        look_again(app.ended->value + last_pod_patience - now_);
+        return true;
+    }
+    auto stopped = app.ended.value_or(stamp());
+    if (driver && driver->finished_at) stopped = *driver->finished_at;
+    if (app.phase == phase::succeeded) {
+        auto& line = *line_of(status_, order.run);
+        // So short that no executor was seen: the driver's start is the closest there is.
+        if (!line.started && driver) line.started = driver->started_at;
+        end(outcome_succeeded, "Completed", "", stopped);
+        status_.state = state::completed;
+        return true;
+    }
+    std::string message = app.message;
+    if (message.empty() && driver) {
+        message =
+            fmt::format("driver {}: {} {}", driver->metadata.name, driver->reason, driver->message);
+    }
+    if (message.empty()) message = "the application failed without a message";
+    if (app.attempt == 0) {
+        set("Submitted", "False", "SubmissionFailed", message);
+        end(outcome_failed, "SubmissionFailed", std::move(message), stopped);
+        status_.state = state::failed_submission;
+    } else {
+        end(outcome_failed, "ApplicationFailed", std::move(message), stopped);
+        status_.state = state::failed;
+    }
+    return true;
+}
+
+/// Whom no scheduler looks at, and what the scheduler says of those that it cannot place.
+void pass::watch_schedulers(const model::creation_request& order, std::size_t bound) {
+    const auto wanted = order.slot_ids.size();
+    const auto workers = pods_of(order.run, pod_role::slot);
+    const auto drivers = pods_of(order.run, pod_role::coordinator);
+    for (const auto& driver : drivers) {
+        if (!unschedulable(*driver)) continue;
+        reason_ = "DriverUnschedulable";
+        const auto text = fmt::format("driver {} cannot be scheduled: {}", driver->metadata.name,
+                                      driver->scheduled_message);
+        set("Running", "False", reason_, text);
+        problem(text);
+    }
+    if (bound >= wanted) {
+        set("Placed", "True", "AllBound", "");
+        return;
+    }
+    for (const auto* group : {&workers, &drivers}) {
+        for (const auto& pod : *group) {
+            const auto since = unseen_since(*pod);
+            if (!since) continue;
+            if (now_ < *since + scheduler_patience) {
+                look_again(*since + scheduler_patience - now_);
+                continue;
+            }
+            reason_ = "SchedulerAbsent";
+            const auto text =
+                fmt::format("no scheduler has looked at pod {} for {} s: is there one named {}?",
+                            pod->metadata.name, scheduler_patience.count(), pod->scheduler_name);
+            set("Placed", "False", reason_, text);
+            problem(text);
+            return;
+        }
+    }
+    for (const auto& pod : workers) {
+        if (!unschedulable(*pod)) continue;
+        const auto text = fmt::format("pod {}: {}", show_pod(*pod), pod->scheduled_message);
+        set("Placed", "False", "Unschedulable", text);
+        problem(text);
+        return;
+    }
+    const auto live = std::ranges::count_if(
+        workers, [](const pod_pointer& pod) { return pod->live() && !pod->metadata.deleting(); });
+    if (static_cast<std::size_t>(live) < wanted) {
+        set("Placed", "False", "WaitingForPods", fmt::format("{} of {} pods exist", live, wanted));
+    } else {
+        set("Placed", "False", "WaitingForSlots",
+            fmt::format("{} of {} pods are bound", bound, wanted));
+    }
+}
+
+void pass::watch_deadlines(const model::creation_request& order, std::size_t bound) {
+    if (status_.state != state::submitted) return;
+    const auto& line = *line_of(status_, order.run);
+    const auto submitted = line.submitted.value_or(stamp()).value;
+    const auto wanted = order.slot_ids.size();
+    const auto submit_limit = order.submit_timeout_seconds > 0
+                                  ? seconds(order.submit_timeout_seconds)
+                                  : default_submit_timeout;
+    const auto schedule_limit = order.schedule_timeout_seconds > 0
+                                    ? seconds(order.schedule_timeout_seconds)
+                                    : default_schedule_timeout;
+    if (status_.placements.size() < wanted) {
+        const auto deadline = submitted + submit_limit;
+        if (now_ < deadline) return look_again(deadline - now_);
+        std::string message = fmt::format("{} of {} pods exist {} s after the submission",
+                                          status_.placements.size(), wanted, submit_limit.count());
+        for (const auto& text : problems_) message += "; " + text;
+        return fail("SubmitTimeout", std::move(message));
+    }
+    // All exist since the newest was made; one that dies and comes again does not move the end for
+    // ever.
+    auto since = submitted;
+    for (const auto& pod : pods_of(order.run, pod_role::slot)) {
+        if (pod->live() && pod->metadata.creation_timestamp) {
+            since = std::max(since, pod->metadata.creation_timestamp->value);
+        }
+    }
+    const auto deadline = std::min(since, submitted + submit_limit) + schedule_limit;
+    if (now_ < deadline) return look_again(deadline - now_);
+    fail("ScheduleTimeout", fmt::format("{} of {} pods are bound {} s after all existed: {}", bound,
+                                        wanted, schedule_limit.count(), unbound_words()));
+}
+
+void pass::fail(std::string reason, std::string message) {
+    if (status_.runs.empty() || status_.runs.back().outcome != outcome_running) {
+        // The application was made and is gone before a status could speak of it.
+        begin_line(status_, *job_.spec.creation_request, nullptr, std::nullopt);
+    }
+    end(outcome_failed, std::move(reason), std::move(message), stamp());
+    status_.state = state::failed;
+}
+
+void pass::end(std::string_view outcome, std::string reason, std::string message,
+               model::timestamp stopped) {
+    const auto& line = status_.runs.back();
+    const bool released = outcome == outcome_released;
+    if (released) {
+        if (const auto driver = newest(pods_of(line.run, pod_role::coordinator));
+            driver && driver->finished_at) {
+            stopped = *driver->finished_at;
+        }
+    }
+    const bool good = outcome == outcome_succeeded;
+    set("Succeeded", good ? "True" : "False", reason, message);
+    set("Placed", "False", "Ended", "");
+    set("Running", "False", "Ended", "");
+    end_line(status_, {outcome, std::move(reason), std::move(message), stopped});
+    // What was in the way is told by the ending from now on.
+    problems_.clear();
+    reason_.clear();
+    // A new attempt takes over the places of the old one as its pods go.
+    if (line.reason != "AttemptFailed") status_.placements.clear();
+}
+
+/// A pod that nobody has looked at: since when it could have been. Nothing when that is not so.
+std::optional<wall_time> pass::unseen_since(const model::pod& pod) const {
+    if (pod.bound() || !pod.live() || pod.metadata.deleting() || !pod.scheduling_gates.empty()) {
+        return std::nullopt;
+    }
+    // The API server writes SchedulingGated itself, when the pod is made.
+    if (!pod.scheduled_status.empty() && pod.scheduled_reason != "SchedulingGated") {
+        return std::nullopt;
+    }
+    const auto at = seen_.ungated_since.find(pod.metadata.uid);
+    return at == seen_.ungated_since.end() ? now_ : at->second;
+}
+
+std::string pass::show_pod(const model::pod& pod) const {
+    for (const auto& entry : status_.placements) {
+        if (entry.pod_uid == pod.metadata.uid) {
+            return fmt::format("{} (slot {})", pod.metadata.name, entry.slot);
+        }
+    }
+    return pod.metadata.name;
+}
+
+std::string pass::unbound_words() const {
+    std::string out;
+    for (const auto& entry : status_.placements) {
+        const auto at = std::ranges::find_if(
+            seen_.pods, [&](const pod_pointer& pod) { return pod->metadata.uid == entry.pod_uid; });
+        if (at != seen_.pods.end() && (*at)->bound()) continue;
+        std::string words = "is gone";
+        if (at != seen_.pods.end()) {
+            const auto& pod = **at;
+            words = !pod.scheduling_gates.empty()    ? "waits at its gate"
+                    : !pod.scheduled_message.empty() ? pod.scheduled_message
+                                                     : "no scheduler has looked at it";
+        }
+        out += fmt::format("{}pod {} for slot {}: {}", out.empty() ? "" : "; ", entry.pod_name,
+                           entry.slot, words);
+    }
+    return out;
+}
+
+}  // namespace esi::batchjob

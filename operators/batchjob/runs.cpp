@@ -1,0 +1,126 @@
+#include "batchjob/runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "batchjob/contains.h"
+#include "grid/grid.h"
+#include "model/names.h"
+
+namespace esi::batchjob {
+
+namespace {
+
+constexpr std::size_t lines_kept = 20;
+/// The API allows 10,000; an object of etcd holds about that many, and nothing else.
+constexpr std::size_t events_kept = 2000;
+
+template <class T>
+void keep_last(std::vector<T>& list, std::size_t count) {
+    if (list.size() > count) {
+        list.erase(list.begin(), list.end() - static_cast<std::ptrdiff_t>(count));
+    }
+}
+
+}  // namespace
+
+model::run_record* line_of(model::batchjob_status& status, std::string_view run) {
+    return !status.runs.empty() && status.runs.back().run == run ? &status.runs.back() : nullptr;
+}
+
+const model::run_record* line_of(const model::batchjob_status& status, std::string_view run) {
+    return !status.runs.empty() && status.runs.back().run == run ? &status.runs.back() : nullptr;
+}
+
+model::run_record* open_line(model::batchjob_status& status) {
+    if (status.runs.empty() || status.runs.back().outcome != outcome_running) return nullptr;
+    return &status.runs.back();
+}
+
+bool has_ended(const model::batchjob_status& status, std::string_view run) {
+    // A run's attempts follow each other: the last line of a run decides, wherever it stands.
+    const auto at =
+        std::ranges::find(status.runs.rbegin(), status.runs.rend(), run, &model::run_record::run);
+    return at != status.runs.rend() && at->outcome != outcome_running;
+}
+
+model::run_record& begin_line(model::batchjob_status& status,
+                              const model::creation_request& request,
+                              const model::testbed_layout* layout,
+                              std::optional<model::timestamp> submitted) {
+    auto& line = status.runs.emplace_back();
+    line.run = request.run;
+    if (status.active_scheduling) line.scheduling = status.active_scheduling->key();
+    line.testbed = request.testbed_name;
+    line.slots = request.slot_ids;
+    line.submitted = submitted;
+    line.outcome = outcome_running;
+    if (layout) {
+        std::set<std::string> nodes;
+        for (const auto& slot : grid::slots_of(*layout)) {
+            if (contains(request.slot_ids, slot.position)) nodes.insert(slot.node);
+        }
+        line.nodes.assign(nodes.begin(), nodes.end());
+    }
+    ++status.run_count;
+    keep_last(status.runs, lines_kept);
+    return status.runs.back();
+}
+
+void open_event(model::batchjob_status& status, const model::run_record& line) {
+    if (!status.scheduled_events.empty() && !status.scheduled_events.back().stop) return;
+    auto& event = status.scheduled_events.emplace_back();
+    event.start = line.started;
+    event.scheduling = line.scheduling;
+    keep_last(status.scheduled_events, events_kept);
+}
+
+void end_line(model::batchjob_status& status, const ending& how) {
+    if (status.runs.empty()) return;
+    auto& line = status.runs.back();
+    line.outcome = how.outcome;
+    line.reason = how.reason;
+    line.message = how.message.substr(0, 4096);
+    line.stopped = how.stopped;
+    // The pods' clocks are the nodes': a run never lasts less than nothing.
+    if (line.started && *line.stopped < *line.started) line.stopped = line.started;
+
+    open_event(status, line);
+    auto& event = status.scheduled_events.back();
+    event.start = line.started;
+    event.stop = line.stopped;
+    event.successful = how.outcome == outcome_succeeded;
+
+    status.last_result = how.outcome;
+    if (line.started) {
+        const std::chrono::duration<double> took = line.stopped->value - line.started->value;
+        status.last_result += fmt::format(" {:.1f}s", took.count());
+    }
+}
+
+void note_neighbours(model::run_record& line, std::span<const pod_pointer> own,
+                     std::span<const pod_pointer> others) {
+    std::map<std::string, std::set<std::string>> by_node;
+    for (const auto& pod : own) {
+        if (pod->bound() && pod->live()) by_node[pod->node_name];
+    }
+    for (const auto& pod : others) {
+        const auto at = by_node.find(pod->node_name);
+        if (at == by_node.end() || !pod->live()) continue;
+        const model::object_key job{pod->metadata.namespace_,
+                                    std::string(pod->metadata.label(model::names::job))};
+        at->second.insert(job.text());
+    }
+    for (const auto& known : line.neighbours) {
+        by_node[known.node].insert(known.jobs.begin(), known.jobs.end());
+    }
+    line.neighbours.clear();
+    for (const auto& [node, jobs] : by_node) {
+        if (!jobs.empty()) line.neighbours.push_back({node, {jobs.begin(), jobs.end()}});
+    }
+}
+
+}  // namespace esi::batchjob

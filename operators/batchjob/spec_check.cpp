@@ -1,0 +1,67 @@
+// The early answer to "is this sparkSpec any good": a dry-run create of the probe application.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "batchjob/pass.h"
+
+namespace esi::batchjob {
+
+namespace {
+
+/// Reason and message of Accepted=True.
+std::pair<std::string, std::string> describe_accepted(const built& made) {
+    std::string text;
+    if (!made.overridden.empty()) {
+        text =
+            fmt::format("set by ESI, not by the job's spec: {}", fmt::join(made.overridden, ", "));
+    }
+    if (!made.ignored.empty()) {
+        text += fmt::format("{}without counterpart, ignored: {}", text.empty() ? "" : "; ",
+                            fmt::join(made.ignored, ", "));
+    }
+    if (!made.overridden.empty()) return {"KeysOverridden", text};
+    if (!made.ignored.empty()) return {"KeysIgnored", text};
+    return {"Accepted", "the API server accepts the application"};
+}
+
+}  // namespace
+
+void pass::check() {
+    const auto hash = hash_of(job_.spec);
+    const auto* known = model::find_condition(status_.conditions, "Accepted");
+    const bool judged = known && known->status != "Unknown" && status_.spec_hash == hash;
+    status_.spec_hash = hash;
+    if (judged) return;
+
+    if (!seen_.kind || !seen_.served) {
+        set("Accepted", "Unknown", "BackendMissing", backend_missing());
+        return;
+    }
+    const auto* spec = spec_of(job_.spec);
+    if (!spec) return;
+    auto made = seen_.kind->probe(job_.metadata, *spec);
+    if (!made) {
+        set("Accepted", "False", made.error().reason, made.error().text);
+        return;
+    }
+    if (seen_.check && seen_.check->accepted) {
+        const auto [reason, text] = describe_accepted(*made);
+        set("Accepted", "True", reason, text);
+        return;
+    }
+    if (seen_.check && !seen_.check->transient) {
+        set("Accepted", "False", "Refused", seen_.check->text);
+        return;
+    }
+    if (seen_.check) {
+        set("Accepted", "Unknown", "CheckFailed", seen_.check->text);
+        if (!seen_.check_due) return;
+    } else {
+        set("Accepted", "Unknown", "Checking", "the API server is asked");
+    }
+    if (std::holds_alternative<std::monostate>(out_.next)) {
+        out_.next = check_spec{std::move(made->object)};
+    }
+}
+
+}  // namespace esi::batchjob

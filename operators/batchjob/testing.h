@@ -1,0 +1,303 @@
+// Objects for the tests of the state machine: short to write, literal to read.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "batchjob/backends/spark/backend.h"
+#include "batchjob/decide.h"
+#include "model/json.h"
+#include "model/names.h"
+
+namespace esi::batchjob::testing {
+
+inline constexpr std::string_view run_1 = "sched-uid.77.1";
+inline constexpr std::string_view run_2 = "sched-uid.99.1";
+
+/// Second `n` of the hour in which all tests play.
+inline wall_time at(int n) {
+    return model::timestamp::parse("2026-11-21T09:00:00Z")->value + seconds(n);
+}
+inline model::timestamp stamp(int n) { return {at(n)}; }
+
+inline const backend& spark() {
+    static const spark::spark_backend it{placement_options{}};
+    return it;
+}
+
+inline std::shared_ptr<model::batchjob> make_job() {
+    auto job = std::make_shared<model::batchjob>();
+    job->metadata.name = "a";
+    job->metadata.namespace_ = "jobs";
+    job->metadata.uid = "job-uid";
+    job->metadata.generation = 1;
+    job->spec.spark_spec = model::raw_json{
+        R"({"driver":{},"executor":{},"mainApplicationFile":"local:///a.jar","sparkVersion":"4.0.1","type":"Scala"})"};
+    return job;
+}
+
+inline std::shared_ptr<model::testbed> make_testbed() {
+    auto bed = std::make_shared<model::testbed>();
+    bed->metadata.name = "bed";
+    bed->metadata.namespace_ = "jobs";
+    bed->spec.node_label = "example.com/slots";
+    auto& layout = bed->status.layout.emplace();
+    layout.nodes = {{"node-a", "ua", 0}, {"node-b", "ub", 1}, {"node-c", "uc", 2}};
+    layout.slots_per_node = 2;
+    layout.resources_per_slot["cpu"] = *model::quantity::parse("600m");
+    layout.resources_per_slot["memory"] = *model::quantity::parse("1.75Gi");
+    return bed;
+}
+
+inline void acquire(model::batchjob& job) {
+    job.spec.active_scheduling = model::active_scheduling_ref{"jobs", "s", "sched-uid"};
+    ++job.metadata.generation;
+}
+inline void order(model::batchjob& job, std::vector<int> slots, std::string_view run = run_1) {
+    model::creation_request request;
+    request.testbed_name = {"jobs", "bed"};
+    request.replication = static_cast<int>(slots.size());
+    request.slot_ids = std::move(slots);
+    request.run = run;
+    request.submit_timeout_seconds = 60;
+    request.schedule_timeout_seconds = 30;
+    job.spec.creation_request = std::move(request);
+    ++job.metadata.generation;
+}
+inline void release(model::batchjob& job) {
+    job.spec.active_scheduling.reset();
+    job.spec.creation_request.reset();
+    ++job.metadata.generation;
+}
+
+inline application make_app(std::string_view word, std::string_view run = run_1,
+                            std::string owner = "job-uid") {
+    const std::string text = fmt::format(
+        R"({{"metadata":{{"name":"a","namespace":"jobs","uid":"app-{0}","resourceVersion":"5",)"
+        R"("creationTimestamp":"2026-11-21T09:00:10Z","annotations":{{"esi.tu-berlin.de/run":"{0}"}},)"
+        R"("ownerReferences":[{{"apiVersion":"esi.tu-berlin.de/v1alpha1","kind":"BatchJob",)"
+        R"("name":"a","uid":"{1}","controller":true}}]}},"status":{{"executionAttempts":1,)"
+        R"("lastSubmissionAttemptTime":"2026-11-21T09:00:11Z",)"
+        R"("applicationState":{{"state":"{2}"}}}}}})",
+        run, owner, word);
+    return *spark().read(text);
+}
+
+inline std::shared_ptr<model::pod> make_pod(std::string name, std::string_view role,
+                                            std::string_view run = run_1) {
+    auto pod = std::make_shared<model::pod>();
+    pod->metadata.name = name;
+    pod->metadata.namespace_ = "jobs";
+    pod->metadata.uid = "uid-" + name;
+    pod->metadata.creation_timestamp = stamp(12);
+    pod->metadata.labels = {{"sparkoperator.k8s.io/app-name", "a"},
+                            {"spark-role", std::string(role)},
+                            {"esi.tu-berlin.de/job", "a"}};
+    pod->metadata.annotations = {{"esi.tu-berlin.de/run", std::string(run)}};
+    pod->phase = "Pending";
+    if (role == "executor") {
+        pod->scheduling_gates = {"esi.tu-berlin.de/slot"};
+        pod->scheduled_status = "False";
+        pod->scheduled_reason = "SchedulingGated";
+    }
+    return pod;
+}
+inline std::shared_ptr<model::pod> executor(int n, std::string_view run = run_1) {
+    return make_pod(fmt::format("a-exec-{}", n), "executor", run);
+}
+inline std::shared_ptr<model::pod> driver(std::string_view run = run_1) {
+    auto pod = make_pod("a-driver", "driver", run);
+    pod->scheduled_status = "True";
+    pod->node_name = "infra";
+    pod->phase = "Running";
+    pod->started_at = stamp(13);
+    return pod;
+}
+inline void bind(model::pod& pod, std::string node, int when) {
+    pod.scheduling_gates.clear();
+    pod.node_name = std::move(node);
+    pod.scheduled_status = "True";
+    pod.scheduled_reason.clear();
+    pod.scheduled_time = stamp(when);
+}
+inline void start(model::pod& pod, int when) {
+    pod.phase = "Running";
+    pod.started_at = stamp(when);
+}
+
+/// A job and its surroundings; `step` is one reconcile as the operator does it: decisions are
+/// carried out against the objects here, reads are answered by them, until nothing is left to do.
+struct world {
+    std::shared_ptr<model::batchjob> job = make_job();
+    std::shared_ptr<model::testbed> bed = make_testbed();
+    std::optional<application> app;
+    std::vector<pod_pointer> pods;
+    std::vector<pod_pointer> neighbours;
+    bool served = true;
+    bool supported = true;
+    std::optional<check_answer> check = check_answer{true, false, {}};
+    std::optional<error> create_error;
+    /// What the cache does not show yet.
+    bool cache_blind = false;
+    std::map<std::string, wall_time, std::less<>> ungated_since;
+
+    // What happened.
+    std::vector<std::string> log;
+    json created;
+    int writes = 0;
+    std::optional<std::chrono::microseconds> again_in;
+
+    view look() const {
+        view seen;
+        seen.job = std::make_shared<model::batchjob>(*job);
+        seen.kind = supported ? &spark() : nullptr;
+        seen.served = served;
+        seen.testbed = bed;
+        if (app && !cache_blind) seen.application = std::make_shared<application>(*app);
+        seen.pods = pods;
+        seen.neighbours = neighbours;
+        seen.check = check;
+        seen.check_due = false;
+        seen.ungated_since = ungated_since;
+        return seen;
+    }
+
+    void write(const model::batchjob_status& wanted) {
+        if (model::encode(job->status) == model::encode(wanted)) return;
+        job->status = wanted;
+        ++writes;
+        log.push_back("status " + wanted.state);
+    }
+
+    void step(int second) {
+        auto seen = look();
+        for (int i = 0; i < 12; ++i) {
+            seen.job = std::make_shared<model::batchjob>(*job);
+            auto wanted = decide(seen, at(second));
+            if (!wanted.act_first) write(wanted.status);
+            again_in = wanted.again_in;
+            if (std::holds_alternative<std::monostate>(wanted.next)) return;
+            act(seen, wanted.next);
+        }
+        log.push_back("never came to rest");
+    }
+
+    void act(view& seen, const action& what) {
+        if (std::holds_alternative<read_application>(what)) {
+            log.push_back("read application");
+            seen.live.application_read = true;
+            seen.live.application = app ? std::make_shared<application>(*app) : nullptr;
+        } else if (const auto* reads = std::get_if<read_pods>(&what)) {
+            for (const auto& entry : reads->pods) {
+                log.push_back("read pod " + entry.pod_name);
+                bool alive = false;
+                for (const auto& pod : alive_unseen) alive = alive || pod == entry.pod_uid;
+                (alive ? seen.live.living_pods : seen.live.gone_pods).insert(entry.pod_uid);
+            }
+        } else if (std::holds_alternative<check_spec>(what)) {
+            log.push_back("check spec");
+            seen.check = check_answer{true, false, {}};
+        } else if (const auto* make = std::get_if<create_application>(&what)) {
+            log.push_back("create application");
+            created = make->object;
+            if (create_error) {
+                seen.live.create_error = create_error;
+                return;
+            }
+            if (!app) app = make_app("", job->spec.creation_request->run);
+            seen.live.application = std::make_shared<application>(*app);
+            seen.live.application_read = true;
+        } else if (const auto* gone = std::get_if<delete_application>(&what)) {
+            log.push_back("delete application " + gone->uid);
+            seen.asked_to_go.insert(gone->uid);
+        } else if (const auto* leftovers = std::get_if<delete_pods>(&what)) {
+            for (const auto& pod : leftovers->pods) {
+                log.push_back("delete pod " + pod->metadata.name);
+                seen.asked_to_go.insert(pod->metadata.uid);
+            }
+        }
+    }
+
+    std::vector<std::string> alive_unseen;
+
+    std::vector<std::string> take_log() { return std::exchange(log, {}); }
+    std::string condition(std::string_view type) const {
+        const auto* found = model::find_condition(job->status.conditions, type);
+        return found ? found->status + " " + found->reason : "none";
+    }
+    std::string message(std::string_view type) const {
+        const auto* found = model::find_condition(job->status.conditions, type);
+        return found ? found->message : "";
+    }
+
+    // Ready-made stretches of a life.
+    void ready() { step(0); }
+    void queued() {
+        ready();
+        acquire(*job);
+        step(5);
+    }
+    void submitted(std::vector<int> slots = {0, 3}) {
+        queued();
+        order(*job, std::move(slots));
+        step(10);
+    }
+    void placed() {
+        submitted();
+        app = make_app("RUNNING");
+        pods = {driver(), executor(1), executor(2)};
+        step(13);
+    }
+    void scheduled() {
+        placed();
+        replace(1, [](model::pod& pod) { bind(pod, "node-a", 14); });
+        replace(2, [](model::pod& pod) { bind(pod, "node-b", 15); });
+        step(15);
+    }
+    void running() {
+        scheduled();
+        replace(1, [](model::pod& pod) { start(pod, 16); });
+        replace(2, [](model::pod& pod) { start(pod, 17); });
+        step(17);
+    }
+    void completed() {
+        running();
+        app = make_app("COMPLETED");
+        app->ended = stamp(41);
+        replace(0, [](model::pod& pod) {
+            pod.phase = "Succeeded";
+            pod.finished_at = stamp(40);
+        });
+        step(41);
+    }
+    void failed() {
+        running();
+        app = make_app("FAILED");
+        app->message = "driver failed with exit code 1";
+        app->ended = stamp(31);
+        replace(0, [](model::pod& pod) {
+            pod.phase = "Failed";
+            pod.finished_at = stamp(30);
+        });
+        step(31);
+    }
+    void failed_submission() {
+        queued();
+        create_error = error{errc::invalid, "SparkApplication a is invalid: spec.type"};
+        order(*job, {0, 3});
+        step(10);
+        create_error.reset();
+    }
+
+    template <class Change>
+    void replace(std::size_t index, Change change) {
+        auto pod = std::make_shared<model::pod>(*pods[index]);
+        change(*pod);
+        pods[index] = std::move(pod);
+    }
+};
+
+}  // namespace esi::batchjob::testing

@@ -1,0 +1,67 @@
+// What the state machine of a BatchJob looks at: one consistent view out of the caches, plus what
+// was read live because a decision needed it. Values and shared, read-only records; made anew for
+// each pass and thrown away after it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "batchjob/backends/backend.h"
+#include "model/batchjob.h"
+#include "model/cluster.h"
+#include "model/testbed.h"
+
+namespace esi::batchjob {
+
+using pod_pointer = std::shared_ptr<const model::pod>;
+
+/// What the API server itself has answered in this pass; empty until a decision asks for it.
+struct live_facts {
+    /// The application was read: `application` is what is there, null for nothing.
+    bool application_read = false;
+    std::shared_ptr<const batchjob::application> application;
+    /// The create was refused.
+    std::optional<error> create_error;
+    /// Pods by uid. Gone: 404, another uid under the name, Succeeded or Failed.
+    std::set<std::string, std::less<>> gone_pods;
+    std::set<std::string, std::less<>> living_pods;
+};
+
+/// Answer of the dry run for the present spec.
+struct check_answer {
+    bool accepted = false;
+    /// Where not accepted: whether the same may be accepted later (5xx, 429, a silent webhook).
+    bool transient = false;
+    std::string text;
+};
+
+struct view {
+    std::shared_ptr<const model::batchjob> job;
+    /// Null where this operator has no backend for the job's kind of spec.
+    const backend* kind = nullptr;
+    /// The backend's CustomResourceDefinition is established.
+    bool served = false;
+    /// The one named by creationRequest; null when it is not (yet) in the cache.
+    std::shared_ptr<const model::testbed> testbed;
+    /// The application of the job's name as the cache has it, whoever owns it.
+    std::shared_ptr<const batchjob::application> application;
+    /// Pods made for this job (label job, and of the application's name), of whatever run.
+    std::vector<pod_pointer> pods;
+    /// Bound job pods of other jobs.
+    std::vector<pod_pointer> neighbours;
+    /// When this process first saw a pod without its gate, by uid; the API has no such time.
+    std::map<std::string, wall_time, std::less<>> ungated_since;
+    /// Objects whose deletion was answered already, by uid: not asked for twice.
+    std::set<std::string, std::less<>> asked_to_go;
+    /// The dry run's answer for the present spec.
+    std::optional<check_answer> check;
+    /// A dry run that failed for now may be tried again.
+    bool check_due = true;
+    live_facts live;
+};
+
+}  // namespace esi::batchjob

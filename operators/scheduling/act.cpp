@@ -1,0 +1,421 @@
+#include "scheduling/act.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kube/patch.h"
+#include "model/json.h"
+#include "model/names.h"
+#include "scheduling/claim.h"
+#include "scheduling/words.h"
+
+namespace esi::scheduling {
+
+namespace {
+
+using kube::json;
+using model::object_key;
+namespace names_of = model::names;
+namespace types = kube::types;
+
+/// What was read before a write may be outdated by its effects.
+void wrote(newer& fresh) {
+    fresh.testbed_read = false;
+    fresh.jobs_read.clear();
+}
+
+template <class T>
+result<std::shared_ptr<const T>> decoded(const std::string& text, std::string_view what) {
+    auto out = model::decode<T>(text, what);
+    if (!out) return std::unexpected(std::move(out).error());
+    return std::make_shared<const T>(std::move(*out));
+}
+
+template <class T>
+result<std::shared_ptr<const T>> found_or_null(result<std::string> answer, std::string_view what) {
+    if (!answer) {
+        if (answer.error().code == errc::not_found) return std::shared_ptr<const T>();
+        return std::unexpected(std::move(answer).error());
+    }
+    return decoded<T>(*answer, what);
+}
+
+/// A spec may name what no object can be called; it must not end up in a path.
+bool can_exist(const object_key& key) {
+    auto good = [](const std::string& text) {
+        auto alnum = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+        return !text.empty() && text.size() <= 253 && alnum(text.front()) && alnum(text.back()) &&
+               std::ranges::all_of(text, [&](char c) { return alnum(c) || c == '-' || c == '.'; });
+    };
+    return good(key.name) && good(key.namespace_);
+}
+
+error changed(const std::string& what) {
+    return error{errc::conflict, what + " was changed meanwhile"};
+}
+
+json clearing_patch() {
+    return json{{"spec", {{"activeScheduling", nullptr}, {"creationRequest", nullptr}}}};
+}
+
+json hold_patch(const object_key& holder, const json& token) {
+    auto text = [&](const std::string& value) {
+        return token.is_null() ? json(nullptr) : json(value);
+    };
+    return json{{"metadata",
+                 {{"labels",
+                   {{std::string(names_of::active_scheduling_name), text(holder.name)},
+                    {std::string(names_of::active_scheduling_namespace), text(holder.namespace_)}}},
+                  {"annotations", {{std::string(names_of::hold), token}}}}}};
+}
+
+}  // namespace
+
+std::string executor::scope() const {
+    return in_.options.namespaces.size() == 1 ? in_.options.namespaces.front() : std::string();
+}
+
+void executor::tell(const model::scheduling& about, std::string_view reason, std::string note,
+                    bool bad) {
+    controller::event_subject subject(types::scheduling, about.metadata);
+    if (bad) {
+        in_.events.warning(subject, reason, reason, std::move(note));
+    } else {
+        in_.events.normal(subject, reason, reason, std::move(note));
+    }
+}
+
+void executor::tell_job(const newer& fresh, const object_key& key, std::string_view uid,
+                        std::string_view reason, std::string note, bool bad) {
+    model::object_meta meta;
+    meta.namespace_ = key.namespace_;
+    meta.name = key.name;
+    meta.uid = uid;
+    if (meta.uid.empty()) {
+        auto known = fresh.jobs.find(key);
+        if (known != fresh.jobs.end() && known->second) meta.uid = known->second->metadata.uid;
+    }
+    controller::event_subject subject(types::batchjob, meta);
+    if (bad) {
+        in_.events.warning(subject, reason, reason, std::move(note));
+    } else {
+        in_.events.normal(subject, reason, reason, std::move(note));
+    }
+}
+
+asio::awaitable<result<std::shared_ptr<const model::testbed>>> executor::read_testbed(
+    object_key key) {
+    if (!can_exist(key)) co_return std::shared_ptr<const model::testbed>();
+    auto answer = co_await in_.api.get(types::testbed, key.namespace_, key.name);
+    co_return found_or_null<model::testbed>(std::move(answer), "Testbed");
+}
+
+asio::awaitable<result<std::shared_ptr<const model::batchjob>>> executor::read_job(object_key key) {
+    if (!can_exist(key)) co_return std::shared_ptr<const model::batchjob>();
+    auto answer = co_await in_.api.get(types::batchjob, key.namespace_, key.name);
+    co_return found_or_null<model::batchjob>(std::move(answer), "BatchJob");
+}
+
+asio::awaitable<result<std::shared_ptr<const model::scheduling>>> executor::read_scheduling(
+    object_key key) {
+    if (!can_exist(key)) co_return std::shared_ptr<const model::scheduling>();
+    auto answer = co_await in_.api.get(types::scheduling, key.namespace_, key.name);
+    co_return found_or_null<model::scheduling>(std::move(answer), "Scheduling");
+}
+
+asio::awaitable<result<std::vector<grid::pod_pointer>>> executor::read_job_pods(
+    object_key testbed) {
+    kube::list_options options;
+    options.label_selector = fmt::format("{}={},{}={},!{}", names_of::testbed, testbed.name,
+                                         names_of::testbed_namespace, testbed.namespace_,
+                                         names_of::ghost);
+    auto answer = co_await in_.api.list(types::pod, scope(), options);
+    if (!answer) co_return std::unexpected(std::move(answer).error());
+    simdjson::dom::parser parser;
+    simdjson::dom::array items;
+    if (parser.parse(answer->data(), answer->size())["items"].get(items) != simdjson::SUCCESS) {
+        co_return fail(errc::decode, "list of Pods: no items");
+    }
+    std::vector<grid::pod_pointer> out;
+    for (model::element item : items) {
+        auto pod = model::decode<model::pod>(item);
+        if (!pod) co_return std::unexpected(std::move(pod).error());
+        out.push_back(std::make_shared<const model::pod>(std::move(*pod)));
+    }
+    co_return out;
+}
+
+asio::awaitable<result<void>> executor::refresh_testbed(object_key key, newer& fresh) {
+    auto read = co_await read_testbed(key);
+    if (!read) co_return std::unexpected(std::move(read).error());
+    fresh.testbeds[key] = std::move(*read);
+    fresh.testbed_read = true;
+    co_return result<void>{};
+}
+
+asio::awaitable<result<void>> executor::refresh_job(object_key key, newer& fresh) {
+    auto read = co_await read_job(key);
+    if (!read) co_return std::unexpected(std::move(read).error());
+    fresh.jobs[key] = std::move(*read);
+    fresh.jobs_read.insert(key);
+    co_return result<void>{};
+}
+
+asio::awaitable<result<void>> executor::refresh_self(std::shared_ptr<const model::scheduling> self,
+                                                     newer& fresh) {
+    auto read = co_await read_scheduling(self->metadata.key());
+    if (!read) co_return std::unexpected(std::move(read).error());
+    if (!*read || (*read)->metadata.uid != self->metadata.uid) {
+        co_return fail(errc::not_found, scheduling_text(self->metadata.key()) + " is gone");
+    }
+    fresh.self = std::move(*read);
+    co_return result<void>{};
+}
+
+asio::awaitable<result<void>> executor::refresh_release(step::read_release what, newer& fresh) {
+    for (const auto& key : what.jobs) {
+        auto done = co_await refresh_job(key, fresh);
+        if (!done) co_return done;
+    }
+    auto testbed = co_await refresh_testbed(what.testbed, fresh);
+    if (!testbed) co_return testbed;
+    auto pods = co_await read_job_pods(what.testbed);
+    if (!pods) co_return std::unexpected(std::move(pods).error());
+    fresh.job_pods = std::move(*pods);
+    fresh.release_read = true;
+    co_return result<void>{};
+}
+
+asio::awaitable<result<void>> executor::write_status(std::shared_ptr<const model::scheduling> self,
+                                                     model::scheduling_status wanted,
+                                                     newer& fresh) {
+    auto difference =
+        kube::merge_difference(model::encode(self->status), model::encode(wanted));
+    if (difference.empty()) co_return result<void>{};
+    const auto& meta = self->metadata;
+    auto patch = kube::guarded(json{{"status", std::move(difference)}}, meta.uid,
+                               meta.resource_version);
+    auto answer = co_await in_.api.patch(types::scheduling, meta.namespace_, meta.name,
+                                         kube::patch_kind::merge, std::move(patch), "status");
+    if (!answer) {
+        if (answer.error().code != errc::conflict) co_return std::unexpected(answer.error());
+        auto read = co_await refresh_self(self, fresh);
+        if (!read) co_return read;
+        co_return std::unexpected(std::move(answer).error());
+    }
+    auto now = decoded<model::scheduling>(*answer, "Scheduling");
+    if (!now) co_return std::unexpected(std::move(now).error());
+    gate_.wrote(meta.key(), types::scheduling.kind, (*now)->metadata.resource_version);
+    fresh.self = std::move(*now);
+    wrote(fresh);
+    co_return result<void>{};
+}
+
+asio::awaitable<result<void>> executor::settle(std::shared_ptr<const model::scheduling> self,
+                                               model::scheduling_status wanted, newer& fresh) {
+    const auto* before = model::find_condition(self->status.conditions, "Acquired");
+    const auto* after = model::find_condition(wanted.conditions, "Acquired");
+    const bool waits = after != nullptr && after->status == "False" && wanted.releasing.empty() &&
+                       !is_over(wanted) &&
+                       (before == nullptr || before->reason != after->reason ||
+                        before->message != after->message);
+    std::string reason = waits ? after->reason : std::string();
+    std::string note = waits ? after->message : std::string();
+    const bool completed = wanted.state == model::scheduling_state::completed &&
+                           self->status.state != wanted.state;
+    const bool bad = wanted.state == model::scheduling_state::error || reason == "WaitCycle";
+    std::string summary = wanted.progress ? wanted.progress->summary : std::string();
+    auto done = co_await write_status(self, std::move(wanted), fresh);
+    if (!done) co_return done;
+    if (!fresh.self || fresh.self->metadata.resource_version == self->metadata.resource_version) {
+        co_return done;
+    }
+    if (waits) tell(*self, reason, note, bad);
+    if (completed) tell(*self, "Completed", "all jobs have ended: " + summary);
+    co_return done;
+}
+
+asio::awaitable<result<void>> executor::write_finalizers(
+    std::shared_ptr<const model::scheduling> self, std::vector<std::string> finalizers,
+    newer& fresh) {
+    const auto& meta = self->metadata;
+    auto patch = kube::guarded(json{{"metadata", {{"finalizers", finalizers}}}}, meta.uid,
+                               meta.resource_version);
+    auto answer = co_await in_.api.patch(types::scheduling, meta.namespace_, meta.name,
+                                         kube::patch_kind::merge, std::move(patch));
+    if (!answer) {
+        if (answer.error().code != errc::conflict) co_return std::unexpected(answer.error());
+        auto read = co_await refresh_self(self, fresh);
+        if (!read) co_return read;
+        co_return std::unexpected(std::move(answer).error());
+    }
+    auto now = decoded<model::scheduling>(*answer, "Scheduling");
+    if (!now) co_return std::unexpected(std::move(now).error());
+    gate_.wrote(meta.key(), types::scheduling.kind, (*now)->metadata.resource_version);
+    fresh.self = std::move(*now);
+    wrote(fresh);
+    co_return result<void>{};
+}
+
+asio::awaitable<result<void>> executor::write_hold(std::shared_ptr<const model::scheduling> self,
+                                                   step::hold_testbed what, newer& fresh) {
+    auto patch = kube::guarded(hold_patch(self->metadata.key(), what.token), what.uid,
+                               what.resource_version);
+    auto answer = co_await in_.api.patch(types::testbed, what.key.namespace_, what.key.name,
+                                         kube::patch_kind::merge, std::move(patch));
+    if (!answer) {
+        const auto code = answer.error().code;
+        if (code != errc::conflict && code != errc::not_found) {
+            co_return std::unexpected(answer.error());
+        }
+        auto read = co_await refresh_testbed(what.key, fresh);
+        if (!read) co_return read;
+        co_return std::unexpected(changed(testbed_text(what.key)));
+    }
+    auto now = decoded<model::testbed>(*answer, "Testbed");
+    if (!now) co_return std::unexpected(std::move(now).error());
+    gate_.wrote(self->metadata.key(), types::testbed.kind, (*now)->metadata.resource_version);
+    fresh.testbeds[what.key] = std::move(*now);
+    wrote(fresh);
+    tell(*self, "Held", "holds " + testbed_text(what.key));
+    co_return result<void>{};
+}
+
+asio::awaitable<result<void>> executor::write_job(std::shared_ptr<const model::scheduling> self,
+                                                  object_key key, json patch, newer& fresh) {
+    auto answer = co_await in_.api.patch(types::batchjob, key.namespace_, key.name,
+                                         kube::patch_kind::merge, std::move(patch));
+    if (!answer) {
+        const auto code = answer.error().code;
+        if (code != errc::conflict && code != errc::not_found) {
+            co_return std::unexpected(answer.error());
+        }
+        auto read = co_await refresh_job(key, fresh);
+        if (!read) co_return read;
+        co_return std::unexpected(changed(job_text(key)));
+    }
+    auto now = decoded<model::batchjob>(*answer, "BatchJob");
+    if (!now) co_return std::unexpected(std::move(now).error());
+    gate_.wrote(self->metadata.key(), types::batchjob.kind, (*now)->metadata.resource_version);
+    fresh.jobs[key] = std::move(*now);
+    wrote(fresh);
+    co_return result<void>{};
+}
+
+asio::awaitable<result<model::batchjob>> executor::clear_job(object_key key, std::string uid,
+                                                             std::string resource_version) {
+    auto patch = kube::guarded(clearing_patch(), uid, resource_version);
+    auto answer = co_await in_.api.patch(types::batchjob, key.namespace_, key.name,
+                                         kube::patch_kind::merge, std::move(patch));
+    if (!answer) co_return std::unexpected(std::move(answer).error());
+    co_return model::decode<model::batchjob>(*answer, "BatchJob");
+}
+
+asio::awaitable<result<model::testbed>> executor::clear_hold(object_key key, std::string uid,
+                                                             std::string resource_version) {
+    auto patch = kube::guarded(hold_patch({}, nullptr), uid, resource_version);
+    auto answer = co_await in_.api.patch(types::testbed, key.namespace_, key.name,
+                                         kube::patch_kind::merge, std::move(patch));
+    if (!answer) co_return std::unexpected(std::move(answer).error());
+    co_return model::decode<model::testbed>(*answer, "Testbed");
+}
+
+asio::awaitable<result<void>> executor::perform(std::shared_ptr<const model::scheduling> self,
+                                                decision what, newer& fresh) {
+    const auto name = scheduling_text(self->metadata.key());
+    in_.numbers
+        .counter("esi_scheduling_steps_total", "Steps of the chain of rights that were tried.",
+                 {{"step", std::string(name_of(what.next))}})
+        .Increment();
+    auto& next = what.next;
+    if (auto* read = std::get_if<step::read_testbed>(&next)) {
+        co_return co_await refresh_testbed(read->key, fresh);
+    }
+    if (auto* read = std::get_if<step::read_job>(&next)) {
+        co_return co_await refresh_job(read->key, fresh);
+    }
+    if (auto* read = std::get_if<step::read_release>(&next)) {
+        co_return co_await refresh_release(std::move(*read), fresh);
+    }
+    if (std::holds_alternative<step::add_finalizer>(next)) {
+        auto finalizers = self->metadata.finalizers;
+        finalizers.emplace_back(names_of::scheduling_finalizer);
+        co_return co_await write_finalizers(self, std::move(finalizers), fresh);
+    }
+    if (std::holds_alternative<step::remove_finalizer>(next)) {
+        auto finalizers = self->metadata.finalizers;
+        std::erase(finalizers, std::string(names_of::scheduling_finalizer));
+        co_return co_await write_finalizers(self, std::move(finalizers), fresh);
+    }
+    if (auto* hold = std::get_if<step::hold_testbed>(&next)) {
+        co_return co_await write_hold(self, std::move(*hold), fresh);
+    }
+    if (auto* commit = std::get_if<step::commit>(&next)) {
+        std::map<std::string, std::string> uids;
+        for (const auto& a : what.status.assignments) uids[a.job.key().text()] = a.job.uid;
+        auto done = co_await write_status(self, std::move(what.status), fresh);
+        if (!done) co_return done;
+        tell(*self, commit->reason, commit->note, commit->bad);
+        for (const auto& [key, note] : commit->jobs) {
+            tell_job(fresh, key, uids[key.text()], commit->reason, note, commit->bad);
+        }
+        co_return done;
+    }
+    if (auto* acquire = std::get_if<step::acquire_job>(&next)) {
+        const auto& meta = self->metadata;
+        json patch{{"spec",
+                    {{"activeScheduling",
+                      {{"namespace", meta.namespace_}, {"name", meta.name}, {"uid", meta.uid}}},
+                     {"creationRequest", nullptr}}}};
+        auto done = co_await write_job(
+            self, acquire->key, kube::guarded(std::move(patch), acquire->uid, acquire->resource_version),
+            fresh);
+        if (!done) co_return done;
+        tell(*self, "Acquired", "acquired " + job_text(acquire->key));
+        tell_job(fresh, acquire->key, acquire->uid, "Acquired", "acquired by " + name);
+        co_return done;
+    }
+    if (auto* request = std::get_if<step::request_creation>(&next)) {
+        json patch{{"spec", {{"creationRequest", model::encode(request->request)}}}};
+        auto done = co_await write_job(
+            self, request->key, kube::guarded(std::move(patch), request->uid, request->resource_version),
+            fresh);
+        if (!done) co_return done;
+        auto note = fmt::format("{} of {}, run {}", slots_text(request->request.slot_ids),
+                                testbed_text(request->request.testbed_name), request->request.run);
+        tell(*self, "Submitted", job_text(request->key) + " on " + note);
+        tell_job(fresh, request->key, request->uid, "Requested", "to be started on " + note);
+        co_return done;
+    }
+    if (auto* release = std::get_if<step::release_job>(&next)) {
+        auto done = co_await write_job(
+            self, release->key, kube::guarded(clearing_patch(), release->uid, release->resource_version),
+            fresh);
+        fresh.release_read = false;
+        if (!done) co_return done;
+        tell(*self, "JobReleased", "released " + job_text(release->key));
+        tell_job(fresh, release->key, release->uid, "Released", "released by " + name);
+        co_return done;
+    }
+    if (auto* remove = std::get_if<step::remove_hold>(&next)) {
+        auto now = co_await clear_hold(remove->key, remove->uid, remove->resource_version);
+        if (!now) {
+            const auto code = now.error().code;
+            if (code != errc::conflict && code != errc::not_found) {
+                co_return std::unexpected(std::move(now).error());
+            }
+            auto read = co_await refresh_testbed(remove->key, fresh);
+            if (!read) co_return read;
+            co_return std::unexpected(changed(testbed_text(remove->key)));
+        }
+        gate_.wrote(self->metadata.key(), types::testbed.kind, now->metadata.resource_version);
+        fresh.testbeds[remove->key] = std::make_shared<const model::testbed>(std::move(*now));
+        wrote(fresh);
+        tell(*self, "HoldRemoved", "no longer holds " + testbed_text(remove->key));
+        co_return result<void>{};
+    }
+    co_return result<void>{};
+}
+
+}  // namespace esi::scheduling

@@ -1,0 +1,73 @@
+// Carries out one step of a decision against the API server, and keeps the answers for the next
+// look. Owned by the operator; has no state of its own but references to the process' parts, and
+// never decides anything.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "controller/process.h"
+#include "controller/write_gate.h"
+#include "kube/client.h"
+#include "scheduling/decide.h"
+
+namespace esi::scheduling {
+
+class executor {
+public:
+    executor(controller::environment& in, controller::write_gate& gate) : in_(in), gate_(gate) {}
+
+    /// One step. After a conflict of a guarded write (errc::conflict) the object has been read live
+    /// into `fresh`, so that the next decision can be made from it at once. Errors: of the API
+    /// server.
+    asio::awaitable<result<void>> perform(std::shared_ptr<const model::scheduling> self,
+                                          decision what, newer& fresh);
+    /// Writes the wanted status when it differs from the one in `self`.
+    asio::awaitable<result<void>> settle(std::shared_ptr<const model::scheduling> self,
+                                         model::scheduling_status wanted, newer& fresh);
+
+    // Live reads, also for orphans. Null where the server has none.
+    asio::awaitable<result<std::shared_ptr<const model::testbed>>> read_testbed(
+        model::object_key key);
+    asio::awaitable<result<std::shared_ptr<const model::batchjob>>> read_job(model::object_key key);
+    asio::awaitable<result<std::shared_ptr<const model::scheduling>>> read_scheduling(
+        model::object_key key);
+    /// Job pods of a Testbed, in all namespaces that the process may see.
+    asio::awaitable<result<std::vector<grid::pod_pointer>>> read_job_pods(model::object_key testbed);
+
+    /// Clears activeScheduling and creationRequest; guarded. Gives the job as it is then.
+    asio::awaitable<result<model::batchjob>> clear_job(model::object_key key, std::string uid,
+                                                       std::string resource_version);
+    /// Takes the hold away; guarded.
+    asio::awaitable<result<model::testbed>> clear_hold(model::object_key key, std::string uid,
+                                                       std::string resource_version);
+
+private:
+    asio::awaitable<result<void>> write_status(std::shared_ptr<const model::scheduling> self,
+                                               model::scheduling_status wanted, newer& fresh);
+    asio::awaitable<result<void>> write_finalizers(std::shared_ptr<const model::scheduling> self,
+                                                   std::vector<std::string> finalizers,
+                                                   newer& fresh);
+    asio::awaitable<result<void>> write_hold(std::shared_ptr<const model::scheduling> self,
+                                             step::hold_testbed what, newer& fresh);
+    asio::awaitable<result<void>> write_job(std::shared_ptr<const model::scheduling> self,
+                                            model::object_key key, kube::json patch, newer& fresh);
+    asio::awaitable<result<void>> refresh_testbed(model::object_key key, newer& fresh);
+    asio::awaitable<result<void>> refresh_job(model::object_key key, newer& fresh);
+    asio::awaitable<result<void>> refresh_release(step::read_release what, newer& fresh);
+    asio::awaitable<result<void>> refresh_self(std::shared_ptr<const model::scheduling> self,
+                                               newer& fresh);
+
+    void tell(const model::scheduling& about, std::string_view reason, std::string note,
+              bool bad = false);
+    void tell_job(const newer& fresh, const model::object_key& key, std::string_view uid,
+                  std::string_view reason, std::string note, bool bad = false);
+    /// Where pods of any namespace are listed.
+    std::string scope() const;
+
+    controller::environment& in_;
+    controller::write_gate& gate_;
+};
+
+}  // namespace esi::scheduling

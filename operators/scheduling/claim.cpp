@@ -1,0 +1,134 @@
+#include "scheduling/claim.h"
+
+#include <algorithm>
+#include <set>
+
+#include "scheduling/words.h"
+
+namespace esi::scheduling {
+
+namespace {
+
+using model::object_key;
+namespace job_state = model::job_state;
+namespace states = model::scheduling_state;
+
+void look_at_testbed(claim& out, const view& v, const model::scheduling& who, const plan& wants) {
+    auto key = testbed_of(who);
+    auto testbed = v.find_testbed(key);
+    if (!testbed) {
+        out.obstacles.push_back({"TestbedMissing", testbed_text(key) + " does not exist", {}});
+        return;
+    }
+    const auto& status = testbed->status;
+    if (held_by(*testbed, who.metadata.uid)) {
+        out.holds_something = true;
+    } else {
+        if (!testbed->hold().empty()) {
+            out.obstacles.push_back({"TestbedHeld",
+                                     testbed_text(key) + " is held by " + holder_text(*testbed),
+                                     testbed->holder()});
+        }
+        if (testbed->metadata.deleting()) {
+            out.obstacles.push_back({"TestbedDeleting", testbed_text(key) + " is being deleted", {}});
+            return;
+        }
+        const auto* current = model::find_condition(status.conditions, "LayoutCurrent");
+        if (!status.layout || status.observed_generation < testbed->metadata.generation) {
+            out.obstacles.push_back(
+                {"TestbedNotReady", testbed_text(key) + " has no layout for its spec yet", {}});
+            return;
+        }
+        if (current != nullptr && current->status == "False" && testbed->hold().empty()) {
+            out.obstacles.push_back({"TestbedNotReady",
+                                     testbed_text(key) + " has a layout that is not current", {}});
+            return;
+        }
+    }
+    if (!status.layout || status.layout->nodes.empty()) {
+        out.obstacles.push_back({"TestbedEmpty", testbed_text(key) + " has no nodes", {}});
+        return;
+    }
+    out.wrong = misfit(wants, static_cast<int>(status.layout->nodes.size()) *
+                                  status.layout->slots_per_node);
+}
+
+bool shares(const plan& a, const plan& b, const object_key& testbed_a, const object_key& testbed_b) {
+    if (testbed_a == testbed_b) return true;
+    std::set<object_key> names;
+    for (const auto& job : a.jobs) names.insert(job.name);
+    return std::ranges::any_of(b.jobs, [&](const auto& job) { return names.contains(job.name); });
+}
+
+}  // namespace
+
+bool is_running(const model::scheduling_status& status) {
+    return !status.assignments.empty() || status.state == states::confirmation ||
+           status.state == states::submission || status.state == states::awaiting_completion ||
+           status.state == states::completed;
+}
+
+bool is_over(const model::scheduling_status& status) {
+    if (status.state == states::finished) return true;
+    if (status.state != states::error) return false;
+    const auto* acquired = model::find_condition(status.conditions, "Acquired");
+    return acquired != nullptr && acquired->reason == "HoldLost";
+}
+
+std::optional<obstacle> obstacle_of(const view& v, const model::scheduling& who,
+                                    const object_key& key) {
+    auto job = v.find_job(key);
+    if (!job) return obstacle{"JobMissing", job_text(key) + " does not exist", {}};
+    const auto& state = job->status.state;
+    if (state == job_state::failed || state == job_state::failed_submission) {
+        return obstacle{"JobFailed",
+                        job_text(key) + " is in " + state + "; reset it or take it out", {}};
+    }
+    if (names(*job, who)) return std::nullopt;
+    if (const auto& active = job->spec.active_scheduling) {
+        return obstacle{"JobHeld", job_text(key) + " is held by " + scheduling_text(active->key()),
+                        active->key()};
+    }
+    if (job->metadata.deleting()) {
+        return obstacle{"JobDeleting", job_text(key) + " is being deleted", {}};
+    }
+    if (state != job_state::ready) {
+        return obstacle{"JobNotReady",
+                        job_text(key) + " is in " + (state.empty() ? "no state yet" : state), {}};
+    }
+    if (job->status.observed_generation != job->metadata.generation) {
+        return obstacle{"JobNotReady", job_text(key) + " has a change that is not looked at yet", {}};
+    }
+    return std::nullopt;
+}
+
+claim claim_of(const view& v, const model::scheduling& who, const plan& wants) {
+    claim out;
+    look_at_testbed(out, v, who, wants);
+    if (wants.wrong) out.wrong = wants.wrong;
+    for (const auto& job : wants.jobs) {
+        if (auto found = obstacle_of(v, who, job.name)) out.obstacles.push_back(std::move(*found));
+        auto known = v.find_job(job.name);
+        if (known && names(*known, who)) out.holds_something = true;
+    }
+    return out;
+}
+
+std::shared_ptr<const model::scheduling> older_claimant(const view& v, const plan& wants) {
+    std::shared_ptr<const model::scheduling> oldest;
+    if (v.schedulings == nullptr) return oldest;
+    const auto testbed = testbed_of(*v.self);
+    for (const auto& [key, other] : *v.schedulings) {
+        if (other->metadata.uid == v.self->metadata.uid || other->metadata.deleting()) continue;
+        if (!model::older(other->metadata, v.self->metadata)) continue;
+        if (oldest && model::older(oldest->metadata, other->metadata)) continue;
+        const auto& status = other->status;
+        if (!status.releasing.empty() || is_running(status) || is_over(status)) continue;
+        auto theirs = plan_of(*other);
+        if (!shares(wants, theirs, testbed, testbed_of(*other))) continue;
+        if (claim_of(v, *other, theirs).possible()) oldest = other;
+    }
+    return oldest;
+}
+
+}  // namespace esi::scheduling

@@ -1,0 +1,596 @@
+#include "scheduling/decide.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/names.h"
+#include "scheduling/claim.h"
+#include "scheduling/plan.h"
+#include "scheduling/planner.h"
+#include "scheduling/release.h"
+#include "scheduling/report.h"
+#include "scheduling/wait_graph.h"
+#include "scheduling/words.h"
+
+namespace esi::scheduling {
+
+namespace {
+
+using model::object_key;
+using job_pointer = std::shared_ptr<const model::batchjob>;
+namespace job_state = model::job_state;
+namespace states = model::scheduling_state;
+namespace why = release_reason;
+
+/// Ended assignments beyond this are dropped, oldest first.
+constexpr std::size_t kept_assignments = 100;
+
+class decider {
+public:
+    decider(const view& v, wall_time now)
+        : v_(v), self_(*v.self), plan_(plan_of(*v.self)), now_(now), status_(v.self->status) {
+        if (auto testbed = v.find_testbed(testbed_of(self_))) testbed_ = std::move(testbed);
+    }
+
+    decision run() {
+        if (!self_.status.releasing.empty()) return release();
+        if (self_.metadata.deleting()) return leave();
+        if (is_over(self_.status)) {
+            if (owns_anything(v_, plan_)) return begin_release(why::left_over);
+            return {step::wait{}, self_.status};
+        }
+        return is_running(self_.status) ? drive() : acquire();
+    }
+
+private:
+    // --- the way in ---
+
+    decision acquire() {
+        if (auto stray = job_outside_plan()) return release_of(*stray);
+        auto claim = claim_of(v_, self_, plan_);
+        if (!claim.possible()) {
+            if (claim.holds_something) return begin_release(why::rolled_back);
+            return claim.wrong ? settle_wrong(*claim.wrong) : settle_waiting(claim.obstacles);
+        }
+        if (!claim.holds_something) {
+            if (auto older = older_claimant(v_, plan_)) {
+                auto key = older->metadata.key();
+                return settle_waiting(
+                    {{"OlderFirst", scheduling_text(key) + " is older and goes first", key}});
+            }
+        }
+        if (!self_.metadata.has_finalizer(model::names::scheduling_finalizer)) {
+            return {step::add_finalizer{}, status_};
+        }
+        const auto& meta = testbed_->metadata;
+        if (!held_by(*testbed_, self_.metadata.uid)) {
+            return {step::hold_testbed{meta.key(), meta.uid, meta.resource_version,
+                                       self_.metadata.uid + "." + meta.resource_version},
+                    status_};
+        }
+        std::set<object_key> sorted;
+        for (const auto& job : plan_.jobs) sorted.insert(job.name);
+        for (const auto& key : sorted) {
+            auto job = v_.find_job(key);
+            if (job && !names(*job, self_)) return acquire_of(*job);
+        }
+        return drive();
+    }
+
+    /// Settles as one that waits and holds nothing.
+    decision settle_waiting(const std::vector<obstacle>& obstacles) {
+        std::vector<std::string> texts;
+        for (const auto& each : obstacles) texts.push_back(each.text);
+        auto text = enumerate(texts, 10, "; ");
+        status_.state = states::acquire;
+        status_.waiting_for = text;
+        status_.problems.clear();
+        set("Acquired", false, obstacles.front().reason, text);
+        set("Progressing", false, "Waiting", text);
+        set("Completed", false, "NotStarted", "");
+        report_jobs(v_, plan_, {}, status_);
+        return settle();
+    }
+
+    decision settle_wrong(const fault& wrong) {
+        status_.state = states::error;
+        status_.waiting_for.clear();
+        status_.problems = {wrong.text};
+        set("Acquired", false, wrong.reason, wrong.text);
+        set("Progressing", false, wrong.reason, wrong.text);
+        set("Completed", false, "NotStarted", "");
+        report_jobs(v_, plan_, {}, status_);
+        return settle();
+    }
+
+    decision settle() {
+        status_.observed_generation = self_.metadata.generation;
+        status_.mode = to_string(plan_.mode);
+        if (plan_.ignored.empty()) {
+            set("SpecCurrent", true, "AsSpecified", "");
+        } else {
+            set("SpecCurrent", false, "ChangeIgnored", enumerate(plan_.ignored, 10, "; "));
+        }
+        if (status_.problems.size() > 100) status_.problems.resize(100);
+        return {step::wait{}, status_};
+    }
+
+    // --- holding everything ---
+
+    decision drive() {
+        if (!hold_stands()) {
+            if (!v_.fresh || !v_.fresh->testbed_read) {
+                return {step::read_testbed{testbed_of(self_)}, status_};
+            }
+            return begin_release(why::hold_lost);
+        }
+        const auto& layout = testbed_->status.layout;
+        slots_ = layout ? static_cast<int>(layout->nodes.size()) * layout->slots_per_node : 0;
+        for (const auto& job : plan_.jobs) {
+            auto found = assignment_of(job.name) ? std::nullopt : misfit(job, slots_);
+            if (!found) continue;
+            skipped_.insert(job.name);
+            skip_texts_.push_back(found->text);
+        }
+        if (auto ending = end_assignments()) return *ending;
+        if (auto stray = job_outside_plan()) return release_of(*stray);
+        if (auto requesting = request_next()) return *requesting;
+        sort_jobs();
+        if (addition_) return acquire_of(*addition_);
+        auto next = plan_next(plan_, startable_, started_, free_slots());
+        if (!next.starts.empty()) return assign(next.starts);
+        return settle_running(next.waits);
+    }
+
+    /// The Testbed shows our hold, the one that the assignments were made under.
+    bool hold_stands() const {
+        if (!testbed_ || !held_by(*testbed_, self_.metadata.uid)) return false;
+        return std::ranges::all_of(self_.status.assignments, [&](const auto& a) {
+            return grid::hold_of_run(a.run) == testbed_->hold();
+        });
+    }
+
+    const model::assignment* assignment_of(const object_key& job) const {
+        for (const auto& a : self_.status.assignments) {
+            if (a.job.key() == job) return &a;
+        }
+        return nullptr;
+    }
+
+    /// The outcome of an assignment whose run is over; empty while it runs.
+    std::string_view outcome_of(const model::assignment& a, bool& needs_read) const {
+        auto job = v_.find_job(a.job.key());
+        const bool read = v_.fresh && v_.fresh->jobs_read.contains(a.job.key());
+        if (!job || job->metadata.uid != a.job.uid) {
+            needs_read = !read;
+            return "Deleted";
+        }
+        if (!names(*job, self_)) {
+            needs_read = !read;
+            return "ReleasedByHand";
+        }
+        // A job that is final without our request has failed before it could see it.
+        const auto& state = job->status.state;
+        if (state == job_state::completed) return "Succeeded";
+        if (model::is_final(state)) return "Failed";
+        // Reset between two looks: the record of the run still tells.
+        if (state == job_state::ready || state == job_state::in_queue) {
+            for (const auto& run : job->status.runs) {
+                if (run.run != a.run || run.outcome.empty() || run.outcome == "Running") continue;
+                return run.outcome == "Succeeded" ? "Succeeded" : "Failed";
+            }
+        }
+        return {};
+    }
+
+    std::optional<decision> end_assignments() {
+        std::set<std::string_view> runs_with_pods;
+        auto pods = v_.job_pods();
+        for (const auto& pod : pods) runs_with_pods.insert(pod->run());
+        step::commit note{"JobEnded", "", {}, false};
+        std::vector<std::string> texts;
+        for (auto& a : status_.assignments) {
+            if (a.ended) continue;
+            bool needs_read = false;
+            auto outcome = outcome_of(a, needs_read);
+            if (outcome.empty()) continue;
+            if (runs_with_pods.contains(a.run)) {
+                leftovers_.push_back("the end of the pods of " + job_text(a.job.key()));
+                continue;
+            }
+            if (needs_read) return decision{step::read_job{a.job.key()}, self_.status};
+            a.ended = model::timestamp{now_};
+            a.outcome = outcome;
+            texts.push_back(fmt::format("{}: {}", job_text(a.job.key()), outcome));
+            note.jobs.emplace_back(a.job.key(), fmt::format("run {} of {} ended: {}", a.run,
+                                                            scheduling_text(self_.metadata.key()),
+                                                            outcome));
+            note.bad = note.bad || outcome != "Succeeded";
+        }
+        if (texts.empty()) return std::nullopt;
+        drop_old_assignments();
+        status_.problems = skip_texts_;
+        report_jobs(v_, plan_, skipped_, status_);
+        note.note = enumerate(texts);
+        return decision{std::move(note), status_};
+    }
+
+    /// Their BatchJobs go on telling that they have ended, as long as they name us.
+    void drop_old_assignments() {
+        std::vector<const model::assignment*> ended;
+        for (const auto& a : status_.assignments) {
+            if (a.ended) ended.push_back(&a);
+        }
+        if (ended.size() <= kept_assignments) return;
+        std::ranges::sort(ended, {}, [](const auto* a) { return std::pair(*a->ended, a); });
+        std::set<std::string> dropped;
+        auto excess = ended.size() - kept_assignments;
+        for (const auto* a : ended) {
+            if (dropped.size() == excess) break;
+            auto job = v_.find_job(a->job.key());
+            if (!job || job->metadata.uid != a->job.uid) continue;
+            if (started_and_dropped(*job, self_)) dropped.insert(a->run);
+        }
+        std::erase_if(status_.assignments, [&](const auto& a) { return dropped.contains(a.run); });
+    }
+
+    /// A job that names us without being wanted: taken out of the queue before it started, or
+    /// acquired by an attempt that is no longer ours.
+    job_pointer job_outside_plan() const {
+        for (const auto& job : v_.jobs_of_self()) {
+            auto key = job->metadata.key();
+            if (assignment_of(key) || started_and_dropped(*job, self_)) continue;
+            if (plan_.find(key) == nullptr || skipped_.contains(key)) return job;
+        }
+        return nullptr;
+    }
+
+    std::optional<decision> request_next() const {
+        for (const auto& a : self_.status.assignments) {
+            if (a.ended) continue;
+            auto job = v_.find_job(a.job.key());
+            if (!job || job->metadata.uid != a.job.uid || !names(*job, self_)) continue;
+            if (model::is_final(job->status.state)) continue;
+            const auto& now = job->spec.creation_request;
+            if (now && now->run == a.run) continue;
+            model::creation_request request;
+            request.testbed_name = testbed_of(self_);
+            request.slot_ids = a.slot_ids;
+            request.replication = static_cast<int>(a.slot_ids.size());
+            request.run = a.run;
+            request.submit_timeout_seconds = plan_.submit_timeout_seconds;
+            request.schedule_timeout_seconds = plan_.schedule_timeout_seconds;
+            const auto& meta = job->metadata;
+            return decision{step::request_creation{meta.key(), meta.uid, meta.resource_version,
+                                                   std::move(request)},
+                            self_.status};
+        }
+        return std::nullopt;
+    }
+
+    /// Sorts the jobs of the plan into started, startable, to be acquired, and waited for.
+    void sort_jobs() {
+        for (const auto& a : self_.status.assignments) started_.insert(a.job.key());
+        std::set<object_key> free;
+        for (const auto& planned : plan_.jobs) {
+            const auto& key = planned.name;
+            if (started_.contains(key)) continue;
+            if (skipped_.contains(key)) {
+                started_.insert(key);
+                continue;
+            }
+            auto job = v_.find_job(key);
+            if (job && started_and_dropped(*job, self_)) {
+                started_.insert(key);
+                continue;
+            }
+            if (auto found = obstacle_of(v_, self_, key)) {
+                obstacles_.push_back(std::move(*found));
+            } else if (names(*job, self_)) {
+                if (!job->metadata.deleting()) startable_.insert(key);
+            } else {
+                free.insert(key);
+            }
+        }
+        if (!free.empty()) addition_ = v_.find_job(*free.begin());
+    }
+
+    std::set<int> free_slots() const {
+        std::set<int> out;
+        if (!testbed_->status.layout) return out;
+        for (const auto& slot : grid::look(*testbed_->status.layout, v_.pods)) {
+            if (slot.free()) out.insert(slot.place.position);
+        }
+        for (const auto& a : self_.status.assignments) {
+            if (a.ended) continue;
+            for (int id : a.slot_ids) out.erase(id);
+        }
+        return out;
+    }
+
+    decision assign(const std::vector<start>& starts) {
+        if (!v_.fresh || !v_.fresh->testbed_read) {
+            return {step::read_testbed{testbed_of(self_)}, status_};
+        }
+        step::commit note{"Assigned", "", {}, false};
+        std::vector<std::string> texts;
+        for (const auto& each : starts) {
+            auto job = v_.find_job(each.job);
+            auto k = ++status_.last_run;
+            model::assignment a;
+            a.job = {each.job.namespace_, each.job.name, job->metadata.uid};
+            a.slot_ids = each.slot_ids;
+            a.run = fmt::format("{}.{}", testbed_->hold(), k);
+            a.since = model::timestamp{now_};
+            texts.push_back(job_text(each.job) + " to " + slots_text(each.slot_ids));
+            note.jobs.emplace_back(each.job, fmt::format("{} gave it {} of {}, run {}",
+                                                         scheduling_text(self_.metadata.key()),
+                                                         slots_text(each.slot_ids),
+                                                         testbed_text(testbed_of(self_)), a.run));
+            status_.assignments.push_back(std::move(a));
+        }
+        if (!status_.plan) status_.plan = frozen_spec(self_);
+        status_.state = states::submission;
+        status_.mode = to_string(plan_.mode);
+        status_.observed_generation = self_.metadata.generation;
+        status_.waiting_for.clear();
+        status_.problems = skip_texts_;
+        report_jobs(v_, plan_, skipped_, status_);
+        set("Acquired", true, "Acquired", "");
+        set("Progressing", true, "Starting", "");
+        set("Completed", false, "Running", "");
+        note.note = enumerate(texts);
+        return {std::move(note), status_};
+    }
+
+    decision settle_running(const std::vector<hindrance>& hindrances) {
+        status_.problems = skip_texts_;
+        report_jobs(v_, plan_, skipped_, status_);
+        const auto& counts = *status_.progress;
+        const bool all_ended = counts.done + counts.failed == counts.total;
+        const bool all_started = startable_.empty() && obstacles_.empty();
+
+        auto waits = leftovers_;
+        for (const auto& each : obstacles_) waits.push_back(each.text);
+        for (const auto& each : hindrances) waits.push_back(text_of(each));
+        if (waits.empty() && !all_ended) {
+            for (const auto& a : status_.assignments) {
+                if (!a.ended) waits.push_back("the end of " + job_text(a.job.key()));
+            }
+        }
+        status_.waiting_for = enumerate(waits, 10, "; ");
+        set_acquired();
+        if (all_ended) {
+            status_.state = states::completed;
+            status_.waiting_for.clear();
+            auto text = counts.summary + " jobs ended well";
+            set("Progressing", false, "Completed", text);
+            set("Completed", true, counts.failed == 0 ? "AllSucceeded" : "SomeFailed", text);
+            if (plan_.release_on_completion) return begin_release(why::completed);
+        } else {
+            status_.state = all_started ? states::awaiting_completion : states::confirmation;
+            set("Progressing", true, all_started ? "AwaitingCompletion" : "WaitingToStart",
+                status_.waiting_for);
+            set("Completed", false, "Running", counts.summary + " jobs ended well");
+        }
+        return settle();
+    }
+
+    std::string text_of(const hindrance& what) const {
+        auto job = job_text(what.job);
+        switch (what.why) {
+            case hindrance::kind::too_few_free:
+                return job + " waits for more free slots: " +
+                       (busy_text().empty() ? "all are taken" : busy_text());
+            case hindrance::kind::slots_taken:
+                return job + " waits for " + slots_text(what.slots) + detail_of(what.slots);
+            case hindrance::kind::job_before: return job + " starts after " + job_text(what.before);
+            case hindrance::kind::not_ready: return job + " is not acquired";
+        }
+        return job;
+    }
+
+    /// Why slots are not free: who has them, or that their ghost does not stand.
+    std::string detail_of(const std::vector<int>& slots) const {
+        std::map<int, std::string> owners;
+        for (const auto& a : self_.status.assignments) {
+            if (a.ended) continue;
+            for (int id : a.slot_ids) owners[id] = job_text(a.job.key());
+        }
+        std::vector<std::string> texts;
+        auto rows = grid::look(*testbed_->status.layout, v_.pods);
+        for (int id : slots) {
+            if (auto owner = owners.find(id); owner != owners.end()) {
+                texts.push_back(fmt::format("{}: {}", id, owner->second));
+            } else if (id >= 0 && id < static_cast<int>(rows.size())) {
+                const auto& row = rows[static_cast<std::size_t>(id)];
+                texts.push_back(fmt::format("{}: on node {}, {}", id, row.place.node,
+                                            row.job_pods.empty()
+                                                ? "its ghost does not stand"
+                                                : "Pod " + row.job_pods.front()->metadata.name +
+                                                      " is still in it"));
+            }
+        }
+        return texts.empty() ? "" : " (" + enumerate(texts, 5) + ")";
+    }
+
+    std::string busy_text() const {
+        std::vector<std::string> texts;
+        for (const auto& a : self_.status.assignments) {
+            if (!a.ended) texts.push_back(job_text(a.job.key()) + " has " + slots_text(a.slot_ids));
+        }
+        auto free = free_slots().size();
+        return fmt::format("{} of {} are free{}", free, slots_,
+                           texts.empty() ? "" : ", " + enumerate(texts, 5));
+    }
+
+    void set_acquired() {
+        if (obstacles_.empty()) {
+            set("Acquired", true, "Acquired", "");
+            return;
+        }
+        if (auto cycle = wait_cycle(); !cycle.empty()) {
+            status_.problems.push_back(cycle);
+            status_.waiting_for = cycle;
+            set("Acquired", false, "WaitCycle", cycle);
+            return;
+        }
+        std::vector<std::string> texts;
+        for (const auto& each : obstacles_) texts.push_back(each.text);
+        set("Acquired", false, obstacles_.front().reason, enumerate(texts, 10, "; "));
+    }
+
+    std::string wait_cycle() const {
+        auto holders_of = [this](const object_key& key) {
+            std::vector<object_key> out;
+            auto who = v_.find_scheduling(key);
+            if (!who || !is_running(who->status) || !who->status.releasing.empty()) return out;
+            std::set<object_key> started;
+            for (const auto& a : who->status.assignments) started.insert(a.job.key());
+            for (const auto& wanted : plan_of(*who).jobs) {
+                if (started.contains(wanted.name)) continue;
+                auto job = v_.find_job(wanted.name);
+                if (!job || !job->spec.active_scheduling || names(*job, *who)) continue;
+                auto holder = v_.find_scheduling(job->spec.active_scheduling->key());
+                if (holder && names(*job, *holder)) out.push_back(holder->metadata.key());
+            }
+            return out;
+        };
+        auto cycle = cycle_through(self_.metadata.key(), holders_of);
+        if (cycle.empty()) return {};
+        // Told from its smallest member on, so that all in it say the same.
+        std::ranges::rotate(cycle, std::ranges::min_element(cycle));
+        std::vector<std::string> links;
+        for (std::size_t i = 0; i < cycle.size(); ++i) {
+            links.push_back(scheduling_text(cycle[i]) + " waits for a job of " +
+                            scheduling_text(cycle[(i + 1) % cycle.size()]));
+        }
+        return enumerate(links, 10) + "; take entries out of one of them, or delete one";
+    }
+
+    // --- the way back ---
+
+    decision leave() {
+        const bool bound = self_.metadata.has_finalizer(model::names::scheduling_finalizer);
+        const bool owns = owns_anything(v_, plan_);
+        if (owns) return begin_release(why::deleted);
+        if (!bound) return {step::wait{}, self_.status};
+        // Nothing is acquired any more, so one complete release is enough.
+        const auto* progressing = model::find_condition(self_.status.conditions, "Progressing");
+        const bool released = progressing != nullptr && progressing->reason == why::deleted;
+        if (released) return {step::remove_finalizer{}, status_};
+        return begin_release(why::deleted);
+    }
+
+    decision begin_release(std::string_view reason) {
+        ++status_.epoch;
+        status_.releasing = reason;
+        status_.observed_generation = self_.metadata.generation;
+        set("Progressing", true, "Releasing", fmt::format("release, reason {}", reason));
+        return {step::commit{"Releasing", fmt::format("begins its release, reason {}", reason), {},
+                             reason == why::hold_lost},
+                status_};
+    }
+
+    decision release() {
+        if (auto job = job_to_release(v_, plan_)) return release_of(*job);
+        if (auto waits = release_waits(v_, plan_); !waits.empty()) {
+            status_.waiting_for = enumerate(waits);
+            set("Progressing", true, "Releasing", "waits for " + status_.waiting_for);
+            return {step::wait{}, status_};
+        }
+        if (!v_.fresh || !v_.fresh->release_read) {
+            return {step::read_release{jobs_of_release(v_, plan_), testbed_of(self_)}, status_};
+        }
+        if (!self_.status.assignments.empty()) {
+            status_.assignments.clear();
+            status_.waiting_for.clear();
+            return {step::commit{"AssignmentsCleared", "no pod carries a run of it any more", {}, false},
+                    status_};
+        }
+        if (testbed_ && held_by(*testbed_, self_.metadata.uid)) {
+            const auto& meta = testbed_->metadata;
+            return {step::remove_hold{meta.key(), meta.uid, meta.resource_version}, status_};
+        }
+        return end_release();
+    }
+
+    decision end_release() {
+        const std::string reason = self_.status.releasing;
+        status_.releasing.clear();
+        status_.waiting_for.clear();
+        auto text = "released, reason " + reason;
+        if (reason == why::hold_lost) {
+            auto lost = testbed_text(testbed_of(self_)) +
+                        " no longer shows the hold of this Scheduling; delete it and create another";
+            status_.state = states::error;
+            status_.problems.insert(status_.problems.begin(), lost);
+            set("Acquired", false, "HoldLost", lost);
+            set("Progressing", false, "HoldLost", lost);
+        } else if (reason == why::completed) {
+            status_.state = states::finished;
+            set("Acquired", false, "Released", text);
+            set("Progressing", false, "Finished", text);
+        } else if (reason == why::left_over) {
+            set("Progressing", false, is_over(self_.status) && self_.status.state == states::error
+                                          ? "HoldLost"
+                                          : "Finished",
+                text);
+        } else if (reason == why::deleted) {
+            set("Acquired", false, "Released", text);
+            set("Progressing", false, why::deleted, text);
+        } else {
+            status_.state = states::acquire;
+            set("Acquired", false, "Released", text);
+            set("Progressing", false, "Released", text);
+        }
+        return {step::commit{"Released", text, {}, false}, status_};
+    }
+
+    // --- shared ---
+
+    decision release_of(const model::batchjob& job) const {
+        const auto& meta = job.metadata;
+        return {step::release_job{meta.key(), meta.uid, meta.resource_version}, self_.status};
+    }
+    decision acquire_of(const model::batchjob& job) const {
+        const auto& meta = job.metadata;
+        return {step::acquire_job{meta.key(), meta.uid, meta.resource_version}, self_.status};
+    }
+    void set(std::string_view type, bool holds, std::string_view reason, std::string_view message) {
+        scheduling::set(status_, self_, type, holds, reason, message, now_);
+    }
+
+    const view& v_;
+    const model::scheduling& self_;
+    plan plan_;
+    wall_time now_;
+    model::scheduling_status status_;
+    std::shared_ptr<const model::testbed> testbed_;
+
+    int slots_ = 0;
+    std::set<object_key> skipped_;
+    std::vector<std::string> skip_texts_;
+    std::vector<std::string> leftovers_;
+    std::set<object_key> started_;
+    std::set<object_key> startable_;
+    std::vector<obstacle> obstacles_;
+    job_pointer addition_;
+};
+
+}  // namespace
+
+decision decide(const view& v, wall_time now) {
+    return decider(v, now).run();
+}
+
+std::string_view name_of(const next_step& what) {
+    static constexpr std::string_view names[] = {
+        "wait",        "read_testbed",     "read_job", "read_release",
+        "add_finalizer", "remove_finalizer", "hold",     "acquire",
+        "commit",      "request",          "release",  "remove_hold"};
+    return names[what.index()];
+}
+
+}  // namespace esi::scheduling

@@ -1,0 +1,763 @@
+#include "scheduling/decide.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "model/json.h"
+#include "model/names.h"
+#include "scheduling/claim.h"
+#include "scheduling/orphan.h"
+#include "scheduling/plan.h"
+
+namespace esi::scheduling {
+namespace {
+
+using model::object_key;
+namespace names_of = model::names;
+
+constexpr wall_time start_of_time = wall_time(seconds(1'700'000'000));
+
+/// The objects, and just enough of a Testbed with ghosts and of BatchJobs that run, that Schedulings
+/// can be driven to the end. `crash`: forget everything after each write, as a new process would.
+struct world {
+    objects<model::scheduling> schedulings;
+    objects<model::testbed> testbeds;
+    objects<model::batchjob> jobs;
+    std::map<std::string, grid::pod_pointer> pods;
+    int version = 100;
+    int uids = 0;
+    wall_time now = start_of_time;
+    bool crash = false;
+    /// Every write, "hold t by s".
+    std::vector<std::string> writes;
+    std::map<object_key, newer> memory;
+
+    std::string next_version() { return std::to_string(++version); }
+
+    template <class T, class Change>
+    void edit(objects<T>& in, const object_key& key, Change change) {
+        T copy = *in.at(key);
+        change(copy);
+        copy.metadata.resource_version = next_version();
+        in[key] = std::make_shared<const T>(std::move(copy));
+    }
+    model::object_meta meta(std::string name) {
+        model::object_meta out;
+        out.namespace_ = "ns";
+        out.name = std::move(name);
+        out.uid = fmt::format("uid-{}", ++uids);
+        out.resource_version = next_version();
+        out.generation = 1;
+        now += seconds(1);
+        out.creation_timestamp = model::timestamp{now};
+        return out;
+    }
+
+    void add_testbed(const std::string& name, int nodes, int per_node) {
+        model::testbed out;
+        out.metadata = meta(name);
+        out.status.observed_generation = 1;
+        auto& layout = out.status.layout.emplace();
+        layout.revision = 1;
+        layout.slots_per_node = per_node;
+        for (int i = 0; i < nodes; ++i) layout.nodes.push_back({fmt::format("{}-{}", name, i), "u", i});
+        testbeds[out.metadata.key()] = std::make_shared<const model::testbed>(out);
+        fill_ghosts();
+    }
+    void add_job(const std::string& name) {
+        model::batchjob out;
+        out.metadata = meta(name);
+        out.status.state = "ReadyState";
+        out.status.observed_generation = 1;
+        jobs[out.metadata.key()] = std::make_shared<const model::batchjob>(out);
+    }
+    void add_queue(const std::string& name, const std::string& testbed,
+                   std::vector<std::string> entries) {
+        model::scheduling out;
+        out.metadata = meta(name);
+        out.spec.testbed = {"", testbed};
+        out.spec.queue_based.emplace();
+        for (auto& entry : entries) out.spec.queue_based->push_back({"", entry});
+        schedulings[out.metadata.key()] = std::make_shared<const model::scheduling>(out);
+    }
+    void set_queue(const std::string& name, std::vector<std::string> entries) {
+        edit(schedulings, {"ns", name}, [&](model::scheduling& s) {
+            ++s.metadata.generation;
+            s.spec.queue_based.emplace();
+            for (auto& entry : entries) s.spec.queue_based->push_back({"", entry});
+        });
+    }
+    void erase_scheduling(const std::string& name) {
+        object_key key{"ns", name};
+        if (!schedulings.contains(key)) return;
+        if (schedulings.at(key)->metadata.finalizers.empty()) {
+            schedulings.erase(key);
+            return;
+        }
+        edit(schedulings, key, [&](model::scheduling& s) {
+            s.metadata.deletion_timestamp = model::timestamp{now};
+        });
+    }
+
+    const model::scheduling& s(const std::string& name) { return *schedulings.at({"ns", name}); }
+    const model::batchjob& job(const std::string& name) { return *jobs.at({"ns", name}); }
+    const model::testbed& t(const std::string& name) { return *testbeds.at({"ns", name}); }
+    std::string reason(const std::string& name) {
+        const auto* found = model::find_condition(s(name).status.conditions, "Acquired");
+        return found ? found->reason : "";
+    }
+    /// "a:0,2 b:1,3" of the assignments that have not ended.
+    std::string running(const std::string& name) {
+        std::string out;
+        for (const auto& a : s(name).status.assignments) {
+            if (a.ended) continue;
+            out += (out.empty() ? "" : " ") + a.job.name + ":" + grid::show_slot_list(a.slot_ids);
+        }
+        return out;
+    }
+
+    // --- the other operators, in one sweep ---
+
+    std::vector<grid::pod_pointer> pods_of(const object_key& testbed) {
+        std::vector<grid::pod_pointer> out;
+        for (const auto& [name, pod] : pods) {
+            if (pod->testbed() == testbed) out.push_back(pod);
+        }
+        return out;
+    }
+    void put_pod(model::pod pod, const object_key& testbed) {
+        pod.metadata.namespace_ = "ns";
+        pod.metadata.labels[std::string(names_of::testbed)] = testbed.name;
+        pod.metadata.labels[std::string(names_of::testbed_namespace)] = testbed.namespace_;
+        pod.phase = "Running";
+        auto name = pod.metadata.name;
+        pods[name] = std::make_shared<const model::pod>(std::move(pod));
+    }
+    void fill_ghosts() {
+        for (const auto& [key, testbed] : testbeds) {
+            for (const auto& slot : grid::look(*testbed->status.layout, pods_of(key))) {
+                if (slot.ghost || !slot.job_pods.empty()) continue;
+                model::pod ghost;
+                ghost.metadata.name = grid::ghost_name(key.name, testbed->metadata.uid, slot.place.node,
+                                                       slot.place.index);
+                ghost.metadata.labels[std::string(names_of::ghost)] = "true";
+                ghost.metadata.annotations[std::string(names_of::node)] = slot.place.node;
+                ghost.metadata.annotations[std::string(names_of::index)] =
+                    std::to_string(slot.place.index);
+                ghost.node_name = slot.place.node;
+                put_pod(std::move(ghost), key);
+            }
+        }
+    }
+    void start_pods(const model::batchjob& job) {
+        const auto& request = *job.spec.creation_request;
+        auto slots = grid::slots_of(*testbeds.at(request.testbed_name)->status.layout);
+        for (int id : request.slot_ids) {
+            const auto& place = slots.at(static_cast<std::size_t>(id));
+            pods.erase(grid::ghost_name(request.testbed_name.name,
+                                        testbeds.at(request.testbed_name)->metadata.uid, place.node,
+                                        place.index));
+            model::pod pod;
+            pod.metadata.name = fmt::format("{}-exec-{}", job.metadata.name, id);
+            pod.metadata.annotations = {{std::string(names_of::run), request.run},
+                                        {std::string(names_of::slot), std::to_string(id)},
+                                        {std::string(names_of::slot_node), place.node}};
+            pod.node_name = place.node;
+            put_pod(std::move(pod), request.testbed_name);
+        }
+    }
+    void drop_pods(const std::string& run) {
+        std::erase_if(pods, [&](const auto& entry) { return entry.second->run() == run; });
+        fill_ghosts();
+    }
+    void sweep_jobs() {
+        for (const auto& [key, job] : objects<model::batchjob>(jobs)) {
+            auto status = job->status;
+            status.observed_generation = job->metadata.generation;
+            const bool failed = status.state == "FailedState";
+            if (!job->spec.active_scheduling) {
+                if (status.application) {
+                    drop_pods(status.application->run);
+                    status.application.reset();
+                }
+                if (!failed) status.state = "ReadyState";
+            } else if (!job->spec.creation_request) {
+                if (status.state == "ReadyState") status.state = "InQueueState";
+            } else if (status.state == "ReadyState" || status.state == "InQueueState") {
+                status.state = "RunningState";
+                status.application = {"v", "SparkApplication", key.name, "app",
+                                      job->spec.creation_request->run};
+                start_pods(*job);
+            }
+            if (model::encode(status) == model::encode(job->status)) continue;
+            edit(jobs, key, [&](model::batchjob& j) { j.status = status; });
+        }
+    }
+    void end_job(const std::string& name, const std::string& state = "CompletedState") {
+        drop_pods(job(name).spec.creation_request->run);
+        edit(jobs, {"ns", name}, [&](model::batchjob& j) {
+            j.status.state = state;
+            if (state == "FailedState") j.status.problems = {"executor 1 ran out of memory"};
+        });
+    }
+
+    // --- the scheduling operator ---
+
+    view look(const object_key& key, newer& fresh) {
+        view v;
+        auto found = schedulings.find(key);
+        if (found == schedulings.end()) return v;
+        v.self = found->second;
+        v.schedulings = &schedulings;
+        v.testbeds = &testbeds;
+        v.jobs = &jobs;
+        for (const auto& [job_key, job] : jobs) {
+            const auto& active = job->spec.active_scheduling;
+            if (active && active->key() == key) v.named.push_back(job_key);
+        }
+        v.pods = pods_of(testbed_of(*v.self));
+        fresh.testbeds.clear();
+        fresh.jobs.clear();
+        fresh.job_pods.reset();
+        v.fresh = &fresh;
+        return v;
+    }
+    void wrote(newer& fresh, std::string what) {
+        writes.push_back(std::move(what));
+        if (crash) {
+            fresh = {};
+        } else {
+            fresh.testbed_read = false;
+            fresh.jobs_read.clear();
+        }
+    }
+    /// One step of one Scheduling; false when there was nothing to do.
+    bool step_of(const object_key& key) {
+        auto& fresh = memory[key];
+        auto v = look(key, fresh);
+        if (!v.self) return false;
+        auto self = v.self;
+        auto d = decide(v, now);
+        auto name = key.name;
+        if (auto* x = std::get_if<step::read_job>(&d.next)) {
+            fresh.jobs_read.insert(x->key);
+        } else if (std::holds_alternative<step::read_testbed>(d.next)) {
+            fresh.testbed_read = true;
+        } else if (std::holds_alternative<step::read_release>(d.next)) {
+            fresh.release_read = true;
+        } else if (std::holds_alternative<step::add_finalizer>(d.next)) {
+            edit(schedulings, key, [](model::scheduling& s) {
+                s.metadata.finalizers.emplace_back(names_of::scheduling_finalizer);
+            });
+            wrote(fresh, "finalizer " + name);
+        } else if (std::holds_alternative<step::remove_finalizer>(d.next)) {
+            schedulings.erase(key);
+            wrote(fresh, "gone " + name);
+        } else if (auto* hold = std::get_if<step::hold_testbed>(&d.next)) {
+            EXPECT_EQ(testbeds.at(hold->key)->metadata.resource_version, hold->resource_version);
+            EXPECT_TRUE(testbeds.at(hold->key)->hold().empty());
+            edit(testbeds, hold->key, [&](model::testbed& t) {
+                t.metadata.labels[std::string(names_of::active_scheduling_name)] = name;
+                t.metadata.labels[std::string(names_of::active_scheduling_namespace)] = "ns";
+                t.metadata.annotations[std::string(names_of::hold)] = hold->token;
+            });
+            wrote(fresh, "hold " + hold->key.name + " by " + name);
+        } else if (auto* unhold = std::get_if<step::remove_hold>(&d.next)) {
+            drop_hold(unhold->key.name);
+            wrote(fresh, "unhold " + unhold->key.name + " by " + name);
+        } else if (auto* acquire = std::get_if<step::acquire_job>(&d.next)) {
+            const auto& was = *jobs.at(acquire->key);
+            EXPECT_FALSE(was.spec.active_scheduling) << acquire->key.name;
+            EXPECT_EQ(was.status.state, "ReadyState");
+            EXPECT_EQ(was.status.observed_generation, was.metadata.generation);
+            edit(jobs, acquire->key, [&](model::batchjob& j) {
+                ++j.metadata.generation;
+                j.spec.active_scheduling = {"ns", name, self->metadata.uid};
+                j.spec.creation_request.reset();
+            });
+            wrote(fresh, "acquire " + acquire->key.name + " by " + name);
+        } else if (auto* release = std::get_if<step::release_job>(&d.next)) {
+            clear_job(release->key);
+            wrote(fresh, "release " + release->key.name + " by " + name);
+        } else if (auto* request = std::get_if<step::request_creation>(&d.next)) {
+            check_request(*self, *request);
+            edit(jobs, request->key, [&](model::batchjob& j) {
+                ++j.metadata.generation;
+                j.spec.creation_request = request->request;
+            });
+            wrote(fresh, "request " + request->key.name + " by " + name);
+        } else {
+            const bool commit = std::holds_alternative<step::commit>(d.next);
+            if (model::encode(self->status) == model::encode(d.status)) {
+                EXPECT_FALSE(commit) << "a commit that changes nothing would never end";
+                return false;
+            }
+            edit(schedulings, key, [&](model::scheduling& s) { s.status = d.status; });
+            wrote(fresh, commit ? std::get<step::commit>(d.next).reason + " " + name : "status " + name);
+            if (!commit) return false;
+            check_disjoint(d.status);
+        }
+        return true;
+    }
+    void drop_hold(const std::string& testbed) {
+        edit(testbeds, {"ns", testbed}, [&](model::testbed& t) {
+            t.metadata.labels.clear();
+            t.metadata.annotations.clear();
+        });
+    }
+    void clear_job(const object_key& key) {
+        edit(jobs, key, [&](model::batchjob& j) {
+            ++j.metadata.generation;
+            j.spec.active_scheduling.reset();
+            j.spec.creation_request.reset();
+        });
+    }
+    /// A request follows its assignment, under the hold that the Testbed shows.
+    void check_request(const model::scheduling& self, const step::request_creation& what) {
+        EXPECT_EQ(grid::hold_of_run(what.request.run), t(what.request.testbed_name.name).hold());
+        EXPECT_TRUE(std::ranges::any_of(self.status.assignments, [&](const auto& a) {
+            return a.run == what.request.run && a.slot_ids == what.request.slot_ids;
+        }));
+    }
+    static void check_disjoint(const model::scheduling_status& status) {
+        std::set<int> seen;
+        for (const auto& a : status.assignments) {
+            if (a.ended) continue;
+            for (int id : a.slot_ids) EXPECT_TRUE(seen.insert(id).second) << "slot " << id << " twice";
+        }
+    }
+    void sweep_orphans() {
+        for (const auto& [key, job] : objects<model::batchjob>(jobs)) {
+            if (may_be_orphan(*job, schedulings)) clear_job(key);
+        }
+        for (const auto& [key, testbed] : objects<model::testbed>(testbeds)) {
+            if (!may_be_orphan(*testbed, schedulings)) continue;
+            if (orphan_waits(*testbed, jobs, pods_of(key)).empty()) drop_hold(key.name);
+        }
+    }
+
+    /// Everybody in turn, until nobody has anything to do.
+    void settle() {
+        for (int rounds = 0; rounds < 500; ++rounds) {
+            auto before = version;
+            for (const auto& [key, unused] : objects<model::scheduling>(schedulings)) {
+                for (int i = 0; i < 300 && step_of(key); ++i) {
+                    if (crash) sweep_jobs();
+                }
+            }
+            sweep_orphans();
+            sweep_jobs();
+            if (version == before) return;
+        }
+        ADD_FAILURE() << "does not come to rest";
+    }
+    /// Nothing of any Scheduling is left.
+    void expect_nothing_left() {
+        for (const auto& [key, testbed] : testbeds) {
+            EXPECT_EQ(testbed->hold(), "") << key.name;
+            for (const auto& slot : grid::look(*testbed->status.layout, pods_of(key))) {
+                EXPECT_TRUE(slot.free()) << slot.place.position;
+            }
+        }
+        for (const auto& [key, job] : jobs) {
+            EXPECT_FALSE(job->spec.active_scheduling) << key.name;
+            EXPECT_FALSE(job->spec.creation_request) << key.name;
+        }
+    }
+};
+
+class driving : public testing::TestWithParam<bool> {
+protected:
+    void SetUp() override {
+        w.crash = GetParam();
+        w.add_testbed("t", 3, 2);
+        for (const char* name : {"a", "b", "c", "d"}) w.add_job(name);
+    }
+    world w;
+};
+
+INSTANTIATE_TEST_SUITE_P(with_and_without_memory, driving, testing::Bool(),
+                         [](const auto& p) { return p.param ? "crash_after_each_write" : "steady"; });
+
+TEST_P(driving, an_interleaved_queue_takes_the_slots_that_it_gives) {
+    w.add_queue("s", "t", {"a", "b", "a", "b"});
+    w.settle();
+    EXPECT_EQ(w.running("s"), "a:0,2 b:1,3");
+    EXPECT_EQ(w.s("s").status.state, "AwaitingCompletionState");
+    EXPECT_EQ(w.job("a").spec.creation_request->slot_ids, (std::vector{0, 2}));
+    EXPECT_EQ(w.job("a").spec.creation_request->submit_timeout_seconds, 600);
+    w.end_job("a");
+    w.end_job("b");
+    w.settle();
+    EXPECT_EQ(w.s("s").status.state, "CompletedState");
+    EXPECT_EQ(w.s("s").status.progress->summary, "2/2");
+    EXPECT_EQ(model::find_condition(w.s("s").status.conditions, "Completed")->status, "True");
+    EXPECT_FALSE(w.t("t").hold().empty()) << "stays held until it is deleted";
+    w.erase_scheduling("s");
+    w.settle();
+    EXPECT_TRUE(w.schedulings.empty());
+    w.expect_nothing_left();
+    EXPECT_EQ(w.job("a").status.state, "ReadyState");
+}
+
+TEST_P(driving, writes_come_in_the_order_of_the_chain_of_rights) {
+    w.add_queue("s", "t", {"b", "a"});
+    w.settle();
+    std::vector<std::string> first(w.writes.begin(), w.writes.begin() + 7);
+    EXPECT_EQ(first, (std::vector<std::string>{"finalizer s", "hold t by s", "acquire a by s",
+                                               "acquire b by s", "Assigned s", "request b by s",
+                                               "request a by s"}));
+    w.writes.clear();
+    w.erase_scheduling("s");
+    w.settle();
+    std::erase(w.writes, "status s");
+    EXPECT_EQ(w.writes, (std::vector<std::string>{"Releasing s", "release a by s", "release b by s",
+                                                  "AssignmentsCleared s", "unhold t by s", "Released s",
+                                                  "gone s"}))
+        << "epoch, jobs, assignments, hold, releasing, finalizer";
+}
+
+TEST_P(driving, jobs_start_as_slots_come_free) {
+    w.add_queue("s", "t", {"a", "a", "a", "a", "b", "b", "b", "c"});
+    w.settle();
+    EXPECT_EQ(w.running("s"), "a:0,1,2,3");
+    EXPECT_EQ(w.s("s").status.state, "ConfirmationState");
+    EXPECT_NE(w.s("s").status.waiting_for.find("BatchJob ns/b waits for more free slots: 2 of 6 are free"),
+              std::string::npos)
+        << w.s("s").status.waiting_for;
+    w.end_job("a");
+    w.settle();
+    EXPECT_EQ(w.running("s"), "b:0,1,2 c:3");
+}
+
+TEST_P(driving, a_running_queue_is_extended_and_shortened) {
+    w.add_queue("s", "t", {"a", "a", "a", "a", "b", "b", "b"});
+    w.settle();
+    w.set_queue("s", {"a", "a", "a", "a", "c", "c"});
+    w.settle();
+    EXPECT_EQ(w.running("s"), "a:0,1,2,3 c:4,5");
+    EXPECT_FALSE(w.job("b").spec.active_scheduling) << "taken out before it started";
+    EXPECT_EQ(w.job("b").status.state, "ReadyState");
+    EXPECT_EQ(model::find_condition(w.s("s").status.conditions, "SpecCurrent")->status, "True");
+    w.set_queue("s", {"c", "c", "d", "d", "d", "d", "d", "d", "d"});
+    w.settle();
+    EXPECT_EQ(model::find_condition(w.s("s").status.conditions, "SpecCurrent")->reason, "ChangeIgnored");
+    EXPECT_EQ(w.s("s").status.progress->failed, 1) << "d needs 7 of 6 slots: skipped";
+    w.end_job("a");
+    w.end_job("c");
+    w.settle();
+    EXPECT_EQ(w.s("s").status.state, "CompletedState");
+    EXPECT_EQ(w.s("s").status.progress->summary, "2/3 (1 failed)");
+}
+
+TEST_P(driving, too_many_slots_is_an_error_with_nothing_taken) {
+    w.add_queue("s", "t", {"a", "a", "a", "a", "a", "a", "a"});
+    w.settle();
+    EXPECT_EQ(w.s("s").status.state, "Error");
+    EXPECT_EQ(w.reason("s"), "TooManySlots");
+    EXPECT_EQ(w.s("s").status.problems.at(0), "BatchJob ns/a needs 7 slots, the Testbed has 6");
+    w.expect_nothing_left();
+    EXPECT_EQ(w.writes, std::vector<std::string>{"status s"});
+    w.set_queue("s", {"a"});
+    w.settle();
+    EXPECT_EQ(w.running("s"), "a:0") << "judged again when the spec changes";
+}
+
+TEST_P(driving, a_second_scheduling_waits_by_name_and_goes_on_at_the_release) {
+    w.add_queue("s1", "t", {"a"});
+    w.settle();
+    w.add_queue("s2", "t", {"b"});
+    w.settle();
+    EXPECT_EQ(w.s("s2").status.state, "AcquireState");
+    EXPECT_EQ(w.reason("s2"), "TestbedHeld");
+    EXPECT_EQ(w.s("s2").status.waiting_for, "Testbed ns/t is held by Scheduling ns/s1");
+    EXPECT_FALSE(w.job("b").spec.active_scheduling) << "who waits holds nothing";
+    w.erase_scheduling("s1");
+    w.settle();
+    EXPECT_EQ(w.running("s2"), "b:0");
+}
+
+TEST_P(driving, opposite_orders_of_jobs_never_deadlock) {
+    w.add_testbed("u", 1, 2);
+    w.add_queue("s1", "t", {"a", "b"});
+    w.add_queue("s2", "u", {"b", "a"});
+    w.settle();
+    EXPECT_EQ(w.running("s1"), "a:0 b:1") << "the older goes first";
+    EXPECT_EQ(w.reason("s2"), "JobHeld");
+    w.erase_scheduling("s1");
+    w.settle();
+    EXPECT_EQ(w.running("s2"), "b:0 a:1");
+}
+
+TEST_P(driving, who_needs_what_is_busy_is_in_nobodys_way) {
+    w.add_testbed("u", 1, 2);
+    w.add_queue("old", "u", {"missing", "a"});
+    w.add_queue("young", "u", {"a"});
+    w.settle();
+    EXPECT_EQ(w.reason("old"), "JobMissing");
+    EXPECT_EQ(w.running("young"), "a:0");
+}
+
+TEST_P(driving, two_running_extended_by_each_others_job_both_say_so) {
+    w.add_testbed("u", 1, 2);
+    w.add_queue("s1", "t", {"a"});
+    w.add_queue("s2", "u", {"b"});
+    w.settle();
+    w.set_queue("s1", {"a", "b"});
+    w.set_queue("s2", {"b", "a"});
+    w.settle();
+    EXPECT_EQ(w.reason("s1"), "WaitCycle");
+    EXPECT_EQ(w.reason("s2"), "WaitCycle");
+    EXPECT_NE(w.s("s1").status.waiting_for.find("Scheduling ns/s2"), std::string::npos);
+    EXPECT_EQ(w.s("s1").status.waiting_for, w.s("s2").status.waiting_for);
+    w.end_job("a");
+    w.end_job("b");
+    w.set_queue("s1", {"a"});
+    w.settle();
+    EXPECT_EQ(w.reason("s1"), "Acquired");
+    EXPECT_EQ(w.s("s1").status.state, "CompletedState");
+    EXPECT_EQ(w.reason("s2"), "JobHeld");
+    w.erase_scheduling("s1");
+    w.settle();
+    EXPECT_EQ(w.running("s2"), "a:0");
+}
+
+TEST_P(driving, a_failed_job_never_stops_the_others) {
+    w.add_queue("s", "t", {"a", "a", "a", "a", "b", "b", "b"});
+    w.settle();
+    w.end_job("a", "FailedState");
+    w.settle();
+    EXPECT_EQ(w.running("s"), "b:0,1,2");
+    EXPECT_EQ(w.s("s").status.problems.at(0), "BatchJob ns/a failed: executor 1 ran out of memory");
+    w.end_job("b");
+    w.settle();
+    EXPECT_EQ(w.s("s").status.state, "CompletedState");
+    EXPECT_EQ(w.s("s").status.progress->summary, "1/2 (1 failed)");
+    w.erase_scheduling("s");
+    w.settle();
+    w.expect_nothing_left();
+    EXPECT_EQ(w.job("a").status.state, "FailedState") << "a person sees it";
+}
+
+TEST_P(driving, a_failed_job_is_waited_for_by_name) {
+    w.edit(w.jobs, {"ns", "a"}, [](model::batchjob& j) { j.status.state = "FailedState"; });
+    w.add_queue("s", "t", {"a", "b"});
+    w.settle();
+    EXPECT_EQ(w.reason("s"), "JobFailed");
+    w.expect_nothing_left();
+    w.edit(w.jobs, {"ns", "a"}, [](model::batchjob& j) { j.status.state = "ReadyState"; });
+    w.settle();
+    EXPECT_EQ(w.running("s"), "a:0 b:1");
+}
+
+TEST_P(driving, a_job_deleted_in_mid_run_is_counted_failed) {
+    w.add_queue("s", "t", {"a", "b"});
+    w.settle();
+    auto run = w.job("a").spec.creation_request->run;
+    w.jobs.erase({"ns", "a"});
+    w.settle();
+    EXPECT_EQ(w.running("s"), "a:0 b:1") << "its pod still stands";
+    w.drop_pods(run);
+    w.add_job("a");
+    w.settle();
+    EXPECT_EQ(w.s("s").status.assignments.at(0).outcome, "Deleted");
+    EXPECT_FALSE(w.job("a").spec.active_scheduling) << "one made anew is another job";
+    w.end_job("b");
+    w.settle();
+    EXPECT_EQ(w.s("s").status.progress->summary, "1/2 (1 failed)");
+}
+
+TEST_P(driving, a_job_taken_away_by_hand_is_counted_failed) {
+    w.add_queue("s", "t", {"a", "b"});
+    w.settle();
+    w.edit(w.jobs, {"ns", "a"}, [](model::batchjob& j) {
+        ++j.metadata.generation;
+        j.spec.active_scheduling.reset();
+    });
+    w.settle();
+    EXPECT_EQ(w.s("s").status.assignments.at(0).outcome, "ReleasedByHand");
+    EXPECT_EQ(w.running("s"), "b:1");
+    EXPECT_FALSE(w.job("a").spec.creation_request);
+}
+
+TEST_P(driving, a_hold_taken_away_by_hand_releases_and_is_final) {
+    w.add_queue("s", "t", {"a", "b"});
+    w.settle();
+    w.drop_hold("t");
+    w.settle();
+    EXPECT_EQ(w.s("s").status.state, "Error");
+    EXPECT_EQ(w.reason("s"), "HoldLost");
+    EXPECT_EQ(w.s("s").status.epoch, 1);
+    EXPECT_TRUE(w.s("s").status.assignments.empty());
+    w.expect_nothing_left();
+    w.set_queue("s", {"c"});
+    w.settle();
+    EXPECT_EQ(w.s("s").status.state, "Error");
+    w.erase_scheduling("s");
+    w.settle();
+    EXPECT_TRUE(w.schedulings.empty());
+}
+
+TEST_P(driving, the_testbed_deleted_under_it_is_a_lost_hold) {
+    w.add_queue("s", "t", {"a"});
+    w.settle();
+    w.testbeds.erase({"ns", "t"});
+    w.settle();
+    EXPECT_EQ(w.reason("s"), "HoldLost");
+    EXPECT_EQ(w.job("a").status.state, "ReadyState");
+}
+
+TEST_P(driving, a_scheduling_made_anew_under_the_same_name_waits_for_the_old_ones_orphans) {
+    w.add_queue("s", "t", {"a", "b"});
+    w.settle();
+    w.schedulings.erase({"ns", "s"});  // the finalizer was taken off by hand
+    w.add_queue("s", "t", {"b"});
+    w.memory.clear();
+    w.settle();
+    EXPECT_EQ(w.running("s"), "b:0");
+    EXPECT_EQ(grid::scheduling_uid_of_hold(w.t("t").hold()), w.s("s").metadata.uid);
+    EXPECT_FALSE(w.job("a").spec.active_scheduling);
+}
+
+TEST_P(driving, releases_by_itself_when_asked_to) {
+    w.add_queue("s", "t", {"a"});
+    w.edit(w.schedulings, {"ns", "s"}, [](model::scheduling& s) { s.spec.release_on_completion = true; });
+    w.settle();
+    w.end_job("a");
+    w.settle();
+    EXPECT_EQ(w.s("s").status.state, "FinishedState");
+    EXPECT_EQ(w.s("s").status.job_states.at(0).state, "Completed");
+    EXPECT_EQ(model::find_condition(w.s("s").status.conditions, "Completed")->status, "True");
+    w.expect_nothing_left();
+    w.add_queue("s2", "t", {"a"});
+    w.settle();
+    EXPECT_EQ(w.running("s2"), "a:0");
+}
+
+TEST_P(driving, strict_and_relaxed_start_in_their_orders) {
+    for (std::string mode : {"strict", "relaxed"}) {
+        w.add_queue(mode, "t", {});
+        w.edit(w.schedulings, {"ns", mode}, [&](model::scheduling& s) {
+            s.spec.queue_based.reset();
+            s.spec.slot_based.emplace();
+            s.spec.slot_based->mode = mode;
+            s.spec.slot_based->jobs = {{{"", "a"}, {0}}, {{"", "b"}, {1}}, {{"", "c"}, {0}}, {{"", "d"}, {1}}};
+        });
+        w.settle();
+        EXPECT_EQ(w.running(mode), "a:0 b:1");
+        w.end_job("b");
+        w.settle();
+        EXPECT_EQ(w.running(mode), mode == "strict" ? "a:0" : "a:0 d:1");
+        w.end_job("a");
+        w.settle();
+        EXPECT_EQ(w.running(mode), mode == "strict" ? "c:0 d:1" : "d:1 c:0");
+        w.erase_scheduling(mode);
+        w.settle();
+        w.expect_nothing_left();
+    }
+}
+
+TEST_P(driving, a_slot_outside_the_layout_is_an_error_at_acquisition) {
+    w.add_queue("s", "t", {});
+    w.edit(w.schedulings, {"ns", "s"}, [&](model::scheduling& s) {
+        s.spec.queue_based.reset();
+        s.spec.slot_based = {"strict", {{{"", "a"}, {6}}}};
+    });
+    w.settle();
+    EXPECT_EQ(w.reason("s"), "SlotOutsideLayout");
+    w.expect_nothing_left();
+}
+
+TEST_P(driving, a_testbed_without_nodes_is_waited_for) {
+    w.add_testbed("empty", 0, 2);
+    w.add_queue("s", "empty", {"a"});
+    w.settle();
+    EXPECT_EQ(w.s("s").status.state, "AcquireState");
+    EXPECT_EQ(w.reason("s"), "TestbedEmpty");
+}
+
+TEST_P(driving, ended_assignments_are_kept_up_to_a_hundred) {
+    w.add_testbed("u", 1, 1);
+    std::vector<std::string> queue;
+    for (int i = 0; i < 103; ++i) {
+        queue.push_back(fmt::format("j{:03}", i));
+        w.add_job(queue.back());
+    }
+    w.add_queue("s", "u", queue);
+    for (const auto& name : queue) {
+        w.settle();
+        w.end_job(name);
+    }
+    w.settle();
+    EXPECT_EQ(w.s("s").status.state, "CompletedState");
+    EXPECT_EQ(w.s("s").status.assignments.size(), 100u);
+    EXPECT_EQ(w.s("s").status.last_run, 103);
+    EXPECT_EQ(w.s("s").status.progress->summary, "103/103");
+}
+
+/// Deleted after each single write of its life: nothing is ever left over.
+TEST(deletion, in_any_state_leaves_nothing) {
+    for (int at = 0; at < 40; ++at) {
+        world w;
+        w.crash = at % 2 == 1;
+        w.add_testbed("t", 3, 2);
+        for (const char* name : {"a", "b", "c"}) w.add_job(name);
+        w.add_queue("s", "t", {"a", "a", "a", "b", "a", "c", "c"});
+        object_key key{"ns", "s"};
+        for (int i = 0; i < at; ++i) {
+            if (!w.step_of(key)) w.sweep_jobs();
+            if (i == 25) w.end_job("a");
+        }
+        SCOPED_TRACE(fmt::format("deleted after step {}", at));
+        w.erase_scheduling("s");
+        w.settle();
+        EXPECT_TRUE(w.schedulings.empty());
+        w.expect_nothing_left();
+    }
+}
+
+TEST(deletion, of_one_that_was_never_looked_at) {
+    world w;
+    w.add_queue("s", "missing", {"missing"});
+    w.settle();
+    EXPECT_EQ(w.reason("s"), "TestbedMissing");
+    EXPECT_TRUE(w.s("s").metadata.finalizers.empty()) << "who holds nothing needs no finalizer";
+    w.erase_scheduling("s");
+    EXPECT_TRUE(w.schedulings.empty());
+}
+
+TEST(acquisition, lost_race_rolls_back) {
+    world w;
+    w.add_testbed("t", 1, 2);
+    w.add_job("a");
+    w.add_job("b");
+    w.add_queue("s", "t", {"a", "b"});
+    object_key key{"ns", "s"};
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(w.step_of(key));
+    EXPECT_EQ(w.writes.back(), "acquire a by s");
+    w.add_testbed("u", 1, 1);
+    w.add_queue("rival", "u", {"b"});
+    w.edit(w.jobs, {"ns", "b"}, [&](model::batchjob& j) {
+        j.spec.active_scheduling = {"ns", "rival", w.s("rival").metadata.uid};
+    });
+    w.settle();
+    EXPECT_EQ(w.reason("s"), "JobHeld");
+    EXPECT_EQ(w.s("s").status.epoch, 1);
+    EXPECT_TRUE(w.t("t").hold().empty());
+    EXPECT_FALSE(w.job("a").spec.active_scheduling);
+    EXPECT_EQ(w.running("rival"), "b:0");
+}
+
+TEST(acquisition, at_rest_nothing_is_written) {
+    world w;
+    w.add_testbed("t", 2, 2);
+    w.add_job("a");
+    w.add_queue("s", "t", {"a"});
+    w.settle();
+    w.writes.clear();
+    w.settle();
+    EXPECT_TRUE(w.writes.empty());
+}
+
+}  // namespace
+}  // namespace esi::scheduling

@@ -1,0 +1,369 @@
+#include "scheduling/interface/legacy/routes.h"
+
+#include <algorithm>
+
+#include "model/json.h"
+#include "scheduling/interface/legacy/content.h"
+
+namespace esi::scheduling::legacy {
+
+namespace {
+
+namespace types = kube::types;
+using nlohmann::json;
+
+constexpr seconds longest_wait_for_deletion{10};
+constexpr int most_tries = 5;
+
+template <class T>
+std::vector<std::shared_ptr<const T>> in_namespace(const kube::store<T>& of, const std::string& ns) {
+    std::vector<std::shared_ptr<const T>> out;
+    for (auto at = of.all().lower_bound({ns, ""}); at != of.all().end() && at->first.namespace_ == ns;
+         ++at) {
+        out.push_back(at->second);
+    }
+    return out;
+}
+
+bool holds_encoded_slash(std::string_view path) {
+    return path.find("%2F") != std::string_view::npos || path.find("%2f") != std::string_view::npos;
+}
+
+http::server_reply bad_path() {
+    http::server_reply out(400, "text/html;charset=utf-8",
+                           "<!doctype html><html lang=\"en\"><head><title>HTTP Status 400 – Bad "
+                           "Request</title></head><body><h1>HTTP Status 400 – Bad Request</h1>"
+                           "</body></html>");
+    out.headers.emplace_back("Content-Language", "en");
+    return out;
+}
+
+}  // namespace
+
+routes::routes(sources from, std::string ns, bool open)
+    : from_(from), namespace_(std::move(ns)), open_(open) {}
+
+void routes::add(http::router& router, std::string method, const std::string& pattern, answer how) {
+    router.add(std::move(method), pattern,
+               [this, how](request from) { return serve(std::move(from), how); });
+}
+
+void routes::add_options(http::router& router, const std::string& pattern, std::string allow) {
+    router.add("OPTIONS", pattern,
+               [this, allow = std::move(allow)](const request& from) -> asio::awaitable<reply> {
+                   struct answering {
+                       static asio::awaitable<reply> now(reply out) { co_return out; }
+                   };
+                   if (!open_ && !from.peer_is_loopback) return answering::now(refused(from, 403));
+                   reply out(200, "", "");
+                   out.headers.emplace_back("Allow", allow);
+                   out.headers.emplace_back("Accept-Patch", "");
+                   return answering::now(std::move(out));
+               });
+}
+
+void routes::add_to(http::router& router) {
+    // Slashes at the end are ignored, but where the original's own path ends with one.
+    for (std::string slash : {"", "/"}) {
+        add(router, "GET", "/external/testbeds" + slash, &routes::get_testbeds);
+        add(router, "GET", "/external/testbeds/{name}" + slash, &routes::get_testbed);
+        add(router, "GET", "/external/jobs" + slash, &routes::get_jobs);
+        add(router, "GET", "/external/jobs/{name}" + slash, &routes::get_job);
+        // The order is that of the header Allow.
+        add(router, "POST", "/external/schedulings" + slash, &routes::post_scheduling);
+        add(router, "GET", "/external/schedulings" + slash, &routes::get_schedulings);
+        add(router, "GET", "/external/schedulings/{name}" + slash, &routes::get_scheduling);
+        add(router, "DELETE", "/external/schedulings/{name}" + slash, &routes::delete_scheduling);
+        add_options(router, "/external/testbeds" + slash, "GET,HEAD,OPTIONS");
+        add_options(router, "/external/testbeds/{name}" + slash, "GET,HEAD,OPTIONS");
+        add_options(router, "/external/jobs/{name}" + slash, "GET,HEAD,OPTIONS");
+        add_options(router, "/external/schedulings" + slash, "POST,GET,HEAD,OPTIONS");
+        add_options(router, "/external/schedulings/{name}" + slash, "GET,HEAD,DELETE,OPTIONS");
+    }
+    add(router, "PUT", "/external/jobs/", &routes::put_job);
+    add_options(router, "/external/jobs", "GET,HEAD,OPTIONS");
+    add_options(router, "/external/jobs/", "GET,HEAD,PUT,OPTIONS");
+    for (std::string prefix : {"/", "/external"}) {
+        router.on_miss(prefix, [this](const request& from, const std::vector<std::string>& allowed) {
+            return miss(from, allowed);
+        });
+    }
+}
+
+asio::awaitable<routes::reply> routes::serve(request from, answer how) {
+    if (!open_ && !from.peer_is_loopback) {
+        co_return refused(from, 403,
+                          {"/external has no authentication and answers loopback only; "
+                           "--legacy-open opens it"});
+    }
+    if (holds_encoded_slash(from.raw_path)) co_return bad_path();
+    if (!accepts_json(from.header("accept"))) co_return refused(from, 406);
+    if (!from_.schedulings.synced() || !from_.jobs.synced() || !from_.testbeds.synced()) {
+        co_return refused(from, 503, {"the caches are not filled yet"});
+    }
+    co_return co_await (this->*how)(std::move(from));
+}
+
+routes::reply routes::miss(const request& from, const std::vector<std::string>& allowed) const {
+    if (from.raw_path.starts_with("/external")) {
+        if (!open_ && !from.peer_is_loopback) return refused(from, 403);
+        if (holds_encoded_slash(from.raw_path)) return bad_path();
+    }
+    std::string allow;
+    for (const auto& method : allowed) {
+        if (method == "OPTIONS" || method == "HEAD") continue;
+        if (from.raw_path == "/external/jobs/" && method == "PUT") continue;
+        allow += (allow.empty() ? "" : ", ") + method;
+    }
+    auto out = refused(from, allow.empty() ? 404 : 405);
+    if (!allow.empty()) {
+        out.headers.emplace_back("Allow", allow);
+    } else {
+        for (const char* name :
+             {"Origin", "Access-Control-Request-Method", "Access-Control-Request-Headers"}) {
+            out.headers.emplace_back("Vary", name);
+        }
+    }
+    return out;
+}
+
+model::object_key routes::key(const request& from) const {
+    auto name = from.variables.find("name");
+    return {namespace_, name == from.variables.end() ? std::string() : name->second};
+}
+
+routes::reply routes::ok(const ordered_json& body) const {
+    return {200, "application/json", text_of(body)};
+}
+
+routes::reply routes::refused(const request& from, int status,
+                              const std::vector<std::string>& messages) const {
+    auto out = error_reply(from, status, from_.time.wall(), messages);
+    if (status == 503) out.headers.emplace_back("Retry-After", "2");
+    return out;
+}
+
+routes::reply routes::refused(const request& from, const error& why) const {
+    switch (why.code) {
+        case errc::not_found: return refused(from, 404, {why.text});
+        case errc::forbidden: return refused(from, 403, {why.text});
+        case errc::bad_request:
+        case errc::invalid: return refused(from, 400, {why.text});
+        case errc::conflict:
+        case errc::already_exists: return refused(from, 409, {why.text});
+        default: return refused(from, 503, {why.text});
+    }
+}
+
+std::optional<routes::reply> routes::unreadable(const request& from) const {
+    auto type = from.header("content-type");
+    if (is_json(type)) return std::nullopt;
+    if (type.empty() && from.body.empty()) return refused(from, 400, {"the body is missing"});
+    auto out = refused(from, 415);
+    out.headers.emplace_back("Accept", "application/json, application/*+json");
+    return out;
+}
+
+// --- testbeds ---
+
+ordered_json routes::shown(const model::testbed& of) const {
+    if (!of.status.slots.empty() || !of.status.layout || of.status.layout->nodes.empty()) {
+        return external(of);
+    }
+    // Slots are left out of the status of large testbeds.
+    std::map<int, std::string> reserved;
+    const auto key = of.metadata.key();
+    for (const auto& [unused, job] : from_.jobs.all()) {
+        const auto& request = job->spec.creation_request;
+        if (!request || request->testbed_name != key || model::is_final(job->status.state)) continue;
+        if (grid::hold_of_run(request->run) != of.hold()) continue;
+        for (int slot : request->slot_ids) reserved[slot] = job->metadata.name;
+    }
+    auto pods = from_.pods.by_index("testbed", key.text());
+    return external(of, grid::look(*of.status.layout, pods), reserved);
+}
+
+asio::awaitable<routes::reply> routes::get_testbeds(request) {
+    auto body = ordered_json::array();
+    for (const auto& each : in_namespace(from_.testbeds, namespace_)) body.push_back(shown(*each));
+    co_return ok(body);
+}
+
+asio::awaitable<routes::reply> routes::get_testbed(request from) {
+    auto found = from_.testbeds.find(key(from));
+    co_return found ? ok(shown(*found)) : refused(from, 404);
+}
+
+// --- jobs ---
+
+asio::awaitable<routes::reply> routes::get_jobs(request) {
+    auto body = ordered_json::object();
+    for (const auto& each : in_namespace(from_.jobs, namespace_)) {
+        body[each->metadata.name] = external(*each);
+    }
+    co_return ok(body);
+}
+
+asio::awaitable<routes::reply> routes::get_job(request from) {
+    auto found = from_.jobs.find(key(from));
+    co_return found ? ok(external(*found)) : refused(from, 404);
+}
+
+asio::awaitable<routes::reply> routes::put_job(request from) {
+    if (auto wrong = unreadable(from)) co_return std::move(*wrong);
+    auto wanted = read_job(from.body);
+    if (!wanted) co_return refused(from, 400, wanted.error());
+    auto kind = kube::patch_kind::merge;
+    json patch{{"spec", {{"externalScheduler", nullptr}}}};
+    if (const auto& notes = wanted->external_scheduler) {
+        // A JSON patch replaces the whole map; a merge would keep members that are left out.
+        auto value = model::encode(*notes);
+        kind = kube::patch_kind::json;
+        patch = json::array({{{"op", "add"},
+                              {"path", "/spec/externalScheduler"},
+                              {"value", value.is_null() ? json::object() : std::move(value)}}});
+    }
+    auto done = co_await from_.api.patch(types::batchjob, namespace_, wanted->name, kind,
+                                         std::move(patch));
+    if (!done) co_return refused(from, done.error());
+    auto job = model::decode<model::batchjob>(*done, "BatchJob");
+    if (!job) co_return refused(from, job.error());
+    co_await seen([this] { return from_.jobs.version(); }, job->metadata.resource_version);
+    co_return ok(external(*job));
+}
+
+// --- schedulings ---
+
+asio::awaitable<routes::reply> routes::get_schedulings(request) {
+    auto body = ordered_json::array();
+    for (const auto& each : in_namespace(from_.schedulings, namespace_)) {
+        body.push_back(external(*each));
+    }
+    co_return ok(body);
+}
+
+asio::awaitable<routes::reply> routes::get_scheduling(request from) {
+    auto found = from_.schedulings.find(key(from));
+    co_return found ? ok(external(*found)) : refused(from, 404);
+}
+
+asio::awaitable<result<std::string>> routes::create(const scheduling_request& wanted) {
+    auto spec = wanted.spec(namespace_);
+    for (const char* either : {"queueBased", "slotBased"}) {
+        if (spec[either].is_null()) spec.erase(either);
+    }
+    json object{{"apiVersion", types::scheduling.api_version()},
+                {"kind", types::scheduling.kind},
+                {"metadata", {{"name", wanted.name}, {"namespace", namespace_}}},
+                {"spec", std::move(spec)}};
+    return from_.api.create(types::scheduling, namespace_, std::move(object));
+}
+
+asio::awaitable<routes::reply> routes::post_scheduling(request from) {
+    if (auto wrong = unreadable(from)) co_return std::move(*wrong);
+    auto wanted = read_scheduling(from.body);
+    if (!wanted) co_return refused(from, 400, wanted.error());
+    const model::object_key name{namespace_, wanted->name};
+    error last{errc::conflict, "the Scheduling was changed by others meanwhile"};
+    for (int tries = 0; tries < most_tries; ++tries) {
+        auto present = co_await from_.api.get(types::scheduling, namespace_, wanted->name);
+        result<std::string> done;
+        if (present) {
+            auto old = model::decode<model::scheduling>(*present, "Scheduling");
+            if (!old) co_return refused(from, old.error());
+            if (old->metadata.deleting()) {
+                const bool went = co_await gone(name, old->metadata.uid);
+                if (!went) {
+                    co_return refused(from, 503, {"the Scheduling of that name is still being deleted"});
+                }
+                continue;
+            }
+            const auto& testbed = old->spec.testbed;
+            if (testbed.name != wanted->test_bed ||
+                (!testbed.namespace_.empty() && testbed.namespace_ != namespace_)) {
+                co_return refused(from, 400, {"testBed cannot be changed; it is " + testbed.name});
+            }
+            auto spec = wanted->spec(namespace_);
+            spec.erase("testbed");
+            json patch{{"metadata", {{"uid", old->metadata.uid}}}, {"spec", std::move(spec)}};
+            done = co_await from_.api.patch(types::scheduling, namespace_, wanted->name,
+                                            kube::patch_kind::merge, std::move(patch));
+        } else if (present.error().code == errc::not_found) {
+            done = co_await create(*wanted);
+        } else {
+            co_return refused(from, present.error());
+        }
+        if (done) {
+            auto stored = model::decode<model::scheduling>(*done, "Scheduling");
+            if (!stored) co_return refused(from, stored.error());
+            co_await seen([this] { return from_.schedulings.version(); },
+                          stored->metadata.resource_version);
+            co_return ok(external(*stored));
+        }
+        last = done.error();
+        const bool raced = last.code == errc::conflict || last.code == errc::already_exists ||
+                           last.code == errc::not_found;
+        if (!raced) break;
+    }
+    co_return refused(from, last);
+}
+
+asio::awaitable<routes::reply> routes::delete_scheduling(request from) {
+    const auto name = key(from);
+    auto cached = from_.schedulings.find(name);
+    model::scheduling was;
+    if (cached) {
+        was = *cached;
+    } else {
+        // What was made a moment ago through another replica may not be in the cache yet.
+        const bool possible = std::ranges::all_of(name.name, [](char c) {
+            return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+        });
+        if (!possible || name.name.empty()) co_return reply(304, "", "");
+        auto live = co_await from_.api.get(types::scheduling, namespace_, name.name);
+        if (!live) {
+            if (live.error().code == errc::not_found) co_return reply(304, "", "");
+            co_return refused(from, live.error());
+        }
+        auto read = model::decode<model::scheduling>(*live, "Scheduling");
+        if (!read) co_return refused(from, read.error());
+        was = std::move(*read);
+    }
+    auto done = co_await from_.api.remove(types::scheduling, namespace_, name.name,
+                                          kube::preconditions(was.metadata.uid));
+    if (!done) {
+        const auto code = done.error().code;
+        if (code == errc::not_found || code == errc::conflict) co_return reply(304, "", "");
+        co_return refused(from, done.error());
+    }
+    co_return ok(external(was));
+}
+
+// --- waiting ---
+
+asio::awaitable<bool> routes::gone(model::object_key name, std::string uid) {
+    const auto deadline = from_.time.now() + longest_wait_for_deletion;
+    while (from_.time.now() < deadline) {
+        auto cached = from_.schedulings.find(name);
+        if (!cached || cached->metadata.uid != uid) {
+            auto live = co_await from_.api.get(types::scheduling, namespace_, name.name);
+            if (!live && live.error().code == errc::not_found) co_return true;
+            if (live) {
+                auto read = model::decode<model::scheduling>(*live, "Scheduling");
+                if (read && read->metadata.uid != uid) co_return true;
+            }
+            co_await from_.time.sleep_for(milliseconds(40));
+        }
+        co_await from_.time.sleep_for(milliseconds(10));
+    }
+    co_return false;
+}
+
+asio::awaitable<void> routes::seen(std::function<std::string()> shown, std::string version) {
+    const auto deadline = from_.time.now() + seconds(1);
+    while (!model::version_at_least(shown(), version) && from_.time.now() < deadline) {
+        co_await from_.time.sleep_for(milliseconds(2));
+    }
+}
+
+}  // namespace esi::scheduling::legacy

@@ -1,0 +1,166 @@
+#include "scheduling/plan.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "scheduling/words.h"
+
+namespace esi::scheduling {
+
+namespace {
+
+using model::object_key;
+
+object_key with_namespace(object_key key, const model::scheduling& of) {
+    if (key.namespace_.empty()) key.namespace_ = of.metadata.namespace_;
+    return key;
+}
+
+void read_queue(plan& out, const model::scheduling& of) {
+    std::map<object_key, std::size_t> index;
+    for (const auto& entry : *of.spec.queue_based) {
+        auto name = with_namespace(entry, of);
+        auto [at, first] = index.try_emplace(name, out.jobs.size());
+        if (first) out.jobs.push_back({name, 0, {}});
+        ++out.jobs[at->second].slots_wanted;
+        out.entries.push_back(std::move(name));
+    }
+    if (out.jobs.size() > most_jobs) {
+        out.wrong = fault{"TooManyJobs",
+                          fmt::format("queueBased names {} different jobs, at most {} are possible; "
+                                      "split it into several Schedulings",
+                                      out.jobs.size(), most_jobs)};
+    }
+}
+
+void read_slots(plan& out, const model::slot_based_spec& spec, const model::scheduling& of) {
+    out.mode = spec.mode == "relaxed" ? plan_mode::relaxed : plan_mode::strict;
+    for (const auto& job : spec.jobs) {
+        auto name = with_namespace(job.name, of);
+        if (out.find(name) != nullptr) {
+            out.wrong = fault{"DuplicateJob",
+                              fmt::format("slotBased names {} twice; name it once, with all its slots",
+                                          job_text(name))};
+            continue;
+        }
+        out.jobs.push_back({name, static_cast<int>(job.slot_ids.size()), job.slot_ids});
+    }
+}
+
+/// What a person changed of the spec after it was frozen, apart from the queue.
+void compare_frozen(plan& out, const model::scheduling_spec& frozen, const model::scheduling& of) {
+    const auto& spec = of.spec;
+    auto now = frozen_spec(of);
+    if (now.slot_based != frozen.slot_based || (spec.queue_based && frozen.slot_based)) {
+        out.ignored.push_back(frozen.slot_based
+                                  ? "slotBased was changed after the first start; the plan stays"
+                                  : "slotBased was set after the first start; the queue stays");
+    }
+    if (now.release_on_completion != frozen.release_on_completion) {
+        out.ignored.push_back(fmt::format("releaseOnCompletion was changed after the first start; "
+                                          "it stays {}",
+                                          frozen.release_on_completion));
+    }
+    if (now.submit_timeout_seconds != frozen.submit_timeout_seconds) {
+        out.ignored.push_back(fmt::format("submitTimeoutSeconds was changed after the first start; "
+                                          "it stays {}",
+                                          frozen.submit_timeout_seconds.value_or(0)));
+    }
+    if (now.schedule_timeout_seconds != frozen.schedule_timeout_seconds) {
+        out.ignored.push_back(fmt::format("scheduleTimeoutSeconds was changed after the first start; "
+                                          "it stays {}",
+                                          frozen.schedule_timeout_seconds.value_or(0)));
+    }
+}
+
+void compare_started(plan& out, const model::scheduling& of) {
+    std::vector<std::string> gone;
+    for (const auto& assigned : of.status.assignments) {
+        const auto* job = out.find(assigned.job.key());
+        if (job == nullptr) {
+            gone.push_back(job_text(assigned.job.key()));
+        } else if (job->slots_wanted != static_cast<int>(assigned.slot_ids.size())) {
+            out.ignored.push_back(fmt::format("{} was started with {} slots and now has {} entries",
+                                              job_text(job->name), assigned.slot_ids.size(),
+                                              job->slots_wanted));
+        }
+    }
+    if (!gone.empty()) {
+        out.ignored.push_back(
+            fmt::format("taken out after the start, which stands: {}", enumerate(gone)));
+    }
+}
+
+}  // namespace
+
+std::string_view to_string(plan_mode mode) {
+    switch (mode) {
+        case plan_mode::queue: return "queue";
+        case plan_mode::strict: return "strict";
+        case plan_mode::relaxed: return "relaxed";
+    }
+    return "queue";
+}
+
+const planned_job* plan::find(const object_key& name) const {
+    for (const auto& job : jobs) {
+        if (job.name == name) return &job;
+    }
+    return nullptr;
+}
+
+object_key testbed_of(const model::scheduling& of) {
+    return with_namespace(of.spec.testbed, of);
+}
+
+model::scheduling_spec frozen_spec(const model::scheduling& of) {
+    model::scheduling_spec out = of.spec;
+    out.testbed = testbed_of(of);
+    out.queue_based.reset();
+    out.submit_timeout_seconds = of.spec.submit_timeout_seconds.value_or(600);
+    out.schedule_timeout_seconds = of.spec.schedule_timeout_seconds.value_or(300);
+    return out;
+}
+
+plan plan_of(const model::scheduling& of) {
+    plan out;
+    const auto& frozen = of.status.plan;
+    auto base = frozen ? *frozen : frozen_spec(of);
+    out.release_on_completion = base.release_on_completion;
+    out.submit_timeout_seconds = base.submit_timeout_seconds.value_or(600);
+    out.schedule_timeout_seconds = base.schedule_timeout_seconds.value_or(300);
+    if (base.slot_based && (frozen || !of.spec.queue_based)) {
+        read_slots(out, *base.slot_based, of);
+    } else if (of.spec.queue_based) {
+        read_queue(out, of);
+    }
+    if (frozen) {
+        compare_frozen(out, *frozen, of);
+        compare_started(out, of);
+    }
+    return out;
+}
+
+std::optional<fault> misfit(const planned_job& job, int slots) {
+    if (job.slots_wanted > slots) {
+        return fault{"TooManySlots", fmt::format("{} needs {} slots, the Testbed has {}",
+                                                 job_text(job.name), job.slots_wanted, slots)};
+    }
+    for (int id : job.slot_ids) {
+        if (id >= 0 && id < slots) continue;
+        return fault{"SlotOutsideLayout",
+                     fmt::format("{} wants slot {}, the Testbed has slots 0 to {}",
+                                 job_text(job.name), id, slots - 1)};
+    }
+    return std::nullopt;
+}
+
+std::optional<fault> misfit(const plan& of, int slots) {
+    for (const auto& job : of.jobs) {
+        if (auto found = misfit(job, slots)) return found;
+    }
+    return std::nullopt;
+}
+
+}  // namespace esi::scheduling

@@ -1,0 +1,67 @@
+// What a Scheduling wants, read from its spec and from what has been committed already. Pure; made
+// anew for every look, owned by the caller.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/scheduling.h"
+
+namespace esi::scheduling {
+
+enum class plan_mode { queue, strict, relaxed };
+
+std::string_view to_string(plan_mode mode);
+
+/// One BatchJob of the plan. Queue: as many slots as it has entries; else exactly `slot_ids`.
+struct planned_job {
+    model::object_key name;
+    int slots_wanted = 0;
+    std::vector<int> slot_ids;
+    bool operator==(const planned_job&) const = default;
+};
+
+/// Why a plan cannot be started: a CamelCase reason for programs, a sentence for people.
+struct fault {
+    std::string reason;
+    std::string text;
+    bool operator==(const fault&) const = default;
+};
+
+struct plan {
+    plan_mode mode = plan_mode::queue;
+    /// Different jobs, in the order of their first appearance.
+    std::vector<planned_job> jobs;
+    /// Queue only: every entry, in order.
+    std::vector<model::object_key> entries;
+    bool release_on_completion = false;
+    int submit_timeout_seconds = 600;
+    int schedule_timeout_seconds = 300;
+    /// Changes of the spec that are not acted on, one sentence each.
+    std::vector<std::string> ignored;
+    /// Set when the spec is wrong whatever the Testbed looks like.
+    std::optional<fault> wrong;
+
+    const planned_job* find(const model::object_key& name) const;
+};
+
+/// More different jobs than this do not fit into one status (etcd's limit of an object).
+inline constexpr std::size_t most_jobs = 1024;
+
+/// Namespaces default to the Scheduling's own. After the first assignment everything but the queue
+/// is taken from status.plan, and what differs from it is listed in `ignored`.
+plan plan_of(const model::scheduling& of);
+
+/// The Testbed's key, its namespace defaulted.
+model::object_key testbed_of(const model::scheduling& of);
+
+/// Why `job` can never start in a layout of `slots` positions: TooManySlots or SlotOutsideLayout.
+std::optional<fault> misfit(const planned_job& job, int slots);
+/// The first of these, over all jobs.
+std::optional<fault> misfit(const plan& of, int slots);
+
+/// The spec without its queue, defaults filled in: what status.plan keeps.
+model::scheduling_spec frozen_spec(const model::scheduling& of);
+
+}  // namespace esi::scheduling

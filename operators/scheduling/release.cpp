@@ -1,0 +1,63 @@
+#include "scheduling/release.h"
+
+#include <set>
+
+#include "scheduling/words.h"
+
+namespace esi::scheduling {
+
+namespace {
+
+bool of_self(const model::batchjob& job, const model::scheduling& self) {
+    if (names(job, self)) return true;
+    return !job.spec.active_scheduling && requested_by(job, self.metadata.uid);
+}
+
+}  // namespace
+
+std::vector<model::object_key> jobs_of_release(const view& v, const plan& wants) {
+    std::set<model::object_key> keys(v.named.begin(), v.named.end());
+    for (const auto& job : wants.jobs) keys.insert(job.name);
+    for (const auto& assigned : v.self->status.assignments) keys.insert(assigned.job.key());
+    return {keys.begin(), keys.end()};
+}
+
+std::shared_ptr<const model::batchjob> job_to_release(const view& v, const plan& wants) {
+    for (const auto& key : jobs_of_release(v, wants)) {
+        auto job = v.find_job(key);
+        if (job && of_self(*job, *v.self)) return job;
+    }
+    return nullptr;
+}
+
+std::vector<std::string> release_waits(const view& v, const plan& wants) {
+    const auto& uid = v.self->metadata.uid;
+    std::vector<std::string> out;
+    for (const auto& key : jobs_of_release(v, wants)) {
+        auto job = v.find_job(key);
+        if (!job) continue;
+        const auto& application = job->status.application;
+        if (application && owner_of_run(application->run) == uid) {
+            out.push_back("the end of " + application->kind + " " +
+                          model::object_key{key.namespace_, application->name}.text());
+        } else if (!job->spec.active_scheduling &&
+                   job->status.observed_generation != job->metadata.generation) {
+            out.push_back(job_text(key) + " to look at its release");
+        }
+    }
+    for (const auto& pod : v.job_pods()) {
+        if (owner_of_run(pod->run()) == uid) {
+            out.push_back("the end of Pod " + pod->metadata.key().text());
+        }
+    }
+    return out;
+}
+
+bool owns_anything(const view& v, const plan& wants) {
+    if (!v.self->status.assignments.empty()) return true;
+    if (job_to_release(v, wants)) return true;
+    auto testbed = v.find_testbed(testbed_of(*v.self));
+    return testbed && held_by(*testbed, v.self->metadata.uid);
+}
+
+}  // namespace esi::scheduling

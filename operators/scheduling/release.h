@@ -1,0 +1,27 @@
+// The way back, seen from the objects: what still names a Scheduling, and what its release waits
+// for. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scheduling/plan.h"
+#include "scheduling/view.h"
+
+namespace esi::scheduling {
+
+/// Jobs that the release is about: of the plan, of assignments, and whatever names `v.self`.
+std::vector<model::object_key> jobs_of_release(const view& v, const plan& wants);
+
+/// The first job, in key order, that still names `v.self` or carries its request without naming
+/// another Scheduling. Null when there is none.
+std::shared_ptr<const model::batchjob> job_to_release(const view& v, const plan& wants);
+
+/// What has to go before the assignments may be cleared, one sentence each: jobs that have not
+/// looked at their release yet, applications and pods of a run of this Scheduling.
+std::vector<std::string> release_waits(const view& v, const plan& wants);
+
+/// Something on the server still belongs to `v.self`: hold, jobs or assignments.
+bool owns_anything(const view& v, const plan& wants);
+
+}  // namespace esi::scheduling

@@ -1,0 +1,101 @@
+#include "scheduling/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "scheduling/words.h"
+
+namespace esi::scheduling {
+
+namespace {
+
+using model::object_key;
+namespace job_state = model::job_state;
+
+constexpr std::string_view ladder[] = {"Acquiring", "InQueue", "Submitted", "Scheduled", "Completed"};
+
+std::size_t rung_of(std::string_view state) {
+    auto found = std::ranges::find(ladder, state);
+    return found == std::end(ladder) ? 0 : static_cast<std::size_t>(found - std::begin(ladder));
+}
+
+bool bound(const model::batchjob& job) {
+    const auto& state = job.status.state;
+    return state == job_state::scheduled || state == job_state::running;
+}
+
+std::string failure_text(const view& v, const object_key& key, std::string_view outcome) {
+    if (outcome == "Deleted") return job_text(key) + " was deleted while it was assigned";
+    if (outcome == "ReleasedByHand") return job_text(key) + " was taken away by hand";
+    auto job = v.find_job(key);
+    if (!job || job->status.problems.empty()) return job_text(key) + " failed";
+    return job_text(key) + " failed: " + job->status.problems.front();
+}
+
+}  // namespace
+
+bool started_and_dropped(const model::batchjob& job, const model::scheduling& by) {
+    return names(job, by) && requested_by(job, by.metadata.uid) &&
+           model::is_final(job.status.state);
+}
+
+void report_jobs(const view& v, const plan& wants, const std::set<object_key>& skipped,
+                 model::scheduling_status& status) {
+    std::map<object_key, const model::assignment*> assigned;
+    for (const auto& a : status.assignments) assigned[a.job.key()] = &a;
+    std::map<object_key, std::size_t> before;
+    for (const auto& job : status.job_states) before[job.name] = rung_of(job.state);
+
+    std::vector<object_key> keys;
+    for (const auto& job : wants.jobs) keys.push_back(job.name);
+    for (const auto& a : status.assignments) {
+        if (wants.find(a.job.key()) == nullptr) keys.push_back(a.job.key());
+    }
+
+    model::progress_counts counts;
+    counts.total = static_cast<int>(keys.size());
+    status.job_states.clear();
+    for (const auto& key : keys) {
+        auto job = v.find_job(key);
+        auto at = assigned.find(key);
+        std::size_t rung = 0;
+        if (skipped.contains(key)) {
+            rung = rung_of("Completed");
+            ++counts.failed;
+        } else if (at != assigned.end()) {
+            const auto& a = *at->second;
+            rung = rung_of("Submitted");
+            if (a.ended) {
+                rung = rung_of("Completed");
+                (a.outcome == "Succeeded" ? counts.done : counts.failed) += 1;
+                if (a.outcome != "Succeeded") {
+                    status.problems.push_back(failure_text(v, key, a.outcome));
+                }
+            } else {
+                if (job && job->metadata.uid == a.job.uid && bound(*job)) rung = rung_of("Scheduled");
+                if (auto was = before.find(key); was != before.end()) {
+                    rung = std::max(rung, was->second);
+                }
+            }
+        } else if (job && started_and_dropped(*job, *v.self)) {
+            rung = rung_of("Completed");
+            (job->status.state == job_state::completed ? counts.done : counts.failed) += 1;
+        } else if (job && names(*job, *v.self)) {
+            rung = rung_of("InQueue");
+        }
+        status.job_states.push_back({key, std::string(ladder[rung])});
+    }
+    counts.summary = fmt::format("{}/{}", counts.done, counts.total);
+    if (counts.failed > 0) counts.summary += fmt::format(" ({} failed)", counts.failed);
+    status.progress = counts;
+}
+
+void set(model::scheduling_status& status, const model::scheduling& of, std::string_view type,
+         bool holds, std::string_view reason, std::string_view message, wall_time now) {
+    model::set_condition(status.conditions, type, holds ? "True" : "False", reason, message,
+                         of.metadata.generation, now);
+}
+
+}  // namespace esi::scheduling

@@ -1,0 +1,83 @@
+#include "scheduling/view.h"
+
+#include "scheduling/words.h"
+
+namespace esi::scheduling {
+
+namespace {
+
+template <class T>
+std::shared_ptr<const T> find_in(const objects<T>* cache, const objects<T>* fresh,
+                                 const model::object_key& key) {
+    if (fresh != nullptr) {
+        if (auto found = fresh->find(key); found != fresh->end()) return found->second;
+    }
+    if (cache == nullptr) return nullptr;
+    auto found = cache->find(key);
+    return found == cache->end() ? nullptr : found->second;
+}
+
+}  // namespace
+
+std::shared_ptr<const model::testbed> view::find_testbed(const model::object_key& key) const {
+    return find_in(testbeds, fresh ? &fresh->testbeds : nullptr, key);
+}
+
+std::shared_ptr<const model::batchjob> view::find_job(const model::object_key& key) const {
+    return find_in(jobs, fresh ? &fresh->jobs : nullptr, key);
+}
+
+std::shared_ptr<const model::scheduling> view::find_scheduling(const model::object_key& key) const {
+    if (self && self->metadata.key() == key) return self;
+    return find_in<model::scheduling>(schedulings, nullptr, key);
+}
+
+std::vector<std::shared_ptr<const model::batchjob>> view::jobs_of_self() const {
+    std::set<model::object_key> keys(named.begin(), named.end());
+    if (fresh != nullptr) {
+        for (const auto& [key, unused] : fresh->jobs) keys.insert(key);
+    }
+    std::vector<std::shared_ptr<const model::batchjob>> out;
+    for (const auto& key : keys) {
+        auto job = find_job(key);
+        if (job && names(*job, *self)) out.push_back(std::move(job));
+    }
+    return out;
+}
+
+std::vector<grid::pod_pointer> view::job_pods() const {
+    if (fresh != nullptr && fresh->job_pods) return *fresh->job_pods;
+    std::vector<grid::pod_pointer> out;
+    for (const auto& pod : pods) {
+        if (!pod->is_ghost()) out.push_back(pod);
+    }
+    return out;
+}
+
+bool names(const model::batchjob& job, const model::scheduling& whom) {
+    const auto& active = job.spec.active_scheduling;
+    if (!active) return false;
+    if (!active->uid.empty()) return active->uid == whom.metadata.uid;
+    return active->key() == whom.metadata.key();
+}
+
+bool requested_by(const model::batchjob& job, std::string_view scheduling_uid) {
+    return job.spec.creation_request &&
+           owner_of_run(job.spec.creation_request->run) == scheduling_uid;
+}
+
+bool held_by(const model::testbed& testbed, std::string_view scheduling_uid) {
+    return !testbed.hold().empty() && grid::scheduling_uid_of_hold(testbed.hold()) == scheduling_uid;
+}
+
+std::string_view owner_of_run(std::string_view run) {
+    return grid::scheduling_uid_of_hold(grid::hold_of_run(run));
+}
+
+std::string holder_text(const model::testbed& testbed) {
+    auto holder = testbed.holder();
+    if (holder.name.empty()) return "hold " + std::string(testbed.hold());
+    return scheduling_text(holder);
+}
+
+}  // namespace esi::scheduling

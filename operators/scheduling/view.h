@@ -1,0 +1,73 @@
+// What one decision looks at: the caches of the process, and on top of them what is newer than they
+// are (answers to own writes, live reads). Read-only; lives for one look and owns nothing of the
+// caches.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "grid/grid.h"
+#include "model/batchjob.h"
+#include "model/scheduling.h"
+#include "model/testbed.h"
+
+namespace esi::scheduling {
+
+template <class T>
+using objects = std::map<model::object_key, std::shared_ptr<const T>>;
+
+/// Newer than the caches, gathered within one reconcile and dropped with it. A null pointer means
+/// that the object is known to be gone.
+struct newer {
+    std::shared_ptr<const model::scheduling> self;
+    objects<model::testbed> testbeds;
+    objects<model::batchjob> jobs;
+    /// Job pods of the Testbed, read live; ghosts left out.
+    std::optional<std::vector<grid::pod_pointer>> job_pods;
+
+    // Live reads since the last write: what is in this view of these objects was on the server
+    // after everything that was decided before.
+    bool testbed_read = false;
+    std::set<model::object_key> jobs_read;
+    /// All jobs of the release and all job pods of the Testbed were read live.
+    bool release_read = false;
+};
+
+struct view {
+    std::shared_ptr<const model::scheduling> self;
+    const objects<model::scheduling>* schedulings = nullptr;
+    const objects<model::testbed>* testbeds = nullptr;
+    const objects<model::batchjob>* jobs = nullptr;
+    /// Keys of the jobs whose activeScheduling has the name of `self`, as the cache files them.
+    std::vector<model::object_key> named;
+    /// Every pod with the labels of the Testbed of `self`: ghosts and job pods.
+    std::vector<grid::pod_pointer> pods;
+    const newer* fresh = nullptr;
+
+    /// Null where there is none.
+    std::shared_ptr<const model::testbed> find_testbed(const model::object_key& key) const;
+    std::shared_ptr<const model::batchjob> find_job(const model::object_key& key) const;
+    std::shared_ptr<const model::scheduling> find_scheduling(const model::object_key& key) const;
+    /// Jobs that name `self` now, in key order.
+    std::vector<std::shared_ptr<const model::batchjob>> jobs_of_self() const;
+    /// Job pods, the live ones where they were read.
+    std::vector<grid::pod_pointer> job_pods() const;
+};
+
+/// True where the job's activeScheduling is this very Scheduling (a reference without uid is judged
+/// by the name, as the original wrote it).
+bool names(const model::batchjob& job, const model::scheduling& whom);
+/// True where the job's creationRequest carries a run of this very Scheduling.
+bool requested_by(const model::batchjob& job, std::string_view scheduling_uid);
+/// True where the Testbed shows a hold of this very Scheduling.
+bool held_by(const model::testbed& testbed, std::string_view scheduling_uid);
+/// The uid of the Scheduling that a run belongs to.
+std::string_view owner_of_run(std::string_view run);
+/// Who holds the Testbed, for people.
+std::string holder_text(const model::testbed& testbed);
+
+}  // namespace esi::scheduling

@@ -1,0 +1,102 @@
+// Takes the actions of a plan: every write guarded (uid, resourceVersion), none assumed to have
+// worked. Independent actions go side by side; within one swap each step follows the answer of the
+// one before it. Owned by the operator, stopped with it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "base/task_group.h"
+#include "controller/metrics.h"
+#include "controller/write_gate.h"
+#include "kube/client.h"
+#include "testbed/decide.h"
+#include "testbed/ghosts.h"
+#include "testbed/swap.h"
+
+namespace esi::testbed {
+
+/// When ghosts went and job pods left, by this process: for the histograms only.
+class gap_times {
+public:
+    gap_times(controller::metrics& numbers, const clock& time);
+    void ghost_went(const std::string& pod_uid);
+    void pod_bound(const std::string& pod_uid);
+    /// `place`: testbed and slot, one text.
+    void pod_left(const std::string& place);
+    void ghost_bound(const std::string& place);
+    void stranger();
+
+private:
+    prometheus::Histogram& in_;
+    prometheus::Histogram& back_;
+    prometheus::Counter& strangers_;
+    const clock& time_;
+    std::map<std::string, steady_time> ghosts_out_;
+    std::map<std::string, steady_time> left_;
+};
+
+/// One reconcile: what it saw, and what came of its actions.
+struct pass {
+    explicit pass(asio::any_io_executor executor) : finished(executor) {}
+
+    view seen;
+    model::testbed_layout layout;
+    std::shared_ptr<hints> known;
+    std::vector<action> todo;
+    std::size_t next = 0;
+    std::size_t workers = 0;
+    notifier finished;
+    /// Pods whose right to their slot a live read has confirmed in this pass, by uid.
+    std::set<std::string> confirmed;
+    /// Pods let in by this pass, with their node and requests.
+    std::vector<std::pair<std::string, model::pod>> let_in;
+    /// Something could not be done and is worth another try then.
+    std::optional<steady_time::duration> again;
+
+    void again_in(steady_time::duration wait) {
+        if (!again || wait < *again) again = wait;
+    }
+};
+
+class actor {
+public:
+    actor(asio::any_io_executor executor, clock& time, kube::client& api,
+          controller::write_gate& gate, gap_times& gaps, ghost_options ghosts);
+
+    /// Takes all of `at->todo`.
+    asio::awaitable<void> take_all(std::shared_ptr<pass> at);
+    /// Writes the difference between the status that was seen and `wanted`; guarded. False: there
+    /// was none.
+    asio::awaitable<result<bool>> write_status(testbed_pointer testbed, model::testbed_status wanted);
+    asio::awaitable<result<void>> set_finalizer(testbed_pointer testbed, bool present);
+    asio::awaitable<void> stop();
+
+private:
+    asio::awaitable<void> work(std::shared_ptr<pass> at);
+    asio::awaitable<void> take(std::shared_ptr<pass> at, action what);
+    asio::awaitable<void> confirm(std::shared_ptr<pass> at);
+    asio::awaitable<void> apply_taint(std::shared_ptr<pass> at, taint_change change);
+    asio::awaitable<void> make_ghost(std::shared_ptr<pass> at, grid::slot place);
+    asio::awaitable<void> swap(std::shared_ptr<pass> at, slot_assessment slot);
+    asio::awaitable<void> commit(std::shared_ptr<pass> at, slot_assessment slot);
+    asio::awaitable<void> take_back(std::shared_ptr<pass> at, pod_pointer pod);
+    asio::awaitable<bool> remove_pod(std::shared_ptr<pass> at, pod_pointer pod,
+                                     kube::preconditions guard, std::optional<int> grace);
+    asio::awaitable<result<model::pod>> patch_pod(std::shared_ptr<pass> at, model::pod pod,
+                                                  kube::json body, std::string subresource);
+    asio::awaitable<result<node_look>> look_at(std::shared_ptr<pass> at, slot_assessment slot,
+                                               model::pod pod);
+    void failed(const std::shared_ptr<pass>& at, std::string_view what, const error& why);
+
+    clock& time_;
+    kube::client& api_;
+    controller::write_gate& gate_;
+    gap_times& gaps_;
+    ghost_options ghosts_;
+    task_group group_;
+};
+
+}  // namespace esi::testbed

@@ -1,0 +1,322 @@
+#include "testbed/assess.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/names.h"
+#include "testbed/admission.h"
+#include "testbed/isolation.h"
+
+namespace esi::testbed {
+
+namespace names = model::names;
+
+namespace {
+
+std::string trouble_of(const model::layout_node& wanted, const node_view* seen) {
+    if (!seen || !seen->node) return "the node does not exist";
+    const auto& node = *seen->node;
+    if (node.metadata.uid != wanted.uid) return "the node was replaced by another of that name";
+    if (node.metadata.deleting()) return "the node is being deleted";
+    if (node.unschedulable) return "the node is cordoned";
+    if (!node.ready) return "the node is not ready";
+    return {};
+}
+
+bool is_current(const model::pod& pod, const model::batchjob& job) {
+    return pod.metadata.namespace_ == job.metadata.namespace_ &&
+           pod.metadata.label(names::job) == job.metadata.name && job.spec.creation_request &&
+           pod.run() == job.spec.creation_request->run;
+}
+
+/// Why a placed pod that still carries our gate, or goes by the extender, is not let in.
+std::string refusal_of(const model::pod& pod, const model::testbed_layout& layout,
+                       const node_view* node) {
+    for (const auto& [name, amount] : pod.requests) {
+        if (amount <= 0) continue;
+        auto size = layout.resources_per_slot.find(name);
+        const auto there = size == layout.resources_per_slot.end() ? 0 : size->second.milli;
+        if (amount <= there) continue;
+        return fmt::format("pod {} is larger than the slot: it requests {} {}, the slot has {}",
+                           pod.metadata.key().text(), model::show(name, amount), name,
+                           model::show(name, there));
+    }
+    if (pod.bound() || !node || !node->node) return {};
+    for (const auto& gate : pod.scheduling_gates) {
+        if (gate != names::gate) {
+            return fmt::format("pod {} also waits for the scheduling gate {}",
+                               pod.metadata.key().text(), gate);
+        }
+    }
+    if (auto why = admission_refusal(pod, *node->node)) {
+        return fmt::format("pod {} {}", pod.metadata.key().text(), *why);
+    }
+    return {};
+}
+
+/// Who takes the node's room first: what stands, what was let in, what was placed, the ghosts that
+/// wait, the ghosts that are missing.
+int turn_of(const slot_assessment& slot) {
+    const bool holds = slot.in.ghost && slot.in.ghost->live() && slot.in.ghost->bound();
+    for (const auto& pod : slot.in.job_pods) {
+        if (pod->bound()) return 0;
+    }
+    if (holds) return 0;
+    if (!slot.in.job_pods.empty()) return 1;
+    if (slot.placed) return 2;
+    if (slot.in.ghost && slot.in.ghost->live()) return 3;
+    return 4;
+}
+
+void give_room(assessment& out) {
+    std::map<std::string_view, std::vector<slot_assessment*>> by_node;
+    for (auto& slot : out.slots) by_node[slot.in.place.node].push_back(&slot);
+    for (auto& [name, slots] : by_node) {
+        auto& node = out.nodes.find(name)->second;
+        std::sort(slots.begin(), slots.end(), [](const auto* a, const auto* b) {
+            return std::pair(turn_of(*a), a->in.place.index) <
+                   std::pair(turn_of(*b), b->in.place.index);
+        });
+        int left = node.room.slots;
+        for (auto* slot : slots) {
+            slot->has_room = turn_of(*slot) == 0 || left > 0;
+            if (left > 0) --left;
+            if (!slot->has_room) ++node.without_room;
+        }
+    }
+}
+
+std::string words_of_scheduler(const model::pod& pod) {
+    if (pod.scheduled_message.empty()) return "no scheduler has looked at it";
+    return pod.scheduled_message;
+}
+
+/// State of a slot where neither a bound job pod nor a right to it decides.
+void judge_ghost(slot_assessment& slot, const assessment& all, const hints& known,
+                 steady_time now, wall_time wall, const std::string& ghost_name) {
+    const auto& place = slot.in.place;
+    const auto& node = all.nodes.find(place.node)->second;
+    slot.ghost_under_way = true;
+    if (!slot.has_room) {
+        slot.state = "ERROR";
+        slot.problem = describe_shortage(node.room, all.layout);
+        return;
+    }
+    const auto& ghost = slot.in.ghost;
+    auto failed = known.ghosts.find(ghost_name);
+    const bool failing = failed != known.ghosts.end() && failed->second.failures > 0;
+    if (ghost && ghost->terminal()) {
+        slot.state = "ERROR";
+        slot.problem = fmt::format("ghost {} has ended: {} {}", ghost->metadata.name, ghost->reason,
+                                   ghost->message);
+        return;
+    }
+    if ((!ghost || ghost->metadata.deleting()) && failing && failed->second.next > now) {
+        slot.state = "ERROR";
+        slot.problem = fmt::format("ghost {} fails: {}", ghost_name, failed->second.text);
+        return;
+    }
+    if (ghost && !ghost->bound() && !ghost->metadata.deleting() &&
+        ghost->metadata.creation_timestamp) {
+        auto since = ghost->metadata.creation_timestamp->value;
+        if (auto at = known.vacated.find(place_key(place.node, place.index));
+            at != known.vacated.end()) {
+            since = std::max(since, at->second);
+        }
+        // Creation times have whole seconds only.
+        const auto until = since + ghost_patience + seconds(1);
+        if (wall >= until) {
+            slot.state = "ERROR";
+            slot.problem = fmt::format("ghost {} is not bound: {}", ghost->metadata.name,
+                                       words_of_scheduler(*ghost));
+            return;
+        }
+        slot.next_look = until;
+    }
+    slot.state = "RESERVED";
+}
+
+void judge(slot_assessment& slot, const assessment& all, const hints& known, steady_time now,
+           wall_time wall, const std::string& ghost_name) {
+    const auto& node = all.nodes.find(slot.in.place.node)->second;
+    std::vector<const model::pod*> bound;
+    for (const auto& pod : slot.in.job_pods) {
+        if (pod->bound()) bound.push_back(pod.get());
+    }
+    if (slot.assigned) {
+        slot.reserved_for = slot.placed ? slot.placed->metadata.name : slot.assigned->metadata.name;
+        if (slot.current) slot.reserved_for = slot.current->metadata.name;
+    }
+    if (!node.trouble.empty()) {
+        slot.state = "ERROR";
+        slot.problem = node.trouble;
+        return;
+    }
+    if (bound.size() > 1) {
+        slot.state = "ERROR";
+        slot.problem = fmt::format("slot {} has two pods: {} and {}", slot.in.place.position,
+                                   bound[0]->metadata.key().text(), bound[1]->metadata.key().text());
+        return;
+    }
+    if (bound.size() == 1) {
+        slot.state = "OCCUPIED";
+        return;
+    }
+    if (slot.assigned) {
+        if (!slot.refusal.empty()) {
+            slot.state = "ERROR";
+            slot.problem = slot.refusal;
+            return;
+        }
+        if (!slot.has_room) {
+            slot.state = "ERROR";
+            slot.problem = describe_shortage(node.room, all.layout);
+            return;
+        }
+        if (slot.ghost_wanted && !slot.in.free()) {
+            judge_ghost(slot, all, known, now, wall, ghost_name);
+            slot.ghost_under_way = false;
+            return;
+        }
+        slot.state = "RESERVED";
+        return;
+    }
+    if (slot.in.free()) {
+        slot.state = "FREE";
+        return;
+    }
+    judge_ghost(slot, all, known, now, wall, ghost_name);
+}
+
+}  // namespace
+
+bool has_right(const model::batchjob& job, const model::testbed& testbed) {
+    if (!job.spec.creation_request || testbed.hold().empty()) return false;
+    const auto& order = *job.spec.creation_request;
+    return order.testbed_name == testbed.metadata.key() && !job.metadata.deleting() &&
+           grid::hold_of_run(order.run) == testbed.hold() && !model::is_final(job.status.state);
+}
+
+bool fits_layout(const model::pod& ghost, const model::testbed& testbed,
+                 const model::testbed_layout& layout, const layout_members& members) {
+    auto index = grid::slot_index_of_ghost(ghost);
+    if (!index || *index >= layout.slots_per_node) return false;
+    const std::string node(ghost.metadata.annotation(names::node));
+    if (!members.contains(node)) return false;
+    if (ghost.bound() && ghost.node_name != node) return false;
+    if (ghost.metadata.name !=
+        grid::ghost_name(testbed.metadata.name, testbed.metadata.uid, node, *index)) {
+        return false;
+    }
+    for (const auto& [name, amount] : layout.resources_per_slot) {
+        auto has = ghost.requests.find(name);
+        if (has == ghost.requests.end() || has->second != amount.milli) return false;
+    }
+    return true;
+}
+
+assessment assess(const view& seen, const model::testbed_layout& layout, const hints& known,
+                  steady_time now, wall_time wall) {
+    assessment out;
+    out.layout = layout;
+    const auto& testbed = *seen.testbed;
+    const auto others = rivals_of(seen);
+    const auto members = members_of(layout);
+    for (const auto& member : layout.nodes) {
+        auto at = seen.nodes.find(member.name);
+        const auto* node = at == seen.nodes.end() ? nullptr : &at->second;
+        auto& entry = out.nodes[member.name];
+        entry.seen = node;
+        entry.trouble = trouble_of(member, node);
+        if (node) entry.room = room_on(seen, others, *node, layout);
+        entry.shielded = testbed.spec.isolation != "Taint" ||
+                         (node && node->node && is_shielded(*node->node, seen));
+    }
+
+    std::vector<pod_pointer> in_slots;
+    for (const auto& pod : seen.pods) {
+        if (!pod->is_ghost()) {
+            in_slots.push_back(pod);
+        } else if (is_own_ghost(*pod, testbed)) {
+            if (fits_layout(*pod, testbed, layout, members)) {
+                in_slots.push_back(pod);
+            } else {
+                out.misfits.push_back(pod);
+            }
+        }
+    }
+    for (auto& in : grid::look(layout, in_slots)) out.slots.emplace_back().in = std::move(in);
+
+    std::map<model::object_key, pod_pointer> by_key;
+    for (const auto& pod : seen.pods) by_key[pod->metadata.key()] = pod;
+    std::set<std::string> placed_uids;
+    for (const auto& job : seen.jobs) {
+        if (!has_right(*job, testbed)) continue;
+        const auto& order = *job->spec.creation_request;
+        for (int position : order.slot_ids) {
+            if (position < 0 || position >= static_cast<int>(out.slots.size())) {
+                out.problems.push_back(fmt::format("BatchJob {} is given slot {}, which is not there",
+                                                   job->metadata.key().text(), position));
+                continue;
+            }
+            auto& slot = out.slots[static_cast<std::size_t>(position)];
+            if (slot.assigned) {
+                out.problems.push_back(fmt::format(
+                    "slot {} is given to {} and to {}: the second waits", position,
+                    slot.assigned->metadata.key().text(), job->metadata.key().text()));
+                continue;
+            }
+            slot.assigned = job;
+            for (const auto& placement : job->status.placements) {
+                if (placement.slot != position) continue;
+                auto found = by_key.find({job->metadata.namespace_, placement.pod_name});
+                if (found == by_key.end()) continue;
+                const auto& pod = found->second;
+                if (pod->metadata.uid != placement.pod_uid || pod->is_ghost() || pod->terminal() ||
+                    pod->metadata.deleting() || !is_current(*pod, *job)) {
+                    continue;
+                }
+                slot.placed = pod;
+                placed_uids.insert(pod->metadata.uid);
+            }
+        }
+    }
+
+    for (auto& slot : out.slots) {
+        const auto& node = out.nodes.find(slot.in.place.node)->second;
+        for (const auto& pod : slot.in.job_pods) {
+            if (slot.assigned && !pod->metadata.deleting() && is_current(*pod, *slot.assigned)) {
+                slot.current = pod;
+            }
+        }
+        if (slot.placed && !slot.current) {
+            slot.refusal = refusal_of(*slot.placed, layout, node.seen);
+            if (slot.refusal.empty() && slot.placed->bound()) {
+                slot.refusal =
+                    fmt::format("pod {} was bound to {} without being let in",
+                                slot.placed->metadata.key().text(), slot.placed->node_name);
+            }
+        }
+        slot.ghost_wanted = !slot.current && !(slot.placed && slot.refusal.empty());
+    }
+    give_room(out);
+    for (auto& slot : out.slots) {
+        judge(slot, out, known, now, wall,
+              grid::ghost_name(testbed.metadata.name, testbed.metadata.uid, slot.in.place.node,
+                               slot.in.place.index));
+    }
+
+    for (const auto& pod : seen.pods) {
+        if (pod->is_ghost() || pod->bound() || pod->terminal() || pod->metadata.deleting()) continue;
+        if (placed_uids.contains(pod->metadata.uid)) continue;
+        const bool gated = !grid::let_in(*pod);
+        const bool committed = !pod->metadata.annotation(names::slot_ghost).empty();
+        if ((gated && !pod->nominated_node_name.empty()) || (!gated && committed)) {
+            out.withdrawn.push_back(pod);
+        }
+    }
+    return out;
+}
+
+}  // namespace esi::testbed

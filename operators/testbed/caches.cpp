@@ -1,0 +1,238 @@
+#include "testbed/caches.h"
+
+#include <algorithm>
+
+#include "kube/resource.h"
+#include "model/json.h"
+#include "model/names.h"
+
+namespace esi::testbed {
+
+namespace types = kube::types;
+
+namespace {
+
+template <class T>
+std::vector<std::unique_ptr<kube::informer<T>>> make_informers(
+    kube::client& api, clock& time, const kube::resource_type& type,
+    const std::vector<std::string>& namespaces) {
+    std::vector<std::unique_ptr<kube::informer<T>>> out;
+    auto add = [&](const std::string& ns) {
+        kube::watch_scope scope;
+        scope.ns = ns;
+        out.push_back(std::make_unique<kube::informer<T>>(api, time, type, scope));
+    };
+    if (namespaces.empty()) add("");
+    for (const auto& ns : namespaces) add(ns);
+    return out;
+}
+
+std::string job_testbed(const model::batchjob& job) {
+    return job.spec.creation_request ? job.spec.creation_request->testbed_name.text() : "";
+}
+
+/// What a Testbed's slots depend on; a node's heartbeat changes none of it.
+bool same_for_slots(const model::node& a, const model::node& b) {
+    return a.metadata.uid == b.metadata.uid && a.metadata.labels == b.metadata.labels &&
+           a.metadata.deleting() == b.metadata.deleting() && a.allocatable == b.allocatable &&
+           a.taints == b.taints && a.unschedulable == b.unschedulable && a.ready == b.ready;
+}
+
+/// What a pod of others changes for the room on its node.
+bool same_for_room(const model::pod& a, const model::pod& b) {
+    return a.node_name == b.node_name && a.live() == b.live() && a.requests == b.requests;
+}
+
+bool same_for_slots(const model::batchjob& a, const model::batchjob& b) {
+    return a.metadata.uid == b.metadata.uid && a.spec.creation_request == b.spec.creation_request &&
+           a.status.placements == b.status.placements && a.status.state == b.status.state &&
+           a.metadata.deleting() == b.metadata.deleting();
+}
+
+}  // namespace
+
+caches_of_testbeds::caches_of_testbeds(kube::client& api, clock& time,
+                                       const std::vector<std::string>& namespaces)
+    : testbeds_(make_informers<model::testbed>(api, time, types::testbed, namespaces)),
+      jobs_(make_informers<model::batchjob>(api, time, types::batchjob, namespaces)),
+      nodes_(api, time, types::node),
+      pods_(api, time, types::pod) {
+    pods_.items().add_index("node", [](const model::pod& pod) {
+        return pod.bound() ? std::vector<std::string>{pod.node_name} : std::vector<std::string>{};
+    });
+    pods_.items().add_index("testbed", [](const model::pod& pod) {
+        auto key = testbed_key_of(pod);
+        return key.empty() ? std::vector<std::string>{} : std::vector<std::string>{std::move(key)};
+    });
+    for (auto& jobs : jobs_) {
+        jobs->items().add_index("testbed", [](const model::batchjob& job) {
+            auto key = job_testbed(job);
+            return key.empty() ? std::vector<std::string>{}
+                               : std::vector<std::string>{std::move(key)};
+        });
+    }
+}
+
+std::vector<controller::operator_part::cache> caches_of_testbeds::list() {
+    std::vector<controller::operator_part::cache> out;
+    auto add = [&](std::string name, auto& informer) {
+        auto* of = &informer;
+        out.push_back({std::move(name), [of] { return of->run(); }, [of] { return of->synced(); }});
+    };
+    for (auto& informer : testbeds_) add("testbeds", *informer);
+    for (auto& informer : jobs_) add("batchjobs", *informer);
+    add("nodes", nodes_);
+    add("pods", pods_);
+    return out;
+}
+
+void caches_of_testbeds::concern_all() {
+    for (const auto& testbed : testbeds()) enqueue_(testbed->metadata.key());
+}
+
+void caches_of_testbeds::concern_node(const model::node& node) {
+    for (const auto& testbed : testbeds()) {
+        bool concerns = node.metadata.labels.contains(testbed->spec.node_label);
+        for (const auto& taint : node.taints) concerns |= taint.value == testbed->metadata.uid;
+        if (!concerns && testbed->status.layout) {
+            const auto& members = testbed->status.layout->nodes;
+            concerns = std::any_of(members.begin(), members.end(), [&](const auto& member) {
+                return member.name == node.metadata.name;
+            });
+        }
+        if (concerns) enqueue_(testbed->metadata.key());
+    }
+}
+
+void caches_of_testbeds::on_change(std::function<void(const model::object_key&)> enqueue) {
+    enqueue_ = std::move(enqueue);
+    for (auto& informer : testbeds_) {
+        informer->items().on_change([this](const kube::change<model::testbed>& what) {
+            const auto& some = what.after ? *what.after : *what.before;
+            enqueue_(some.metadata.key());
+            // Testbeds on common nodes count each other's demand.
+            const bool same = what.before && what.after &&
+                              what.before->metadata.generation == what.after->metadata.generation &&
+                              what.before->metadata.uid == what.after->metadata.uid &&
+                              what.before->metadata.deleting() == what.after->metadata.deleting() &&
+                              what.before->status.layout == what.after->status.layout;
+            if (!same) concern_all();
+        });
+    }
+    nodes_.items().on_change([this](const kube::change<model::node>& what) {
+        if (what.before && what.after && same_for_slots(*what.before, *what.after)) return;
+        if (what.before) concern_node(*what.before);
+        if (what.after) concern_node(*what.after);
+    });
+    pods_.items().on_change([this](const kube::change<model::pod>& what) {
+        for (const auto& side : {what.before, what.after}) {
+            if (!side) continue;
+            if (auto key = testbed_key_of(*side); !key.empty()) {
+                enqueue_(model::object_key::from_text(key));
+            }
+        }
+        if (what.before && what.after && same_for_room(*what.before, *what.after)) return;
+        for (const auto& side : {what.before, what.after}) {
+            if (!side || !side->bound()) continue;
+            if (auto node = nodes_.items().find({"", side->node_name})) concern_node(*node);
+        }
+    });
+    for (auto& informer : jobs_) {
+        informer->items().on_change([this](const kube::change<model::batchjob>& what) {
+            if (what.before && what.after && same_for_slots(*what.before, *what.after)) return;
+            for (const auto& side : {what.before, what.after}) {
+                if (!side) continue;
+                if (auto key = job_testbed(*side); !key.empty()) {
+                    enqueue_(model::object_key::from_text(key));
+                }
+            }
+        });
+    }
+}
+
+void caches_of_testbeds::on_pod_change(
+    std::function<void(const kube::change<model::pod>&)> listener) {
+    pods_.items().on_change(std::move(listener));
+}
+
+void caches_of_testbeds::feed(controller::write_gate& gate) {
+    gate.watch_kind("Pod", [this] { return pods_.items().version(); });
+    gate.watch_kind("Node", [this] { return nodes_.items().version(); });
+    // Of several namespaces each has its own watch: the one that is furthest has seen the write or
+    // is not concerned; a Testbed that looks older than it is only meets a conflict.
+    gate.watch_kind("Testbed", [this] {
+        std::string newest;
+        for (const auto& informer : testbeds_) {
+            const auto& version = informer->items().version();
+            if (newest.empty() || model::version_at_least(version, newest)) newest = version;
+        }
+        return newest;
+    });
+}
+
+testbed_pointer caches_of_testbeds::find_testbed(const model::object_key& key) const {
+    for (const auto& informer : testbeds_) {
+        if (auto found = informer->items().find(key)) return found;
+    }
+    return nullptr;
+}
+
+std::vector<testbed_pointer> caches_of_testbeds::testbeds() const {
+    std::vector<testbed_pointer> out;
+    for (const auto& informer : testbeds_) {
+        for (const auto& [key, testbed] : informer->items().all()) out.push_back(testbed);
+    }
+    return out;
+}
+
+std::vector<job_pointer> caches_of_testbeds::jobs() const {
+    std::vector<job_pointer> out;
+    for (const auto& informer : jobs_) {
+        for (const auto& [key, job] : informer->items().all()) out.push_back(job);
+    }
+    return out;
+}
+
+view caches_of_testbeds::observe(testbed_pointer testbed) const {
+    view out;
+    const auto key = testbed->metadata.key().text();
+    std::set<std::string_view> members;
+    if (testbed->status.layout) {
+        for (const auto& member : testbed->status.layout->nodes) {
+            members.insert(member.name);
+            out.nodes.try_emplace(member.name);
+        }
+    }
+    for (const auto& [node_key, node] : nodes_.items().all()) {
+        bool concerns = members.contains(node_key.name) ||
+                        node->metadata.labels.contains(testbed->spec.node_label);
+        for (const auto& taint : node->taints) {
+            concerns |= taint.key == model::names::taint && taint.value == testbed->metadata.uid;
+        }
+        if (!concerns) continue;
+        auto& entry = out.nodes[node_key.name];
+        entry.node = node;
+        entry.pods = pods_.items().by_index("node", node_key.name);
+    }
+    out.pods = pods_.items().by_index("testbed", key);
+    for (const auto& informer : jobs_) {
+        for (auto& job : informer->items().by_index("testbed", key)) {
+            out.jobs.push_back(std::move(job));
+        }
+    }
+    for (auto& other : testbeds()) {
+        if (other->metadata.uid != testbed->metadata.uid) out.others.push_back(std::move(other));
+    }
+    out.testbed = std::move(testbed);
+    return out;
+}
+
+std::vector<node_view> caches_of_testbeds::all_nodes() const {
+    std::vector<node_view> out;
+    for (const auto& [key, node] : nodes_.items().all()) {
+        out.push_back({node, pods_.items().by_index("node", key.name)});
+    }
+    return out;
+}
+
+}  // namespace esi::testbed

@@ -1,0 +1,227 @@
+#include "testbed/decide.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/names.h"
+
+namespace esi::testbed {
+
+namespace names = model::names;
+
+namespace {
+
+void look_again(plan& out, steady_time::duration wait) {
+    wait = std::max<steady_time::duration>(wait, milliseconds(10));
+    if (!out.again || wait < *out.again) out.again = wait;
+}
+
+/// With foreground deletion the garbage collector takes the ghosts away one by one.
+bool may_make_ghosts(const model::testbed& testbed) {
+    return !testbed.metadata.has_finalizer("foregroundDeletion");
+}
+
+struct planner {
+    const view& seen;
+    const hints& known;
+    const assessment& all;
+    steady_time now;
+    plan& out;
+
+    void tell(bool warning, std::string reason, std::string what, std::string text,
+              pod_pointer pod, std::string subject) {
+        out.subjects.insert(subject);
+        auto told = known.told.find(subject);
+        if (told != known.told.end() && told->second == text) return;
+        out.notes.push_back({warning, std::move(reason), std::move(what), std::move(text),
+                             std::move(pod), std::move(subject)});
+    }
+
+    std::string ghost_name(const grid::slot& place) const {
+        return grid::ghost_name(seen.testbed->metadata.name, seen.testbed->metadata.uid, place.node,
+                                place.index);
+    }
+
+    bool waits(const std::string& ghost) {
+        auto entry = known.ghosts.find(ghost);
+        if (entry == known.ghosts.end() || entry->second.next <= now) return false;
+        look_again(out, entry->second.next - now);
+        return true;
+    }
+
+    /// A pod that was let in and is not bound.
+    void watch_let_in(const slot_assessment& slot, const node_assessment& node,
+                      const pod_pointer& pod) {
+        if (pod->bound() || pod->metadata.deleting()) return;
+        auto since = known.let_in_since.find(pod->metadata.uid);
+        if (since == known.let_in_since.end()) {
+            look_again(out, let_in_patience);
+            return;
+        }
+        const auto due = since->second + let_in_patience;
+        if (now < due) {
+            look_again(out, due - now);
+            return;
+        }
+        std::string why = node.trouble;
+        if (why.empty() && !slot.has_room) why = "the room of its slot is taken";
+        // Looked at now and then: a stranger that takes the room tells by an event of its own.
+        if (why.empty()) return;
+        out.actions.push_back(drop_pod{pod, std::move(why)});
+    }
+
+    void plan_slot(const slot_assessment& slot) {
+        const auto& place = slot.in.place;
+        const auto& node = all.nodes.find(place.node)->second;
+        for (const auto& pod : slot.in.job_pods) watch_let_in(slot, node, pod);
+        if (!node.trouble.empty()) return;
+
+        const auto& ghost = slot.in.ghost;
+        const bool ghost_there = ghost && !ghost->metadata.deleting();
+        if (ghost_there && ghost->terminal()) {
+            out.actions.push_back(remove_ghost{
+                ghost, fmt::format("it has ended: {} {}", ghost->reason, ghost->message), true});
+            return;
+        }
+        if (slot.current) {
+            if (ghost_there) {
+                out.actions.push_back(
+                    remove_ghost{ghost, "a job pod was let in to its slot", false});
+            }
+            return;
+        }
+        if (slot.placed && slot.refusal.empty()) {
+            // Somebody's pod is still in the slot: the placed one waits for it to go.
+            if (!slot.in.job_pods.empty()) return;
+            if (grid::let_in(*slot.placed)) {
+                out.actions.push_back(commit_placement{slot});
+            } else {
+                out.actions.push_back(swap_in{slot});
+            }
+            return;
+        }
+        if (!slot.refusal.empty()) {
+            tell(true, "PodRefused", "Place", slot.refusal, slot.placed,
+                 "refused/" + slot.placed->metadata.uid);
+        }
+        if (!slot.ghost_wanted || !may_make_ghosts(*seen.testbed)) return;
+        if (ghost_there) {
+            if (!ghost->bound() && ghost->nominated_node_name != place.node) {
+                out.actions.push_back(nominate_ghost{ghost, place.node});
+            }
+            return;
+        }
+        if (ghost || !slot.has_room || !node.shielded || waits(ghost_name(place))) return;
+        out.actions.push_back(create_ghost{place});
+    }
+
+    void plan_strangers() {
+        for (const auto& slot : all.slots) {
+            if (slot.has_room) continue;
+            const auto key = place_key(slot.in.place.node, slot.in.place.index);
+            out.strangers.insert(key);
+            tell(true, "SlotWithoutRoom", "FillSlot",
+                 fmt::format("slot {} on {}: {}", slot.in.place.position, slot.in.place.node,
+                             slot.problem),
+                 nullptr, "room/" + key);
+        }
+    }
+
+    /// Pods that say they belong here and have no right to: they stay outside, with a reason.
+    void tell_pretenders() {
+        std::set<std::string> placed;
+        std::set<std::string> rights;
+        for (const auto& slot : all.slots) {
+            if (slot.placed) placed.insert(slot.placed->metadata.uid);
+            if (slot.current) placed.insert(slot.current->metadata.uid);
+        }
+        for (const auto& pod : seen.pods) {
+            if (pod->is_ghost() || pod->terminal() || pod->metadata.deleting()) continue;
+            if (placed.contains(pod->metadata.uid)) continue;
+            std::string why;
+            const bool claims = !pod->metadata.annotation(names::slot).empty();
+            const auto hold = grid::hold_of_run(pod->run());
+            if (pod->run().empty()) {
+                if (claims || !grid::let_in(*pod)) why = "it carries no run of a BatchJob";
+            } else if (hold != seen.testbed->hold()) {
+                why = "its run is not of the present hold of the Testbed";
+            } else if (claims && !grid::let_in(*pod)) {
+                why = "it names a slot that was not given to it";
+            }
+            if (why.empty() || (pod->bound() && !claims)) continue;
+            if (pod->bound() && !pod->run().empty()) continue;
+            tell(true, "PodRefused", "Place",
+                 fmt::format("pod {} gets no slot: {}", pod->metadata.key().text(), why), pod,
+                 "pretender/" + pod->metadata.uid);
+        }
+    }
+};
+
+}  // namespace
+
+plan decide(const view& seen, const hints& known, steady_time now, wall_time wall) {
+    plan out;
+    const auto& testbed = *seen.testbed;
+    const bool held = is_held(testbed);
+    const bool finalizer = testbed.metadata.has_finalizer(names::testbed_finalizer);
+    out.status = testbed.status;
+
+    const model::testbed_layout none;
+    const auto& stands = testbed.status.layout ? *testbed.status.layout : none;
+    if (testbed.metadata.deleting() && !held) {
+        if (!finalizer) return out;
+        for (auto& change : taint_changes(seen, stands, false)) out.actions.push_back(change);
+        if (out.actions.empty()) out.actions.push_back(change_finalizer{false});
+        return out;
+    }
+    if (!finalizer && !testbed.metadata.deleting()) {
+        out.actions.push_back(change_finalizer{true});
+        return out;
+    }
+
+    auto wanted = want_layout(seen);
+    const bool current =
+        testbed.status.layout && wanted.spec_problems.empty() && same_layout(stands, wanted.layout);
+    if (!current && wanted.spec_problems.empty() && !held && !testbed.metadata.deleting()) {
+        auto next = wanted.layout;
+        next.revision = stands.revision + 1;
+        auto all = assess(seen, next, known, now, wall);
+        out.status = report(seen, wanted, all, wall);
+        const auto text = fmt::format("layout {}: {} nodes, {} slots", next.revision,
+                                      next.nodes.size(), all.slots.size());
+        out.notes.push_back({false, "LayoutChanged", "WriteLayout", text, nullptr, "layout"});
+        out.actions.push_back(write_layout{std::move(next)});
+        return out;
+    }
+
+    auto all = assess(seen, stands, known, now, wall);
+    out.status = report(seen, wanted, all, wall);
+    planner work{seen, known, all, now, out};
+    for (auto& change : taint_changes(seen, stands, true)) out.actions.push_back(change);
+    for (const auto& ghost : all.misfits) {
+        if (ghost->metadata.deleting()) continue;
+        // A ghost that comes out in another size each time (a webhook changes it) is not made anew
+        // without end.
+        const bool again = known.ghosts.contains(ghost->metadata.name);
+        out.actions.push_back(remove_ghost{ghost, "it is not in the layout", again});
+    }
+    for (const auto& pod : all.withdrawn) out.actions.push_back(withdraw{pod});
+    for (const auto& slot : all.slots) {
+        work.plan_slot(slot);
+        if (slot.next_look) {
+            look_again(out, std::chrono::duration_cast<steady_time::duration>(*slot.next_look - wall) +
+                                milliseconds(10));
+        }
+    }
+    work.plan_strangers();
+    work.tell_pretenders();
+    if (testbed.metadata.deleting()) {
+        work.tell(false, "WaitsForRelease", "Delete",
+                  fmt::format("deletion waits for Scheduling {}", testbed.holder().text()), nullptr,
+                  "deleting");
+    }
+    return out;
+}
+
+}  // namespace esi::testbed

@@ -1,0 +1,86 @@
+// What is to be done next for a Testbed. Pure: a view, what the process remembers, and the time in;
+// actions and the report out. The reconcile takes the actions and looks again.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "testbed/assess.h"
+#include "testbed/isolation.h"
+#include "testbed/status.h"
+
+namespace esi::testbed {
+
+/// Sets (or on deletion removes) esi.tu-berlin.de/held.
+struct change_finalizer {
+    bool present = true;
+};
+/// Writes the layout: only on a Testbed that nobody holds, guarded with its resourceVersion.
+struct write_layout {
+    model::testbed_layout layout;
+};
+struct create_ghost {
+    grid::slot place;
+};
+struct nominate_ghost {
+    pod_pointer ghost;
+    std::string node;
+};
+struct remove_ghost {
+    pod_pointer ghost;
+    std::string why;
+    /// It failed: the next one waits (hints::ghost_failed).
+    bool failed = false;
+};
+/// Ghost out, job pod in: steps in swap.h.
+struct swap_in {
+    slot_assessment slot;
+};
+/// Extender path: the decision goes onto the pod.
+struct commit_placement {
+    slot_assessment slot;
+};
+/// A placement that is no more: its nomination, or its commit, goes.
+struct withdraw {
+    pod_pointer pod;
+};
+/// Let in, not bound in time, and its place is gone: deleted with its uid, its controller makes
+/// another.
+struct drop_pod {
+    pod_pointer pod;
+    std::string why;
+};
+
+using action = std::variant<change_finalizer, write_layout, taint_change, create_ghost,
+                            nominate_ghost, remove_ghost, swap_in, commit_placement, withdraw,
+                            drop_pod>;
+
+struct note {
+    bool warning = false;
+    std::string reason;
+    std::string action;
+    std::string text;
+    /// About this pod; null: about the Testbed.
+    pod_pointer pod;
+    /// The same subject with the same text is told once.
+    std::string subject;
+};
+
+struct plan {
+    /// Independent of each other: may be taken side by side.
+    std::vector<action> actions;
+    model::testbed_status status;
+    /// Events that are due.
+    std::vector<note> notes;
+    /// Subjects that notes are about now, told before or not.
+    std::set<std::string> subjects;
+    /// Slots without room, as place_key.
+    std::set<std::string> strangers;
+    /// Look again then, though nothing happens.
+    std::optional<steady_time::duration> again;
+};
+
+plan decide(const view& seen, const hints& known, steady_time now, wall_time wall);
+
+}  // namespace esi::testbed

@@ -1,0 +1,547 @@
+#include "testbed/decide.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "testbed/view_for_tests.h"
+
+namespace esi::testbed::tests {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(decide, a_new_testbed_gets_its_finalizer_then_its_layout_then_ghosts) {
+    world at;
+    at.testbed.metadata.finalizers.clear();
+    at.testbed.status = {};
+    EXPECT_EQ(at.actions(), lines{"set finalizer"});
+    at.testbed.metadata.finalizers = {std::string(names::testbed_finalizer)};
+    EXPECT_EQ(at.actions(), lines{"layout 1: node-a=0 node-b=1 node-c=2"});
+    at.testbed.status = at.decide().status;
+    EXPECT_EQ(at.actions(), (lines{"create 0 node-a/0", "create 1 node-b/0", "create 2 node-c/0",
+                                   "create 3 node-a/1", "create 4 node-b/1", "create 5 node-c/1"}));
+    EXPECT_EQ(at.states(), "RESERVED RESERVED RESERVED RESERVED RESERVED RESERVED");
+    EXPECT_EQ(at.decide().status.state, "IN_PROGRESS");
+    EXPECT_EQ(at.condition("Ready").reason, "GhostsUnderWay");
+    EXPECT_EQ(at.condition("LayoutCurrent").status, "True");
+}
+
+TEST(decide, six_bound_ghosts_are_success_and_nothing_is_left_to_do) {
+    world at;
+    at.all_ghosts();
+    auto plan = at.decide();
+    EXPECT_EQ(at.actions(), lines{});
+    EXPECT_EQ(at.states(), "FREE FREE FREE FREE FREE FREE");
+    EXPECT_EQ(plan.status.state, "SUCCESS");
+    EXPECT_EQ(plan.status.counts, (model::slot_counts{3, 6, 6, 0, 0, 0}));
+    EXPECT_EQ(at.condition("Ready").status, "True");
+    EXPECT_EQ(at.condition("CapacitySufficient").status, "True");
+    EXPECT_FALSE(plan.again);
+    std::vector<std::string> places;
+    for (const auto& slot : plan.status.slots) {
+        places.push_back(fmt::format("{} {} {} {}", slot.position, slot.node_name, slot.node_id,
+                                     slot.slot_position_on_node));
+    }
+    EXPECT_EQ(places, (lines{"0 node-a 0 0", "1 node-b 1 0", "2 node-c 2 0", "3 node-a 0 1",
+                             "4 node-b 1 1", "5 node-c 2 1"}));
+    // The same look again gives the same status: nothing is written at rest.
+    at.testbed.status = plan.status;
+    at.wall = at_second(200);
+    EXPECT_EQ(at.decide().status.conditions, plan.status.conditions);
+}
+
+TEST(decide, no_nodes_are_success_but_not_ready) {
+    world at{std::vector<std::string>{}};
+    EXPECT_EQ(at.decide().status.state, "SUCCESS");
+    EXPECT_EQ(at.condition("Ready").reason, "NoNodes");
+}
+
+TEST(decide, a_full_node_is_named_with_the_missing_amount_and_the_consumers) {
+    world at;
+    at.all_ghosts();
+    std::erase_if(at.pods, [](const auto& pod) { return pod.metadata.uid == "ghost-node-b-1"; });
+    at.stranger("fat", "node-b", "1");
+    at.stranger("thin", "node-b", "100m");
+    auto plan = at.decide();
+    EXPECT_EQ(at.actions(), lines{}) << "standing ghosts stay, nothing is made without room";
+    EXPECT_EQ(at.states(), "FREE FREE FREE FREE ERROR FREE");
+    EXPECT_EQ(plan.status.state, "SUCCESS");
+    EXPECT_EQ(at.condition("CapacitySufficient").status, "False");
+    ASSERT_EQ(plan.status.node_problems.size(), 1u);
+    ASSERT_EQ(plan.status.node_problems["node-b"].size(), 1u);
+    EXPECT_THAT(plan.status.node_problems["node-b"][0], HasSubstr("300m cpu missing"));
+    EXPECT_THAT(plan.status.node_problems["node-b"][0], HasSubstr("other/fat (1 cpu), other/thin"));
+}
+
+TEST(decide, pods_that_have_ended_hold_no_room) {
+    world at{{"node-a"}};
+    at.stranger("done", "node-a", "2").phase = "Succeeded";
+    at.stranger("failed", "node-a", "2").phase = "Failed";
+    EXPECT_EQ(at.actions(), (lines{"create 0 node-a/0", "create 1 node-a/1"}));
+}
+
+TEST(decide, places_for_pods_are_room_too) {
+    world at{{"node-a"}};
+    at.nodes["node-a"].allocatable["pods"] = 2000;
+    at.stranger("small", "node-a", "1m");
+    EXPECT_EQ(at.actions(), lines{"create 0 node-a/0"});
+    EXPECT_THAT(at.decide().status.node_problems["node-a"][0], HasSubstr("1 pods missing"));
+}
+
+TEST(decide, the_older_testbed_has_the_right_of_way) {
+    // Room for three slots, two Testbeds of two.
+    world younger{{"node-a"}};
+    younger.others = {world::make_testbed("old", "old-uid", 5)};
+    EXPECT_EQ(younger.actions(), lines{"create 0 node-a/0"}) << "1200m of 2 are the older's";
+    EXPECT_THAT(younger.decide().status.node_problems["node-a"][0],
+                HasSubstr("testbed default/old (1200m cpu)"));
+
+    world older{{"node-a"}};
+    older.others = {world::make_testbed("new", "new-uid", 20)};
+    for (int index = 0; index < 2; ++index) {
+        auto& ghost = older.ghost("node-a", index);
+        ghost.metadata.labels[std::string(names::testbed)] = "new";
+        ghost.metadata.owner_references[0].uid = "new-uid";
+    }
+    EXPECT_EQ(older.actions(), (lines{"create 0 node-a/0", "create 1 node-a/1"}))
+        << "the younger's ghosts are ignored";
+}
+
+TEST(decide, standing_ghosts_are_never_deleted_for_room) {
+    world at{{"node-a"}};
+    at.all_ghosts();
+    at.stranger("fat", "node-a", "2");
+    EXPECT_EQ(at.actions(), lines{});
+    EXPECT_EQ(at.states(), "FREE FREE");
+}
+
+TEST(decide, node_labels_must_be_unique_integers) {
+    world at;
+    at.add_node("node-d", "x");
+    at.add_node("node-e", "1");
+    at.add_node("node-f", "-1");
+    at.add_node("node-g", "007");
+    auto plan = at.decide();
+    EXPECT_EQ(at.actions(), lines{"layout 2: node-a=0 node-c=2 node-g=7"});
+    EXPECT_THAT(plan.status.node_problems["node-d"][0], HasSubstr("is not an integer from 0"));
+    EXPECT_THAT(plan.status.node_problems["node-f"][0], HasSubstr("is not an integer from 0"));
+    EXPECT_THAT(plan.status.node_problems["node-b"][0], HasSubstr("is also on node-e"));
+    EXPECT_THAT(plan.status.node_problems["node-e"][0], HasSubstr("is also on node-b"));
+}
+
+TEST(decide, a_held_layout_stands_still_whatever_happens_to_nodes_and_spec) {
+    struct row {
+        const char* what;
+        void (*change)(world&);
+        std::string states;
+    };
+    const std::vector<row> rows{
+        {"label removed", [](world& at) { at.nodes["node-b"].metadata.labels.clear(); },
+         "FREE FREE FREE FREE FREE FREE"},
+        {"another joins", [](world& at) { at.add_node("node-d", "3"); },
+         "FREE FREE FREE FREE FREE FREE"},
+        {"spec changed", [](world& at) { at.testbed.spec.slots_per_node = 1; },
+         "FREE FREE FREE FREE FREE FREE"},
+        {"node deleted", [](world& at) { at.nodes.erase("node-b"); },
+         "FREE ERROR FREE FREE ERROR FREE"},
+        {"node replaced", [](world& at) { at.nodes["node-b"].metadata.uid = "another"; },
+         "FREE ERROR FREE FREE ERROR FREE"},
+    };
+    for (const auto& row : rows) {
+        world at;
+        at.all_ghosts();
+        at.hold();
+        row.change(at);
+        const auto plan = at.decide();
+        EXPECT_EQ(at.actions(), lines{}) << row.what;
+        EXPECT_EQ(at.states(), row.states) << row.what;
+        EXPECT_EQ(plan.status.layout, at.testbed.status.layout) << row.what;
+        EXPECT_EQ(at.condition("LayoutCurrent").reason, "WaitsForRelease") << row.what;
+        EXPECT_EQ(plan.status.held_by, (model::object_key{"default", "s"})) << row.what;
+        // After the release the layout follows.
+        at.testbed.metadata.annotations.clear();
+        at.testbed.metadata.labels.clear();
+        ASSERT_EQ(at.actions().size(), 1u) << row.what;
+        EXPECT_THAT(at.actions()[0], HasSubstr("layout 2:")) << row.what;
+    }
+}
+
+TEST(decide, cordoned_and_lost_nodes_are_error_and_their_ghosts_are_left_alone) {
+    const std::vector<std::pair<std::string, void (*)(model::node&)>> rows{
+        {"cordoned", [](model::node& node) { node.unschedulable = true; }},
+        {"not ready", [](model::node& node) { node.ready = false; }},
+        {"being deleted", [](model::node& node) { node.metadata.deletion_timestamp.emplace(); }},
+    };
+    for (const auto& [what, change] : rows) {
+        world at;
+        at.ghost("node-a", 0).phase = "Failed";
+        change(at.nodes["node-a"]);
+        EXPECT_EQ(at.actions(), (lines{"create 1 node-b/0", "create 2 node-c/0",
+                                       "create 4 node-b/1", "create 5 node-c/1"}))
+            << what;
+        EXPECT_THAT(at.decide().status.node_problems["node-a"][0], HasSubstr(what));
+    }
+}
+
+TEST(decide, ghosts_that_are_not_in_the_layout_go) {
+    world at;
+    at.all_ghosts();
+    at.testbed.status.layout->slots_per_node = 1;
+    at.testbed.spec.slots_per_node = 1;
+    EXPECT_EQ(at.actions(),
+              (lines{"remove ghost-node-a-1", "remove ghost-node-b-1", "remove ghost-node-c-1"}));
+    world resized{{"node-a"}};
+    resized.all_ghosts();
+    resized.testbed.spec.resources_per_slot = resources("500m", "1Gi");
+    resized.testbed.status.layout->resources_per_slot = resources("500m", "1Gi");
+    EXPECT_EQ(resized.actions(), (lines{"remove ghost-node-a-0", "remove ghost-node-a-1",
+                                        "create 0 node-a/0", "create 1 node-a/1"}));
+}
+
+TEST(decide, a_failed_ghost_goes_and_comes_back_after_a_pause) {
+    world at{{"node-a"}};
+    at.ghost("node-a", 0);
+    auto& ghost = at.ghost("node-a", 1);
+    ghost.phase = "Failed";
+    ghost.reason = "OutOfcpu";
+    EXPECT_EQ(at.actions(), lines{"remove ghost-node-a-1 (failed)"});
+    EXPECT_EQ(at.states(), "FREE ERROR");
+    const auto name = ghost.metadata.name;
+    at.pods.pop_back();
+    at.known.ghost_failed(name, at.now, "it has ended: OutOfcpu");
+    EXPECT_EQ(at.actions(), lines{});
+    EXPECT_EQ(at.states(), "FREE ERROR");
+    EXPECT_EQ(at.decide().again, std::optional<steady_time::duration>(seconds(1)));
+    at.now += seconds(1);
+    EXPECT_EQ(at.actions(), lines{"create 1 node-a/1"});
+    at.known.ghost_failed(name, at.now, "again");
+    EXPECT_EQ(at.decide().again, std::optional<steady_time::duration>(seconds(2)));
+}
+
+TEST(decide, a_ghost_that_waits_too_long_is_an_error_with_the_schedulers_words) {
+    world at{{"node-a"}};
+    at.ghost("node-a", 0);
+    auto& ghost = at.ghost("node-a", 1, false);
+    ghost.nominated_node_name = "node-a";
+    ghost.scheduled_message = "0/1 nodes are available: 1 Insufficient cpu.";
+    at.wall = at_second(52);
+    EXPECT_EQ(at.states(), "FREE RESERVED");
+    ASSERT_TRUE(at.decide().again);
+    at.wall = at_second(57);
+    EXPECT_EQ(at.states(), "FREE ERROR");
+    EXPECT_THAT(at.decide().status.node_problems["node-a"][0], HasSubstr("Insufficient cpu"));
+    EXPECT_EQ(at.actions(), lines{});
+    ghost.nominated_node_name.clear();
+    EXPECT_EQ(at.actions(), lines{"nominate ghost-node-a-1 node-a"}) << "cleared by a preemptor";
+}
+
+TEST(decide, isolation_comes_before_the_first_ghost) {
+    world at{{"node-a"}};
+    at.testbed.spec.isolation = "Taint";
+    EXPECT_EQ(at.actions(), lines{"node-a taint tb-uid"});
+    EXPECT_EQ(at.condition("Isolated").reason, "NotTainted");
+    at.nodes["node-a"].taints = {{"esi.tu-berlin.de/testbed", "tb-uid", "NoSchedule"}};
+    EXPECT_EQ(at.actions(), (lines{"create 0 node-a/0", "create 1 node-a/1"}));
+    EXPECT_EQ(at.condition("Isolated").status, "True");
+    at.testbed.spec.isolation = "None";
+    EXPECT_EQ(at.actions()[0], "node-a untaint");
+    EXPECT_EQ(at.condition("Isolated").reason, "NoTaint");
+}
+
+TEST(decide, of_two_testbeds_the_olders_taint_stands) {
+    auto with = [](int born, std::string value) {
+        world at{{"node-a"}};
+        at.testbed.spec.isolation = "Taint";
+        at.nodes["node-a"].taints = {{"esi.tu-berlin.de/testbed", value, "NoSchedule"}};
+        auto other = world::make_testbed("other", "other-uid", born);
+        other.spec.isolation = "Taint";
+        other.status.layout = at.testbed.status.layout;
+        at.others = {other};
+        return at;
+    };
+    EXPECT_NE(with(5, "other-uid").actions()[0], "node-a taint tb-uid");
+    EXPECT_EQ(with(20, "other-uid").actions()[0], "node-a taint tb-uid") << "the younger's gives way";
+    EXPECT_EQ(with(5, "gone-uid").actions()[0], "node-a taint tb-uid") << "nobody's";
+}
+
+TEST(decide, deletion_waits_for_the_release_and_then_cleans_up) {
+    world at{{"node-a"}};
+    at.all_ghosts();
+    at.hold();
+    at.testbed.metadata.deletion_timestamp.emplace();
+    at.nodes["node-a"].taints = {{"esi.tu-berlin.de/testbed", "tb-uid", "NoSchedule"}};
+    at.testbed.spec.isolation = "Taint";
+    EXPECT_EQ(at.actions(), lines{});
+    EXPECT_THAT(at.decide().status.problems.back(), HasSubstr("Scheduling default/s"));
+    at.testbed.metadata.annotations.clear();
+    at.testbed.metadata.labels.clear();
+    EXPECT_EQ(at.actions(), lines{"node-a untaint"});
+    at.nodes["node-a"].taints.clear();
+    EXPECT_EQ(at.actions(), lines{"remove finalizer"});
+    at.testbed.metadata.finalizers.clear();
+    EXPECT_EQ(at.actions(), lines{});
+}
+
+TEST(decide, a_wrong_spec_is_an_error_of_the_testbed) {
+    world at;
+    at.all_ghosts();
+    at.testbed.spec.slots_per_node = 0;
+    EXPECT_EQ(at.decide().status.state, "ERROR");
+    EXPECT_EQ(at.condition("Ready").reason, "SpecInvalid");
+    EXPECT_EQ(at.actions(), lines{}) << "the old layout stands";
+}
+
+// Swaps.
+
+world held_with_job(std::vector<int> slots) {
+    world at{{"node-a"}};
+    at.all_ghosts();
+    at.hold();
+    at.jobs.reserve(4);
+    at.pods.reserve(16);
+    at.job("j", std::move(slots));
+    return at;
+}
+
+TEST(decide, an_assigned_slot_is_reserved_and_a_placed_pod_is_swapped_in) {
+    auto at = held_with_job({0});
+    EXPECT_EQ(at.states(), "RESERVED FREE");
+    EXPECT_EQ(at.decide().status.slots[0].reserved_for, "j");
+    EXPECT_EQ(at.actions(), lines{});
+    at.placed(at.jobs[0], "exec-1", 0);
+    EXPECT_EQ(at.decide().status.slots[0].reserved_for, "exec-1");
+    EXPECT_EQ(at.actions(), lines{"swap 0 exec-1"});
+    EXPECT_EQ(at.decide().status.state, "IN_PROGRESS");
+}
+
+TEST(decide, only_pods_with_the_right_token_are_let_in) {
+    struct row {
+        const char* what;
+        void (*change)(world&);
+    };
+    const std::vector<row> rows{
+        {"another hold", [](world& at) { at.hold("sched.101"); }},
+        {"no hold", [](world& at) { at.testbed.metadata.annotations.clear(); }},
+        {"old run on the pod",
+         [](world& at) { at.pods.back().metadata.annotations[std::string(names::run)] = "sched.100.0"; }},
+        {"job has ended", [](world& at) { at.jobs[0].status.state = "FailedState"; }},
+        {"job is being deleted", [](world& at) { at.jobs[0].metadata.deletion_timestamp.emplace(); }},
+        {"orders gone", [](world& at) { at.jobs[0].spec.creation_request.reset(); }},
+        {"another slot", [](world& at) { at.jobs[0].status.placements[0].slot = 1; }},
+        {"another pod of the name", [](world& at) { at.pods.back().metadata.uid = "another"; }},
+        {"another job's pod",
+         [](world& at) { at.pods.back().metadata.labels[std::string(names::job)] = "k"; }},
+        {"a pod that ends", [](world& at) { at.pods.back().metadata.deletion_timestamp.emplace(); }},
+    };
+    for (const auto& row : rows) {
+        auto at = held_with_job({0});
+        at.placed(at.jobs[0], "exec-1", 0);
+        ASSERT_EQ(at.actions(), lines{"swap 0 exec-1"});
+        row.change(at);
+        EXPECT_EQ(at.actions(), lines{}) << row.what;
+    }
+}
+
+TEST(decide, a_pod_that_cannot_be_let_in_is_refused_with_a_reason) {
+    struct row {
+        const char* why;
+        void (*change)(world&);
+    };
+    const std::vector<row> rows{
+        {"larger than the slot: it requests 700m cpu, the slot has 600m",
+         [](world& at) { at.pods.back().requests["cpu"] = 700; }},
+        {"larger than the slot: it requests 1 nvidia.com/gpu, the slot has 0",
+         [](world& at) { at.pods.back().requests["nvidia.com/gpu"] = 1000; }},
+        {"also waits for the scheduling gate other/gate",
+         [](world& at) { at.pods.back().scheduling_gates.push_back("other/gate"); }},
+        {"does not tolerate the taint special:NoSchedule of node-a",
+         [](world& at) { at.nodes["node-a"].taints = {{"special", "", "NoSchedule"}}; }},
+        {"nodeSelector disk=ssd does not match node-a",
+         [](world& at) { at.pods.back().node_selector = {{"disk", "ssd"}}; }},
+        {"required node affinity does not match node-a",
+         [](world& at) {
+             at.pods.back().affinity.text =
+                 R"({"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"zone","operator":"Exists"}]}]}}})";
+         }},
+    };
+    for (const auto& row : rows) {
+        auto at = held_with_job({0});
+        at.placed(at.jobs[0], "exec-1", 0);
+        row.change(at);
+        const auto plan = at.decide();
+        EXPECT_EQ(at.actions(), lines{}) << row.why;
+        EXPECT_EQ(at.states(), "ERROR FREE") << row.why;
+        ASSERT_EQ(plan.notes.size(), 1u) << row.why;
+        EXPECT_THAT(plan.notes[0].text, HasSubstr(row.why));
+        EXPECT_EQ(plan.notes[0].reason, "PodRefused");
+    }
+}
+
+TEST(decide, strangers_that_pretend_are_told_why_and_get_nothing) {
+    auto at = held_with_job({0});
+    auto& pod = at.placed(at.jobs[0], "forged", 0);
+    at.jobs[0].status.placements.clear();
+    pod.metadata.annotations[std::string(names::slot)] = "0";
+    EXPECT_EQ(at.actions(), lines{});
+    ASSERT_EQ(at.decide().notes.size(), 1u);
+    EXPECT_THAT(at.decide().notes[0].text, HasSubstr("was not given to it"));
+    pod.metadata.annotations[std::string(names::run)] = "sched.99.1";
+    EXPECT_THAT(at.decide().notes[0].text, HasSubstr("not of the present hold"));
+    pod.metadata.annotations.erase(std::string(names::run));
+    EXPECT_THAT(at.decide().notes[0].text, HasSubstr("carries no run"));
+    // Told once.
+    at.known.told[at.decide().notes[0].subject] = at.decide().notes[0].text;
+    EXPECT_TRUE(at.decide().notes.empty());
+}
+
+TEST(decide, the_slot_is_occupied_once_the_pod_is_bound_and_stays_without_ghost) {
+    auto at = held_with_job({0});
+    auto& pod = at.placed(at.jobs[0], "exec-1", 0);
+    std::erase_if(at.pods, [](const auto& p) { return p.metadata.uid == "ghost-node-a-0"; });
+    EXPECT_EQ(at.actions(), lines{"swap 0 exec-1"}) << "the ghost is gone: no new one is made";
+    (void)pod;
+    world::let_in(at.pods.back(), 0, "node-a", false);
+    EXPECT_EQ(at.actions(), lines{});
+    EXPECT_EQ(at.states(), "RESERVED FREE");
+    world::let_in(at.pods.back(), 0, "node-a");
+    EXPECT_EQ(at.actions(), lines{});
+    EXPECT_EQ(at.states(), "OCCUPIED FREE");
+    EXPECT_EQ(at.decide().status.state, "RUNNING");
+    EXPECT_EQ(at.decide().status.slots[0].pod_name, "exec-1");
+}
+
+TEST(decide, a_ghost_beside_a_bound_job_pod_is_removed) {
+    auto at = held_with_job({0});
+    at.placed(at.jobs[0], "exec-1", 0);
+    world::let_in(at.pods.back(), 0, "node-a");
+    EXPECT_EQ(at.actions(), lines{"remove ghost-node-a-0"});
+}
+
+TEST(decide, a_ghost_waits_at_the_door_as_soon_as_the_job_pods_end_is_announced) {
+    struct row {
+        const char* what;
+        void (*change)(world&);
+        std::string states;
+    };
+    const std::vector<row> rows{
+        {"terminating", [](world& at) { at.pods.back().metadata.deletion_timestamp.emplace(); },
+         "OCCUPIED FREE"},
+        {"failed", [](world& at) { at.pods.back().phase = "Failed"; }, "RESERVED FREE"},
+        {"succeeded", [](world& at) { at.pods.back().phase = "Succeeded"; }, "RESERVED FREE"},
+        {"run is no longer the job's", [](world& at) { at.jobs[0].spec.creation_request.reset(); },
+         "OCCUPIED FREE"},
+        {"the job has failed", [](world& at) { at.jobs[0].status.state = "FailedState"; },
+         "OCCUPIED FREE"},
+        {"gone, the slot still assigned", [](world& at) { at.pods.pop_back(); }, "RESERVED FREE"},
+    };
+    for (const auto& row : rows) {
+        auto at = held_with_job({0});
+        at.placed(at.jobs[0], "exec-1", 0);
+        world::let_in(at.pods.back(), 0, "node-a");
+        std::erase_if(at.pods, [](const auto& p) { return p.metadata.uid == "ghost-node-a-0"; });
+        ASSERT_EQ(at.actions(), lines{}) << row.what;
+        row.change(at);
+        EXPECT_EQ(at.actions(), lines{"create 0 node-a/0"}) << row.what;
+        EXPECT_EQ(at.states(), row.states) << row.what;
+    }
+}
+
+TEST(decide, a_replacement_takes_the_place_of_the_pod_that_died_only_when_it_is_gone) {
+    auto at = held_with_job({0, 1});
+    at.placed(at.jobs[0], "old", 0);
+    world::let_in(at.pods.back(), 0, "node-a");
+    at.pods.back().metadata.deletion_timestamp.emplace();
+    at.jobs[0].status.placements.clear();
+    at.placed(at.jobs[0], "new", 0);
+    EXPECT_THAT(at.actions(), testing::Not(testing::Contains("swap 0 new")));
+    std::erase_if(at.pods, [](const auto& pod) { return pod.metadata.name == "old"; });
+    EXPECT_EQ(at.actions(), lines{"swap 0 new"});
+    EXPECT_EQ(at.states(), "RESERVED RESERVED");
+}
+
+TEST(decide, after_an_abrupt_end_the_stranger_in_the_slot_is_named) {
+    auto at = held_with_job({});
+    at.nodes["node-a"].allocatable["cpu"] = 1200;
+    std::erase_if(at.pods, [](const auto& p) { return p.metadata.uid == "ghost-node-a-0"; });
+    at.known.vacated["node-a/0"] = at_second(90);
+    at.stranger("stranger", "node-a", "600m");
+    EXPECT_EQ(at.actions(), lines{});
+    EXPECT_EQ(at.states(), "ERROR FREE");
+    EXPECT_EQ(at.decide().strangers, std::set<std::string>{"node-a/0"});
+    EXPECT_THAT(at.decide().status.node_problems["node-a"][0], HasSubstr("other/stranger"));
+    at.pods.pop_back();
+    EXPECT_EQ(at.actions(), lines{"create 0 node-a/0"});
+}
+
+TEST(decide, a_withdrawn_placement_loses_its_nomination) {
+    auto at = held_with_job({0});
+    auto& pod = at.placed(at.jobs[0], "exec-1", 0);
+    at.jobs[0].status.placements.clear();
+    EXPECT_EQ(at.actions(), lines{});
+    pod.nominated_node_name = "node-a";
+    EXPECT_EQ(at.actions(), lines{"withdraw exec-1"});
+}
+
+TEST(decide, a_pod_let_in_that_cannot_be_bound_is_given_up_after_ten_seconds) {
+    struct row {
+        const char* what;
+        void (*change)(world&);
+        lines expected;
+    };
+    const std::vector<row> rows{
+        {"node fine: the scheduler is slow", [](world&) {}, {}},
+        {"cordoned", [](world& at) { at.nodes["node-a"].unschedulable = true; },
+         {"drop exec-1: the node is cordoned"}},
+        {"node gone", [](world& at) { at.nodes.erase("node-a"); },
+         {"drop exec-1: the node does not exist"}},
+        {"room taken", [](world& at) { at.stranger("s", "node-a", "900m"); },
+         {"drop exec-1: the room of its slot is taken"}},
+    };
+    for (const auto& row : rows) {
+        auto at = held_with_job({0});
+        at.placed(at.jobs[0], "exec-1", 0);
+        world::let_in(at.pods.back(), 0, "node-a", false);
+        std::erase_if(at.pods, [](const auto& p) { return p.metadata.uid == "ghost-node-a-0"; });
+        row.change(at);
+        at.known.let_in_since["uid-exec-1"] = at.now;
+        EXPECT_EQ(at.actions(), lines{}) << row.what;
+        EXPECT_EQ(at.decide().again, std::optional<steady_time::duration>(seconds(10))) << row.what;
+        at.now += seconds(10);
+        EXPECT_EQ(at.actions(), row.expected) << row.what;
+    }
+}
+
+TEST(decide, on_the_extender_path_the_decision_goes_onto_the_pod) {
+    auto at = held_with_job({1});
+    auto& pod = at.placed(at.jobs[0], "exec-1", 1);
+    pod.scheduling_gates.clear();
+    EXPECT_EQ(at.actions(), lines{"commit 1 exec-1"});
+    world::let_in(pod, 1, "node-a", false);
+    pod.metadata.annotations[std::string(names::slot_ghost)] = "ghost-node-a-1";
+    EXPECT_EQ(at.actions(), lines{"remove ghost-node-a-1"}) << "committed, its ghost still stands";
+    at.jobs[0].status.placements.clear();
+    at.jobs[0].spec.creation_request.reset();
+    EXPECT_EQ(at.actions(), lines{"withdraw exec-1"});
+}
+
+TEST(decide, one_slot_given_twice_is_the_firsts_and_a_problem) {
+    auto at = held_with_job({0});
+    at.job("k", {0}, "sched.100.2");
+    at.placed(at.jobs[1], "exec-k", 0);
+    EXPECT_EQ(at.actions(), lines{});
+    EXPECT_THAT(at.decide().status.problems[0], HasSubstr("given to default/j and to default/k"));
+}
+
+TEST(decide, slots_are_left_out_above_four_thousand) {
+    world at{std::vector<std::string>{}};
+    for (int i = 0; i < 2001; ++i) at.add_node(fmt::format("n{:05}", i), std::to_string(i));
+    at.testbed.status.layout = want_layout(at.see()).layout;
+    at.testbed.status.layout->revision = 1;
+    auto status = at.decide().status;
+    EXPECT_TRUE(status.slots.empty());
+    EXPECT_EQ(status.counts->total, 4002);
+    EXPECT_EQ(at.condition("SlotsListed").reason, "TooManySlots");
+}
+
+}  // namespace
+}  // namespace esi::testbed::tests

@@ -1,0 +1,23 @@
+// The ghost: a pause pod that requests exactly one slot's resources, pinned to its node and bound
+// by the cluster's scheduler, never by nodeName (one binder per node: nothing is over-committed).
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "grid/grid.h"
+#include "model/testbed.h"
+
+namespace esi::testbed {
+
+struct ghost_options {
+    std::string image = "registry.k8s.io/pause:3.10";
+    /// A class with preemptionPolicy Never: a ghost at the door evicts nobody.
+    std::string priority_class = "esi-ghost";
+};
+
+/// The pod to create for one slot.
+nlohmann::json ghost_object(const model::testbed& testbed, const model::testbed_layout& layout,
+                            const grid::slot& place, const ghost_options& options);
+
+}  // namespace esi::testbed

@@ -1,0 +1,64 @@
+// What a running process remembers about one Testbed between two looks. Hints only: they space out
+// retries, measure gaps and keep events from being told twice. Losing them (a restart, another
+// leader) costs a retry at once and a nomination set anew, never a wrong decision.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "base/clock.h"
+
+namespace esi::testbed {
+
+/// Waiting between attempts to make a ghost that fails: 1 s doubling to 5 min.
+struct ghost_backoff {
+    int failures = 0;
+    steady_time next{};
+    steady_time last{};
+    /// Why it failed, for people.
+    std::string text;
+};
+
+/// How far this process has come with letting one pod in.
+struct swap_progress {
+    /// The nomination that stands was set by this process for this attempt.
+    bool nominated = false;
+    /// A live read, after the nomination, showed it.
+    bool read_back = false;
+    /// A live read after the ghost was gone showed an empty slot and the room.
+    bool saw_room = false;
+    /// The room was missing: the attempt begins anew when it is there again.
+    bool blocked = false;
+    /// The text of what the last live read of the node found in the way.
+    std::string obstacle;
+};
+
+struct hints {
+    std::map<std::string, ghost_backoff> ghosts;             ///< by the ghost's name
+    std::map<std::string, swap_progress> swaps;              ///< by the pod's uid
+    std::map<std::string, steady_time> let_in_since;         ///< by uid: let in, not bound
+    std::map<std::string, wall_time> vacated;                ///< by "node/index"
+    std::map<std::string, std::string> told;                 ///< events: subject -> text
+    std::set<std::string> strangers;                         ///< "node/index" counted as taken
+    std::optional<steady_time> status_written;
+
+    void ghost_failed(const std::string& name, steady_time now, std::string text) {
+        auto& entry = ghosts[name];
+        if (now - entry.last > std::chrono::minutes(10)) entry.failures = 0;
+        auto wait = seconds(1) * (1 << std::min(entry.failures, 9));
+        entry.next = now + std::min<steady_time::duration>(wait, std::chrono::minutes(5));
+        entry.last = now;
+        entry.failures += 1;
+        entry.text = std::move(text);
+    }
+};
+
+/// Key of `vacated` and `strangers`.
+inline std::string place_key(const std::string& node, int index) {
+    return node + "/" + std::to_string(index);
+}
+
+}  // namespace esi::testbed

@@ -1,0 +1,95 @@
+#include "testbed/isolation.h"
+
+#include <algorithm>
+
+#include "model/names.h"
+#include "testbed/layout.h"
+
+namespace esi::testbed {
+
+using nlohmann::json;
+
+namespace {
+
+bool is_esi_taint(const model::taint& taint) {
+    return taint.key == model::names::taint && taint.effect == "NoSchedule";
+}
+
+bool wants_taint(const model::testbed& testbed, const model::node& node) {
+    if (testbed.spec.isolation != "Taint" || !testbed.status.layout) return false;
+    if (testbed.metadata.deleting() && !is_held(testbed)) return false;
+    const auto& members = testbed.status.layout->nodes;
+    return std::any_of(members.begin(), members.end(), [&](const auto& member) {
+        return member.name == node.metadata.name && member.uid == node.metadata.uid;
+    });
+}
+
+}  // namespace
+
+bool is_shielded(const model::node& node, const view& seen) {
+    for (const auto& taint : node.taints) {
+        if (!is_esi_taint(taint)) continue;
+        if (taint.value == seen.testbed->metadata.uid) return true;
+        for (const auto& other : seen.others) {
+            if (other->metadata.uid == taint.value && wants_taint(*other, node) &&
+                model::older(other->metadata, seen.testbed->metadata)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+std::vector<taint_change> taint_changes(const view& seen, const model::testbed_layout& layout,
+                                        bool wanted) {
+    std::vector<taint_change> out;
+    const auto& uid = seen.testbed->metadata.uid;
+    const auto members = members_of(layout);
+    const bool taint = wanted && seen.testbed->spec.isolation == "Taint";
+    for (const auto& [name, node] : seen.nodes) {
+        if (!node.node) continue;
+        auto found = members.find(name);
+        const bool member = found != members.end() && found->second->uid == node.node->metadata.uid;
+        if (taint && member) {
+            if (!is_shielded(*node.node, seen) && !node.node->metadata.deleting()) {
+                out.push_back({name, uid});
+            }
+            continue;
+        }
+        for (const auto& present : node.node->taints) {
+            if (is_esi_taint(present) && present.value == uid) out.push_back({name, {}});
+        }
+    }
+    return out;
+}
+
+std::optional<json> changed_taints(const json& node, const taint_change& change,
+                                   const std::string& uid) {
+    json present = json::array();
+    if (auto spec = node.find("spec"); spec != node.end() && spec->is_object()) {
+        if (auto taints = spec->find("taints"); taints != spec->end() && taints->is_array()) {
+            present = *taints;
+        }
+    }
+    json out = json::array();
+    for (const auto& taint : present) {
+        const bool ours = taint.is_object() && taint.value("key", "") == model::names::taint &&
+                          taint.value("effect", "") == "NoSchedule";
+        if (!ours) {
+            out.push_back(taint);
+            continue;
+        }
+        if (!change.value.empty() && taint.value("value", "") == change.value) return std::nullopt;
+        // Setting replaces whoever is there; removing takes only our own away.
+        if (change.value.empty() && taint.value("value", "") != uid) out.push_back(taint);
+    }
+    if (!change.value.empty()) {
+        out.push_back({{"key", model::names::taint},
+                       {"value", change.value},
+                       {"effect", "NoSchedule"}});
+    }
+    if (out == present) return std::nullopt;
+    return out;
+}
+
+}  // namespace esi::testbed

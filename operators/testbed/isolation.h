@@ -1,0 +1,35 @@
+// The taint that keeps other pods off a Testbed's nodes: where it should be, and how a node's taint
+// list looks with and without it. Pure. Node.spec.taints is one atomic list, so a write is computed
+// from a live read and guarded with its resourceVersion.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "testbed/view.h"
+
+namespace esi::testbed {
+
+/// The taint is on the node: ours, or an older Testbed's that still wants it there. (One key and
+/// effect is there once per node.)
+bool is_shielded(const model::node& node, const view& seen);
+
+struct taint_change {
+    std::string node;
+    /// Value to set; empty: remove ours.
+    std::string value;
+};
+
+/// Which nodes' taints must change. Sets on the nodes of `layout` while isolation is Taint and
+/// `wanted`; removes ours from all other nodes.
+std::vector<taint_change> taint_changes(const view& seen, const model::testbed_layout& layout,
+                                        bool wanted);
+
+/// A live node's spec.taints after the change (other taints stay as they are, with all their
+/// fields); nothing when it is so already. `uid`: of the Testbed, whose own taint is removed.
+std::optional<nlohmann::json> changed_taints(const nlohmann::json& node, const taint_change& change,
+                                             const std::string& uid);
+
+}  // namespace esi::testbed

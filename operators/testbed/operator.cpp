@@ -1,0 +1,222 @@
+#include "testbed/operator.h"
+
+#include <CLI/CLI.hpp>
+
+#include "base/log.h"
+#include "kube/resource.h"
+#include "model/names.h"
+#include "testbed/debug.h"
+#include "testbed/extender.h"
+
+namespace esi::testbed {
+
+namespace types = kube::types;
+
+namespace {
+
+/// How soon a reconcile looks whether its own last writes have come back; events are faster.
+constexpr milliseconds own_writes_pause{20};
+/// While there is something to do, the report waits for the end of it, at most so long.
+constexpr milliseconds acting_pause{1000};
+
+asio::awaitable<http::server_reply> answer_extender(result<std::string> (*verb)(std::string_view),
+                                                    http::server_request request) {
+    auto answer = verb(request.body);
+    if (!answer) co_return http::problem(400, "Bad Request", answer.error().text);
+    co_return http::server_reply(200, "application/json", std::move(*answer));
+}
+
+/// Testbed and slot of a ghost, as the histograms' key; empty for other pods.
+std::string place_of_ghost(const model::pod& pod) {
+    return testbed_key_of(pod) + "/" +
+           place_key(std::string(pod.metadata.annotation(model::names::node)),
+                     grid::slot_index_of_ghost(pod).value_or(-1));
+}
+
+}  // namespace
+
+void settings::add_to(CLI::App& app) {
+    app.add_option("--ghost-image", ghosts.image, "Image of ghost pods: one that only waits")
+        ->envname("ESI_GHOST_IMAGE")
+        ->capture_default_str();
+    app.add_option("--ghost-priority-class", ghosts.priority_class,
+                   "PriorityClass of ghost pods; its preemptionPolicy must be Never")
+        ->envname("ESI_GHOST_PRIORITY_CLASS")
+        ->capture_default_str();
+    app.add_option("--legacy-namespace", legacy_namespace,
+                   "Namespace in which the original's /debug endpoints look for names")
+        ->envname("ESI_LEGACY_NAMESPACE")
+        ->capture_default_str();
+}
+
+testbed_operator::testbed_operator(controller::environment& around, settings chosen)
+    : around_(around),
+      settings_(std::move(chosen)),
+      caches_(around.api, around.time, around.options.namespaces),
+      gaps_(around.numbers, around.time),
+      actor_(around.executor, around.time, around.api, gate_, gaps_, settings_.ghosts),
+      controller_("testbed", around.time, around.executor, around.numbers,
+                  [this](model::object_key key) { return reconcile(std::move(key)); }) {
+    caches_.feed(gate_);
+    watch();
+    add_routes();
+}
+
+std::vector<controller::operator_part::cache> testbed_operator::caches() { return caches_.list(); }
+
+void testbed_operator::lead() { controller_.start(); }
+
+asio::awaitable<void> testbed_operator::stop(steady_time deadline) {
+    co_await controller_.stop(deadline);
+    co_await actor_.stop();
+}
+
+void testbed_operator::watch() {
+    caches_.on_change([this](const model::object_key& key) { controller_.enqueue(key); });
+    caches_.on_pod_change([this](const kube::change<model::pod>& what) { measure(what); });
+}
+
+void testbed_operator::measure(const kube::change<model::pod>& what) {
+    const auto& some = what.after ? *what.after : *what.before;
+    const auto key = testbed_key_of(some);
+    if (key.empty()) return;
+    if (some.is_ghost()) {
+        if (what.after && what.after->bound() && !(what.before && what.before->bound())) {
+            gaps_.ghost_bound(place_of_ghost(*what.after));
+        }
+        return;
+    }
+    if (what.after && what.after->bound()) gaps_.pod_bound(what.after->metadata.uid);
+    const bool was_in = what.before && what.before->bound() && what.before->live();
+    const bool is_in = what.after && what.after->live();
+    const auto position = grid::slot_of_pod(some);
+    if (!was_in || is_in || !position) return;
+    auto testbed = caches_.find_testbed(some.testbed());
+    if (!testbed || !testbed->status.layout) return;
+    const auto& layout = *testbed->status.layout;
+    const auto nodes = static_cast<int>(layout.nodes.size());
+    if (nodes == 0 || *position / nodes >= layout.slots_per_node) return;
+    const auto place = place_key(some.node_name, *position / nodes);
+    gaps_.pod_left(key + "/" + place);
+    if (auto known = known_.find(testbed->metadata.key()); known != known_.end()) {
+        known->second->vacated[place] = around_.time.wall();
+    }
+}
+
+void testbed_operator::remember(const testbed_pointer& testbed, hints& known, const plan& decided,
+                                const view& seen) {
+    for (const auto& note : decided.notes) {
+        const controller::event_subject about =
+            note.pod ? controller::event_subject(types::pod, note.pod->metadata)
+                     : controller::event_subject(types::testbed, testbed->metadata);
+        if (note.warning) {
+            around_.events.warning(about, note.reason, note.action, note.text);
+        } else {
+            around_.events.normal(about, note.reason, note.action, note.text);
+        }
+        log::info(note.text, {{"testbed", testbed->metadata.key().text()}, {"reason", note.reason}});
+        if (!note.subject.empty()) known.told[note.subject] = note.text;
+    }
+    std::erase_if(known.told, [&](const auto& entry) {
+        return !decided.subjects.contains(entry.first);
+    });
+    for (const auto& place : decided.strangers) {
+        // A room that was never there is no stranger's doing.
+        if (!known.strangers.contains(place) && known.vacated.contains(place)) gaps_.stranger();
+    }
+    known.strangers = decided.strangers;
+
+    std::set<std::string> alive;
+    const auto now = around_.time.now();
+    for (const auto& pod : seen.pods) {
+        const auto& uid = pod->metadata.uid;
+        alive.insert(uid);
+        if (pod->is_ghost()) {
+            if (!pod->bound() || !pod->live()) continue;
+            auto failed = known.ghosts.find(pod->metadata.name);
+            if (failed != known.ghosts.end() && now - failed->second.last > std::chrono::minutes(10)) {
+                known.ghosts.erase(failed);
+            }
+        } else if (!pod->bound() && grid::let_in(*pod) && grid::slot_of_pod(*pod)) {
+            known.let_in_since.try_emplace(uid, now);
+        } else {
+            known.let_in_since.erase(uid);
+        }
+    }
+    std::erase_if(known.let_in_since, [&](const auto& entry) { return !alive.contains(entry.first); });
+    std::erase_if(known.swaps, [&](const auto& entry) { return !alive.contains(entry.first); });
+}
+
+asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::object_key key) {
+    auto testbed = caches_.find_testbed(key);
+    if (!testbed) {
+        known_.erase(key);
+        gate_.forget(key);
+        co_return controller::outcome();
+    }
+    if (!gate_.caught_up(key)) co_return controller::outcome::again_in(own_writes_pause);
+    auto& slot = known_[key];
+    if (!slot) slot = std::make_shared<hints>();
+    auto known = slot;
+
+    auto at = std::make_shared<pass>(around_.executor);
+    at->seen = caches_.observe(testbed);
+    at->known = known;
+    if (testbed->status.layout) at->layout = *testbed->status.layout;
+    // Before decide: a pod that was let in is watched from the first look at it.
+    auto decided = decide(at->seen, *known, around_.time.now(), around_.time.wall());
+    remember(testbed, *known, decided, at->seen);
+
+    for (const auto& what : decided.actions) {
+        if (auto* finalizer = std::get_if<change_finalizer>(&what)) {
+            auto done = co_await actor_.set_finalizer(testbed, finalizer->present);
+            if (!done) co_return std::unexpected(done.error());
+            co_return controller::outcome();
+        }
+        if (std::get_if<write_layout>(&what)) {
+            auto done = co_await actor_.write_status(testbed, std::move(decided.status));
+            if (!done) co_return std::unexpected(done.error());
+            known->status_written = around_.time.now();
+            co_return controller::outcome();
+        }
+    }
+    const bool acts = !decided.actions.empty();
+    at->todo = std::move(decided.actions);
+    co_await actor_.take_all(at);
+
+    auto out = decided.again ? controller::outcome::again_in(*decided.again) : controller::outcome();
+    if (at->again && (!out.after || *at->again < *out.after)) out.after = at->again;
+    if (testbed->metadata.deleting() && !is_held(*testbed)) co_return out;
+
+    // What was done comes back as events; the look after the last action writes the report, unless
+    // there is no end of actions. A big Testbed's report is long: not at every step.
+    const bool many = decided.status.counts && decided.status.counts->total > many_slots;
+    const auto pause = acts ? acting_pause : many ? many_slots_pause : milliseconds(0);
+    if (known->status_written) {
+        const auto since = around_.time.now() - *known->status_written;
+        if (since < pause) {
+            const auto rest = pause - since;
+            if (!out.after || rest < *out.after) out.after = rest;
+            co_return out;
+        }
+    }
+    auto written = co_await actor_.write_status(testbed, std::move(decided.status));
+    if (!written) co_return std::unexpected(written.error());
+    if (*written) known->status_written = around_.time.now();
+    co_return out;
+}
+
+void testbed_operator::add_routes() {
+    auto& routes = around_.routes;
+    routes.add("POST", "/extender/filter", [](http::server_request request) {
+        return answer_extender(answer_filter, std::move(request));
+    });
+    routes.add("POST", "/extender/preemption", [](http::server_request request) {
+        return answer_extender(answer_preemption, std::move(request));
+    });
+    if (around_.options.enable_debug_endpoints) {
+        add_debug_routes(routes, around_, caches_, settings_.legacy_namespace);
+    }
+}
+
+}  // namespace esi::testbed

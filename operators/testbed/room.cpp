@@ -1,0 +1,163 @@
+#include "testbed/room.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/names.h"
+
+namespace esi::testbed {
+
+namespace {
+
+constexpr std::int64_t one_pod = 1000;
+
+bool in_a_slot(const model::pod& pod) {
+    return !pod.run().empty() && !pod.metadata.annotation(model::names::slot).empty();
+}
+
+/// Slots and size that an older Testbed has, or will have, on the node.
+model::amounts demand_on(const rivals::elder& other, const model::node& node) {
+    model::amounts out;
+    auto times = [](const model::resource_list& size, int slots) {
+        auto amounts = slot_amounts(size);
+        for (auto& [name, amount] : amounts) amount *= slots;
+        return amounts;
+    };
+    const auto& testbed = *other.testbed;
+    auto label = node.metadata.labels.find(testbed.spec.node_label);
+    if (label != node.metadata.labels.end() && parse_node_id(label->second) &&
+        !testbed.metadata.deleting()) {
+        model::raise(out, times(testbed.spec.resources_per_slot, testbed.spec.slots_per_node));
+    }
+    auto member = other.members.find(node.metadata.name);
+    if (member != other.members.end() && member->second->uid == node.metadata.uid) {
+        const auto& layout = *testbed.status.layout;
+        model::raise(out, times(layout.resources_per_slot, layout.slots_per_node));
+    }
+    return out;
+}
+
+std::int64_t amount_of(const model::amounts& of, std::string_view resource) {
+    auto found = of.find(resource);
+    return found == of.end() ? 0 : found->second;
+}
+
+}  // namespace
+
+model::amounts slot_amounts(const model::resource_list& size) {
+    auto out = model::to_amounts(size);
+    out["pods"] = one_pod;
+    return out;
+}
+
+model::amounts taken_by(const model::pod& pod) {
+    auto out = pod.requests;
+    out["pods"] = one_pod;
+    return out;
+}
+
+model::amounts left_after(const model::node& node, const std::vector<pod_pointer>& pods) {
+    auto out = node.allocatable;
+    for (const auto& pod : pods) {
+        if (!pod->live()) continue;
+        for (const auto& [name, amount] : taken_by(*pod)) out[name] -= amount;
+    }
+    return out;
+}
+
+std::optional<std::string> missing_resource(const model::amounts& free,
+                                            const model::amounts& what) {
+    for (const auto& [name, amount] : what) {
+        if (amount > 0 && amount_of(free, name) < amount) return name;
+    }
+    return std::nullopt;
+}
+
+rivals rivals_of(const view& seen) {
+    rivals out;
+    for (const auto& other : seen.others) {
+        auto key = other->metadata.key().text();
+        if (!model::older(other->metadata, seen.testbed->metadata)) {
+            out.younger.insert(std::move(key));
+            continue;
+        }
+        auto& entry = out.older[std::move(key)];
+        entry.testbed = other;
+        if (other->status.layout) entry.members = members_of(*other->status.layout);
+    }
+    return out;
+}
+
+node_room room_on(const view& seen, const rivals& others, const node_view& node,
+                  const model::testbed_layout& layout) {
+    node_room out;
+    if (!node.node) return out;
+    out.allocatable = node.node->allocatable;
+    const auto own_key = seen.testbed->metadata.key().text();
+
+    std::map<std::string, model::amounts> demands;
+    for (const auto& [key, other] : others.older) {
+        auto demand = demand_on(other, *node.node);
+        if (!demand.empty()) demands.emplace(key, std::move(demand));
+    }
+    for (const auto& pod : node.pods) {
+        if (!pod->live()) continue;
+        const auto key = testbed_key_of(*pod);
+        const bool of_a_slot = pod->is_ghost() || in_a_slot(*pod);
+        if (!key.empty() && of_a_slot) {
+            if (key == own_key && (!pod->is_ghost() || is_own_ghost(*pod, *seen.testbed))) continue;
+            if (pod->is_ghost() && others.younger.contains(key)) continue;
+            if (demands.contains(key)) continue;
+        }
+        auto takes = taken_by(*pod);
+        model::add(out.foreign, takes);
+        out.consumers.push_back({pod->metadata.key().text(), std::move(takes)});
+    }
+    for (auto& [key, demand] : demands) {
+        model::add(out.foreign, demand);
+        out.consumers.push_back({"testbed " + key, std::move(demand)});
+    }
+    std::int64_t slots = 1000;
+    for (const auto& [name, amount] : slot_amounts(layout.resources_per_slot)) {
+        if (amount <= 0) continue;
+        const auto left = amount_of(out.allocatable, name) - amount_of(out.foreign, name);
+        slots = std::min(slots, left <= 0 ? 0 : left / amount);
+    }
+    out.slots = static_cast<int>(slots);
+    return out;
+}
+
+std::string describe_shortage(const node_room& room, const model::testbed_layout& layout) {
+    std::vector<std::string> missing;
+    std::string first;
+    for (const auto& [name, amount] : slot_amounts(layout.resources_per_slot)) {
+        const auto wanted = amount * layout.slots_per_node;
+        const auto others = amount_of(room.foreign, name);
+        const auto there = amount_of(room.allocatable, name);
+        if (others + wanted <= there) continue;
+        if (first.empty()) first = name;
+        missing.push_back(fmt::format("{} {} missing ({} slots need {}, others take {} of {})",
+                                      model::show(name, others + wanted - there), name,
+                                      layout.slots_per_node, model::show(name, wanted),
+                                      model::show(name, others), model::show(name, there)));
+    }
+    if (missing.empty()) return "the scheduler has not found the room yet";
+    auto largest = room.consumers;
+    std::erase_if(largest, [&](const auto& who) { return amount_of(who.takes, first) == 0; });
+    std::sort(largest.begin(), largest.end(), [&](const auto& a, const auto& b) {
+        return std::pair(-amount_of(a.takes, first), std::string_view(a.name)) <
+               std::pair(-amount_of(b.takes, first), std::string_view(b.name));
+    });
+    std::vector<std::string> names;
+    for (const auto& who : largest) {
+        if (names.size() == 5) break;
+        names.push_back(
+            fmt::format("{} ({} {})", who.name, model::show(first, amount_of(who.takes, first)), first));
+    }
+    return fmt::format("room for {} of {} slots: {}{}{}", std::min(room.slots, layout.slots_per_node),
+                       layout.slots_per_node, fmt::join(missing, ", "),
+                       names.empty() ? "" : "; largest consumers: ", fmt::join(names, ", "));
+}
+
+}  // namespace esi::testbed

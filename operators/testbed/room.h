@@ -1,0 +1,60 @@
+// How many slots a node has room for beside the pods that are not the testbed's, and who takes the
+// room that is missing. Pure; all amounts in thousandths.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "testbed/layout.h"
+#include "testbed/view.h"
+
+namespace esi::testbed {
+
+struct consumer {
+    /// "namespace/name", or "testbed namespace/name" for the demand of an older Testbed.
+    std::string name;
+    model::amounts takes;
+};
+
+struct node_room {
+    model::amounts allocatable;
+    /// Requests of live pods that are not the testbed's, with the demand of older Testbeds.
+    model::amounts foreign;
+    std::vector<consumer> consumers;
+    /// Slots that fit beside them, at most 1,000.
+    int slots = 0;
+};
+
+/// What one pod of a slot's size takes from a node, the place in the node's `pods` included.
+model::amounts slot_amounts(const model::resource_list& size);
+
+/// The other Testbeds as far as they touch one Testbed's room.
+struct rivals {
+    struct elder {
+        testbed_pointer testbed;
+        layout_members members;
+    };
+    /// By "namespace/name". They have the right of way.
+    std::map<std::string, elder> older;
+    std::set<std::string> younger;
+};
+rivals rivals_of(const view& seen);
+
+/// Pods of the testbed that stand in its slots (its ghosts, job pods that were let in) do not count,
+/// nor do ghosts of younger Testbeds; of older ones their whole demand counts, in place of their pods.
+node_room room_on(const view& seen, const rivals& others, const node_view& node,
+                  const model::testbed_layout& layout);
+
+/// "1 of 2 slots has room: 400m cpu missing (allocatable 2, others take 1200m); largest: ...".
+std::string describe_shortage(const node_room& room, const model::testbed_layout& layout);
+
+/// Nothing when `what` fits into `free`; else the resource that is missing.
+std::optional<std::string> missing_resource(const model::amounts& free, const model::amounts& what);
+
+/// A live pod's requests and its place in the node's `pods`.
+model::amounts taken_by(const model::pod& pod);
+
+/// What is left of the node's allocatable after `pods` (live ones count), may be negative.
+model::amounts left_after(const model::node& node, const std::vector<pod_pointer>& pods);
+
+}  // namespace esi::testbed

@@ -1,0 +1,219 @@
+#include "testbed/status.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace esi::testbed {
+
+namespace {
+
+/// Bounds of the CRD.
+constexpr std::size_t most_problems = 64;
+
+struct writer {
+    const view& seen;
+    const wanted_layout& wanted;
+    const assessment& all;
+    wall_time wall;
+    model::testbed_status& out;
+
+    void set(std::string_view type, bool holds, std::string_view reason, std::string_view message) {
+        model::set_condition(out.conditions, type, holds ? "True" : "False", reason, message,
+                             seen.testbed->metadata.generation, wall);
+    }
+
+    void list_slots() {
+        model::slot_counts counts;
+        counts.nodes = static_cast<int>(all.layout.nodes.size());
+        counts.total = static_cast<int>(all.slots.size());
+        const bool listed = counts.total <= most_listed_slots;
+        for (const auto& slot : all.slots) {
+            if (slot.state == "FREE") ++counts.free;
+            if (slot.state == "RESERVED") ++counts.reserved;
+            if (slot.state == "OCCUPIED") ++counts.occupied;
+            if (slot.state == "ERROR") ++counts.error;
+            if (!listed) continue;
+            model::slot_status row;
+            row.position = slot.in.place.position;
+            row.state = slot.state;
+            row.node_name = slot.in.place.node;
+            row.node_id = slot.in.place.node_id;
+            row.slot_position_on_node = slot.in.place.index;
+            pod_pointer in = slot.in.ghost;
+            for (const auto& pod : slot.in.job_pods) {
+                if (!in || in->is_ghost() || pod->bound()) in = pod;
+            }
+            if (in) {
+                row.pod_name = in->metadata.name;
+                row.pod_u_id = in->metadata.uid;
+            }
+            if (!slot.reserved_for.empty() && slot.state == "RESERVED") {
+                row.reserved_for = slot.reserved_for;
+            }
+            out.slots.push_back(std::move(row));
+        }
+        out.counts = counts;
+        if (listed) {
+            set("SlotsListed", true, "Listed", "status.slots has every slot");
+        } else {
+            set("SlotsListed", false, "TooManySlots",
+                fmt::format("{} slots are more than {}: they are served over REST", counts.total,
+                            most_listed_slots));
+        }
+    }
+
+    void collect_problems() {
+        out.problems = wanted.spec_problems;
+        for (const auto& problem : all.problems) out.problems.push_back(problem);
+        out.node_problems = wanted.problems;
+        for (const auto& [name, node] : all.nodes) {
+            if (!node.trouble.empty()) add(name, node.trouble);
+        }
+        for (const auto& slot : all.slots) {
+            if (slot.state != "ERROR") continue;
+            const auto& node = all.nodes.find(slot.in.place.node)->second;
+            if (!node.trouble.empty()) continue;
+            add(slot.in.place.node, slot.problem);
+        }
+        if (out.problems.size() > most_problems) out.problems.resize(most_problems);
+        if (seen.testbed->metadata.deleting()) {
+            out.problems.push_back(fmt::format("deletion waits for the release by Scheduling {}",
+                                               seen.testbed->holder().text()));
+        }
+    }
+
+    void add(const std::string& node, const std::string& problem) {
+        auto& list = out.node_problems[node];
+        if (list.size() < most_problems && std::find(list.begin(), list.end(), problem) == list.end()) {
+            list.push_back(problem);
+        }
+    }
+
+    int count(bool (*which)(const slot_assessment&)) const {
+        return static_cast<int>(std::count_if(all.slots.begin(), all.slots.end(), which));
+    }
+
+    void judge_whole() {
+        const auto& counts = *out.counts;
+        const int usable = counts.total - counts.error;
+        const int under_way = count([](const slot_assessment& slot) {
+            return slot.state == "RESERVED" && slot.ghost_under_way;
+        });
+        if (!wanted.spec_problems.empty() || (usable == 0 && wanted.labelled > 0) ||
+            (usable == 0 && counts.total > 0)) {
+            out.state = "ERROR";
+        } else if (counts.occupied > 0) {
+            out.state = "RUNNING";
+        } else if (counts.reserved > 0) {
+            out.state = "IN_PROGRESS";
+        } else {
+            out.state = "SUCCESS";
+        }
+        if (!wanted.spec_problems.empty()) {
+            set("Ready", false, "SpecInvalid",
+                fmt::format("{}", fmt::join(wanted.spec_problems, "; ")));
+        } else if (counts.total == 0 && wanted.labelled == 0) {
+            set("Ready", false, "NoNodes",
+                fmt::format("no node carries the label {}", seen.testbed->spec.node_label));
+        } else if (usable == 0) {
+            set("Ready", false, "NoUsableSlot", "no slot can be used, see nodeProblems");
+        } else if (under_way > 0) {
+            set("Ready", false, "GhostsUnderWay",
+                fmt::format("ghosts are under way in {} of {} slots", under_way, counts.total));
+        } else if (counts.error > 0) {
+            set("Ready", true, "SomeSlotsUsable",
+                fmt::format("{} of {} slots can be used", usable, counts.total));
+        } else {
+            set("Ready", true, "AllSlotsUsable", fmt::format("{} slots can be used", usable));
+        }
+    }
+
+    void judge_capacity() {
+        const int without = count([](const slot_assessment& slot) { return !slot.has_room; });
+        if (without > 0) {
+            set("CapacitySufficient", false, "NotEnoughRoom",
+                fmt::format("{} of {} slots have no room on their node, see nodeProblems", without,
+                            all.slots.size()));
+        } else if (!out.node_problems.empty()) {
+            set("CapacitySufficient", false, "NodeProblems",
+                fmt::format("{} nodes have problems, see nodeProblems", out.node_problems.size()));
+        } else {
+            set("CapacitySufficient", true, "RoomForAll", "every slot has its room");
+        }
+    }
+
+    void judge_layout() {
+        if (!wanted.spec_problems.empty()) {
+            set("LayoutCurrent", false, "SpecInvalid", "the spec cannot be used");
+        } else if (same_layout(all.layout, wanted.layout)) {
+            set("LayoutCurrent", true, "Current", fmt::format("layout {} is what nodes and spec say",
+                                                              all.layout.revision));
+        } else {
+            set("LayoutCurrent", false, "WaitsForRelease",
+                fmt::format("waits for the release{}{}: {}",
+                            seen.testbed->holder().name.empty() ? "" : " by Scheduling ",
+                            seen.testbed->holder().name.empty() ? "" : seen.testbed->holder().text(),
+                            describe_difference(all.layout, wanted.layout)));
+        }
+    }
+
+    void judge_isolation() {
+        if (seen.testbed->spec.isolation != "Taint") {
+            std::set<std::string> schedulers;
+            for (const auto& [name, node] : all.nodes) {
+                if (!node.seen) continue;
+                for (const auto& pod : node.seen->pods) {
+                    if (pod->live() && !pod->scheduler_name.empty() &&
+                        pod->scheduler_name != "default-scheduler") {
+                        schedulers.insert(pod->scheduler_name);
+                    }
+                }
+            }
+            if (schedulers.empty()) {
+                set("Isolated", false, "NoTaint",
+                    "isolation is None: a job pod that ends without warning leaves its room to "
+                    "whoever is pending");
+            } else {
+                set("Isolated", false, "OtherSchedulers",
+                    fmt::format("isolation is None and other schedulers serve these nodes ({}): "
+                                "nominations are not known to them; set isolation: Taint",
+                                fmt::join(schedulers, ", ")));
+            }
+            return;
+        }
+        std::vector<std::string> open;
+        for (const auto& [name, node] : all.nodes) {
+            if (!node.shielded) open.push_back(name);
+        }
+        if (open.empty()) {
+            set("Isolated", true, "Tainted", "every node carries the taint");
+        } else {
+            if (open.size() > 8) open.resize(8);
+            set("Isolated", false, "NotTainted",
+                fmt::format("without the taint: {}", fmt::join(open, ", ")));
+        }
+    }
+};
+
+}  // namespace
+
+model::testbed_status report(const view& seen, const wanted_layout& wanted, const assessment& all,
+                             wall_time wall) {
+    model::testbed_status out;
+    // Conditions keep their transition times.
+    out.conditions = seen.testbed->status.conditions;
+    if (all.layout.revision > 0) out.layout = all.layout;
+    out.observed_generation = seen.testbed->metadata.generation;
+    if (auto holder = seen.testbed->holder(); !holder.name.empty()) out.held_by = holder;
+    writer work{seen, wanted, all, wall, out};
+    work.list_slots();
+    work.collect_problems();
+    work.judge_whole();
+    work.judge_capacity();
+    work.judge_layout();
+    work.judge_isolation();
+    return out;
+}
+
+}  // namespace esi::testbed

@@ -1,0 +1,21 @@
+// What a Testbed's status says: state, slots, counts, conditions, problems. Pure. For people and the
+// original's clients; no operator decides by it, but for `layout`, which is passed through.
+#pragma once
+
+#include "testbed/assess.h"
+#include "testbed/layout.h"
+
+namespace esi::testbed {
+
+/// Above this many slots status is written at most once in 500 ms.
+inline constexpr int many_slots = 200;
+inline constexpr milliseconds many_slots_pause{500};
+/// Above this many slots `slots` is left out (condition SlotsListed=False).
+inline constexpr int most_listed_slots = 4000;
+
+/// The status for the layout of `all`. Depends on `wall` only for the transition times of
+/// conditions that flip.
+model::testbed_status report(const view& seen, const wanted_layout& wanted, const assessment& all,
+                             wall_time wall);
+
+}  // namespace esi::testbed

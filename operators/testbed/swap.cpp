@@ -1,0 +1,100 @@
+#include "testbed/swap.h"
+
+#include <fmt/format.h>
+
+#include "kube/patch.h"
+#include "model/names.h"
+#include "testbed/admission.h"
+
+namespace esi::testbed {
+
+using nlohmann::json;
+namespace names = model::names;
+
+swap_step next_step(const swap_view& at, const swap_progress& so_far) {
+    if (at.slot_taken || grid::let_in(*at.pod) || at.pod->terminal() ||
+        at.pod->metadata.deleting()) {
+        return swap_step::wait;
+    }
+    const auto& nominated = at.pod->nominated_node_name;
+    // What another process (or this one, long ago) set may be unknown to a scheduler that was
+    // started since: only a change is an event for it.
+    if (!nominated.empty() && (!so_far.nominated || nominated != at.node)) {
+        return swap_step::clear_nomination;
+    }
+    if (nominated.empty()) return swap_step::nominate;
+    if (!at.ghost_stands && !at.has_room) return swap_step::wait;
+    if (!so_far.read_back) return swap_step::read_back;
+    if (at.ghost_stands) return swap_step::remove_ghost;
+    if (!so_far.saw_room) return swap_step::look;
+    return swap_step::let_in;
+}
+
+node_look judge_node(const std::vector<model::pod>& on_node, const model::node& node,
+                     const grid::slot& place, const model::testbed& testbed, const model::pod& pod,
+                     const model::amounts& on_the_way) {
+    node_look out;
+    auto free = node.allocatable;
+    for (const auto& other : on_node) {
+        if (!other.live()) continue;
+        for (const auto& [name, amount] : taken_by(other)) free[name] -= amount;
+        if (other.testbed() != testbed.metadata.key()) continue;
+        if (is_own_ghost(other, testbed)) {
+            if (other.metadata.annotation(names::node) == place.node &&
+                grid::slot_index_of_ghost(other) == place.index) {
+                out.ghost_stands = true;
+            }
+        } else if (!other.is_ghost() && grid::slot_of_pod(other) == place.position &&
+                   !other.run().empty()) {
+            out.obstacle = fmt::format("pod {} is in slot {}", other.metadata.key().text(),
+                                       place.position);
+        }
+    }
+    for (const auto& [name, amount] : on_the_way) free[name] -= amount;
+    if (out.ghost_stands || !out.obstacle.empty()) return out;
+    if (auto missing = missing_resource(free, taken_by(pod))) {
+        const auto wanted = taken_by(pod);
+        const auto left = free.find(*missing);
+        out.obstacle = fmt::format("{} has {} {} left, pod {} needs {}", place.node,
+                                   model::show(*missing, left == free.end() ? 0 : left->second),
+                                   *missing, pod.metadata.key().text(),
+                                   model::show(*missing, wanted.find(*missing)->second));
+    }
+    return out;
+}
+
+json let_in_patch(const model::pod& pod, const grid::slot& place) {
+    return kube::guarded(
+        {{"metadata",
+          {{"annotations",
+            {{names::slot, std::to_string(place.position)}, {names::slot_node, place.node}}}}},
+         {"spec",
+          {{"affinity", pinned_affinity(pod.affinity, place.node)}, {"schedulingGates", nullptr}}}},
+        pod.metadata.uid, pod.metadata.resource_version);
+}
+
+json commit_patch(const model::pod& pod, const grid::slot& place, const std::string& ghost_uid) {
+    return kube::guarded({{"metadata",
+                           {{"annotations",
+                             {{names::slot, std::to_string(place.position)},
+                              {names::slot_node, place.node},
+                              {names::slot_ghost, ghost_uid.empty() ? json(nullptr) : json(ghost_uid)}}}}}},
+                         pod.metadata.uid, pod.metadata.resource_version);
+}
+
+json uncommit_patch(const model::pod& pod) {
+    return kube::guarded({{"metadata",
+                           {{"annotations",
+                             {{names::slot, nullptr},
+                              {names::slot_node, nullptr},
+                              {names::slot_ghost, nullptr}}}}}},
+                         pod.metadata.uid, pod.metadata.resource_version);
+}
+
+json nomination_patch(const model::pod& pod, const std::string& node) {
+    return kube::guarded(
+        {{"status", {{"nominatedNodeName", node.empty() ? json(nullptr) : json(node)}}}},
+        pod.metadata.uid, pod.metadata.resource_version);
+}
+
+}  // namespace esi::testbed

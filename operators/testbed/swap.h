@@ -1,0 +1,65 @@
+// One swap on the gate path: ghost out, job pod in. A pure state machine that names the next single
+// step; the coroutine that takes the steps is in act.h. The order of the steps, each of which was
+// proven by experiment, is docs/architecture.md, "The swap":
+//   check -> clear an old nomination -> nominate -> read it back -> ghost out -> look at the node
+//   -> one patch that pins and lets in.
+// It never looks at anything older than its arguments, and no step is taken twice for nothing.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "testbed/assess.h"
+
+namespace esi::testbed {
+
+enum class swap_step {
+    wait,              ///< nothing to do now; an event will come
+    clear_nomination,  ///< a nomination stands that this attempt did not set
+    nominate,          ///< status.nominatedNodeName = node
+    read_back,         ///< GET the pod: does the nomination stand?
+    remove_ghost,      ///< uid precondition, grace 0
+    look,              ///< one live list of the node's pods
+    let_in,            ///< the one patch
+};
+
+struct swap_view {
+    /// The pod as last read or written.
+    const model::pod* pod = nullptr;
+    /// The ghost is still there, as far as is known.
+    bool ghost_stands = false;
+    /// A live pod is in the slot.
+    bool slot_taken = false;
+    std::string node;
+    bool has_room = true;
+};
+
+swap_step next_step(const swap_view& at, const swap_progress& so_far);
+
+/// What one live list of a node's pods says about letting `pod` into a slot of that node.
+struct node_look {
+    bool ghost_stands = false;
+    /// Empty: the slot is empty and the room is there; else what is in the way.
+    std::string obstacle;
+};
+
+/// `on_node`: the live list. `on_the_way`: requests of pods that were let in to this node and are
+/// not bound yet (they are in no list by node).
+node_look judge_node(const std::vector<model::pod>& on_node, const model::node& node,
+                     const grid::slot& place, const model::testbed& testbed, const model::pod& pod,
+                     const model::amounts& on_the_way);
+
+/// The one patch of step 4: annotations, the node in every required affinity term, the gate gone.
+/// Guarded by the pod's uid and resourceVersion.
+nlohmann::json let_in_patch(const model::pod& pod, const grid::slot& place);
+
+/// The commit of the extender path: annotations only. `ghost_uid` may be empty.
+nlohmann::json commit_patch(const model::pod& pod, const grid::slot& place,
+                            const std::string& ghost_uid);
+/// Takes that commit back.
+nlohmann::json uncommit_patch(const model::pod& pod);
+
+/// status.nominatedNodeName; an empty node clears it. Guarded.
+nlohmann::json nomination_patch(const model::pod& pod, const std::string& node);
+
+}  // namespace esi::testbed

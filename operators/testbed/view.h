@@ -1,0 +1,51 @@
+// What one look at a Testbed sees: a consistent picture out of the caches, taken in one stretch
+// without waiting, and then handed to pure functions. Owned by the reconcile that took it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "grid/grid.h"
+#include "model/batchjob.h"
+#include "model/cluster.h"
+#include "model/testbed.h"
+
+namespace esi::testbed {
+
+using grid::pod_pointer;
+using node_pointer = std::shared_ptr<const model::node>;
+using testbed_pointer = std::shared_ptr<const model::testbed>;
+using job_pointer = std::shared_ptr<const model::batchjob>;
+
+struct node_view {
+    /// Null where a layout names a node that does not exist.
+    node_pointer node;
+    /// Every pod bound to it, of anybody, in any phase.
+    std::vector<pod_pointer> pods;
+};
+
+struct view {
+    testbed_pointer testbed;
+    /// All other Testbeds that this operator sees.
+    std::vector<testbed_pointer> others;
+    /// Nodes that carry the testbed's label, are in its layout, or carry its taint.
+    std::map<std::string, node_view, std::less<>> nodes;
+    /// Pods that carry the testbed's labels: ghosts and job pods (and whoever pretends).
+    std::vector<pod_pointer> pods;
+    /// BatchJobs whose creationRequest names the testbed.
+    std::vector<job_pointer> jobs;
+};
+
+/// Somebody uses the Testbed, or says so: layout and finalizer stand still.
+bool is_held(const model::testbed& testbed);
+
+/// A pod that this Testbed itself made to fill a slot: label and controller reference agree.
+bool is_own_ghost(const model::pod& pod, const model::testbed& testbed);
+
+/// "namespace/name" of a Testbed, as pods carry it in their two labels; empty without them.
+std::string testbed_key_of(const model::pod& pod);
+
+}  // namespace esi::testbed
