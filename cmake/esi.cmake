@@ -57,7 +57,7 @@ function(esi_library name folder)
         target_compile_definitions(${name}_tests PRIVATE
             ESI_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
         target_precompile_headers(${name}_tests REUSE_FROM esi_common)
-        gtest_discover_tests(${name}_tests TEST_PREFIX "${name}/" PROPERTIES LABELS unit
+        gtest_discover_tests(${name}_tests TEST_PREFIX "${name}/" NO_PRETTY_VALUES PROPERTIES LABELS unit
             DISCOVERY_TIMEOUT 60)
     endif()
     if(benches AND ESI_BENCHMARKS)

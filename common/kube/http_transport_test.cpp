@@ -17,6 +17,7 @@
 
 #include "base/task_group.h"
 #include "http/server.h"
+#include "http/tls_files.h"
 
 namespace esi::kube {
 namespace {
@@ -591,6 +592,23 @@ TEST_F(tls_test, insecure_skips_the_check) {
     access.cluster.insecure_skip_tls_verify = true;
     auto answer = ask("127.0.0.1");
     EXPECT_TRUE(answer) << answer.error().text;
+}
+
+TEST_F(tls_test, the_server_takes_up_a_new_certificate_and_keeps_the_old_one_over_a_bad_one) {
+    serve("IP:127.0.0.1");
+    const auto begun = time.now();
+    auto files = http::tls_files::load(folder + "/tls.crt", folder + "/tls.key", begun);
+    ASSERT_TRUE(files) << files.error().text;
+    const auto first = files->context(begun);
+    EXPECT_EQ(files->context(begun + seconds(10)), first);
+    write("tls.crt", "no pem");
+    EXPECT_EQ(files->context(begun + seconds(20)), first);
+    const auto [key, certificate] = make_certificate("DNS:new");
+    write("tls.crt", certificate);
+    EXPECT_EQ(files->context(begun + seconds(30)), first) << "the key is still the old one";
+    write("tls.key", key);
+    EXPECT_EQ(files->context(begun + seconds(35)), first) << "looked at every ten seconds";
+    EXPECT_NE(files->context(begun + seconds(40)), first);
 }
 
 TEST_F(tls_test, a_handshake_that_hangs_ends_at_the_deadline) {

@@ -3,7 +3,8 @@
 Replays the changes in order of resourceVersion and looks, at each of them, whether
 
   over-committed  the requests of a node's bound live pods exceed its allocatable (cpu, memory, pods, ...)
-  slot-shared     two live bound pods (job pods or ghosts) are in one slot of one testbed
+  slot-shared     a job pod is bound to a slot in which another live job pod, or a ghost, still is; or a
+                  ghost to one whose job pod is neither on its way out nor of a run that is over
   wrong-node      a job pod is bound to another node than its annotation slot-node, or the layout, says
   unplaced        a job pod is bound without the annotations slot and slot-node
   unrecorded      a job pod lost its gate though its BatchJob never recorded a placement for it
@@ -11,6 +12,9 @@ Replays the changes in order of resourceVersion and looks, at each of them, whet
 
 It also lists who was bound where (`bindings`) and pods without a testbed's label that were bound to a
 testbed's node (`strangers`): whether those are allowed is for the test to say.
+
+A ghost that comes back while its job pod is on its way out may be bound early, where the node has room
+beside the slots: that over-commits nothing.
 
 A pod is live until its phase is Succeeded or Failed or the object is gone; one that is being deleted
 still counts. What a position means is read from the Testbed's status.layout, which is frozen by a hold.
@@ -22,6 +26,7 @@ import json
 from kubernetes.utils.quantity import parse_quantity
 
 PREFIX = "esi.tu-berlin.de/"
+ENDED = ("CompletedState", "FailedState", "FailedSubmissionState")
 quantity = functools.lru_cache(maxsize=4096)(parse_quantity)
 
 
@@ -124,7 +129,7 @@ def add(total, amounts):
 
 class Judge:
     def __init__(self):
-        self.pods, self.nodes, self.testbeds = {}, {}, {}
+        self.pods, self.nodes, self.testbeds, self.jobs = {}, {}, {}, {}
         self.recorded = set()   # (namespace, job, slot, pod uid) that a BatchJob ever recorded
         self.on_node = {}       # node -> {pod uid}, bound and live
         self.in_slot = {}       # (namespace, testbed, node, index) -> {pod uid}, bound and live
@@ -155,7 +160,7 @@ class Judge:
             self.put(line["kind"], thing, line["rv"], line["at"])
 
     def table(self, kind):
-        return {"Pod": self.pods, "Node": self.nodes, "Testbed": self.testbeds}.get(kind, {})
+        return {"Pod": self.pods, "Node": self.nodes, "Testbed": self.testbeds, "BatchJob": self.jobs}[kind]
 
     def fault(self, rule, version, text):
         self.violations.append(Violation(rule, version, text))
@@ -168,6 +173,8 @@ class Judge:
             self.nodes.pop(metadata["name"], None)
         elif kind == "Testbed":
             self.testbeds.pop((metadata["namespace"], metadata["name"]), None)
+        else:
+            self.jobs.pop((metadata["namespace"], metadata["name"]), None)
 
     def put(self, kind, thing, version, at):
         metadata = thing["metadata"]
@@ -178,6 +185,7 @@ class Judge:
         elif kind == "Testbed":
             self.testbeds[metadata["namespace"], metadata["name"]] = thing
         else:
+            self.jobs[metadata["namespace"], metadata["name"]] = thing
             for placement in thing.get("status", {}).get("placements") or []:
                 self.recorded.add((metadata["namespace"], metadata["name"], placement["slot"],
                                    placement["podUid"]))
@@ -276,10 +284,23 @@ class Judge:
                        f"{name_of(pod)}: slot {slot} is on {nodes[slot % len(nodes)]}, it is bound to {node}")
         self.seat(pod, (namespace, name, node, slot // len(nodes)), version)
 
+    def is_leaving(self, pod):
+        """Being deleted, or of a run that is no longer its job's."""
+        if is_ghost(pod):
+            return False
+        job = self.jobs.get((pod["metadata"]["namespace"], labels(pod).get(PREFIX + "job")))
+        if "deletionTimestamp" in pod["metadata"] or job is None:
+            return True
+        order = job.get("spec", {}).get("creationRequest") or {}
+        return order.get("run") != annotations(pod).get(PREFIX + "run") or \
+            (job.get("status") or {}).get("state") in ENDED
+
     def seat(self, pod, key, version):
         uid = pod["metadata"]["uid"]
         others = self.in_slot.setdefault(key, set())
         for other in sorted(others):
+            if is_ghost(pod) and self.is_leaving(self.pods[other]):
+                continue
             self.fault("slot-shared", version,
                        f"{name_of(pod)} came into slot {key[3]} on {key[2]} of testbed {key[0]}/{key[1]}, "
                        f"where {name_of(self.pods[other])} still is")

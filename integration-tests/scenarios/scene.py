@@ -99,6 +99,10 @@ class Scene:
                 return condition
         return {}
 
+    def progress(self, scheduling):
+        found = self.status("Scheduling", scheduling).get("progress") or {}
+        return {key: found.get(key, 0) for key in ("done", "failed", "total")}
+
     def ghosts(self, testbed="slots"):
         """{(node, index): pod} of the ghosts that are there."""
         found = self.api.list("Pod", self.namespace,
@@ -113,7 +117,8 @@ class Scene:
                 if pod["spec"].get("nodeName") and "deletionTimestamp" not in pod["metadata"]}
 
     def job_pods(self, job=None):
-        labels = "esi.tu-berlin.de/job" + (f"={job}" if job else "")
+        """Executors; a driver has the job's label too, but no testbed's."""
+        labels = "esi.tu-berlin.de/testbed,esi.tu-berlin.de/job" + (f"={job}" if job else "")
         return self.api.list("Pod", self.namespace, labels=labels)
 
     def slots(self, testbed="slots"):
@@ -199,7 +204,7 @@ class Scene:
         if wait:
             self.gone(kind, name)
 
-    def released(self, testbed="slots", jobs=(), failed=()):
+    def released(self, testbed="slots", jobs=(), failed=(), applications=0):
         """Waits until nothing is held: all slots are ghosts, the jobs are ready, no application is left."""
         for job in jobs:
             self.job_state(job, "ReadyState")
@@ -209,7 +214,7 @@ class Scene:
             self.wait(f"nobody to hold {testbed}", lambda: self.holder(testbed) is None)
             self.testbed_ready(testbed)
         self.wait("all applications and job pods to be gone",
-                  lambda: not self.api.list("SparkApplication", self.namespace) and not self.job_pods())
+                  lambda: len(self.left("SparkApplication")) == applications and not self.job_pods())
         for job in [*jobs, *failed]:
             spec = self.get("BatchJob", job)["spec"]
             assert not spec.get("activeScheduling"), spec

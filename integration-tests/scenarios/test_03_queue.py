@@ -17,7 +17,7 @@ def test_two_interleaved_jobs_get_the_slots_of_their_places_in_the_queue(scene):
     scene.scheduling_state("plan", "FinishedState")
     assert scene.seats("a") == {0: n0, 2: n2}
     assert scene.seats("b") == {1: n1, 3: n0}
-    assert scene.status("Scheduling", "plan")["progress"] == {"done": 2, "failed": 0, "total": 2}
+    assert scene.progress("plan") == {"done": 2, "failed": 0, "total": 2}
     scene.released(jobs=["a", "b"])
     for name, slots, nodes in (("a", [0, 2], {n0, n2}), ("b", [1, 3], {n0, n1})):
         run, = scene.status("BatchJob", name)["runs"]
@@ -135,7 +135,7 @@ def test_an_extension_that_needs_too_many_slots_is_skipped_and_counted(scene):
     scene.job_state("b", "CompletedState")
     finish(scene, "a")
     scene.scheduling_state("plan", "CompletedState")
-    assert scene.status("Scheduling", "plan")["progress"] == {"done": 2, "failed": 1, "total": 3}
+    assert scene.progress("plan") == {"done": 2, "failed": 1, "total": 3}
 
 
 def test_a_completed_scheduling_keeps_testbed_and_jobs_until_it_is_deleted(scene):

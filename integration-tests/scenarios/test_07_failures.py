@@ -4,7 +4,7 @@ import objects
 
 def the_rest_goes_on(scene, plan="plan", done=1, failed=1):
     scene.scheduling_state(plan, "CompletedState")
-    assert scene.status("Scheduling", plan)["progress"] == {
+    assert scene.progress(plan) == {
         "done": done, "failed": failed, "total": done + failed}
     assert scene.status("BatchJob", "good")["state"] == "CompletedState"
 
@@ -113,7 +113,7 @@ def test_a_backend_that_is_not_installed(scene):
     scene.wait_condition("BatchJob", "bad", "BackendAvailable", "False")
     scene.job_state("bad", "FailedSubmissionState")
     the_rest_goes_on(scene)
-    told(scene, "bad", "FlinkDeployment")
+    told(scene, "bad", "Flink")
 
 
 def test_a_driver_that_no_node_can_take(scene):
@@ -142,6 +142,9 @@ def test_a_name_that_somebody_elses_application_has(scene):
     reasons = [condition.get("reason") for condition in scene.status("BatchJob", "bad")["conditions"]]
     assert "NameTaken" in reasons
     assert scene.get("SparkApplication", "bad")["metadata"]["uid"] == theirs["metadata"]["uid"]
+    scene.delete("Scheduling", "plan")
+    scene.released(jobs=["good"], failed=["bad"], applications=1)
+    scene.delete("SparkApplication", "bad")
 
 
 def test_pods_that_do_not_come_in_time(scene):

@@ -130,7 +130,7 @@ def whole_evaluation(scene):
 
 def completes(scene):
     scene.scheduling_state("plan", "FinishedState", timeout=60)
-    progress = scene.status("Scheduling", "plan")["progress"]
+    progress = scene.progress("plan")
     assert progress == {"done": 3, "failed": 0, "total": 3}, progress
     scene.released(jobs=["a", "b", "c"])
     assert scene.seats("a") == {0: scene.node(0), 2: scene.node(0)}

@@ -18,10 +18,11 @@ def layout(rv, nodes):
             {"name": name, "uid": f"uid-{name}", "id": number} for number, name in enumerate(nodes)]}}})
 
 
-def job(rv, name, placements):
+def job(rv, name, placements, run="r1", state="RunningState"):
     return change("BatchJob", "MODIFIED", rv, {
-        "metadata": {"namespace": "lab", "name": name, "uid": f"uid-{name}"}, "spec": {},
-        "status": {"placements": [{"slot": slot, "podUid": uid, "podName": uid} for slot, uid in placements]}})
+        "metadata": {"namespace": "lab", "name": name, "uid": f"uid-{name}"},
+        "spec": {"creationRequest": {"run": run}},
+        "status": {"state": state, "placements": [{"slot": slot, "podUid": uid, "podName": uid} for slot, uid in placements]}})
 
 
 def change(kind, what, rv, thing):
@@ -48,7 +49,8 @@ def ghost(rv, name, on, index, **more):
 
 
 def executor(rv, name, on, slot, slot_node=None, **more):
-    marks = {} if slot is None else {PREFIX + "slot": str(slot), PREFIX + "slot-node": slot_node or on}
+    marks = {PREFIX + "run": "r1"} if slot is None else {
+        PREFIX + "run": "r1", PREFIX + "slot": str(slot), PREFIX + "slot-node": slot_node or on}
     return pod(rv, name, on, labels={PREFIX + "testbed": "slots", PREFIX + "testbed-namespace": "lab",
                                      PREFIX + "job": "pi"}, annotations=marks, **more)
 
@@ -127,7 +129,24 @@ def test_a_job_pod_that_is_being_deleted_still_has_its_slot():
 
 
 def test_a_ghost_that_comes_back_too_early_shares_the_slot():
-    assert rules(executor(10, "e", "a", 0), ghost(11, "g", "a", 0)) == ["slot-shared"]
+    assert rules(job(9, "pi", []), executor(10, "e", "a", 0), ghost(11, "g", "a", 0)) == ["slot-shared"]
+
+
+@pytest.mark.parametrize("end", [
+    job(11, "pi", [], run="r2"), job(11, "pi", [], state="CompletedState"),
+    {**job(11, "pi", []), "type": "DELETED"}], ids=["another run", "the job is completed", "the job is gone"])
+def test_a_ghost_may_come_back_where_the_run_is_over_and_the_node_has_room(end):
+    assert rules(job(9, "pi", []), executor(10, "e", "a", 0), end, ghost(12, "g", "a", 0)) == []
+
+
+def test_a_ghost_may_come_back_while_its_job_pod_is_being_deleted():
+    leaving = executor(11, "e", "a", 0)
+    leaving["object"]["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    assert rules(job(9, "pi", []), executor(10, "e", "a", 0), leaving, ghost(12, "g", "a", 0)) == []
+
+
+def test_a_ghost_that_came_back_early_keeps_the_next_job_pod_out():
+    assert rules(job(9, "pi", [], run="r2"), ghost(12, "g", "a", 0), executor(13, "f", "a", 0)) == ["slot-shared"]
 
 
 def test_a_ghost_that_waits_unbound_at_the_door_is_fine():

@@ -127,9 +127,9 @@ asio::awaitable<result<std::shared_ptr<const model::scheduling>>> executor::read
 asio::awaitable<result<std::vector<grid::pod_pointer>>> executor::read_job_pods(
     object_key testbed) {
     kube::list_options options;
-    options.label_selector = fmt::format("{}={},{}={},!{}", names_of::testbed, testbed.name,
-                                         names_of::testbed_namespace, testbed.namespace_,
-                                         names_of::ghost);
+    options.label_selector =
+        fmt::format("{}={},{}={},!{}", names_of::testbed, testbed.name, names_of::testbed_namespace,
+                    testbed.namespace_, names_of::ghost);
     auto answer = co_await in_.api.list(types::pod, scope(), options);
     if (!answer) co_return std::unexpected(std::move(answer).error());
     simdjson::dom::parser parser;
@@ -190,12 +190,11 @@ asio::awaitable<result<void>> executor::refresh_release(step::read_release what,
 asio::awaitable<result<void>> executor::write_status(std::shared_ptr<const model::scheduling> self,
                                                      model::scheduling_status wanted,
                                                      newer& fresh) {
-    auto difference =
-        kube::merge_difference(model::encode(self->status), model::encode(wanted));
+    auto difference = kube::merge_difference(model::encode(self->status), model::encode(wanted));
     if (difference.empty()) co_return result<void>{};
     const auto& meta = self->metadata;
-    auto patch = kube::guarded(json{{"status", std::move(difference)}}, meta.uid,
-                               meta.resource_version);
+    auto patch =
+        kube::guarded(json{{"status", std::move(difference)}}, meta.uid, meta.resource_version);
     auto answer = co_await in_.api.patch(types::scheduling, meta.namespace_, meta.name,
                                          kube::patch_kind::merge, std::move(patch), "status");
     if (!answer) {
@@ -216,14 +215,14 @@ asio::awaitable<result<void>> executor::settle(std::shared_ptr<const model::sche
                                                model::scheduling_status wanted, newer& fresh) {
     const auto* before = model::find_condition(self->status.conditions, "Acquired");
     const auto* after = model::find_condition(wanted.conditions, "Acquired");
-    const bool waits = after != nullptr && after->status == "False" && wanted.releasing.empty() &&
-                       !is_over(wanted) &&
-                       (before == nullptr || before->reason != after->reason ||
-                        before->message != after->message);
+    const bool waits =
+        after != nullptr && after->status == "False" && wanted.releasing.empty() &&
+        !is_over(wanted) &&
+        (before == nullptr || before->reason != after->reason || before->message != after->message);
     std::string reason = waits ? after->reason : std::string();
     std::string note = waits ? after->message : std::string();
-    const bool completed = wanted.state == model::scheduling_state::completed &&
-                           self->status.state != wanted.state;
+    const bool completed =
+        wanted.state == model::scheduling_state::completed && self->status.state != wanted.state;
     const bool bad = wanted.state == model::scheduling_state::error || reason == "WaitCycle";
     std::string summary = wanted.progress ? wanted.progress->summary : std::string();
     auto done = co_await write_status(self, std::move(wanted), fresh);
@@ -369,8 +368,8 @@ asio::awaitable<result<void>> executor::perform(std::shared_ptr<const model::sch
                       {{"namespace", meta.namespace_}, {"name", meta.name}, {"uid", meta.uid}}},
                      {"creationRequest", nullptr}}}};
         auto done = co_await write_job(
-            self, acquire->key, kube::guarded(std::move(patch), acquire->uid, acquire->resource_version),
-            fresh);
+            self, acquire->key,
+            kube::guarded(std::move(patch), acquire->uid, acquire->resource_version), fresh);
         if (!done) co_return done;
         tell(*self, "Acquired", "acquired " + job_text(acquire->key));
         tell_job(fresh, acquire->key, acquire->uid, "Acquired", "acquired by " + name);
@@ -379,8 +378,8 @@ asio::awaitable<result<void>> executor::perform(std::shared_ptr<const model::sch
     if (auto* request = std::get_if<step::request_creation>(&next)) {
         json patch{{"spec", {{"creationRequest", model::encode(request->request)}}}};
         auto done = co_await write_job(
-            self, request->key, kube::guarded(std::move(patch), request->uid, request->resource_version),
-            fresh);
+            self, request->key,
+            kube::guarded(std::move(patch), request->uid, request->resource_version), fresh);
         if (!done) co_return done;
         auto note = fmt::format("{} of {}, run {}", slots_text(request->request.slot_ids),
                                 testbed_text(request->request.testbed_name), request->request.run);
@@ -390,8 +389,8 @@ asio::awaitable<result<void>> executor::perform(std::shared_ptr<const model::sch
     }
     if (auto* release = std::get_if<step::release_job>(&next)) {
         auto done = co_await write_job(
-            self, release->key, kube::guarded(clearing_patch(), release->uid, release->resource_version),
-            fresh);
+            self, release->key,
+            kube::guarded(clearing_patch(), release->uid, release->resource_version), fresh);
         fresh.release_read = false;
         if (!done) co_return done;
         tell(*self, "JobReleased", "released " + job_text(release->key));

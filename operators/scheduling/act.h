@@ -34,7 +34,8 @@ public:
     asio::awaitable<result<std::shared_ptr<const model::scheduling>>> read_scheduling(
         model::object_key key);
     /// Job pods of a Testbed, in all namespaces that the process may see.
-    asio::awaitable<result<std::vector<grid::pod_pointer>>> read_job_pods(model::object_key testbed);
+    asio::awaitable<result<std::vector<grid::pod_pointer>>> read_job_pods(
+        model::object_key testbed);
 
     /// Clears activeScheduling and creationRequest; guarded. Gives the job as it is then.
     asio::awaitable<result<model::batchjob>> clear_job(model::object_key key, std::string uid,

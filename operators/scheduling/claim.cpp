@@ -30,7 +30,8 @@ void look_at_testbed(claim& out, const view& v, const model::scheduling& who, co
                                      testbed->holder()});
         }
         if (testbed->metadata.deleting()) {
-            out.obstacles.push_back({"TestbedDeleting", testbed_text(key) + " is being deleted", {}});
+            out.obstacles.push_back(
+                {"TestbedDeleting", testbed_text(key) + " is being deleted", {}});
             return;
         }
         const auto* current = model::find_condition(status.conditions, "LayoutCurrent");
@@ -40,8 +41,8 @@ void look_at_testbed(claim& out, const view& v, const model::scheduling& who, co
             return;
         }
         if (current != nullptr && current->status == "False" && testbed->hold().empty()) {
-            out.obstacles.push_back({"TestbedNotReady",
-                                     testbed_text(key) + " has a layout that is not current", {}});
+            out.obstacles.push_back(
+                {"TestbedNotReady", testbed_text(key) + " has a layout that is not current", {}});
             return;
         }
     }
@@ -49,11 +50,12 @@ void look_at_testbed(claim& out, const view& v, const model::scheduling& who, co
         out.obstacles.push_back({"TestbedEmpty", testbed_text(key) + " has no nodes", {}});
         return;
     }
-    out.wrong = misfit(wants, static_cast<int>(status.layout->nodes.size()) *
-                                  status.layout->slots_per_node);
+    out.wrong = misfit(
+        wants, static_cast<int>(status.layout->nodes.size()) * status.layout->slots_per_node);
 }
 
-bool shares(const plan& a, const plan& b, const object_key& testbed_a, const object_key& testbed_b) {
+bool shares(const plan& a, const plan& b, const object_key& testbed_a,
+            const object_key& testbed_b) {
     if (testbed_a == testbed_b) return true;
     std::set<object_key> names;
     for (const auto& job : a.jobs) names.insert(job.name);
@@ -81,8 +83,8 @@ std::optional<obstacle> obstacle_of(const view& v, const model::scheduling& who,
     if (!job) return obstacle{"JobMissing", job_text(key) + " does not exist", {}};
     const auto& state = job->status.state;
     if (state == job_state::failed || state == job_state::failed_submission) {
-        return obstacle{"JobFailed",
-                        job_text(key) + " is in " + state + "; reset it or take it out", {}};
+        return obstacle{
+            "JobFailed", job_text(key) + " is in " + state + "; reset it or take it out", {}};
     }
     if (names(*job, who)) return std::nullopt;
     if (const auto& active = job->spec.active_scheduling) {
@@ -94,10 +96,12 @@ std::optional<obstacle> obstacle_of(const view& v, const model::scheduling& who,
     }
     if (state != job_state::ready) {
         return obstacle{"JobNotReady",
-                        job_text(key) + " is in " + (state.empty() ? "no state yet" : state), {}};
+                        job_text(key) + " is in " + (state.empty() ? "no state yet" : state),
+                        {}};
     }
     if (job->status.observed_generation != job->metadata.generation) {
-        return obstacle{"JobNotReady", job_text(key) + " has a change that is not looked at yet", {}};
+        return obstacle{
+            "JobNotReady", job_text(key) + " has a change that is not looked at yet", {}};
     }
     return std::nullopt;
 }

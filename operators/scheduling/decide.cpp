@@ -203,9 +203,9 @@ private:
             a.ended = model::timestamp{now_};
             a.outcome = outcome;
             texts.push_back(fmt::format("{}: {}", job_text(a.job.key()), outcome));
-            note.jobs.emplace_back(a.job.key(), fmt::format("run {} of {} ended: {}", a.run,
-                                                            scheduling_text(self_.metadata.key()),
-                                                            outcome));
+            note.jobs.emplace_back(a.job.key(),
+                                   fmt::format("run {} of {} ended: {}", a.run,
+                                               scheduling_text(self_.metadata.key()), outcome));
             note.bad = note.bad || outcome != "Succeeded";
         }
         if (texts.empty()) return std::nullopt;
@@ -324,10 +324,10 @@ private:
             a.run = fmt::format("{}.{}", testbed_->hold(), k);
             a.since = model::timestamp{now_};
             texts.push_back(job_text(each.job) + " to " + slots_text(each.slot_ids));
-            note.jobs.emplace_back(each.job, fmt::format("{} gave it {} of {}, run {}",
-                                                         scheduling_text(self_.metadata.key()),
-                                                         slots_text(each.slot_ids),
-                                                         testbed_text(testbed_of(self_)), a.run));
+            note.jobs.emplace_back(
+                each.job,
+                fmt::format("{} gave it {} of {}, run {}", scheduling_text(self_.metadata.key()),
+                            slots_text(each.slot_ids), testbed_text(testbed_of(self_)), a.run));
             status_.assignments.push_back(std::move(a));
         }
         if (!status_.plan) status_.plan = frozen_spec(self_);
@@ -385,8 +385,10 @@ private:
                        (busy_text().empty() ? "all are taken" : busy_text());
             case hindrance::kind::slots_taken:
                 return job + " waits for " + slots_text(what.slots) + detail_of(what.slots);
-            case hindrance::kind::job_before: return job + " starts after " + job_text(what.before);
-            case hindrance::kind::not_ready: return job + " is not acquired";
+            case hindrance::kind::job_before:
+                return job + " starts after " + job_text(what.before);
+            case hindrance::kind::not_ready:
+                return job + " is not acquired";
         }
         return job;
     }
@@ -405,11 +407,11 @@ private:
                 texts.push_back(fmt::format("{}: {}", id, owner->second));
             } else if (id >= 0 && id < static_cast<int>(rows.size())) {
                 const auto& row = rows[static_cast<std::size_t>(id)];
-                texts.push_back(fmt::format("{}: on node {}, {}", id, row.place.node,
-                                            row.job_pods.empty()
-                                                ? "its ghost does not stand"
-                                                : "Pod " + row.job_pods.front()->metadata.name +
-                                                      " is still in it"));
+                texts.push_back(fmt::format(
+                    "{}: on node {}, {}", id, row.place.node,
+                    row.job_pods.empty()
+                        ? "its ghost does not stand"
+                        : "Pod " + row.job_pods.front()->metadata.name + " is still in it"));
             }
         }
         return texts.empty() ? "" : " (" + enumerate(texts, 5) + ")";
@@ -488,7 +490,9 @@ private:
         status_.releasing = reason;
         status_.observed_generation = self_.metadata.generation;
         set("Progressing", true, "Releasing", fmt::format("release, reason {}", reason));
-        return {step::commit{"Releasing", fmt::format("begins its release, reason {}", reason), {},
+        return {step::commit{"Releasing",
+                             fmt::format("begins its release, reason {}", reason),
+                             {},
                              reason == why::hold_lost},
                 status_};
     }
@@ -506,7 +510,8 @@ private:
         if (!self_.status.assignments.empty()) {
             status_.assignments.clear();
             status_.waiting_for.clear();
-            return {step::commit{"AssignmentsCleared", "no pod carries a run of it any more", {}, false},
+            return {step::commit{
+                        "AssignmentsCleared", "no pod carries a run of it any more", {}, false},
                     status_};
         }
         if (testbed_ && held_by(*testbed_, self_.metadata.uid)) {
@@ -522,8 +527,9 @@ private:
         status_.waiting_for.clear();
         auto text = "released, reason " + reason;
         if (reason == why::hold_lost) {
-            auto lost = testbed_text(testbed_of(self_)) +
-                        " no longer shows the hold of this Scheduling; delete it and create another";
+            auto lost =
+                testbed_text(testbed_of(self_)) +
+                " no longer shows the hold of this Scheduling; delete it and create another";
             status_.state = states::error;
             status_.problems.insert(status_.problems.begin(), lost);
             set("Acquired", false, "HoldLost", lost);
@@ -533,9 +539,9 @@ private:
             set("Acquired", false, "Released", text);
             set("Progressing", false, "Finished", text);
         } else if (reason == why::left_over) {
-            set("Progressing", false, is_over(self_.status) && self_.status.state == states::error
-                                          ? "HoldLost"
-                                          : "Finished",
+            set("Progressing", false,
+                is_over(self_.status) && self_.status.state == states::error ? "HoldLost"
+                                                                             : "Finished",
                 text);
         } else if (reason == why::deleted) {
             set("Acquired", false, "Released", text);
@@ -581,15 +587,12 @@ private:
 
 }  // namespace
 
-decision decide(const view& v, wall_time now) {
-    return decider(v, now).run();
-}
+decision decide(const view& v, wall_time now) { return decider(v, now).run(); }
 
 std::string_view name_of(const next_step& what) {
     static constexpr std::string_view names[] = {
-        "wait",        "read_testbed",     "read_job", "read_release",
-        "add_finalizer", "remove_finalizer", "hold",     "acquire",
-        "commit",      "request",          "release",  "remove_hold"};
+        "wait", "read_testbed", "read_job", "read_release", "add_finalizer", "remove_finalizer",
+        "hold", "acquire",      "commit",   "request",      "release",       "remove_hold"};
     return names[what.index()];
 }
 

@@ -2,9 +2,9 @@
 // status that is wanted when there is nothing to do. Level-based: it never knows what was decided
 // before, so a new process (or a second leader) goes on from the objects.
 //
-// The chain of rights (docs/architecture.md): finalizer, hold, acquire, assign, request; and the way
-// back: epoch, jobs, wait, assignments, hold, `releasing`, finalizer. Every write is guarded with the
-// resourceVersion of the object that was looked at.
+// The chain of rights (docs/architecture.md): finalizer, hold, acquire, assign, request; and the
+// way back: epoch, jobs, wait, assignments, hold, `releasing`, finalizer. Every write is guarded
+// with the resourceVersion of the object that was looked at.
 #pragma once
 
 #include <string>
@@ -45,7 +45,8 @@ struct acquire_job {
     std::string uid;
     std::string resource_version;
 };
-/// The wanted status is a step of the protocol: written with the resourceVersion, then looked again.
+/// The wanted status is a step of the protocol: written with the resourceVersion, then looked
+/// again.
 struct commit {
     std::string reason;  ///< CamelCase, of the Event
     std::string note;

@@ -80,15 +80,16 @@ scheduling_operator::scheduling_operator(controller::environment& in, operator_o
       schedulings_(in.api, in.time, types::scheduling, scope_of(in.options)),
       testbeds_(in.api, in.time, types::testbed, scope_of(in.options)),
       jobs_(in.api, in.time, types::batchjob, scope_of(in.options)),
-      pods_(in.api, in.time, types::pod,
-            scope_of(in.options, std::string(model::names::testbed))),
+      pods_(in.api, in.time, types::pod, scope_of(in.options, std::string(model::names::testbed))),
       act_(in, gate_),
       reconciler_("scheduling", in.time, in.executor, in.numbers,
                   [this](object_key key) { return reconcile(std::move(key)); }),
-      testbed_orphans_("orphan-testbed", in.time, in.executor, in.numbers,
-                       [this](object_key key) { return reconcile_testbed(std::move(key)); }, 1),
-      job_orphans_("orphan-job", in.time, in.executor, in.numbers,
-                   [this](object_key key) { return reconcile_job(std::move(key)); }, 2) {
+      testbed_orphans_(
+          "orphan-testbed", in.time, in.executor, in.numbers,
+          [this](object_key key) { return reconcile_testbed(std::move(key)); }, 1),
+      job_orphans_(
+          "orphan-job", in.time, in.executor, in.numbers,
+          [this](object_key key) { return reconcile_job(std::move(key)); }, 2) {
     schedulings_.items().add_index("testbed", [](const model::scheduling& of) {
         return std::vector<std::string>{testbed_of(of).text()};
     });
@@ -164,8 +165,8 @@ void scheduling_operator::scheduling_changed(const kube::change<model::schedulin
     const auto& any = what.after ? what.after : what.before;
     const auto key = any->metadata.key();
     reconciler_.enqueue(key);
-    const bool other = !what.before || !what.after ||
-                       what.before->metadata.uid != what.after->metadata.uid;
+    const bool other =
+        !what.before || !what.after || what.before->metadata.uid != what.after->metadata.uid;
     if (other || what.before->metadata.generation != what.after->metadata.generation ||
         what.before->metadata.deleting() != what.after->metadata.deleting() ||
         what.before->status.state != what.after->status.state ||
@@ -194,7 +195,8 @@ void scheduling_operator::job_changed(const kube::change<model::batchjob>& what)
     wake_by("job", any->metadata.key());
     for (const auto& version : {what.before, what.after}) {
         if (!version) continue;
-        if (const auto& active = version->spec.active_scheduling) reconciler_.enqueue(active->key());
+        if (const auto& active = version->spec.active_scheduling)
+            reconciler_.enqueue(active->key());
     }
     if (what.after) job_orphans_.enqueue(any->metadata.key());
     for (const auto& [key, testbed] : testbeds_.items().all()) {
@@ -301,16 +303,17 @@ asio::awaitable<result<controller::outcome>> scheduling_operator::reconcile_job(
     const auto& meta = job->metadata;
     auto now = co_await act_.clear_job(key, meta.uid, meta.resource_version);
     if (!now) co_return tried_again(std::move(now).error());
-    in_.events.normal(controller::event_subject(types::batchjob, meta), "OrphanReleased", "Release",
-                      job->spec.active_scheduling
-                          ? "released: " + scheduling_text(job->spec.active_scheduling->key()) +
-                                " is gone"
-                          : "creationRequest removed: no Scheduling holds the job");
+    in_.events.normal(
+        controller::event_subject(types::batchjob, meta), "OrphanReleased", "Release",
+        job->spec.active_scheduling
+            ? "released: " + scheduling_text(job->spec.active_scheduling->key()) + " is gone"
+            : "creationRequest removed: no Scheduling holds the job");
     log::info("orphan released", {{"batchjob", key.text()}});
     co_return outcome{};
 }
 
-asio::awaitable<result<controller::outcome>> scheduling_operator::reconcile_testbed(object_key key) {
+asio::awaitable<result<controller::outcome>> scheduling_operator::reconcile_testbed(
+    object_key key) {
     const auto& known = schedulings_.items().all();
     auto testbed = testbeds_.items().find(key);
     if (!testbed || !may_be_orphan(*testbed, known)) co_return outcome{};

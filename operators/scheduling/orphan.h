@@ -1,5 +1,5 @@
-// Rights whose holder is gone: a Testbed's hold, or a BatchJob's activeScheduling, that belongs to a
-// Scheduling that no longer exists or has another uid (a finalizer taken off by hand). Pure.
+// Rights whose holder is gone: a Testbed's hold, or a BatchJob's activeScheduling, that belongs to
+// a Scheduling that no longer exists or has another uid (a finalizer taken off by hand). Pure.
 #pragma once
 
 #include <string>

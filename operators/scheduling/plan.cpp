@@ -27,10 +27,11 @@ void read_queue(plan& out, const model::scheduling& of) {
         out.entries.push_back(std::move(name));
     }
     if (out.jobs.size() > most_jobs) {
-        out.wrong = fault{"TooManyJobs",
-                          fmt::format("queueBased names {} different jobs, at most {} are possible; "
-                                      "split it into several Schedulings",
-                                      out.jobs.size(), most_jobs)};
+        out.wrong =
+            fault{"TooManyJobs",
+                  fmt::format("queueBased names {} different jobs, at most {} are possible; "
+                              "split it into several Schedulings",
+                              out.jobs.size(), most_jobs)};
     }
 }
 
@@ -39,9 +40,10 @@ void read_slots(plan& out, const model::slot_based_spec& spec, const model::sche
     for (const auto& job : spec.jobs) {
         auto name = with_namespace(job.name, of);
         if (out.find(name) != nullptr) {
-            out.wrong = fault{"DuplicateJob",
-                              fmt::format("slotBased names {} twice; name it once, with all its slots",
-                                          job_text(name))};
+            out.wrong =
+                fault{"DuplicateJob",
+                      fmt::format("slotBased names {} twice; name it once, with all its slots",
+                                  job_text(name))};
             continue;
         }
         out.jobs.push_back({name, static_cast<int>(job.slot_ids.size()), job.slot_ids});
@@ -58,19 +60,22 @@ void compare_frozen(plan& out, const model::scheduling_spec& frozen, const model
                                   : "slotBased was set after the first start; the queue stays");
     }
     if (now.release_on_completion != frozen.release_on_completion) {
-        out.ignored.push_back(fmt::format("releaseOnCompletion was changed after the first start; "
-                                          "it stays {}",
-                                          frozen.release_on_completion));
+        out.ignored.push_back(
+            fmt::format("releaseOnCompletion was changed after the first start; "
+                        "it stays {}",
+                        frozen.release_on_completion));
     }
     if (now.submit_timeout_seconds != frozen.submit_timeout_seconds) {
-        out.ignored.push_back(fmt::format("submitTimeoutSeconds was changed after the first start; "
-                                          "it stays {}",
-                                          frozen.submit_timeout_seconds.value_or(0)));
+        out.ignored.push_back(
+            fmt::format("submitTimeoutSeconds was changed after the first start; "
+                        "it stays {}",
+                        frozen.submit_timeout_seconds.value_or(0)));
     }
     if (now.schedule_timeout_seconds != frozen.schedule_timeout_seconds) {
-        out.ignored.push_back(fmt::format("scheduleTimeoutSeconds was changed after the first start; "
-                                          "it stays {}",
-                                          frozen.schedule_timeout_seconds.value_or(0)));
+        out.ignored.push_back(
+            fmt::format("scheduleTimeoutSeconds was changed after the first start; "
+                        "it stays {}",
+                        frozen.schedule_timeout_seconds.value_or(0)));
     }
 }
 
@@ -96,9 +101,12 @@ void compare_started(plan& out, const model::scheduling& of) {
 
 std::string_view to_string(plan_mode mode) {
     switch (mode) {
-        case plan_mode::queue: return "queue";
-        case plan_mode::strict: return "strict";
-        case plan_mode::relaxed: return "relaxed";
+        case plan_mode::queue:
+            return "queue";
+        case plan_mode::strict:
+            return "strict";
+        case plan_mode::relaxed:
+            return "relaxed";
     }
     return "queue";
 }
@@ -110,9 +118,7 @@ const planned_job* plan::find(const object_key& name) const {
     return nullptr;
 }
 
-object_key testbed_of(const model::scheduling& of) {
-    return with_namespace(of.spec.testbed, of);
-}
+object_key testbed_of(const model::scheduling& of) { return with_namespace(of.spec.testbed, of); }
 
 model::scheduling_spec frozen_spec(const model::scheduling& of) {
     model::scheduling_spec out = of.spec;

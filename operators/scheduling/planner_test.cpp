@@ -9,9 +9,7 @@ namespace {
 
 using model::object_key;
 
-object_key job(std::string name) {
-    return {"ns", std::move(name)};
-}
+object_key job(std::string name) { return {"ns", std::move(name)}; }
 
 std::set<object_key> jobs(std::vector<const char*> names) {
     std::set<object_key> out;
@@ -29,7 +27,8 @@ model::scheduling queue_of(std::vector<const char*> entries) {
     return out;
 }
 
-model::scheduling slots_of(std::string mode, std::vector<std::pair<std::string, std::vector<int>>> of) {
+model::scheduling slots_of(std::string mode,
+                           std::vector<std::pair<std::string, std::vector<int>>> of) {
     model::scheduling out;
     out.metadata.namespace_ = "ns";
     out.spec.slot_based.emplace();
@@ -63,23 +62,32 @@ class queue_planner : public testing::TestWithParam<queue_case> {};
 
 TEST_P(queue_planner, gives_the_entry_at_place_i_the_i_th_free_slot) {
     const auto& c = GetParam();
-    EXPECT_EQ(show(plan_next(plan_of(queue_of(c.entries)), jobs(c.startable), {}, c.free)), c.starts);
+    EXPECT_EQ(show(plan_next(plan_of(queue_of(c.entries)), jobs(c.startable), {}, c.free)),
+              c.starts);
 }
 
 INSTANTIATE_TEST_SUITE_P(
     orders, queue_planner,
     testing::Values(
-        queue_case{"interleaved", {"a", "b", "a", "b"}, {"a", "b"}, {0, 1, 2, 3, 4, 5}, "a:0,2 b:1,3"},
+        queue_case{
+            "interleaved", {"a", "b", "a", "b"}, {"a", "b"}, {0, 1, 2, 3, 4, 5}, "a:0,2 b:1,3"},
         queue_case{"only_the_first", {"a", "b", "a", "b"}, {"a", "b"}, {0, 1, 2}, "a:0,2"},
         queue_case{"one_too_few_for_the_first", {"a", "b", "a"}, {"a", "b"}, {0, 1}, ""},
         queue_case{"a_later_one_never_overtakes", {"a", "a", "b"}, {"a", "b"}, {4}, ""},
         queue_case{"gaps_in_the_free_list", {"a", "b", "b"}, {"a", "b"}, {1, 4, 5}, "a:1 b:4,5"},
         queue_case{"entries_of_started_jobs_are_not_in_the_remaining_queue",
-                   {"a", "b", "a", "b"}, {"b"}, {1, 5}, "b:1,5"},
-        queue_case{"what_is_not_acquired_holds_up_nobody", {"x", "b", "c"}, {"b", "c"}, {0, 1}, "b:0 c:1"},
-        queue_case{"several_in_one_pass", {"a", "b", "c", "d"}, {"a", "b", "c", "d"}, {0, 1, 2}, "a:0 b:1 c:2"},
-        queue_case{"no_free_slot", {"a"}, {"a"}, {}, ""},
-        queue_case{"empty", {}, {}, {0}, ""}),
+                   {"a", "b", "a", "b"},
+                   {"b"},
+                   {1, 5},
+                   "b:1,5"},
+        queue_case{
+            "what_is_not_acquired_holds_up_nobody", {"x", "b", "c"}, {"b", "c"}, {0, 1}, "b:0 c:1"},
+        queue_case{"several_in_one_pass",
+                   {"a", "b", "c", "d"},
+                   {"a", "b", "c", "d"},
+                   {0, 1, 2},
+                   "a:0 b:1 c:2"},
+        queue_case{"no_free_slot", {"a"}, {"a"}, {}, ""}, queue_case{"empty", {}, {}, {0}, ""}),
     [](const auto& param) { return std::string(param.param.name); });
 
 TEST(slot_planner, strict_and_relaxed_differ_in_one_fixed_input) {
@@ -91,14 +99,16 @@ TEST(slot_planner, strict_and_relaxed_differ_in_one_fixed_input) {
         EXPECT_EQ(show(first), "a:0 b:1") << mode;
     }
     // b ends first: slot 1 is free, slot 0 is not.
-    auto strict = plan_next(plan_of(slots_of("strict", input)), jobs({"c", "d"}), jobs({"a", "b"}), {1});
+    auto strict =
+        plan_next(plan_of(slots_of("strict", input)), jobs({"c", "d"}), jobs({"a", "b"}), {1});
     EXPECT_EQ(show(strict), "");
     ASSERT_EQ(strict.waits.size(), 2u);
     EXPECT_EQ(strict.waits[0].why, hindrance::kind::slots_taken);
     EXPECT_EQ(strict.waits[0].slots, std::vector<int>{0});
     EXPECT_EQ(strict.waits[1].why, hindrance::kind::job_before);
     EXPECT_EQ(strict.waits[1].before, job("c"));
-    auto relaxed = plan_next(plan_of(slots_of("relaxed", input)), jobs({"c", "d"}), jobs({"a", "b"}), {1});
+    auto relaxed =
+        plan_next(plan_of(slots_of("relaxed", input)), jobs({"c", "d"}), jobs({"a", "b"}), {1});
     EXPECT_EQ(show(relaxed), "d:1");
 }
 
@@ -109,7 +119,8 @@ TEST(slot_planner, slots_are_given_once_per_pass) {
 }
 
 TEST(slot_planner, strict_waits_for_a_job_that_is_not_acquired) {
-    auto next = plan_next(plan_of(slots_of("strict", {{"a", {0}}, {"b", {1}}})), jobs({"b"}), {}, {0, 1});
+    auto next =
+        plan_next(plan_of(slots_of("strict", {{"a", {0}}, {"b", {1}}})), jobs({"b"}), {}, {0, 1});
     EXPECT_EQ(show(next), "");
     EXPECT_EQ(next.waits[0].why, hindrance::kind::not_ready);
 }

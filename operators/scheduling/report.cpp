@@ -14,7 +14,8 @@ namespace {
 using model::object_key;
 namespace job_state = model::job_state;
 
-constexpr std::string_view ladder[] = {"Acquiring", "InQueue", "Submitted", "Scheduled", "Completed"};
+constexpr std::string_view ladder[] = {"Acquiring", "InQueue", "Submitted", "Scheduled",
+                                       "Completed"};
 
 std::size_t rung_of(std::string_view state) {
     auto found = std::ranges::find(ladder, state);
@@ -74,7 +75,8 @@ void report_jobs(const view& v, const plan& wants, const std::set<object_key>& s
                     status.problems.push_back(failure_text(v, key, a.outcome));
                 }
             } else {
-                if (job && job->metadata.uid == a.job.uid && bound(*job)) rung = rung_of("Scheduled");
+                if (job && job->metadata.uid == a.job.uid && bound(*job))
+                    rung = rung_of("Scheduled");
                 if (auto was = before.find(key); was != before.end()) {
                     rung = std::max(rung, was->second);
                 }

@@ -21,7 +21,8 @@ void report_jobs(const view& v, const plan& wants, const std::set<model::object_
 void set(model::scheduling_status& status, const model::scheduling& of, std::string_view type,
          bool holds, std::string_view reason, std::string_view message, wall_time now);
 
-/// Started by this Scheduling before, and its assignment dropped since (status keeps 100 ended ones).
+/// Started by this Scheduling before, and its assignment dropped since (status keeps 100 ended
+/// ones).
 bool started_and_dropped(const model::batchjob& job, const model::scheduling& by);
 
 }  // namespace esi::scheduling

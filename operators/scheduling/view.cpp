@@ -67,7 +67,8 @@ bool requested_by(const model::batchjob& job, std::string_view scheduling_uid) {
 }
 
 bool held_by(const model::testbed& testbed, std::string_view scheduling_uid) {
-    return !testbed.hold().empty() && grid::scheduling_uid_of_hold(testbed.hold()) == scheduling_uid;
+    return !testbed.hold().empty() &&
+           grid::scheduling_uid_of_hold(testbed.hold()) == scheduling_uid;
 }
 
 std::string_view owner_of_run(std::string_view run) {

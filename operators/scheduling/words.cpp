@@ -16,17 +16,11 @@ std::string enumerate(const std::vector<std::string>& items, std::size_t limit,
     return out;
 }
 
-std::string job_text(const model::object_key& key) {
-    return "BatchJob " + key.text();
-}
+std::string job_text(const model::object_key& key) { return "BatchJob " + key.text(); }
 
-std::string testbed_text(const model::object_key& key) {
-    return "Testbed " + key.text();
-}
+std::string testbed_text(const model::object_key& key) { return "Testbed " + key.text(); }
 
-std::string scheduling_text(const model::object_key& key) {
-    return "Scheduling " + key.text();
-}
+std::string scheduling_text(const model::object_key& key) { return "Scheduling " + key.text(); }
 
 std::string slots_text(const std::vector<int>& slots) {
     std::vector<std::string> names;

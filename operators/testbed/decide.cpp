@@ -131,7 +131,10 @@ struct planner {
     /// Pods that say they belong here and have no right to: they stay outside, with a reason.
     void tell_pretenders() {
         std::set<std::string> placed;
-        std::set<std::string> rights;
+        std::set<std::string_view> runs;
+        for (const auto& job : seen.jobs) {
+            if (has_right(*job, *seen.testbed)) runs.insert(job->spec.creation_request->run);
+        }
         for (const auto& slot : all.slots) {
             if (slot.placed) placed.insert(slot.placed->metadata.uid);
             if (slot.current) placed.insert(slot.current->metadata.uid);
@@ -148,6 +151,8 @@ struct planner {
                 why = "its run is not of the present hold of the Testbed";
             } else if (claims && !grid::let_in(*pod)) {
                 why = "it names a slot that was not given to it";
+            } else if (!grid::let_in(*pod) && !runs.contains(pod->run())) {
+                why = "its run is not the present one of a BatchJob";
             }
             if (why.empty() || (pod->bound() && !claims)) continue;
             if (pod->bound() && !pod->run().empty()) continue;

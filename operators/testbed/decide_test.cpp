@@ -389,6 +389,11 @@ TEST(decide, strangers_that_pretend_are_told_why_and_get_nothing) {
     EXPECT_THAT(at.decide().notes[0].text, HasSubstr("not of the present hold"));
     pod.metadata.annotations.erase(std::string(names::run));
     EXPECT_THAT(at.decide().notes[0].text, HasSubstr("carries no run"));
+    pod.metadata.annotations = {{std::string(names::run), "sched.100.0"}};
+    EXPECT_THAT(at.decide().notes[0].text, HasSubstr("not the present one of a BatchJob"));
+    pod.metadata.annotations = {{std::string(names::run), "sched.100.1"}};
+    EXPECT_TRUE(at.decide().notes.empty()) << "waits for its placement";
+    pod.metadata.annotations.clear();
     // Told once.
     at.known.told[at.decide().notes[0].subject] = at.decide().notes[0].text;
     EXPECT_TRUE(at.decide().notes.empty());

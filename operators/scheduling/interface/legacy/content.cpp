@@ -58,22 +58,30 @@ bool takes_json(std::string_view type) {
            (type.starts_with("application/") && ends_with_json(type.substr(12)));
 }
 
-bool takes_html(std::string_view type) {
-    return type == "text/html" || type == "text/*";
-}
+bool takes_html(std::string_view type) { return type == "text/html" || type == "text/*"; }
 
 std::string_view reason_of(int status) {
     switch (status) {
-        case 400: return "Bad Request";
-        case 403: return "Forbidden";
-        case 404: return "Not Found";
-        case 405: return "Method Not Allowed";
-        case 406: return "Not Acceptable";
-        case 409: return "Conflict";
-        case 413: return "Payload Too Large";
-        case 415: return "Unsupported Media Type";
-        case 503: return "Service Unavailable";
-        default: return "Error";
+        case 400:
+            return "Bad Request";
+        case 403:
+            return "Forbidden";
+        case 404:
+            return "Not Found";
+        case 405:
+            return "Method Not Allowed";
+        case 406:
+            return "Not Acceptable";
+        case 409:
+            return "Conflict";
+        case 413:
+            return "Payload Too Large";
+        case 415:
+            return "Unsupported Media Type";
+        case 503:
+            return "Service Unavailable";
+        default:
+            return "Error";
     }
 }
 
@@ -126,8 +134,7 @@ http::server_reply error_reply(const http::server_request& to, int status, wall_
         return out;
     }
     ordered_json body;
-    body["timestamp"] =
-        std::chrono::duration_cast<milliseconds>(now.time_since_epoch()).count();
+    body["timestamp"] = std::chrono::duration_cast<milliseconds>(now.time_since_epoch()).count();
     body["status"] = status;
     body["error"] = reason_of(status);
     body["path"] = to.raw_path;

@@ -15,11 +15,17 @@ using nlohmann::json;
 constexpr int deepest = 16;
 
 constexpr std::string_view job_states[] = {
-    "ReadyState",     "PendingDeletion", "InQueueState", "SubmittedState",        "ScheduledState",
-    "RunningState",   "CompletedState",  "FailedState",  "FailedSubmissionState", "UnknownState"};
-constexpr std::string_view scheduling_states[] = {
-    "FailedState",   "InitialState",    "AcquireState",            "CompletedState", "ConfirmationState",
-    "FinishedState", "SubmissionState", "AwaitingCompletionState", "Error"};
+    "ReadyState",   "PendingDeletion", "InQueueState", "SubmittedState",        "ScheduledState",
+    "RunningState", "CompletedState",  "FailedState",  "FailedSubmissionState", "UnknownState"};
+constexpr std::string_view scheduling_states[] = {"FailedState",
+                                                  "InitialState",
+                                                  "AcquireState",
+                                                  "CompletedState",
+                                                  "ConfirmationState",
+                                                  "FinishedState",
+                                                  "SubmissionState",
+                                                  "AwaitingCompletionState",
+                                                  "Error"};
 constexpr std::string_view job_status_states[] = {"Acquiring", "InQueue", "Submitted", "Scheduled",
                                                   "Completed"};
 
@@ -93,7 +99,8 @@ bool too_deep(std::string_view text) {
 std::expected<json, faults> parse_object(std::string_view text) {
     if (text.empty()) return std::unexpected(faults{"the body is missing"});
     if (too_deep(text)) {
-        return std::unexpected(faults{fmt::format("the body nests deeper than {} levels", deepest)});
+        return std::unexpected(
+            faults{fmt::format("the body nests deeper than {} levels", deepest)});
     }
     std::vector<std::set<std::string>> open;
     std::string repeated;
@@ -167,9 +174,7 @@ private:
     faults& faults_;
 };
 
-bool lower_or_digit(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
+bool lower_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
 
 /// What a Kubernetes object can be called, with at most 63 characters.
 bool good_name(std::string_view name) {
@@ -205,10 +210,11 @@ void read_queue(const json& list, scheduling_request& out, faults& wrong) {
     }
 }
 
-void read_slot_ids(const json& list, const std::string& where, std::vector<int>& out, faults& wrong) {
+void read_slot_ids(const json& list, const std::string& where, std::vector<int>& out,
+                   faults& wrong) {
     for (const auto& id : list) {
-        const bool whole = id.is_number_unsigned() &&
-                           id.get<std::uint64_t>() <= std::numeric_limits<int>::max();
+        const bool whole =
+            id.is_number_unsigned() && id.get<std::uint64_t>() <= std::numeric_limits<int>::max();
         if (!whole || std::ranges::find(out, id.get<int>()) != out.end()) {
             if (wrong.size() < 20) {
                 wrong.push_back(where + " must be different whole numbers from 0 to 2147483647");
@@ -299,14 +305,16 @@ std::optional<model::external_notes> read_notes(const json& notes, faults& wrong
         }
         for (const auto& item : list) {
             auto& map = to.emplace_back();
-            const bool strings = item.is_object() && std::ranges::all_of(item, [](const auto& value) {
-                                     return value.is_string();
-                                 });
+            const bool strings =
+                item.is_object() &&
+                std::ranges::all_of(item, [](const auto& value) { return value.is_string(); });
             if (!strings) {
-                if (wrong.size() < 20) wrong.push_back(where + " must hold maps of string to string");
+                if (wrong.size() < 20)
+                    wrong.push_back(where + " must hold maps of string to string");
                 break;
             }
-            for (const auto& [name, value] : item.items()) map[name] = value.template get<std::string>();
+            for (const auto& [name, value] : item.items())
+                map[name] = value.template get<std::string>();
         }
     }
     return out;
@@ -318,9 +326,7 @@ std::string text_of(const ordered_json& body) {
     return body.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-ordered_json external(const model::testbed& of) {
-    return testbed_of(of, of.status.slots);
-}
+ordered_json external(const model::testbed& of) { return testbed_of(of, of.status.slots); }
 
 ordered_json external(const model::testbed& of, const std::vector<grid::slot_view>& slots,
                       const std::map<int, std::string>& reserved) {

@@ -16,25 +16,13 @@ constexpr seconds longest_wait_for_deletion{10};
 constexpr int most_tries = 5;
 
 template <class T>
-std::vector<std::shared_ptr<const T>> in_namespace(const kube::store<T>& of, const std::string& ns) {
+std::vector<std::shared_ptr<const T>> in_namespace(const kube::store<T>& of,
+                                                   const std::string& ns) {
     std::vector<std::shared_ptr<const T>> out;
-    for (auto at = of.all().lower_bound({ns, ""}); at != of.all().end() && at->first.namespace_ == ns;
-         ++at) {
+    for (auto at = of.all().lower_bound({ns, ""});
+         at != of.all().end() && at->first.namespace_ == ns; ++at) {
         out.push_back(at->second);
     }
-    return out;
-}
-
-bool holds_encoded_slash(std::string_view path) {
-    return path.find("%2F") != std::string_view::npos || path.find("%2f") != std::string_view::npos;
-}
-
-http::server_reply bad_path() {
-    http::server_reply out(400, "text/html;charset=utf-8",
-                           "<!doctype html><html lang=\"en\"><head><title>HTTP Status 400 – Bad "
-                           "Request</title></head><body><h1>HTTP Status 400 – Bad Request</h1>"
-                           "</body></html>");
-    out.headers.emplace_back("Content-Language", "en");
     return out;
 }
 
@@ -84,9 +72,10 @@ void routes::add_to(http::router& router) {
     add_options(router, "/external/jobs", "GET,HEAD,OPTIONS");
     add_options(router, "/external/jobs/", "GET,HEAD,PUT,OPTIONS");
     for (std::string prefix : {"/", "/external"}) {
-        router.on_miss(prefix, [this](const request& from, const std::vector<std::string>& allowed) {
-            return miss(from, allowed);
-        });
+        router.on_miss(prefix,
+                       [this](const request& from, const std::vector<std::string>& allowed) {
+                           return miss(from, allowed);
+                       });
     }
 }
 
@@ -96,18 +85,21 @@ asio::awaitable<routes::reply> routes::serve(request from, answer how) {
                           {"/external has no authentication and answers loopback only; "
                            "--legacy-open opens it"});
     }
-    if (holds_encoded_slash(from.raw_path)) co_return bad_path();
-    if (!accepts_json(from.header("accept"))) co_return refused(from, 406);
+    // A write that could not be answered is not done; a read says first what is not there.
+    const bool reads = from.method == "GET" || from.method == "HEAD";
+    const bool acceptable = accepts_json(from.header("accept"));
+    if (!acceptable && !reads) co_return refused(from, 406);
     if (!from_.schedulings.synced() || !from_.jobs.synced() || !from_.testbeds.synced()) {
         co_return refused(from, 503, {"the caches are not filled yet"});
     }
-    co_return co_await (this->*how)(std::move(from));
+    if (acceptable) co_return co_await (this->*how)(std::move(from));
+    auto out = co_await (this->*how)(from);
+    co_return out.status == 200 ? refused(from, 406) : std::move(out);
 }
 
 routes::reply routes::miss(const request& from, const std::vector<std::string>& allowed) const {
     if (from.raw_path.starts_with("/external")) {
         if (!open_ && !from.peer_is_loopback) return refused(from, 403);
-        if (holds_encoded_slash(from.raw_path)) return bad_path();
     }
     std::string allow;
     for (const auto& method : allowed) {
@@ -145,13 +137,18 @@ routes::reply routes::refused(const request& from, int status,
 
 routes::reply routes::refused(const request& from, const error& why) const {
     switch (why.code) {
-        case errc::not_found: return refused(from, 404, {why.text});
-        case errc::forbidden: return refused(from, 403, {why.text});
+        case errc::not_found:
+            return refused(from, 404, {why.text});
+        case errc::forbidden:
+            return refused(from, 403, {why.text});
         case errc::bad_request:
-        case errc::invalid: return refused(from, 400, {why.text});
+        case errc::invalid:
+            return refused(from, 400, {why.text});
         case errc::conflict:
-        case errc::already_exists: return refused(from, 409, {why.text});
-        default: return refused(from, 503, {why.text});
+        case errc::already_exists:
+            return refused(from, 409, {why.text});
+        default:
+            return refused(from, 503, {why.text});
     }
 }
 
@@ -175,7 +172,8 @@ ordered_json routes::shown(const model::testbed& of) const {
     const auto key = of.metadata.key();
     for (const auto& [unused, job] : from_.jobs.all()) {
         const auto& request = job->spec.creation_request;
-        if (!request || request->testbed_name != key || model::is_final(job->status.state)) continue;
+        if (!request || request->testbed_name != key || model::is_final(job->status.state))
+            continue;
         if (grid::hold_of_run(request->run) != of.hold()) continue;
         for (int slot : request->slot_ids) reserved[slot] = job->metadata.name;
     }
@@ -223,8 +221,8 @@ asio::awaitable<routes::reply> routes::put_job(request from) {
                               {"path", "/spec/externalScheduler"},
                               {"value", value.is_null() ? json::object() : std::move(value)}}});
     }
-    auto done = co_await from_.api.patch(types::batchjob, namespace_, wanted->name, kind,
-                                         std::move(patch));
+    auto done =
+        co_await from_.api.patch(types::batchjob, namespace_, wanted->name, kind, std::move(patch));
     if (!done) co_return refused(from, done.error());
     auto job = model::decode<model::batchjob>(*done, "BatchJob");
     if (!job) co_return refused(from, job.error());
@@ -274,7 +272,8 @@ asio::awaitable<routes::reply> routes::post_scheduling(request from) {
             if (old->metadata.deleting()) {
                 const bool went = co_await gone(name, old->metadata.uid);
                 if (!went) {
-                    co_return refused(from, 503, {"the Scheduling of that name is still being deleted"});
+                    co_return refused(from, 503,
+                                      {"the Scheduling of that name is still being deleted"});
                 }
                 continue;
             }

@@ -1,6 +1,6 @@
-// /external/...: the REST interface of the Java original, one namespace, no authentication. Owned by
-// the operator; reads come from the caches, writes go through the API server and need no leadership.
-// Every kind of bad input is a 4xx; what the API server cannot answer now is a 503.
+// /external/...: the REST interface of the Java original, one namespace, no authentication. Owned
+// by the operator; reads come from the caches, writes go through the API server and need no
+// leadership. Every kind of bad input is a 4xx; what the API server cannot answer now is a 503.
 #pragma once
 
 #include <functional>
