@@ -22,13 +22,24 @@ step() {  # step NAME COMMAND...: runs it, remembers a failure, goes on
 }
 
 unit_tests() {
-    ctest --preset release -j "$(nproc)" --output-junit "$PWD/$results/unit.xml"
+    ctest --test-dir build/release -j "$(nproc)" --output-on-failure \
+        --output-junit "$PWD/$results/unit.xml" | grep -vE '^ *Start |Passed +[0-9.]+ sec$'
+    return "${PIPESTATUS[0]}"
+}
+
+launcher_tests() {
+    local go
+    go=$(integration-tests/cluster/go.sh) || return 1
+    (cd integration-tests/cluster &&
+        CGO_ENABLED=0 GOTOOLCHAIN=local "$go" test -trimpath -buildvcs=false -json ./launcher ./sparkstub) \
+        >"$results/launcher.json"
 }
 
 step "setup" scripts/setup.sh || exit 1
 step "build the operators" scripts/build.sh release || exit 1
 step "unit tests" unit_tests
 if step "build the control plane (minutes, once)" integration-tests/cluster/build.sh; then
+    step "unit tests of the control plane's launcher" launcher_tests
     step "scenarios on the real control plane" \
         integration-tests/scenarios/run.sh --junit-xml="$PWD/$results/scenarios.xml"
 fi

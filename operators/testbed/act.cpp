@@ -16,8 +16,8 @@ namespace types = kube::types;
 
 namespace {
 
-/// Requests under way at once for one Testbed: enough to hide latency, few enough that a big Testbed
-/// does not flood the API server.
+/// Requests under way at once for one Testbed: enough to hide latency, few enough that a big
+/// Testbed does not flood the API server.
 constexpr std::size_t most_workers = 16;
 /// A removed ghost is looked for this many times, 5 ms apart at first.
 constexpr int most_looks = 6;
@@ -138,11 +138,12 @@ asio::awaitable<void> actor::take(std::shared_ptr<pass> at, action what) {
     } else if (auto* create = std::get_if<create_ghost>(&what)) {
         co_await make_ghost(at, create->place);
     } else if (auto* nominate = std::get_if<nominate_ghost>(&what)) {
-        auto done = co_await patch_pod(at, *nominate->ghost,
-                                       nomination_patch(*nominate->ghost, nominate->node), "status");
+        auto done = co_await patch_pod(
+            at, *nominate->ghost, nomination_patch(*nominate->ghost, nominate->node), "status");
         if (!done) failed(at, "ghost not nominated", done.error());
     } else if (auto* gone = std::get_if<remove_ghost>(&what)) {
-        log::info("ghost removed", {{"pod", gone->ghost->metadata.key().text()}, {"why", gone->why}});
+        log::info("ghost removed",
+                  {{"pod", gone->ghost->metadata.key().text()}, {"why", gone->why}});
         const auto name = gone->ghost->metadata.name;
         if (gone->failed) {
             at->known->ghost_failed(name, time_.now(), gone->why);
@@ -159,10 +160,10 @@ asio::awaitable<void> actor::take(std::shared_ptr<pass> at, action what) {
     } else if (auto* drop = std::get_if<drop_pod>(&what)) {
         log::warn("pod given up", {{"pod", drop->pod->metadata.key().text()}, {"why", drop->why}});
         // Bound meanwhile: another resourceVersion, and it stays.
-        co_await remove_pod(at, drop->pod,
-                            kube::preconditions(drop->pod->metadata.uid,
-                                                drop->pod->metadata.resource_version),
-                            std::nullopt);
+        co_await remove_pod(
+            at, drop->pod,
+            kube::preconditions(drop->pod->metadata.uid, drop->pod->metadata.resource_version),
+            std::nullopt);
     }
 }
 
@@ -223,18 +224,19 @@ asio::awaitable<void> actor::apply_taint(std::shared_ptr<pass> at, taint_change 
             at->again_in(milliseconds(50));
             co_return;
         }
-        auto body = kube::guarded({{"spec", {{"taints", *taints}}}},
-                                  node["metadata"].value("uid", ""),
-                                  node["metadata"].value("resourceVersion", ""));
-        auto done = co_await api_.patch(types::node, "", change.node, kube::patch_kind::merge, body);
+        auto body =
+            kube::guarded({{"spec", {{"taints", *taints}}}}, node["metadata"].value("uid", ""),
+                          node["metadata"].value("resourceVersion", ""));
+        auto done =
+            co_await api_.patch(types::node, "", change.node, kube::patch_kind::merge, body);
         if (done) {
             auto written = model::decode<model::node>(*done, "Node");
             if (written) {
                 gate_.wrote(at->seen.testbed->metadata.key(), "Node",
                             written->metadata.resource_version);
             }
-            log::info("taint changed", {{"node", change.node},
-                                        {"set", change.value.empty() ? "no" : "yes"}});
+            log::info("taint changed",
+                      {{"node", change.node}, {"set", change.value.empty() ? "no" : "yes"}});
             co_return;
         }
         // Nodes are written often (heartbeats): computed anew from a fresh read.
@@ -328,7 +330,8 @@ asio::awaitable<result<node_look>> actor::look_at(std::shared_ptr<pass> at, slot
     for (const auto& other : *pods) listed.insert(other.metadata.uid);
     std::map<std::string, model::amounts> waiting;
     for (const auto& other : at->seen.pods) {
-        if (other->is_ghost() || other->bound() || other->terminal() || !grid::let_in(*other)) continue;
+        if (other->is_ghost() || other->bound() || other->terminal() || !grid::let_in(*other))
+            continue;
         if (other->metadata.annotation(names::slot_node) != place.node) continue;
         waiting[other->metadata.uid] = taken_by(*other);
     }
@@ -368,7 +371,8 @@ asio::awaitable<void> actor::swap(std::shared_ptr<pass> at, slot_assessment slot
         so_far.nominated = false;
     }
     for (int step = 0; step < most_steps; ++step) {
-        const swap_view now{&pod, ghost_stands, !slot.in.job_pods.empty(), place.node, slot.has_room};
+        const swap_view now{&pod, ghost_stands, !slot.in.job_pods.empty(), place.node,
+                            slot.has_room};
         switch (next_step(now, so_far)) {
             case swap_step::wait:
                 so_far.blocked = true;
@@ -383,7 +387,8 @@ asio::awaitable<void> actor::swap(std::shared_ptr<pass> at, slot_assessment slot
                 break;
             }
             case swap_step::nominate: {
-                auto done = co_await patch_pod(at, pod, nomination_patch(pod, place.node), "status");
+                auto done =
+                    co_await patch_pod(at, pod, nomination_patch(pod, place.node), "status");
                 if (!done) {
                     failed(at, "pod not nominated", done.error());
                     co_return;
@@ -394,7 +399,8 @@ asio::awaitable<void> actor::swap(std::shared_ptr<pass> at, slot_assessment slot
                 break;
             }
             case swap_step::read_back: {
-                auto text = co_await api_.get(types::pod, pod.metadata.namespace_, pod.metadata.name);
+                auto text =
+                    co_await api_.get(types::pod, pod.metadata.namespace_, pod.metadata.name);
                 auto read = text ? model::decode<model::pod>(*text, "Pod")
                                  : result<model::pod>(std::unexpected(text.error()));
                 if (!read || read->metadata.uid != uid) {
@@ -426,8 +432,8 @@ asio::awaitable<void> actor::swap(std::shared_ptr<pass> at, slot_assessment slot
                 if (seen->ghost_stands || !seen->obstacle.empty()) {
                     log::info("pod waits at its slot",
                               {{"pod", pod.metadata.key().text()},
-                               {"why", seen->ghost_stands ? "its ghost is still there"
-                                                          : seen->obstacle}});
+                               {"why",
+                                seen->ghost_stands ? "its ghost is still there" : seen->obstacle}});
                     so_far.blocked = true;
                     so_far.obstacle = seen->obstacle;
                     at->again_in(seen->ghost_stands ? milliseconds(200) : milliseconds(1000));
@@ -507,10 +513,10 @@ asio::awaitable<result<void>> actor::set_finalizer(testbed_pointer testbed, bool
         if (name != names::testbed_finalizer) list.push_back(name);
     }
     if (present) list.push_back(names::testbed_finalizer);
-    auto text = co_await api_.patch(
-        types::testbed, meta.namespace_, meta.name, kube::patch_kind::merge,
-        kube::guarded({{"metadata", {{"finalizers", std::move(list)}}}}, meta.uid,
-                      meta.resource_version));
+    auto text =
+        co_await api_.patch(types::testbed, meta.namespace_, meta.name, kube::patch_kind::merge,
+                            kube::guarded({{"metadata", {{"finalizers", std::move(list)}}}},
+                                          meta.uid, meta.resource_version));
     if (!text) co_return std::unexpected(text.error());
     auto written = model::decode<model::testbed>(*text, "Testbed");
     // The removal of the last finalizer of a deleted object deletes it: nothing to wait for.

@@ -70,7 +70,8 @@ public:
     asio::awaitable<void> take_all(std::shared_ptr<pass> at);
     /// Writes the difference between the status that was seen and `wanted`; guarded. False: there
     /// was none.
-    asio::awaitable<result<bool>> write_status(testbed_pointer testbed, model::testbed_status wanted);
+    asio::awaitable<result<bool>> write_status(testbed_pointer testbed,
+                                               model::testbed_status wanted);
     asio::awaitable<result<void>> set_finalizer(testbed_pointer testbed, bool present);
     asio::awaitable<void> stop();
 

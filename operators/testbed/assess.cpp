@@ -93,8 +93,8 @@ std::string words_of_scheduler(const model::pod& pod) {
 }
 
 /// State of a slot where neither a bound job pod nor a right to it decides.
-void judge_ghost(slot_assessment& slot, const assessment& all, const hints& known,
-                 steady_time now, wall_time wall, const std::string& ghost_name) {
+void judge_ghost(slot_assessment& slot, const assessment& all, const hints& known, steady_time now,
+                 wall_time wall, const std::string& ghost_name) {
     const auto& place = slot.in.place;
     const auto& node = all.nodes.find(place.node)->second;
     slot.ghost_under_way = true;
@@ -155,8 +155,9 @@ void judge(slot_assessment& slot, const assessment& all, const hints& known, ste
     }
     if (bound.size() > 1) {
         slot.state = "ERROR";
-        slot.problem = fmt::format("slot {} has two pods: {} and {}", slot.in.place.position,
-                                   bound[0]->metadata.key().text(), bound[1]->metadata.key().text());
+        slot.problem =
+            fmt::format("slot {} has two pods: {} and {}", slot.in.place.position,
+                        bound[0]->metadata.key().text(), bound[1]->metadata.key().text());
         return;
     }
     if (bound.size() == 1) {
@@ -256,15 +257,16 @@ assessment assess(const view& seen, const model::testbed_layout& layout, const h
         const auto& order = *job->spec.creation_request;
         for (int position : order.slot_ids) {
             if (position < 0 || position >= static_cast<int>(out.slots.size())) {
-                out.problems.push_back(fmt::format("BatchJob {} is given slot {}, which is not there",
-                                                   job->metadata.key().text(), position));
+                out.problems.push_back(
+                    fmt::format("BatchJob {} is given slot {}, which is not there",
+                                job->metadata.key().text(), position));
                 continue;
             }
             auto& slot = out.slots[static_cast<std::size_t>(position)];
             if (slot.assigned) {
-                out.problems.push_back(fmt::format(
-                    "slot {} is given to {} and to {}: the second waits", position,
-                    slot.assigned->metadata.key().text(), job->metadata.key().text()));
+                out.problems.push_back(
+                    fmt::format("slot {} is given to {} and to {}: the second waits", position,
+                                slot.assigned->metadata.key().text(), job->metadata.key().text()));
                 continue;
             }
             slot.assigned = job;
@@ -308,7 +310,8 @@ assessment assess(const view& seen, const model::testbed_layout& layout, const h
     }
 
     for (const auto& pod : seen.pods) {
-        if (pod->is_ghost() || pod->bound() || pod->terminal() || pod->metadata.deleting()) continue;
+        if (pod->is_ghost() || pod->bound() || pod->terminal() || pod->metadata.deleting())
+            continue;
         if (placed_uids.contains(pod->metadata.uid)) continue;
         const bool gated = !grid::let_in(*pod);
         const bool committed = !pod->metadata.annotation(names::slot_ghost).empty();

@@ -66,17 +66,21 @@ asio::awaitable<http::server_reply> endpoints::set_up_nodes(http::server_request
     }
     const auto choice = choose_nodes(*testbed, seen.all_nodes(), count);
     if (choice.names.empty()) {
-        co_return error(400, "Bad Request", path,
-                        fmt::format("{} nodes have the room, {} are wanted", choice.fitting, count));
+        co_return error(
+            400, "Bad Request", path,
+            fmt::format("{} nodes have the room, {} are wanted", choice.fitting, count));
     }
     for (const auto& change : choice.changes) {
         const auto& meta = change.node->metadata;
         json value = change.value ? json(*change.value) : json(nullptr);
         auto body = kube::guarded(
-            {{"metadata", {{"labels", {{testbed->spec.node_label, std::move(value)}}}}}}, meta.uid, "");
-        auto done = co_await around.api.patch(types::node, "", meta.name, kube::patch_kind::merge, body);
+            {{"metadata", {{"labels", {{testbed->spec.node_label, std::move(value)}}}}}}, meta.uid,
+            "");
+        auto done =
+            co_await around.api.patch(types::node, "", meta.name, kube::patch_kind::merge, body);
         if (!done) co_return error(401, "Unauthorized", path, done.error().text);
-        log::info("node labelled", {{"node", meta.name}, {"testbed", testbed->metadata.key().text()}});
+        log::info("node labelled",
+                  {{"node", meta.name}, {"testbed", testbed->metadata.key().text()}});
     }
     co_return http::server_reply(200, "application/json", json(choice.names).dump());
 }
@@ -84,7 +88,8 @@ asio::awaitable<http::server_reply> endpoints::set_up_nodes(http::server_request
 asio::awaitable<http::server_reply> endpoints::reset_jobs(http::server_request request) const {
     const auto all = request.parameter("allNamespaces").value_or("false");
     if (all != "true" && all != "false") {
-        co_return error(400, "Bad Request", "/debug/reset-all-jobs", "allNamespaces is true or false");
+        co_return error(400, "Bad Request", "/debug/reset-all-jobs",
+                        "allNamespaces is true or false");
     }
     const auto stamp = model::timestamp{around.time.wall()}.micro();
     json done = json::array();
@@ -95,8 +100,8 @@ asio::awaitable<http::server_reply> endpoints::reset_jobs(http::server_request r
             job->status.state != model::job_state::failed_submission) {
             continue;
         }
-        auto body = kube::guarded({{"metadata", {{"annotations", {{names::reset, stamp}}}}}}, meta.uid,
-                                  "");
+        auto body =
+            kube::guarded({{"metadata", {{"annotations", {{names::reset, stamp}}}}}}, meta.uid, "");
         auto answer = co_await around.api.patch(types::batchjob, meta.namespace_, meta.name,
                                                 kube::patch_kind::merge, body);
         if (!answer) {
@@ -112,8 +117,7 @@ asio::awaitable<http::server_reply> endpoints::reset_jobs(http::server_request r
 
 void add_debug_routes(http::router& routes, controller::environment& around,
                       const caches_of_testbeds& seen, std::string legacy_namespace) {
-    auto shared =
-        std::make_shared<const endpoints>(around, seen, std::move(legacy_namespace));
+    auto shared = std::make_shared<const endpoints>(around, seen, std::move(legacy_namespace));
     routes.add("GET", "/debug/node-set-up", [shared](http::server_request request) {
         return shared->set_up_nodes(std::move(request));
     });

@@ -29,8 +29,8 @@ struct planner {
     steady_time now;
     plan& out;
 
-    void tell(bool warning, std::string reason, std::string what, std::string text,
-              pod_pointer pod, std::string subject) {
+    void tell(bool warning, std::string reason, std::string what, std::string text, pod_pointer pod,
+              std::string subject) {
         out.subjects.insert(subject);
         auto told = known.told.find(subject);
         if (told != known.told.end() && told->second == text) return;
@@ -215,8 +215,9 @@ plan decide(const view& seen, const hints& known, steady_time now, wall_time wal
     for (const auto& slot : all.slots) {
         work.plan_slot(slot);
         if (slot.next_look) {
-            look_again(out, std::chrono::duration_cast<steady_time::duration>(*slot.next_look - wall) +
-                                milliseconds(10));
+            look_again(out,
+                       std::chrono::duration_cast<steady_time::duration>(*slot.next_look - wall) +
+                           milliseconds(10));
         }
     }
     work.plan_strangers();

@@ -52,9 +52,9 @@ struct drop_pod {
     std::string why;
 };
 
-using action = std::variant<change_finalizer, write_layout, taint_change, create_ghost,
-                            nominate_ghost, remove_ghost, swap_in, commit_placement, withdraw,
-                            drop_pod>;
+using action =
+    std::variant<change_finalizer, write_layout, taint_change, create_ghost, nominate_ghost,
+                 remove_ghost, swap_in, commit_placement, withdraw, drop_pod>;
 
 struct note {
     bool warning = false;

@@ -260,7 +260,8 @@ TEST(decide, of_two_testbeds_the_olders_taint_stands) {
         return at;
     };
     EXPECT_NE(with(5, "other-uid").actions()[0], "node-a taint tb-uid");
-    EXPECT_EQ(with(20, "other-uid").actions()[0], "node-a taint tb-uid") << "the younger's gives way";
+    EXPECT_EQ(with(20, "other-uid").actions()[0], "node-a taint tb-uid")
+        << "the younger's gives way";
     EXPECT_EQ(with(5, "gone-uid").actions()[0], "node-a taint tb-uid") << "nobody's";
 }
 
@@ -323,15 +324,19 @@ TEST(decide, only_pods_with_the_right_token_are_let_in) {
         {"another hold", [](world& at) { at.hold("sched.101"); }},
         {"no hold", [](world& at) { at.testbed.metadata.annotations.clear(); }},
         {"old run on the pod",
-         [](world& at) { at.pods.back().metadata.annotations[std::string(names::run)] = "sched.100.0"; }},
+         [](world& at) {
+             at.pods.back().metadata.annotations[std::string(names::run)] = "sched.100.0";
+         }},
         {"job has ended", [](world& at) { at.jobs[0].status.state = "FailedState"; }},
-        {"job is being deleted", [](world& at) { at.jobs[0].metadata.deletion_timestamp.emplace(); }},
+        {"job is being deleted",
+         [](world& at) { at.jobs[0].metadata.deletion_timestamp.emplace(); }},
         {"orders gone", [](world& at) { at.jobs[0].spec.creation_request.reset(); }},
         {"another slot", [](world& at) { at.jobs[0].status.placements[0].slot = 1; }},
         {"another pod of the name", [](world& at) { at.pods.back().metadata.uid = "another"; }},
         {"another job's pod",
          [](world& at) { at.pods.back().metadata.labels[std::string(names::job)] = "k"; }},
-        {"a pod that ends", [](world& at) { at.pods.back().metadata.deletion_timestamp.emplace(); }},
+        {"a pod that ends",
+         [](world& at) { at.pods.back().metadata.deletion_timestamp.emplace(); }},
     };
     for (const auto& row : rows) {
         auto at = held_with_job({0});
@@ -495,11 +500,14 @@ TEST(decide, a_pod_let_in_that_cannot_be_bound_is_given_up_after_ten_seconds) {
     };
     const std::vector<row> rows{
         {"node fine: the scheduler is slow", [](world&) {}, {}},
-        {"cordoned", [](world& at) { at.nodes["node-a"].unschedulable = true; },
+        {"cordoned",
+         [](world& at) { at.nodes["node-a"].unschedulable = true; },
          {"drop exec-1: the node is cordoned"}},
-        {"node gone", [](world& at) { at.nodes.erase("node-a"); },
+        {"node gone",
+         [](world& at) { at.nodes.erase("node-a"); },
          {"drop exec-1: the node does not exist"}},
-        {"room taken", [](world& at) { at.stranger("s", "node-a", "900m"); },
+        {"room taken",
+         [](world& at) { at.stranger("s", "node-a", "900m"); },
          {"drop exec-1: the room of its slot is taken"}},
     };
     for (const auto& row : rows) {

@@ -58,9 +58,7 @@ struct question {
     pod_decision pod;
 };
 
-result<void> refuse(std::string_view what) {
-    return fail(errc::bad_request, std::string(what));
-}
+result<void> refuse(std::string_view what) { return fail(errc::bad_request, std::string(what)); }
 
 result<void> read(question& into, std::string_view body) {
     element root;

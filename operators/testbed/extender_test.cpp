@@ -37,10 +37,9 @@ TEST(extender_filter, a_stranger_passes_every_node) {
 }
 
 TEST(extender_filter, a_decided_pod_passes_its_node_only_and_every_other_is_named) {
-    EXPECT_EQ(
-        ask(answer_filter,
-            body(decided, R"("Nodes":null,"NodeNames":["node-c","node-b","node-a"])")),
-        json::parse(R"({"Nodes":null,"NodeNames":["node-b"],"FailedNodes":{},
+    EXPECT_EQ(ask(answer_filter,
+                  body(decided, R"("Nodes":null,"NodeNames":["node-c","node-b","node-a"])")),
+              json::parse(R"({"Nodes":null,"NodeNames":["node-b"],"FailedNodes":{},
             "FailedAndUnresolvableNodes":{"node-c":"slot 1 of the pod is on node-b",
             "node-a":"slot 1 of the pod is on node-b"},"Error":""})"));
 }
@@ -54,8 +53,7 @@ TEST(extender_filter, a_pod_of_ours_that_is_not_decided_is_refused_as_unresolvab
 }
 
 TEST(extender_filter, a_question_with_whole_nodes_is_answered_with_whole_nodes) {
-    EXPECT_EQ(ask(answer_filter,
-                  body(decided, R"("NodeNames":null,"Nodes":{"metadata":{},"items":[
+    EXPECT_EQ(ask(answer_filter, body(decided, R"("NodeNames":null,"Nodes":{"metadata":{},"items":[
                        {"metadata":{"name":"node-a"}},
                        {"metadata":{"name":"node-b","labels":{"q":"\"\u0001"}},"spec":{"x":1}}]})")),
               json::parse(R"({"NodeNames":null,"Nodes":{"metadata":{},"items":[
@@ -68,8 +66,9 @@ TEST(extender_filter, neither_form_and_lower_case_names_are_understood) {
     auto neither = ask(answer_filter, body(decided, R"("Nodes":null,"NodeNames":null)"));
     EXPECT_TRUE(neither["Nodes"].is_null());
     EXPECT_TRUE(neither["NodeNames"].is_null());
-    auto lower = ask(answer_filter,
-                     R"({"pod":{"metadata":{"labels":null,"annotations":null}},"nodenames":["a"]})");
+    auto lower =
+        ask(answer_filter,
+            R"({"pod":{"metadata":{"labels":null,"annotations":null}},"nodenames":["a"]})");
     EXPECT_EQ(lower["NodeNames"], json::array({"a"}));
     EXPECT_EQ(ask(answer_filter, R"({"Pod":null,"NodeNames":["a"]})")["NodeNames"],
               json::array({"a"}));
@@ -78,15 +77,15 @@ TEST(extender_filter, neither_form_and_lower_case_names_are_understood) {
 TEST(extender_preemption, the_one_victim_is_the_ghost_of_the_slot) {
     const auto expected = json::parse(
         R"({"NodeNameToMetaVictims":{"node-b":{"Pods":[{"UID":"ghost-uid"}],"NumPDBViolations":0}}})");
-    EXPECT_EQ(ask(answer_preemption,
-                  body(decided, R"("NodeNameToVictims":null,"NodeNameToMetaVictims":{
+    EXPECT_EQ(
+        ask(answer_preemption, body(decided, R"("NodeNameToVictims":null,"NodeNameToMetaVictims":{
                        "node-a":{"Pods":[{"UID":"x"}],"NumPDBViolations":0},
                        "node-b":{"Pods":[{"UID":"another"}],"NumPDBViolations":1}})")),
-              expected);
-    EXPECT_EQ(ask(answer_preemption,
-                  body(decided, R"("NodeNameToMetaVictims":null,"NodeNameToVictims":{
+        expected);
+    EXPECT_EQ(
+        ask(answer_preemption, body(decided, R"("NodeNameToMetaVictims":null,"NodeNameToVictims":{
                        "node-b":{"Pods":[],"NumPDBViolations":0}})")),
-              expected);
+        expected);
 }
 
 TEST(extender_preemption, without_a_decision_or_without_the_node_nobody_is_preempted) {
@@ -101,17 +100,16 @@ TEST(extender_preemption, without_a_decision_or_without_the_node_nobody_is_preem
 }
 
 TEST(extender_preemption, a_strangers_victims_stay_as_the_scheduler_chose_them) {
-    EXPECT_EQ(ask(answer_preemption,
-                  body(stranger, R"("NodeNameToVictims":{"node-a":{"Pods":[
+    EXPECT_EQ(ask(answer_preemption, body(stranger, R"("NodeNameToVictims":{"node-a":{"Pods":[
                        {"metadata":{"name":"v","uid":"u1"}}],"NumPDBViolations":2}})")),
               json::parse(R"({"NodeNameToMetaVictims":{"node-a":{"Pods":[{"UID":"u1"}],
                               "NumPDBViolations":2}}})"));
 }
 
 TEST(extender, wrong_bodies_are_refused) {
-    for (auto bad : {"", "x", "[]", "1", "null", "{", R"({"Pod":1})", R"({"Pod":{"metadata":[]}})",
-                     R"({"Pod":{"metadata":{"labels":"x"}}})",
-                     R"({"Pod":{"metadata":{"annotations":7}}})"}) {
+    for (auto bad :
+         {"", "x", "[]", "1", "null", "{", R"({"Pod":1})", R"({"Pod":{"metadata":[]}})",
+          R"({"Pod":{"metadata":{"labels":"x"}}})", R"({"Pod":{"metadata":{"annotations":7}}})"}) {
         EXPECT_TRUE(ask(answer_filter, bad).contains("refused")) << bad;
         EXPECT_TRUE(ask(answer_preemption, bad).contains("refused")) << bad;
     }
@@ -141,9 +139,15 @@ TEST(extender, no_mutation_of_a_body_ends_the_process) {
         for (std::size_t n = upto(4) + 1; n > 0 && !text.empty(); --n) {
             const auto at = upto(text.size());
             switch (upto(3)) {
-                case 0: text[at] = static_cast<char>(upto(256)); break;
-                case 1: text.erase(at, upto(8)); break;
-                default: text.insert(at, text.substr(upto(text.size()), upto(16))); break;
+                case 0:
+                    text[at] = static_cast<char>(upto(256));
+                    break;
+                case 1:
+                    text.erase(at, upto(8));
+                    break;
+                default:
+                    text.insert(at, text.substr(upto(text.size()), upto(16)));
+                    break;
             }
         }
         for (auto verb : {answer_filter, answer_preemption}) {

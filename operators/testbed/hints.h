@@ -37,12 +37,12 @@ struct swap_progress {
 };
 
 struct hints {
-    std::map<std::string, ghost_backoff> ghosts;             ///< by the ghost's name
-    std::map<std::string, swap_progress> swaps;              ///< by the pod's uid
-    std::map<std::string, steady_time> let_in_since;         ///< by uid: let in, not bound
-    std::map<std::string, wall_time> vacated;                ///< by "node/index"
-    std::map<std::string, std::string> told;                 ///< events: subject -> text
-    std::set<std::string> strangers;                         ///< "node/index" counted as taken
+    std::map<std::string, ghost_backoff> ghosts;      ///< by the ghost's name
+    std::map<std::string, swap_progress> swaps;       ///< by the pod's uid
+    std::map<std::string, steady_time> let_in_since;  ///< by uid: let in, not bound
+    std::map<std::string, wall_time> vacated;         ///< by "node/index"
+    std::map<std::string, std::string> told;          ///< events: subject -> text
+    std::set<std::string> strangers;                  ///< "node/index" counted as taken
     std::optional<steady_time> status_written;
 
     void ghost_failed(const std::string& name, steady_time now, std::string text) {

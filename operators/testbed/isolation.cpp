@@ -84,9 +84,8 @@ std::optional<json> changed_taints(const json& node, const taint_change& change,
         if (change.value.empty() && taint.value("value", "") != uid) out.push_back(taint);
     }
     if (!change.value.empty()) {
-        out.push_back({{"key", model::names::taint},
-                       {"value", change.value},
-                       {"effect", "NoSchedule"}});
+        out.push_back(
+            {{"key", model::names::taint}, {"value", change.value}, {"effect", "NoSchedule"}});
     }
     if (out == present) return std::nullopt;
     return out;

@@ -109,8 +109,8 @@ std::string describe_difference(const model::testbed_layout& stands,
         } else if (other->uid != node.uid) {
             parts.push_back(fmt::format("{} is another node of that name now", node.name));
         } else if (other->id != node.id) {
-            parts.push_back(fmt::format("{} would have id {} instead of {}", node.name, other->id,
-                                        node.id));
+            parts.push_back(
+                fmt::format("{} would have id {} instead of {}", node.name, other->id, node.id));
         }
     }
     for (const auto& node : wanted.nodes) {

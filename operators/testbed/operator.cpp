@@ -114,12 +114,12 @@ void testbed_operator::remember(const testbed_pointer& testbed, hints& known, co
         } else {
             around_.events.normal(about, note.reason, note.action, note.text);
         }
-        log::info(note.text, {{"testbed", testbed->metadata.key().text()}, {"reason", note.reason}});
+        log::info(note.text,
+                  {{"testbed", testbed->metadata.key().text()}, {"reason", note.reason}});
         if (!note.subject.empty()) known.told[note.subject] = note.text;
     }
-    std::erase_if(known.told, [&](const auto& entry) {
-        return !decided.subjects.contains(entry.first);
-    });
+    std::erase_if(known.told,
+                  [&](const auto& entry) { return !decided.subjects.contains(entry.first); });
     for (const auto& place : decided.strangers) {
         // A room that was never there is no stranger's doing.
         if (!known.strangers.contains(place) && known.vacated.contains(place)) gaps_.stranger();
@@ -134,7 +134,8 @@ void testbed_operator::remember(const testbed_pointer& testbed, hints& known, co
         if (pod->is_ghost()) {
             if (!pod->bound() || !pod->live()) continue;
             auto failed = known.ghosts.find(pod->metadata.name);
-            if (failed != known.ghosts.end() && now - failed->second.last > std::chrono::minutes(10)) {
+            if (failed != known.ghosts.end() &&
+                now - failed->second.last > std::chrono::minutes(10)) {
                 known.ghosts.erase(failed);
             }
         } else if (!pod->bound() && grid::let_in(*pod) && grid::slot_of_pod(*pod)) {
@@ -143,7 +144,8 @@ void testbed_operator::remember(const testbed_pointer& testbed, hints& known, co
             known.let_in_since.erase(uid);
         }
     }
-    std::erase_if(known.let_in_since, [&](const auto& entry) { return !alive.contains(entry.first); });
+    std::erase_if(known.let_in_since,
+                  [&](const auto& entry) { return !alive.contains(entry.first); });
     std::erase_if(known.swaps, [&](const auto& entry) { return !alive.contains(entry.first); });
 }
 
@@ -170,7 +172,10 @@ asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::
     for (const auto& what : decided.actions) {
         if (auto* finalizer = std::get_if<change_finalizer>(&what)) {
             auto done = co_await actor_.set_finalizer(testbed, finalizer->present);
-            if (!done) co_return std::unexpected(done.error());
+            // Gone: another leader, or the cache is behind our own last write.
+            if (!done && done.error().code != errc::not_found) {
+                co_return std::unexpected(done.error());
+            }
             co_return controller::outcome();
         }
         if (std::get_if<write_layout>(&what)) {
@@ -184,7 +189,8 @@ asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::
     at->todo = std::move(decided.actions);
     co_await actor_.take_all(at);
 
-    auto out = decided.again ? controller::outcome::again_in(*decided.again) : controller::outcome();
+    auto out =
+        decided.again ? controller::outcome::again_in(*decided.again) : controller::outcome();
     if (at->again && (!out.after || *at->again < *out.after)) out.after = at->again;
     if (testbed->metadata.deleting() && !is_held(*testbed)) co_return out;
 
@@ -201,6 +207,7 @@ asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::
         }
     }
     auto written = co_await actor_.write_status(testbed, std::move(decided.status));
+    if (!written && written.error().code == errc::not_found) co_return out;
     if (!written) co_return std::unexpected(written.error());
     if (*written) known->status_written = around_.time.now();
     co_return out;

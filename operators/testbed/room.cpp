@@ -152,11 +152,12 @@ std::string describe_shortage(const node_room& room, const model::testbed_layout
     std::vector<std::string> names;
     for (const auto& who : largest) {
         if (names.size() == 5) break;
-        names.push_back(
-            fmt::format("{} ({} {})", who.name, model::show(first, amount_of(who.takes, first)), first));
+        names.push_back(fmt::format("{} ({} {})", who.name,
+                                    model::show(first, amount_of(who.takes, first)), first));
     }
-    return fmt::format("room for {} of {} slots: {}{}{}", std::min(room.slots, layout.slots_per_node),
-                       layout.slots_per_node, fmt::join(missing, ", "),
+    return fmt::format("room for {} of {} slots: {}{}{}",
+                       std::min(room.slots, layout.slots_per_node), layout.slots_per_node,
+                       fmt::join(missing, ", "),
                        names.empty() ? "" : "; largest consumers: ", fmt::join(names, ", "));
 }
 

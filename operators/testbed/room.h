@@ -40,8 +40,9 @@ struct rivals {
 };
 rivals rivals_of(const view& seen);
 
-/// Pods of the testbed that stand in its slots (its ghosts, job pods that were let in) do not count,
-/// nor do ghosts of younger Testbeds; of older ones their whole demand counts, in place of their pods.
+/// Pods of the testbed that stand in its slots (its ghosts, job pods that were let in) do not
+/// count, nor do ghosts of younger Testbeds; of older ones their whole demand counts, in place of
+/// their pods.
 node_room room_on(const view& seen, const rivals& others, const node_view& node,
                   const model::testbed_layout& layout);
 

@@ -85,7 +85,8 @@ struct writer {
 
     void add(const std::string& node, const std::string& problem) {
         auto& list = out.node_problems[node];
-        if (list.size() < most_problems && std::find(list.begin(), list.end(), problem) == list.end()) {
+        if (list.size() < most_problems &&
+            std::find(list.begin(), list.end(), problem) == list.end()) {
             list.push_back(problem);
         }
     }
@@ -147,14 +148,15 @@ struct writer {
         if (!wanted.spec_problems.empty()) {
             set("LayoutCurrent", false, "SpecInvalid", "the spec cannot be used");
         } else if (same_layout(all.layout, wanted.layout)) {
-            set("LayoutCurrent", true, "Current", fmt::format("layout {} is what nodes and spec say",
-                                                              all.layout.revision));
+            set("LayoutCurrent", true, "Current",
+                fmt::format("layout {} is what nodes and spec say", all.layout.revision));
         } else {
             set("LayoutCurrent", false, "WaitsForRelease",
-                fmt::format("waits for the release{}{}: {}",
-                            seen.testbed->holder().name.empty() ? "" : " by Scheduling ",
-                            seen.testbed->holder().name.empty() ? "" : seen.testbed->holder().text(),
-                            describe_difference(all.layout, wanted.layout)));
+                fmt::format(
+                    "waits for the release{}{}: {}",
+                    seen.testbed->holder().name.empty() ? "" : " by Scheduling ",
+                    seen.testbed->holder().name.empty() ? "" : seen.testbed->holder().text(),
+                    describe_difference(all.layout, wanted.layout)));
         }
     }
 

@@ -1,5 +1,5 @@
-// What a Testbed's status says: state, slots, counts, conditions, problems. Pure. For people and the
-// original's clients; no operator decides by it, but for `layout`, which is passed through.
+// What a Testbed's status says: state, slots, counts, conditions, problems. Pure. For people and
+// the original's clients; no operator decides by it, but for `layout`, which is passed through.
 #pragma once
 
 #include "testbed/assess.h"

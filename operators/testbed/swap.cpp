@@ -46,8 +46,8 @@ node_look judge_node(const std::vector<model::pod>& on_node, const model::node& 
             }
         } else if (!other.is_ghost() && grid::slot_of_pod(other) == place.position &&
                    !other.run().empty()) {
-            out.obstacle = fmt::format("pod {} is in slot {}", other.metadata.key().text(),
-                                       place.position);
+            out.obstacle =
+                fmt::format("pod {} is in slot {}", other.metadata.key().text(), place.position);
         }
     }
     for (const auto& [name, amount] : on_the_way) free[name] -= amount;
@@ -74,21 +74,21 @@ json let_in_patch(const model::pod& pod, const grid::slot& place) {
 }
 
 json commit_patch(const model::pod& pod, const grid::slot& place, const std::string& ghost_uid) {
-    return kube::guarded({{"metadata",
-                           {{"annotations",
-                             {{names::slot, std::to_string(place.position)},
-                              {names::slot_node, place.node},
-                              {names::slot_ghost, ghost_uid.empty() ? json(nullptr) : json(ghost_uid)}}}}}},
-                         pod.metadata.uid, pod.metadata.resource_version);
+    return kube::guarded(
+        {{"metadata",
+          {{"annotations",
+            {{names::slot, std::to_string(place.position)},
+             {names::slot_node, place.node},
+             {names::slot_ghost, ghost_uid.empty() ? json(nullptr) : json(ghost_uid)}}}}}},
+        pod.metadata.uid, pod.metadata.resource_version);
 }
 
 json uncommit_patch(const model::pod& pod) {
-    return kube::guarded({{"metadata",
-                           {{"annotations",
-                             {{names::slot, nullptr},
-                              {names::slot_node, nullptr},
-                              {names::slot_ghost, nullptr}}}}}},
-                         pod.metadata.uid, pod.metadata.resource_version);
+    return kube::guarded(
+        {{"metadata",
+          {{"annotations",
+            {{names::slot, nullptr}, {names::slot_node, nullptr}, {names::slot_ghost, nullptr}}}}}},
+        pod.metadata.uid, pod.metadata.resource_version);
 }
 
 json nomination_patch(const model::pod& pod, const std::string& node) {

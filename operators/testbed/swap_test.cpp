@@ -24,24 +24,35 @@ model::pod gated() {
 }
 
 /// Takes the steps as the API server would answer them, and lists them.
-std::vector<swap_step> play(model::pod pod, bool ghost_stands, bool taken = false, bool room = true) {
+std::vector<swap_step> play(model::pod pod, bool ghost_stands, bool taken = false,
+                            bool room = true) {
     swap_progress so_far;
     std::vector<swap_step> out;
     for (int i = 0; i < 12; ++i) {
         const auto step = next_step({&pod, ghost_stands, taken, "node-a", room}, so_far);
         out.push_back(step);
         switch (step) {
-            case swap_step::wait: return out;
-            case swap_step::clear_nomination: pod.nominated_node_name.clear(); break;
+            case swap_step::wait:
+                return out;
+            case swap_step::clear_nomination:
+                pod.nominated_node_name.clear();
+                break;
             case swap_step::nominate:
                 pod.nominated_node_name = "node-a";
                 so_far = {};
                 so_far.nominated = true;
                 break;
-            case swap_step::read_back: so_far.read_back = true; break;
-            case swap_step::remove_ghost: ghost_stands = false; break;
-            case swap_step::look: so_far.saw_room = true; break;
-            case swap_step::let_in: return out;
+            case swap_step::read_back:
+                so_far.read_back = true;
+                break;
+            case swap_step::remove_ghost:
+                ghost_stands = false;
+                break;
+            case swap_step::look:
+                so_far.saw_room = true;
+                break;
+            case swap_step::let_in:
+                return out;
         }
     }
     return out;
@@ -119,7 +130,8 @@ TEST(swap, nominations_are_guarded) {
     EXPECT_EQ(nomination_patch(gated(), "node-a"),
               json::parse(R"({"metadata": {"uid": "u1", "resourceVersion": "42"},
                               "status": {"nominatedNodeName": "node-a"}})"));
-    EXPECT_EQ(nomination_patch(gated(), "")["status"], json::parse(R"({"nominatedNodeName": null})"));
+    EXPECT_EQ(nomination_patch(gated(), "")["status"],
+              json::parse(R"({"nominatedNodeName": null})"));
 }
 
 TEST(look, a_slot_is_open_when_it_is_empty_and_the_room_is_there) {
@@ -136,9 +148,9 @@ TEST(look, a_slot_is_open_when_it_is_empty_and_the_room_is_there) {
     EXPECT_EQ(judge({at.stranger("s", "node-a", "1400m")}), "");
     EXPECT_EQ(judge({at.stranger("s", "node-a", "1401m")}),
               "node-a has 599m cpu left, pod default/exec-1 needs 600m");
-    EXPECT_EQ(judge({at.stranger("s", "node-a", "1000m")},
-                    model::to_amounts(resources("600m", "1Gi"))),
-              "node-a has 400m cpu left, pod default/exec-1 needs 600m");
+    EXPECT_EQ(
+        judge({at.stranger("s", "node-a", "1000m")}, model::to_amounts(resources("600m", "1Gi"))),
+        "node-a has 400m cpu left, pod default/exec-1 needs 600m");
     at.jobs.reserve(2);
     auto& job = at.job("j", {0});
     auto other = at.placed(job, "other", 0);

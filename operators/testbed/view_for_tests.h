@@ -199,14 +199,16 @@ struct world {
             }
             std::string operator()(const write_layout& a) const {
                 auto text = fmt::format("layout {}:", a.layout.revision);
-                for (const auto& node : a.layout.nodes) text += fmt::format(" {}={}", node.name, node.id);
+                for (const auto& node : a.layout.nodes)
+                    text += fmt::format(" {}={}", node.name, node.id);
                 return text;
             }
             std::string operator()(const taint_change& a) const {
                 return a.node + (a.value.empty() ? " untaint" : " taint " + a.value);
             }
             std::string operator()(const create_ghost& a) const {
-                return fmt::format("create {} {}/{}", a.place.position, a.place.node, a.place.index);
+                return fmt::format("create {} {}/{}", a.place.position, a.place.node,
+                                   a.place.index);
             }
             std::string operator()(const nominate_ghost& a) const {
                 return "nominate " + a.ghost->metadata.uid + " " + a.node;
