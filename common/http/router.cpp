@@ -83,7 +83,16 @@ void router::on_miss(std::string prefix, miss_handler handler) {
 
 asio::awaitable<server_reply> router::answer(server_request request) const {
     const auto path = decode_segments(request.raw_path);
-    if (!path) co_return problem(400, "Bad Request", path.error().text);
+    if (!path) {
+        request.undecodable_path = true;
+        const auto own = std::ranges::find_if(
+            misses_, [&](const auto& miss) { return request.raw_path.starts_with(miss.first); });
+        if (own != misses_.end()) {
+            auto reply = own->second(request, {});
+            if (reply.status == 400) co_return reply;
+        }
+        co_return problem(400, "Bad Request", path.error().text);
+    }
 
     std::shared_ptr<const entry> best;
     std::vector<std::string> allowed;

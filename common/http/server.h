@@ -29,6 +29,9 @@ struct server_request {
     std::vector<std::pair<std::string, std::string>> headers;
     std::string body;
     bool peer_is_loopback = false;
+    /// The path cannot be decoded (a bad escape, an encoded slash): no route matches, and a miss
+    /// handler may answer 400 in its own form.
+    bool undecodable_path = false;
 
     /// First value; empty when absent.
     std::string_view header(std::string_view lower_name) const;

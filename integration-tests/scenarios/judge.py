@@ -13,6 +13,9 @@ Replays the changes in order of resourceVersion and looks, at each of them, whet
 It also lists who was bound where (`bindings`) and pods without a testbed's label that were bound to a
 testbed's node (`strangers`): whether those are allowed is for the test to say.
 
+A pod without the gate comes by the extender: with room beside the ghost it is bound while the ghost still
+stands. Its ghost has to be gone when its BatchJob says Scheduled.
+
 A ghost that comes back while its job pod is on its way out may be bound early, where the node has room
 beside the slots: that over-commits nothing.
 
@@ -134,6 +137,7 @@ class Judge:
         self.on_node = {}       # node -> {pod uid}, bound and live
         self.in_slot = {}       # (namespace, testbed, node, index) -> {pod uid}, bound and live
         self.slot_of_pod = {}   # pod uid -> key of in_slot
+        self.ever_gated = set()  # pod uids that were seen with ESI's gate
         self.violations, self.bindings, self.strangers = [], [], []
 
     def feed(self, lines):
@@ -186,6 +190,8 @@ class Judge:
             self.testbeds[metadata["namespace"], metadata["name"]] = thing
         else:
             self.jobs[metadata["namespace"], metadata["name"]] = thing
+            if (thing.get("status") or {}).get("state") == "ScheduledState":
+                self.judge_scheduled(metadata["namespace"], metadata["name"], version)
             for placement in thing.get("status", {}).get("placements") or []:
                 self.recorded.add((metadata["namespace"], metadata["name"], placement["slot"],
                                    placement["podUid"]))
@@ -194,6 +200,8 @@ class Judge:
         uid = pod["metadata"]["uid"]
         before = self.pods.get(uid)
         self.pods[uid] = pod
+        if is_gated(pod):
+            self.ever_gated.add(uid)
         is_job_pod = testbed_of(pod) is not None and not is_ghost(pod)
         if before is not None and is_job_pod and is_gated(before) and not is_gated(pod):
             self.judge_opening(pod, version)
@@ -284,15 +292,30 @@ class Judge:
                        f"{name_of(pod)}: slot {slot} is on {nodes[slot % len(nodes)]}, it is bound to {node}")
         self.seat(pod, (namespace, name, node, slot // len(nodes)), version)
 
+    def judge_scheduled(self, namespace, job, version):
+        """The swaps of all its pods are done: no ghost is where one of them is."""
+        for uid, key in self.slot_of_pod.items():
+            pod = self.pods[uid]
+            if pod["metadata"].get("namespace") != namespace or labels(pod).get(PREFIX + "job") != job:
+                continue
+            for other in sorted(self.in_slot[key] - {uid}):
+                if is_ghost(self.pods[other]) and not self.is_leaving(pod):
+                    self.fault("slot-shared", version, f"{job} is Scheduled, and {name_of(self.pods[other])} "
+                                                       f"is still in the slot of {name_of(pod)}")
+
     def is_leaving(self, pod):
-        """Being deleted, or of a run that is no longer its job's."""
+        """Being deleted, or of a run that is no longer its job's, or not under the Testbed's hold."""
         if is_ghost(pod):
             return False
+        run = annotations(pod).get(PREFIX + "run", "")
+        hold = annotations(self.testbeds.get(testbed_of(pod), {"metadata": {}})).get(PREFIX + "hold")
+        if hold is None or not run.startswith(hold + "."):
+            return True
         job = self.jobs.get((pod["metadata"]["namespace"], labels(pod).get(PREFIX + "job")))
         if "deletionTimestamp" in pod["metadata"] or job is None:
             return True
         order = job.get("spec", {}).get("creationRequest") or {}
-        return order.get("run") != annotations(pod).get(PREFIX + "run") or \
+        return order.get("run") != run or \
             (job.get("status") or {}).get("state") in ENDED
 
     def seat(self, pod, key, version):
@@ -300,6 +323,8 @@ class Judge:
         others = self.in_slot.setdefault(key, set())
         for other in sorted(others):
             if is_ghost(pod) and self.is_leaving(self.pods[other]):
+                continue
+            if is_ghost(self.pods[other]) and uid not in self.ever_gated:
                 continue
             self.fault("slot-shared", version,
                        f"{name_of(pod)} came into slot {key[3]} on {key[2]} of testbed {key[0]}/{key[1]}, "

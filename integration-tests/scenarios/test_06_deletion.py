@@ -209,7 +209,7 @@ def test_a_job_taken_from_its_scheduling_by_hand_is_recorded_and_the_rest_goes_o
     scene.api.patch("BatchJob", scene.namespace, "a", {"spec": {"activeScheduling": None}})
     scene.job_state("a", "ReadyState")
     run, = scene.status("BatchJob", "a")["runs"]
-    assert (run["outcome"], run["reason"]) == ("Failed", "ReleasedByHand")
+    assert (run["outcome"], run["reason"]) == ("Released", "ReleasedByHand")
     finish(scene, "b")
     scene.scheduling_state("plan", "CompletedState")
     assert scene.progress("plan") == {"done": 1, "failed": 1, "total": 2}

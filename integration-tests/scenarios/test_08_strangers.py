@@ -242,8 +242,9 @@ def test_a_pod_larger_than_its_slot_is_refused_with_a_reason(scene):
     scene.job_state("big", "ReadyState")
     scene.queue("plan", ["big"], scheduleTimeoutSeconds=5)
     scene.job_state("big", "FailedState", "FailedSubmissionState")
-    words = " ".join(scene.status("BatchJob", "big").get("problems") or [])
-    assert "cpu" in words or "sidecar" in words or "larger" in words, words
+    words = " ".join([*(scene.status("BatchJob", "big").get("problems") or []),
+                      *(event.get("note", "") for event in scene.api.list("Event", scene.namespace))])
+    assert "700m" in words and "600m" in words, words       # what it requests, and what a slot has
     assert scene.seats("big") == {}
     scene.scheduling_state("plan", "CompletedState")
     scene.testbed_ready()

@@ -282,7 +282,7 @@ def test_a_whole_evaluation_over_rest(scene, rest):
     slots = scene.wait("two occupied slots", lambda: (lambda bed: bed["state"] == "RUNNING" and [
         slot["state"] for slot in bed["slotsByNode"][n0]] == ["OCCUPIED", "OCCUPIED"] and bed["slotsByNode"][n0])(
         ask(rest, "GET", "/external/testbeds/beds").json()))
-    pods = {pod["metadata"]["name"] for pod in scene.api.list("Pod", "default", labels="esi.tu-berlin.de/job=pi")}
+    pods = {pod["metadata"]["name"] for pod in scene.api.list("Pod", "default", labels="esi.tu-berlin.de/testbed,esi.tu-berlin.de/job=pi")}
     assert {slot["podName"] for slot in slots} == pods
     assert {slot["reservedFor"] for slot in slots} <= pods | {NULL}
     scene.api.patch("Pod", "default", "pi-driver", {"metadata": {"annotations": {"esi-test/run-seconds": "0"}}})

@@ -11,14 +11,15 @@ def node(rv, name, cpu="2", pods="110", kind="ADDED"):
                                      "status": {"allocatable": {"cpu": cpu, "memory": "8Gi", "pods": pods}}})
 
 
-def layout(rv, nodes):
+def layout(rv, nodes, hold="h"):
     return change("Testbed", "MODIFIED", rv, {
-        "metadata": {"namespace": "lab", "name": "slots", "uid": "uid-slots"}, "spec": {"slotsPerNode": 2},
+        "metadata": {"namespace": "lab", "name": "slots", "uid": "uid-slots",
+                     "annotations": {PREFIX + "hold": hold}}, "spec": {"slotsPerNode": 2},
         "status": {"layout": {"revision": 1, "nodes": [
             {"name": name, "uid": f"uid-{name}", "id": number} for number, name in enumerate(nodes)]}}})
 
 
-def job(rv, name, placements, run="r1", state="RunningState"):
+def job(rv, name, placements, run="h.1", state="RunningState"):
     return change("BatchJob", "MODIFIED", rv, {
         "metadata": {"namespace": "lab", "name": name, "uid": f"uid-{name}"},
         "spec": {"creationRequest": {"run": run}},
@@ -49,8 +50,8 @@ def ghost(rv, name, on, index, **more):
 
 
 def executor(rv, name, on, slot, slot_node=None, **more):
-    marks = {PREFIX + "run": "r1"} if slot is None else {
-        PREFIX + "run": "r1", PREFIX + "slot": str(slot), PREFIX + "slot-node": slot_node or on}
+    marks = {PREFIX + "run": "h.1"} if slot is None else {
+        PREFIX + "run": "h.1", PREFIX + "slot": str(slot), PREFIX + "slot-node": slot_node or on}
     return pod(rv, name, on, labels={PREFIX + "testbed": "slots", PREFIX + "testbed-namespace": "lab",
                                      PREFIX + "job": "pi"}, annotations=marks, **more)
 
@@ -105,17 +106,33 @@ def test_a_ghost_that_goes_before_the_job_pod_is_bound_is_fine():
                  executor(14, "e", None, 0, "a"), executor(15, "e", "a", 0)) == []
 
 
+def let_in(rv, name, on, slot):
+    """A job pod of the gate path: gated, recorded, let in and bound."""
+    return [executor(rv, name, None, None, gated=True, what="ADDED"), job(rv + 1, "pi", [(slot, name)]),
+            executor(rv + 2, name, None, slot, on), executor(rv + 3, name, on, slot)]
+
+
 def test_a_ghost_that_still_stands_when_the_job_pod_is_bound_shares_its_slot():
-    assert rules(ghost(10, "g", "a", 0), executor(13, "e", "a", 0),
-                 ghost(14, "g", "a", 0, what="DELETED")) == ["slot-shared"]
+    assert rules(ghost(10, "g", "a", 0), *let_in(13, "e", "a", 0),
+                 ghost(18, "g", "a", 0, what="DELETED")) == ["slot-shared"]
+
+
+def test_by_the_extender_a_ghost_may_go_after_the_job_pod_is_bound():
+    assert rules(job(9, "pi", [], state="SubmittedState"), ghost(10, "g", "a", 0), executor(13, "e", "a", 0),
+                 ghost(14, "g", "a", 0, what="DELETED"), job(15, "pi", [(0, "e")], state="ScheduledState")) == []
+
+
+def test_by_the_extender_the_ghost_is_gone_when_the_job_is_scheduled():
+    assert rules(job(9, "pi", [], state="SubmittedState"), ghost(10, "g", "a", 0), executor(13, "e", "a", 0),
+                 job(15, "pi", [(0, "e")], state="ScheduledState")) == ["slot-shared"]
 
 
 def test_the_ghost_of_the_slot_beside_it_does_not_matter():
-    assert rules(ghost(10, "g", "a", 1), executor(13, "e", "a", 0)) == []
+    assert rules(ghost(10, "g", "a", 1), *let_in(13, "e", "a", 0)) == []
 
 
 def test_the_second_slot_of_a_node_is_the_one_of_index_one():
-    assert rules(ghost(10, "g", "b", 1), executor(13, "e", "b", 3)) == ["slot-shared"]
+    assert rules(ghost(10, "g", "b", 1), *let_in(13, "e", "b", 3)) == ["slot-shared"]
 
 
 def test_two_live_job_pods_in_one_slot_share_it():
@@ -133,8 +150,9 @@ def test_a_ghost_that_comes_back_too_early_shares_the_slot():
 
 
 @pytest.mark.parametrize("end", [
-    job(11, "pi", [], run="r2"), job(11, "pi", [], state="CompletedState"),
-    {**job(11, "pi", []), "type": "DELETED"}], ids=["another run", "the job is completed", "the job is gone"])
+    job(11, "pi", [], run="h.2"), job(11, "pi", [], state="CompletedState"),
+    {**job(11, "pi", []), "type": "DELETED"}, layout(11, ["a", "b"], hold="other")],
+    ids=["another run", "the job is completed", "the job is gone", "another hold"])
 def test_a_ghost_may_come_back_where_the_run_is_over_and_the_node_has_room(end):
     assert rules(job(9, "pi", []), executor(10, "e", "a", 0), end, ghost(12, "g", "a", 0)) == []
 
@@ -146,7 +164,7 @@ def test_a_ghost_may_come_back_while_its_job_pod_is_being_deleted():
 
 
 def test_a_ghost_that_came_back_early_keeps_the_next_job_pod_out():
-    assert rules(job(9, "pi", [], run="r2"), ghost(12, "g", "a", 0), executor(13, "f", "a", 0)) == ["slot-shared"]
+    assert rules(ghost(12, "g", "a", 0), *let_in(13, "f", "a", 0)) == ["slot-shared"]
 
 
 def test_a_ghost_that_waits_unbound_at_the_door_is_fine():

@@ -252,6 +252,9 @@ void pass::describe() {
     if (!model::find_condition(status_.conditions, "Succeeded")) {
         set("Succeeded", "False", "NotRunYet", "");
     }
+    // What was true of an older generation was looked at again, and still is: `kubectl wait` takes a
+    // condition of an older generation for not met.
+    for (auto& each : status_.conditions) each.observed_generation = job_.metadata.generation;
 
     const auto* accepted = model::find_condition(status_.conditions, "Accepted");
     const bool refused = accepted && accepted->status == "False";

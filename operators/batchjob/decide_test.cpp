@@ -359,6 +359,24 @@ TEST(release_in_each_state, a_reset_while_still_assigned_counts_at_the_release) 
     EXPECT_EQ(w.job->status.state, "ReadyState");
 }
 
+TEST(release_in_each_state, a_result_stays_true_of_the_newest_generation) {
+    world w;
+    w.running();
+    w.app = make_app("COMPLETED");
+    w.app->ended = stamp(41);
+    w.step(44);
+    w.app.reset();
+    w.pods.clear();
+    release(*w.job);
+    w.step(50);
+    ASSERT_EQ(w.job->status.state, "ReadyState");
+    EXPECT_EQ(w.condition("Succeeded"), "True Completed");
+    // kubectl wait --for=condition=Succeeded compares these two.
+    for (const auto& each : w.job->status.conditions) {
+        EXPECT_EQ(each.observed_generation, w.job->metadata.generation) << each.type;
+    }
+}
+
 TEST(release_in_each_state, by_hand_is_told_apart_and_ends_the_run) {
     world w;
     w.running();
@@ -371,7 +389,7 @@ TEST(release_in_each_state, by_hand_is_told_apart_and_ends_the_run) {
     EXPECT_EQ(w.job->status.scheduled_events[0].stop, stamp(30));
 }
 
-// The race of design section 3, step 6: no status without application that is only the cache's
+// The race at the release (decide.h, observedGeneration): no status without application that is only the cache's
 // word.
 
 TEST(release_race, an_application_made_but_never_recorded_is_read_before_the_generation_moves) {

@@ -297,7 +297,10 @@ asio::awaitable<result<controller::outcome>> scheduling_operator::reconcile_job(
         auto holder = co_await act_.read_scheduling(active->key());
         if (!holder) co_return tried_again(std::move(holder).error());
         if (is_holder(holder->get(), active->uid)) co_return outcome{};
-    } else if (!job->spec.creation_request) {
+    } else if (!job->spec.creation_request ||
+               job->status.observed_generation != job->metadata.generation) {
+        // A request that stands alone tells the batchjob operator that a person took the job away:
+        // it has to see that first. Its status then wakes us.
         co_return outcome{};
     }
     const auto& meta = job->metadata;

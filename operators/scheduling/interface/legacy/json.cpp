@@ -388,11 +388,16 @@ ordered_json external(const model::batchjob& of) {
 }
 
 ordered_json external(const model::scheduling& of) {
+    // The original could not begin with what names something that does not exist: no state.
+    const auto* acquired = model::find_condition(of.status.conditions, "Acquired");
+    const bool begun = of.status.state != model::scheduling_state::acquire || acquired == nullptr ||
+                       (acquired->reason != "TestbedMissing" && acquired->reason != "JobMissing");
     ordered_json out;
     out["name"] = of.metadata.name;
-    out["state"] = known_or_null(of.status.state, scheduling_states);
+    out["state"] = begun ? known_or_null(of.status.state, scheduling_states) : ordered_json(nullptr);
     auto& jobs = out["jobStatus"] = ordered_json::array();
     for (const auto& job : of.status.job_states) {
+        if (!begun) break;
         ordered_json item;
         item["name"] = job.name.name;
         item["state"] = job.state;

@@ -78,6 +78,20 @@ TEST(external_json, of_a_queue_and_of_slots) {
               R"("slots":{"mode":"RELAXED","jobs":[{"slots":[0,1],"name":"a"}]}})");
 }
 
+TEST(external_json, of_what_names_something_missing_has_no_state) {
+    model::scheduling of;
+    of.metadata.name = "s";
+    of.spec.testbed.name = "nope";
+    of.spec.queue_based = std::vector<model::object_key>{{"", "a"}};
+    of.status.state = "AcquireState";
+    of.status.job_states = {{{"ns", "a"}, "Acquiring"}};
+    for (const char* reason : {"TestbedMissing", "TestbedHeld"}) {
+        of.status.conditions = {{"Acquired", "False", 1, {}, reason, ""}};
+        EXPECT_EQ(external(of)["state"].is_null(), std::string(reason) == "TestbedMissing");
+        EXPECT_EQ(external(of)["jobStatus"].empty(), std::string(reason) == "TestbedMissing");
+    }
+}
+
 struct body_case {
     const char* name;
     std::string body;

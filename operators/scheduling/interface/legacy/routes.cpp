@@ -1,5 +1,7 @@
 #include "scheduling/interface/legacy/routes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "model/json.h"
@@ -26,6 +28,36 @@ std::vector<std::shared_ptr<const T>> in_namespace(const kube::store<T>& of,
     return out;
 }
 
+/// What the original's server said before its application saw the request.
+http::server_reply bad_path() {
+    constexpr std::string_view title = "HTTP Status 400 – Bad Request";
+    http::server_reply out(400, "text/html;charset=utf-8",
+                           fmt::format("<!doctype html><html lang=\"en\"><head><title>{0}</title>"
+                                       "</head><body><h1>{0}</h1></body></html>",
+                                       title));
+    out.headers.emplace_back("Content-Language", "en");
+    return out;
+}
+
+/// The index of /actuator; what it names is served by the process.
+http::server_reply actuator_index(const http::server_request& from) {
+    auto at = "http://" + std::string(from.header("host")) + "/actuator";
+    auto link = [](const std::string& href, bool templated) {
+        ordered_json out;
+        out["href"] = href;
+        out["templated"] = templated;
+        return out;
+    };
+    ordered_json body;
+    auto& links = body["_links"];
+    links["self"] = link(at, false);
+    links["health"] = link(at + "/health", false);
+    links["health-path"] = link(at + "/health/{*path}", true);
+    return {200, "application/vnd.spring-boot.actuator.v3+json", text_of(body)};
+}
+
+asio::awaitable<http::server_reply> at_once(http::server_reply out) { co_return out; }
+
 }  // namespace
 
 routes::routes(sources from, std::string ns, bool open)
@@ -39,14 +71,11 @@ void routes::add(http::router& router, std::string method, const std::string& pa
 void routes::add_options(http::router& router, const std::string& pattern, std::string allow) {
     router.add("OPTIONS", pattern,
                [this, allow = std::move(allow)](const request& from) -> asio::awaitable<reply> {
-                   struct answering {
-                       static asio::awaitable<reply> now(reply out) { co_return out; }
-                   };
-                   if (!open_ && !from.peer_is_loopback) return answering::now(refused(from, 403));
+                   if (!open_ && !from.peer_is_loopback) return at_once(refused(from, 403));
                    reply out(200, "", "");
                    out.headers.emplace_back("Allow", allow);
                    out.headers.emplace_back("Accept-Patch", "");
-                   return answering::now(std::move(out));
+                   return at_once(std::move(out));
                });
 }
 
@@ -71,6 +100,8 @@ void routes::add_to(http::router& router) {
     add(router, "PUT", "/external/jobs/", &routes::put_job);
     add_options(router, "/external/jobs", "GET,HEAD,OPTIONS");
     add_options(router, "/external/jobs/", "GET,HEAD,PUT,OPTIONS");
+    router.add("GET", "/actuator",
+               [](const request& from) { return at_once(actuator_index(from)); });
     for (std::string prefix : {"/", "/external"}) {
         router.on_miss(prefix,
                        [this](const request& from, const std::vector<std::string>& allowed) {
@@ -100,6 +131,7 @@ asio::awaitable<routes::reply> routes::serve(request from, answer how) {
 routes::reply routes::miss(const request& from, const std::vector<std::string>& allowed) const {
     if (from.raw_path.starts_with("/external")) {
         if (!open_ && !from.peer_is_loopback) return refused(from, 403);
+        if (from.undecodable_path) return bad_path();
     }
     std::string allow;
     for (const auto& method : allowed) {
@@ -297,6 +329,8 @@ asio::awaitable<routes::reply> routes::post_scheduling(request from) {
             if (!stored) co_return refused(from, stored.error());
             co_await seen([this] { return from_.schedulings.version(); },
                           stored->metadata.resource_version);
+            // As it was sent: what the operator has made of it is told by GET.
+            stored->status = {};
             co_return ok(external(*stored));
         }
         last = done.error();
