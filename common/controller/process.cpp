@@ -1,5 +1,6 @@
 #include "controller/process.h"
 
+#include <malloc.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -62,6 +63,14 @@ double resident_bytes() {
     double resident = 0;
     file >> total >> resident;
     return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+/// Large buffers (lists, big objects, patches) live for moments: each gets pages of its own, which go
+/// back to the system with it. glibc would otherwise raise the threshold with the first such buffer
+/// and keep the next ones in the heap for good (mallopt(3), "dynamic mmap threshold").
+void keep_the_heap_small() {
+    mallopt(M_MMAP_THRESHOLD, 128 << 10);
+    mallopt(M_TRIM_THRESHOLD, 256 << 10);
 }
 
 void count_requests(kube::client& api, metrics& numbers, std::string host) {
@@ -138,6 +147,7 @@ private:
 int process::run(const operator_factory& make) {
     // A peer that closes while we write is an error of that write, not of the process.
     std::signal(SIGPIPE, SIG_IGN);
+    keep_the_heap_small();
     task_group life(loop_.get_executor());
     life.spawn(component_, live(make));
     loop_.run();
@@ -251,6 +261,8 @@ asio::awaitable<int> process::lead_when_ready(operator_part& part) {
         if (!full && caches_full()) {
             full = true;
             log::info("caches synced", {{"count", caches_.size()}});
+            // What only the start needed lies scattered in the heap: no free() gives that back.
+            malloc_trim(0);
         }
         if (full && leading_ && !led_) {
             led_ = true;

@@ -7,7 +7,7 @@ namespace esi::kube {
 namespace {
 
 /// An idle watch keeps no more than this, whatever its largest object was.
-constexpr std::size_t kept_capacity = 256u << 10;
+constexpr std::size_t kept_capacity = 64u << 10;
 
 }  // namespace
 
@@ -18,7 +18,6 @@ result<void> line_splitter::feed(std::string_view chunk) {
         buffer_.erase(0, begin_);
         scanned_ -= begin_;
         begin_ = 0;
-        if (buffer_.empty() && buffer_.capacity() > kept_capacity) std::string().swap(buffer_);
     }
     buffer_.append(chunk);
     if (buffer_.size() > limit_) {
@@ -36,6 +35,10 @@ std::optional<std::string_view> line_splitter::next() {
         const auto end = buffer_.find('\n', scanned_);
         if (end == std::string::npos) {
             scanned_ = buffer_.size();
+            if (begin_ == scanned_ && buffer_.capacity() > kept_capacity) {
+                std::string().swap(buffer_);
+                begin_ = scanned_ = 0;
+            }
             return std::nullopt;
         }
         auto line = std::string_view(buffer_).substr(begin_, end - begin_);

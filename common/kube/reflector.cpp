@@ -20,6 +20,8 @@ using element = simdjson::dom::element;
 constexpr auto open_deadline = 30s;
 /// Of the body of a refused watch, no more than this is read.
 constexpr std::size_t refusal_limit = 64u << 10;
+/// The parser needs some ten times the length of a line; for longer ones than this that is not kept.
+constexpr std::size_t kept_line = 32u << 10;
 
 std::string text_at(const element& object, std::string_view first, std::string_view second) {
     element outer;
@@ -67,6 +69,7 @@ struct reflector::state {
     asio::awaitable<ladder::event> read(steady_time deadline);
     asio::awaitable<error> refusal();
     ladder::event take_line(std::string_view line);
+    ladder::event take_event(const element& root);
     ladder::event deliver(ladder::change what, const element& object);
     void report(std::string_view what, const error& why) const;
     void log_change(const ladder::event& event, const ladder_step& step);
@@ -84,7 +87,7 @@ struct reflector::state {
     std::unique_ptr<stream> source;
     line_splitter lines;
     /// Kept for its buffers: one document per event of the stream.
-    simdjson::dom::parser parser;
+    simdjson::dom::parser kept;
 };
 
 reflector::reflector(client& api, clock& time, const resource_type& type, watch_scope scope,
@@ -213,11 +216,17 @@ asio::awaitable<ladder::event> reflector::state::read(steady_time deadline) {
 }
 
 ladder::event reflector::state::take_line(std::string_view line) {
+    simdjson::dom::parser once;
+    auto& parser = line.size() > kept_line ? once : kept;
     element root;
     if (auto code = parser.parse(line.data(), line.size()).get(root); code != simdjson::SUCCESS) {
         report("watch event", error{errc::decode, simdjson::error_message(code)});
         return ladder::skipped();
     }
+    return take_event(root);
+}
+
+ladder::event reflector::state::take_event(const element& root) {
     std::string_view kind;
     element object;
     if (root["type"].get(kind) != simdjson::SUCCESS ||

@@ -14,7 +14,7 @@ It also lists who was bound where (`bindings`) and pods without a testbed's labe
 testbed's node (`strangers`): whether those are allowed is for the test to say.
 
 A pod without the gate comes by the extender: with room beside the ghost it is bound while the ghost still
-stands. Its ghost has to be gone when its BatchJob says Scheduled.
+stands. Its ghost has to be gone when the Testbed says that the slot is OCCUPIED.
 
 A ghost that comes back while its job pod is on its way out may be bound early, where the node has room
 beside the slots: that over-commits nothing.
@@ -188,10 +188,9 @@ class Judge:
             self.nodes[metadata["name"]] = thing
         elif kind == "Testbed":
             self.testbeds[metadata["namespace"], metadata["name"]] = thing
+            self.judge_occupied(thing, version)
         else:
             self.jobs[metadata["namespace"], metadata["name"]] = thing
-            if (thing.get("status") or {}).get("state") == "ScheduledState":
-                self.judge_scheduled(metadata["namespace"], metadata["name"], version)
             for placement in thing.get("status", {}).get("placements") or []:
                 self.recorded.add((metadata["namespace"], metadata["name"], placement["slot"],
                                    placement["podUid"]))
@@ -292,16 +291,16 @@ class Judge:
                        f"{name_of(pod)}: slot {slot} is on {nodes[slot % len(nodes)]}, it is bound to {node}")
         self.seat(pod, (namespace, name, node, slot // len(nodes)), version)
 
-    def judge_scheduled(self, namespace, job, version):
-        """The swaps of all its pods are done: no ghost is where one of them is."""
-        for uid, key in self.slot_of_pod.items():
-            pod = self.pods[uid]
-            if pod["metadata"].get("namespace") != namespace or labels(pod).get(PREFIX + "job") != job:
+    def judge_occupied(self, testbed, version):
+        """Where the Testbed says OCCUPIED, the swap is done: no ghost is where the job pod is."""
+        for row in (testbed.get("status") or {}).get("slots") or []:
+            uid = row.get("podUId")
+            if row["state"] != "OCCUPIED" or uid not in self.slot_of_pod or self.is_leaving(self.pods[uid]):
                 continue
-            for other in sorted(self.in_slot[key] - {uid}):
-                if is_ghost(self.pods[other]) and not self.is_leaving(pod):
-                    self.fault("slot-shared", version, f"{job} is Scheduled, and {name_of(self.pods[other])} "
-                                                       f"is still in the slot of {name_of(pod)}")
+            for other in sorted(self.in_slot[self.slot_of_pod[uid]] - {uid}):
+                if is_ghost(self.pods[other]):
+                    self.fault("slot-shared", version, f"slot {row['position']} is OCCUPIED, and "
+                               f"{name_of(self.pods[other])} is still where {name_of(self.pods[uid])} is")
 
     def is_leaving(self, pod):
         """Being deleted, or of a run that is no longer its job's, or not under the Testbed's hold."""

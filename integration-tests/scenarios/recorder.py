@@ -47,6 +47,8 @@ def trim(kind, thing):
     elif kind == "Testbed":
         slim["spec"] = pick(spec, "slotsPerNode", "nodeLabel", "isolation")
         slim["status"] = pick(status, "layout", "state")
+        slim["status"]["slots"] = [pick(row, "position", "state", "podUId")
+                                   for row in status.get("slots") or []]
     else:
         slim["spec"] = pick(spec, "activeScheduling", "creationRequest")
         slim["status"] = pick(status, "state", "placements", "application", "slotIds")

@@ -117,14 +117,21 @@ def test_a_ghost_that_still_stands_when_the_job_pod_is_bound_shares_its_slot():
                  ghost(18, "g", "a", 0, what="DELETED")) == ["slot-shared"]
 
 
+def occupied(rv, position, uid):
+    testbed = layout(rv, ["a", "b"])
+    testbed["object"]["status"]["slots"] = [{"position": position, "state": "OCCUPIED", "podUId": uid}]
+    return testbed
+
+
+BY_EXTENDER = [job(9, "pi", [(0, "e")]), ghost(10, "g", "a", 0), executor(13, "e", "a", 0)]
+
+
 def test_by_the_extender_a_ghost_may_go_after_the_job_pod_is_bound():
-    assert rules(job(9, "pi", [], state="SubmittedState"), ghost(10, "g", "a", 0), executor(13, "e", "a", 0),
-                 ghost(14, "g", "a", 0, what="DELETED"), job(15, "pi", [(0, "e")], state="ScheduledState")) == []
+    assert rules(*BY_EXTENDER, ghost(14, "g", "a", 0, what="DELETED"), occupied(15, 0, "e")) == []
 
 
-def test_by_the_extender_the_ghost_is_gone_when_the_job_is_scheduled():
-    assert rules(job(9, "pi", [], state="SubmittedState"), ghost(10, "g", "a", 0), executor(13, "e", "a", 0),
-                 job(15, "pi", [(0, "e")], state="ScheduledState")) == ["slot-shared"]
+def test_by_the_extender_the_ghost_is_gone_when_the_slot_is_said_to_be_occupied():
+    assert rules(*BY_EXTENDER, occupied(15, 0, "e"), ghost(16, "g", "a", 0, what="DELETED")) == ["slot-shared"]
 
 
 def test_the_ghost_of_the_slot_beside_it_does_not_matter():
