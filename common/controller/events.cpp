@@ -19,6 +19,9 @@ using namespace std::chrono_literals;
 using json = nlohmann::json;
 
 constexpr std::size_t queue_limit = 1000;
+/// Events are for people: the writes that they tell of are mostly part of a chain, whose next link
+/// goes first.
+constexpr auto courtesy = 50ms;
 // client-go: maxTriesPerEvent, defaultSleepDuration.
 constexpr int most_tries = 12;
 constexpr auto between_tries = 10s;
@@ -131,6 +134,7 @@ asio::awaitable<void> event_recorder::run() {
     own.wake.emplace(executor);
     while (true) {
         for (auto& due : own.series.due(own.time.now())) own.push(std::move(due));
+        if (!own.queue.empty()) co_await own.time.sleep_for(courtesy);
         while (!own.queue.empty()) {
             auto next = std::move(own.queue.front());
             own.queue.pop_front();

@@ -1,6 +1,7 @@
 #include "controller/process.h"
 
 #include <malloc.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -55,6 +56,15 @@ log::level level_of(const std::string& name) {
     if (name == "warn") return log::level::warn;
     if (name == "error") return log::level::error;
     return log::level::info;
+}
+
+/// Connections are files: with the usual soft limit of 1,024 the clients of the server could take
+/// those that go to the API server. Nothing here uses select(2), for which the limit is so low.
+void raise_file_limit() {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 double resident_bytes() {
@@ -147,6 +157,7 @@ private:
 int process::run(const operator_factory& make) {
     // A peer that closes while we write is an error of that write, not of the process.
     std::signal(SIGPIPE, SIG_IGN);
+    raise_file_limit();
     keep_the_heap_small();
     task_group life(loop_.get_executor());
     life.spawn(component_, live(make));

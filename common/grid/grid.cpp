@@ -48,13 +48,22 @@ bool better_ghost(const model::pod& candidate, const model::pod& known) {
 
 }  // namespace
 
+int count_of_slots(const model::testbed_layout& layout) {
+    if (layout.slots_per_node < 1 || layout.slots_per_node > model::most_slots_per_node) return 0;
+    if (layout.nodes.size() > model::most_layout_nodes) return 0;
+    return static_cast<int>(layout.nodes.size()) * layout.slots_per_node;
+}
+
 std::vector<slot> slots_of(const model::testbed_layout& layout) {
+    const auto total = count_of_slots(layout);
+    if (total == 0) return {};
     std::vector<const model::layout_node*> nodes;
     for (const auto& node : layout.nodes) nodes.push_back(&node);
     std::sort(nodes.begin(), nodes.end(), [](const auto* a, const auto* b) {
         return std::tie(a->id, a->name) < std::tie(b->id, b->name);
     });
     std::vector<slot> out;
+    out.reserve(static_cast<std::size_t>(total));
     for (int index = 0; index < layout.slots_per_node; ++index) {
         for (const auto* node : nodes) {
             out.push_back({static_cast<int>(out.size()), node->name, node->id, index});

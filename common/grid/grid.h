@@ -23,6 +23,10 @@ struct slot {
     int index = 0;  ///< the slot's index on its node, from 0
 };
 
+/// How many slots a layout has. One beyond the bounds of the CRD, which only a status edited by hand
+/// can be, has none: what it would ask for has no end.
+int count_of_slots(const model::testbed_layout& layout);
+
 /// All slots of a layout in position order.
 std::vector<slot> slots_of(const model::testbed_layout& layout);
 

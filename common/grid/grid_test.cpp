@@ -57,6 +57,22 @@ TEST(grid, consecutive_positions_go_round_the_nodes) {
                                               "3 node-a 0 1", "4 node-b 2 1", "5 node-c 7 1"}));
 }
 
+TEST(grid, a_layout_beyond_the_bounds_has_no_slots) {
+    for (int per_node : {-1, 0, 111, 2147483647}) {
+        auto layout = three_nodes();
+        layout.slots_per_node = per_node;
+        EXPECT_EQ(count_of_slots(layout), 0) << per_node;
+        EXPECT_TRUE(slots_of(layout).empty()) << per_node;
+        EXPECT_TRUE(look(layout, {}).empty()) << per_node;
+    }
+    auto layout = three_nodes();
+    layout.slots_per_node = 110;
+    EXPECT_EQ(count_of_slots(layout), 330);
+    layout.nodes.resize(20001);
+    EXPECT_EQ(count_of_slots(layout), 0);
+    EXPECT_TRUE(slots_of(layout).empty());
+}
+
 TEST(grid, a_ghosts_name_is_fixed_by_testbed_node_and_index) {
     const auto name = ghost_name("tb", "uid-1", "node-a", 0);
     EXPECT_EQ(name.size(), std::string("tb-ghost-").size() + 10);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -30,6 +31,8 @@ namespace {
 constexpr auto handshake_time = std::chrono::seconds(10);
 constexpr auto linger_time = std::chrono::seconds(1);
 constexpr std::size_t linger_bytes = 1u << 20;
+/// What the kernel keeps for a client that reads slowly; left to itself it keeps megabytes, of each.
+constexpr int send_buffer_bytes = 128 << 10;
 
 bool is_loopback(const tcp_connection::socket_type& socket) {
     error_code failure;
@@ -258,9 +261,12 @@ asio::awaitable<bool> first_byte(std::shared_ptr<tcp_connection> connection,
 
 struct server::state : std::enable_shared_from_this<server::state> {
     /// An open connection. `idle`: nothing of a request has come, so that a stop may close it.
+    /// `answering`: a request is complete and its answer is made or sent.
     struct session {
         std::shared_ptr<tcp_connection> connection;
         bool idle = true;
+        bool answering = false;
+        bool closed = false;
     };
 
     state(asio::any_io_executor executor_, clock& time_, server_options options_,
@@ -300,6 +306,17 @@ struct server::state : std::enable_shared_from_this<server::state> {
             if (entry.idle) entry.connection->close();
         }
     }
+    /// Room for one more connection: when all are taken, the oldest that is not being answered goes.
+    /// Who keeps connections open without a request does not shut out the others (nor probes).
+    bool make_room() {
+        if (sessions.size() < static_cast<std::size_t>(options.max_connections)) return true;
+        const auto oldest = std::ranges::find_if(
+            sessions, [](const session& each) { return !each.answering && !each.closed; });
+        if (oldest == sessions.end()) return false;
+        oldest->closed = true;
+        oldest->connection->close();
+        return true;
+    }
     result<void> listen();
     static asio::awaitable<void> accept_all(std::shared_ptr<state> own);
     static asio::awaitable<void> serve(std::shared_ptr<state> own,
@@ -320,6 +337,7 @@ asio::awaitable<void> server::state::serve(std::shared_ptr<state> own,
     beast::flat_buffer buffer;
     for (bool keep_alive = true; keep_alive && !own->stopping;) {
         entry.at->idle = true;
+        entry.at->answering = false;
         connection->close_at(std::chrono::steady_clock::now() + own->options.idle_timeout);
         const bool begun = co_await first_byte(connection, buffer);
         if (!begun) co_return;
@@ -327,6 +345,7 @@ asio::awaitable<void> server::state::serve(std::shared_ptr<state> own,
         connection->close_at(std::chrono::steady_clock::now() + own->options.request_timeout);
         auto read = co_await read_request(connection, buffer, own->options, from_loopback);
         if (read.how == reading::end::closed) co_return;
+        entry.at->answering = true;
 
         auto reply = std::move(read.reply);
         keep_alive = read.keep_alive && !own->stopping;
@@ -359,11 +378,12 @@ asio::awaitable<void> server::state::accept_all(std::shared_ptr<state> own) {
             co_await own->time.sleep_for(milliseconds(100));
             continue;
         }
-        if (own->sessions.size() >= static_cast<std::size_t>(own->options.max_connections)) {
+        if (!own->make_room()) {
             log::debug("connection refused: too many are open");
             continue;
         }
         socket.set_option(asio::ip::tcp::no_delay(true), failure);
+        socket.set_option(asio::socket_base::send_buffer_size(send_buffer_bytes), failure);
         auto connection = std::make_shared<tcp_connection>(std::move(socket));
         own->tasks.spawn("http connection", serve(own, std::move(connection)));
     }

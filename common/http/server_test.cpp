@@ -319,6 +319,40 @@ TEST_F(http_server, an_address_in_use_is_an_error_that_names_it) {
     EXPECT_FALSE(third.start());
 }
 
+TEST_F(http_server, who_sends_no_request_makes_room_for_others_at_the_limit) {
+    options.max_connections = 2;
+    start();
+    std::array<std::string, 3> heard;
+    std::array<bool, 3> closed{};
+    const auto run_until = [this](const bool& done) {
+        loop.restart();
+        const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+        while (!done && std::chrono::steady_clock::now() < limit) {
+            loop.run_one_for(std::chrono::milliseconds(50));
+        }
+    };
+    // One is being answered, which takes long; the next sends half a head and then nothing.
+    asio::co_spawn(loop,
+                   talk({"GET /wait HTTP/1.1\r\nHost: h\r\n\r\n"}, true, heard[0], closed[0]),
+                   asio::detached);
+    run_until(waiting);
+    asio::co_spawn(loop, talk({"GET /show HTTP/1.1\r\nX"}, false, heard[1], closed[1]),
+                   asio::detached);
+    loop.restart();
+    loop.run_for(std::chrono::milliseconds(100));
+    asio::co_spawn(loop,
+                   talk({"GET /show HTTP/1.1\r\nHost: h\r\n\r\n"}, true, heard[2], closed[2]),
+                   asio::detached);
+    run_until(closed[2]);
+    run_until(closed[1]);
+    EXPECT_TRUE(heard[2].ends_with("loopback")) << heard[2];
+    EXPECT_EQ(heard[1], "");
+    EXPECT_FALSE(closed[0]) << "one that is being answered stays";
+    go.notify();
+    run_until(closed[0]);
+    EXPECT_TRUE(heard[0].ends_with("went")) << heard[0];
+}
+
 TEST_F(http_server, connections_above_the_limit_are_closed) {
     options.max_connections = 0;
     start();

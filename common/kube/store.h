@@ -50,7 +50,8 @@ public:
             if (entry.name != name) continue;
             auto found = entry.filed.find(value);
             if (found == entry.filed.end()) continue;
-            for (const auto& key : found->second) out.push_back(items_.at(key));
+            out.reserve(out.size() + found->second.size());
+            for (const auto& [key, item] : found->second) out.push_back(item);
         }
         return out;
     }
@@ -77,7 +78,7 @@ public:
             unfile(key, *before);
             at->second = after;
         }
-        file(key, *after);
+        file(at->first, after);
         tell({before, after});
     }
     void erase(const model::object_key& key) {
@@ -106,15 +107,22 @@ public:
     }
 
 private:
+    struct by_key {
+        bool operator()(const model::object_key* a, const model::object_key* b) const {
+            return *a < *b;
+        }
+    };
+    using group = std::map<const model::object_key*, pointer, by_key>;
     struct index {
         std::string name;
         index_function keys;
-        std::map<std::string, std::set<model::object_key>, std::less<>> filed;
+        std::map<std::string, group, std::less<>> filed;
     };
 
-    void file(const model::object_key& key, const T& object) {
+    /// `key` is the one in items_, which stays where it is as long as the object is filed.
+    void file(const model::object_key& key, const pointer& object) {
         for (auto& entry : indexes_) {
-            for (auto& value : entry.keys(object)) entry.filed[value].insert(key);
+            for (auto& value : entry.keys(*object)) entry.filed[value].insert_or_assign(&key, object);
         }
     }
     void unfile(const model::object_key& key, const T& object) {
@@ -122,7 +130,7 @@ private:
             for (auto& value : entry.keys(object)) {
                 auto at = entry.filed.find(value);
                 if (at == entry.filed.end()) continue;
-                at->second.erase(key);
+                at->second.erase(&key);
                 if (at->second.empty()) entry.filed.erase(at);
             }
         }

@@ -113,6 +113,15 @@ TEST(condition, keeps_its_transition_time_until_the_status_flips) {
     EXPECT_EQ(find_condition(list, "Isolated"), nullptr);
 }
 
+TEST(condition, one_without_a_type_is_not_carried_along) {
+    std::vector<condition> list(3);
+    list[1].type = "OfSomebodyElse";
+    set_condition(list, "Ready", "True", "SlotsFilled", "", 1, wall_time{});
+    ASSERT_EQ(list.size(), 2u);
+    EXPECT_EQ(list[0].type, "OfSomebodyElse");
+    EXPECT_EQ(list[1].type, "Ready");
+}
+
 TEST(condition, cuts_a_long_message_between_characters) {
     std::vector<condition> list;
     set_condition(list, "Ready", "True", "", std::string(4095, 'a') + "\u00e4", 1, wall_time());

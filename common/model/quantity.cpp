@@ -113,12 +113,6 @@ std::int64_t to_milli(const number& value) {
     return scaled > static_cast<wide>(most) ? most : static_cast<std::int64_t>(scaled);
 }
 
-std::int64_t saturated_sum(std::int64_t a, std::int64_t b) {
-    std::int64_t sum = 0;
-    if (!__builtin_add_overflow(a, b, &sum)) return sum;
-    return a > 0 ? most : -most;
-}
-
 /// "1.75" for 1750/1000, without trailing zeros.
 std::string decimal_text(std::int64_t whole, std::int64_t thousandths) {
     if (thousandths == 0) return fmt::format("{}", whole);
@@ -195,8 +189,27 @@ amounts to_amounts(const resource_list& list) {
 void add(amounts& to, const amounts& what) {
     for (const auto& [name, milli] : what) {
         auto& sum = to[name];
-        sum = saturated_sum(sum, milli);
+        sum = plus(sum, milli);
     }
+}
+
+void take(amounts& from, const amounts& what) {
+    for (const auto& [name, milli] : what) {
+        auto& left = from[name];
+        left = plus(left, milli == -most - 1 ? most : -milli);
+    }
+}
+
+std::int64_t plus(std::int64_t a, std::int64_t b) {
+    std::int64_t sum = 0;
+    if (!__builtin_add_overflow(a, b, &sum)) return sum;
+    return a > 0 ? most : -most;
+}
+
+std::int64_t times(std::int64_t amount, int count) {
+    std::int64_t product = 0;
+    if (!__builtin_mul_overflow(amount, static_cast<std::int64_t>(count), &product)) return product;
+    return amount > 0 ? most : -most;
 }
 
 void raise(amounts& to, const amounts& what) {

@@ -32,6 +32,12 @@ using amounts = std::map<std::string, std::int64_t, std::less<>>;
 
 amounts to_amounts(const resource_list& list);
 void add(amounts& to, const amounts& what);
+/// Below zero where more is taken than there is. As add() and times() it ends at the largest number
+/// instead of beginning anew: a pod may request any quantity.
+void take(amounts& from, const amounts& what);
+std::int64_t plus(std::int64_t a, std::int64_t b);
+/// `count` is 0 or more.
+std::int64_t times(std::int64_t amount, int count);
 /// Per resource the larger of both.
 void raise(amounts& to, const amounts& what);
 

@@ -97,6 +97,21 @@ TEST(amounts, are_added_and_raised_per_resource) {
     EXPECT_EQ(sum, (amounts{{"cpu", 1000}, {"memory", 6}, {"pods", 1}}));
 }
 
+TEST(amounts, end_at_the_largest_number_instead_of_beginning_anew) {
+    amounts free{{"memory", 5}};
+    take(free, {{"memory", most}});
+    take(free, {{"memory", most}});
+    take(free, {{"memory", most}});
+    EXPECT_EQ(free["memory"], -most);
+    take(free, {{"cpu", 7}});
+    EXPECT_EQ(free["cpu"], -7);
+    EXPECT_EQ(plus(most, 1), most);
+    EXPECT_EQ(plus(-most, -2), -most);
+    EXPECT_EQ(times(most / 2, 110), most);
+    EXPECT_EQ(times(600, 110), 66'000);
+    EXPECT_EQ(times(most, 0), 0);
+}
+
 TEST(amounts, are_shown_as_people_write_them) {
     const struct {
         const char* resource;

@@ -6,6 +6,10 @@
 
 namespace esi::model {
 
+/// Bounds of the CRD.
+inline constexpr int most_slots_per_node = 110;
+inline constexpr std::size_t most_layout_nodes = 20000;
+
 struct testbed_spec {
     int slots_per_node = 0;
     std::string node_label;

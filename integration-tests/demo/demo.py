@@ -40,6 +40,7 @@ class Screen:
         self.live = sys.stdout.isatty()
         self.begin = time.monotonic()
         self.drawn = 0
+        self.names = {}
         self.last_line, self.last_time = "", 0.0
 
     def say(self, text):
@@ -47,15 +48,17 @@ class Screen:
         print(f"[{time.monotonic() - self.begin:5.1f} s] {text}", flush=True)
 
     def draw(self, testbeds, schedulings, jobs, pods):
+        names = grid.job_names(pods, self.names)
         if self.live:
             lines = [f"[{time.monotonic() - self.begin:5.1f} s]",
-                     *grid.screen(testbeds, schedulings, jobs, pods, colours="NO_COLOR" not in os.environ)]
+                     *grid.screen(testbeds, schedulings, jobs, names, colours="NO_COLOR" not in os.environ)]
             up = f"\033[{self.drawn}A" if self.drawn else ""
-            sys.stdout.write(up + "".join(f"\033[2K{line}\n" for line in lines) + "\033[J")
+            # Without wrapping (7l, 7h): a line that is too long must stay one line for the way back up.
+            sys.stdout.write(up + "\033[?7l" + "".join(f"\033[2K{line}\n" for line in lines) + "\033[J\033[?7h")
             sys.stdout.flush()
             self.drawn = len(lines)
             return
-        line, now = grid.one_line(testbeds, schedulings, pods), time.monotonic()
+        line, now = grid.one_line(testbeds, schedulings, names), time.monotonic()
         if line != self.last_line and now - self.last_time >= 1 or now - self.last_time >= 10:
             self.say(line)
             self.last_line, self.last_time = line, now

@@ -27,9 +27,9 @@ def cell(row, jobs_by_pod):
     return "error", "red"
 
 
-def job_names(pods):
-    """Job of each job pod, by uid and by name."""
-    found = {}
+def job_names(pods, found):
+    """Job of each job pod, by uid and by name. `found` keeps those that are gone by now: a Testbed's
+    status may still name them."""
     for pod in pods:
         job = (pod["metadata"].get("labels") or {}).get(PREFIX + "job")
         if job:
@@ -69,8 +69,8 @@ def plan_lines(schedulings, colours):
     return lines
 
 
-def screen(testbeds, schedulings, jobs, pods, colours):
-    names = job_names(pods)
+def screen(testbeds, schedulings, jobs, names, colours):
+    """`names`: see job_names."""
     lines = []
     for testbed in testbeds:
         lines += testbed_lines(testbed, names, colours) + [""]
@@ -80,9 +80,8 @@ def screen(testbeds, schedulings, jobs, pods, colours):
     return lines
 
 
-def one_line(testbeds, schedulings, pods):
+def one_line(testbeds, schedulings, names):
     """The same in one line, for logs: `scheduler-slots 0:spark-job-1 1:ghost ... | queue AwaitingCompletion`."""
-    names = job_names(pods)
     parts = []
     for testbed in testbeds:
         rows = sorted((testbed.get("status") or {}).get("slots") or [], key=lambda row: row["position"])

@@ -266,8 +266,7 @@ def grow(api, plane, operators, nodes, log):
     """The large testbed, from nothing to all bound; its table. Returns what the audit log said."""
     total, testbed = SLOTS * nodes, operators["testbed"]
     say(f"adding {nodes} nodes")
-    for first in range(0, nodes, 100):
-        plane.add_nodes(f"large{first}", min(100, nodes - first), labels=LARGE + "={i}", cpu="4", memory="16Gi")
+    plane.add_nodes("large", nodes, labels=LARGE + "={i}", cpu="4", memory="16Gi")
     time.sleep(5)
     begin, used, known, pulse = time.time(), cpu_seconds(testbed), reconciles(testbed), Pulse(testbed)
     log.read()

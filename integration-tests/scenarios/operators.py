@@ -12,10 +12,12 @@ import time
 import requests
 
 NAMES = ("testbed", "batchjob", "scheduling")
-#: Short leases, so that a test of a crash need not wait for long ones.
-SHORT_LEASE = ("--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s",
-               "--leader-elect-retry-period=1s")
-LEASE_SECONDS = 4
+
+
+def lease_flags(seconds):
+    """Short leases, so that who follows a dead leader need not wait for long."""
+    return (f"--leader-elect-lease-duration={seconds}s", f"--leader-elect-renew-deadline={seconds - 1}s",
+            "--leader-elect-retry-period=1s")
 
 
 def binaries():
@@ -32,12 +34,12 @@ def free_port():
 class Operator:
     """One process of one operator."""
 
-    def __init__(self, name, kubeconfig, folder, replica=0, flags=()):
+    def __init__(self, name, kubeconfig, folder, replica=0, flags=(), lease_seconds=5):
         self.name = name
         self.label = name if replica == 0 else f"{name}-{replica}"
         self.kubeconfig = pathlib.Path(kubeconfig)
         self.log = pathlib.Path(folder) / f"esi-{self.label}.log"
-        self.flags = tuple(flags)
+        self.flags = (*lease_flags(lease_seconds), *flags)
         self.port = free_port()
         self.process = None
 
@@ -53,7 +55,7 @@ class Operator:
         line = [str(binaries() / f"esi-{self.name}"), "--kubeconfig", str(self.kubeconfig),
                 "--bind-address", "127.0.0.1", "--port", str(self.port),
                 "--leader-elect-namespace", "esi-system", "--enable-debug-endpoints",
-                *SHORT_LEASE, *self.flags, *more]
+                *self.flags, *more]
         with open(self.log, "ab") as log:
             log.write(f"--- {time.strftime('%H:%M:%S')} {' '.join(line)}\n".encode())
             log.flush()

@@ -167,16 +167,85 @@ def test_swaps_while_kube_scheduler_is_killed_and_started_let_no_stranger_in_wit
     assert uids(scene, beside) == beside
 
 
-def test_a_pod_above_the_job_class_preempts_and_only_its_victims_go(scene):
-    """It takes a ghost, as it is above them; the others, and the neighbours, stay."""
-    n0, n1, beside = laboratory(scene, "Taint")
-    before = scene.bound_ghosts()
+@pytest.mark.slow
+def test_without_taint_a_restarted_scheduler_may_let_one_in_which_is_then_named(scene, plane):
+    """kube-scheduler forgets the nominations of gated pods when it starts; that is the one way in."""
+    seed = int(time.time())
+    print(f"seed {seed}")
+    chance = random.Random(seed)
+    laboratory(scene, "None", executor={"annotations": {"esi-test/termination-seconds": "1"}})
+    waiting_strangers(scene, count=3)
+    came = 0
+    for number in range(3):
+        starts = 0
+        name = f"run-{number}"
+        scene.slot_plan(name, "strict", [("pi", list(range(SLOTS)))], releaseOnCompletion=True)
+        while scene.status("BatchJob", "pi").get("state") != "RunningState" and starts < 3:
+            plane.stop("kube-scheduler")
+            plane.start("kube-scheduler")
+            starts += 1
+            time.sleep(chance.uniform(0, 0.6))
+        inside = [pod["metadata"]["name"] for pod in scene.api.list("Pod", scene.namespace, labels="app=stranger")
+                  if pod["spec"].get("nodeName")]
+        came += len(inside)
+        if inside and scene.status("BatchJob", "pi").get("state") != "RunningState":
+            scene.wait("an ERROR that names the stranger", lambda inside=inside: any(
+                stranger in str(scene.status("Testbed", "slots").get("nodeProblems")) for stranger in inside))
+            scene.delete("Deployment", "strangers")
+        scene.job_state("pi", "RunningState")
+        finish(scene, "pi")
+        scene.scheduling_state(name, "FinishedState")
+        scene.delete("Scheduling", name)
+    print(f"strangers that came in: {came}")
+    if scene.get("Deployment", "strangers"):
+        scene.delete("Deployment", "strangers")
+    scene.wait("the strangers to leave", lambda: not scene.api.list(
+        "Pod", scene.namespace, labels="app=stranger"))
+    scene.testbed_ready()
+
+
+def highest_class(scene):
     if not scene.api.get("PriorityClass", None, "esi-test-above"):
         scene.api.create("PriorityClass", None, {
             "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass",
             "metadata": {"name": "esi-test-above"}, "value": 2000000})
+    return {"priorityClassName": "esi-test-above", "tolerations": [{"operator": "Exists"}]}
+
+
+def test_swaps_after_a_preemption_on_the_node_let_no_stranger_in_and_only_its_victims_go(scene):
+    """A preemption clears the nominations of lower pods on its node: they are set again."""
+    _, n1, beside = laboratory(scene, "Taint")
+    waiting_strangers(scene)
+    ghost = last_ghost(scene)
+    above = highest_class(scene)
+    for number in range(3):
+        # 200m of the node are no slot's: the neighbours have 100m, the victim takes the rest.
+        scene.pods(f"victim-{number}", cpu="100m", memory="1Mi", node_selector={"kubernetes.io/hostname": n1},
+                   tolerations=[{"operator": "Exists"}])
+        scene.wait("the victim to be bound", lambda number=number: scene.get(
+            "Pod", f"victim-{number}")["spec"].get("nodeName"))
+        name = f"run-{number}"
+        scene.slot_plan(name, "strict", [("pi", list(range(SLOTS)))], releaseOnCompletion=True)
+        scene.pods(f"above-{number}", cpu="100m", memory="1Mi", node_selector={"kubernetes.io/hostname": n1}, **above)
+        scene.gone("Pod", f"victim-{number}")
+        scene.job_state("pi", "RunningState")
+        finish(scene, "pi")
+        scene.scheduling_state(name, "FinishedState")
+        scene.delete("Scheduling", name)
+        scene.delete("Pod", f"above-{number}", grace=0)
+        scene.testbed_ready()
+    allowed = {*beside, *(f"{kind}-{number}" for kind in ("victim", "above") for number in range(3))}
+    assert [stranger.pod for stranger in scene.strangers() if stranger.pod not in allowed] == []
+    assert uids(scene, beside) == beside
+    assert last_ghost(scene) == ghost
+
+
+def test_a_pod_above_the_job_class_preempts_and_only_its_victims_go(scene):
+    """It takes a ghost, as it is above them; the others, and the neighbours, stay."""
+    n0, n1, beside = laboratory(scene, "Taint")
+    before = scene.bound_ghosts()
     scene.pods("above", cpu="600m", memory="64Mi", node_selector={"kubernetes.io/hostname": n0},
-               priorityClassName="esi-test-above", tolerations=[{"operator": "Exists"}])
+               **highest_class(scene))
     scene.wait("it to be bound", lambda: scene.get("Pod", "above")["spec"].get("nodeName") == n0)
     scene.wait("its problem to be told", lambda: n0 in (scene.status("Testbed", "slots").get("nodeProblems") or {}))
     after = scene.bound_ghosts()

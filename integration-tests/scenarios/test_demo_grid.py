@@ -15,11 +15,11 @@ def slot(position, node, index, state, **more):
 TESTBED = {"metadata": {"name": "slots"}, "status": {"state": "RUNNING", "heldBy": {"name": "queue"}, "slots": [
     slot(0, 0, 0, "OCCUPIED", podName="pi-exec-1", podUId="u1"), slot(1, 1, 0, "FREE"),
     slot(2, 0, 1, "RESERVED", reservedFor="tau"), slot(3, 1, 1, "ERROR")]}}
-PODS = [{"metadata": {"name": "pi-exec-1", "uid": "u1", "labels": {"esi.tu-berlin.de/job": "pi"}}}]
+NAMES = grid.job_names([{"metadata": {"name": "pi-exec-1", "uid": "u1", "labels": {"esi.tu-berlin.de/job": "pi"}}}], {})
 
 
 def test_each_slot_shows_who_is_in_it():
-    assert grid.screen([TESTBED], [], [], PODS, colours=False)[:4] == [
+    assert grid.screen([TESTBED], [], [], NAMES, colours=False)[:4] == [
         "slots  RUNNING, held by queue",
         "         node-0            node-1            ",
         "  slot 0 pi                ghost",
@@ -28,14 +28,14 @@ def test_each_slot_shows_who_is_in_it():
 
 def test_one_line_says_the_same_for_logs():
     plan = {"metadata": {"name": "queue"}, "status": {"state": "ConfirmationState"}}
-    assert grid.one_line([TESTBED], [plan], PODS) == (
+    assert grid.one_line([TESTBED], [plan], NAMES) == (
         "slots 0:pi 1:ghost 2:for-tau 3:error | queue ConfirmationState")
 
 
 def test_objects_without_a_status_are_shown_too():
     bare = {"metadata": {"name": "x"}}
-    assert grid.screen([bare], [bare], [bare], [], colours=False)[0] == "x  -, free"
-    assert grid.one_line([bare], [bare], []) == "x  | x -"
+    assert grid.screen([bare], [bare], [bare], {}, colours=False)[0] == "x  -, free"
+    assert grid.one_line([bare], [bare], {}) == "x  | x -"
 
 
 def test_the_table_of_runs_is_in_order_of_starts():

@@ -15,6 +15,13 @@ namespace esi::batchjob {
 namespace state = model::job_state;
 namespace names = model::names;
 
+namespace {
+
+/// How long "in queue" is held back: its write would collide with that of the order.
+constexpr milliseconds order_patience{25};
+
+}  // namespace
+
 decision decide(const view& seen, wall_time now) { return pass(seen, now).run(); }
 
 const model::creation_request* order_of(const model::batchjob& job, std::string* why) {
@@ -53,14 +60,15 @@ pass::pass(const view& seen, wall_time now)
 }
 
 decision pass::run() {
-    if (job_.metadata.deleting()) return std::move(out_);
     status_.type = type_of(job_.spec);
     status_.active_scheduling = job_.spec.active_scheduling;
 
     std::string why;
     const auto* order = order_of(job_, &why);
     if (!why.empty()) problem(why);
-    if (!order) {
+    if (!order && about_to_start() && why.empty()) {
+        hold_back(order_patience);
+    } else if (!order) {
         unassigned();
     } else if (failed() || has_ended(status_, order->run)) {
         over(*order);
@@ -71,6 +79,16 @@ decision pass::run() {
     }
     if (!out_.act_first) describe();
     return std::move(out_);
+}
+
+bool pass::about_to_start() const {
+    return seen_.just_acquired && job_.spec.active_scheduling && status_.state == state::ready &&
+           !app() && seen_.pods.empty();
+}
+
+void pass::hold_back(milliseconds time) {
+    out_.hold_back = true;
+    out_.again_in = time;
 }
 
 // The scheduling operator (or a person) has taken the order away, or never gave one.
@@ -84,13 +102,16 @@ void pass::unassigned() {
     if (!ours(there)) there = nullptr;
 
     if (open_line(status_)) {
-        // A Scheduling takes both away in one patch; who leaves the order standing is a person.
-        const bool by_hand = job_.spec.creation_request.has_value();
-        auto stopped = stamp();
-        end(outcome_released, by_hand ? "ReleasedByHand" : "Released",
-            by_hand ? "spec.activeScheduling was taken away while the job ran"
-                    : "the Scheduling released the job before its run had ended",
-            stopped);
+        // A Scheduling takes both away in one patch; who leaves one of them standing is a person.
+        const auto& active = job_.spec.active_scheduling;
+        const auto holder = grid::scheduling_uid_of_hold(grid::hold_of_run(status_.runs.back().run));
+        const bool named = active && active->uid == holder;
+        const bool by_hand = job_.spec.creation_request || named;
+        const auto* text = named ? "spec.creationRequest was taken away while the job ran"
+                           : by_hand
+                               ? "spec.activeScheduling was taken away while the job ran"
+                               : "the Scheduling released the job before its run had ended";
+        end(outcome_released, by_hand ? "ReleasedByHand" : "Released", text, stamp());
     }
     clear_assignment();
     refer(there);

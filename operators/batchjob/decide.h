@@ -56,6 +56,8 @@ struct decision {
     action next;
     /// The action gives a fact that the status depends on: act, decide again, then write.
     bool act_first = false;
+    /// The next change is a moment away and belongs into the same write: nothing is written now.
+    bool hold_back = false;
     /// Look again then, if nothing happens before.
     std::optional<std::chrono::microseconds> again_in;
     /// The create failed for now: tried again with back-off.

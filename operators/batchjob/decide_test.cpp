@@ -104,6 +104,46 @@ TEST(life, all_waiting_pods_are_placed_in_one_write) {
     EXPECT_EQ(w.condition("Placed"), "False WaitingForSlots");
 }
 
+TEST(life, in_queue_is_told_only_when_no_order_follows_at_once) {
+    world w;
+    w.ready();
+    w.take_log();
+    acquire(*w.job);
+    w.just_acquired = true;
+    w.step(5);
+    EXPECT_THAT(w.take_log(), ElementsAre());
+    EXPECT_EQ(w.again_in, milliseconds(25));
+    w.just_acquired = false;
+    w.step(5);
+    EXPECT_THAT(w.take_log(), ElementsAre("status InQueueState"));
+}
+
+TEST(life, pods_that_follow_each_other_at_once_are_placed_together) {
+    world w;
+    w.submitted();
+    w.take_log();
+    w.pods = {testing::driver(), executor(1)};
+    w.pods_coming = true;
+    w.step(13);
+    EXPECT_THAT(w.take_log(), ElementsAre());
+    EXPECT_EQ(w.again_in, milliseconds(5));
+    w.pods.push_back(executor(2));
+    w.step(13);
+    EXPECT_THAT(w.take_log(), ElementsAre("status SubmittedState"));
+    EXPECT_EQ(w.job->status.placements.size(), 2u);
+}
+
+TEST(life, a_pod_without_siblings_is_placed_after_a_moment) {
+    world w;
+    w.submitted();
+    w.take_log();
+    w.pods = {testing::driver(), executor(1)};
+    w.step(13);
+    EXPECT_THAT(w.take_log(), ElementsAre("status SubmittedState"));
+    EXPECT_EQ(w.job->status.placements,
+              (std::vector<model::placement>{{0, "uid-a-exec-1", "a-exec-1"}}));
+}
+
 TEST(life, all_bound_is_scheduled_then_running_with_the_pods_own_times) {
     world w;
     w.scheduled();
@@ -387,6 +427,42 @@ TEST(release_in_each_state, by_hand_is_told_apart_and_ends_the_run) {
     EXPECT_EQ(w.job->status.runs[0].reason, "ReleasedByHand");
     EXPECT_FALSE(w.job->status.scheduled_events[0].successful);
     EXPECT_EQ(w.job->status.scheduled_events[0].stop, stamp(30));
+}
+
+TEST(release_in_each_state, an_order_taken_away_by_hand_ends_the_run_too) {
+    world w;
+    w.running();
+    w.job->spec.creation_request.reset();
+    ++w.job->metadata.generation;
+    w.step(30);
+    EXPECT_EQ(w.job->status.state, "PendingDeletion");
+    EXPECT_EQ(w.job->status.runs[0].reason, "ReleasedByHand");
+    EXPECT_EQ(w.job->status.runs[0].message,
+              "spec.creationRequest was taken away while the job ran");
+}
+
+TEST(release_in_each_state, a_job_that_is_being_deleted_lets_go_and_starts_nothing) {
+    // Somebody's finalizer keeps it: the Scheduling that releases it must not wait for that.
+    world w;
+    w.running();
+    w.job->metadata.deletion_timestamp = stamp(20);
+    release(*w.job);
+    w.step(21);
+    EXPECT_EQ(w.job->status.state, "PendingDeletion");
+    EXPECT_EQ(w.job->status.observed_generation, w.job->metadata.generation);
+    w.app.reset();
+    w.pods.clear();
+    w.step(22);
+    EXPECT_EQ(w.job->status.state, "ReadyState");
+    EXPECT_FALSE(w.job->status.application);
+
+    world early;
+    early.queued();
+    early.job->metadata.deletion_timestamp = stamp(6);
+    order(*early.job, {0});
+    early.take_log();
+    early.step(10);
+    EXPECT_THAT(early.take_log(), ::testing::Not(::testing::Contains("create application")));
 }
 
 // The race at the release (decide.h, observedGeneration): no status without application that is only the cache's

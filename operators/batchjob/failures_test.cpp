@@ -319,6 +319,23 @@ TEST(failure, a_testbed_that_is_not_seen_yet_is_waited_for) {
     EXPECT_EQ(w.job->status.reason, "");
 }
 
+TEST(failure, a_layout_from_before_the_hold_is_not_judged_by) {
+    // The Testbed's watch is behind the job's: its two slots may be six by now, of another size.
+    world w;
+    w.shows_hold = false;
+    w.queued();
+    order(*w.job, {5});
+    w.bed->status.layout->slots_per_node = 1;
+    w.take_log();
+    w.step(10);
+    EXPECT_EQ(w.job->status.state, "InQueueState");
+    EXPECT_THAT(w.message("Submitted"), HasSubstr("does not show the hold of this run"));
+    w.shows_hold = true;
+    w.bed->status.layout->slots_per_node = 2;
+    w.step(11);
+    EXPECT_EQ(w.job->status.state, "SubmittedState");
+}
+
 TEST(failure, surplus_pods_stay_at_the_gate_with_a_reason) {
     world w;
     w.submitted({4});

@@ -5,12 +5,15 @@
 
 #include "batchjob/pass.h"
 #include "batchjob/runs.h"
+#include "grid/grid.h"
 
 namespace esi::batchjob {
 
 namespace state = model::job_state;
 
 void pass::launch(const model::creation_request& order) {
+    // The garbage collector would take it, or never come to it: nothing is begun for who goes.
+    if (job_.metadata.deleting()) return;
     if (!seen_.kind || !seen_.served) {
         return fail_submission(order, "BackendMissing", backend_missing());
     }
@@ -18,18 +21,23 @@ void pass::launch(const model::creation_request& order) {
     if (accepted && accepted->status == "False" && status_.spec_hash == hash_of(job_.spec)) {
         return fail_submission(order, "SpecRefused", accepted->message);
     }
-    if (!seen_.testbed || !seen_.testbed->status.layout) {
-        // The assignment was made under a hold of it: the cache will show it.
+    const auto* bed = seen_.testbed.get();
+    const bool under_hold = bed && bed->hold() == grid::hold_of_run(order.run);
+    if (!bed || !bed->status.layout || !under_hold) {
+        // The assignment was made under a hold, which freezes the layout: the cache will show it. A
+        // layout from before the hold may have other slots, of another size.
         status_.state = state::in_queue;
         reason_ = "TestbedNotReady";
         const auto text = fmt::format("Testbed {} {}", testbed_of(job_, order).text(),
-                                      seen_.testbed ? "has no layout yet" : "is not there");
+                                      !bed                  ? "is not there"
+                                      : !bed->status.layout ? "has no layout yet"
+                                                            : "does not show the hold of this run");
         set("Submitted", "False", reason_, text);
         problem(text);
         return;
     }
     const auto& layout = *seen_.testbed->status.layout;
-    const auto total = static_cast<int>(layout.nodes.size()) * layout.slots_per_node;
+    const auto total = grid::count_of_slots(layout);
     for (const int slot : order.slot_ids) {
         if (slot >= 0 && slot < total) continue;
         return fail_submission(order, "SlotOutOfLayout",

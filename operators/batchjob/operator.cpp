@@ -28,6 +28,11 @@ namespace names = model::names;
 /// More steps than any pass needs: a decision that never comes to rest ends in back-off, not in a
 /// loop.
 constexpr int most_steps = 24;
+/// What "a moment ago" means in a view: since a job was acquired; since the newest and the oldest
+/// of the pods came that have no slot yet.
+constexpr milliseconds acquired_moment{25};
+constexpr milliseconds newest_pod_moment{10};
+constexpr milliseconds oldest_pod_moment{40};
 constexpr std::string_view job_kind = "BatchJob";
 
 kube::watch_scope scope_of(const controller::process_options& flags, std::string label_selector) {
@@ -66,6 +71,7 @@ private:
     void enqueue_all();
     application_source* source_of(const model::batchjob& job) const;
     view observe(std::shared_ptr<const model::batchjob> job) const;
+    bool pods_coming(const view& seen, const model::batchjob& job) const;
 
     asio::awaitable<result<controller::outcome>> reconcile(model::object_key key);
     asio::awaitable<result<void>> act(view& seen, action what);
@@ -89,6 +95,9 @@ private:
     std::map<model::object_key, check_memory> checks_;
     std::map<std::string, wall_time, std::less<>> ungated_since_;
     std::map<std::string, model::object_key, std::less<>> asked_to_go_;
+    /// When it was seen that a job was acquired, and that a pod came that waits at its gate.
+    std::map<model::object_key, steady_time> acquired_;
+    std::map<std::string, steady_time, std::less<>> came_;
     controller::controller loop_;
 };
 
@@ -127,6 +136,12 @@ void batchjob_operator::wire() {
         if (!what.after) {
             checks_.erase(key);
             gate_.forget(key);
+        }
+        const bool held = what.after && what.after->spec.active_scheduling;
+        if (!held) {
+            acquired_.erase(key);
+        } else if (what.before && !what.before->spec.active_scheduling) {
+            acquired_[key] = env_.time.now();
         }
         enqueue(key);
     });
@@ -179,6 +194,11 @@ void batchjob_operator::pod_changed(const kube::change<model::pod>& what) {
         ungated_since_.erase(pod.metadata.uid);
     }
     if (!what.after) asked_to_go_.erase(pod.metadata.uid);
+    if (!what.before) {
+        came_.try_emplace(pod.metadata.uid, env_.time.now());
+    } else if (!what.after || pod.bound()) {
+        came_.erase(pod.metadata.uid);
+    }
     enqueue(job_of(pod));
     const bool was_bound = what.before && what.before->bound();
     if (what.after && pod.bound() && !was_bound) {
@@ -190,7 +210,8 @@ void batchjob_operator::pod_changed(const kube::change<model::pod>& what) {
 
 void batchjob_operator::testbed_changed(const kube::change<model::testbed>& what) {
     if (what.before && what.after && what.before->status.layout == what.after->status.layout &&
-        what.before->spec.node_label == what.after->spec.node_label) {
+        what.before->spec.node_label == what.after->spec.node_label &&
+        what.before->hold() == what.after->hold()) {
         return;
     }
     const auto key = (what.after ? what.after : what.before)->metadata.key();
@@ -204,6 +225,24 @@ application_source* batchjob_operator::source_of(const model::batchjob& job) con
         if (source->kind().type() == type_of(job.spec)) return source.get();
     }
     return nullptr;
+}
+
+bool batchjob_operator::pods_coming(const view& seen, const model::batchjob& job) const {
+    const auto now = env_.time.now();
+    std::optional<steady_time> oldest;
+    std::optional<steady_time> newest;
+    for (const auto& pod : seen.pods) {
+        const auto& uid = pod->metadata.uid;
+        const auto came = came_.find(uid);
+        if (came == came_.end() || pod->bound() || !pod->live() ||
+            std::ranges::find(job.status.placements, uid, &model::placement::pod_uid) !=
+                job.status.placements.end()) {
+            continue;
+        }
+        oldest = oldest ? std::min(*oldest, came->second) : came->second;
+        newest = newest ? std::max(*newest, came->second) : came->second;
+    }
+    return newest && now - *newest < newest_pod_moment && now - *oldest < oldest_pod_moment;
 }
 
 view batchjob_operator::observe(std::shared_ptr<const model::batchjob> job) const {
@@ -242,6 +281,10 @@ view batchjob_operator::observe(std::shared_ptr<const model::batchjob> job) cons
         seen.check = at->second.answer;
         seen.check_due = env_.time.now() >= at->second.due;
     }
+    const auto acquired = acquired_.find(key);
+    seen.just_acquired =
+        acquired != acquired_.end() && env_.time.now() - acquired->second < acquired_moment;
+    seen.pods_coming = pods_coming(seen, *job);
     seen.job = std::move(job);
     return seen;
 }
@@ -258,7 +301,7 @@ asio::awaitable<result<controller::outcome>> batchjob_operator::reconcile(model:
             count("esi_batchjob_unknown_application_states_total",
                   "Looks at applications in a state that this version does not know");
         }
-        if (!wanted.act_first) {
+        if (!wanted.act_first && !wanted.hold_back) {
             const auto written = co_await write_status(seen, wanted.status);
             if (!written) co_return std::unexpected(written.error());
         }

@@ -24,6 +24,7 @@ private:
     void clear_assignment();
     void take_reset();
     bool needs_proof_of_absence() const;
+    bool about_to_start() const;
     void remove_leftovers(std::string_view keep_run, bool application_stays);
     void describe();
 
@@ -58,6 +59,7 @@ private:
              std::string_view message);
     void problem(std::string text) { problems_.push_back(std::move(text)); }
     void look_again(std::chrono::microseconds time);
+    void hold_back(milliseconds time);
     void refer(const application* app);
     model::timestamp stamp() const { return {now_}; }
     std::optional<wall_time> unseen_since(const model::pod& pod) const;

@@ -18,6 +18,9 @@ namespace {
 
 /// The pod that sees the result may be shown to us a moment after the application that tells it.
 constexpr seconds last_pod_patience{2};
+/// Executors are made one after the other; those that come in quick succession are placed by one
+/// write.
+constexpr milliseconds sibling_patience{5};
 
 bool unschedulable(const model::pod& pod) {
     return !pod.bound() && pod.live() && pod.scheduled_status == "False" &&
@@ -68,6 +71,11 @@ void pass::progress(const model::creation_request& order, const application& app
         out_.next = read_pods{placed.to_read};
         out_.act_first = true;
         return;
+    }
+    if (seen_.pods_coming && placed.placements != status_.placements &&
+        std::ranges::count_if(workers, [](const auto& pod) { return pod->live(); }) <
+            std::ssize(order.slot_ids)) {
+        return hold_back(sibling_patience);
     }
     status_.placements = placed.placements;
     for (const auto& pod : placed.surplus) {

@@ -31,7 +31,7 @@ void pass::check() {
     const auto* known = model::find_condition(status_.conditions, "Accepted");
     const bool judged = known && known->status != "Unknown" && status_.spec_hash == hash;
     status_.spec_hash = hash;
-    if (judged) return;
+    if (judged || job_.metadata.deleting()) return;
 
     if (!seen_.kind || !seen_.served) {
         set("Accepted", "Unknown", "BackendMissing", backend_missing());

@@ -9,6 +9,7 @@
 
 #include "batchjob/backends/spark/backend.h"
 #include "batchjob/decide.h"
+#include "grid/grid.h"
 #include "model/json.h"
 #include "model/names.h"
 
@@ -142,7 +143,11 @@ struct world {
     std::optional<error> create_error;
     /// What the cache does not show yet.
     bool cache_blind = false;
+    /// The cached Testbed carries the hold of the order's run.
+    bool shows_hold = true;
     std::map<std::string, wall_time, std::less<>> ungated_since;
+    bool just_acquired = false;
+    bool pods_coming = false;
 
     // What happened.
     std::vector<std::string> log;
@@ -155,13 +160,22 @@ struct world {
         seen.job = std::make_shared<model::batchjob>(*job);
         seen.kind = supported ? &spark() : nullptr;
         seen.served = served;
-        seen.testbed = bed;
+        if (bed) {
+            auto held = *bed;
+            if (job->spec.creation_request && shows_hold) {
+                held.metadata.annotations[std::string(model::names::hold)] =
+                    grid::hold_of_run(job->spec.creation_request->run);
+            }
+            seen.testbed = std::make_shared<const model::testbed>(std::move(held));
+        }
         if (app && !cache_blind) seen.application = std::make_shared<application>(*app);
         seen.pods = pods;
         seen.neighbours = neighbours;
         seen.check = check;
         seen.check_due = false;
         seen.ungated_since = ungated_since;
+        seen.just_acquired = just_acquired;
+        seen.pods_coming = pods_coming;
         return seen;
     }
 
@@ -177,7 +191,7 @@ struct world {
         for (int i = 0; i < 12; ++i) {
             seen.job = std::make_shared<model::batchjob>(*job);
             auto wanted = decide(seen, at(second));
-            if (!wanted.act_first) write(wanted.status);
+            if (!wanted.act_first && !wanted.hold_back) write(wanted.status);
             again_in = wanted.again_in;
             if (std::holds_alternative<std::monostate>(wanted.next)) return;
             act(seen, wanted.next);

@@ -57,6 +57,10 @@ struct view {
     std::map<std::string, wall_time, std::less<>> ungated_since;
     /// Objects whose deletion was answered already, by uid: not asked for twice.
     std::set<std::string, std::less<>> asked_to_go;
+    /// Acquired a moment ago: the order to start usually follows at once.
+    bool just_acquired = false;
+    /// A pod without a slot was first seen a moment ago: others of its run usually follow at once.
+    bool pods_coming = false;
     /// The dry run's answer for the present spec.
     std::optional<check_answer> check;
     /// A dry run that failed for now may be tried again.

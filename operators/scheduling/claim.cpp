@@ -50,8 +50,7 @@ void look_at_testbed(claim& out, const view& v, const model::scheduling& who, co
         out.obstacles.push_back({"TestbedEmpty", testbed_text(key) + " has no nodes", {}});
         return;
     }
-    out.wrong = misfit(
-        wants, static_cast<int>(status.layout->nodes.size()) * status.layout->slots_per_node);
+    out.wrong = misfit(wants, grid::count_of_slots(*status.layout));
 }
 
 bool shares(const plan& a, const plan& b, const object_key& testbed_a,

@@ -126,7 +126,7 @@ private:
             return begin_release(why::hold_lost);
         }
         const auto& layout = testbed_->status.layout;
-        slots_ = layout ? static_cast<int>(layout->nodes.size()) * layout->slots_per_node : 0;
+        slots_ = layout ? grid::count_of_slots(*layout) : 0;
         for (const auto& job : plan_.jobs) {
             auto found = assignment_of(job.name) ? std::nullopt : misfit(job, slots_);
             if (!found) continue;
@@ -252,8 +252,6 @@ private:
             auto job = v_.find_job(a.job.key());
             if (!job || job->metadata.uid != a.job.uid || !names(*job, self_)) continue;
             if (model::is_final(job->status.state)) continue;
-            const auto& now = job->spec.creation_request;
-            if (now && now->run == a.run) continue;
             model::creation_request request;
             request.testbed_name = testbed_of(self_);
             request.slot_ids = a.slot_ids;
@@ -261,6 +259,12 @@ private:
             request.run = a.run;
             request.submit_timeout_seconds = plan_.submit_timeout_seconds;
             request.schedule_timeout_seconds = plan_.schedule_timeout_seconds;
+            // Also one whose slots were changed by hand: it speaks for the assignment.
+            const auto& now = job->spec.creation_request;
+            if (now && now->run == request.run && now->slot_ids == request.slot_ids &&
+                now->testbed_name == request.testbed_name) {
+                continue;
+            }
             const auto& meta = job->metadata;
             return decision{step::request_creation{meta.key(), meta.uid, meta.resource_version,
                                                    std::move(request)},

@@ -421,6 +421,18 @@ TEST_P(driving, writes_come_in_the_order_of_the_chain_of_rights) {
         << "epoch, jobs, assignments, hold, releasing, finalizer";
 }
 
+TEST_P(driving, a_request_whose_slots_were_changed_by_hand_is_set_right) {
+    w.add_queue("s", "t", {"a", "b"});
+    w.settle();
+    auto before = w.job("a").spec.creation_request;
+    w.edit(w.jobs, {"ns", "a"},
+           [](model::batchjob& job) { job.spec.creation_request->slot_ids = {4, 5}; });
+    w.writes.clear();
+    w.settle();
+    EXPECT_EQ(w.job("a").spec.creation_request, before);
+    EXPECT_EQ(w.writes.at(0), "request a by s");
+}
+
 TEST_P(driving, jobs_start_as_slots_come_free) {
     w.add_queue("s", "t", {"a", "a", "a", "a", "b", "b", "b", "c"});
     w.settle();

@@ -185,7 +185,8 @@ void scheduling_operator::scheduling_changed(const kube::change<model::schedulin
 void scheduling_operator::testbed_changed(const kube::change<model::testbed>& what) {
     const auto& any = what.after ? what.after : what.before;
     wake_by("testbed", any->metadata.key());
-    if (!what.after || what.after->hold().empty()) return;
+    if (!what.after) return;
+    if (what.after->hold().empty() && what.after->holder().name.empty()) return;
     reconciler_.enqueue(what.after->holder());
     testbed_orphans_.enqueue(any->metadata.key());
 }

@@ -7,7 +7,8 @@
 namespace esi::scheduling {
 
 bool may_be_orphan(const model::testbed& testbed, const objects<model::scheduling>& schedulings) {
-    if (testbed.hold().empty()) return false;
+    // Labels without a hold are nobody's: hold and labels are written and removed together.
+    if (testbed.hold().empty()) return !testbed.holder().name.empty();
     return std::ranges::none_of(schedulings, [&](const auto& entry) {
         return held_by(testbed, entry.second->metadata.uid);
     });
@@ -29,6 +30,8 @@ std::vector<std::string> orphan_waits(const model::testbed& testbed,
                                       const std::vector<grid::pod_pointer>& pods) {
     auto uid = grid::scheduling_uid_of_hold(testbed.hold());
     std::vector<std::string> out;
+    // A hold made by hand, of which no run can be.
+    if (uid.empty()) return out;
     for (const auto& [key, job] : jobs) {
         const auto& application = job->status.application;
         const auto& active = job->spec.active_scheduling;

@@ -9,34 +9,14 @@
 #include <string>
 
 #include "base/task_group.h"
-#include "controller/metrics.h"
 #include "controller/write_gate.h"
 #include "kube/client.h"
 #include "testbed/decide.h"
+#include "testbed/gap_times.h"
 #include "testbed/ghosts.h"
 #include "testbed/swap.h"
 
 namespace esi::testbed {
-
-/// When ghosts went and job pods left, by this process: for the histograms only.
-class gap_times {
-public:
-    gap_times(controller::metrics& numbers, const clock& time);
-    void ghost_went(const std::string& pod_uid);
-    void pod_bound(const std::string& pod_uid);
-    /// `place`: testbed and slot, one text.
-    void pod_left(const std::string& place);
-    void ghost_bound(const std::string& place);
-    void stranger();
-
-private:
-    prometheus::Histogram& in_;
-    prometheus::Histogram& back_;
-    prometheus::Counter& strangers_;
-    const clock& time_;
-    std::map<std::string, steady_time> ghosts_out_;
-    std::map<std::string, steady_time> left_;
-};
 
 /// One reconcile: what it saw, and what came of its actions.
 struct pass {

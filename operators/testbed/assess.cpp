@@ -69,6 +69,20 @@ int turn_of(const slot_assessment& slot) {
     return 4;
 }
 
+/// The pods that take the room of the slot in which they are bound. A second one in the same slot
+/// takes room beside the slots, as anybody does.
+std::set<std::string_view> takers_of(const std::vector<slot_assessment>& slots) {
+    std::set<std::string_view> out;
+    for (const auto& slot : slots) {
+        for (const auto& pod : slot.in.job_pods) {
+            if (!pod->bound()) continue;
+            out.insert(pod->metadata.uid);
+            break;
+        }
+    }
+    return out;
+}
+
 void give_room(assessment& out) {
     std::map<std::string_view, std::vector<slot_assessment*>> by_node;
     for (auto& slot : out.slots) by_node[slot.in.place.node].push_back(&slot);
@@ -195,7 +209,7 @@ void judge(slot_assessment& slot, const assessment& all, const hints& known, ste
 bool has_right(const model::batchjob& job, const model::testbed& testbed) {
     if (!job.spec.creation_request || testbed.hold().empty()) return false;
     const auto& order = *job.spec.creation_request;
-    return order.testbed_name == testbed.metadata.key() && !job.metadata.deleting() &&
+    return testbed_of(job) == testbed.metadata.key() && !job.metadata.deleting() &&
            grid::hold_of_run(order.run) == testbed.hold() && !model::is_final(job.status.state);
 }
 
@@ -230,24 +244,37 @@ assessment assess(const view& seen, const model::testbed_layout& layout, const h
         auto& entry = out.nodes[member.name];
         entry.seen = node;
         entry.trouble = trouble_of(member, node);
-        if (node) entry.room = room_on(seen, others, *node, layout);
         entry.shielded = testbed.spec.isolation != "Taint" ||
                          (node && node->node && is_shielded(*node->node, seen));
     }
 
-    std::vector<pod_pointer> in_slots;
+    std::vector<pod_pointer> stand;
     for (const auto& pod : seen.pods) {
         if (!pod->is_ghost()) {
-            in_slots.push_back(pod);
+            // Nobody keeps a slot closed by naming it: who is not bound there needs a run under the
+            // present hold.
+            if (pod->bound() || grid::hold_of_run(pod->run()) == testbed.hold()) {
+                stand.push_back(pod);
+            }
         } else if (is_own_ghost(*pod, testbed)) {
             if (fits_layout(*pod, testbed, layout, members)) {
-                in_slots.push_back(pod);
+                stand.push_back(pod);
             } else {
                 out.misfits.push_back(pod);
             }
         }
     }
-    for (auto& in : grid::look(layout, in_slots)) out.slots.emplace_back().in = std::move(in);
+    std::set<std::string_view> damaged;
+    const auto look_for_damage = [&](const pod_pointer& pod) {
+        if (!is_damaged_ghost(*pod, testbed)) return;
+        if (damaged.insert(pod->metadata.uid).second) out.misfits.push_back(pod);
+    };
+    for (const auto& pod : seen.pods) look_for_damage(pod);
+    // One without the testbed's label is only seen on its node.
+    for (const auto& [name, node] : seen.nodes) {
+        for (const auto& pod : node.pods) look_for_damage(pod);
+    }
+    for (auto& in : grid::look(layout, stand)) out.slots.emplace_back().in = std::move(in);
 
     std::map<model::object_key, pod_pointer> by_key;
     for (const auto& pod : seen.pods) by_key[pod->metadata.key()] = pod;
@@ -287,10 +314,13 @@ assessment assess(const view& seen, const model::testbed_layout& layout, const h
 
     for (auto& slot : out.slots) {
         const auto& node = out.nodes.find(slot.in.place.node)->second;
+        bool inside = false;
         for (const auto& pod : slot.in.job_pods) {
-            if (slot.assigned && !pod->metadata.deleting() && is_current(*pod, *slot.assigned)) {
-                slot.current = pod;
-            }
+            // Let in by us: recorded, not only called so by its own annotations.
+            if (slot.placed && slot.placed->metadata.uid == pod->metadata.uid) slot.current = pod;
+            // A job that is behind its pods in the caches is no reason for a second pod in the slot.
+            inside |= slot.assigned && pod->bound() && !pod->metadata.deleting() &&
+                      is_current(*pod, *slot.assigned);
         }
         if (slot.placed && !slot.current) {
             slot.refusal = refusal_of(*slot.placed, layout, node.seen);
@@ -300,7 +330,13 @@ assessment assess(const view& seen, const model::testbed_layout& layout, const h
                                 slot.placed->metadata.key().text(), slot.placed->node_name);
             }
         }
-        slot.ghost_wanted = !slot.current && !(slot.placed && slot.refusal.empty());
+        // A refused pod's nomination would count its room twice.
+        if (!slot.refusal.empty()) placed_uids.erase(slot.placed->metadata.uid);
+        slot.ghost_wanted = !slot.current && !inside && !(slot.placed && slot.refusal.empty());
+    }
+    const auto takers = takers_of(out.slots);
+    for (auto& [name, node] : out.nodes) {
+        if (node.seen) node.room = room_on(seen, others, *node.seen, layout, takers);
     }
     give_room(out);
     for (auto& slot : out.slots) {
@@ -314,7 +350,7 @@ assessment assess(const view& seen, const model::testbed_layout& layout, const h
             continue;
         if (placed_uids.contains(pod->metadata.uid)) continue;
         const bool gated = !grid::let_in(*pod);
-        const bool committed = !pod->metadata.annotation(names::slot_ghost).empty();
+        const bool committed = pod->metadata.annotations.contains(names::slot_ghost);
         if ((gated && !pod->nominated_node_name.empty()) || (!gated && committed)) {
             out.withdrawn.push_back(pod);
         }

@@ -33,7 +33,7 @@ struct slot_assessment {
     pod_pointer placed;
     /// Why `placed` is not let in, for good as long as nothing changes; else empty.
     std::string refusal;
-    /// A pod let in to the slot, of the assigned run, not terminating; else null.
+    /// `placed`, once it was let in; else null.
     pod_pointer current;
     /// A ghost must stand here, or wait at the door.
     bool ghost_wanted = false;

@@ -28,7 +28,8 @@ std::vector<std::unique_ptr<kube::informer<T>>> make_informers(
 }
 
 std::string job_testbed(const model::batchjob& job) {
-    return job.spec.creation_request ? job.spec.creation_request->testbed_name.text() : "";
+    const auto key = testbed_of(job);
+    return key.name.empty() ? "" : key.text();
 }
 
 /// What a Testbed's slots depend on; a node's heartbeat changes none of it.

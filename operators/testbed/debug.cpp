@@ -78,7 +78,13 @@ asio::awaitable<http::server_reply> endpoints::set_up_nodes(http::server_request
             "");
         auto done =
             co_await around.api.patch(types::node, "", meta.name, kube::patch_kind::merge, body);
-        if (!done) co_return error(401, "Unauthorized", path, done.error().text);
+        if (!done) {
+            // Only the leader writes; and who was not answered may ask again.
+            if (done.error().transient()) {
+                co_return error(503, "Service Unavailable", path, done.error().text);
+            }
+            co_return error(401, "Unauthorized", path, done.error().text);
+        }
         log::info("node labelled",
                   {{"node", meta.name}, {"testbed", testbed->metadata.key().text()}});
     }
@@ -104,6 +110,10 @@ asio::awaitable<http::server_reply> endpoints::reset_jobs(http::server_request r
             kube::guarded({{"metadata", {{"annotations", {{names::reset, stamp}}}}}}, meta.uid, "");
         auto answer = co_await around.api.patch(types::batchjob, meta.namespace_, meta.name,
                                                 kube::patch_kind::merge, body);
+        if (!answer && answer.error().code == errc::not_leader) {
+            co_return error(503, "Service Unavailable", "/debug/reset-all-jobs",
+                            answer.error().text);
+        }
         if (!answer) {
             log::warn("job not reset", {{"job", meta.key().text()}, {"why", answer.error().text}});
             continue;

@@ -74,7 +74,7 @@ struct planner {
     void plan_slot(const slot_assessment& slot) {
         const auto& place = slot.in.place;
         const auto& node = all.nodes.find(place.node)->second;
-        for (const auto& pod : slot.in.job_pods) watch_let_in(slot, node, pod);
+        if (slot.current) watch_let_in(slot, node, slot.current);
         if (!node.trouble.empty()) return;
 
         const auto& ghost = slot.in.ghost;
@@ -95,7 +95,8 @@ struct planner {
             // Somebody's pod is still in the slot: the placed one waits for it to go.
             if (!slot.in.job_pods.empty()) return;
             if (grid::let_in(*slot.placed)) {
-                out.actions.push_back(commit_placement{slot});
+                // Without the room a scheduler would look for victims in vain.
+                if (slot.has_room) out.actions.push_back(commit_placement{slot});
             } else {
                 out.actions.push_back(swap_in{slot});
             }
@@ -149,7 +150,7 @@ struct planner {
                 if (claims || !grid::let_in(*pod)) why = "it carries no run of a BatchJob";
             } else if (hold != seen.testbed->hold()) {
                 why = "its run is not of the present hold of the Testbed";
-            } else if (claims && !grid::let_in(*pod)) {
+            } else if (claims && (!grid::let_in(*pod) || runs.contains(pod->run()))) {
                 why = "it names a slot that was not given to it";
             } else if (!grid::let_in(*pod) && !runs.contains(pod->run())) {
                 why = "its run is not the present one of a BatchJob";
@@ -209,7 +210,10 @@ plan decide(const view& seen, const hints& known, steady_time now, wall_time wal
         // A ghost that comes out in another size each time (a webhook changes it) is not made anew
         // without end.
         const bool again = known.ghosts.contains(ghost->metadata.name);
-        out.actions.push_back(remove_ghost{ghost, "it is not in the layout", again});
+        const std::string why = is_own_ghost(*ghost, testbed)
+                                    ? "it is not in the layout"
+                                    : "its labels or its owner were taken away by hand";
+        out.actions.push_back(remove_ghost{ghost, why, again});
     }
     for (const auto& pod : all.withdrawn) out.actions.push_back(withdraw{pod});
     for (const auto& slot : all.slots) {

@@ -100,6 +100,7 @@ TEST(decide, the_older_testbed_has_the_right_of_way) {
     older.others = {world::make_testbed("new", "new-uid", 20)};
     for (int index = 0; index < 2; ++index) {
         auto& ghost = older.ghost("node-a", index);
+        ghost.metadata.name = grid::ghost_name("new", "new-uid", "node-a", index);
         ghost.metadata.labels[std::string(names::testbed)] = "new";
         ghost.metadata.owner_references[0].uid = "new-uid";
     }
@@ -196,6 +197,40 @@ TEST(decide, ghosts_that_are_not_in_the_layout_go) {
     resized.testbed.status.layout->resources_per_slot = resources("500m", "1Gi");
     EXPECT_EQ(resized.actions(), (lines{"remove ghost-node-a-0", "remove ghost-node-a-1",
                                         "create 0 node-a/0", "create 1 node-a/1"}));
+}
+
+TEST(decide, a_ghost_whose_labels_or_owner_were_taken_away_goes) {
+    const auto whole = [] {
+        world at{{"node-a"}};
+        at.all_ghosts();
+        return at;
+    };
+    EXPECT_EQ(whole().actions(), lines{});
+    const std::vector<void (*)(model::pod&)> damages{
+        [](model::pod& pod) { pod.metadata.owner_references.clear(); },
+        [](model::pod& pod) { pod.metadata.labels.erase(std::string(names::ghost)); },
+        [](model::pod& pod) { pod.metadata.labels.clear(); },
+    };
+    for (std::size_t i = 0; i < damages.size(); ++i) {
+        auto at = whole();
+        damages[i](at.pods[0]);
+        EXPECT_THAT(at.actions(), testing::Contains("remove ghost-node-a-0")) << i;
+        // Of another Testbed of that name, made before: not ours to touch.
+        at = whole();
+        damages[i](at.pods[0]);
+        at.pods[0].metadata.name = grid::ghost_name("tb", "other-uid", "node-a", 0);
+        EXPECT_THAT(at.actions(), testing::Not(testing::Contains(testing::HasSubstr("remove"))))
+            << i;
+    }
+}
+
+TEST(decide, labels_of_a_holder_without_a_hold_hold_nothing) {
+    world at{{"node-a"}};
+    at.testbed.metadata.labels[std::string(names::active_scheduling_name)] = "s";
+    at.testbed.metadata.labels[std::string(names::active_scheduling_namespace)] = "default";
+    EXPECT_FALSE(is_held(at.testbed));
+    at.testbed.metadata.annotations[std::string(names::hold)] = "uid.1";
+    EXPECT_TRUE(is_held(at.testbed));
 }
 
 TEST(decide, a_failed_ghost_goes_and_comes_back_after_a_pause) {
@@ -554,6 +589,133 @@ TEST(decide, slots_are_left_out_above_four_thousand) {
     EXPECT_TRUE(status.slots.empty());
     EXPECT_EQ(status.counts->total, 4002);
     EXPECT_EQ(at.condition("SlotsListed").reason, "TooManySlots");
+}
+
+TEST(decide, a_pod_that_says_it_was_let_in_is_not_believed) {
+    // It copies run, slot and node of the real pod, and has no gate.
+    auto at = held_with_job({0});
+    auto& real = at.placed(at.jobs[0], "exec-1", 0);
+    auto forged = real;
+    forged.metadata.name = "forged";
+    forged.metadata.uid = "uid-forged";
+    world::let_in(forged, 0, "node-a", false);
+    at.pods.push_back(forged);
+    at.jobs[0].status.placements.clear();
+    EXPECT_EQ(at.actions(), lines{}) << "the ghost stays";
+    ASSERT_EQ(at.decide().notes.size(), 1u);
+    EXPECT_THAT(at.decide().notes[0].text, HasSubstr("forged gets no slot"));
+    at.known.let_in_since["uid-forged"] = at.now - seconds(20);
+    at.nodes["node-a"].unschedulable = true;
+    EXPECT_EQ(at.actions(), lines{}) << "it is nobody's to delete";
+}
+
+TEST(decide, nobody_keeps_a_slot_closed_by_naming_it) {
+    auto at = held_with_job({0});
+    auto forged = at.placed(at.jobs[0], "exec-1", 0);
+    forged.metadata.name = "forged";
+    forged.metadata.uid = "uid-forged";
+    forged.metadata.annotations[std::string(names::run)] = "any.thing.1";
+    world::let_in(forged, 0, "node-a", false);
+    at.pods.push_back(forged);
+    EXPECT_EQ(at.actions(), lines{"swap 0 exec-1"});
+}
+
+TEST(decide, a_bound_pod_that_names_a_slot_elsewhere_takes_room_like_any_other) {
+    world at{{"node-a"}};
+    auto& pod = at.stranger("liar", "node-a", "900m");
+    pod.metadata.labels = {{std::string(names::testbed), "tb"},
+                           {std::string(names::testbed_namespace), "default"}};
+    pod.metadata.annotations = {{std::string(names::run), "x.y.1"},
+                                {std::string(names::slot), "77"},
+                                {std::string(names::slot_node), "node-a"}};
+    EXPECT_EQ(at.actions(), lines{"create 0 node-a/0"}) << "1100m are left: one slot";
+    EXPECT_THAT(at.decide().status.node_problems["node-a"][0], HasSubstr("other/liar (900m cpu)"));
+}
+
+TEST(decide, a_bound_pod_of_the_run_gets_no_ghost_before_its_record_is_seen) {
+    auto at = held_with_job({0});
+    at.placed(at.jobs[0], "exec-1", 0);
+    world::let_in(at.pods.back(), 0, "node-a");
+    at.jobs[0].status.placements.clear();
+    std::erase_if(at.pods, [](const auto& p) { return p.metadata.uid == "ghost-node-a-0"; });
+    EXPECT_EQ(at.actions(), lines{});
+    EXPECT_EQ(at.states(), "OCCUPIED FREE");
+}
+
+TEST(decide, a_refused_pods_nomination_is_taken_back) {
+    auto at = held_with_job({0});
+    at.placed(at.jobs[0], "exec-1", 0).nominated_node_name = "node-a";
+    at.nodes["node-a"].taints = {{"special", "", "NoSchedule"}};
+    EXPECT_EQ(at.actions(), lines{"withdraw exec-1"});
+    at.pods.back().nominated_node_name.clear();
+    EXPECT_EQ(at.actions(), lines{});
+}
+
+TEST(decide, an_order_without_namespace_means_the_jobs_own) {
+    auto at = held_with_job({0});
+    at.jobs[0].spec.creation_request->testbed_name.namespace_.clear();
+    EXPECT_EQ(at.states(), "RESERVED FREE");
+    at.jobs[0].metadata.namespace_ = "other";
+    EXPECT_EQ(at.states(), "FREE FREE");
+}
+
+TEST(decide, on_the_extender_path_nothing_is_committed_without_room) {
+    auto at = held_with_job({0});
+    auto& pod = at.placed(at.jobs[0], "exec-1", 0);
+    pod.scheduling_gates.clear();
+    std::erase_if(at.pods, [](const auto& p) { return p.metadata.uid == "ghost-node-a-0"; });
+    EXPECT_EQ(at.actions(), lines{"commit 0 exec-1"});
+    at.stranger("s", "node-a", "900m");
+    EXPECT_EQ(at.actions(), lines{});
+    EXPECT_EQ(at.states(), "ERROR FREE");
+}
+
+TEST(decide, a_commit_made_without_a_ghost_is_taken_back_too) {
+    auto at = held_with_job({0});
+    auto& pod = at.placed(at.jobs[0], "exec-1", 0);
+    world::let_in(pod, 0, "node-a", false);
+    at.jobs[0].spec.creation_request.reset();
+    EXPECT_EQ(at.actions(), lines{}) << "the one patch of the gate path cannot be taken back";
+    pod.metadata.annotations[std::string(names::slot_ghost)] = "";
+    EXPECT_EQ(at.actions(), lines{"withdraw exec-1"});
+}
+
+TEST(decide, a_taint_is_handed_over_in_one_write) {
+    world at{{"node-a"}};
+    at.testbed.spec.isolation = "Taint";
+    at.testbed.metadata.deletion_timestamp.emplace();
+    at.nodes["node-a"].taints = {{"esi.tu-berlin.de/testbed", "tb-uid", "NoSchedule"}};
+    for (int born : {30, 20}) {
+        auto other = world::make_testbed("other", fmt::format("uid-{}", born), born);
+        other.spec.isolation = "Taint";
+        other.status.layout = at.testbed.status.layout;
+        at.others.push_back(other);
+    }
+    EXPECT_EQ(at.actions(), lines{"node-a taint uid-20"});
+    at.others.clear();
+    EXPECT_EQ(at.actions(), lines{"node-a untaint"});
+}
+
+TEST(decide, pods_that_run_beside_tainted_slots_are_reported) {
+    world at{{"node-a"}};
+    at.testbed.spec.isolation = "Taint";
+    at.nodes["node-a"].taints = {{"esi.tu-berlin.de/testbed", "tb-uid", "NoSchedule"}};
+    at.all_ghosts();
+    EXPECT_EQ(at.condition("Isolated").message, "every node carries the taint");
+    at.stranger("early", "node-a", "100m");
+    EXPECT_EQ(at.condition("Isolated").status, "True");
+    EXPECT_EQ(at.condition("Isolated").message,
+              "every node carries the taint; 1 pod of others runs there beside the slots and stays: "
+              "other/early");
+}
+
+TEST(report_pause, big_testbeds_are_reported_twice_in_a_second_at_most) {
+    model::testbed_status status;
+    status.counts = model::slot_counts{100, 200, 0, 0, 0, 0};
+    EXPECT_EQ(report_pause(status, false), milliseconds(0));
+    status.counts->total = 201;
+    EXPECT_EQ(report_pause(status, false), milliseconds(500));
+    EXPECT_EQ(report_pause(status, true), milliseconds(1000));
 }
 
 }  // namespace

@@ -24,6 +24,16 @@ bool wants_taint(const model::testbed& testbed, const model::node& node) {
     });
 }
 
+/// Who takes over on a node that we give up; empty: nobody.
+std::string heir_of(const model::node& node, const view& seen) {
+    testbed_pointer heir;
+    for (const auto& other : seen.others) {
+        if (!wants_taint(*other, node)) continue;
+        if (!heir || model::older(other->metadata, heir->metadata)) heir = other;
+    }
+    return heir ? heir->metadata.uid : std::string{};
+}
+
 }  // namespace
 
 bool is_shielded(const model::node& node, const view& seen) {
@@ -57,7 +67,9 @@ std::vector<taint_change> taint_changes(const view& seen, const model::testbed_l
             continue;
         }
         for (const auto& present : node.node->taints) {
-            if (is_esi_taint(present) && present.value == uid) out.push_back({name, {}});
+            if (is_esi_taint(present) && present.value == uid) {
+                out.push_back({name, heir_of(*node.node, seen)});
+            }
         }
     }
     return out;

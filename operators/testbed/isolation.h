@@ -18,12 +18,13 @@ bool is_shielded(const model::node& node, const view& seen);
 
 struct taint_change {
     std::string node;
-    /// Value to set; empty: remove ours.
+    /// Value to set (ours, or that of the Testbed that takes over from us); empty: remove ours.
     std::string value;
 };
 
 /// Which nodes' taints must change. Sets on the nodes of `layout` while isolation is Taint and
-/// `wanted`; removes ours from all other nodes.
+/// `wanted`; gives ours up on all other nodes: to the oldest of the others that want theirs there
+/// in one write, so that the node is never open in between, else it is removed.
 std::vector<taint_change> taint_changes(const view& seen, const model::testbed_layout& layout,
                                         bool wanted);
 

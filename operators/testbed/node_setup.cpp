@@ -58,18 +58,19 @@ node_choice choose_nodes(const model::testbed& testbed, const std::vector<node_v
     out.fitting = static_cast<int>(fitting.size());
     if (count < 1 || out.fitting < count) return out;
     fitting.resize(static_cast<std::size_t>(count));
-    for (const auto& chosen : fitting) {
-        const auto id = std::to_string(out.names.size());
-        out.names.push_back(chosen.node->metadata.name);
-        if (chosen.node->metadata.label(testbed.spec.node_label) != id) {
-            out.changes.push_back({chosen.node, id});
-        }
-    }
+    for (const auto& chosen : fitting) out.names.push_back(chosen.node->metadata.name);
+    // Labels go before others come: no number is there twice in between, but where nodes swap theirs.
     for (const auto& seen : nodes) {
         const auto& meta = seen.node->metadata;
         if (!meta.labels.contains(testbed.spec.node_label)) continue;
         if (std::find(out.names.begin(), out.names.end(), meta.name) != out.names.end()) continue;
         out.changes.push_back({seen.node, std::nullopt});
+    }
+    int next = 0;
+    for (const auto& chosen : fitting) {
+        const auto id = std::to_string(next++);
+        if (chosen.node->metadata.label(testbed.spec.node_label) == id) continue;
+        out.changes.push_back({chosen.node, id});
     }
     return out;
 }

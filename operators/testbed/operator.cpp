@@ -16,8 +16,6 @@ namespace {
 
 /// How soon a reconcile looks whether its own last writes have come back; events are faster.
 constexpr milliseconds own_writes_pause{20};
-/// While there is something to do, the report waits for the end of it, at most so long.
-constexpr milliseconds acting_pause{1000};
 
 asio::awaitable<http::server_reply> answer_extender(result<std::string> (*verb)(std::string_view),
                                                     http::server_request request) {
@@ -196,8 +194,7 @@ asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::
 
     // What was done comes back as events; the look after the last action writes the report, unless
     // there is no end of actions. A big Testbed's report is long: not at every step.
-    const bool many = decided.status.counts && decided.status.counts->total > many_slots;
-    const auto pause = acts ? acting_pause : many ? many_slots_pause : milliseconds(0);
+    const auto pause = report_pause(decided.status, acts);
     if (known->status_written) {
         const auto since = around_.time.now() - *known->status_written;
         if (since < pause) {

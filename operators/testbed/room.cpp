@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t one_pod = 1000;
 
-bool in_a_slot(const model::pod& pod) {
+bool says_it_is_in_a_slot(const model::pod& pod) {
     return !pod.run().empty() && !pod.metadata.annotation(model::names::slot).empty();
 }
 
@@ -21,7 +21,7 @@ model::amounts demand_on(const rivals::elder& other, const model::node& node) {
     model::amounts out;
     auto times = [](const model::resource_list& size, int slots) {
         auto amounts = slot_amounts(size);
-        for (auto& [name, amount] : amounts) amount *= slots;
+        for (auto& [name, amount] : amounts) amount = model::times(amount, slots);
         return amounts;
     };
     const auto& testbed = *other.testbed;
@@ -61,7 +61,7 @@ model::amounts left_after(const model::node& node, const std::vector<pod_pointer
     auto out = node.allocatable;
     for (const auto& pod : pods) {
         if (!pod->live()) continue;
-        for (const auto& [name, amount] : taken_by(*pod)) out[name] -= amount;
+        model::take(out, taken_by(*pod));
     }
     return out;
 }
@@ -90,12 +90,10 @@ rivals rivals_of(const view& seen) {
 }
 
 node_room room_on(const view& seen, const rivals& others, const node_view& node,
-                  const model::testbed_layout& layout) {
+                  const model::testbed_layout& layout, const std::set<std::string_view>& in_slots) {
     node_room out;
     if (!node.node) return out;
     out.allocatable = node.node->allocatable;
-    const auto own_key = seen.testbed->metadata.key().text();
-
     std::map<std::string, model::amounts> demands;
     for (const auto& [key, other] : others.older) {
         auto demand = demand_on(other, *node.node);
@@ -104,12 +102,10 @@ node_room room_on(const view& seen, const rivals& others, const node_view& node,
     for (const auto& pod : node.pods) {
         if (!pod->live()) continue;
         const auto key = testbed_key_of(*pod);
-        const bool of_a_slot = pod->is_ghost() || in_a_slot(*pod);
-        if (!key.empty() && of_a_slot) {
-            if (key == own_key && (!pod->is_ghost() || is_own_ghost(*pod, *seen.testbed))) continue;
-            if (pod->is_ghost() && others.younger.contains(key)) continue;
-            if (demands.contains(key)) continue;
-        }
+        if (in_slots.contains(pod->metadata.uid) || is_own_ghost(*pod, *seen.testbed)) continue;
+        if (pod->is_ghost() && others.younger.contains(key)) continue;
+        // Of an older Testbed's its whole demand counts.
+        if ((pod->is_ghost() || says_it_is_in_a_slot(*pod)) && demands.contains(key)) continue;
         auto takes = taken_by(*pod);
         model::add(out.foreign, takes);
         out.consumers.push_back({pod->metadata.key().text(), std::move(takes)});
@@ -132,13 +128,14 @@ std::string describe_shortage(const node_room& room, const model::testbed_layout
     std::vector<std::string> missing;
     std::string first;
     for (const auto& [name, amount] : slot_amounts(layout.resources_per_slot)) {
-        const auto wanted = amount * layout.slots_per_node;
+        const auto wanted = model::times(amount, layout.slots_per_node);
         const auto others = amount_of(room.foreign, name);
         const auto there = amount_of(room.allocatable, name);
-        if (others + wanted <= there) continue;
+        const auto needed = model::plus(others, wanted);
+        if (needed <= there) continue;
         if (first.empty()) first = name;
         missing.push_back(fmt::format("{} {} missing ({} slots need {}, others take {} of {})",
-                                      model::show(name, others + wanted - there), name,
+                                      model::show(name, needed - there), name,
                                       layout.slots_per_node, model::show(name, wanted),
                                       model::show(name, others), model::show(name, there)));
     }

@@ -160,6 +160,32 @@ struct writer {
         }
     }
 
+    /// Pods of others on the nodes: there before the taint (which evicts nobody), or tolerating it.
+    std::string pods_beside() const {
+        std::set<std::string_view> of_testbeds;
+        for (const auto& slot : all.slots) {
+            for (const auto& pod : slot.in.job_pods) of_testbeds.insert(pod->metadata.uid);
+        }
+        std::vector<std::string> names;
+        std::size_t count = 0;
+        for (const auto& [name, node] : all.nodes) {
+            if (!node.seen) continue;
+            for (const auto& pod : node.seen->pods) {
+                if (!pod->live() || pod->is_ghost()) continue;
+                if (of_testbeds.contains(pod->metadata.uid) || !testbed_key_of(*pod).empty()) {
+                    continue;
+                }
+                ++count;
+                if (names.size() < 5) names.push_back(pod->metadata.key().text());
+            }
+        }
+        if (count == 0) return {};
+        return fmt::format("; {} {} there beside the slots and {}: {}{}", count,
+                           count == 1 ? "pod of others runs" : "pods of others run",
+                           count == 1 ? "stays" : "stay", fmt::join(names, ", "),
+                           count > names.size() ? ", ..." : "");
+    }
+
     void judge_isolation() {
         if (seen.testbed->spec.isolation != "Taint") {
             std::set<std::string> schedulers;
@@ -189,7 +215,7 @@ struct writer {
             if (!node.shielded) open.push_back(name);
         }
         if (open.empty()) {
-            set("Isolated", true, "Tainted", "every node carries the taint");
+            set("Isolated", true, "Tainted", "every node carries the taint" + pods_beside());
         } else {
             if (open.size() > 8) open.resize(8);
             set("Isolated", false, "NotTainted",
@@ -199,6 +225,12 @@ struct writer {
 };
 
 }  // namespace
+
+milliseconds report_pause(const model::testbed_status& next, bool acts) {
+    if (acts) return acting_pause;
+    const bool many = next.counts && next.counts->total > many_slots;
+    return many ? many_slots_pause : milliseconds(0);
+}
 
 model::testbed_status report(const view& seen, const wanted_layout& wanted, const assessment& all,
                              wall_time wall) {

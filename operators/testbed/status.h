@@ -10,8 +10,13 @@ namespace esi::testbed {
 /// Above this many slots status is written at most once in 500 ms.
 inline constexpr int many_slots = 200;
 inline constexpr milliseconds many_slots_pause{500};
+/// While there is something to do, the report waits for the end of it, at most so long.
+inline constexpr milliseconds acting_pause{1000};
 /// Above this many slots `slots` is left out (condition SlotsListed=False).
 inline constexpr int most_listed_slots = 4000;
+
+/// How long after the last report the next one may be written; `acts`: there are actions to take.
+milliseconds report_pause(const model::testbed_status& next, bool acts);
 
 /// The status for the layout of `all`. Depends on `wall` only for the transition times of
 /// conditions that flip.

@@ -37,7 +37,7 @@ node_look judge_node(const std::vector<model::pod>& on_node, const model::node& 
     auto free = node.allocatable;
     for (const auto& other : on_node) {
         if (!other.live()) continue;
-        for (const auto& [name, amount] : taken_by(other)) free[name] -= amount;
+        model::take(free, taken_by(other));
         if (other.testbed() != testbed.metadata.key()) continue;
         if (is_own_ghost(other, testbed)) {
             if (other.metadata.annotation(names::node) == place.node &&
@@ -50,7 +50,7 @@ node_look judge_node(const std::vector<model::pod>& on_node, const model::node& 
                 fmt::format("pod {} is in slot {}", other.metadata.key().text(), place.position);
         }
     }
-    for (const auto& [name, amount] : on_the_way) free[name] -= amount;
+    model::take(free, on_the_way);
     if (out.ghost_stands || !out.obstacle.empty()) return out;
     if (auto missing = missing_resource(free, taken_by(pod))) {
         const auto wanted = taken_by(pod);
@@ -79,7 +79,7 @@ json commit_patch(const model::pod& pod, const grid::slot& place, const std::str
           {{"annotations",
             {{names::slot, std::to_string(place.position)},
              {names::slot_node, place.node},
-             {names::slot_ghost, ghost_uid.empty() ? json(nullptr) : json(ghost_uid)}}}}}},
+             {names::slot_ghost, ghost_uid}}}}}},
         pod.metadata.uid, pod.metadata.resource_version);
 }
 

@@ -53,7 +53,9 @@ node_look judge_node(const std::vector<model::pod>& on_node, const model::node& 
 /// Guarded by the pod's uid and resourceVersion.
 nlohmann::json let_in_patch(const model::pod& pod, const grid::slot& place);
 
-/// The commit of the extender path: annotations only. `ghost_uid` may be empty.
+/// The commit of the extender path: annotations only. `ghost_uid` is empty where no ghost stands;
+/// the annotation is there all the same, as it tells a commit, which can be taken back, from the
+/// patch above.
 nlohmann::json commit_patch(const model::pod& pod, const grid::slot& place,
                             const std::string& ghost_uid);
 /// Takes that commit back.

@@ -151,6 +151,8 @@ TEST(look, a_slot_is_open_when_it_is_empty_and_the_room_is_there) {
     EXPECT_EQ(
         judge({at.stranger("s", "node-a", "1000m")}, model::to_amounts(resources("600m", "1Gi"))),
         "node-a has 400m cpu left, pod default/exec-1 needs 600m");
+    // More than any number has: bound by nodeName, past every check.
+    EXPECT_NE(judge({at.stranger("s", "node-a", "9000P"), at.stranger("t", "node-a", "9000P")}), "");
     at.jobs.reserve(2);
     auto& job = at.job("j", {0});
     auto other = at.placed(job, "other", 0);
@@ -226,6 +228,20 @@ TEST(node_setup, the_least_requested_nodes_that_fit_are_numbered) {
     ASSERT_EQ(again.changes.size(), 1u);
     EXPECT_EQ(again.changes[0].node->metadata.name, "node-c");
     EXPECT_FALSE(again.changes[0].value);
+    // A number is taken from one node before it is given to another.
+    at.nodes["node-b"].metadata.labels.clear();
+    at.nodes["node-c"].metadata.labels = {{"tuberlin.de/slots", "0"}};
+    auto moved = choose(2);
+    ASSERT_EQ(moved.changes.size(), 2u);
+    EXPECT_EQ(moved.changes[0].node->metadata.name, "node-c");
+    EXPECT_EQ(moved.changes[1].value, "0");
+}
+
+TEST(swap, a_commit_is_marked_also_where_no_ghost_stands) {
+    auto body = commit_patch(gated(), {3, "node-a", 0, 1}, "");
+    EXPECT_EQ(body["metadata"]["annotations"],
+              json::parse(R"({"esi.tu-berlin.de/slot":"3","esi.tu-berlin.de/slot-node":"node-a",
+                              "esi.tu-berlin.de/slot-ghost":""})"));
 }
 
 }  // namespace

@@ -39,11 +39,20 @@ struct view {
     std::vector<job_pointer> jobs;
 };
 
-/// Somebody uses the Testbed, or says so: layout and finalizer stand still.
+/// Somebody uses the Testbed: layout and finalizer stand still. Only the hold's token counts, as it
+/// does for who wants to take the Testbed; labels alone are a leftover.
 bool is_held(const model::testbed& testbed);
 
 /// A pod that this Testbed itself made to fill a slot: label and controller reference agree.
 bool is_own_ghost(const model::pod& pod, const model::testbed& testbed);
+
+/// A pod that was a ghost of this Testbed until somebody took its labels or its owner away: it still
+/// has the name, which holds the Testbed's uid. It would keep slot and name for ever.
+bool is_damaged_ghost(const model::pod& pod, const model::testbed& testbed);
+
+/// The Testbed that a job's order means, in the job's own namespace where the order names none; an
+/// empty name without an order.
+model::object_key testbed_of(const model::batchjob& job);
 
 /// "namespace/name" of a Testbed, as pods carry it in their two labels; empty without them.
 std::string testbed_key_of(const model::pod& pod);

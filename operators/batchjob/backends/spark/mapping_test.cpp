@@ -75,14 +75,8 @@ TEST(spark_mapping, a_plain_job_on_the_gate_path) {
           "labels": {"esi.tu-berlin.de/job": "a", "esi.tu-berlin.de/testbed": "bed",
                      "esi.tu-berlin.de/testbed-namespace": "beds"},
           "annotations": {"esi.tu-berlin.de/run": "s.7.1", "esi.tu-berlin.de/slots": "3,5"},
-          "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution":
-            {"nodeSelectorTerms": [{"matchExpressions":
-              [{"key": "example.com/slots", "operator": "Exists"}]}]}}},
           "template": {"spec": {
             "containers": [{"name": "spark-kubernetes-executor"}],
-            "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution":
-              {"nodeSelectorTerms": [{"matchExpressions":
-                [{"key": "example.com/slots", "operator": "Exists"}]}]}}},
             "schedulerName": "default-scheduler", "priorityClassName": "esi-job",
             "tolerations": [{"key": "esi.tu-berlin.de/testbed", "operator": "Exists"}],
             "schedulingGates": [{"name": "esi.tu-berlin.de/slot"}]
@@ -104,6 +98,11 @@ TEST(spark_mapping, the_extender_path_has_no_gate_and_its_own_scheduler_and_clas
     EXPECT_EQ(pod["schedulerName"], "external-scheduler");
     EXPECT_EQ(pod["priorityClassName"], "esi-extender");
     EXPECT_EQ(spec["sparkConf"]["spark.kubernetes.executor.scheduler.name"], "external-scheduler");
+    // The extender is asked about the testbed's nodes, not about the whole cluster.
+    EXPECT_EQ(pod["affinity"],
+              parse(R"({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution":
+                {"nodeSelectorTerms": [{"matchExpressions":
+                  [{"key": "example.com/slots", "operator": "Exists"}]}]}}})"));
 }
 
 TEST(spark_mapping, volumes_mounts_and_tolerations_move_into_the_templates) {
@@ -147,12 +146,32 @@ TEST(spark_mapping, volumes_mounts_and_tolerations_move_into_the_templates) {
                         {"key":"esi.tu-berlin.de/testbed","operator":"Exists"}])"));
 }
 
+TEST(spark_mapping, a_drivers_other_affinity_does_not_let_it_onto_the_testbed) {
+    const auto got = map_spec(R"({"driver": {"affinity": {"podAntiAffinity": {}}}, "executor":{}})");
+    ASSERT_TRUE(got) << got.error().text;
+    EXPECT_EQ(got->object["spec"]["driver"]["template"]["spec"]["affinity"],
+              parse(R"({"podAntiAffinity": {}, "nodeAffinity":
+                {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms":
+                  [{"matchExpressions": [{"key": "example.com/slots",
+                                          "operator": "DoesNotExist"}]}]}}})"));
+}
+
 TEST(spark_mapping, affinity_is_added_to_every_required_term_and_the_drivers_own_is_kept) {
-    const auto got = map_spec(R"({
+    const std::string given = R"({
       "driver": {"affinity": {"nodeAffinity": {}, "podAffinity": {}}},
       "executor": {"affinity": {"podAntiAffinity": {}, "nodeAffinity":
         {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
-          {"matchExpressions": [{"key": "zone", "operator": "Exists"}]}, {"matchFields": []}]}}}}})");
+          {"matchExpressions": [{"key": "zone", "operator": "Exists"}]}, {"matchFields": []}]}}}}})";
+    const auto gated = map_spec(given);
+    ASSERT_TRUE(gated) << gated.error().text;
+    EXPECT_EQ(gated->object["spec"]["executor"]["template"]["spec"]["affinity"]["nodeAffinity"]
+                           ["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"],
+              parse(R"([{"matchExpressions": [{"key": "zone", "operator": "Exists"}]},
+                        {"matchFields": []}])"))
+        << "the gate's pin is enough: a label taken off while held keeps nobody out";
+    placement_options options;
+    options.extender = true;
+    const auto got = map(request_for(given), options, size_from::slot);
     ASSERT_TRUE(got) << got.error().text;
     const auto& spec = got->object["spec"];
     EXPECT_EQ(spec["driver"]["template"]["spec"]["affinity"],
@@ -227,7 +246,6 @@ TEST(spark_mapping, what_slots_exclude_is_refused) {
         {R"({"executor":{"tolerations":1}})", "SpecMalformed",
          "executor.tolerations must be a list"},
         {R"({"driver":{"volumeMounts":1}})", "SpecMalformed", "driver.volumeMounts must be a list"},
-        {R"({"executor":{"affinity":{"nodeAffinity":1}}})", "SpecMalformed", "executor.affinity"},
     };
     for (const auto& [spec, reason, words] : rows) {
         const auto got = map_spec(spec);

@@ -144,9 +144,10 @@ public:
         copy("affinity", *pod_, "affinity");
     }
 
-    bool has_affinity() const {
+    bool has_node_affinity() const {
         const auto at = pod_->find("affinity");
-        return at != pod_->end() && at->is_object() && !at->empty();
+        return at != pod_->end() && at->is_object() && at->contains("nodeAffinity") &&
+               !(*at)["nodeAffinity"].is_null();
     }
 
     bool require_node(const json& requirement) {
@@ -249,11 +250,15 @@ std::optional<refusal> fill_templates(json& spec, const build_request& request,
     }
 
     if (!request.node_label.empty()) {
-        if (!driver.has_affinity() &&
+        if (!driver.has_node_affinity() &&
             !driver.require_node({{"key", request.node_label}, {"operator", "DoesNotExist"}})) {
             return driver.fault();
         }
-        if (!executor.require_node({{"key", request.node_label}, {"operator", "Exists"}})) {
+        // On the gate path the pin says where a pod goes, and a label that is taken off while the
+        // layout is held must not keep it out of its slot. The extender is asked about every node
+        // that is left: there the label spares it the rest of the cluster.
+        if (options.extender &&
+            !executor.require_node({{"key", request.node_label}, {"operator", "Exists"}})) {
             return executor.fault();
         }
     }

@@ -394,7 +394,8 @@ ordered_json external(const model::scheduling& of) {
                        (acquired->reason != "TestbedMissing" && acquired->reason != "JobMissing");
     ordered_json out;
     out["name"] = of.metadata.name;
-    out["state"] = begun ? known_or_null(of.status.state, scheduling_states) : ordered_json(nullptr);
+    out["state"] =
+        begun ? known_or_null(of.status.state, scheduling_states) : ordered_json(nullptr);
     auto& jobs = out["jobStatus"] = ordered_json::array();
     for (const auto& job : of.status.job_states) {
         if (!begun) break;

@@ -1,0 +1,275 @@
+// The actor's way of letting job pods in, on both paths: the token once more, live; one live list of
+// the node; ghost out, pod in.
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "kube/resource.h"
+#include "model/json.h"
+#include "model/names.h"
+#include "testbed/act.h"
+
+namespace esi::testbed {
+
+namespace names = model::names;
+namespace types = kube::types;
+
+namespace {
+
+/// A removed ghost is looked for this many times, 5 ms apart at first.
+constexpr int most_looks = 6;
+constexpr int most_steps = 24;
+
+result<std::vector<model::pod>> decode_pods(std::string_view text) {
+    simdjson::dom::parser parser;
+    simdjson::dom::element root;
+    simdjson::dom::array items;
+    if (parser.parse(text.data(), text.size()).get(root) != simdjson::SUCCESS) {
+        return fail(errc::decode, "PodList is not JSON");
+    }
+    std::vector<model::pod> out;
+    simdjson::dom::element list;
+    if (root["items"].get(list) != simdjson::SUCCESS || list.is_null()) return out;
+    if (list.get(items) != simdjson::SUCCESS) return fail(errc::decode, "PodList without items");
+    for (auto item : items) {
+        auto pod = model::decode<model::pod>(item);
+        // A pod that cannot be understood may hold any room: no judgement without it.
+        if (!pod) return std::unexpected(pod.error());
+        out.push_back(std::move(*pod));
+    }
+    return out;
+}
+
+}  // namespace
+
+/// The token once more, live: before anything is opened, the Testbed must still show the hold and
+/// the job must still have these orders and this placement.
+asio::awaitable<void> actor::confirm(std::shared_ptr<pass> at) {
+    std::map<model::object_key, std::vector<const slot_assessment*>> jobs;
+    for (const auto& what : at->todo) {
+        const slot_assessment* slot = nullptr;
+        if (auto* in = std::get_if<swap_in>(&what)) slot = &in->slot;
+        if (auto* decided = std::get_if<commit_placement>(&what)) slot = &decided->slot;
+        if (slot) jobs[slot->assigned->metadata.key()].push_back(slot);
+    }
+    if (jobs.empty()) co_return;
+    const auto& meta = at->seen.testbed->metadata;
+    auto text = co_await api_.get(types::testbed, meta.namespace_, meta.name);
+    if (!text) {
+        failed(at, "testbed not read", text.error());
+        co_return;
+    }
+    auto testbed = model::decode<model::testbed>(*text, "Testbed");
+    if (!testbed || testbed->metadata.uid != meta.uid) co_return;
+    for (const auto& [key, slots] : jobs) {
+        auto answer = co_await api_.get(types::batchjob, key.namespace_, key.name);
+        if (!answer) {
+            failed(at, "job not read", answer.error());
+            continue;
+        }
+        auto job = model::decode<model::batchjob>(*answer, "BatchJob");
+        if (!job || !has_right(*job, *testbed)) continue;
+        for (const auto* slot : slots) {
+            const auto& pod = slot->placed->metadata;
+            if (job->metadata.uid != slot->assigned->metadata.uid ||
+                slot->placed->run() != job->spec.creation_request->run) {
+                continue;
+            }
+            for (const auto& placement : job->status.placements) {
+                if (placement.slot == slot->in.place.position && placement.pod_uid == pod.uid) {
+                    at->confirmed.insert(pod.uid);
+                }
+            }
+        }
+    }
+}
+
+asio::awaitable<result<node_look>> actor::look_at(std::shared_ptr<pass> at, slot_assessment slot,
+                                                  model::pod pod) {
+    const auto& place = slot.in.place;
+    kube::list_options options;
+    options.field_selector = "spec.nodeName=" + place.node;
+    auto text = co_await api_.list(types::pod, "", options);
+    if (!text) co_return std::unexpected(text.error());
+    auto pods = decode_pods(*text);
+    if (!pods) co_return std::unexpected(pods.error());
+    auto seen = at->seen.nodes.find(place.node);
+    if (seen == at->seen.nodes.end() || !seen->second.node) {
+        co_return fail(errc::not_found, "node " + place.node + " is gone");
+    }
+    std::set<std::string> listed;
+    for (const auto& other : *pods) listed.insert(other.metadata.uid);
+    std::map<std::string, model::amounts> waiting;
+    for (const auto& other : at->seen.pods) {
+        if (other->is_ghost() || other->bound() || other->terminal() || !grid::let_in(*other))
+            continue;
+        if (other->metadata.annotation(names::slot_node) != place.node) continue;
+        waiting[other->metadata.uid] = taken_by(*other);
+    }
+    for (const auto& [node, other] : at->let_in) {
+        if (node == place.node) waiting[other.metadata.uid] = taken_by(other);
+    }
+    model::amounts on_the_way;
+    for (const auto& [uid, amounts] : waiting) {
+        if (!listed.contains(uid) && uid != pod.metadata.uid) model::add(on_the_way, amounts);
+    }
+    co_return judge_node(*pods, *seen->second.node, place, *at->seen.testbed, pod, on_the_way);
+}
+
+asio::awaitable<void> actor::swap(std::shared_ptr<pass> at, slot_assessment slot) {
+    const auto uid = slot.placed->metadata.uid;
+    if (!at->confirmed.contains(uid)) {
+        at->again_in(milliseconds(100));
+        co_return;
+    }
+    const auto& place = slot.in.place;
+    model::pod pod = *slot.placed;
+    auto& so_far = at->known->swaps[uid];
+    // Each attempt begins with a nomination of its own; one that waits for room keeps what it set.
+    const bool waited = so_far.blocked;
+    const bool nominated = so_far.nominated;
+    so_far = {};
+    so_far.nominated = waited && nominated;
+    bool ghost_stands = slot.in.ghost != nullptr;
+    int looks = 0;
+    if (waited && !ghost_stands && !pod.nominated_node_name.empty()) {
+        auto seen = co_await look_at(at, slot, pod);
+        if (!seen || seen->ghost_stands || !seen->obstacle.empty()) {
+            so_far.blocked = true;
+            at->again_in(seconds(1));
+            co_return;
+        }
+        so_far.nominated = false;
+    }
+    for (int step = 0; step < most_steps; ++step) {
+        const swap_view now{&pod, ghost_stands, !slot.in.job_pods.empty(), place.node,
+                            slot.has_room};
+        switch (next_step(now, so_far)) {
+            case swap_step::wait:
+                so_far.blocked = true;
+                co_return;
+            case swap_step::clear_nomination: {
+                auto done = co_await patch_pod(at, pod, nomination_patch(pod, ""), "status");
+                if (!done) {
+                    failed(at, "nomination not cleared", done.error());
+                    co_return;
+                }
+                pod = std::move(*done);
+                break;
+            }
+            case swap_step::nominate: {
+                auto done =
+                    co_await patch_pod(at, pod, nomination_patch(pod, place.node), "status");
+                if (!done) {
+                    failed(at, "pod not nominated", done.error());
+                    co_return;
+                }
+                pod = std::move(*done);
+                so_far = {};
+                so_far.nominated = true;
+                break;
+            }
+            case swap_step::read_back: {
+                auto text =
+                    co_await api_.get(types::pod, pod.metadata.namespace_, pod.metadata.name);
+                auto read = text ? model::decode<model::pod>(*text, "Pod")
+                                 : result<model::pod>(std::unexpected(text.error()));
+                if (!read || read->metadata.uid != uid) {
+                    if (!read) failed(at, "pod not read", read.error());
+                    co_return;
+                }
+                pod = std::move(*read);
+                so_far.read_back = !pod.nominated_node_name.empty();
+                break;
+            }
+            case swap_step::remove_ghost: {
+                const bool gone = co_await remove_pod(
+                    at, slot.in.ghost, kube::preconditions(slot.in.ghost->metadata.uid), 0);
+                if (!gone) co_return;
+                gaps_.ghost_went(uid);
+                ghost_stands = false;
+                break;
+            }
+            case swap_step::look: {
+                auto seen = co_await look_at(at, slot, pod);
+                if (!seen) {
+                    failed(at, "node not looked at", seen.error());
+                    co_return;
+                }
+                if (seen->ghost_stands && ++looks < most_looks) {
+                    co_await time_.sleep_for(milliseconds(5) * (1 << looks));
+                    break;
+                }
+                if (seen->ghost_stands || !seen->obstacle.empty()) {
+                    log::info("pod waits at its slot",
+                              {{"pod", pod.metadata.key().text()},
+                               {"why",
+                                seen->ghost_stands ? "its ghost is still there" : seen->obstacle}});
+                    so_far.blocked = true;
+                    so_far.obstacle = seen->obstacle;
+                    at->again_in(seen->ghost_stands ? milliseconds(200) : milliseconds(1000));
+                    co_return;
+                }
+                so_far.saw_room = true;
+                break;
+            }
+            case swap_step::let_in: {
+                auto done = co_await patch_pod(at, pod, let_in_patch(pod, place), "");
+                if (!done) {
+                    // Changed meanwhile, perhaps its nomination: from the beginning.
+                    failed(at, "pod not let in", done.error());
+                    co_return;
+                }
+                at->known->let_in_since[uid] = time_.now();
+                log::info("pod let in", {{"pod", pod.metadata.key().text()},
+                                         {"slot", place.position},
+                                         {"node", place.node}});
+                at->let_in.emplace_back(place.node, std::move(*done));
+                at->known->swaps.erase(uid);
+                co_return;
+            }
+        }
+    }
+    at->again_in(milliseconds(200));
+}
+
+asio::awaitable<void> actor::commit(std::shared_ptr<pass> at, slot_assessment slot) {
+    const auto& pod = *slot.placed;
+    if (!at->confirmed.contains(pod.metadata.uid)) {
+        at->again_in(milliseconds(100));
+        co_return;
+    }
+    const auto& ghost = slot.in.ghost;
+    auto seen = co_await look_at(at, slot, pod);
+    if (!seen) {
+        failed(at, "node not looked at", seen.error());
+        co_return;
+    }
+    if (!seen->obstacle.empty()) {
+        log::info("pod waits at its slot",
+                  {{"pod", pod.metadata.key().text()}, {"why", seen->obstacle}});
+        at->again_in(seconds(1));
+        co_return;
+    }
+    auto done = co_await patch_pod(
+        at, pod, commit_patch(pod, slot.in.place, ghost ? ghost->metadata.uid : std::string{}), "");
+    if (!done) {
+        failed(at, "placement not committed", done.error());
+        co_return;
+    }
+    at->known->let_in_since[pod.metadata.uid] = time_.now();
+    if (!ghost) co_return;
+    co_await remove_pod(at, ghost, kube::preconditions(ghost->metadata.uid), 0);
+    gaps_.ghost_went(pod.metadata.uid);
+}
+
+asio::awaitable<void> actor::take_back(std::shared_ptr<pass> at, pod_pointer pod) {
+    if (!pod->nominated_node_name.empty() && !grid::let_in(*pod)) {
+        auto done = co_await patch_pod(at, *pod, nomination_patch(*pod, ""), "status");
+        if (!done) failed(at, "nomination not withdrawn", done.error());
+        co_return;
+    }
+    auto done = co_await patch_pod(at, *pod, uncommit_patch(*pod), "");
+    if (!done) failed(at, "placement not withdrawn", done.error());
+}
+
+}  // namespace esi::testbed
