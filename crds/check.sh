@@ -45,7 +45,9 @@ for file in "$here"/refused/*.yaml; do
     for ((i = 1; i < count; i++)); do
         said=$(kubectl apply -f "$work/doc.$i" 2>&1) || fail "$name" "document $i: $said"
     done
-    if said=$(kubectl apply -f "$work/doc.$count" 2>&1); then
+    how=(apply)
+    grep -q '^status:' "$work/doc.$count" && how=(replace --subresource=status)
+    if said=$(kubectl "${how[@]}" -f "$work/doc.$count" 2>&1); then
         fail "$name" "was accepted"
     elif [[ $said != *"$expect"* ]]; then
         fail "$name" "expected \"$expect\", got: $said"

@@ -75,9 +75,9 @@ double resident_bytes() {
     return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-/// Large buffers (lists, big objects, patches) live for moments: each gets pages of its own, which go
-/// back to the system with it. glibc would otherwise raise the threshold with the first such buffer
-/// and keep the next ones in the heap for good (mallopt(3), "dynamic mmap threshold").
+/// Large buffers (lists, big objects, patches) live for moments: each gets pages of its own, which
+/// go back to the system with it. glibc would otherwise raise the threshold with the first such
+/// buffer and keep the next ones in the heap for good (mallopt(3), "dynamic mmap threshold").
 void keep_the_heap_small() {
     mallopt(M_MMAP_THRESHOLD, 128 << 10);
     mallopt(M_TRIM_THRESHOLD, 256 << 10);

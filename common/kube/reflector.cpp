@@ -20,7 +20,8 @@ using element = simdjson::dom::element;
 constexpr auto open_deadline = 30s;
 /// Of the body of a refused watch, no more than this is read.
 constexpr std::size_t refusal_limit = 64u << 10;
-/// The parser needs some ten times the length of a line; for longer ones than this that is not kept.
+/// The parser needs some ten times the length of a line; for longer ones than this that is not
+/// kept.
 constexpr std::size_t kept_line = 32u << 10;
 
 std::string text_at(const element& object, std::string_view first, std::string_view second) {

@@ -100,7 +100,8 @@ public:
         for (const auto& key : absent) erase(key);
         for (auto& object : objects) {
             auto known = find(object.metadata.key());
-            if (known && known->metadata.resource_version == object.metadata.resource_version) continue;
+            if (known && known->metadata.resource_version == object.metadata.resource_version)
+                continue;
             apply(std::move(object));
         }
         synced_ = true;
@@ -122,7 +123,8 @@ private:
     /// `key` is the one in items_, which stays where it is as long as the object is filed.
     void file(const model::object_key& key, const pointer& object) {
         for (auto& entry : indexes_) {
-            for (auto& value : entry.keys(*object)) entry.filed[value].insert_or_assign(&key, object);
+            for (auto& value : entry.keys(*object))
+                entry.filed[value].insert_or_assign(&key, object);
         }
     }
     void unfile(const model::object_key& key, const T& object) {

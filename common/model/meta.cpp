@@ -31,30 +31,35 @@ bool literal(std::string_view text, std::size_t& at, char wanted) {
     return true;
 }
 
-/// ".149160123" -> microseconds, cut; at most nine digits. No fraction is zero.
+/// "Z", "+02:00", "-07:30" as minutes east of Greenwich.
+std::optional<int> offset_minutes(std::string_view text, std::size_t& at) {
+    if (literal(text, at, 'Z') || literal(text, at, 'z')) return 0;
+    if (at >= text.size() || (text[at] != '+' && text[at] != '-')) return std::nullopt;
+    const int sign = text[at++] == '-' ? -1 : 1;
+    const auto hours = digits(text, at, 2);
+    if (!hours || !literal(text, at, ':')) return std::nullopt;
+    const auto minutes = digits(text, at, 2);
+    if (!minutes) return std::nullopt;
+    return sign * (*hours * 60 + *minutes);
+}
+
+/// ".149160123" -> microseconds, cut. No fraction is zero. The API server's format date-time takes
+/// any one character for the point; an object with such a time in its status must stay readable.
 std::optional<std::int64_t> fraction(std::string_view text, std::size_t& at) {
-    if (at >= text.size() || text[at] != '.') return 0;
-    ++at;
+    auto ahead = at;
+    if (offset_minutes(text, ahead) && ahead == text.size()) return 0;
+    if (at >= text.size()) return 0;
+    do {
+        ++at;
+    } while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80);
     std::int64_t micros = 0;
     std::size_t count = 0;
     for (; at < text.size() && is_digit(text[at]); ++at, ++count) {
         if (count < 6) micros = micros * 10 + (text[at] - '0');
     }
-    if (count == 0 || count > 9) return std::nullopt;
+    if (count == 0) return std::nullopt;
     for (std::size_t i = count; i < 6; ++i) micros *= 10;
     return micros;
-}
-
-/// "Z", "+02:00", "-07:30" as minutes east of Greenwich.
-std::optional<int> offset_minutes(std::string_view text, std::size_t& at) {
-    if (literal(text, at, 'Z')) return 0;
-    if (at >= text.size() || (text[at] != '+' && text[at] != '-')) return std::nullopt;
-    const int sign = text[at++] == '-' ? -1 : 1;
-    const auto hours = digits(text, at, 2);
-    if (!hours || *hours > 23 || !literal(text, at, ':')) return std::nullopt;
-    const auto minutes = digits(text, at, 2);
-    if (!minutes || *minutes > 59) return std::nullopt;
-    return sign * (*hours * 60 + *minutes);
 }
 
 struct parts {
@@ -70,7 +75,7 @@ std::optional<parts> date_and_time(std::string_view text, std::size_t& at) {
     const auto month = digits(text, at, 2);
     if (!month || !literal(text, at, '-')) return std::nullopt;
     const auto day = digits(text, at, 2);
-    if (!day || !literal(text, at, 'T')) return std::nullopt;
+    if (!day || !(literal(text, at, 'T') || literal(text, at, 't'))) return std::nullopt;
     const std::chrono::year_month_day date{std::chrono::year(*year),
                                            std::chrono::month(static_cast<unsigned>(*month)),
                                            std::chrono::day(static_cast<unsigned>(*day))};

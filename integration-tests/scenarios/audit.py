@@ -7,9 +7,10 @@ ESI_USERS = {f"system:serviceaccount:esi-system:esi-{name}": name
              for name in ("testbed", "batchjob", "scheduling")}
 WRITES = ("create", "update", "patch", "delete", "deletecollection")
 
-#: at, done: seconds since 1970 when the request came and when it was answered.
+#: at, done: seconds since 1970 when the request came and when it was answered; decision: RBAC's word,
+#: "allow" or "forbid" (an admission plugin may refuse with 403 what RBAC allowed).
 Request = collections.namedtuple(
-    "Request", "operator user agent verb group resource sub namespace name code at done uri dry_run")
+    "Request", "operator user agent verb group resource sub namespace name code at done uri dry_run decision")
 
 
 def seconds(text):
@@ -32,7 +33,8 @@ def parse(line):
         namespace=ref.get("namespace", ""), name=ref.get("name", ""),
         code=(event.get("responseStatus") or {}).get("code", 0),
         at=seconds(event["requestReceivedTimestamp"]), done=seconds(event["stageTimestamp"]),
-        uri=event.get("requestURI", ""), dry_run="dryRun=" in event.get("requestURI", ""))
+        uri=event.get("requestURI", ""), dry_run="dryRun=" in event.get("requestURI", ""),
+        decision=(event.get("annotations") or {}).get("authorization.k8s.io/decision", ""))
 
 
 class AuditLog:

@@ -337,7 +337,7 @@ def measure(options, folder, plane, operators):
         large = memory(operators)
         start_in_large(api, options.nodes, options.large_runs, log)
     log.close()
-    shown = f"{options.nodes} nodes x {SLOTS} slots"
+    shown = f"{options.nodes} nodes x {SLOTS} slots" if large else "(no large testbed)"
     print(f"\n| resident memory in MB (of that not shared with files) | idle | after {options.runs} jobs | {shown} |"
           "\n|---|---|---|---|")
     for name in idle:

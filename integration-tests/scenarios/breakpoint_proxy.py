@@ -4,10 +4,13 @@ HTTP/1.1, one connection to the API server for each of the client's. A break-poi
 request; when one matches, its action (kill the operator, pause it) runs either before the request is
 passed on, so that the API server never sees it, or after the API server has answered, so that the write
 is done and the operator does not know. Each break-point fires once.
+
+It can also refuse requests in the API server's place, as an older one would.
 """
 import asyncio
 import base64
 import collections
+import json
 import pathlib
 import re
 import ssl
@@ -50,6 +53,7 @@ class Proxy:
         self.from_client = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.from_client.load_cert_chain(cert, key)
         self.breakpoints = []
+        self.refusals = []  # [(predicate, status code, body)]
         self.lock = threading.Lock()
         self.loop = asyncio.new_event_loop()
         started = threading.Event()
@@ -84,6 +88,13 @@ class Proxy:
             self.breakpoints.append(point)
         return point
 
+    def refuse(self, matches, code, message):
+        """From now on such requests are answered with this code and a Status, and not passed on."""
+        body = json.dumps({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code,
+                           "reason": "Invalid", "message": message}).encode()
+        with self.lock:
+            self.refusals.append((matches, code, body))
+
     def clear(self):
         with self.lock:
             self.breakpoints.clear()
@@ -108,7 +119,7 @@ class Proxy:
         pending = collections.deque()  # break-points whose answer is still to come
         answers = asyncio.ensure_future(self.pass_back(upstream_reader, writer, pending))
         try:
-            await self.pass_on(reader, upstream_writer, pending)
+            await self.pass_on(reader, writer, upstream_writer, pending)
         except (OSError, ssl.SSLError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             pass
         finally:
@@ -116,13 +127,20 @@ class Proxy:
             for stream in (upstream_writer, writer):
                 stream.close()
 
-    async def pass_on(self, reader, upstream, pending):
+    async def pass_on(self, reader, writer, upstream, pending):
         while True:
             head = await reader.readuntil(b"\r\n\r\n")
             body = await self.body_of(head, reader)
             line = head.split(b"\r\n", 1)[0].decode()
             method, target, _ = line.split(" ", 2)
-            point = self.take(Request(method, target, body.decode(errors="replace")))
+            request = Request(method, target, body.decode(errors="replace"))
+            refusal = next((each for each in self.refusals if each[0](request)), None)
+            if refusal is not None:
+                writer.write(b"HTTP/1.1 %d Refused\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+                             % (refusal[1], len(refusal[2])) + refusal[2])
+                await writer.drain()
+                continue
+            point = self.take(request)
             if point is not None and point.before:
                 point.action()
                 point.hit.set()

@@ -61,8 +61,11 @@ class Scene:
     def testbed_ready(self, name="slots", timeout=PATIENCE):
         """Waits until all slots are free, as the Testbed's status says."""
         def all_free():
-            status = self.get("Testbed", name).get("status", {})
+            found = self.get("Testbed", name)
+            status = found.get("status", {})
             counts = status.get("counts") or {}
+            if status.get("observedGeneration", 0) < found.get("metadata", {}).get("generation", 0):
+                return None  # it speaks of the spec before
             return status.get("state") == "SUCCESS" and counts.get("total", 0) > 0 and \
                 counts.get("free") == counts.get("total") and status
         return self.wait(f"testbed {name} to be whole and free", all_free, timeout)

@@ -104,13 +104,13 @@ void pass::unassigned() {
     if (open_line(status_)) {
         // A Scheduling takes both away in one patch; who leaves one of them standing is a person.
         const auto& active = job_.spec.active_scheduling;
-        const auto holder = grid::scheduling_uid_of_hold(grid::hold_of_run(status_.runs.back().run));
+        const auto holder =
+            grid::scheduling_uid_of_hold(grid::hold_of_run(status_.runs.back().run));
         const bool named = active && active->uid == holder;
         const bool by_hand = job_.spec.creation_request || named;
-        const auto* text = named ? "spec.creationRequest was taken away while the job ran"
-                           : by_hand
-                               ? "spec.activeScheduling was taken away while the job ran"
-                               : "the Scheduling released the job before its run had ended";
+        const auto* text = named     ? "spec.creationRequest was taken away while the job ran"
+                           : by_hand ? "spec.activeScheduling was taken away while the job ran"
+                                     : "the Scheduling released the job before its run had ended";
         end(outcome_released, by_hand ? "ReleasedByHand" : "Released", text, stamp());
     }
     clear_assignment();
@@ -273,8 +273,8 @@ void pass::describe() {
     if (!model::find_condition(status_.conditions, "Succeeded")) {
         set("Succeeded", "False", "NotRunYet", "");
     }
-    // What was true of an older generation was looked at again, and still is: `kubectl wait` takes a
-    // condition of an older generation for not met.
+    // What was true of an older generation was looked at again, and still is: `kubectl wait` takes
+    // a condition of an older generation for not met.
     for (auto& each : status_.conditions) each.observed_generation = job_.metadata.generation;
 
     const auto* accepted = model::find_condition(status_.conditions, "Accepted");

@@ -465,8 +465,8 @@ TEST(release_in_each_state, a_job_that_is_being_deleted_lets_go_and_starts_nothi
     EXPECT_THAT(early.take_log(), ::testing::Not(::testing::Contains("create application")));
 }
 
-// The race at the release (decide.h, observedGeneration): no status without application that is only the cache's
-// word.
+// The race at the release (decide.h, observedGeneration): no status without application that is
+// only the cache's word.
 
 TEST(release_race, an_application_made_but_never_recorded_is_read_before_the_generation_moves) {
     world w;

@@ -1,5 +1,5 @@
-// The actor's way of letting job pods in, on both paths: the token once more, live; one live list of
-// the node; ghost out, pod in.
+// The actor's way of letting job pods in, on both paths: the token once more, live; one live list
+// of the node; ghost out, pod in.
 #include <fmt/format.h>
 
 #include "base/log.h"

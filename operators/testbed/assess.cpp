@@ -30,6 +30,20 @@ bool is_current(const model::pod& pod, const model::batchjob& job) {
            pod.run() == job.spec.creation_request->run;
 }
 
+/// Nobody keeps a slot closed by naming it: an unbound pod needs a run under the present hold, and
+/// where that is a job's present run, an entry in the job's placements.
+bool may_be_on_its_way(const model::pod& pod, const view& seen) {
+    if (grid::hold_of_run(pod.run()) != seen.testbed->hold()) return false;
+    for (const auto& job : seen.jobs) {
+        if (!has_right(*job, *seen.testbed) || !is_current(pod, *job)) continue;
+        const auto& placements = job->status.placements;
+        return std::any_of(placements.begin(), placements.end(), [&](const auto& placement) {
+            return placement.pod_uid == pod.metadata.uid;
+        });
+    }
+    return true;
+}
+
 /// Why a placed pod that still carries our gate, or goes by the extender, is not let in.
 std::string refusal_of(const model::pod& pod, const model::testbed_layout& layout,
                        const node_view* node) {
@@ -251,11 +265,7 @@ assessment assess(const view& seen, const model::testbed_layout& layout, const h
     std::vector<pod_pointer> stand;
     for (const auto& pod : seen.pods) {
         if (!pod->is_ghost()) {
-            // Nobody keeps a slot closed by naming it: who is not bound there needs a run under the
-            // present hold.
-            if (pod->bound() || grid::hold_of_run(pod->run()) == testbed.hold()) {
-                stand.push_back(pod);
-            }
+            if (pod->bound() || may_be_on_its_way(*pod, seen)) stand.push_back(pod);
         } else if (is_own_ghost(*pod, testbed)) {
             if (fits_layout(*pod, testbed, layout, members)) {
                 stand.push_back(pod);
@@ -318,7 +328,8 @@ assessment assess(const view& seen, const model::testbed_layout& layout, const h
         for (const auto& pod : slot.in.job_pods) {
             // Let in by us: recorded, not only called so by its own annotations.
             if (slot.placed && slot.placed->metadata.uid == pod->metadata.uid) slot.current = pod;
-            // A job that is behind its pods in the caches is no reason for a second pod in the slot.
+            // A job that is behind its pods in the caches is no reason for a second pod in the
+            // slot.
             inside |= slot.assigned && pod->bound() && !pod->metadata.deleting() &&
                       is_current(*pod, *slot.assigned);
         }

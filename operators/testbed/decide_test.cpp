@@ -604,6 +604,9 @@ TEST(decide, a_pod_that_says_it_was_let_in_is_not_believed) {
     EXPECT_EQ(at.actions(), lines{}) << "the ghost stays";
     ASSERT_EQ(at.decide().notes.size(), 1u);
     EXPECT_THAT(at.decide().notes[0].text, HasSubstr("forged gets no slot"));
+    at.jobs[0].spec.creation_request->slot_ids = {1};
+    EXPECT_EQ(at.states(), "FREE RESERVED") << "nor does it keep a slot closed";
+    at.jobs[0].spec.creation_request->slot_ids = {0};
     at.known.let_in_since["uid-forged"] = at.now - seconds(20);
     at.nodes["node-a"].unschedulable = true;
     EXPECT_EQ(at.actions(), lines{}) << "it is nobody's to delete";
@@ -704,9 +707,10 @@ TEST(decide, pods_that_run_beside_tainted_slots_are_reported) {
     EXPECT_EQ(at.condition("Isolated").message, "every node carries the taint");
     at.stranger("early", "node-a", "100m");
     EXPECT_EQ(at.condition("Isolated").status, "True");
-    EXPECT_EQ(at.condition("Isolated").message,
-              "every node carries the taint; 1 pod of others runs there beside the slots and stays: "
-              "other/early");
+    EXPECT_EQ(
+        at.condition("Isolated").message,
+        "every node carries the taint; 1 pod of others runs there beside the slots and stays: "
+        "other/early");
 }
 
 TEST(report_pause, big_testbeds_are_reported_twice_in_a_second_at_most) {

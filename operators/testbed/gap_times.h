@@ -1,6 +1,6 @@
-// The gaps of a swap, in which a slot's room belongs to nobody, as histograms. Measured from what this
-// process has done and seen; a restart loses the ones under way. Owned by the operator; decides
-// nothing.
+// The gaps of a swap, in which a slot's room belongs to nobody, as histograms. Measured from what
+// this process has done and seen; a restart loses the ones under way. Owned by the operator;
+// decides nothing.
 #pragma once
 
 #include <map>

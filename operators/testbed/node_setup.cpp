@@ -59,7 +59,8 @@ node_choice choose_nodes(const model::testbed& testbed, const std::vector<node_v
     if (count < 1 || out.fitting < count) return out;
     fitting.resize(static_cast<std::size_t>(count));
     for (const auto& chosen : fitting) out.names.push_back(chosen.node->metadata.name);
-    // Labels go before others come: no number is there twice in between, but where nodes swap theirs.
+    // Labels go before others come: no number is there twice in between, but where nodes swap
+    // theirs.
     for (const auto& seen : nodes) {
         const auto& meta = seen.node->metadata;
         if (!meta.labels.contains(testbed.spec.node_label)) continue;

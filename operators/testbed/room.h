@@ -46,8 +46,7 @@ rivals rivals_of(const view& seen);
 /// each slot) do not count, nor do ghosts of younger Testbeds; of older ones their whole demand
 /// counts, in place of their pods. What a pod only says of itself does not make it one of these.
 node_room room_on(const view& seen, const rivals& others, const node_view& node,
-                  const model::testbed_layout& layout,
-                  const std::set<std::string_view>& in_slots);
+                  const model::testbed_layout& layout, const std::set<std::string_view>& in_slots);
 
 /// "1 of 2 slots has room: 400m cpu missing (allocatable 2, others take 1200m); largest: ...".
 std::string describe_shortage(const node_room& room, const model::testbed_layout& layout);

@@ -74,13 +74,12 @@ json let_in_patch(const model::pod& pod, const grid::slot& place) {
 }
 
 json commit_patch(const model::pod& pod, const grid::slot& place, const std::string& ghost_uid) {
-    return kube::guarded(
-        {{"metadata",
-          {{"annotations",
-            {{names::slot, std::to_string(place.position)},
-             {names::slot_node, place.node},
-             {names::slot_ghost, ghost_uid}}}}}},
-        pod.metadata.uid, pod.metadata.resource_version);
+    return kube::guarded({{"metadata",
+                           {{"annotations",
+                             {{names::slot, std::to_string(place.position)},
+                              {names::slot_node, place.node},
+                              {names::slot_ghost, ghost_uid}}}}}},
+                         pod.metadata.uid, pod.metadata.resource_version);
 }
 
 json uncommit_patch(const model::pod& pod) {

@@ -152,7 +152,8 @@ TEST(look, a_slot_is_open_when_it_is_empty_and_the_room_is_there) {
         judge({at.stranger("s", "node-a", "1000m")}, model::to_amounts(resources("600m", "1Gi"))),
         "node-a has 400m cpu left, pod default/exec-1 needs 600m");
     // More than any number has: bound by nodeName, past every check.
-    EXPECT_NE(judge({at.stranger("s", "node-a", "9000P"), at.stranger("t", "node-a", "9000P")}), "");
+    EXPECT_NE(judge({at.stranger("s", "node-a", "9000P"), at.stranger("t", "node-a", "9000P")}),
+              "");
     at.jobs.reserve(2);
     auto& job = at.job("j", {0});
     auto other = at.placed(job, "other", 0);

@@ -147,7 +147,8 @@ TEST(spark_mapping, volumes_mounts_and_tolerations_move_into_the_templates) {
 }
 
 TEST(spark_mapping, a_drivers_other_affinity_does_not_let_it_onto_the_testbed) {
-    const auto got = map_spec(R"({"driver": {"affinity": {"podAntiAffinity": {}}}, "executor":{}})");
+    const auto got =
+        map_spec(R"({"driver": {"affinity": {"podAntiAffinity": {}}}, "executor":{}})");
     ASSERT_TRUE(got) << got.error().text;
     EXPECT_EQ(got->object["spec"]["driver"]["template"]["spec"]["affinity"],
               parse(R"({"podAntiAffinity": {}, "nodeAffinity":
