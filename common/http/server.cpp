@@ -31,7 +31,8 @@ namespace {
 constexpr auto handshake_time = std::chrono::seconds(10);
 constexpr auto linger_time = std::chrono::seconds(1);
 constexpr std::size_t linger_bytes = 1u << 20;
-/// What the kernel keeps for a client that reads slowly; left to itself it keeps megabytes, of each.
+/// What the kernel keeps for a client that reads slowly; left to itself it keeps megabytes, of
+/// each.
 constexpr int send_buffer_bytes = 128 << 10;
 
 bool is_loopback(const tcp_connection::socket_type& socket) {
@@ -306,8 +307,9 @@ struct server::state : std::enable_shared_from_this<server::state> {
             if (entry.idle) entry.connection->close();
         }
     }
-    /// Room for one more connection: when all are taken, the oldest that is not being answered goes.
-    /// Who keeps connections open without a request does not shut out the others (nor probes).
+    /// Room for one more connection: when all are taken, the oldest that is not being answered
+    /// goes. Who keeps connections open without a request does not shut out the others (nor
+    /// probes).
     bool make_room() {
         if (sessions.size() < static_cast<std::size_t>(options.max_connections)) return true;
         const auto oldest = std::ranges::find_if(

@@ -332,16 +332,14 @@ TEST_F(http_server, who_sends_no_request_makes_room_for_others_at_the_limit) {
         }
     };
     // One is being answered, which takes long; the next sends half a head and then nothing.
-    asio::co_spawn(loop,
-                   talk({"GET /wait HTTP/1.1\r\nHost: h\r\n\r\n"}, true, heard[0], closed[0]),
+    asio::co_spawn(loop, talk({"GET /wait HTTP/1.1\r\nHost: h\r\n\r\n"}, true, heard[0], closed[0]),
                    asio::detached);
     run_until(waiting);
     asio::co_spawn(loop, talk({"GET /show HTTP/1.1\r\nX"}, false, heard[1], closed[1]),
                    asio::detached);
     loop.restart();
     loop.run_for(std::chrono::milliseconds(100));
-    asio::co_spawn(loop,
-                   talk({"GET /show HTTP/1.1\r\nHost: h\r\n\r\n"}, true, heard[2], closed[2]),
+    asio::co_spawn(loop, talk({"GET /show HTTP/1.1\r\nHost: h\r\n\r\n"}, true, heard[2], closed[2]),
                    asio::detached);
     run_until(closed[2]);
     run_until(closed[1]);

@@ -269,8 +269,7 @@ class Scene:
         finally:
             for kind in ("Scheduling", "Testbed"):
                 for thing in self.api.list(kind, self.namespace):  # do not let one test spoil the others
-                    self.api.patch(kind, self.namespace, thing["metadata"]["name"],
-                                   {"metadata": {"finalizers": None}})
+                    self.api.take_finalizers(kind, self.namespace, thing["metadata"]["name"])
             for name in self.made_nodes:
                 self.api.delete("Node", None, name)
             self.api.delete("Namespace", None, self.namespace)

@@ -1,4 +1,5 @@
 """The original's REST interface: every row of its table, and anything else without a 500."""
+import http.client
 import json
 import random
 import time
@@ -380,6 +381,20 @@ def mutated(chance):
     return method, path, body.encode("utf-8", "surrogatepass"), headers
 
 
+def exchange(server, method, path, body, headers):
+    """One request as it is: `requests` would tidy it up. A connection that was closed is opened anew."""
+    for again in (True, False):
+        try:
+            server.request(method, path, body or None, headers)
+            answer = server.getresponse()
+            return answer.status, answer.read()
+        except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError):
+            server.close()
+            if not again:
+                raise
+    return None
+
+
 def test_ten_thousand_mutated_requests_never_get_a_5xx_and_the_operator_lives(scene, rest, operators):
     scene.apply(objects.job("pi"), namespace="default")
     scene.apply(objects.testbed("beds", scene.label), namespace="default")
@@ -388,17 +403,17 @@ def test_ten_thousand_mutated_requests_never_get_a_5xx_and_the_operator_lives(sc
     print(f"seed {seed}")
     chance = random.Random(seed)
     answers = {}
+    server = http.client.HTTPConnection("127.0.0.1", operators["scheduling"].port, timeout=30)
     for number in range(10_000):
         method, path, body, headers = mutated(chance)
-        request = requests.Request(method, rest.base, data=body or None, headers=headers).prepare()
-        request.url = rest.base + path
+        sent = f"seed {seed}, request {number}: {method} {path} {headers} {body!r}"
         try:
-            answer = rest.send(request, timeout=30)
-        except requests.RequestException as gone:
-            pytest.fail(f"seed {seed}, request {number}: no answer to {method} {path} {headers} {body!r}: {gone}")
-        assert answer.status_code < 500, (
-            f"seed {seed}, request {number}: {answer.status_code} {answer.text} to {method} {path} {headers} {body!r}")
-        answers[answer.status_code] = answers.get(answer.status_code, 0) + 1
+            status, text = exchange(server, method, path, body, headers)
+        except (OSError, http.client.HTTPException) as gone:
+            pytest.fail(f"no answer to {sent}: {gone!r}")
+        assert status < 500, f"{status} {text} to {sent}"
+        answers[status] = answers.get(status, 0) + 1
+    server.close()
     print(f"answers by status: {dict(sorted(answers.items()))}")
     assert operators["scheduling"].answers("/livez") and operators["scheduling"].answers("/readyz")
     assert answers.get(200, 0) > 500 and answers.get(400, 0) > 500, "the mutations no longer reach the parsers"

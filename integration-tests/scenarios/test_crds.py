@@ -59,7 +59,7 @@ def quiet(plane):
     for kind in ("Scheduling", "BatchJob", "Testbed"):
         plane.api.delete_all(kind, "crds")
         for thing in plane.api.list(kind, "crds"):
-            plane.api.patch(kind, "crds", thing["metadata"]["name"], {"metadata": {"finalizers": None}})
+            plane.api.take_finalizers(kind, "crds", thing["metadata"]["name"])
     plane.api.delete("Namespace", None, "crds")
 
 

@@ -18,7 +18,7 @@ namespace names = model::names;
 namespace {
 
 /// How long "in queue" is held back: its write would collide with that of the order.
-constexpr milliseconds order_patience{25};
+constexpr milliseconds order_patience{100};
 
 }  // namespace
 

@@ -112,7 +112,7 @@ TEST(life, in_queue_is_told_only_when_no_order_follows_at_once) {
     w.just_acquired = true;
     w.step(5);
     EXPECT_THAT(w.take_log(), ElementsAre());
-    EXPECT_EQ(w.again_in, milliseconds(25));
+    EXPECT_EQ(w.again_in, milliseconds(100));
     w.just_acquired = false;
     w.step(5);
     EXPECT_THAT(w.take_log(), ElementsAre("status InQueueState"));

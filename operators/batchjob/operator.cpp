@@ -30,7 +30,7 @@ namespace names = model::names;
 constexpr int most_steps = 24;
 /// What "a moment ago" means in a view: since a job was acquired; since the newest and the oldest
 /// of the pods came that have no slot yet.
-constexpr milliseconds acquired_moment{25};
+constexpr milliseconds acquired_moment{100};
 constexpr milliseconds newest_pod_moment{10};
 constexpr milliseconds oldest_pod_moment{40};
 constexpr std::string_view job_kind = "BatchJob";
