@@ -14,7 +14,7 @@ setup: ## Install what is needed (Debian 12 packages; asks nothing, safe to repe
 build: setup ## Build the three operators and their tests (PRESET=dev|release|asan|tsan)
 	@scripts/build.sh $(PRESET)
 
-cluster: setup ## Build the control plane used by demo and tests (once: about 12 minutes)
+cluster: setup ## Build the control plane used by demo and tests (once: about 5 minutes)
 	@integration-tests/cluster/build.sh
 
 test: ## Everything: unit tests, then the real binaries on a real control plane

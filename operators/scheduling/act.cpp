@@ -187,16 +187,13 @@ asio::awaitable<result<void>> executor::refresh_release(step::read_release what,
     co_return result<void>{};
 }
 
-asio::awaitable<result<void>> executor::write_status(std::shared_ptr<const model::scheduling> self,
-                                                     model::scheduling_status wanted,
-                                                     newer& fresh) {
-    auto difference = kube::merge_difference(model::encode(self->status), model::encode(wanted));
-    if (difference.empty()) co_return result<void>{};
+asio::awaitable<result<void>> executor::write_self(std::shared_ptr<const model::scheduling> self,
+                                                   json patch, std::string subresource,
+                                                   newer& fresh) {
     const auto& meta = self->metadata;
-    auto patch =
-        kube::guarded(json{{"status", std::move(difference)}}, meta.uid, meta.resource_version);
+    auto body = kube::guarded(std::move(patch), meta.uid, meta.resource_version);
     auto answer = co_await in_.api.patch(types::scheduling, meta.namespace_, meta.name,
-                                         kube::patch_kind::merge, std::move(patch), "status");
+                                         kube::patch_kind::merge, std::move(body), subresource);
     if (!answer) {
         if (answer.error().code != errc::conflict) co_return std::unexpected(answer.error());
         auto read = co_await refresh_self(self, fresh);
@@ -209,6 +206,15 @@ asio::awaitable<result<void>> executor::write_status(std::shared_ptr<const model
     fresh.self = std::move(*now);
     wrote(fresh);
     co_return result<void>{};
+}
+
+asio::awaitable<result<void>> executor::write_status(std::shared_ptr<const model::scheduling> self,
+                                                     model::scheduling_status wanted,
+                                                     newer& fresh) {
+    auto difference = kube::merge_difference(model::encode(self->status), model::encode(wanted));
+    if (difference.empty()) co_return result<void>{};
+    json patch{{"status", std::move(difference)}};
+    co_return co_await write_self(self, std::move(patch), "status", fresh);
 }
 
 asio::awaitable<result<void>> executor::settle(std::shared_ptr<const model::scheduling> self,
@@ -238,46 +244,25 @@ asio::awaitable<result<void>> executor::settle(std::shared_ptr<const model::sche
 asio::awaitable<result<void>> executor::write_finalizers(
     std::shared_ptr<const model::scheduling> self, std::vector<std::string> finalizers,
     newer& fresh) {
-    const auto& meta = self->metadata;
-    auto patch = kube::guarded(json{{"metadata", {{"finalizers", finalizers}}}}, meta.uid,
-                               meta.resource_version);
-    auto answer = co_await in_.api.patch(types::scheduling, meta.namespace_, meta.name,
-                                         kube::patch_kind::merge, std::move(patch));
-    if (!answer) {
-        if (answer.error().code != errc::conflict) co_return std::unexpected(answer.error());
-        auto read = co_await refresh_self(self, fresh);
-        if (!read) co_return read;
-        co_return std::unexpected(std::move(answer).error());
-    }
-    auto now = decoded<model::scheduling>(*answer, "Scheduling");
-    if (!now) co_return std::unexpected(std::move(now).error());
-    gate_.wrote(meta.key(), types::scheduling.kind, (*now)->metadata.resource_version);
-    fresh.self = std::move(*now);
-    wrote(fresh);
-    co_return result<void>{};
+    json patch{{"metadata", {{"finalizers", std::move(finalizers)}}}};
+    co_return co_await write_self(self, std::move(patch), "", fresh);
 }
 
-asio::awaitable<result<void>> executor::write_hold(std::shared_ptr<const model::scheduling> self,
-                                                   step::hold_testbed what, newer& fresh) {
-    auto patch = kube::guarded(hold_patch(self->metadata.key(), what.token), what.uid,
-                               what.resource_version);
-    auto answer = co_await in_.api.patch(types::testbed, what.key.namespace_, what.key.name,
-                                         kube::patch_kind::merge, std::move(patch));
+asio::awaitable<result<void>> executor::take_hold_answer(
+    std::shared_ptr<const model::scheduling> self, object_key key, result<model::testbed> answer,
+    newer& fresh) {
     if (!answer) {
         const auto code = answer.error().code;
         if (code != errc::conflict && code != errc::not_found) {
-            co_return std::unexpected(answer.error());
+            co_return std::unexpected(std::move(answer).error());
         }
-        auto read = co_await refresh_testbed(what.key, fresh);
+        auto read = co_await refresh_testbed(key, fresh);
         if (!read) co_return read;
-        co_return std::unexpected(changed(testbed_text(what.key)));
+        co_return std::unexpected(changed(testbed_text(key)));
     }
-    auto now = decoded<model::testbed>(*answer, "Testbed");
-    if (!now) co_return std::unexpected(std::move(now).error());
-    gate_.wrote(self->metadata.key(), types::testbed.kind, (*now)->metadata.resource_version);
-    fresh.testbeds[what.key] = std::move(*now);
+    gate_.wrote(self->metadata.key(), types::testbed.kind, answer->metadata.resource_version);
+    fresh.testbeds[key] = std::make_shared<const model::testbed>(std::move(*answer));
     wrote(fresh);
-    tell(*self, "Held", "holds " + testbed_text(what.key));
     co_return result<void>{};
 }
 
@@ -311,13 +296,19 @@ asio::awaitable<result<model::batchjob>> executor::clear_job(object_key key, std
     co_return model::decode<model::batchjob>(*answer, "BatchJob");
 }
 
-asio::awaitable<result<model::testbed>> executor::clear_hold(object_key key, std::string uid,
+asio::awaitable<result<model::testbed>> executor::write_hold(object_key key, json patch,
+                                                             std::string uid,
                                                              std::string resource_version) {
-    auto patch = kube::guarded(hold_patch({}, nullptr), uid, resource_version);
+    auto body = kube::guarded(std::move(patch), uid, resource_version);
     auto answer = co_await in_.api.patch(types::testbed, key.namespace_, key.name,
-                                         kube::patch_kind::merge, std::move(patch));
+                                         kube::patch_kind::merge, std::move(body));
     if (!answer) co_return std::unexpected(std::move(answer).error());
     co_return model::decode<model::testbed>(*answer, "Testbed");
+}
+
+asio::awaitable<result<model::testbed>> executor::clear_hold(object_key key, std::string uid,
+                                                             std::string resource_version) {
+    co_return co_await write_hold(key, hold_patch({}, nullptr), uid, resource_version);
 }
 
 asio::awaitable<result<void>> executor::perform(std::shared_ptr<const model::scheduling> self,
@@ -348,7 +339,12 @@ asio::awaitable<result<void>> executor::perform(std::shared_ptr<const model::sch
         co_return co_await write_finalizers(self, std::move(finalizers), fresh);
     }
     if (auto* hold = std::get_if<step::hold_testbed>(&next)) {
-        co_return co_await write_hold(self, std::move(*hold), fresh);
+        auto now = co_await write_hold(hold->key, hold_patch(self->metadata.key(), hold->token),
+                                       hold->uid, hold->resource_version);
+        auto done = co_await take_hold_answer(self, hold->key, std::move(now), fresh);
+        if (!done) co_return done;
+        tell(*self, "Held", "holds " + testbed_text(hold->key));
+        co_return done;
     }
     if (auto* commit = std::get_if<step::commit>(&next)) {
         std::map<std::string, std::string> uids;
@@ -399,20 +395,10 @@ asio::awaitable<result<void>> executor::perform(std::shared_ptr<const model::sch
     }
     if (auto* remove = std::get_if<step::remove_hold>(&next)) {
         auto now = co_await clear_hold(remove->key, remove->uid, remove->resource_version);
-        if (!now) {
-            const auto code = now.error().code;
-            if (code != errc::conflict && code != errc::not_found) {
-                co_return std::unexpected(std::move(now).error());
-            }
-            auto read = co_await refresh_testbed(remove->key, fresh);
-            if (!read) co_return read;
-            co_return std::unexpected(changed(testbed_text(remove->key)));
-        }
-        gate_.wrote(self->metadata.key(), types::testbed.kind, now->metadata.resource_version);
-        fresh.testbeds[remove->key] = std::make_shared<const model::testbed>(std::move(*now));
-        wrote(fresh);
+        auto done = co_await take_hold_answer(self, remove->key, std::move(now), fresh);
+        if (!done) co_return done;
         tell(*self, "HoldRemoved", "no longer holds " + testbed_text(remove->key));
-        co_return result<void>{};
+        co_return done;
     }
     co_return result<void>{};
 }

@@ -45,13 +45,22 @@ public:
                                                        std::string resource_version);
 
 private:
+    /// A guarded merge patch of the Scheduling itself.
+    asio::awaitable<result<void>> write_self(std::shared_ptr<const model::scheduling> self,
+                                             kube::json patch, std::string subresource,
+                                             newer& fresh);
     asio::awaitable<result<void>> write_status(std::shared_ptr<const model::scheduling> self,
                                                model::scheduling_status wanted, newer& fresh);
     asio::awaitable<result<void>> write_finalizers(std::shared_ptr<const model::scheduling> self,
                                                    std::vector<std::string> finalizers,
                                                    newer& fresh);
-    asio::awaitable<result<void>> write_hold(std::shared_ptr<const model::scheduling> self,
-                                             step::hold_testbed what, newer& fresh);
+    asio::awaitable<result<model::testbed>> write_hold(model::object_key key, kube::json patch,
+                                                       std::string uid,
+                                                       std::string resource_version);
+    /// Takes up what the API server said to write_hold or clear_hold.
+    asio::awaitable<result<void>> take_hold_answer(std::shared_ptr<const model::scheduling> self,
+                                                   model::object_key key,
+                                                   result<model::testbed> answer, newer& fresh);
     asio::awaitable<result<void>> write_job(std::shared_ptr<const model::scheduling> self,
                                             model::object_key key, kube::json patch, newer& fresh);
     asio::awaitable<result<void>> refresh_testbed(model::object_key key, newer& fresh);
