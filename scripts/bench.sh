@@ -7,12 +7,6 @@ cd "$(dirname "$0")/.."
 
 say() { printf 'bench: %s\n' "$*" >&2; }
 
-for part in testbed batchjob scheduling; do
-    if [[ ! -x build/release/operators/esi-$part ]]; then
-        say "build/release/operators/esi-$part is missing: run make build first"
-        exit 1
-    fi
-done
 load=$(cut -d' ' -f1 /proc/loadavg)
 if awk -v load="$load" -v cores="$(nproc)" 'BEGIN {exit !(load > cores / 2)}'; then
     say "the machine is busy (load $load on $(nproc) cores): the times will be too long"
