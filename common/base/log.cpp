@@ -13,6 +13,7 @@ struct sink {
     std::shared_ptr<spdlog::logger> logger = spdlog::stderr_logger_st("esi");
     format form = format::text;
     level threshold = level::info;
+    std::function<void(level, std::string_view)> elsewhere;
 };
 
 sink& the_sink() {
@@ -46,12 +47,16 @@ void configure(level threshold, format form) {
                             spdlog::pattern_time_type::utc);
 }
 
+void send_to(std::function<void(level, std::string_view)> sink) {
+    the_sink().elsewhere = std::move(sink);
+}
+
 bool enabled(level at) { return at >= the_sink().threshold; }
 
 void write(level at, std::string_view event, std::initializer_list<field> fields) {
     if (!enabled(at)) return;
     auto& out = the_sink();
-    if (out.form == format::json) {
+    if (out.form == format::json && !out.elsewhere) {
         nlohmann::ordered_json line;
         auto now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
         line["ts"] = now.time_since_epoch().count();
@@ -75,6 +80,7 @@ void write(level at, std::string_view event, std::initializer_list<field> fields
             line += entry.value;
         }
     }
+    if (out.elsewhere) return out.elsewhere(at, line);
     out.logger->log(to_spdlog(at), "{}", line);
 }
 

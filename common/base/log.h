@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -16,6 +17,9 @@ enum class format { text, json };
 /// The only global of the code base. Called once, by the process' start.
 void configure(level threshold, format form);
 bool enabled(level at);
+/// Lines go there (as text, without the time) instead of to stderr; empty: back to stderr. For
+/// programs that run operators inside themselves.
+void send_to(std::function<void(level at, std::string_view line)> sink);
 
 struct field {
     std::string_view key;

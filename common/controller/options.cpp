@@ -1,4 +1,6 @@
 #include <CLI/CLI.hpp>
+#include <charconv>
+#include <optional>
 
 #include "controller/process.h"
 
@@ -25,10 +27,28 @@ void flag(CLI::App& app, const std::string& name, bool& into, const std::string&
     app.add_flag(name, into, text)->envname(environment_name(name))->capture_default_str();
 }
 
+/// "15s", "2m" or "15", in decimal whatever its first digit. CLI11's own numbers are C's: 010 is 8.
+std::optional<seconds> parse_duration(std::string_view text) {
+    const bool minutes = text.ends_with('m');
+    if (minutes || text.ends_with('s')) text.remove_suffix(1);
+    int count = 0;
+    const auto* end = text.data() + text.size();
+    const auto [stop, code] = std::from_chars(text.data(), end, count);
+    if (code != std::errc() || stop != end || text.front() == '-') return std::nullopt;
+    return seconds(std::int64_t{count} * (minutes ? 60 : 1));
+}
+
 void duration(CLI::App& app, const std::string& name, seconds& into, const std::string& text) {
-    app.add_option_function<int>(
-           name, [&into](const int& value) { into = seconds(value); }, text)
-        ->transform(CLI::AsNumberWithUnit(std::map<std::string, int>{{"s", 1}, {"m", 60}}))
+    app.add_option_function<std::string>(
+           name,
+           [&into, name](const std::string& value) {
+               const auto read = parse_duration(value);
+               if (!read) {
+                   throw CLI::ValidationError(name, "\"" + value + "\" is not like 15s or 2m");
+               }
+               into = *read;
+           },
+           text)
         ->envname(environment_name(name))
         ->default_str(std::to_string(into.count()) + "s")
         ->type_name("DURATION");

@@ -52,6 +52,16 @@ TEST(process_options, are_written_as_kubectl_has_them) {
     EXPECT_EQ(options.kube_api_qps, 2.5);
 }
 
+TEST(process_options, durations_are_decimal) {
+    process_options options;
+    EXPECT_EQ(parse(options, {"--leader-elect-lease-duration=020s"}), "");
+    EXPECT_EQ(options.lease_duration, 20s);
+    for (const char* wrong : {"0x20", "20h", "-20", "+20", "2.5m", "s", "20 s", "99999999999"}) {
+        EXPECT_NE(parse(options, {std::string("--leader-elect-lease-duration=") + wrong}), "")
+            << wrong;
+    }
+}
+
 TEST(process_options, come_from_the_environment_too) {
     setenv("ESI_LOG_LEVEL", "debug", 1);
     setenv("ESI_LEADER_ELECT", "false", 1);

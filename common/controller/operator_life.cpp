@@ -1,0 +1,151 @@
+#include "controller/operator_life.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+#include "base/wait.h"
+
+namespace esi::controller {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Kubernetes kills a pod 30 s after SIGTERM (terminationGracePeriodSeconds).
+constexpr auto stop_patience = 20s;
+constexpr auto release_patience = 2s;
+/// controller-runtime's CacheSyncTimeout.
+constexpr auto sync_limit = 2min;
+constexpr auto sync_poll = 20ms;
+
+const std::vector<double> request_buckets{0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60};
+
+election_options election_of(const ground& on) {
+    election_options out;
+    out.lease_namespace = on.options.leader_elect_namespace;
+    out.lease_name = on.component;
+    out.identity = on.identity;
+    out.times.duration = on.options.lease_duration;
+    out.times.renew_deadline = on.options.renew_deadline;
+    out.times.retry_period = on.options.retry_period;
+    return out;
+}
+
+}  // namespace
+
+operator_life::operator_life(ground on, const operator_factory& make, std::function<void()> on_lost)
+    : on_(std::move(on)),
+      on_lost_(std::move(on_lost)),
+      changed_(on_.executor),
+      background_(on_.executor),
+      api_(on_.wire, on_.time),
+      open_api_(on_.wire, on_.time),
+      events_(api_, on_.time, on_.component, on_.component + "-" + on_.identity),
+      around_{on_.executor, on_.time,    api_,        events_,
+              on_.numbers,  on_.routes,  on_.options, open_api_} {
+    count_requests(api_);
+    count_requests(open_api_);
+    if (on_.lease_wire != nullptr) {
+        lease_api_.emplace(*on_.lease_wire, on_.time);
+        count_requests(*lease_api_);
+        election_.emplace(*lease_api_, on_.time, on_.numbers, election_of(on_), [this] {
+            elected_ = true;
+            changed_.notify();
+        });
+        api_.limit_writes([this] { return std::optional(election_->may_write_until()); });
+    }
+    part_ = make(around_);
+    caches_ = part_->caches();
+}
+
+void operator_life::count_requests(kube::client& api) const {
+    api.on_request([this](int code, std::string_view method, double taken) {
+        on_.numbers
+            .counter("rest_client_requests_total",
+                     "Number of HTTP requests, partitioned by status code, method, and host",
+                     {{"code", code == 0 ? "<error>" : std::to_string(code)},
+                      {"method", std::string(method)},
+                      {"host", on_.host}})
+            .Increment();
+        on_.numbers
+            .histogram("rest_client_request_duration_seconds",
+                       "Request latency in seconds, by verb and host", request_buckets,
+                       {{"verb", std::string(method)}, {"host", on_.host}})
+            .Observe(taken);
+    });
+}
+
+asio::awaitable<void> operator_life::hold_lease() {
+    co_await election_->run();
+    log::error("no longer the leader, ending", {{"operator", on_.component}});
+    on_lost_();
+}
+
+asio::awaitable<bool> operator_life::run() {
+    // Standbys keep their caches full: a takeover costs no list.
+    for (const auto& cache : caches_) background_.spawn("cache " + cache.name, cache.run());
+    background_.spawn("events", events_.run());
+    if (election_) {
+        background_.spawn("election", hold_lease());
+    } else {
+        elected_ = true;
+    }
+    const auto sync_deadline = on_.time.now() + sync_limit;
+    bool full = false;
+    while (!stop_asked_) {
+        if (!full && caches_full()) {
+            full = true;
+            log::info("caches synced", {{"count", caches_.size()}});
+            if (on_.on_synced) on_.on_synced();
+        }
+        if (full && elected_ && !led_) {
+            led_ = true;
+            part_->lead();
+        }
+        if (full) {
+            co_await changed_.wait();
+            continue;
+        }
+        if (on_.time.now() >= sync_deadline) {
+            for (const auto& check : checks()) {
+                if (check.passed) continue;
+                log::error(
+                    "cache not synced within 2 minutes; see the warnings above, and the "
+                    "rights (RBAC) of this operator",
+                    {{"cache", check.name}});
+            }
+            co_return false;
+        }
+        co_await ends_by(on_.time, on_.time.now() + sync_poll, changed_.wait());
+    }
+    co_return true;
+}
+
+void operator_life::ask_to_stop() {
+    stop_asked_ = true;
+    changed_.notify();
+}
+
+asio::awaitable<void> operator_life::stop() {
+    co_await part_->stop(on_.time.now() + stop_patience);
+    co_await background_.stop();
+    if (election_) co_await election_->release(on_.time.now() + release_patience);
+}
+
+std::vector<readiness_check> operator_life::checks() const {
+    std::vector<readiness_check> out;
+    for (const auto& cache : caches_) {
+        if (cache.required) out.push_back({cache.name, cache.synced()});
+    }
+    return out;
+}
+
+bool operator_life::caches_full() const {
+    return std::all_of(caches_.begin(), caches_.end(),
+                       [](const auto& cache) { return !cache.required || cache.synced(); });
+}
+
+bool operator_life::leading() const { return election_ ? election_->leading() : led_; }
+
+}  // namespace esi::controller

@@ -1,0 +1,83 @@
+// One operator between its start and its end, over any transport and clock: clients, events,
+// election, caches, the part that leads, and the way back in the reverse order. A process
+// (controller/process.h) runs it over sockets and adds flags, signals and the HTTP server; a
+// simulation runs it over a model API server in virtual time. Never ends the process itself.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/task_group.h"
+#include "controller/leader_election.h"
+#include "controller/process.h"
+#include "controller/status_routes.h"
+#include "kube/client.h"
+
+namespace esi::controller {
+
+/// What an operator stands on; outlives it.
+struct ground {
+    asio::any_io_executor executor;
+    clock& time;
+    kube::transport& wire;
+    /// For the lease alone, so that renewals never queue behind other requests; null: no election,
+    /// it leads from the start.
+    kube::transport* lease_wire;
+    metrics& numbers;
+    http::router& routes;
+    const process_options& options;
+    /// "esi-testbed": lease, events, log.
+    std::string component;
+    /// Unique among all processes.
+    std::string identity;
+    /// Of the API server, for metrics.
+    std::string host;
+    /// Called once, when the caches are full; may be empty.
+    std::function<void()> on_synced;
+};
+
+class operator_life {
+public:
+    /// `on_lost`: the lease is gone, another leads or may at any moment. Nothing of this operator
+    /// may write again; whoever is called ends it at once, without an orderly stop.
+    operator_life(ground on, const operator_factory& make, std::function<void()> on_lost);
+
+    /// Fills the caches, waits for the lease, leads. Returns true after ask_to_stop(), false when
+    /// the caches did not fill in two minutes.
+    asio::awaitable<bool> run();
+    void ask_to_stop();
+    /// Controllers first, while the lease is still held; then the lease, so that a standby takes
+    /// over at once.
+    asio::awaitable<void> stop();
+
+    std::vector<readiness_check> checks() const;
+    const std::vector<operator_part::cache>& caches() const { return caches_; }
+    bool leading() const;
+
+private:
+    asio::awaitable<void> hold_lease();
+    bool caches_full() const;
+    void count_requests(kube::client& api) const;
+
+    ground on_;
+    std::function<void()> on_lost_;
+    notifier changed_;
+    /// Caches, events, the election.
+    task_group background_;
+    kube::client api_;
+    kube::client open_api_;
+    std::optional<kube::client> lease_api_;
+    std::optional<leader_election> election_;
+    event_recorder events_;
+    environment around_;
+    std::unique_ptr<operator_part> part_;
+    std::vector<operator_part::cache> caches_;
+    bool elected_ = false;
+    bool led_ = false;
+    bool stop_asked_ = false;
+};
+
+}  // namespace esi::controller
