@@ -40,7 +40,7 @@ TEST(target, is_taken_apart_and_decoded) {
 
 TEST(target, what_is_no_address_is_refused) {
     for (const char* text : {"", "*", "a", "a/b", "/a#b", "/a?b=%", "/a?b=%4", "/a?b=%zz",
-                             "/a?%ff=1", "/a?b=%00", "http://host?a=1"}) {
+                             "/a?%ff=1", "/a?b=%00", "http://host?a=1", "http://host#a"}) {
         EXPECT_FALSE(parse_target(text)) << text;
     }
 }

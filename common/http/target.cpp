@@ -93,8 +93,9 @@ std::string_view origin_form(std::string_view text) {
 }  // namespace
 
 result<target> parse_target(std::string_view text) {
+    const bool fragment = text.find('#') != std::string_view::npos;
     text = origin_form(text);
-    if (!text.starts_with('/') || text.find('#') != std::string_view::npos) {
+    if (!text.starts_with('/') || fragment) {
         return fail(errc::bad_request, "the address does not start with / or contains #");
     }
     const auto mark = std::min(text.find('?'), text.size());

@@ -176,6 +176,23 @@ TEST_F(an_informer, passes_over_what_it_does_not_understand) {
     EXPECT_EQ(wire.streams.size(), 1u) << "it never ends the watch";
 }
 
+TEST_F(an_informer, loses_no_list_to_one_object_that_nobody_expected) {
+    auto stray = [](std::string_view name, const std::string& value) {
+        return fmt::format(R"({{"metadata":{{"name":"{}","namespace":"default"}},"x":{}}})", name,
+                           value);
+    };
+    wire.answers.push_back(answer(
+        200, R"({"metadata":{"resourceVersion":"10"},"items":[)" +
+                 stray("big", "100000000000000000000") + "," +
+                 stray("deep", std::string(9'000, '[') + std::string(9'000, ']')) + "," +
+                 stray("wrong", R"(1,"spec":{"affinity":)" + std::string(9'000, '[') +
+                                    std::string(9'000, ']') + "}") +
+                 "]}"));
+    last_stream().close();
+    for (int i = 0; i < 10 && !pods.synced(); ++i) run_for(loop, time, 60s);
+    EXPECT_EQ(taken_changes(), (strings{"+big", "+deep"}));
+}
+
 TEST_F(an_informer, deletes_by_name_even_if_the_rest_cannot_be_decoded) {
     send(event("ADDED", "a", "1") + end_of_list("10"));
     send(

@@ -246,8 +246,9 @@ TEST(server_address, is_taken_apart) {
         EXPECT_EQ(parsed->prefix, row.prefix);
         EXPECT_EQ(parsed->tls, row.tls);
     }
-    for (const char* url : {"", "host:6443", "ftp://x", "https://", "https://u:p@x",
-                            "https://x?a=1", "https://a b", "//x"}) {
+    for (const char* url :
+         {"", "host:6443", "ftp://x", "https://", "https://u:p@x", "https://x?a=1", "https://a b",
+          "//x", "https://a%41b", "https://host:1x", "https://host:65536"}) {
         EXPECT_FALSE(parse_server_address(url)) << url;
     }
 }

@@ -9,6 +9,7 @@
 #include "kube/line_splitter.h"
 #include "kube/percent.h"
 #include "kube/watch_ladder.h"
+#include "model/parse.h"
 
 namespace esi::kube {
 
@@ -32,6 +33,12 @@ std::string text_at(const element& object, std::string_view first, std::string_v
     if (outer[second].get(inner) != simdjson::SUCCESS) return {};
     if (inner.get(text) != simdjson::SUCCESS) return {};
     return std::string(text);
+}
+
+/// For people; empty where it has none.
+std::string name_of(const element& object) {
+    auto key = decode_key(object);
+    return key ? key->text() : std::string();
 }
 
 bool marks_end_of_initial_events(const element& object) {
@@ -72,7 +79,7 @@ struct reflector::state {
     ladder::event take_line(std::string_view line);
     ladder::event take_event(const element& root);
     ladder::event deliver(ladder::change what, const element& object);
-    void report(std::string_view what, const error& why) const;
+    void report(std::string_view what, const error& why, const std::string& object = {}) const;
     void log_change(const ladder::event& event, const ladder_step& step);
     std::string subject(std::string_view verb) const;
 
@@ -149,18 +156,20 @@ asio::awaitable<ladder::event> reflector::state::list(ladder_step step) {
 
     // Pages are large and rare: their buffers are not kept.
     simdjson::dom::parser once;
-    element root;
-    simdjson::dom::array items;
-    if (auto code = once.parse(answer->data(), answer->size()).get(root);
-        code != simdjson::SUCCESS) {
+    const auto parsed = model::parse(once, *answer);
+    if (!parsed) {
         co_return ladder::refused{
-            error{errc::decode, subject("list") + ": " + simdjson::error_message(code)}};
+            error{errc::decode, subject("list") + ": " + parsed.error().text}};
     }
+    const element root = *parsed;
+    simdjson::dom::array items;
     element listed;
     // Go writes an empty list as null.
     if (root["items"].get(listed) == simdjson::SUCCESS && listed.get(items) == simdjson::SUCCESS) {
         for (element item : items) {
-            if (auto done = into.upsert(item); !done) report("item of a list", done.error());
+            if (auto done = into.upsert(item); !done) {
+                report("item of a list", done.error(), name_of(item));
+            }
         }
     } else if (!listed.is_null()) {
         co_return ladder::refused{error{errc::decode, subject("list") + ": .items: is not a list"}};
@@ -219,12 +228,12 @@ asio::awaitable<ladder::event> reflector::state::read(steady_time deadline) {
 ladder::event reflector::state::take_line(std::string_view line) {
     simdjson::dom::parser once;
     auto& parser = line.size() > kept_line ? once : kept;
-    element root;
-    if (auto code = parser.parse(line.data(), line.size()).get(root); code != simdjson::SUCCESS) {
-        report("watch event", error{errc::decode, simdjson::error_message(code)});
+    const auto root = model::parse(parser, line);
+    if (!root) {
+        report("watch event", root.error());
         return ladder::skipped();
     }
-    return take_event(root);
+    return take_event(*root);
 }
 
 ladder::event reflector::state::take_event(const element& root) {
@@ -251,13 +260,14 @@ ladder::event reflector::state::take_event(const element& root) {
 
 ladder::event reflector::state::deliver(ladder::change what, const element& object) {
     auto done = what == ladder::change::deleted ? into.erase(object) : into.upsert(object);
-    if (!done) report("watch event", done.error());
+    if (!done) report("watch event", done.error(), name_of(object));
     return ladder::object{what, text_at(object, "metadata", "resourceVersion")};
 }
 
-void reflector::state::report(std::string_view what, const error& why) const {
+void reflector::state::report(std::string_view what, const error& why,
+                              const std::string& object) const {
     log::error("object not understood, skipped",
-               {{"kind", type.kind}, {"in", what}, {"error", why.text}});
+               {{"kind", type.kind}, {"object", object}, {"in", what}, {"error", why.text}});
 }
 
 void reflector::state::log_change(const ladder::event& event, const ladder_step& step) {

@@ -10,6 +10,23 @@ namespace esi::model {
 
 namespace {
 
+/// What nests deeper is not passed on: writing, copying and comparing it would recurse as deep.
+constexpr int deepest_raw = 256;
+
+bool too_deep(const element& from, int left) {
+    if (left < 0) return true;
+    if (simdjson::dom::array list; from.get(list) == simdjson::SUCCESS) {
+        for (element item : list) {
+            if (too_deep(item, left - 1)) return true;
+        }
+    } else if (simdjson::dom::object members; from.get(members) == simdjson::SUCCESS) {
+        for (auto member : members) {
+            if (too_deep(member.value, left - 1)) return true;
+        }
+    }
+    return false;
+}
+
 std::string_view text_of(const element& from) {
     std::string_view text;
     return from.get(text) == simdjson::SUCCESS ? text : std::string_view{};
@@ -208,6 +225,9 @@ result<void> codec<quantity>::decode(const element& from, quantity& out) {
 json codec<quantity>::encode(const quantity& value) { return value.text; }
 
 result<void> codec<raw_json>::decode(const element& from, raw_json& out) {
+    if (too_deep(from, deepest_raw)) {
+        return fail(errc::decode, fmt::format(": nests deeper than {} levels", deepest_raw));
+    }
     out.text = simdjson::to_string(from);
     return {};
 }

@@ -22,6 +22,7 @@
 #include "model/batchjob.h"
 #include "model/cluster.h"
 #include "model/meta.h"
+#include "model/parse.h"
 #include "model/scheduling.h"
 #include "model/testbed.h"
 
@@ -58,6 +59,19 @@ ESI_DECLARE_CODEC(spark_application);
 ESI_DECLARE_CODEC(custom_resource_definition);
 #undef ESI_DECLARE_CODEC
 
+/// What stands for an empty value where it cannot be left out, inside of a list or map: null is
+/// refused there.
+template <class T>
+json empty_of() {
+    if constexpr (std::is_same_v<T, std::string>) {
+        return "";
+    } else if constexpr (requires { typename T::mapped_type; }) {
+        return json::object();
+    } else {
+        return json::array();
+    }
+}
+
 template <class T>
 struct codec<std::optional<T>> {
     static result<void> decode(const element& from, std::optional<T>& out) {
@@ -88,10 +102,7 @@ struct codec<std::vector<T>> {
         json out = json::array();
         for (const auto& item : value) {
             auto encoded = codec<T>::encode(item);
-            if constexpr (std::is_same_v<T, std::string>) {
-                if (encoded.is_null()) encoded = "";
-            }
-            out.push_back(std::move(encoded));
+            out.push_back(encoded.is_null() ? empty_of<T>() : std::move(encoded));
         }
         return out;
     }
@@ -116,14 +127,7 @@ struct codec<std::map<std::string, V, C>> {
         json out = json::object();
         for (const auto& [key, item] : value) {
             auto encoded = codec<V>::encode(item);
-            if (encoded.is_null()) {
-                if constexpr (std::is_same_v<V, std::string>) {
-                    encoded = "";
-                } else {
-                    encoded = json::array();
-                }
-            }
-            out[key] = std::move(encoded);
+            out[key] = encoded.is_null() ? empty_of<V>() : std::move(encoded);
         }
         return out;
     }
@@ -182,11 +186,9 @@ result<T> decode(const element& from) {
 template <class T>
 result<T> decode(std::string_view text, std::string_view what) {
     simdjson::dom::parser parser;
-    element root;
-    if (auto code = parser.parse(text.data(), text.size()).get(root); code != simdjson::SUCCESS) {
-        return fail(errc::decode, std::string(what) + ": " + simdjson::error_message(code));
-    }
-    auto out = decode<T>(root);
+    auto root = parse(parser, text);
+    if (!root) return fail(errc::decode, std::string(what) + ": " + root.error().text);
+    auto out = decode<T>(*root);
     if (!out) out.error().text = std::string(what) + out.error().text;
     return out;
 }

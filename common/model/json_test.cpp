@@ -116,6 +116,39 @@ TEST(json, spark_spec_is_kept_as_text_and_written_as_an_object) {
               "replication":2,"run":"r","submitTimeoutSeconds":0,"scheduleTimeoutSeconds":0}})"));
 }
 
+TEST(json, a_whole_number_beyond_64_bits_is_read_as_a_float) {
+    auto read = decode<batchjob>(
+        R"({"spec":{"sparkSpec":{"a":100000000000000000000,"b":-9223372036854775809,
+            "c":18446744073709551615,"d":-9223372036854775808,"e":"100000000000000000000\"7"}}})",
+        "BatchJob");
+    ASSERT_TRUE(read) << read.error().text;
+    EXPECT_EQ(json::parse(read->spec.spark_spec->text),
+              json::parse(R"({"a":1e20,"b":-9223372036854775808.0,"c":18446744073709551615,
+                  "d":-9223372036854775808,"e":"100000000000000000000\"7"})"));
+    EXPECT_FALSE(decode<batchjob>(R"({"spec":{"sparkSpec":{"a":1e999}}})", "BatchJob"));
+    EXPECT_FALSE(decode<batchjob>(R"({"spec":{"sparkSpec":{"a":0100000000000000000000}}})", "B"));
+}
+
+TEST(json, what_nests_too_deep_is_refused_alone) {
+    auto nested = [](std::size_t depth) {
+        return R"({"metadata":{"name":"a"},"spec":{"sparkSpec":{"a":)" + std::string(depth, '[') +
+               std::string(depth, ']') + "}}}";
+    };
+    EXPECT_TRUE(decode<batchjob>(nested(200), "BatchJob"));
+    auto deep = decode<batchjob>(nested(9'000), "BatchJob");
+    ASSERT_FALSE(deep);
+    EXPECT_EQ(deep.error().text, "BatchJob.spec.sparkSpec: nests deeper than 256 levels");
+    EXPECT_FALSE(decode<batchjob>(nested(20'000), "BatchJob"));
+}
+
+TEST(json, an_empty_value_in_a_list_is_written_as_empty_never_as_null) {
+    batchjob_spec spec;
+    spec.external_scheduler.emplace();
+    (*spec.external_scheduler)["k"] = {{{"a", ""}}, {}};
+    (*spec.external_scheduler)["e"];
+    EXPECT_EQ(encode(spec), json::parse(R"({"externalScheduler":{"k":[{"a":""},{}],"e":[]}})"));
+}
+
 TEST(json, times_are_written_with_a_fraction_only_where_they_have_one) {
     scheduled_event event;
     event.start = *timestamp::parse("2026-11-21T09:34:07Z");

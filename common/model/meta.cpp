@@ -131,8 +131,12 @@ result<timestamp> timestamp::parse(std::string_view text) {
         return fail(errc::decode,
                     "\"" + cut(text, 40) + "\" is not a time like 2026-11-21T09:34:07Z");
     }
-    return timestamp{wall_time(when->day) + when->in_day + std::chrono::microseconds(when->micros) -
-                     std::chrono::minutes(*offset)};
+    using namespace std::chrono;
+    constexpr wall_time first = sys_days(year(0) / January / 1);
+    constexpr wall_time last = sys_days(year(10000) / January / 1) - microseconds(1);
+    const auto value =
+        wall_time(when->day) + when->in_day + microseconds(when->micros) - minutes(*offset);
+    return timestamp{std::clamp(value, first, last)};
 }
 
 std::string timestamp::micro() const { return show(value, true); }

@@ -20,6 +20,8 @@ using string_map = std::map<std::string, std::string, std::less<>>;
 struct timestamp {
     wall_time value{};
 
+    /// One that its offset moves out of the years 0 to 9999, which cannot be written, is the nearest
+    /// that can.
     static result<timestamp> parse(std::string_view text);
     /// "2026-11-21T09:34:07.149160Z"
     std::string micro() const;

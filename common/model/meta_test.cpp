@@ -47,6 +47,13 @@ TEST(timestamp, reads_all_that_the_api_server_lets_pass) {
     }
 }
 
+TEST(timestamp, one_outside_of_what_can_be_written_is_the_nearest_that_can) {
+    EXPECT_EQ(timestamp::parse("9999-12-31T23:59:59-23:59")->micro(),
+              "9999-12-31T23:59:59.999999Z");
+    EXPECT_EQ(timestamp::parse("0000-01-01T00:00:00+23:59")->micro(),
+              "0000-01-01T00:00:00.000000Z");
+}
+
 TEST(timestamp, refuses_what_is_no_time) {
     for (const char* text : {"",
                              "2026",

@@ -58,6 +58,12 @@ TEST(quantity, rounds_what_is_below_a_thousandth_away_from_zero) {
     EXPECT_EQ(quantity::parse("0e-999999999999")->milli, 0);
 }
 
+TEST(quantity, keeps_every_digit_that_fits) {
+    EXPECT_EQ(quantity::parse("1234567890123456789m")->milli, 1234567890123456789);
+    EXPECT_EQ(quantity::parse("9223372036854775807m")->milli, most);
+    EXPECT_EQ(quantity::parse("9223372036854775.806")->milli, most - 1);
+}
+
 TEST(quantity, saturates_instead_of_wrapping) {
     for (const char* text : {"9Ei", "1E", "99999999999999999999999", "1e999999999999", "10000P"}) {
         EXPECT_EQ(quantity::parse(text)->milli, most) << text;

@@ -61,6 +61,14 @@ bool requirement_holds(const json& entry, const std::string* value) {
     return false;
 }
 
+bool has_requirements(const json& term) {
+    for (const char* list : {"matchExpressions", "matchFields"}) {
+        const auto* entries = member(term, list);
+        if (entries && entries->is_array() && !entries->empty()) return true;
+    }
+    return false;
+}
+
 /// A term without any requirement matches nothing.
 bool term_matches(const json& term, const model::node& node) {
     bool any = false;
@@ -126,9 +134,9 @@ json pinned_affinity(const model::raw_json& affinity, const std::string& node) {
     if (!out.is_object()) out = json::object();
     json terms = json::array();
     if (const auto* present = required_terms(out)) terms = *present;
-    if (terms.empty()) terms.push_back(json::object());
+    if (terms.empty()) terms.push_back({{"matchFields", json::array({pin})}});
     for (auto& term : terms) {
-        if (!term.is_object()) term = json::object();
+        if (!has_requirements(term)) continue;
         auto& fields = term["matchFields"];
         if (!fields.is_array()) fields = json::array();
         if (std::find(fields.begin(), fields.end(), pin) == fields.end()) fields.push_back(pin);

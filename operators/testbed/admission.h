@@ -15,7 +15,8 @@ namespace esi::testbed {
 std::optional<std::string> admission_refusal(const model::pod& pod, const model::node& node);
 
 /// spec.affinity as it must be after the pod was given its node: a matchFields entry for
-/// metadata.name in EVERY required term (terms are ORed), or one new term where there is none.
+/// metadata.name in EVERY required term (terms are ORed), or one new term where there is none. A
+/// term without requirements stays as it is: it matches no node and may not be made to.
 /// A gated pod's affinity may only be narrowed (KEP-3838), which this does. Idempotent.
 nlohmann::json pinned_affinity(const model::raw_json& affinity, const std::string& node);
 

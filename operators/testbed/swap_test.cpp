@@ -126,6 +126,17 @@ TEST(swap, every_required_term_gets_the_node_and_the_rest_of_the_affinity_stays)
                              {"key": "metadata.name", "operator": "In", "values": ["node-a"]}]}]}}})"));
 }
 
+TEST(swap, a_required_term_without_requirements_stays_so) {
+    // kube-apiserver refuses to let one that matches nothing match something (KEP-3838).
+    auto pod = gated();
+    pod.affinity.text = R"({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution":
+        {"nodeSelectorTerms": [{}, {"matchExpressions": [{"key": "a", "operator": "Exists"}]}]}}})";
+    EXPECT_EQ(let_in_patch(pod, {0, "node-a", 0, 0})["spec"]["affinity"], json::parse(R"({
+        "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+            {}, {"matchExpressions": [{"key": "a", "operator": "Exists"}],
+             "matchFields": [{"key": "metadata.name", "operator": "In", "values": ["node-a"]}]}]}}})"));
+}
+
 TEST(swap, nominations_are_guarded) {
     EXPECT_EQ(nomination_patch(gated(), "node-a"),
               json::parse(R"({"metadata": {"uid": "u1", "resourceVersion": "42"},

@@ -180,7 +180,7 @@ TEST(spark_mapping, affinity_is_added_to_every_required_term_and_the_drivers_own
     const auto terms = parse(R"([
         {"matchExpressions": [{"key": "zone", "operator": "Exists"},
                               {"key": "example.com/slots", "operator": "Exists"}]},
-        {"matchFields": [], "matchExpressions": [{"key": "example.com/slots", "operator": "Exists"}]}])");
+        {"matchFields": []}])");
     for (const auto& affinity :
          {spec["executor"]["affinity"], spec["executor"]["template"]["spec"]["affinity"]}) {
         EXPECT_EQ(affinity["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <set>
 
@@ -53,7 +54,8 @@ json& spark_container(json& containers, std::string_view name) {
 }
 
 /// Adds `requirement` to every term of the required node affinity (terms are ORed), making one
-/// where there is none. False when the user's affinity has another form.
+/// where there is none; a term without requirements matches no node and stays so. False when the
+/// user's affinity has another form.
 bool require_on_nodes(json& affinity, const json& requirement) {
     auto* node = typed_in(affinity, "nodeAffinity", json::object());
     if (!node) return false;
@@ -62,9 +64,18 @@ bool require_on_nodes(json& affinity, const json& requirement) {
     if (!required) return false;
     auto* terms = typed_in(*required, "nodeSelectorTerms", json::array());
     if (!terms) return false;
-    if (terms->empty()) terms->push_back(json::object());
+    if (terms->empty()) {
+        terms->push_back({{"matchExpressions", json::array({requirement})}});
+        return true;
+    }
     for (auto& term : *terms) {
         if (!term.is_object()) return false;
+        const bool any = std::ranges::any_of(std::array{"matchExpressions", "matchFields"},
+                                             [&](const char* key) {
+                                                 const auto at = term.find(key);
+                                                 return at != term.end() && !at->empty();
+                                             });
+        if (!any) continue;
         auto* expressions = typed_in(term, "matchExpressions", json::array());
         if (!expressions) return false;
         expressions->push_back(requirement);

@@ -114,7 +114,10 @@ std::expected<json, faults> parse_object(std::string_view text) {
         return true;
     };
     auto out = json::parse(text, watch, false);
-    if (out.is_discarded()) return std::unexpected(faults{"the body is not JSON in UTF-8"});
+    // nlohmann takes a NUL for the end of the text.
+    if (out.is_discarded() || text.contains('\0')) {
+        return std::unexpected(faults{"the body is not JSON in UTF-8"});
+    }
     if (!out.is_object()) return std::unexpected(faults{"the body is not a JSON object"});
     if (!repeated.empty()) return std::unexpected(faults{"member given twice: " + repeated});
     return out;

@@ -127,6 +127,8 @@ INSTANTIATE_TEST_SUITE_P(
         body_case{"empty", "", "the body is missing"},
         body_case{"not_json", R"({"name": "x", )", "the body is not JSON in UTF-8"},
         body_case{"rest", queue_body + "x", "the body is not JSON in UTF-8"},
+        body_case{"rest_behind_nul", queue_body + std::string("\0x", 2),
+                  "the body is not JSON in UTF-8"},
         body_case{"array", "[]", "the body is not a JSON object"},
         body_case{"json_null", "null", "the body is not a JSON object"},
         body_case{"bad_utf8", "{\"name\":\"\xff\"}", "the body is not JSON in UTF-8"},
