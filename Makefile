@@ -2,7 +2,7 @@
 PRESET ?= release
 BUILD := build/$(PRESET)
 
-.PHONY: help setup build cluster test unit scenarios demo bench format tidy asan tsan
+.PHONY: help setup build cluster test unit simulation soak mutations fuzz scenarios demo bench format tidy asan tsan
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -23,6 +23,18 @@ test: ## Everything: unit tests, then the real binaries on a real control plane
 unit: build ## Unit tests only
 	@ctest --preset $(PRESET) -j2
 
+simulation: build ## The simulation as in the tests: 1,000 seeds, crash table, spec sweep (SEEDS=n)
+	@PRESET=$(PRESET) scripts/simulate.sh
+
+soak: build ## Seeds for long: 10,000, or SEEDS=n, from FROM=n on
+	@$(BUILD)/integration-tests/simulation/esi-simulation seeds --from $(or $(FROM),1) --count $(or $(SEEDS),10000)
+
+mutations: build ## Do the tests bite? Each known mistake, one at a time, must be caught (an hour)
+	@integration-tests/simulation/mutations/mutate.py
+
+fuzz: setup ## Fuzz every parser and planner, a minute each (FUZZ_SECONDS=60; T="records times" picks some)
+	@scripts/fuzz.sh $(T)
+
 scenarios: build cluster ## Scenario tests only (T="-k ghosts" picks some)
 	@integration-tests/scenarios/run.sh $(T)
 
@@ -33,7 +45,7 @@ bench: build cluster ## The numbers of docs/performance.md
 	@scripts/bench.sh
 
 format: ## Format all C++ and Go sources in place
-	@find common operators -name '*.cpp' -o -name '*.h' | xargs clang-format-19 -i
+	@find common operators integration-tests -name '*.cpp' -o -name '*.h' | xargs clang-format-19 -i
 	@find integration-tests/cluster -name '*.go' | xargs gofmt -w
 
 tidy: build ## Run clang-tidy's bug-finding checks over all sources

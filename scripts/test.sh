@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Everything that must pass: unit tests of the C++ code, of the cluster launcher, and the scenarios
-# with the real binaries on a real control plane. Ends with one line that counts.
+# Everything that must pass: unit tests of the C++ code, the simulation, unit tests of the cluster
+# launcher, and the scenarios with the real binaries on a real control plane. Ends with one line that counts.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -38,6 +38,7 @@ launcher_tests() {
 step "setup" scripts/setup.sh || exit 1
 step "build the operators" scripts/build.sh release || exit 1
 step "unit tests" unit_tests
+step "simulation: virtual time, every fault" scripts/simulate.sh "$PWD/$results/simulation.xml"
 if step "build the control plane (minutes, once)" integration-tests/cluster/build.sh; then
     step "unit tests of the control plane's launcher" launcher_tests
     step "scenarios on the real control plane" \

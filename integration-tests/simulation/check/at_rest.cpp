@@ -1,0 +1,341 @@
+#include "check/at_rest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/names.h"
+
+namespace esi::simulation::checks {
+
+namespace names = model::names;
+namespace job_state = model::job_state;
+namespace states = model::scheduling_state;
+
+namespace {
+
+std::string name_of(const model::object_meta& meta) { return meta.key().text(); }
+
+const model::condition* condition_of(const std::vector<model::condition>& list,
+                                     std::string_view type) {
+    return model::find_condition(list, type);
+}
+
+std::vector<model::object_key> jobs_of(const model::scheduling& who) {
+    std::vector<model::object_key> out;
+    auto add = [&](model::object_key job) {
+        if (job.namespace_.empty()) job.namespace_ = who.metadata.namespace_;
+        out.push_back(std::move(job));
+    };
+    if (who.spec.queue_based) std::ranges::for_each(*who.spec.queue_based, add);
+    if (who.spec.slot_based) {
+        for (const auto& job : who.spec.slot_based->jobs) add(job.name);
+    }
+    return out;
+}
+
+}  // namespace
+
+void rest_rules::judge() {
+    nothing_is_being_deleted();
+    holds_have_holders();
+    jobs_name_who_exists();
+    for (const auto& [name, record] : all_.schedulings) {
+        schedulings_rest_for_a_reason(*record.scheduling);
+        reason_is_true(*record.scheduling);
+        assignments_have_ended(*record.scheduling);
+    }
+    for (const auto& [uid, pod] : all_.pods) {
+        no_pod_is_left_over(pod);
+        no_pod_waits_for_nothing(pod);
+    }
+    for (const auto& [uid, app] : all_.applications) no_application_is_left_over(app);
+    for (const auto& [name, record] : all_.jobs) job_tells_the_truth(*record.job);
+    for (const auto& [name, bed] : all_.testbeds) {
+        if (out_.was_edited(bed.testbed->metadata.uid)) continue;
+        layout_is_current(bed);
+        slots_are_filled(bed);
+        testbed_tells_the_truth(bed);
+    }
+}
+
+void rest_rules::nothing_is_being_deleted() {
+    for (const auto* type : {&kinds::testbed, &kinds::batchjob, &kinds::scheduling, &kinds::pod,
+                             &kinds::spark_application, &kinds::flink_deployment}) {
+        for (const auto& each : objects_.all(*type)) {
+            const bool deleting = !at(each->body(), {"metadata", "deletionTimestamp"}).is_null();
+            if (!deleting) {
+                out_.require(true, "stuck-deletion", {}, [] { return std::string(); });
+                continue;
+            }
+            // A held Testbed waits for its holder, who may stay for ever.
+            if (type->plural == kinds::testbed.plural) {
+                const auto* bed = all_.testbed({each->ns(), each->name()});
+                const auto* holder =
+                    bed ? all_.scheduling_by_uid(grid::scheduling_uid_of_hold(bed->testbed->hold()))
+                        : nullptr;
+                if (holder && !holder->scheduling->metadata.deleting()) continue;
+            }
+            out_.require(false, "stuck-deletion", {}, [&] {
+                return fmt::format("{} {}/{} is still being deleted, finalizers {}", type->kind,
+                                   each->ns(), each->name(),
+                                   at(each->body(), {"metadata", "finalizers"}).dump());
+            });
+        }
+    }
+}
+
+void rest_rules::holds_have_holders() {
+    for (const auto& [name, record] : all_.testbeds) {
+        const auto hold = record.testbed->hold();
+        if (hold.empty()) continue;
+        const auto uid = grid::scheduling_uid_of_hold(hold);
+        out_.require(all_.scheduling_by_uid(uid) != nullptr, "orphan-hold", {}, [&] {
+            return fmt::format("Testbed {} shows the hold {} of {}, which is gone", name.text(),
+                               hold, record.testbed->holder().text());
+        });
+    }
+}
+
+void rest_rules::jobs_name_who_exists() {
+    for (const auto& [name, record] : all_.jobs) {
+        const auto& spec = record.job->spec;
+        if (spec.active_scheduling) {
+            auto found = all_.schedulings.find(spec.active_scheduling->key());
+            const bool there =
+                found != all_.schedulings.end() &&
+                (spec.active_scheduling->uid.empty() ||
+                 found->second.scheduling->metadata.uid == spec.active_scheduling->uid);
+            out_.require(there, "orphan-job", {}, [&] {
+                return fmt::format("BatchJob {} names Scheduling {} ({}), which is gone",
+                                   name.text(), spec.active_scheduling->key().text(),
+                                   spec.active_scheduling->uid);
+            });
+        } else {
+            out_.require(!spec.creation_request, "orphan-job", {record.job->metadata.uid}, [&] {
+                return fmt::format("BatchJob {} has an order (run {}) of nobody", name.text(),
+                                   spec.creation_request->run);
+            });
+        }
+    }
+}
+
+void rest_rules::schedulings_rest_for_a_reason(const model::scheduling& who) {
+    const auto& status = who.status;
+    const auto& state = status.state;
+    const bool done =
+        state == states::completed || state == states::finished || state == states::error;
+    const auto* acquired = condition_of(status.conditions, "Acquired");
+    const bool waits = !status.waiting_for.empty() ||
+                       (state == states::acquire && acquired && acquired->status == "False");
+    out_.require(done || waits, "scheduling-stuck", {who.metadata.uid}, [&] {
+        return fmt::format("Scheduling {} rests in state \"{}\" and waits for nothing",
+                           name_of(who.metadata), state);
+    });
+    out_.require(status.observed_generation == who.metadata.generation || who.metadata.deleting(),
+                 "status-stale", {who.metadata.uid}, [&] {
+                     return fmt::format("Scheduling {}: observedGeneration {} of {}",
+                                        name_of(who.metadata), status.observed_generation,
+                                        who.metadata.generation);
+                 });
+    if (!status.releasing.empty()) {
+        const bool runs = std::ranges::any_of(all_.pods, [&](const auto& entry) {
+            return grid::scheduling_uid_of_hold(grid::hold_of_run(entry.second.pod->run())) ==
+                   who.metadata.uid;
+        });
+        out_.require(runs, "release-stuck", {who.metadata.uid}, [&] {
+            return fmt::format(
+                "Scheduling {} still releases ({}) and waits for \"{}\", though no "
+                "pod carries a run of it",
+                name_of(who.metadata), status.releasing, status.waiting_for);
+        });
+    }
+    if (!status.progress || status.assignments.empty() || status.assignments.size() >= 100) return;
+    const auto ended = [&](bool good) {
+        return std::ranges::count_if(status.assignments, [&](const auto& each) {
+            return each.ended && (each.outcome == "Succeeded") == good;
+        });
+    };
+    const auto& counts = *status.progress;
+    out_.require(counts.done == ended(true) && counts.failed >= ended(false), "status-stale",
+                 {who.metadata.uid}, [&] {
+                     return fmt::format(
+                         "Scheduling {}: progress says {} done, {} failed of {}; "
+                         "its assignments say {} and {}",
+                         name_of(who.metadata), counts.done, counts.failed, counts.total,
+                         ended(true), ended(false));
+                 });
+}
+
+void rest_rules::reason_is_true(const model::scheduling& who) {
+    const auto* acquired = condition_of(who.status.conditions, "Acquired");
+    if (who.status.state != states::acquire || !acquired || acquired->status != "False" ||
+        who.metadata.deleting()) {
+        return;
+    }
+    const auto& reason = acquired->reason;
+    const auto* bed = all_.testbed(testbed_of(who));
+    const auto jobs = jobs_of(who);
+    const auto any_job = [&](auto what) {
+        return std::ranges::any_of(jobs, [&](const auto& key) { return what(all_.job(key)); });
+    };
+    bool right = true;
+    if (reason == "TestbedMissing") right = bed == nullptr;
+    if (reason == "TestbedHeld") {
+        const auto uid = bed ? grid::scheduling_uid_of_hold(bed->testbed->hold()) : "";
+        right = !uid.empty() && uid != who.metadata.uid;
+    }
+    if (reason == "TestbedDeleting") right = bed && bed->testbed->metadata.deleting();
+    if (reason == "TestbedEmpty") {
+        right = bed && (!bed->testbed->status.layout || bed->testbed->status.layout->nodes.empty());
+    }
+    if (reason == "JobMissing") right = any_job([](const auto* job) { return !job; });
+    if (reason == "JobFailed") {
+        right = any_job([](const auto* job) {
+            return job && (job->job->status.state == job_state::failed ||
+                           job->job->status.state == job_state::failed_submission);
+        });
+    }
+    if (reason == "JobHeld") {
+        right = any_job([&](const auto* job) {
+            return job && job->job->spec.active_scheduling &&
+                   job->job->spec.active_scheduling->uid != who.metadata.uid;
+        });
+    }
+    // These pass by themselves, and so does the end of a release.
+    if (reason == "JobNotReady" || reason == "TestbedNotReady" || reason == "Released") {
+        right = false;
+    }
+    if (reason == "OlderFirst") {
+        right = std::ranges::any_of(all_.schedulings, [&](const auto& entry) {
+            const auto& other = *entry.second.scheduling;
+            return other.metadata.uid != who.metadata.uid &&
+                   model::older(other.metadata, who.metadata) &&
+                   other.status.state != states::finished && other.status.state != states::error;
+        });
+    }
+    out_.require(right, "untrue-reason", {who.metadata.uid}, [&] {
+        return fmt::format("Scheduling {} waits, reason {} ({}), which is not so (any more)",
+                           name_of(who.metadata), reason, acquired->message);
+    });
+}
+
+const model::assignment* rest_rules::counting(std::string_view run) const {
+    for (const auto& [name, record] : all_.schedulings) {
+        for (const auto& each : record.scheduling->status.assignments) {
+            if (each.run == run) return each.ended ? nullptr : &each;
+        }
+    }
+    return nullptr;
+}
+
+void rest_rules::assignments_have_ended(const model::scheduling& who) {
+    for (const auto& given : who.status.assignments) {
+        if (given.ended) continue;
+        // Whoever's pod it is: as long as it carries the run, the slots are not given away.
+        const bool carried = std::ranges::any_of(
+            all_.pods, [&](const auto& each) { return each.second.pod->run() == given.run; });
+        if (carried) continue;
+        const auto* job = all_.job(given.job.key());
+        std::string why;
+        if (!job || job->job->metadata.uid != given.job.uid) {
+            why = "is gone";
+        } else if (const auto& active = job->job->spec.active_scheduling;
+                   !active || active->uid != who.metadata.uid) {
+            why = "no longer names it";
+        } else if (model::is_final(job->job->status.state)) {
+            why = "is " + job->job->status.state;
+        } else {
+            const auto& order = job->job->spec.creation_request;
+            out_.require(order && order->run == given.run, "order-missing",
+                         {who.metadata.uid, given.job.uid}, [&] {
+                             return fmt::format(
+                                 "Scheduling {} assigned run {} to {}, which has no "
+                                 "order for it",
+                                 name_of(who.metadata), given.run, given.job.key().text());
+                         });
+            continue;
+        }
+        out_.require(false, "assignment-not-ended", {who.metadata.uid, given.job.uid}, [&] {
+            return fmt::format(
+                "Scheduling {}: the assignment of {} (run {}) has not ended, though "
+                "the job {}",
+                name_of(who.metadata), given.job.key().text(), given.run, why);
+        });
+    }
+}
+
+void rest_rules::no_pod_is_left_over(const pod_record& pod) {
+    if (!pod.of_slot() || pod.pod->run().empty()) return;
+    out_.require(counting(pod.pod->run()) != nullptr, "leftover-pod", {pod.pod->metadata.uid}, [&] {
+        return fmt::format("pod {} ({}) of run {} is still there, though the run is over",
+                           pod.name(), pod.pod->phase, pod.pod->run());
+    });
+}
+
+void rest_rules::no_application_is_left_over(const application_record& app) {
+    if (app.run.empty() || app.owner_uid.empty()) return;
+    const job_record* job = nullptr;
+    for (const auto& [name, record] : all_.jobs) {
+        if (record.job->metadata.uid == app.owner_uid) job = &record;
+    }
+    const bool present =
+        job && job->job->spec.creation_request && job->job->spec.creation_request->run == app.run;
+    out_.require(present, "leftover-application", {app.metadata.uid}, [&] {
+        return fmt::format("{} {} of run {} is still there, though the run was released", app.kind,
+                           name_of(app.metadata), app.run);
+    });
+}
+
+void rest_rules::no_pod_waits_for_nothing(const pod_record& pod) {
+    if (!pod.of_slot() || !pod.ever_gated || grid::let_in(*pod.pod) || !pod.live()) return;
+    const auto* job = all_.job_of(*pod.pod);
+    const auto* bed = all_.testbed(pod.pod->testbed());
+    if (!job || !bed || !has_right(*job->job, *bed->testbed)) return;
+    if (pod.pod->scheduling_gates.size() != 1) return;
+    for (const auto& entry : job->job->status.placements) {
+        if (entry.pod_uid != pod.pod->metadata.uid) continue;
+        const auto where = place_of(*bed->testbed, entry.slot);
+        if (!where || !healthy(*bed->testbed, where->node) || all_.in_place.contains(*where)) {
+            continue;
+        }
+        auto size = model::to_amounts(bed->testbed->status.layout->resources_per_slot);
+        const bool fitting = has_room(*bed, *where) && fits(pod.pod->requests, size);
+        out_.require(!fitting, "gated-for-nothing", {pod.pod->metadata.uid}, [&] {
+            return fmt::format(
+                "pod {} is placed in {}, which has its room, and still waits at its "
+                "gate",
+                pod.name(), where->text());
+        });
+    }
+}
+
+void rest_rules::job_tells_the_truth(const model::batchjob& job) {
+    const auto& status = job.status;
+    const auto& uid = job.metadata.uid;
+    if (job.metadata.deleting()) return;
+    out_.require(status.observed_generation == job.metadata.generation, "status-stale", {uid}, [&] {
+        return fmt::format("BatchJob {}: observedGeneration {} of {}", name_of(job.metadata),
+                           status.observed_generation, job.metadata.generation);
+    });
+    const bool failed =
+        status.state == job_state::failed || status.state == job_state::failed_submission;
+    const bool free = !job.spec.active_scheduling && !job.spec.creation_request;
+    bool right = true;
+    if (free) right = status.state == job_state::ready || failed;
+    if (job.spec.active_scheduling && !job.spec.creation_request) {
+        right = status.state == job_state::in_queue || failed;
+    }
+    // An order leads to a run or to its end; one that cannot begin yet stays in the queue.
+    if (job.spec.active_scheduling && job.spec.creation_request) {
+        right = status.state != job_state::ready && status.state != job_state::pending_deletion;
+    }
+    out_.require(right, "status-stale", {uid}, [&] {
+        return fmt::format("BatchJob {} rests in state \"{}\", {} Scheduling and {} order",
+                           name_of(job.metadata), status.state,
+                           job.spec.active_scheduling ? "with a" : "without a",
+                           job.spec.creation_request ? "with an" : "without an");
+    });
+}
+
+}  // namespace esi::simulation::checks

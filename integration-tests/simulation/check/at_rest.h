@@ -1,0 +1,43 @@
+// Rules for the end: what holds when the faults have ended and nothing moves any more. Looks at the
+// records once.
+#pragma once
+
+#include "check/context.h"
+
+namespace esi::simulation::checks {
+
+class rest_rules {
+public:
+    /// `objects`: for what the records do not keep (what is still being deleted).
+    rest_rules(context& here, const storage& objects)
+        : all_(here.all), out_(here.out), objects_(objects) {}
+
+    void judge();
+
+private:
+    void nothing_is_being_deleted();
+    void holds_have_holders();
+    void jobs_name_who_exists();
+    void schedulings_rest_for_a_reason(const model::scheduling& who);
+    void reason_is_true(const model::scheduling& who);
+    void assignments_have_ended(const model::scheduling& who);
+    void no_pod_is_left_over(const pod_record& pod);
+    void no_application_is_left_over(const application_record& app);
+    void no_pod_waits_for_nothing(const pod_record& pod);
+    void layout_is_current(const testbed_record& bed);
+    void slots_are_filled(const testbed_record& bed);
+    void testbed_tells_the_truth(const testbed_record& bed);
+    void job_tells_the_truth(const model::batchjob& job);
+
+    /// A slot's room on a node beside everybody who is there but the Testbed's own pods.
+    bool has_room(const testbed_record& bed, const place& where) const;
+    bool healthy(const model::testbed& bed, const std::string& node) const;
+    /// The assignment that has not ended and counts; null when there is none.
+    const model::assignment* counting(std::string_view run) const;
+
+    records& all_;
+    verdicts& out_;
+    const storage& objects_;
+};
+
+}  // namespace esi::simulation::checks

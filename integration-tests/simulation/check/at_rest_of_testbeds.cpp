@@ -1,0 +1,192 @@
+// What holds of a Testbed at rest: its layout, its ghosts, what its status says.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "check/at_rest.h"
+
+namespace esi::simulation::checks {
+
+namespace {
+
+std::string name_of(const model::object_meta& meta) { return meta.key().text(); }
+
+std::optional<std::int64_t> node_id(const model::node& node, const std::string& label) {
+    auto found = node.metadata.labels.find(label);
+    if (found == node.metadata.labels.end() || found->second.empty()) return std::nullopt;
+    std::int64_t out = 0;
+    for (char c : found->second) {
+        if (c < '0' || c > '9' || out > 2147483647) return std::nullopt;
+        out = out * 10 + (c - '0');
+    }
+    return out > 2147483647 ? std::nullopt : std::optional(out);
+}
+
+}  // namespace
+
+bool rest_rules::healthy(const model::testbed& bed, const std::string& node) const {
+    auto found = all_.nodes.find(node);
+    if (found == all_.nodes.end() || !found->second.node) return false;
+    const auto& there = *found->second.node;
+    auto member = std::ranges::find(bed.status.layout->nodes, node, &model::layout_node::name);
+    return member != bed.status.layout->nodes.end() && member->uid == there.metadata.uid &&
+           there.ready && !there.unschedulable && !there.metadata.deleting();
+}
+
+bool rest_rules::has_room(const testbed_record& bed, const place& where) const {
+    auto free = all_.nodes.at(where.node).node->allocatable;
+    auto there = all_.on_node.find(where.node);
+    auto need = model::to_amounts(bed.testbed->status.layout->resources_per_slot);
+    need["pods"] = 1000;
+    // Everybody counts but the ghost of this very slot.
+    if (there != all_.on_node.end()) {
+        for (const auto& uid : there->second) {
+            const auto& pod = all_.pods.at(uid);
+            if (pod.ghost() && pod.seat == where) continue;
+            model::take(free, demand_of(*pod.pod));
+        }
+    }
+    return fits(need, free);
+}
+
+void rest_rules::layout_is_current(const testbed_record& record) {
+    const auto& bed = *record.testbed;
+    if (!bed.hold().empty() || bed.metadata.deleting() || !bed.status.layout) return;
+    const auto& spec = bed.spec;
+    if (spec.slots_per_node < 1 || spec.node_label.empty() ||
+        !spec.resources_per_slot.contains("cpu") || !spec.resources_per_slot.contains("memory") ||
+        std::ranges::any_of(
+            spec.resources_per_slot, [](const auto& each) { return each.second.milli <= 0; })) {
+        return;
+    }
+    std::map<std::int64_t, std::vector<std::string>> by_id;
+    for (const auto& [name, node] : all_.nodes) {
+        if (!node.node) continue;
+        if (auto id = node_id(*node.node, spec.node_label)) {
+            by_id[*id].push_back(name + "=" + node.node->metadata.uid);
+        }
+    }
+    std::vector<std::string> wanted;
+    for (const auto& [id, nodes] : by_id) {
+        if (nodes.size() == 1) wanted.push_back(fmt::format("{}:{}", id, nodes.front()));
+    }
+    std::map<std::int64_t, std::string> sorted;
+    for (const auto& node : bed.status.layout->nodes) sorted[node.id] = node.name + "=" + node.uid;
+    std::vector<std::string> stands;
+    for (const auto& [id, node] : sorted) stands.push_back(fmt::format("{}:{}", id, node));
+    const bool size = bed.status.layout->slots_per_node == spec.slots_per_node &&
+                      bed.status.layout->resources_per_slot == spec.resources_per_slot;
+    out_.require(wanted == stands && size, "layout-stale", {bed.metadata.uid}, [&] {
+        return fmt::format(
+            "Testbed {}: its layout has [{}] with {} slots each, nodes and spec say "
+            "[{}] with {}",
+            name_of(bed.metadata), fmt::join(stands, ", "), bed.status.layout->slots_per_node,
+            fmt::join(wanted, ", "), spec.slots_per_node);
+    });
+}
+
+void rest_rules::slots_are_filled(const testbed_record& record) {
+    const auto& bed = *record.testbed;
+    if (!bed.status.layout || bed.metadata.deleting()) return;
+    for (const auto& slot : grid::slots_of(*bed.status.layout)) {
+        const place where{bed.metadata.key(), slot.node, slot.index};
+        std::vector<std::string> ghosts;
+        if (auto there = all_.ghosts_of.find(where); there != all_.ghosts_of.end()) {
+            for (const auto& uid : there->second) {
+                const auto& ghost = all_.pods.at(uid);
+                if (ghost.live() && ghost.pod->bound()) ghosts.push_back(ghost.name());
+            }
+        }
+        std::vector<std::string> pods;
+        if (auto there = all_.in_place.find(where); there != all_.in_place.end()) {
+            for (const auto& uid : there->second) pods.push_back(all_.pods.at(uid).name());
+        }
+        out_.require(ghosts.size() + pods.size() <= 1, "slot-shared", {bed.metadata.uid}, [&] {
+            return fmt::format("{} has ghosts [{}] and pods [{}] at the end", where.text(),
+                               fmt::join(ghosts, ", "), fmt::join(pods, ", "));
+        });
+        if (!ghosts.empty() || !pods.empty() || !healthy(bed, slot.node)) continue;
+        // Whose node it is too may have the right of way there.
+        if (all_.testbeds_on(slot.node).size() > 1) continue;
+        // A placed pod that waits for its room keeps the slot in the ghost's stead.
+        const bool placed = std::ranges::any_of(all_.jobs, [&](const auto& entry) {
+            return has_right(*entry.second.job, bed) &&
+                   std::ranges::any_of(entry.second.job->status.placements, [&](const auto& each) {
+                       return each.slot == slot.position;
+                   });
+        });
+        if (placed) continue;
+        auto row =
+            std::ranges::find(bed.status.slots, slot.position, &model::slot_status::position);
+        const auto state = row == bed.status.slots.end() ? std::string() : row->state;
+        const bool excused = !has_room(record, where) && state == "ERROR";
+        out_.require(excused, "ghost-missing", {bed.metadata.uid}, [&] {
+            return fmt::format(
+                "{} (position {}) is empty, the Testbed calls it \"{}\", its room "
+                "{} there",
+                where.text(), slot.position, state, has_room(record, where) ? "is" : "is not");
+        });
+    }
+}
+
+void rest_rules::testbed_tells_the_truth(const testbed_record& record) {
+    const auto& bed = *record.testbed;
+    const auto& status = bed.status;
+    const auto& uid = bed.metadata.uid;
+    out_.require(status.observed_generation == bed.metadata.generation, "status-stale", {uid}, [&] {
+        return fmt::format("Testbed {}: observedGeneration {} of {}", name_of(bed.metadata),
+                           status.observed_generation, bed.metadata.generation);
+    });
+    const auto holder = bed.holder();
+    const bool told = holder.name.empty() ? !status.held_by : status.held_by == holder;
+    out_.require(told, "status-stale", {uid}, [&] {
+        return fmt::format("Testbed {}: heldBy says {}, its labels say {}", name_of(bed.metadata),
+                           status.held_by ? status.held_by->text() : "nobody", holder.text());
+    });
+    if (!status.layout || !status.counts) return;
+    const auto slots = grid::slots_of(*status.layout);
+    out_.require(status.counts->total == static_cast<int>(slots.size()), "status-stale", {uid},
+                 [&] {
+                     return fmt::format("Testbed {}: counts.total {}, the layout has {} slots",
+                                        name_of(bed.metadata), status.counts->total, slots.size());
+                 });
+    if (status.slots.empty()) return;
+    std::set<int> assigned;
+    for (const auto& [name, job] : all_.jobs) {
+        if (job.job->metadata.deleting() || !has_right(*job.job, bed)) continue;
+        const auto& ids = job.job->spec.creation_request->slot_ids;
+        assigned.insert(ids.begin(), ids.end());
+    }
+    for (const auto& slot : slots) {
+        const place where{bed.metadata.key(), slot.node, slot.index};
+        std::string wanted;
+        bool ghost = false;
+        bool pod = false;
+        if (auto there = all_.ghosts_of.find(where); there != all_.ghosts_of.end()) {
+            for (const auto& each : there->second) {
+                const auto& found = all_.pods.at(each);
+                ghost |= found.live() && found.pod->bound() && found.pod->node_name == slot.node;
+            }
+        }
+        if (auto there = all_.in_place.find(where); there != all_.in_place.end()) {
+            for (const auto& each : there->second) pod |= all_.pods.at(each).pod->bound();
+        }
+        if (!healthy(bed, slot.node)) {
+            wanted = "ERROR";
+        } else if (pod) {
+            wanted = "OCCUPIED";
+        } else if (assigned.contains(slot.position)) {
+            continue;  // RESERVED, or ERROR with what keeps its pod out
+        } else {
+            wanted = ghost ? "FREE" : "ERROR";
+        }
+        auto row = std::ranges::find(status.slots, slot.position, &model::slot_status::position);
+        const auto state = row == status.slots.end() ? std::string("missing") : row->state;
+        out_.require(state == wanted, "status-stale", {uid}, [&] {
+            return fmt::format("Testbed {}: slot {} is called {}, it is {}", name_of(bed.metadata),
+                               slot.position, state, wanted);
+        });
+    }
+}
+
+}  // namespace esi::simulation::checks

@@ -1,0 +1,164 @@
+#include "check/invariants.h"
+
+#include <gmock/gmock.h>
+
+#include "check/forged_world.h"
+
+namespace esi::simulation {
+namespace {
+
+using rules = std::vector<std::string>;
+
+using testing::ElementsAre;
+
+struct at_rest_test : testing::Test {
+    forged_world world;
+
+    void SetUp() override { world.begin(); }
+    std::string first() const {
+        const auto& found = world.judge->violations();
+        return found.empty() ? "" : found.front().rule + ": " + found.front().text;
+    }
+};
+
+// --- at the end ---
+
+TEST_F(at_rest_test, at_the_end_a_free_slot_without_ghost_is_seen) {
+    world.make_ghosts();
+    world.remove_pod("grid-ghost-1");
+    world.judge->at_end();
+    EXPECT_THAT(world.broken(), testing::Contains("ghost-missing"));
+}
+
+TEST_F(at_rest_test, at_the_end_a_slot_whose_room_is_taken_may_be_empty_when_it_is_said) {
+    world.make_ghosts();
+    world.queue["status"]["waitingFor"] = "something";
+    world.queue["status"]["observedGeneration"] = 1;
+    world.queue = world.put(kinds::scheduling, world.queue);
+    world.remove_pod("grid-ghost-1");
+    world.put(kinds::pod, world.stranger("other", "500m"));
+    world.bind("other", "node-1");
+    world.bed["status"]["slots"][1]["state"] = "ERROR";
+    world.put(kinds::testbed, world.bed);
+    world.judge->at_end();
+    EXPECT_EQ(first(), "");
+}
+
+TEST_F(at_rest_test, at_the_end_a_hold_of_nobody_is_seen) {
+    world.make_ghosts();
+    world.judge->meddled("edited schedulings default/queue without finalizers");
+    world.set_finalizer();
+    world.hold();
+    world.store.erase(kinds::scheduling, "default", "queue");
+    world.judge->at_end();
+    EXPECT_THAT(world.broken(), ElementsAre("orphan-hold"));
+}
+
+TEST_F(at_rest_test, at_the_end_a_pod_that_waits_though_its_slot_is_there_is_seen) {
+    world.until_placed();
+    world.judge->at_end();
+    EXPECT_THAT(world.broken(), testing::Contains("gated-for-nothing"));
+}
+
+TEST_F(at_rest_test, at_the_end_a_pod_of_a_run_that_is_over_is_seen) {
+    world.until_placed();
+    world.swap_in();
+    world.finish();
+    world.put(kinds::pod, world.executor("exec-2", "exec-uid-2"));
+    world.judge->at_end();
+    EXPECT_THAT(world.broken(), ElementsAre("leftover-pod"));
+}
+
+TEST_F(at_rest_test, at_the_end_a_scheduling_that_waits_for_nothing_is_seen) {
+    world.make_ghosts();
+    world.judge->at_end();
+    EXPECT_THAT(world.broken(), testing::Contains("scheduling-stuck"));
+}
+
+TEST_F(at_rest_test, at_the_end_a_reason_that_is_not_true_is_seen) {
+    world.make_ghosts();
+    world.queue["status"]["observedGeneration"] = 1;
+    world.queue["status"]["conditions"] = {
+        {{"type", "Acquired"}, {"status", "False"}, {"reason", "JobMissing"}}};
+    world.put(kinds::scheduling, world.queue);
+    world.judge->at_end();
+    EXPECT_THAT(world.broken(), ElementsAre("untrue-reason"));
+}
+
+TEST_F(at_rest_test, at_the_end_an_object_that_is_still_being_deleted_is_seen) {
+    world.make_ghosts();
+    world.job["metadata"]["deletionTimestamp"] = "2026-01-02T03:05:05Z";
+    world.put(kinds::batchjob, world.job);
+    world.judge->at_end();
+    EXPECT_THAT(world.broken(), testing::Contains("stuck-deletion"));
+}
+
+/// One that has come to its end; a test changes one thing of it.
+struct finished_test : at_rest_test {
+    void SetUp() override {
+        at_rest_test::SetUp();
+        world.until_placed();
+        world.swap_in();
+        world.finish();
+    }
+    rules at_end() {
+        world.judge->at_end();
+        return world.broken();
+    }
+};
+
+TEST_F(finished_test, a_job_that_names_nobody_is_seen) {
+    world.judge->meddled("edited batchjobs default/a without activeScheduling");
+    world.job["spec"]["activeScheduling"]["name"] = "gone";
+    world.put(kinds::batchjob, world.job);
+    EXPECT_THAT(at_end(), ElementsAre("orphan-job"));
+}
+
+TEST_F(finished_test, a_layout_may_wait_for_the_release) {
+    world.store.erase(kinds::node, "", "node-1");
+    world.bed["status"]["slots"][1]["state"] = "ERROR";
+    world.put(kinds::testbed, world.bed);
+    EXPECT_THAT(at_end(), testing::IsEmpty());
+}
+
+TEST_F(finished_test, a_layout_that_waits_for_nothing_is_seen) {
+    world.release();
+    world.store.erase(kinds::node, "", "node-1");
+    world.bed["status"]["slots"][1]["state"] = "ERROR";
+    world.put(kinds::testbed, world.bed);
+    EXPECT_THAT(at_end(), ElementsAre("layout-stale"));
+}
+
+TEST_F(finished_test, an_assignment_of_a_job_that_has_ended_is_seen) {
+    world.until_next_run();
+    world.job["status"]["state"] = "FailedState";
+    world.put(kinds::batchjob, world.job);
+    EXPECT_THAT(at_end(), testing::Contains("assignment-not-ended"));
+}
+
+TEST_F(finished_test, an_assignment_without_its_order_is_seen) {
+    world.until_next_run();
+    EXPECT_THAT(at_end(), testing::Contains("order-missing"));
+}
+
+TEST_F(finished_test, a_release_that_does_not_end_is_seen) {
+    world.queue["status"]["epoch"] = 1;
+    world.queue["status"]["releasing"] = "Deleted";
+    world.put(kinds::scheduling, world.queue);
+    EXPECT_THAT(at_end(), ElementsAre("release-stuck"));
+}
+
+TEST_F(finished_test, a_count_that_is_wrong_is_seen) {
+    world.queue["status"]["progress"]["done"] = 0;
+    world.put(kinds::scheduling, world.queue);
+    EXPECT_THAT(at_end(), ElementsAre("status-stale"));
+}
+
+TEST_F(finished_test, a_slot_that_is_called_by_a_wrong_name_is_seen) {
+    world.bed["status"]["slots"][1]["state"] = "OCCUPIED";
+    world.put(kinds::testbed, world.bed);
+    EXPECT_THAT(at_end(), ElementsAre("status-stale"));
+}
+
+}  // namespace
+}  // namespace esi::simulation

@@ -1,0 +1,469 @@
+#include "check/invariants.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "check/at_rest.h"
+#include "check/rights.h"
+#include "check/slots.h"
+#include "model/names.h"
+
+namespace esi::simulation {
+
+using namespace checks;
+namespace names = model::names;
+
+namespace {
+
+constexpr std::string_view extender_scheduler = "external-scheduler";
+
+std::vector<std::string> words_of(std::string_view text) {
+    std::vector<std::string> out;
+    std::string word;
+    for (char c : text) {
+        if (c == ' ' || c == ',' || c == ':' || c == ';') {
+            if (!word.empty()) out.push_back(std::move(word));
+            word.clear();
+        } else {
+            word += c;
+        }
+    }
+    if (!word.empty()) out.push_back(std::move(word));
+    return out;
+}
+
+/// "Testbed", "testbeds", "tb" -> "testbeds"; empty for other words.
+std::string_view plural_of(std::string word) {
+    std::ranges::transform(word, word.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    for (const auto* type : {&kinds::testbed, &kinds::batchjob, &kinds::scheduling, &kinds::pod,
+                             &kinds::node, &kinds::spark_application, &kinds::flink_deployment}) {
+        std::string kind(type->kind);
+        std::ranges::transform(kind, kind.begin(),
+                               [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+        if (word == type->plural || word == kind) return type->plural;
+    }
+    if (word == "ghost") return kinds::pod.plural;
+    if (word == "job") return kinds::batchjob.plural;
+    if (word == "application") return kinds::spark_application.plural;
+    return {};
+}
+
+bool has_taint(const model::node& node) {
+    return std::ranges::any_of(node.taints, [](const auto& each) {
+        return each.key == names::taint && each.effect == "NoSchedule";
+    });
+}
+
+}  // namespace
+
+struct invariants::state {
+    context here;
+    storage& objects;
+    rights_rules rights;
+    slot_rules slots;
+
+    state(storage& objects_, const timeline& time)
+        : here(time), objects(objects_), rights(here), slots(here) {}
+
+    records& all() { return here.all; }
+
+    /// Objects that a person said to make by hand, before they were there.
+    std::set<std::string, std::less<>> announced;
+
+    void take(const change& what) {
+        const auto plural = what.type->plural;
+        if (what.what == change_type::added) {
+            auto name = name_of(plural, what.after->ns(), what.after->name());
+            if (announced.erase(name) > 0) here.out.edited(what.after->uid());
+            all().last_uid[std::move(name)] = what.after->uid();
+        }
+        if (plural == kinds::pod.plural) {
+            pod(what);
+        } else if (plural == kinds::batchjob.plural) {
+            job(what);
+        } else if (plural == kinds::testbed.plural) {
+            testbed(what);
+        } else if (plural == kinds::scheduling.plural) {
+            scheduling(what);
+        } else if (plural == kinds::node.plural) {
+            node(what);
+        } else if (plural == kinds::spark_application.plural ||
+                   plural == kinds::flink_deployment.plural) {
+            application(what);
+        }
+    }
+
+    static std::string name_of(std::string_view plural, std::string_view ns,
+                               std::string_view name) {
+        return ns.empty() ? fmt::format("{} {}", plural, name)
+                          : fmt::format("{} {}/{}", plural, ns, name);
+    }
+
+    // --- one kind each ---
+
+    void pod(const change& what) {
+        const auto& uid = what.after->uid();
+        auto known = all().pods.find(uid);
+        if (what.what == change_type::deleted) {
+            if (known == all().pods.end()) return;
+            const auto before = std::move(known->second);
+            all().pods.erase(known);
+            all().unindex(before);
+            if (before.by_name) disturb(before.pod->node_name);
+            slots.pod_gone(before);
+            return;
+        }
+        auto decoded = all().decode<model::pod>(*what.after);
+        if (!decoded) return;
+        if (known == all().pods.end()) {
+            auto& made = all().pods[uid];
+            made = record_of(std::move(decoded), what.after);
+            made.created = what.at;
+            all().runs_of_pods[uid] = made.pod->run();
+            place_it(made);
+            all().index(made);
+            if (made.by_name) disturb(made.pod->node_name);
+            slots.pod_added(made);
+            return;
+        }
+        const pod_record before = known->second;
+        auto& after = known->second;
+        all().unindex(before);
+        after.pod = std::move(decoded);
+        after.raw = what.after;
+        const auto& is = *after.pod;
+        const auto& was = *before.pod;
+        after.ever_gated |= !grid::let_in(is);
+        if (!was.bound() && is.bound()) after.bound_at = what.at;
+        if (!was.metadata.deleting() && is.metadata.deleting()) after.deleting_since = what.at;
+        if (was.nominated_node_name != is.nominated_node_name) {
+            after.nominated_since =
+                is.nominated_node_name.empty() ? std::nullopt : std::optional(what.at);
+        }
+        place_it(after);
+        all().index(after);
+        slots.pod_changed(before, after);
+    }
+
+    pod_record record_of(seen<model::pod> decoded, const object_pointer& raw) {
+        pod_record out;
+        out.pod = std::move(decoded);
+        out.raw = raw;
+        const auto& pod = *out.pod;
+        out.ever_gated = !grid::let_in(pod);
+        out.by_name = pod.bound();
+        const bool marked = !pod.metadata.label(names::testbed).empty() && !pod.run().empty();
+        // A person's copy of a job pod has neither a gate nor an owner.
+        out.genuine = marked && !pod.is_ghost() &&
+                      (out.ever_gated || (!pod.metadata.owner_references.empty() &&
+                                          pod.scheduler_name == extender_scheduler));
+        const auto& priority = at(raw->body(), {"spec", "priority"});
+        if (priority.is_number_integer()) out.priority = priority.get<std::int64_t>();
+        if (out.by_name) out.bound_at = here.now();
+        if (pod.metadata.deleting()) out.deleting_since = here.now();
+        if (!pod.nominated_node_name.empty()) out.nominated_since = here.now();
+        return out;
+    }
+
+    /// Where it stands, or is let in to; by the layout of that moment.
+    void place_it(pod_record& of) {
+        const auto& pod = *of.pod;
+        if (of.ghost()) {
+            const auto index = grid::slot_index_of_ghost(pod);
+            const std::string node(pod.metadata.annotation(names::node));
+            if (!of.seat && index) of.seat = place{pod.testbed(), node, *index};
+            return;
+        }
+        if (!of.of_slot()) return;
+        const auto position = grid::slot_of_pod(pod);
+        if (!position || !grid::let_in(pod)) {
+            of.seat.reset();
+            return;
+        }
+        if (of.seat) return;
+        if (const auto* bed = all().testbed(pod.testbed())) {
+            of.seat = place_of(*bed->testbed, *position);
+        }
+    }
+
+    void job(const change& what) {
+        const model::object_key key{what.after->ns(), what.after->name()};
+        if (what.what == change_type::deleted) {
+            all().jobs.erase(key);
+            return;
+        }
+        auto decoded = all().decode<model::batchjob>(*what.after);
+        if (!decoded) return;
+        auto known = all().jobs.find(key);
+        const bool fresh = known == all().jobs.end();
+        const job_record before = fresh ? job_record() : known->second;
+        auto& after = all().jobs[key];
+        after.job = std::move(decoded);
+        after.raw = what.after;
+        for (const auto& entry : after.job->status.placements) {
+            all().recorded.insert({entry.pod_uid, entry.slot});
+        }
+        if (const auto& app = after.job->status.application; app && !app->uid.empty()) {
+            all().reported_apps.insert(app->uid);
+        }
+        if (fresh) return;
+        if (before.job->spec.active_scheduling != after.job->spec.active_scheduling) {
+            after.claim_changed = what.at;
+        }
+        rights.job_changed(before, after);
+    }
+
+    void testbed(const change& what) {
+        const model::object_key key{what.after->ns(), what.after->name()};
+        auto known = all().testbeds.find(key);
+        if (what.what == change_type::deleted) {
+            if (known == all().testbeds.end()) return;
+            const auto before = std::move(known->second);
+            all().testbeds.erase(known);
+            rights.testbed_gone(before);
+            return;
+        }
+        auto decoded = all().decode<model::testbed>(*what.after);
+        if (!decoded) return;
+        const bool fresh = known == all().testbeds.end();
+        const testbed_record before = fresh ? testbed_record() : known->second;
+        auto& after = all().testbeds[key];
+        after.testbed = std::move(decoded);
+        after.raw = what.after;
+        if (fresh) return;
+        const bool changed = before.testbed->hold() != after.testbed->hold();
+        if (changed) after.hold_changed = what.at;
+        rights.testbed_changed(before, after);
+        if (changed && !after.testbed->hold().empty()) {
+            all().holds.emplace(after.testbed->hold());
+        }
+    }
+
+    void scheduling(const change& what) {
+        const model::object_key key{what.after->ns(), what.after->name()};
+        auto known = all().schedulings.find(key);
+        if (what.what == change_type::deleted) {
+            if (known == all().schedulings.end()) return;
+            const auto before = std::move(known->second);
+            all().schedulings.erase(known);
+            rights.scheduling_gone(before);
+            return;
+        }
+        auto decoded = all().decode<model::scheduling>(*what.after);
+        if (!decoded) return;
+        const bool fresh = known == all().schedulings.end();
+        const scheduling_record before = fresh ? scheduling_record() : known->second;
+        auto& after = all().schedulings[key];
+        after.scheduling = std::move(decoded);
+        const auto& is = *after.scheduling;
+        if (is.metadata.has_finalizer(names::scheduling_finalizer)) {
+            all().finalized.insert(is.metadata.uid);
+        }
+        if (fresh) {
+            after.spec_changed = what.at;
+            return;
+        }
+        const auto& was = *before.scheduling;
+        if (was.metadata.generation != is.metadata.generation) after.spec_changed = what.at;
+        if (was.status.releasing.empty() && !is.status.releasing.empty()) {
+            after.release_began = what.at;
+        }
+        rights.scheduling_changed(before, after);
+        for (const auto& given : is.status.assignments) {
+            all().rights.try_emplace(given.run,
+                                     right{is.metadata.uid, checks::testbed_of(is), given});
+        }
+    }
+
+    void application(const change& what) {
+        const auto& uid = what.after->uid();
+        if (what.what == change_type::deleted) {
+            all().applications.erase(uid);
+            return;
+        }
+        if (all().applications.contains(uid)) return;
+        auto& made = all().applications[uid];
+        const auto& body = what.after->body();
+        made.metadata.name = what.after->name();
+        made.metadata.namespace_ = what.after->ns();
+        made.metadata.uid = uid;
+        made.kind = what.type->kind;
+        const auto& run = at(body, {"metadata", "annotations", names::run});
+        if (run.is_string()) made.run = run.get<std::string>();
+        const auto& owners = at(body, {"metadata", "ownerReferences"});
+        if (owners.is_array()) {
+            for (const auto& owner : owners) {
+                if (at(owner, {"kind"}) == "BatchJob" && at(owner, {"uid"}).is_string()) {
+                    made.owner_uid = at(owner, {"uid"}).get<std::string>();
+                }
+            }
+        }
+        all().owners_of_apps[uid] = made.owner_uid;
+        if (!made.run.empty()) ++all().applications_of_run[made.run];
+        rights.application_added(made);
+    }
+
+    void node(const change& what) {
+        const auto& name = what.after->name();
+        auto& record = all().nodes[name];
+        if (what.what == change_type::deleted) {
+            record.node = nullptr;
+            record.tainted.reset();
+            record.disturbed = what.at;
+            return;
+        }
+        auto decoded = all().decode<model::node>(*what.after);
+        if (!decoded) return;
+        const auto before = std::move(record.node);
+        record.node = std::move(decoded);
+        const auto& is = *record.node;
+        if (what.what == change_type::added) {
+            // Back again under its name: who was bound to the old one may still count.
+            if (record.disturbed) record.disturbed = what.at;
+        }
+        if (before) {
+            const bool shrank = std::ranges::any_of(before->allocatable, [&](const auto& each) {
+                auto now = is.allocatable.find(each.first);
+                return now == is.allocatable.end() || now->second < each.second;
+            });
+            const bool relabelled = before->metadata.labels != is.metadata.labels;
+            if (shrank || relabelled || before->ready != is.ready ||
+                before->unschedulable != is.unschedulable) {
+                record.disturbed = what.at;
+            }
+        }
+        model::raise(record.largest, is.allocatable);
+        if (!has_taint(is)) {
+            record.tainted.reset();
+        } else if (!record.tainted) {
+            record.tainted = what.at;
+        }
+    }
+
+    void disturb(const std::string& name) {
+        if (!name.empty()) all().nodes[name].disturbed = here.now();
+    }
+
+    // --- what is told ---
+
+    void meddled(std::string_view what) {
+        const auto words = words_of(what);
+        if (words.empty()) return;
+        const bool edited = words.front() == "edited";
+        const bool tells_part = what.find(" spec") != std::string_view::npos ||
+                                what.find(" metadata") != std::string_view::npos ||
+                                what.find(" labels") != std::string_view::npos ||
+                                what.find(" annotations") != std::string_view::npos ||
+                                what.find(" finalizers") != std::string_view::npos ||
+                                what.find(" owner") != std::string_view::npos ||
+                                what.find(" hold") != std::string_view::npos;
+        for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+            const auto plural = plural_of(words[i]);
+            if (plural.empty()) continue;
+            if (plural == kinds::node.plural) {
+                for (auto j = i + 1; j < words.size(); ++j) {
+                    if (all().nodes.contains(words[j])) disturb(words[j]);
+                }
+            }
+            auto name = fmt::format("{} {}", plural, words[i + 1]);
+            auto found = all().last_uid.find(name);
+            const bool there = found != all().last_uid.end() && stands(plural, words[i + 1]);
+            if (!there && edited) announced.insert(std::move(name));
+            if (found == all().last_uid.end()) continue;
+            const auto& uid = found->second;
+            slots.touched(uid);
+            if (!edited) continue;
+            here.out.edited(uid);
+            if (!tells_part) here.out.edited(uid + "/status");
+        }
+    }
+
+    bool stands(std::string_view plural, const std::string& name) const {
+        const auto key = model::object_key::from_text(name);
+        for (const auto* type : all_kinds()) {
+            if (type->plural == plural)
+                return objects.find(*type, key.namespace_, key.name) != nullptr;
+        }
+        return false;
+    }
+
+    void wrote(std::string_view operator_, int replica, const kube::request& what, steady_time sent,
+               std::optional<steady_time> may_until) {
+        const auto who = [&] {
+            return fmt::format("esi-{}/{}: {} {}", operator_, replica, what.method, what.target);
+        };
+        const auto milli = [](steady_time::duration time) {
+            return std::chrono::duration_cast<milliseconds>(time).count();
+        };
+        here.out.require(may_until && sent <= *may_until, "write-after-lease", {}, [&] {
+            return may_until ? fmt::format("{} was sent {} ms after the lease had ended", who(),
+                                           milli(sent - *may_until))
+                             : who() + " was sent by a replica that never led";
+        });
+        if (what.method == "POST") return;
+        const auto body = json::parse(what.body, nullptr, false);
+        if (what.method != "DELETE") {
+            const auto& version = at(body, {"metadata", "resourceVersion"});
+            here.out.require(version.is_string() && version != "", "unguarded-write", {},
+                             [&] { return who() + " has no resourceVersion as its guard"; });
+            return;
+        }
+        const auto& uid = at(body, {"preconditions", "uid"});
+        // A Scheduling is deleted by its name when a client of the REST interface asks for it.
+        const bool asked_for = what.target.find("/schedulings/") != std::string::npos;
+        here.out.require(asked_for || (uid.is_string() && uid != ""), "unguarded-delete", {},
+                         [&] { return who() + " has no uid as its precondition"; });
+    }
+};
+
+invariants::invariants(api_server& server, const timeline& time)
+    : invariants(server.objects(), time) {}
+
+invariants::invariants(storage& objects, const timeline& time)
+    : state_(std::make_unique<state>(objects, time)) {
+    for (const auto* type : {&kinds::node, &kinds::testbed, &kinds::scheduling, &kinds::batchjob,
+                             &kinds::spark_application, &kinds::flink_deployment, &kinds::pod}) {
+        for (const auto& each : objects.all(*type)) {
+            state_->take({change_type::added, type, nullptr, each, each->version(), time.now()});
+        }
+    }
+    objects.on_change([state = state_.get()](const change& what) { state->take(what); });
+}
+
+invariants::~invariants() = default;
+
+void invariants::preempted(const json& victim, const json& by) {
+    state_->slots.preempted(victim, by);
+}
+
+void invariants::refused(const json& pod, std::string_view reason) {
+    state_->slots.refused(pod, reason);
+}
+
+void invariants::scheduler_started(std::string_view name) {
+    state_->here.scheduler_began[std::string(name)] = state_->here.now();
+}
+
+void invariants::meddled(std::string_view what) { state_->meddled(what); }
+
+void invariants::wrote(std::string_view operator_, int replica, const kube::request& what,
+                       steady_time sent, std::optional<steady_time> may_until) {
+    state_->wrote(operator_, replica, what, sent, may_until);
+}
+
+void invariants::all_disturbances_are_told() { state_->here.disturbances_told = true; }
+
+void invariants::disturbed(std::string_view operator_, steady_time until) {
+    auto& end = state_->here.disturbed_until[std::string(operator_)];
+    end = std::max(end, until);
+}
+
+const std::vector<violation>& invariants::violations() const { return state_->here.out.found(); }
+
+std::uint64_t invariants::checks() const { return state_->here.out.checks(); }
+
+void invariants::at_end() { rest_rules(state_->here, state_->objects).judge(); }
+
+}  // namespace esi::simulation

@@ -1,0 +1,179 @@
+#include "check/quiet.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace esi::simulation {
+
+namespace {
+
+std::string name_of(std::string_view plural, std::string_view ns, std::string_view name) {
+    return ns.empty() ? fmt::format("{} {}", plural, name)
+                      : fmt::format("{} {}/{}", plural, ns, name);
+}
+
+std::string name_of(const write_record& what) { return what.kind + " " + what.object; }
+
+bool accepted(const write_record& what) { return what.status >= 200 && what.status < 300; }
+
+bool chance(std::string_view key) {
+    return key == "resourceVersion" || key == "managedFields" || key == "generation";
+}
+
+std::string shown(const json& value) {
+    auto text = value.dump();
+    if (text.size() > 120) text = text.substr(0, 117) + "...";
+    return text;
+}
+
+void compare(const json& a, const json& b, const std::string& path, std::size_t most,
+             std::vector<std::string>& out) {
+    if (out.size() >= most || a == b) return;
+    if (a.is_object() && b.is_object()) {
+        std::set<std::string> keys;
+        for (const auto& [key, value] : a.items()) keys.insert(key);
+        for (const auto& [key, value] : b.items()) keys.insert(key);
+        for (const auto& key : keys) {
+            if (path == ".metadata" && chance(key)) continue;
+            const auto left = a.find(key);
+            const auto right = b.find(key);
+            static const json none;
+            compare(left == a.end() ? none : *left, right == b.end() ? none : *right,
+                    path + "." + key, most, out);
+        }
+        return;
+    }
+    if (a.is_array() && b.is_array() && a.size() == b.size()) {
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            compare(a[i], b[i], fmt::format("{}[{}]", path, i), most, out);
+        }
+        return;
+    }
+    out.push_back(fmt::format("{} {} -> {}", path, shown(a), shown(b)));
+}
+
+}  // namespace
+
+std::vector<std::string> changed_fields(const json& before, const json& after, std::size_t most) {
+    std::vector<std::string> out;
+    compare(before, after, "", most, out);
+    return out;
+}
+
+struct quiet::state {
+    struct entry {
+        write_record what;
+        steady_time at;
+        object_pointer before;
+        object_pointer after;
+    };
+    struct last_change {
+        object_pointer before;
+        object_pointer after;
+        change_type what = change_type::added;
+    };
+
+    steady_time start;
+    quiet_settings settings;
+    steady_time last;
+    /// Of the last window and the last time of stillness; older ones are dropped.
+    std::deque<entry> log;
+    std::map<std::string, std::deque<steady_time>> recent;
+    std::map<std::string, last_change> changes;
+    std::set<std::string> looping;
+    std::vector<violation> found;
+
+    std::string tell(const entry& each) const {
+        if (!accepted(each.what)) return fmt::format("was answered {}", each.what.status);
+        if (!each.before) return each.after ? "created it" : "changed nothing";
+        if (!each.after) return "deleted it";
+        auto fields = changed_fields(each.before->body(), each.after->body());
+        return fields.empty() ? "changed nothing" : fmt::format("{}", fmt::join(fields, "; "));
+    }
+};
+
+quiet::quiet(storage& objects, steady_time start, quiet_settings settings)
+    : state_(std::make_unique<state>()) {
+    state_->start = start;
+    state_->last = start;
+    state_->settings = settings;
+    objects.on_change([state = state_.get()](const change& what) {
+        const auto plural = what.type->plural;
+        if (plural == kinds::event.plural || plural == kinds::lease.plural) return;
+        const auto name = name_of(plural, what.after->ns(), what.after->name());
+        state->changes[name] = {
+            what.before, what.what == change_type::deleted ? nullptr : what.after, what.what};
+    });
+}
+
+quiet::~quiet() = default;
+
+void quiet::wrote(const write_record& what, steady_time at) {
+    auto& self = *state_;
+    self.last = std::max(self.last, at);
+    state::entry entry{what, at, nullptr, nullptr};
+    const auto name = name_of(what);
+    if (auto change = self.changes.find(name); accepted(what) && change != self.changes.end()) {
+        entry.before = change->second.before;
+        entry.after = change->second.after;
+        // The next write may change nothing.
+        change->second.before = change->second.after;
+    }
+    self.log.push_back(entry);
+    const auto kept = std::max(self.settings.still, self.settings.window);
+    while (!self.log.empty() && self.log.front().at + kept < at) self.log.pop_front();
+
+    auto& times = self.recent[name];
+    times.push_back(at);
+    while (!times.empty() && times.front() + self.settings.window <= at) times.pop_front();
+    if (std::ssize(times) <= self.settings.most_writes || !self.looping.insert(name).second) return;
+    std::vector<std::string> last;
+    for (auto each = self.log.rbegin(); each != self.log.rend() && last.size() < 3; ++each) {
+        if (name_of(each->what) != name) continue;
+        last.push_back(fmt::format("{} {} {}: {}", each->what.operator_, each->what.verb,
+                                   each->what.subresource, self.tell(*each)));
+    }
+    std::ranges::reverse(last);
+    self.found.push_back(
+        {"hot-loop",
+         fmt::format("{} was written {} times within {} s; the last: {}", name, times.size(),
+                     std::chrono::duration_cast<seconds>(self.settings.window).count(),
+                     fmt::join(last, " | ")),
+         std::chrono::duration_cast<milliseconds>(at - self.start)});
+}
+
+steady_time quiet::last_write() const { return state_->last; }
+
+bool quiet::still(steady_time now) const { return now - state_->last >= state_->settings.still; }
+
+std::vector<std::string> quiet::activity(steady_time since) const {
+    struct line {
+        int times = 0;
+        const state::entry* newest = nullptr;
+    };
+    std::map<std::string, line> lines;
+    for (const auto& each : state_->log) {
+        if (each.at < since) continue;
+        auto& one = lines[fmt::format("{} {} {} {}", each.what.operator_, each.what.verb,
+                                      name_of(each.what), each.what.subresource)];
+        ++one.times;
+        one.newest = &each;
+    }
+    std::vector<std::pair<std::string, line>> sorted(lines.begin(), lines.end());
+    std::ranges::sort(sorted, [](const auto& a, const auto& b) {
+        return a.second.times != b.second.times ? a.second.times > b.second.times
+                                                : a.first < b.first;
+    });
+    std::vector<std::string> out;
+    for (const auto& [name, one] : sorted) {
+        out.push_back(fmt::format("{} ({} times): {}", name, one.times, state_->tell(*one.newest)));
+    }
+    return out;
+}
+
+const std::vector<violation>& quiet::violations() const { return state_->found; }
+
+}  // namespace esi::simulation

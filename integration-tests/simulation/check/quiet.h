@@ -1,0 +1,56 @@
+// Whether the world has come to rest: who still writes what. Fed with each write of an operator
+// that reached the API server (leases and Events aside) and with the changes of the storage; it
+// finds objects that are written in a loop. Owned by the run; changes nothing.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "run/run.h"
+#include "server/storage.h"
+
+namespace esi::simulation {
+
+struct quiet_settings {
+    /// The world is still when no operator wrote for so long.
+    steady_time::duration still = seconds(600);
+    /// More accepted writes by operators to one object within `window` are a loop.
+    int most_writes = 120;
+    steady_time::duration window = seconds(60);
+};
+
+class quiet {
+public:
+    /// `start`: where violation::at counts from.
+    quiet(storage& objects, steady_time start, quiet_settings settings = quiet_settings());
+    ~quiet();
+    quiet(const quiet&) = delete;
+    quiet& operator=(const quiet&) = delete;
+
+    /// A write of an operator, after it was answered. Those that were refused or changed nothing
+    /// count for stillness, too.
+    void wrote(const write_record& what, steady_time at);
+
+    /// When the last write was; `start` without one.
+    steady_time last_write() const;
+    /// No operator has written for settings.still.
+    bool still(steady_time now) const;
+    /// Who wrote after `since`, most active first: "testbed PATCH testbeds default/grid status (12
+    /// times): .status.state \"SUCCESS\" -> \"RUNNING\"". For the text of not-converged.
+    std::vector<std::string> activity(steady_time since) const;
+    /// Rule hot-loop, once for each object.
+    const std::vector<violation>& violations() const;
+
+private:
+    struct state;
+    std::unique_ptr<state> state_;
+};
+
+/// What differs between two states of an object, resourceVersion and managedFields aside: ".path
+/// old -> new", at most `most` of them.
+std::vector<std::string> changed_fields(const json& before, const json& after,
+                                        std::size_t most = 4);
+
+}  // namespace esi::simulation

@@ -1,0 +1,86 @@
+#include "check/quiet.h"
+
+#include <gmock/gmock.h>
+
+#include "world/timeline.h"
+
+namespace esi::simulation {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+struct quiet_test : testing::Test {
+    timeline time;
+    storage store{[this] { return time.now(); }};
+    quiet_settings settings{seconds(600), 5, seconds(60)};
+    quiet judge{store, time.now(), settings};
+
+    void write(std::string_view state) {
+        store.put(kinds::testbed,
+                  {{"metadata", {{"name", "grid"}, {"namespace", "default"}, {"uid", "u"}}},
+                   {"status", {{"state", state}}}});
+        judge.wrote({"testbed", "PATCH", "testbeds", "default/grid", "status", 200}, time.now());
+    }
+    void wait(steady_time::duration passed) { time.advance_to(time.now() + passed); }
+};
+
+TEST_F(quiet_test, the_world_is_still_when_nobody_has_written_for_long) {
+    write("SUCCESS");
+    EXPECT_FALSE(judge.still(time.now()));
+    wait(seconds(599));
+    EXPECT_FALSE(judge.still(time.now()));
+    wait(seconds(1));
+    EXPECT_TRUE(judge.still(time.now()));
+}
+
+TEST_F(quiet_test, a_refused_write_breaks_the_silence) {
+    wait(seconds(700));
+    judge.wrote({"testbed", "PATCH", "testbeds", "default/grid", "status", 409}, time.now());
+    EXPECT_FALSE(judge.still(time.now()));
+    EXPECT_THAT(
+        judge.activity(time.now() - seconds(1)),
+        ElementsAre("testbed PATCH testbeds default/grid status (1 times): was answered 409"));
+}
+
+TEST_F(quiet_test, who_writes_what_is_told) {
+    write("SUCCESS");
+    write("RUNNING");
+    EXPECT_THAT(judge.activity(time.now() - seconds(1)),
+                ElementsAre("testbed PATCH testbeds default/grid status (2 times): .status.state "
+                            "\"SUCCESS\" -> \"RUNNING\""));
+}
+
+TEST_F(quiet_test, an_object_that_is_written_all_the_time_is_seen_once) {
+    for (int i = 0; i < 9; ++i) {
+        write(i % 2 == 0 ? "SUCCESS" : "RUNNING");
+        wait(seconds(1));
+    }
+    ASSERT_EQ(judge.violations().size(), 1U);
+    EXPECT_EQ(judge.violations()[0].rule, "hot-loop");
+    EXPECT_EQ(judge.violations()[0].at, seconds(5));
+    EXPECT_EQ(judge.violations()[0].text,
+              "testbeds default/grid was written 6 times within 60 s; the last: "
+              "testbed PATCH status: .status.state \"SUCCESS\" -> \"RUNNING\" | "
+              "testbed PATCH status: .status.state \"RUNNING\" -> \"SUCCESS\" | "
+              "testbed PATCH status: .status.state \"SUCCESS\" -> \"RUNNING\"");
+}
+
+TEST_F(quiet_test, writes_that_are_spread_out_are_no_loop) {
+    for (int i = 0; i < 50; ++i) {
+        write(i % 2 == 0 ? "SUCCESS" : "RUNNING");
+        wait(seconds(12));
+    }
+    EXPECT_THAT(judge.violations(), IsEmpty());
+}
+
+TEST_F(quiet_test, a_write_that_changes_nothing_is_told_so) {
+    write("SUCCESS");
+    judge.wrote({"testbed", "PATCH", "testbeds", "default/grid", "", 200}, time.now());
+    EXPECT_THAT(judge.activity(time.now() - seconds(1)),
+                ElementsAre("testbed PATCH testbeds default/grid  (1 times): changed nothing",
+                            "testbed PATCH testbeds default/grid status (1 times): created it"));
+}
+
+}  // namespace
+}  // namespace esi::simulation

@@ -1,0 +1,196 @@
+#include "check/records.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/names.h"
+
+namespace esi::simulation::checks {
+
+namespace names = model::names;
+
+namespace {
+
+constexpr std::int64_t one_pod = 1000;
+
+/// The layout's nodes in the order of their ids.
+std::vector<const model::layout_node*> in_order(const model::testbed_layout& layout) {
+    std::vector<const model::layout_node*> out;
+    for (const auto& node : layout.nodes) out.push_back(&node);
+    std::ranges::sort(out, [](const auto* a, const auto* b) {
+        return std::tie(a->id, a->name) < std::tie(b->id, b->name);
+    });
+    return out;
+}
+
+template <class Record>
+void drop_from(std::map<Record, std::set<std::string>>& map, const Record& key,
+               const std::string& uid) {
+    auto found = map.find(key);
+    if (found == map.end()) return;
+    found->second.erase(uid);
+    if (found->second.empty()) map.erase(found);
+}
+
+}  // namespace
+
+std::string place::text() const {
+    return fmt::format("slot {} on {} of Testbed {}", index, node, testbed.text());
+}
+
+bool pod_record::stranger() const {
+    return !pod->is_ghost() && pod->metadata.label(names::testbed).empty() && pod->run().empty();
+}
+
+const testbed_record* records::testbed(const key& name) const {
+    auto found = testbeds.find(name);
+    return found == testbeds.end() ? nullptr : &found->second;
+}
+
+const job_record* records::job(const key& name) const {
+    auto found = jobs.find(name);
+    return found == jobs.end() ? nullptr : &found->second;
+}
+
+const scheduling_record* records::scheduling_by_uid(std::string_view uid) const {
+    for (const auto& [name, record] : schedulings) {
+        if (record.scheduling->metadata.uid == uid) return &record;
+    }
+    return nullptr;
+}
+
+const job_record* records::job_of(const model::pod& pod) const {
+    return job({pod.metadata.namespace_, std::string(pod.metadata.label(names::job))});
+}
+
+std::string_view records::job_uid(const model::pod& pod) const {
+    const auto* found = job_of(pod);
+    return found ? std::string_view(found->job->metadata.uid) : std::string_view();
+}
+
+std::string_view records::testbed_uid(const key& name) const {
+    const auto* found = testbed(name);
+    return found ? std::string_view(found->testbed->metadata.uid) : std::string_view();
+}
+
+std::vector<const testbed_record*> records::testbeds_on(std::string_view node) const {
+    std::vector<const testbed_record*> out;
+    for (const auto& [name, record] : testbeds) {
+        const auto& layout = record.testbed->status.layout;
+        if (layout && std::ranges::find(layout->nodes, node, &model::layout_node::name) !=
+                          layout->nodes.end()) {
+            out.push_back(&record);
+        }
+    }
+    return out;
+}
+
+model::amounts records::taken(std::string_view node, std::string_view except) const {
+    model::amounts out;
+    auto there = on_node.find(node);
+    if (there == on_node.end()) return out;
+    for (const auto& uid : there->second) {
+        if (uid == except) continue;
+        model::add(out, demand_of(*pods.at(uid).pod));
+    }
+    return out;
+}
+
+void records::index(const pod_record& what) {
+    const auto& uid = what.pod->metadata.uid;
+    if (what.live() && what.pod->bound()) on_node[what.pod->node_name].insert(uid);
+    if (!what.seat) return;
+    if (what.ghost()) {
+        ghosts_of[*what.seat].insert(uid);
+    } else if (what.of_slot() && what.live()) {
+        in_place[*what.seat].insert(uid);
+    }
+}
+
+void records::unindex(const pod_record& what) {
+    const auto& uid = what.pod->metadata.uid;
+    if (what.pod->bound()) {
+        auto there = on_node.find(what.pod->node_name);
+        if (there != on_node.end()) there->second.erase(uid);
+    }
+    if (!what.seat) return;
+    drop_from(ghosts_of, *what.seat, uid);
+    drop_from(in_place, *what.seat, uid);
+}
+
+std::optional<place> place_of(const model::testbed& testbed, int position) {
+    const auto& layout = testbed.status.layout;
+    if (!layout || position < 0 || position >= grid::count_of_slots(*layout)) return std::nullopt;
+    const auto nodes = in_order(*layout);
+    const auto at = static_cast<std::size_t>(position);
+    return place{testbed.metadata.key(), nodes[at % nodes.size()]->name,
+                 static_cast<int>(at / nodes.size())};
+}
+
+std::optional<int> position_of(const model::testbed& testbed, const place& where) {
+    const auto& layout = testbed.status.layout;
+    if (!layout || where.index < 0 || where.index >= layout->slots_per_node) return std::nullopt;
+    const auto nodes = in_order(*layout);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        if (nodes[i]->name == where.node) {
+            return static_cast<int>(static_cast<std::size_t>(where.index) * nodes.size() + i);
+        }
+    }
+    return std::nullopt;
+}
+
+model::amounts demand_of(const model::pod& pod) {
+    auto out = pod.requests;
+    out["pods"] = one_pod;
+    return out;
+}
+
+bool fits(const model::amounts& what, const model::amounts& free) {
+    return std::ranges::all_of(what, [&](const auto& entry) {
+        if (entry.second <= 0) return true;
+        auto found = free.find(entry.first);
+        return found != free.end() && found->second >= entry.second;
+    });
+}
+
+std::string show(const model::amounts& what) {
+    std::vector<std::string> parts;
+    for (const auto& [name, amount] : what) {
+        parts.push_back(fmt::format("{} {}", name, model::show(name, amount)));
+    }
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+model::object_key testbed_of(const model::scheduling& scheduling) {
+    auto out = scheduling.spec.testbed;
+    if (out.namespace_.empty()) out.namespace_ = scheduling.metadata.namespace_;
+    return out;
+}
+
+model::object_key testbed_of(const model::batchjob& job) {
+    auto out =
+        job.spec.creation_request ? job.spec.creation_request->testbed_name : model::object_key();
+    if (out.namespace_.empty()) out.namespace_ = job.metadata.namespace_;
+    return out;
+}
+
+bool has_right(const model::batchjob& job, const model::testbed& testbed) {
+    const auto& order = job.spec.creation_request;
+    return order && !testbed.hold().empty() && testbed_of(job) == testbed.metadata.key() &&
+           grid::hold_of_run(order->run) == testbed.hold() && !model::is_final(job.status.state);
+}
+
+const json& at(const json& from, std::initializer_list<std::string_view> path) {
+    static const json none;
+    const json* here = &from;
+    for (auto name : path) {
+        if (!here->is_object()) return none;
+        auto found = here->find(name);
+        if (found == here->end()) return none;
+        here = &*found;
+    }
+    return *here;
+}
+
+}  // namespace esi::simulation::checks

@@ -1,0 +1,389 @@
+#include "check/rights.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/names.h"
+
+namespace esi::simulation::checks {
+
+namespace names = model::names;
+namespace job_state = model::job_state;
+
+namespace {
+
+bool same_right(const model::assignment& a, const model::assignment& b) {
+    return a.job == b.job && a.slot_ids == b.slot_ids && a.run == b.run && a.since == b.since;
+}
+
+const model::assignment* find_run(const std::vector<model::assignment>& list,
+                                  std::string_view run) {
+    auto found = std::ranges::find(list, run, &model::assignment::run);
+    return found == list.end() ? nullptr : &*found;
+}
+
+std::string name_of(const model::object_meta& meta) { return meta.key().text(); }
+
+std::int64_t number_of(std::string_view run) {
+    std::int64_t out = 0;
+    auto text = run.substr(run.rfind('.') + 1);
+    for (char c : text) {
+        if (c < '0' || c > '9' || out > 1'000'000'000) return -1;
+        out = out * 10 + (c - '0');
+    }
+    return text.empty() ? -1 : out;
+}
+
+/// Jobs in the order in which they are to start, without repetitions; empty for relaxed plans.
+std::vector<model::object_key> order_of(const model::scheduling& of) {
+    std::vector<model::object_key> out;
+    auto add = [&](model::object_key job) {
+        if (job.namespace_.empty()) job.namespace_ = of.metadata.namespace_;
+        if (std::ranges::find(out, job) == out.end()) out.push_back(std::move(job));
+    };
+    if (of.spec.queue_based) {
+        for (const auto& job : *of.spec.queue_based) add(job);
+        return out;
+    }
+    const auto& slots = of.status.plan && of.status.plan->slot_based ? of.status.plan->slot_based
+                                                                     : of.spec.slot_based;
+    if (!slots || slots->mode == "relaxed") return out;
+    for (const auto& job : slots->jobs) add(job.name);
+    return out;
+}
+
+}  // namespace
+
+// --- Testbed ---
+
+void rights_rules::testbed_changed(const testbed_record& before, const testbed_record& after) {
+    hold_names_its_holder(after);
+    layout_is_frozen(before, after);
+    const auto was = before.testbed->hold();
+    const auto is = after.testbed->hold();
+    if (was == is) return;
+    if (!is.empty()) {
+        hold_is_set_once(before, after);
+        hold_is_of_a_ready_testbed(before, after);
+    } else {
+        hold_is_removed_last(before);
+    }
+}
+
+void rights_rules::testbed_gone(const testbed_record& before) {
+    const auto& meta = before.testbed->metadata;
+    out_.require(before.testbed->hold().empty(), "testbed-gone-while-held", {meta.uid}, [&] {
+        return fmt::format("Testbed {} is gone while it shows the hold {} of {}", name_of(meta),
+                           before.testbed->hold(), before.testbed->holder().text());
+    });
+}
+
+void rights_rules::hold_names_its_holder(const testbed_record& after) {
+    const auto& testbed = *after.testbed;
+    const auto uid = grid::scheduling_uid_of_hold(testbed.hold());
+    out_.require(testbed.hold().empty() == testbed.holder().name.empty(), "hold-torn",
+                 {testbed.metadata.uid}, [&] {
+                     return fmt::format("Testbed {} shows hold \"{}\" and the holder's name \"{}\"",
+                                        name_of(testbed.metadata), testbed.hold(),
+                                        testbed.holder().text());
+                 });
+    auto holder = all_.schedulings.find(testbed.holder());
+    if (testbed.hold().empty() || holder == all_.schedulings.end()) return;
+    // Another object may bear the name by now.
+    const auto* by_uid = all_.scheduling_by_uid(uid);
+    if (!by_uid) return;
+    out_.require(by_uid == &holder->second, "hold-torn", {testbed.metadata.uid}, [&] {
+        return fmt::format("Testbed {} names {} as its holder, the hold {} is of {}",
+                           name_of(testbed.metadata), testbed.holder().text(), testbed.hold(),
+                           name_of(by_uid->scheduling->metadata));
+    });
+}
+
+void rights_rules::hold_is_set_once(const testbed_record& before, const testbed_record& after) {
+    const auto& meta = after.testbed->metadata;
+    const auto hold = after.testbed->hold();
+    const auto uid = grid::scheduling_uid_of_hold(hold);
+    out_.require(before.testbed->hold().empty(), "hold-taken-over", {meta.uid}, [&] {
+        return fmt::format("Testbed {}: hold {} was replaced by {}", name_of(meta),
+                           before.testbed->hold(), hold);
+    });
+    out_.require(!all_.holds.contains(hold), "token-reused", {meta.uid}, [&] {
+        return fmt::format("Testbed {} shows the hold {} for a second time", name_of(meta), hold);
+    });
+    out_.require(hold == fmt::format("{}.{}", uid, before.raw->version()), "hold-unguarded",
+                 {meta.uid}, [&] {
+                     return fmt::format(
+                         "Testbed {}: hold {} was written over resourceVersion {}, which is not "
+                         "the one that it was decided at",
+                         name_of(meta), hold, before.raw->version());
+                 });
+    out_.require(all_.finalized.contains(uid), "hold-without-finalizer", {meta.uid, uid}, [&] {
+        return fmt::format("Testbed {} is held ({}) before its holder {} had the finalizer {}",
+                           name_of(meta), hold, after.testbed->holder().text(),
+                           names::scheduling_finalizer);
+    });
+}
+
+void rights_rules::hold_is_of_a_ready_testbed(const testbed_record& before,
+                                              const testbed_record& after) {
+    const auto& testbed = *before.testbed;
+    const auto* current = model::find_condition(testbed.status.conditions, "LayoutCurrent");
+    std::string why;
+    if (!testbed.status.layout) why = "it has no layout";
+    if (current && current->status == "False") why = "LayoutCurrent is False";
+    if (testbed.status.observed_generation < testbed.metadata.generation) {
+        why = fmt::format("observedGeneration is {} of {}", testbed.status.observed_generation,
+                          testbed.metadata.generation);
+    }
+    if (testbed.metadata.deleting()) why = "it is being deleted";
+    out_.require(why.empty(), "hold-of-unready-testbed", {testbed.metadata.uid}, [&] {
+        return fmt::format("Testbed {} was held ({}) though {}", name_of(testbed.metadata),
+                           after.testbed->hold(), why);
+    });
+}
+
+void rights_rules::hold_is_removed_last(const testbed_record& before) {
+    const auto& meta = before.testbed->metadata;
+    const auto hold = before.testbed->hold();
+    const auto* holder = all_.scheduling_by_uid(grid::scheduling_uid_of_hold(hold));
+    if (!holder) return;
+    const auto& who = *holder->scheduling;
+    out_.require(who.status.assignments.empty(), "hold-removed-with-assignments",
+                 {meta.uid, who.metadata.uid}, [&] {
+                     return fmt::format(
+                         "the hold {} of Testbed {} was removed while Scheduling {} "
+                         "has {} assignments",
+                         hold, name_of(meta), name_of(who.metadata), who.status.assignments.size());
+                 });
+    for (const auto& [uid, pod] : all_.pods) {
+        if (!pod.of_slot() || grid::hold_of_run(pod.pod->run()) != hold) continue;
+        // One that came after the last look is not let in.
+        const bool stood = here_.now() > pod.created + seconds(10);
+        if (!stood && !(pod.pod->bound() && grid::let_in(*pod.pod))) continue;
+        out_.require(false, "hold-removed-with-pods", {meta.uid, who.metadata.uid, uid}, [&] {
+            return fmt::format("the hold {} of Testbed {} was removed while pod {} carries run {}",
+                               hold, name_of(meta), pod.name(), pod.pod->run());
+        });
+    }
+}
+
+void rights_rules::layout_is_frozen(const testbed_record& before, const testbed_record& after) {
+    const auto& testbed = *after.testbed;
+    if (testbed.hold().empty() && before.testbed->hold().empty()) return;
+    out_.require(before.testbed->status.layout == testbed.status.layout,
+                 "layout-changed-while-held", {testbed.metadata.uid}, [&] {
+                     auto show = [](const auto& layout) {
+                         return layout ? model::encode(*layout).dump() : std::string("none");
+                     };
+                     return fmt::format(
+                         "Testbed {} under hold {}: layout {} became {}", name_of(testbed.metadata),
+                         testbed.hold().empty() ? before.testbed->hold() : testbed.hold(),
+                         show(before.testbed->status.layout), show(testbed.status.layout));
+                 });
+}
+
+// --- Scheduling ---
+
+void rights_rules::scheduling_changed(const scheduling_record& before,
+                                      const scheduling_record& after) {
+    epoch_rises(before, after);
+    assignments_only_grow_and_end(before, after);
+}
+
+void rights_rules::scheduling_gone(const scheduling_record& before) {
+    const auto& who = before.scheduling->metadata;
+    // What a paused leader wrote late, after the release had looked, is an orphan, not a mistake.
+    auto late = [&](steady_time since) {
+        return before.release_began && since >= *before.release_began;
+    };
+    for (const auto& [name, record] : all_.testbeds) {
+        const auto& testbed = *record.testbed;
+        const bool ours = grid::scheduling_uid_of_hold(testbed.hold()) == who.uid;
+        out_.require(!ours || late(record.hold_changed), "gone-while-holding",
+                     {who.uid, testbed.metadata.uid}, [&] {
+                         return fmt::format("Scheduling {} is gone while Testbed {} shows its hold",
+                                            name_of(who), name.text());
+                     });
+    }
+    for (const auto& [name, record] : all_.jobs) {
+        const auto& active = record.job->spec.active_scheduling;
+        const bool ours = active && active->uid == who.uid;
+        out_.require(!ours || late(record.claim_changed), "gone-while-holding",
+                     {who.uid, record.job->metadata.uid}, [&] {
+                         return fmt::format("Scheduling {} is gone while BatchJob {} names it",
+                                            name_of(who), name.text());
+                     });
+    }
+}
+
+void rights_rules::epoch_rises(const scheduling_record& before, const scheduling_record& after) {
+    const auto& was = before.scheduling->status;
+    const auto& is = after.scheduling->status;
+    const auto& meta = after.scheduling->metadata;
+    const bool begins = was.releasing.empty() && !is.releasing.empty();
+    const bool right = begins ? is.epoch == was.epoch + 1 : is.epoch == was.epoch;
+    out_.require(right, "epoch-wrong", {meta.uid}, [&] {
+        return fmt::format("Scheduling {}: epoch {} became {}, releasing \"{}\" became \"{}\"",
+                           name_of(meta), was.epoch, is.epoch, was.releasing, is.releasing);
+    });
+}
+
+void rights_rules::assignments_only_grow_and_end(const scheduling_record& before,
+                                                 const scheduling_record& after) {
+    const auto& was = before.scheduling->status;
+    const auto& is = after.scheduling->status;
+    if (was.assignments == is.assignments) return;
+    const auto& meta = after.scheduling->metadata;
+    for (const auto& old : was.assignments) {
+        const auto* now = find_run(is.assignments, old.run);
+        if (!now) {
+            out_.require(!was.releasing.empty() || old.ended, "assignment-lost", {meta.uid}, [&] {
+                return fmt::format(
+                    "Scheduling {}: the assignment of {} (run {}, slots {}) is gone "
+                    "though it has not ended and nothing is released",
+                    name_of(meta), old.job.key().text(), old.run,
+                    grid::show_slot_list(old.slot_ids));
+            });
+            continue;
+        }
+        const bool kept = same_right(old, *now) &&
+                          (!old.ended || (old.ended == now->ended && old.outcome == now->outcome));
+        out_.require(kept, "assignment-changed", {meta.uid}, [&] {
+            return fmt::format("Scheduling {}: assignment {} became {}", name_of(meta),
+                               model::encode(old).dump(), model::encode(*now).dump());
+        });
+        if (!old.ended && now->ended) assignment_ends_without_pods(after, *now);
+    }
+    for (const auto& given : is.assignments) {
+        if (find_run(was.assignments, given.run)) continue;
+        assignment_is_new(before, after, given);
+        order_of_starts_is_kept(after, given);
+    }
+    assignments_are_disjoint(after);
+}
+
+void rights_rules::assignment_is_new(const scheduling_record& before,
+                                     const scheduling_record& after,
+                                     const model::assignment& given) {
+    const auto& who = *after.scheduling;
+    const auto& meta = who.metadata;
+    const auto text = [&] {
+        return fmt::format("Scheduling {} gave {} to {} (run {})", name_of(meta),
+                           grid::show_slot_list(given.slot_ids), given.job.key().text(), given.run);
+    };
+    auto known = all_.rights.find(given.run);
+    const bool repeated =
+        known != all_.rights.end() || number_of(given.run) <= before.scheduling->status.last_run;
+    out_.require(!repeated, "token-reused", {meta.uid},
+                 [&] { return text() + ": this run or a later one was given before"; });
+    out_.require(before.scheduling->status.releasing.empty() && who.status.releasing.empty(),
+                 "assigned-while-releasing", {meta.uid},
+                 [&] { return text() + " while it releases: " + who.status.releasing; });
+
+    const auto* bed = all_.testbed(testbed_of(who));
+    const auto hold = grid::hold_of_run(given.run);
+    const auto bed_uid = all_.testbed_uid(testbed_of(who));
+    out_.require(
+        bed && bed->testbed->hold() == hold, "assignment-without-hold", {meta.uid, bed_uid}, [&] {
+            return fmt::format("{} under hold {}, Testbed {} shows \"{}\"", text(), hold,
+                               testbed_of(who).text(), bed ? bed->testbed->hold() : "(it is gone)");
+        });
+    if (bed && bed->testbed->status.layout) {
+        const auto total = grid::count_of_slots(*bed->testbed->status.layout);
+        auto ids = given.slot_ids;
+        std::ranges::sort(ids);
+        const bool inside = !ids.empty() && ids.front() >= 0 && ids.back() < total &&
+                            std::ranges::adjacent_find(ids) == ids.end();
+        out_.require(inside, "slot-outside-layout", {meta.uid, bed_uid},
+                     [&] { return fmt::format("{}, the layout has {} slots", text(), total); });
+    }
+    const auto* job = all_.job(given.job.key());
+    if (job && job->job->metadata.uid == given.job.uid) {
+        const auto& active = job->job->spec.active_scheduling;
+        out_.require(active && active->uid == meta.uid, "assignment-of-unacquired-job",
+                     {meta.uid, given.job.uid}, [&] {
+                         return fmt::format("{}, which names {}", text(),
+                                            active ? active->key().text() : "nobody");
+                     });
+    }
+}
+
+void rights_rules::assignments_are_disjoint(const scheduling_record& after) {
+    std::map<int, const model::assignment*> taken;
+    const auto& meta = after.scheduling->metadata;
+    for (const auto& given : after.scheduling->status.assignments) {
+        if (given.ended) continue;
+        for (int slot : given.slot_ids) {
+            auto [there, first] = taken.emplace(slot, &given);
+            out_.require(first, "slot-shared", {meta.uid}, [&] {
+                return fmt::format(
+                    "Scheduling {}: slot {} is assigned to {} (run {}) and to {} "
+                    "(run {})",
+                    name_of(meta), slot, there->second->job.key().text(), there->second->run,
+                    given.job.key().text(), given.run);
+            });
+        }
+    }
+}
+
+void rights_rules::assignment_ends_without_pods(const scheduling_record& after,
+                                                const model::assignment& ended) {
+    if (!here_.fresh("scheduling")) return;
+    const auto& meta = after.scheduling->metadata;
+    for (const auto& [uid, pod] : all_.pods) {
+        if (!pod.of_slot() || pod.pod->run() != ended.run) continue;
+        if (here_.now() < pod.created + seconds(5)) continue;
+        out_.require(false, "ended-with-pods", {meta.uid, ended.job.uid, uid}, [&] {
+            return fmt::format("Scheduling {} ended run {} of {} while pod {} carries it",
+                               name_of(meta), ended.run, ended.job.key().text(), pod.name());
+        });
+    }
+}
+
+void rights_rules::order_of_starts_is_kept(const scheduling_record& after,
+                                           const model::assignment& given) {
+    const auto& who = *after.scheduling;
+    const auto& assignments = who.status.assignments;
+    const bool queue = who.spec.queue_based.has_value();
+    const auto* bed = all_.testbed(testbed_of(who));
+    const int total =
+        bed && bed->testbed->status.layout ? grid::count_of_slots(*bed->testbed->status.layout) : 0;
+    for (const auto& before : order_of(who)) {
+        if (before == given.job.key()) return;
+        const bool started = std::ranges::any_of(
+            assignments, [&](const auto& each) { return each.job.key() == before; });
+        if (started) continue;
+        const bool dropped = std::ranges::any_of(all_.rights, [&](const auto& entry) {
+            return entry.second.scheduling_uid == who.metadata.uid &&
+                   entry.second.given.job.key() == before;
+        });
+        if (dropped) continue;
+        const auto* job = all_.job(before);
+        if (queue) {
+            // Only who is ours, alive and ready holds others up; and who fits at all.
+            if (!job || job->job->metadata.deleting() || !here_.fresh("scheduling")) continue;
+            const auto& active = job->job->spec.active_scheduling;
+            const auto& state = job->job->status.state;
+            if (!active || active->uid != who.metadata.uid ||
+                here_.now() < job->claim_changed + seconds(5) || model::is_final(state)) {
+                continue;
+            }
+            auto wanted = std::ranges::count_if(*who.spec.queue_based, [&](auto each) {
+                if (each.namespace_.empty()) each.namespace_ = who.metadata.namespace_;
+                return each == before;
+            });
+            if (wanted > total) continue;
+        }
+        out_.require(false, queue ? "queue-overtaken" : "strict-overtaken",
+                     {who.metadata.uid, job ? std::string_view(job->job->metadata.uid) : ""}, [&] {
+                         return fmt::format(
+                             "Scheduling {} started {} (run {}) before {}, which is "
+                             "in front of it",
+                             name_of(who.metadata), given.job.key().text(), given.run,
+                             before.text());
+                     });
+    }
+}
+
+}  // namespace esi::simulation::checks

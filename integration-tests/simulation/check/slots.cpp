@@ -1,0 +1,470 @@
+#include "check/slots.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/names.h"
+
+namespace esi::simulation::checks {
+
+namespace names = model::names;
+
+namespace {
+
+/// A scheduler may bind by what it saw so long ago.
+constexpr seconds scheduler_patience{60};
+/// An operator that is undisturbed has a ghost at the door of a slot so soon after its job pod
+/// began to end.
+constexpr milliseconds reaction{500};
+
+bool was_let_in(const pod_record& what) {
+    const auto& pod = *what.pod;
+    const bool annotated = !pod.metadata.annotation(names::slot).empty();
+    // On the gate path the gate tells, on the extender's the decision on the pod.
+    return what.ever_gated ? grid::let_in(pod) : annotated;
+}
+
+bool tolerates_the_taint(const json& pod) {
+    const auto& list = at(pod, {"spec", "tolerations"});
+    if (!list.is_array()) return false;
+    return std::ranges::any_of(list, [](const json& each) {
+        const auto& key = at(each, {"key"});
+        const auto& effect = at(each, {"effect"});
+        const bool this_key = key.is_null() || key == "" || key == names::taint;
+        const bool this_effect = effect.is_null() || effect == "" || effect == "NoSchedule";
+        return this_key && this_effect;
+    });
+}
+
+/// The pod may run on `node` only, by every one of its required terms.
+bool pinned(const json& pod, std::string_view node) {
+    const auto& terms =
+        at(pod, {"spec", "affinity", "nodeAffinity",
+                 "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"});
+    if (!terms.is_array() || terms.empty()) return false;
+    return std::ranges::all_of(terms, [&](const json& term) {
+        const auto& fields = at(term, {"matchFields"});
+        return fields.is_array() && std::ranges::any_of(fields, [&](const json& field) {
+                   const auto& values = at(field, {"values"});
+                   return at(field, {"key"}) == "metadata.name" &&
+                          at(field, {"operator"}) == "In" && values.is_array() &&
+                          values.size() == 1 && values[0] == node;
+               });
+    });
+}
+
+std::string name_of(const json& pod) {
+    const auto& ns = at(pod, {"metadata", "namespace"});
+    const auto& name = at(pod, {"metadata", "name"});
+    return (ns.is_string() ? ns.get<std::string>() + "/" : "") +
+           (name.is_string() ? name.get<std::string>() : "?");
+}
+
+std::string text_of(const json& value) {
+    return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+}  // namespace
+
+void slot_rules::pod_added(const pod_record& after) {
+    if (after.ghost()) {
+        ghost_is_for_the_scheduler(after);
+        ghost_comes_after_the_taint(after);
+    }
+}
+
+void slot_rules::pod_changed(const pod_record& before, const pod_record& after) {
+    if (after.of_slot() && !was_let_in(before) && was_let_in(after)) {
+        pod_is_let_in_by_right(before, after);
+        if (after.ever_gated) {
+            pod_is_pinned_everywhere(after);
+            ghost_is_gone_before(after);
+        }
+        pod_has_its_slot_alone(after);
+    }
+    const bool ended = before.live() && !after.live();
+    if (ended && after.of_slot() && after.pod->bound()) keep_room_for_the_ghost(after);
+    if (!before.pod->bound() && after.pod->bound() && after.live()) {
+        if (after.of_slot()) {
+            pod_is_bound_in_its_slot(after);
+            pod_has_its_slot_alone(after);
+        }
+        node_is_not_over_committed(after);
+        if (after.stranger()) {
+            taint_keeps_strangers_out(after);
+            room_is_kept(after);
+        }
+    }
+}
+
+void slot_rules::pod_gone(const pod_record& before) {
+    if (before.ghost()) keep_room_for_the_placed(before);
+    if (before.of_slot() && before.live() && before.pod->bound()) keep_room_for_the_ghost(before);
+}
+
+// --- ghosts ---
+
+void slot_rules::ghost_is_for_the_scheduler(const pod_record& ghost) {
+    const auto& pod = *ghost.pod;
+    const auto* owner = pod.metadata.controller_owner();
+    if (!owner || owner->kind != "Testbed") return;
+    out_.require(!pod.bound(), "ghost-bound-by-name", {pod.metadata.uid, owner->uid}, [&] {
+        return fmt::format("ghost {} was created with nodeName {}, past the scheduler",
+                           ghost.name(), pod.node_name);
+    });
+    const auto policy = text_of(at(ghost.raw->body(), {"spec", "preemptionPolicy"}));
+    out_.require(policy.empty() || policy == "Never", "ghost-may-preempt",
+                 {pod.metadata.uid, owner->uid}, [&] {
+                     return fmt::format("ghost {} has preemptionPolicy {} (class {})", ghost.name(),
+                                        policy, pod.priority_class_name);
+                 });
+}
+
+void slot_rules::ghost_comes_after_the_taint(const pod_record& ghost) {
+    if (!ghost.seat || !here_.fresh("testbed") || here_.disturbed_node(ghost.seat->node)) return;
+    const auto* bed = all_.testbed(ghost.seat->testbed);
+    const auto& node = all_.nodes.at(ghost.seat->node);
+    if (!bed || !node.node || bed->testbed->spec.isolation != "Taint" ||
+        bed->testbed->metadata.generation != bed->testbed->status.observed_generation) {
+        return;
+    }
+    out_.require(node.tainted.has_value(), "ghost-before-taint",
+                 {ghost.pod->metadata.uid, bed->testbed->metadata.uid, node.node->metadata.uid},
+                 [&] {
+                     return fmt::format("ghost {} was created while {} does not carry the taint {}",
+                                        ghost.name(), ghost.seat->node, names::taint);
+                 });
+}
+
+// --- job pods ---
+
+void slot_rules::pod_is_let_in_by_right(const pod_record& before, const pod_record& after) {
+    const auto& pod = *after.pod;
+    const auto& uid = pod.metadata.uid;
+    const auto job = all_.job_uid(pod);
+    const auto bed_uid = all_.testbed_uid(pod.testbed());
+    const auto position = grid::slot_of_pod(pod);
+    const auto text = [&] {
+        return fmt::format("pod {} (run {}) was let in to slot \"{}\" on \"{}\" of Testbed {}",
+                           after.name(), pod.run(), pod.metadata.annotation(names::slot),
+                           pod.metadata.annotation(names::slot_node), pod.testbed().text());
+    };
+    if (!out_.require(position && !pod.metadata.annotation(names::slot_node).empty(),
+                      "pod-without-placement", {uid},
+                      [&] { return text() + " without the annotations of its slot"; })) {
+        return;
+    }
+    if (before.ever_gated) {
+        const auto& gates = before.pod->scheduling_gates;
+        out_.require(gates.size() == 1, "foreign-gate-removed", {uid}, [&] {
+            return fmt::format("{}, another gate was on it: {}", text(), fmt::join(gates, ", "));
+        });
+    }
+    out_.require(all_.recorded.contains({uid, *position}), "pod-without-placement", {uid, job},
+                 [&] { return text() + " without a placement that its BatchJob recorded"; });
+
+    auto known = all_.rights.find(pod.run());
+    const auto& slots =
+        known == all_.rights.end() ? std::vector<int>() : known->second.given.slot_ids;
+    const bool owned = std::ranges::find(slots, *position) != slots.end();
+    out_.require(owned, "pod-without-assignment", {uid, job, bed_uid}, [&] {
+        return fmt::format("{}, its run was assigned [{}]", text(), grid::show_slot_list(slots));
+    });
+    const auto* bed = all_.testbed(pod.testbed());
+    if (!bed) return;
+    out_.require(bed->testbed->hold() == grid::hold_of_run(pod.run()), "pod-without-assignment",
+                 {uid, job, bed_uid}, [&] {
+                     return fmt::format("{}, which shows the hold \"{}\"", text(),
+                                        bed->testbed->hold());
+                 });
+    const auto where = place_of(*bed->testbed, *position);
+    out_.require(where && where->node == pod.metadata.annotation(names::slot_node),
+                 "pod-in-wrong-slot", {uid, bed_uid}, [&] {
+                     return fmt::format("{}; by the layout that slot is on {}", text(),
+                                        where ? where->node : "no node");
+                 });
+}
+
+void slot_rules::pod_is_pinned_everywhere(const pod_record& after) {
+    const std::string node(after.pod->metadata.annotation(names::slot_node));
+    out_.require(
+        pinned(after.raw->body(), node), "pod-in-wrong-slot", {after.pod->metadata.uid}, [&] {
+            return fmt::format("pod {} was let in without being pinned to {} in every term: {}",
+                               after.name(), node,
+                               at(after.raw->body(), {"spec", "affinity"}).dump());
+        });
+}
+
+void slot_rules::ghost_is_gone_before(const pod_record& after) {
+    if (!after.seat) return;
+    auto there = all_.ghosts_of.find(*after.seat);
+    if (there == all_.ghosts_of.end()) return;
+    for (const auto& uid : there->second) {
+        const auto& ghost = all_.pods.at(uid);
+        // One that came while the pod was on its way (a late create) does not take its room.
+        if (!ghost.live() || !ghost.pod->bound() || ghost.created > after.created) continue;
+        out_.require(false, "ghost-still-there", {uid, after.pod->metadata.uid}, [&] {
+            return fmt::format("pod {} was let in to {} while its ghost {} is still there",
+                               after.name(), after.seat->text(), ghost.name());
+        });
+    }
+}
+
+void slot_rules::pod_has_its_slot_alone(const pod_record& after) {
+    if (!after.seat) return;
+    auto there = all_.in_place.find(*after.seat);
+    if (there == all_.in_place.end()) return;
+    const auto& uid = after.pod->metadata.uid;
+    for (const auto& other : there->second) {
+        if (other == uid) continue;
+        const auto& pod = all_.pods.at(other);
+        out_.require(false, "slot-shared",
+                     {uid, other, all_.job_uid(*after.pod), all_.job_uid(*pod.pod),
+                      std::string(all_.testbed_uid(after.seat->testbed)) + "/status"},
+                     [&] {
+                         return fmt::format(
+                             "pod {} (run {}) came into {}, where pod {} (run {}) "
+                             "still is",
+                             after.name(), after.pod->run(), after.seat->text(), pod.name(),
+                             pod.pod->run());
+                     });
+    }
+}
+
+void slot_rules::pod_is_bound_in_its_slot(const pod_record& after) {
+    const auto& pod = *after.pod;
+    const auto& uid = pod.metadata.uid;
+    if (!out_.require(after.seat.has_value(), "pod-without-placement",
+                      {uid, all_.testbed_uid(pod.testbed())}, [&] {
+                          return fmt::format("pod {} (run {}) is bound to {} without a slot",
+                                             after.name(), pod.run(), pod.node_name);
+                      })) {
+        return;
+    }
+    out_.require(after.seat->node == pod.node_name, "pod-in-wrong-slot", {uid}, [&] {
+        return fmt::format("pod {} is bound to {}, its place is {}", after.name(), pod.node_name,
+                           after.seat->text());
+    });
+}
+
+// --- nodes ---
+
+bool slot_rules::another_scheduler_was_there(const pod_record& bound) const {
+    auto there = all_.on_node.find(bound.pod->node_name);
+    if (there == all_.on_node.end()) return false;
+    return std::ranges::any_of(there->second, [&](const auto& uid) {
+        const auto& pod = all_.pods.at(uid);
+        return pod.pod->scheduler_name != bound.pod->scheduler_name && pod.bound_at &&
+               here_.now() < *pod.bound_at + seconds(10);
+    });
+}
+
+void slot_rules::node_is_not_over_committed(const pod_record& bound) {
+    const auto& name = bound.pod->node_name;
+    auto found = all_.nodes.find(name);
+    auto there = all_.on_node.find(name);
+    if (found == all_.nodes.end() || there == all_.on_node.end()) return;
+    // A node that shrank keeps who is there; who was bound by a person is counted to nobody.
+    model::amounts total;
+    std::vector<std::string> pods;
+    for (const auto& uid : there->second) {
+        const auto& pod = all_.pods.at(uid);
+        if (pod.by_name) continue;
+        model::add(total, demand_of(*pod.pod));
+        pods.push_back(pod.name());
+    }
+    if (another_scheduler_was_there(bound)) return;
+    for (const auto& [resource, limit] : found->second.largest) {
+        const auto at = total.find(resource);
+        const auto amount = at == total.end() ? 0 : at->second;
+        out_.require(amount <= limit, "over-committed", {bound.pod->metadata.uid}, [&] {
+            return fmt::format("pod {} on {}: {} {} of {}; there: {}", bound.name(), name, resource,
+                               model::show(resource, amount), model::show(resource, limit),
+                               fmt::join(pods, ", "));
+        });
+    }
+}
+
+void slot_rules::taint_keeps_strangers_out(const pod_record& stranger) {
+    auto found = all_.nodes.find(stranger.pod->node_name);
+    if (found == all_.nodes.end() || !found->second.node || !found->second.tainted) return;
+    const auto& node = found->second;
+    if (here_.now() < *node.tainted + scheduler_patience) return;
+    out_.require(tolerates_the_taint(stranger.raw->body()), "stranger-in-slot",
+                 {stranger.pod->metadata.uid, node.node->metadata.uid}, [&] {
+                     return fmt::format("pod {} was bound to {} past the taint {}", stranger.name(),
+                                        stranger.pod->node_name, names::taint);
+                 });
+}
+
+void slot_rules::room_is_kept(const pod_record& stranger) {
+    const auto& name = stranger.pod->node_name;
+    std::erase_if(guards_, [&](const guard& each) { return !stands(each); });
+    auto found = all_.nodes.find(name);
+    if (found == all_.nodes.end() || !found->second.node || here_.disturbed_node(name)) return;
+    auto last = preempted_on_.find(name);
+    if (last != preempted_on_.end() && here_.now() < last->second + seconds(10)) return;
+
+    model::amounts needed;
+    std::vector<std::string> whose;
+    for (const auto& each : guards_) {
+        if (each.where.node != name || scheduler_of(each) != stranger.pod->scheduler_name) continue;
+        auto keeper = all_.pods.find(each.pod_uid);
+        const bool known = keeper != all_.pods.end();
+        if (known && stranger.priority >= keeper->second.priority) continue;
+        const auto nominated =
+            known ? keeper->second.nominated_since.value_or(each.since) : each.since;
+        auto began = here_.scheduler_began.find(stranger.pod->scheduler_name);
+        if (began != here_.scheduler_began.end() && began->second >= nominated) continue;
+        model::add(needed, each.room);
+        whose.push_back(each.why);
+    }
+    if (needed.empty()) return;
+    auto free = found->second.node->allocatable;
+    model::take(free, all_.taken(name, stranger.pod->metadata.uid));
+    // Room that was not there before was not taken by this one.
+    if (!fits(needed, free)) return;
+    model::take(free, demand_of(*stranger.pod));
+    out_.require(fits(needed, free), "stranger-in-slot", {stranger.pod->metadata.uid}, [&] {
+        return fmt::format("pod {} was bound to {} into room that is kept: {}; left is {}",
+                           stranger.name(), name, fmt::join(whose, "; "), show(free));
+    });
+}
+
+void slot_rules::keep_room_for_the_placed(const pod_record& ghost) {
+    if (!ghost.seat || !ghost.live() || !ghost.pod->bound()) return;
+    const auto* bed = all_.testbed(ghost.seat->testbed);
+    if (!bed) return;
+    const auto position = position_of(*bed->testbed, *ghost.seat);
+    if (!position) return;
+    for (const auto& [name, record] : all_.jobs) {
+        const auto& job = *record.job;
+        if (!has_right(job, *bed->testbed)) continue;
+        for (const auto& entry : job.status.placements) {
+            auto pod = all_.pods.find(entry.pod_uid);
+            if (entry.slot != *position || pod == all_.pods.end()) continue;
+            const auto& placed = pod->second;
+            if (!placed.ever_gated || placed.pod->bound() || !placed.live()) continue;
+            guards_.push_back({*ghost.seat, entry.pod_uid, demand_of(*placed.pod), here_.now(),
+                               fmt::format("{} waits for pod {}, its ghost has gone",
+                                           ghost.seat->text(), placed.name()),
+                               ghost.pod->metadata.uid});
+        }
+    }
+}
+
+void slot_rules::keep_room_for_the_ghost(const pod_record& job_pod) {
+    if (!job_pod.seat || !job_pod.deleting_since) return;
+    const auto& where = *job_pod.seat;
+    const auto* bed = all_.testbed(where.testbed);
+    if (!bed || bed->testbed->metadata.deleting()) return;
+    bool ghost_there = false;
+    if (auto there = all_.ghosts_of.find(where); there != all_.ghosts_of.end()) {
+        for (const auto& uid : there->second) {
+            const auto& ghost = all_.pods.at(uid);
+            ghost_there = true;
+            const bool at_the_door = ghost.live() && !ghost.pod->bound() &&
+                                     !ghost.pod->metadata.deleting() && ghost.nominated_since;
+            if (!at_the_door) continue;
+            guards_.push_back({where,
+                               uid,
+                               demand_of(*ghost.pod),
+                               here_.now(),
+                               fmt::format("{} waits for ghost {}, pod {} has gone", where.text(),
+                                           ghost.name(), job_pod.name()),
+                               {}});
+        }
+    }
+    // Announced long enough ago: the ghost should be at the door.
+    const bool announced = here_.now() >= *job_pod.deleting_since + reaction;
+    const auto& layout = bed->testbed->status.layout;
+    if (ghost_there || !announced || !layout || !here_.fresh("testbed")) return;
+    if (here_.disturbed_node(where.node) || !position_of(*bed->testbed, where)) return;
+    auto room = model::to_amounts(layout->resources_per_slot);
+    room["pods"] = 1000;
+    guards_.push_back({where,
+                       {},
+                       std::move(room),
+                       here_.now(),
+                       fmt::format("{} waits for its ghost, pod {} has gone as announced",
+                                   where.text(), job_pod.name()),
+                       {}});
+}
+
+bool slot_rules::stands(const guard& what) const {
+    if (what.pod_uid.empty()) {
+        const bool filled =
+            all_.ghosts_of.contains(what.where) || all_.in_place.contains(what.where);
+        return !filled && here_.now() < what.since + seconds(2);
+    }
+    auto found = all_.pods.find(what.pod_uid);
+    if (found == all_.pods.end()) return false;
+    const auto& pod = *found->second.pod;
+    if (pod.bound() || pod.terminal() || pod.metadata.deleting()) return false;
+    if (pod.is_ghost()) return pod.nominated_node_name == what.where.node;
+    const auto* bed = all_.testbed(what.where.testbed);
+    const auto* job = all_.job_of(pod);
+    if (!bed || !job || !has_right(*job->job, *bed->testbed)) return false;
+    return std::ranges::any_of(job->job->status.placements,
+                               [&](const auto& entry) { return entry.pod_uid == what.pod_uid; });
+}
+
+std::string_view slot_rules::scheduler_of(const guard& what) const {
+    auto found = all_.pods.find(what.pod_uid);
+    return found == all_.pods.end() ? std::string_view("default-scheduler")
+                                    : std::string_view(found->second.pod->scheduler_name);
+}
+
+void slot_rules::touched(const std::string& uid) {
+    std::erase_if(
+        guards_, [&](const guard& each) { return each.pod_uid == uid || each.after_ghost == uid; });
+}
+
+// --- what others tell ---
+
+void slot_rules::preempted(const json& victim, const json& by) {
+    if (auto node = text_of(at(victim, {"spec", "nodeName"})); !node.empty()) {
+        preempted_on_[node] = here_.now();
+    }
+    const auto by_uid = text_of(at(by, {"metadata", "uid"}));
+    const auto victim_uid = text_of(at(victim, {"metadata", "uid"}));
+    const bool ghost = at(by, {"metadata", "labels", names::ghost}) == "true";
+    const auto text = [&] {
+        return fmt::format("pod {} was preempted for {} {}", name_of(victim),
+                           ghost ? "ghost" : "pod", name_of(by));
+    };
+    out_.require(!ghost, "preempted", {by_uid}, text);
+    auto known = all_.pods.find(by_uid);
+    if (ghost || known == all_.pods.end() || !known->second.of_slot()) return;
+    out_.require(!known->second.ever_gated, "preempted", {by_uid}, text);
+    if (known->second.ever_gated) return;
+    const auto own = text_of(at(by, {"metadata", "annotations", names::slot_ghost}));
+    out_.require(own == victim_uid, "preempted", {by_uid, victim_uid},
+                 [&] { return fmt::format("{}, whose slot's ghost is {}", text(), own); });
+}
+
+void slot_rules::refused(const json& pod, std::string_view reason) {
+    const auto uid = text_of(at(pod, {"metadata", "uid"}));
+    auto known = all_.pods.find(uid);
+    if (known == all_.pods.end()) return;
+    const auto& record = known->second;
+    if (record.by_name || !(record.ghost() || record.of_slot())) return;
+    const auto node = text_of(at(pod, {"spec", "nodeName"}));
+    if (here_.disturbed_node(node) || another_scheduler_was_there(record)) return;
+    for (const auto& [other, there] : all_.pods) {
+        if (there.by_name && there.pod->node_name == node) return;
+    }
+    out_.require(false, "pod-refused", {uid}, [&] {
+        auto there = all_.on_node.find(node);
+        std::vector<std::string> pods;
+        if (there != all_.on_node.end()) {
+            for (const auto& other : there->second) pods.push_back(all_.pods.at(other).name());
+        }
+        return fmt::format("{} {} was refused by the kubelet of {}: {}; there: {}",
+                           record.ghost() ? "ghost" : "job pod", record.name(), node, reason,
+                           fmt::join(pods, ", "));
+    });
+}
+
+}  // namespace esi::simulation::checks

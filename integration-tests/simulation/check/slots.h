@@ -1,0 +1,64 @@
+// Rules of the places: who is let in, bound, kept out, refused; and that nobody slips into the room
+// of a slot on the way in or out. Each looks at one change, after the records have taken it.
+#pragma once
+
+#include "check/context.h"
+
+namespace esi::simulation::checks {
+
+class slot_rules {
+public:
+    explicit slot_rules(context& here) : here_(here), all_(here.all), out_(here.out) {}
+
+    void pod_added(const pod_record& after);
+    void pod_changed(const pod_record& before, const pod_record& after);
+    void pod_gone(const pod_record& before);
+    void preempted(const json& victim, const json& by);
+    void refused(const json& pod, std::string_view reason);
+    /// A person did something to that pod: nothing is concluded from its end.
+    void touched(const std::string& uid);
+
+private:
+    /// Room that is kept for a pod while nobody stands in it.
+    struct guard {
+        place where;
+        /// Whose room it is; empty: of the ghost that should be there by now.
+        std::string pod_uid;
+        model::amounts room;
+        steady_time since;
+        std::string why;
+        /// The ghost whose end began it.
+        std::string after_ghost;
+    };
+
+    // Ghosts
+    void ghost_is_for_the_scheduler(const pod_record& ghost);
+    void ghost_comes_after_the_taint(const pod_record& ghost);
+    // Job pods
+    void pod_is_let_in_by_right(const pod_record& before, const pod_record& after);
+    void pod_is_pinned_everywhere(const pod_record& after);
+    void ghost_is_gone_before(const pod_record& after);
+    void pod_has_its_slot_alone(const pod_record& after);
+    void pod_is_bound_in_its_slot(const pod_record& after);
+    // Nodes
+    /// Two schedulers do not know of each other's bindings at once: on a node of both, nothing but
+    /// the taint keeps them from taking the same room.
+    bool another_scheduler_was_there(const pod_record& bound) const;
+    void node_is_not_over_committed(const pod_record& bound);
+    void taint_keeps_strangers_out(const pod_record& stranger);
+    void room_is_kept(const pod_record& stranger);
+
+    void keep_room_for_the_placed(const pod_record& ghost);
+    void keep_room_for_the_ghost(const pod_record& job_pod);
+    /// The guard still says something.
+    bool stands(const guard& what) const;
+    std::string_view scheduler_of(const guard& what) const;
+
+    context& here_;
+    records& all_;
+    verdicts& out_;
+    std::vector<guard> guards_;
+    std::map<std::string, steady_time> preempted_on_;  ///< by node
+};
+
+}  // namespace esi::simulation::checks

@@ -1,0 +1,287 @@
+#include "check/invariants.h"
+
+#include <gmock/gmock.h>
+
+#include "check/forged_world.h"
+
+namespace esi::simulation {
+namespace {
+
+namespace names = model::names;
+using testing::ElementsAre;
+
+struct slots_test : testing::Test {
+    forged_world world;
+
+    void SetUp() override { world.begin(); }
+    std::string first() const {
+        const auto& found = world.judge->violations();
+        return found.empty() ? "" : found.front().rule + ": " + found.front().text;
+    }
+};
+
+// --- slots ---
+
+TEST_F(slots_test, a_pod_that_is_let_in_without_a_placement_is_seen) {
+    world.until_placed();
+    world.put(kinds::pod, world.executor("exec-2", "exec-uid-2"));
+    world.remove_pod("grid-ghost-0");
+    world.let_in("exec-2", "0", "node-0");
+    EXPECT_THAT(world.broken(), ElementsAre("pod-without-placement"));
+}
+
+TEST_F(slots_test, a_pod_that_is_let_in_to_a_slot_of_somebody_else_is_seen) {
+    world.until_placed();
+    world.job["status"]["placements"][0]["slot"] = 1;
+    world.put(kinds::batchjob, world.job);
+    world.remove_pod("grid-ghost-1");
+    world.let_in("exec-1", "1", "node-1");
+    EXPECT_THAT(world.broken(), ElementsAre("pod-without-assignment"));
+}
+
+TEST_F(slots_test, a_pod_that_is_let_in_without_the_hold_of_its_run_is_seen) {
+    world.until_placed();
+    world.judge->meddled("edited schedulings default/queue");
+    world.unhold();
+    world.remove_pod("grid-ghost-0");
+    world.let_in("exec-1", "0", "node-0");
+    EXPECT_THAT(world.broken(), ElementsAre("pod-without-assignment"));
+}
+
+TEST_F(slots_test, a_pod_that_is_let_in_to_another_node_than_the_layout_says_is_seen) {
+    world.until_placed();
+    world.remove_pod("grid-ghost-0");
+    world.let_in("exec-1", "0", "node-1");
+    EXPECT_THAT(world.broken(), testing::Contains("pod-in-wrong-slot"));
+}
+
+TEST_F(slots_test, a_pod_with_a_term_that_is_not_pinned_is_seen) {
+    world.until_placed();
+    world.remove_pod("grid-ghost-0");
+    world.change("exec-1", [](json& body) {
+        body["metadata"]["annotations"][names::slot] = "0";
+        body["metadata"]["annotations"][names::slot_node] = "node-0";
+        body["spec"].erase("schedulingGates");
+        body["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+            ["nodeSelectorTerms"] = {
+                {{"matchFields",
+                  {{{"key", "metadata.name"}, {"operator", "In"}, {"values", {"node-0"}}}}}},
+                {{"matchExpressions", {{{"key", "disk"}, {"operator", "Exists"}}}}}};
+    });
+    EXPECT_THAT(world.broken(), ElementsAre("pod-in-wrong-slot"));
+}
+
+TEST_F(slots_test, a_pod_that_is_let_in_beside_its_ghost_is_seen) {
+    world.until_placed();
+    world.let_in("exec-1", "0", "node-0");
+    EXPECT_THAT(world.broken(), ElementsAre("ghost-still-there"));
+}
+
+TEST_F(slots_test, a_second_pod_in_a_slot_is_seen) {
+    world.until_placed();
+    world.swap_in();
+    world.put(kinds::pod, world.executor("exec-2", "exec-uid-2"));
+    world.place_as("exec-2", "exec-uid-2");
+    world.let_in("exec-2", "0", "node-0");
+    EXPECT_THAT(world.broken(), ElementsAre("slot-shared"));
+    EXPECT_EQ(world.judge->violations().size(), 2U);
+}
+
+TEST_F(slots_test, a_pod_that_is_bound_elsewhere_is_seen) {
+    world.until_placed();
+    world.remove_pod("grid-ghost-0");
+    world.let_in("exec-1", "0", "node-0");
+    world.remove_pod("grid-ghost-1");
+    world.bind("exec-1", "node-1");
+    EXPECT_THAT(world.broken(), ElementsAre("pod-in-wrong-slot"));
+}
+
+TEST_F(slots_test, a_copy_that_a_person_made_of_a_job_pod_is_nobodys_mistake) {
+    world.until_placed();
+    world.swap_in();
+    world.judge->meddled("edited pods default/copy a copy of a run");
+    auto copy = world.store.find(kinds::pod, "default", "exec-1")->body();
+    copy["metadata"]["name"] = "copy";
+    copy["metadata"]["uid"] = "uid-of-copy";
+    copy["spec"]["nodeName"] = "node-0";
+    world.put(kinds::pod, copy);
+    EXPECT_EQ(first(), "");
+}
+
+// --- ghosts ---
+
+TEST_F(slots_test, a_ghost_with_a_node_name_is_seen) {
+    world.put(kinds::pod, world.ghost(0, "ghost-0", true));
+    EXPECT_THAT(world.broken(), ElementsAre("ghost-bound-by-name"));
+}
+
+TEST_F(slots_test, a_ghost_that_may_preempt_is_seen) {
+    auto ghost = world.ghost(0, "ghost-0", false);
+    ghost["spec"]["preemptionPolicy"] = "PreemptLowerPriority";
+    world.put(kinds::pod, ghost);
+    EXPECT_THAT(world.broken(), ElementsAre("ghost-may-preempt"));
+}
+
+TEST_F(slots_test, a_ghost_on_a_node_without_the_taint_is_seen) {
+    world.judge->all_disturbances_are_told();
+    world.bed["spec"]["isolation"] = "Taint";
+    world.bed = world.put(kinds::testbed, world.bed);
+    world.put(kinds::pod, world.ghost(0, "ghost-0", false));
+    EXPECT_THAT(world.broken(), ElementsAre("ghost-before-taint"));
+}
+
+// --- nodes ---
+
+TEST_F(slots_test, more_than_a_node_has_is_seen) {
+    world.make_ghosts();
+    world.put(kinds::pod, world.stranger("other", "200m"));
+    world.bind("other", "node-0");
+    EXPECT_THAT(world.broken(), ElementsAre("over-committed"));
+}
+
+TEST_F(slots_test, who_was_bound_by_a_person_is_counted_to_nobody) {
+    world.make_ghosts();
+    auto pod = world.stranger("other", "200m");
+    pod["spec"]["nodeName"] = "node-0";
+    world.put(kinds::pod, pod);
+    EXPECT_EQ(first(), "");
+}
+
+TEST_F(slots_test, a_stranger_that_takes_the_room_of_a_placed_pod_is_seen) {
+    world.until_placed();
+    world.put(kinds::pod, world.stranger("other", "500m"));
+    world.remove_pod("grid-ghost-0");
+    world.bind("other", "node-0");
+    EXPECT_THAT(world.broken(), ElementsAre("stranger-in-slot"));
+}
+
+TEST_F(slots_test, a_scheduler_that_began_after_the_nomination_does_not_know_of_it) {
+    world.until_placed();
+    world.put(kinds::pod, world.stranger("other", "500m"));
+    world.nominate("exec-1", "node-0");
+    world.judge->scheduler_started("default-scheduler");
+    world.remove_pod("grid-ghost-0");
+    world.bind("other", "node-0");
+    EXPECT_EQ(first(), "");
+}
+
+TEST_F(slots_test, a_nomination_after_the_start_of_the_scheduler_keeps_the_room) {
+    world.until_placed();
+    world.put(kinds::pod, world.stranger("other", "500m"));
+    world.judge->scheduler_started("default-scheduler");
+    world.wait(milliseconds(1));
+    world.nominate("exec-1", "node-0");
+    world.remove_pod("grid-ghost-0");
+    world.bind("other", "node-0");
+    EXPECT_THAT(world.broken(), ElementsAre("stranger-in-slot"));
+}
+
+TEST_F(slots_test, the_room_of_a_ghost_that_a_person_deleted_is_free_for_all) {
+    world.until_placed();
+    world.put(kinds::pod, world.stranger("other", "500m"));
+    world.remove_pod("grid-ghost-0");
+    world.judge->meddled("deleted pods default/grid-ghost-0");
+    world.bind("other", "node-0");
+    EXPECT_EQ(first(), "");
+}
+
+TEST_F(slots_test, a_stranger_that_takes_the_room_of_a_ghost_at_the_door_is_seen) {
+    world.until_placed();
+    world.swap_in();
+    world.put(kinds::pod, world.stranger("other", "500m"));
+    world.change("exec-1", [](json& body) {
+        body["metadata"]["deletionTimestamp"] = "2026-01-02T03:05:05Z";
+    });
+    world.put(kinds::pod, world.ghost(0, "ghost-0b", false));
+    world.nominate("grid-ghost-0", "node-0");
+    world.remove_pod("exec-1");
+    world.bind("other", "node-0");
+    EXPECT_THAT(world.broken(), ElementsAre("stranger-in-slot"));
+}
+
+TEST_F(slots_test, a_ghost_that_is_not_at_the_door_after_an_announced_end_is_seen) {
+    world.judge->all_disturbances_are_told();
+    world.wait(seconds(60));
+    world.until_placed();
+    world.swap_in();
+    world.put(kinds::pod, world.stranger("other", "500m"));
+    world.change("exec-1", [](json& body) {
+        body["metadata"]["deletionTimestamp"] = "2026-01-02T03:05:05Z";
+    });
+    world.wait(seconds(2));
+    world.remove_pod("exec-1");
+    world.bind("other", "node-0");
+    EXPECT_THAT(world.broken(), ElementsAre("stranger-in-slot"));
+}
+
+TEST_F(slots_test, the_room_of_a_pod_that_ends_without_warning_is_free_for_all) {
+    world.judge->all_disturbances_are_told();
+    world.until_placed();
+    world.swap_in();
+    world.put(kinds::pod, world.stranger("other", "500m"));
+    world.remove_pod("exec-1");
+    world.bind("other", "node-0");
+    EXPECT_EQ(first(), "");
+}
+
+TEST_F(slots_test, a_stranger_past_the_taint_is_seen) {
+    auto node = world.store.find(kinds::node, "", "node-0")->body();
+    node["spec"]["taints"] = {
+        {{"key", names::taint}, {"value", forged_world::bed_uid}, {"effect", "NoSchedule"}}};
+    world.put(kinds::node, node);
+    world.wait(seconds(120));
+    auto tolerant = world.stranger("tolerant", "100m");
+    tolerant["spec"]["tolerations"] = {{{"key", names::taint}, {"operator", "Exists"}}};
+    world.put(kinds::pod, tolerant);
+    world.bind("tolerant", "node-0");
+    EXPECT_EQ(first(), "");
+    world.put(kinds::pod, world.stranger("other", "100m"));
+    world.bind("other", "node-0");
+    EXPECT_THAT(world.broken(), ElementsAre("stranger-in-slot"));
+}
+
+TEST_F(slots_test, a_pod_whose_other_gate_is_removed_too_is_seen) {
+    world.until_placed();
+    world.change("exec-1", [](json& body) {
+        body["spec"]["schedulingGates"].push_back({{"name", "example.com/quota"}});
+    });
+    world.remove_pod("grid-ghost-0");
+    world.let_in("exec-1", "0", "node-0");
+    EXPECT_THAT(world.broken(), ElementsAre("foreign-gate-removed"));
+}
+
+TEST_F(slots_test, on_the_extender_path_the_decision_on_the_pod_lets_it_in) {
+    world.until_placed();
+    world.remove_pod("exec-1");
+    auto pod = world.executor("exec-2", "exec-uid-2");
+    pod["spec"].erase("schedulingGates");
+    pod["spec"]["schedulerName"] = "external-scheduler";
+    pod["metadata"]["ownerReferences"] = {
+        {{"kind", "Pod"}, {"name", "a-driver"}, {"uid", "driver"}}};
+    world.put(kinds::pod, pod);
+    world.place_as("exec-2", "exec-uid-2");
+    world.change("exec-2", [](json& body) {
+        body["metadata"]["annotations"][names::slot] = "0";
+        body["metadata"]["annotations"][names::slot_node] = "node-0";
+        body["metadata"]["annotations"][names::slot_ghost] = "ghost-0";
+    });
+    world.remove_pod("grid-ghost-0");
+    world.bind("exec-2", "node-0");
+    EXPECT_EQ(first(), "");
+}
+
+TEST_F(slots_test, on_the_extender_path_a_pod_that_is_bound_undecided_is_seen) {
+    world.until_placed();
+    auto pod = world.executor("exec-2", "exec-uid-2");
+    pod["spec"].erase("schedulingGates");
+    pod["spec"]["schedulerName"] = "external-scheduler";
+    pod["metadata"]["ownerReferences"] = {
+        {{"kind", "Pod"}, {"name", "a-driver"}, {"uid", "driver"}}};
+    world.put(kinds::pod, pod);
+    world.remove_pod("grid-ghost-0");
+    world.bind("exec-2", "node-0");
+    EXPECT_THAT(world.broken(), ElementsAre("pod-without-placement"));
+}
+
+}  // namespace
+}  // namespace esi::simulation

@@ -1,0 +1,36 @@
+// Everybody with kubectl: users who make and delete objects, and those who meddle with what is
+// ESI's. Performs the happenings that are addressed to people (plan/happenings.md, second table);
+// decides nothing by itself. Owned by the world.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "neighbours/kubelet.h"
+#include "neighbours/neighbour.h"
+#include "plan/plan.h"
+
+namespace esi::simulation {
+
+class people {
+public:
+    people(surroundings& in, kubelet& nodes);
+    ~people();
+    people(const people&) = delete;
+    people& operator=(const people&) = delete;
+
+    /// Whether `what` is in the second table.
+    static bool does(std::string_view what);
+    /// Does it now, or when its "when" comes. One that is refused, or finds nothing to act on, has
+    /// no effect.
+    void act(const happening& what);
+    /// How many had an effect, by happening::what.
+    const std::map<std::string, int>& effects() const;
+
+private:
+    struct state;
+    std::shared_ptr<state> state_;
+};
+
+}  // namespace esi::simulation

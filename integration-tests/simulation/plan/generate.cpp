@@ -1,0 +1,421 @@
+#include "plan/generate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "neighbours/fields.h"
+#include "plan/cast.h"
+#include "plan/faults.h"
+#include "world/random.h"
+
+namespace esi::simulation {
+
+namespace {
+
+constexpr milliseconds begin{4000};
+/// From an order to work: submission, driver, executors, swap.
+constexpr int start_seconds = 8;
+
+class author {
+public:
+    explicit author(std::uint64_t seed) : chance_(random_source(seed).fork("plan")), cast_(plan_) {
+        plan_.seed = seed;
+    }
+    author(const author&) = delete;
+    author& operator=(const author&) = delete;
+
+    plan write();
+
+private:
+    using part = void (author::*)();
+    struct known_scenario {
+        std::string name;
+        part write;
+    };
+
+    void queue();
+    void strict() { slot_based("strict"); }
+    void relaxed() { slot_based("relaxed"); }
+    void extension();
+    void deletion();
+    void failures();
+    void contention();
+    void shared_jobs();
+    void two_testbeds();
+    void hand_release();
+
+    void put_cluster();
+    void put_jobs(int least, int most);
+    void put_strangers();
+    void slot_based(const std::string& mode);
+    void schedule_queue(const std::string& name, const std::string& testbed,
+                        const std::vector<job_name>& jobs, bool release);
+    std::vector<job_name> entries(const std::vector<job_name>& jobs, int most);
+    std::vector<job_name> some(const std::vector<job_name>& of, std::size_t least);
+    std::vector<int> some_slots(int count);
+    std::string one_state(const std::string& kind);
+    bool release_by_itself() { return chance_.chance(600); }
+    void put_faults();
+
+    plan plan_;
+    random_source chance_;
+    cast cast_;
+    bed grid_;
+    stage on_;
+    /// When something is going on.
+    std::vector<milliseconds> moments_;
+    milliseconds horizon_{0};
+};
+
+plan author::write() {
+    static const std::vector<known_scenario> all{{"queue", &author::queue},
+                                                 {"queue", &author::queue},
+                                                 {"strict", &author::strict},
+                                                 {"relaxed", &author::relaxed},
+                                                 {"extension", &author::extension},
+                                                 {"deletion", &author::deletion},
+                                                 {"deletion", &author::deletion},
+                                                 {"failures", &author::failures},
+                                                 {"contention", &author::contention},
+                                                 {"shared jobs", &author::shared_jobs},
+                                                 {"two testbeds", &author::two_testbeds},
+                                                 {"hand release", &author::hand_release}};
+    const auto& chosen = chance_.one_of(all);
+    plan_.scenario = chosen.name;
+    plan_.placement = chance_.chance(850) ? "gate" : "extender";
+    plan_.replicas = chance_.chance(650) ? 1 : 2;
+    on_.replicas = plan_.replicas;
+    on_.extender = plan_.placement == "extender";
+    grid_.nodes = chance_.between(2, 4);
+    grid_.slots_per_node = chance_.between(1, 3);
+    // Two schedulers on one node race for its room: the extender path needs the taint.
+    const bool tainted = chance_.chance(700);
+    grid_.taint = tainted || on_.extender;
+    put_cluster();
+    (this->*chosen.write)();
+    put_strangers();
+
+    int work = 0;
+    for (const auto& script : plan_.scripts) {
+        work += static_cast<int>(fields::number(script, {"seconds"})) + start_seconds;
+    }
+    // Jobs run side by side, two at a time or so.
+    horizon_ = std::max(plan_.last(), begin + milliseconds(work * 1000 / 2)) + seconds(10);
+    put_faults();
+    return std::move(plan_);
+}
+
+// The cluster and what is in it.
+
+void author::put_cluster() {
+    cast_.workers(grid_);
+    cast_.at(milliseconds(chance_.between(50, 300)));
+    cast_.testbed(grid_);
+    on_.beds.push_back(grid_);
+    for (int i = 0; i < grid_.nodes; ++i) on_.nodes.push_back(fmt::format("worker-{}", i));
+}
+
+void author::put_jobs(int least, int most) {
+    const int count = chance_.between(least, most);
+    for (int i = 0; i < count; ++i) {
+        job_name name{chance_.chance(750) ? "default" : "team-a",
+                      std::string("job-") + static_cast<char>('a' + i)};
+        cast_.at(milliseconds(chance_.between(300, 1500)));
+        cast_.job(name, chance_.between(5, chance_.chance(700) ? 25 : 60));
+        if (chance_.chance(60)) {
+            plan_.scripts[name.ns + "/" + name.name]["executorsVanish"] =
+                json::array({{{"after", chance_.between(1, 10)}, {"nth", 0}, {"code", 137}}});
+        }
+        on_.jobs.push_back(std::move(name));
+    }
+    cast_.at(begin);
+}
+
+void author::put_strangers() {
+    cast_.at(milliseconds(400));
+    for (const auto& one : on_.beds) {
+        // Where nothing keeps them out, they come in only now and then: such a run is judged by
+        // its invariants alone.
+        const bool may_enter = chance_.chance(250) && !on_.extender;
+        if (one.taint) {
+            cast_.strangers(one, chance_.between(1, 3), false);
+            if (may_enter) cast_.strangers(one, 1, true);
+        } else if (may_enter) {
+            cast_.strangers(one, chance_.between(1, 2), false);
+        }
+        if (chance_.chance(300) || (!one.taint && !may_enter)) cast_.giant(one);
+    }
+    if (!has_strangers_that_may_enter(plan_)) return;
+    // In the end everybody goes home, and what waited for their room goes on.
+    cast_.at(begin + seconds(240));
+    std::vector<json> leaving;
+    for (const auto& one : plan_.workload) {
+        const auto name = fields::text(one.with, {"object", "metadata", "name"});
+        if (fields::text(one.with, {"object", "kind"}) != "Pod" || name.starts_with("giant-"))
+            continue;
+        leaving.push_back({{"kind", "pods"}, {"name", name}});
+    }
+    for (auto& one : leaving) cast_.add("delete", std::move(one));
+}
+
+/// Each of the jobs so many times as it gets slots, mixed or one after the other.
+std::vector<job_name> author::entries(const std::vector<job_name>& jobs, int most) {
+    std::vector<job_name> out;
+    const bool mixed = chance_.chance(500);
+    for (const auto& job : jobs) {
+        const int count = chance_.between(1, std::min(3, most));
+        for (int i = 0; i < count; ++i) {
+            const auto at = mixed ? chance_.below(out.size() + 1) : out.size();
+            out.insert(out.begin() + static_cast<std::ptrdiff_t>(at), job);
+        }
+    }
+    return out;
+}
+
+std::vector<job_name> author::some(const std::vector<job_name>& of, std::size_t least) {
+    std::vector<job_name> out;
+    for (std::size_t i = 0; i < of.size(); ++i) {
+        const auto left = of.size() - i;
+        if (out.size() + left <= least || chance_.chance(600)) out.push_back(of[i]);
+    }
+    return out;
+}
+
+std::vector<int> author::some_slots(int count) {
+    std::vector<int> out;
+    while (static_cast<int>(out.size()) < count) {
+        const int slot = chance_.between(0, grid_.slots() - 1);
+        if (std::ranges::find(out, slot) == out.end()) out.push_back(slot);
+    }
+    std::ranges::sort(out);
+    return out;
+}
+
+void author::schedule_queue(const std::string& name, const std::string& testbed,
+                            const std::vector<job_name>& jobs, bool release) {
+    cast_.queue(name, testbed, entries(jobs, grid_.slots()), release);
+    on_.schedulings.push_back(name);
+    moments_.push_back(cast_.now());
+}
+
+std::string author::one_state(const std::string& kind) {
+    static const std::vector<std::string> of_schedulings{"InitialState",
+                                                         "AcquireState",
+                                                         "ConfirmationState",
+                                                         "SubmissionState",
+                                                         "AwaitingCompletionState",
+                                                         "CompletedState"};
+    static const std::vector<std::string> of_jobs{"ReadyState",     "InQueueState",
+                                                  "SubmittedState", "ScheduledState",
+                                                  "RunningState",   "CompletedState"};
+    return chance_.one_of(kind == "schedulings" ? of_schedulings : of_jobs);
+}
+
+// The scenarios.
+
+void author::queue() {
+    put_jobs(3, 7);
+    schedule_queue("run", "grid", on_.jobs, release_by_itself());
+}
+
+void author::slot_based(const std::string& mode) {
+    put_jobs(3, 7);
+    std::vector<placing> jobs;
+    for (const auto& job : on_.jobs) {
+        jobs.push_back({job, some_slots(chance_.between(1, std::min(3, grid_.slots())))});
+    }
+    cast_.slots("run", "grid", mode, jobs, release_by_itself());
+    on_.schedulings.push_back("run");
+    moments_.push_back(begin);
+}
+
+void author::extension() {
+    put_jobs(3, 6);
+    const auto half = on_.jobs.size() / 2;
+    const auto middle = on_.jobs.begin() + static_cast<std::ptrdiff_t>(half);
+    const std::vector<job_name> first(on_.jobs.begin(), middle);
+    const std::vector<job_name> later(middle, on_.jobs.end());
+    // Once released it is over: the extension has to come before that.
+    schedule_queue("run", "grid", first, false);
+    static const std::vector<std::string> states{"ConfirmationState", "SubmissionState",
+                                                 "AwaitingCompletionState", "CompletedState"};
+    std::size_t from = 0;
+    for (const auto& job : later) {
+        json list = json::array();
+        for (const auto& one : entries({job}, grid_.slots())) list.push_back(one.reference());
+        // Never earlier than the one before it: the order of the queue is part of the end.
+        from += chance_.below(states.size() - from);
+        json reached = json::array();
+        for (auto i = from; i < states.size(); ++i) reached.push_back(states[i]);
+        cast_.add("extend", {{"name", "run"},
+                             {"jobs", std::move(list)},
+                             {"when", cast::when("schedulings", "run", std::move(reached))}});
+        cast_.at(cast_.now() + milliseconds(chance_.between(100, 8000)));
+        moments_.push_back(cast_.now());
+    }
+}
+
+void author::deletion() {
+    put_jobs(3, 5);
+    schedule_queue("run", "grid", on_.jobs, release_by_itself());
+    const auto victim = chance_.below(10);
+    const auto& job = chance_.one_of(on_.jobs);
+    const bool by_state = chance_.chance(700);
+    json with;
+    if (victim < 6) {
+        with = {{"kind", "schedulings"}, {"name", "run"}};
+    } else if (victim < 8) {
+        with = {{"kind", "batchjobs"}, {"ns", job.ns}, {"name", job.name}};
+    } else {
+        with = {{"kind", "testbeds"}, {"name", "grid"}};
+    }
+    if (by_state) {
+        const std::string kind = chance_.chance(500) ? "schedulings" : "batchjobs";
+        const auto& watched = kind == "schedulings" ? "run" : job.name;
+        auto when = cast::when(kind, watched, json::array({one_state(kind)}));
+        when["ns"] = kind == "schedulings" ? "default" : job.ns;
+        with["when"] = std::move(when);
+        cast_.at(milliseconds(chance_.between(2000, 6000)));
+    } else {
+        cast_.at(milliseconds(chance_.between(2000, 60000)));
+    }
+    cast_.add("delete", std::move(with));
+    moments_.push_back(cast_.now());
+    if (victim < 6 && chance_.chance(600)) {
+        // Who comes next needs all that was let go.
+        cast_.at(cast_.now() + milliseconds(chance_.between(100, 20000)));
+        schedule_queue("next", "grid", some(on_.jobs, 2), true);
+    }
+}
+
+void author::failures() {
+    put_jobs(3, 5);
+    static const std::vector<std::string> ends{"fails", "dies", "submission-fails"};
+    for (int i = chance_.between(1, 2); i > 0; --i) {
+        const auto& job = chance_.one_of(on_.jobs);
+        plan_.scripts[job.ns + "/" + job.name]["end"] = chance_.one_of(ends);
+        if (!chance_.chance(300)) continue;
+        auto when = cast::when("batchjobs", job.name,
+                               json::array({"FailedState", "FailedSubmissionState"}));
+        when["ns"] = job.ns;
+        cast_.add("reset",
+                  {{"ns", job.ns}, {"name", job.name}, {"value", "again"}, {"when", when}});
+    }
+    schedule_queue("run", "grid", on_.jobs, release_by_itself());
+}
+
+void author::contention() {
+    put_jobs(4, 7);
+    const int count = chance_.between(2, 3);
+    for (int i = 0; i < count; ++i) {
+        std::vector<job_name> own;
+        for (std::size_t j = static_cast<std::size_t>(i); j < on_.jobs.size();
+             j += static_cast<std::size_t>(count)) {
+            own.push_back(on_.jobs[j]);
+        }
+        schedule_queue(fmt::format("run-{}", i), "grid", own, true);
+        cast_.at(cast_.now() + milliseconds(chance_.between(2000, 9000)));
+    }
+}
+
+void author::shared_jobs() {
+    put_jobs(3, 5);
+    const int count = chance_.between(2, 3);
+    for (int i = 0; i < count; ++i) {
+        schedule_queue(fmt::format("run-{}", i), "grid", some(on_.jobs, 2), true);
+        // Creation times have whole seconds: who is older is to be certain.
+        cast_.at(cast_.now() + milliseconds(chance_.between(2000, 9000)));
+    }
+}
+
+void author::two_testbeds() {
+    bed other{"annex", "example.com/annex", chance_.between(1, 2), chance_.between(1, 2),
+              grid_.taint};
+    const int common = chance_.between(0, std::min(2, grid_.nodes));
+    const auto apart = other.nodes;
+    cast_.at(milliseconds(0));
+    for (int i = 0; i < apart; ++i) {
+        const auto name = fmt::format("other-{}", i);
+        cast_.node(name, {{other.label, i}}, other.slots_per_node);
+        on_.nodes.push_back(name);
+    }
+    for (int i = 0; i < common; ++i) {
+        cast_.add(
+            "patch",
+            {{"kind", "nodes"},
+             {"name", fmt::format("worker-{}", i)},
+             {"patch", {{"metadata", {{"labels", {{other.label, std::to_string(apart + i)}}}}}}}});
+    }
+    // The younger one: on common nodes it finds no room, which is told on it and on nobody else.
+    cast_.at(milliseconds(2000));
+    cast_.testbed(other);
+    // The strangers choose nodes by the ids that are the annex's own.
+    on_.beds.push_back(other);
+    put_jobs(4, 6);
+    const auto middle = on_.jobs.begin() + static_cast<std::ptrdiff_t>(on_.jobs.size() / 2);
+    schedule_queue("run", "grid", {on_.jobs.begin(), middle}, release_by_itself());
+    cast_.at(begin + milliseconds(chance_.between(100, 5000)));
+    // Slots without room stay closed: each job of the annex asks for one.
+    cast_.queue("side", "annex", {middle, on_.jobs.end()}, release_by_itself());
+    on_.schedulings.push_back("side");
+    moments_.push_back(cast_.now());
+}
+
+void author::hand_release() {
+    put_jobs(3, 5);
+    schedule_queue("run", "grid", on_.jobs, false);
+    cast_.remove_when("schedulings", "run", "schedulings", "run", json::array({"CompletedState"}));
+    cast_.at(begin + milliseconds(chance_.between(2000, 20000)));
+    schedule_queue("next", "grid", some(on_.jobs, 2), true);
+}
+
+// The faults.
+
+void author::put_faults() {
+    moments_.push_back(milliseconds(500));
+    for (int i = 0; i < 6; ++i) {
+        moments_.push_back(milliseconds(chance_.between(4000, static_cast<int>(horizon_.count()))));
+    }
+    const int wanted = chance_.chance(80) ? 0 : chance_.between(1, 12);
+    // Two thirds of the plans must end as if nothing had happened.
+    const bool meddled = chance_.chance(330);
+    std::vector<std::string> families;
+    for (int i = chance_.between(1, 4); i > 0; --i) {
+        families.push_back(chance_.one_of(fault_families()));
+    }
+    if (meddled) {
+        for (int i = chance_.between(1, 2); i > 0; --i) {
+            families.push_back(chance_.one_of(meddling_families()));
+        }
+    }
+    milliseconds together{0};
+    auto& out = plan_.faults;
+    for (int tries = 0; static_cast<int>(out.size()) < wanted && tries < 3 * wanted; ++tries) {
+        auto at = milliseconds(chance_.between(300, static_cast<int>(horizon_.count())));
+        if (chance_.chance(700)) {
+            at = std::max(milliseconds(200),
+                          chance_.one_of(moments_) + milliseconds(chance_.between(-500, 6000)));
+        }
+        for (auto& one : draw_fault(chance_.one_of(families), at, on_, chance_)) {
+            const auto time = duration_of(one);
+            // Faults that may not change the end are short together; now and then one is not.
+            if (!meddled && together + time > seconds(150) && !chance_.chance(50)) continue;
+            if (!meddled && may_change_outcome(one) && !chance_.chance(100)) continue;
+            together += time;
+            out.push_back(std::move(one));
+        }
+    }
+    if (out.size() > 12) out.resize(12);
+    std::ranges::sort(out, [](const happening& a, const happening& b) {
+        return std::pair(a.at, a.what) < std::pair(b.at, b.what);
+    });
+}
+
+}  // namespace
+
+plan generate(std::uint64_t seed) { return author(seed).write(); }
+
+}  // namespace esi::simulation

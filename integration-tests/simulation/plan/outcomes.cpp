@@ -1,0 +1,110 @@
+// What a plan's faults and workload leave open of its end.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <initializer_list>
+#include <string_view>
+
+#include "neighbours/fields.h"
+#include "plan/cast.h"
+#include "plan/faults.h"
+#include "plan/generate.h"
+
+namespace esi::simulation {
+
+namespace {
+
+/// Shorter than every time-out of a Scheduling, with room for the rest of what goes on.
+constexpr milliseconds longest_harmless{100000};
+/// All of a plan's together.
+constexpr milliseconds longest_together{180000};
+
+bool one_of(std::string_view text, std::initializer_list<std::string_view> of) {
+    return std::ranges::find(of, text) != of.end();
+}
+
+}  // namespace
+
+milliseconds duration_of(const happening& fault) {
+    // A client's request that never arrives waits for its deadline.
+    if (fault.what == "request") {
+        const auto kind = fields::text(fault.with, {"fault"});
+        const auto times = fields::number(fault.with, {"times"}, 1);
+        if (kind == "never-arrives") return seconds(30) * times;
+        if (kind == "delay" || kind == "late") {
+            return milliseconds(fields::number(fault.with, {"delay_ms"}, 1000)) * times;
+        }
+        return seconds(2) * times;
+    }
+    if (fault.what == "clock-jump") {
+        return seconds(std::abs(fields::number(fault.with, {"seconds"})));
+    }
+    milliseconds out{0};
+    for (const char* key : {"down_ms", "ms", "for_ms", "lag_ms", "back_ms"}) {
+        out += milliseconds(fields::number(fault.with, {key}));
+    }
+    return out;
+}
+
+bool may_change_outcome(const happening& fault) {
+    if (fault.what == "request") {
+        // A create of an application that is refused for good is not tried again.
+        const auto kind = fields::text(fault.with, {"fault"});
+        return one_of(kind, {"403", "422"}) &&
+               fields::text(fault.with, {"operator"}) == "batchjob" &&
+               fields::text(fault.with, {"kind"}) != "reads";
+    }
+    if (!one_of(fault.what,
+                {"crash", "crash-at-write", "pause", "clock-jump", "watch", "lag", "stale-restart",
+                 "compact", "api-down", "neighbour-crash", "neighbour-slow", "pod-hangs"})) {
+        return true;
+    }
+    return duration_of(fault) > longest_harmless;
+}
+
+bool outcome_is_fixed(const plan& what) {
+    if (what.faults.empty()) return true;
+    milliseconds together{0};
+    for (const auto& one : what.faults) {
+        if (may_change_outcome(one)) return false;
+        together += duration_of(one);
+    }
+    if (together > longest_together || has_strangers_that_may_enter(what)) return false;
+    int schedulings = 0;
+    for (const auto& one : what.workload) {
+        if (fields::text(one.with, {"object", "kind"}) == "Scheduling") ++schedulings;
+        if (!one_of(one.what, {"delete", "recreate", "namespace-delete", "release-by-hand"}))
+            continue;
+        // Only what has ended is the same whenever it is deleted.
+        const auto* states = fields::find(one.with, {"when", "is"});
+        if (!states || *states != json::array({"CompletedState"})) return false;
+    }
+    if (schedulings < 2) return true;
+    // Who comes first with a job that fails decides for the others.
+    for (const auto& script : what.scripts) {
+        if (fields::text(script, {"end"}) != "succeeds") return false;
+    }
+    return true;
+}
+
+bool slots_are_named(const plan& what) {
+    return std::ranges::none_of(what.workload, [](const happening& one) {
+        return fields::find(one.with, {"object", "spec", "queueBased"}) != nullptr;
+    });
+}
+
+std::map<std::string, int> fault_classes(const plan& what) {
+    std::map<std::string, int> out;
+    for (const auto& one : what.faults) {
+        std::string name = one.what;
+        for (const char* key : {"fault", "part", "when"}) {
+            const auto more = fields::text(one.with, {key});
+            if (!more.empty()) name += fmt::format(" {}", more);
+        }
+        ++out[name];
+    }
+    return out;
+}
+
+}  // namespace esi::simulation

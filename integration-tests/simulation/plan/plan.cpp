@@ -1,0 +1,120 @@
+#include "plan/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace esi::simulation {
+
+namespace {
+
+json happenings_json(const std::vector<happening>& all) {
+    json out = json::array();
+    for (const auto& one : all) {
+        out.push_back({{"at_ms", one.at.count()}, {"what", one.what}, {"with", one.with}});
+    }
+    return out;
+}
+
+std::unexpected<error> bad(std::string text) {
+    return fail(errc::decode, "plan: " + std::move(text));
+}
+
+/// Null where the key is missing.
+const json* member(const json& from, const char* key) {
+    const auto at = from.find(key);
+    return at == from.end() ? nullptr : &*at;
+}
+
+result<std::vector<happening>> happenings_from(const json& from, const char* key) {
+    std::vector<happening> out;
+    const auto* list = member(from, key);
+    if (!list) return out;
+    if (!list->is_array()) return bad(fmt::format("{} is not a list", key));
+    for (const auto& one : *list) {
+        const auto* at = one.is_object() ? member(one, "at_ms") : nullptr;
+        const auto* what = one.is_object() ? member(one, "what") : nullptr;
+        if (!at || !at->is_number_integer() || !what || !what->is_string()) {
+            return bad(fmt::format("{} has an entry without at_ms and what: {}", key, one.dump()));
+        }
+        auto& made = out.emplace_back();
+        made.at = milliseconds(at->get<std::int64_t>());
+        made.what = what->get<std::string>();
+        if (const auto* with = member(one, "with")) {
+            if (!with->is_object()) return bad(fmt::format("{}: with is not an object", key));
+            made.with = *with;
+        }
+    }
+    return out;
+}
+
+result<std::string> text_from(const json& from, const char* key, std::string otherwise) {
+    const auto* at = member(from, key);
+    if (!at) return otherwise;
+    if (!at->is_string()) return bad(fmt::format("{} is not a text", key));
+    return at->get<std::string>();
+}
+
+}  // namespace
+
+milliseconds plan::last() const {
+    milliseconds out{0};
+    for (const auto* list : {&workload, &faults}) {
+        for (const auto& one : *list) out = std::max(out, one.at);
+    }
+    return out;
+}
+
+json to_json(const plan& what) {
+    return {{"seed", what.seed},
+            {"scenario", what.scenario},
+            {"placement", what.placement},
+            {"replicas", what.replicas},
+            {"workload", happenings_json(what.workload)},
+            {"faults", happenings_json(what.faults)},
+            {"scripts", what.scripts},
+            {"patience_ms", what.patience.count()}};
+}
+
+result<plan> plan_from_json(const json& from) {
+    if (!from.is_object()) return bad("not an object");
+    plan out;
+    if (const auto* seed = member(from, "seed")) {
+        // A file written by hand has a signed number.
+        if (!seed->is_number_integer()) return bad("seed is not an integer");
+        out.seed = seed->get<std::uint64_t>();
+    }
+    auto scenario = text_from(from, "scenario", "");
+    if (!scenario) return std::unexpected(scenario.error());
+    out.scenario = std::move(*scenario);
+    auto placement = text_from(from, "placement", "gate");
+    if (!placement) return std::unexpected(placement.error());
+    if (*placement != "gate" && *placement != "extender") {
+        return bad(fmt::format("placement is {}, not gate or extender", *placement));
+    }
+    out.placement = std::move(*placement);
+    if (const auto* replicas = member(from, "replicas")) {
+        if (!replicas->is_number_integer() || replicas->get<std::int64_t>() < 1 ||
+            replicas->get<std::int64_t>() > 9) {
+            return bad("replicas is not a number from 1 to 9");
+        }
+        out.replicas = replicas->get<int>();
+    }
+    auto workload = happenings_from(from, "workload");
+    if (!workload) return std::unexpected(workload.error());
+    out.workload = std::move(*workload);
+    auto faults = happenings_from(from, "faults");
+    if (!faults) return std::unexpected(faults.error());
+    out.faults = std::move(*faults);
+    if (const auto* scripts = member(from, "scripts")) {
+        if (!scripts->is_object()) return bad("scripts is not an object");
+        out.scripts = *scripts;
+    }
+    if (const auto* patience = member(from, "patience_ms")) {
+        if (!patience->is_number_integer()) return bad("patience_ms is not an integer");
+        out.patience = milliseconds(patience->get<std::int64_t>());
+    }
+    return out;
+}
+
+}  // namespace esi::simulation

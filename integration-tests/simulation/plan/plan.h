@@ -1,0 +1,55 @@
+// One run, written down: the cluster, what people do in it, and every fault with its time. A seed
+// makes a plan (plan/generate.h), a plan makes a run (run/run.h); a plan can be kept as a file, cut
+// down (plan/shrink.h), and read by people.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+
+namespace esi::simulation {
+
+using json = nlohmann::json;
+
+/// Something that is done at a time. `what` and the keys of `with`: plan/happenings.md lists them.
+struct happening {
+    milliseconds at{0};
+    std::string what;
+    json with = json::object();
+
+    bool operator==(const happening&) const = default;
+};
+
+struct plan {
+    /// Feeds every chance of the run: delays, choices of neighbours.
+    std::uint64_t seed = 0;
+    /// One word for people and tables: "queue", "relaxed", "extension", ...
+    std::string scenario;
+    /// "gate" or "extender"
+    std::string placement = "gate";
+    /// Replicas of each operator.
+    int replicas = 1;
+    /// Part of the undisturbed run as well: nodes, testbeds, jobs, Schedulings, extensions,
+    /// deletions.
+    std::vector<happening> workload;
+    /// What must not change the end, or must be survived.
+    std::vector<happening> faults;
+    /// How the applications of jobs go, by the job's name (neighbours/spark_operator.h); without an
+    /// entry: 20 s, to a good end.
+    json scripts = json::object();
+    /// After the last happening: everything must be still by then.
+    milliseconds patience{30 * 60 * 1000};
+
+    /// When the last happening is.
+    milliseconds last() const;
+    bool operator==(const plan&) const = default;
+};
+
+json to_json(const plan& what);
+result<plan> plan_from_json(const json& from);
+
+}  // namespace esi::simulation

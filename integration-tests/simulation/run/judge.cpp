@@ -1,0 +1,66 @@
+#include "run/judge.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "check/end_state.h"
+#include "plan/generate.h"
+
+namespace esi::simulation {
+
+plan undisturbed(plan what) {
+    what.faults.clear();
+    what.replicas = 1;
+    return what;
+}
+
+namespace {
+
+/// Which slots a job of a queue gets depends on which were free at that moment: where times differ,
+/// only their number is fixed.
+void forget_which_slots(json& at) {
+    if (at.is_array()) {
+        for (auto& item : at) forget_which_slots(item);
+    }
+    if (!at.is_object()) return;
+    for (auto& [key, value] : at.items()) {
+        const bool slots = key == "slotIds" || key == "slots";
+        if (slots && value.is_array() && (value.empty() || value.front().is_number())) {
+            value = value.size();
+        } else if (key == "esi.tu-berlin.de/slots" && value.is_string()) {
+            const auto text = value.get<std::string>();
+            value = 1 + std::ranges::count(text, ',');
+        } else {
+            forget_which_slots(value);
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> other_ends(const plan& what, json calm, json found) {
+    if (!slots_are_named(what)) {
+        forget_which_slots(calm);
+        forget_which_slots(found);
+    }
+    return differences(calm, found);
+}
+
+outcome judge(const plan& what, const run_options& how) {
+    auto out = run(what, how);
+    if (!out.violations.empty() || what.faults.empty() || !outcome_is_fixed(what)) return out;
+    const auto calm = run(undisturbed(what));
+    for (const auto& one : calm.violations)
+        out.violations.push_back({"undisturbed-" + one.rule, one.text, one.at});
+    if (!calm.violations.empty()) return out;
+    const auto others = other_ends(what, calm.end, out.end);
+    if (!others.empty()) {
+        out.violations.push_back(
+            {"other-end", fmt::format("{}", fmt::join(others, "; ")), out.virtual_time});
+    }
+    return out;
+}
+
+}  // namespace esi::simulation

@@ -1,0 +1,19 @@
+// The verdict on one plan: the rules of its run, and, where the faults may not change the end, the
+// end of the same plan without them.
+#pragma once
+
+#include "run/run.h"
+
+namespace esi::simulation {
+
+/// Runs `what`, and where its outcome is fixed (plan/generate.h) its undisturbed twin too, and adds a
+/// violation "other-end" where their ends differ.
+outcome judge(const plan& what, const run_options& how = run_options());
+
+/// How the end of a run differs from that of its undisturbed twin, where it must not.
+std::vector<std::string> other_ends(const plan& what, json calm, json found);
+
+/// The plan without its faults, one replica.
+plan undisturbed(plan what);
+
+}  // namespace esi::simulation

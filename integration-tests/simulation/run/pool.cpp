@@ -1,0 +1,163 @@
+#include "run/pool.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace esi::simulation {
+
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+bool read_all(int from, void* into, std::size_t size) {
+    auto* at = static_cast<char*>(into);
+    while (size > 0) {
+        const auto got = read(from, at, size);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return false;
+        at += got;
+        size -= static_cast<std::size_t>(got);
+    }
+    return true;
+}
+
+bool write_all(int to, const void* what, std::size_t size) {
+    const auto* at = static_cast<const char*>(what);
+    while (size > 0) {
+        const auto put = send(to, at, size, MSG_NOSIGNAL);
+        if (put < 0 && errno == EINTR) continue;
+        if (put <= 0) return false;
+        at += put;
+        size -= static_cast<std::size_t>(put);
+    }
+    return true;
+}
+
+/// Takes numbers, gives lengths and texts, until the other end closes.
+[[noreturn]] void serve(int line, const std::function<nlohmann::json(std::size_t)>& work) {
+    std::uint64_t number = 0;
+    while (read_all(line, &number, sizeof number)) {
+        const auto text = work(number).dump(-1, ' ', false,
+                                            nlohmann::json::error_handler_t::replace);
+        const std::uint64_t size = text.size();
+        if (!write_all(line, &size, sizeof size) || !write_all(line, text.data(), size)) break;
+    }
+    std::fflush(nullptr);
+    _exit(0);
+}
+
+struct worker {
+    pid_t pid = 0;
+    int line = -1;
+    std::optional<std::size_t> at;
+    steady::time_point since;
+};
+
+void start(worker& one, const std::vector<worker>& all,
+           const std::function<nlohmann::json(std::size_t)>& work) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) throw std::runtime_error("socketpair");
+    std::fflush(nullptr);
+    one.pid = fork();
+    if (one.pid < 0) throw std::runtime_error("fork");
+    if (one.pid == 0) {
+        close(ends[0]);
+        for (const auto& other : all) {
+            if (other.line >= 0) close(other.line);
+        }
+        serve(ends[1], work);
+    }
+    close(ends[1]);
+    one.line = ends[0];
+    one.at.reset();
+}
+
+/// Waits for its end; how it ended.
+std::string finish(worker& one) {
+    close(one.line);
+    one.line = -1;
+    int status = 0;
+    while (waitpid(one.pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    one.pid = 0;
+    if (WIFSIGNALED(status)) return fmt::format("killed by signal {}", WTERMSIG(status));
+    return fmt::format("ended with exit code {}", WEXITSTATUS(status));
+}
+
+}  // namespace
+
+void run_all(std::size_t count, const pool_settings& how,
+             const std::function<nlohmann::json(std::size_t)>& work,
+             const std::function<bool(const piece&)>& done) {
+    auto wanted = static_cast<std::size_t>(
+        how.jobs > 0 ? how.jobs : static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+    std::vector<worker> workers(std::min(wanted, count));
+    std::size_t next = 0;
+    bool more = true;
+    auto give = [&](worker& one) {
+        one.at.reset();
+        if (!more || next == count) return;
+        if (one.line < 0) start(one, workers, work);
+        const std::uint64_t number = next++;
+        one.at = number;
+        one.since = steady::now();
+        // A worker that is gone is noticed when its answer is read.
+        (void)write_all(one.line, &number, sizeof number);
+    };
+    auto report = [&](piece what) { more = done(what) && more; };
+    for (auto& one : workers) give(one);
+    while (true) {
+        std::vector<pollfd> lines;
+        std::vector<worker*> of;
+        for (auto& one : workers) {
+            if (!one.at) continue;
+            lines.push_back({one.line, POLLIN, 0});
+            of.push_back(&one);
+        }
+        if (lines.empty()) break;
+        poll(lines.data(), lines.size(), 500);
+        for (std::size_t i = 0; i < lines.size(); ++i) {
+            auto& one = *of[i];
+            piece what;
+            what.number = *one.at;
+            if (lines[i].revents == 0) {
+                if (steady::now() - one.since < how.limit) continue;
+                kill(one.pid, SIGKILL);
+                finish(one);
+                what.failure = fmt::format("no end within {} s", how.limit.count());
+            } else {
+                std::uint64_t size = 0;
+                std::string text;
+                bool whole = read_all(one.line, &size, sizeof size);
+                if (whole) {
+                    text.resize(size);
+                    whole = read_all(one.line, text.data(), size);
+                }
+                if (whole) {
+                    what.result = nlohmann::json::parse(text, nullptr, false);
+                } else {
+                    what.failure = finish(one);
+                }
+            }
+            report(std::move(what));
+            give(one);
+        }
+    }
+    for (auto& one : workers) {
+        if (one.line >= 0) finish(one);
+    }
+}
+
+}  // namespace esi::simulation

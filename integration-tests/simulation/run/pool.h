@@ -1,0 +1,34 @@
+// Runs many pieces of work side by side in processes of their own: what crashes or hangs costs one
+// piece, and its number is known.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace esi::simulation {
+
+struct pool_settings {
+    /// 0: one for each core.
+    int jobs = 0;
+    /// Real time for one piece.
+    std::chrono::seconds limit{120};
+};
+
+/// What became of a piece: a result, or why there is none ("killed by signal 6", "no end within
+/// 120 s").
+struct piece {
+    std::size_t number = 0;
+    nlohmann::json result;
+    std::string failure;
+};
+
+/// `work(n)` for n in [0, count), in other processes, begun in order; `done` here, as they end; false
+/// from it: begin no more.
+void run_all(std::size_t count, const pool_settings& how,
+             const std::function<nlohmann::json(std::size_t)>& work,
+             const std::function<bool(const piece&)>& done);
+
+}  // namespace esi::simulation

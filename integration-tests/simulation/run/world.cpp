@@ -1,0 +1,464 @@
+#include "run/world.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+#include "batchjob/operator.h"
+#include "check/end_state.h"
+#include "scheduling/operator.h"
+#include "testbed/operator.h"
+
+namespace esi::simulation {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A container that ended is started again.
+constexpr auto restart_time = 1s;
+/// Nothing changes any more: long enough for all time-outs where something is under way, else for
+/// all back-offs of a rest.
+constexpr auto still_when_under_way = 11min;
+constexpr auto still_at_rest = 150s;
+/// kube-apiserver compacts every five minutes.
+constexpr auto compaction_period = 5min;
+/// Turns of the loops at one point in time, beyond which somebody spins.
+constexpr int most_turns = 20000;
+
+milliseconds ms_of(const json& with, const char* key, int otherwise) {
+    return milliseconds(with.value(key, otherwise));
+}
+
+/// When its last effect of its own ends.
+milliseconds end_of(const happening& what) {
+    milliseconds out = what.at;
+    for (const auto& [key, value] : what.with.items()) {
+        const bool time = key == "ms" || key.ends_with("_ms");
+        if (time && value.is_number_integer()) out += milliseconds(value.get<int>());
+    }
+    return out;
+}
+
+/// FNV-1a
+std::uint64_t mix(std::uint64_t hash, std::string_view text) {
+    for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+    return hash;
+}
+
+}  // namespace
+
+world::world(const plan& what, const run_options& how)
+    : plan_(what),
+      how_(how),
+      told_(time_),
+      server_(server_settings{[this] { return time_.now(); }, [this] { return time_.wall(); },
+                              ESI_CRDS}),
+      rules_(server_, time_),
+      quiet_(server_.objects(), time_.now()),
+      around_{time_, server_, rules_, told_, random_source(what.seed)},
+      network_(around_, *this),
+      start_(time_.now()),
+      over_(start_),
+      last_change_(start_) {
+    told_.keep(how.story);
+    log::configure(how.logs ? log::level::info : log::level::error, log::format::text);
+    log::send_to([this](log::level at, std::string_view line) { take_log(at, line); });
+    server_.objects().on_change([this](const change& changed) { note(changed); });
+    rules_.all_disturbances_are_told();
+    if (how.crash) {
+        crashes_.push_back({*how.crash, milliseconds(1000), false});
+        rules_.disturbed(how.crash->operator_, steady_time::max());
+    }
+    people_the_cluster();
+    start_operators();
+}
+
+world::~world() {
+    // The loops end before what their coroutines use.
+    for (auto& one : replicas_) one->kill();
+    log::send_to(nullptr);
+}
+
+void world::people_the_cluster() {
+    auto kubelets = std::make_unique<kubelet>(around_);
+    auto* nodes = kubelets.get();
+    neighbours_.push_back(std::move(kubelets));
+    neighbours_.push_back(std::make_unique<controller_manager>(around_, nodes));
+    neighbours_.push_back(
+        std::make_unique<kube_scheduler>(around_, scheduler_settings{"default-scheduler", nullptr}));
+    if (plan_.placement == "extender") {
+        neighbours_.push_back(std::make_unique<kube_scheduler>(
+            around_, scheduler_settings{"external-scheduler",
+                                        [this](std::string verb, json body, auto done) {
+                                            ask_extender(verb, std::move(body), std::move(done));
+                                        }}));
+    }
+    neighbours_.push_back(std::make_unique<spark_operator>(around_, *nodes, plan_.scripts));
+    people_ = std::make_unique<people>(around_, *nodes);
+}
+
+void world::start_operators() {
+    // Where their leases are.
+    desk installer(server_, "helm");
+    (void)installer.create(kinds::name_space, "", {{"metadata", {{"name", "esi-system"}}}});
+    flags_.leader_elect = true;
+    auto add = [this](const char* name, controller::operator_factory make) {
+        for (int i = 0; i < plan_.replicas; ++i) {
+            replicas_.push_back(std::make_unique<replica>(replica_name{name, i}, network_, time_,
+                                                          flags_, make));
+            auto* one = replicas_.back().get();
+            time_.after(milliseconds(10 * i), [one] { one->start(); });
+        }
+    };
+    add("testbed", [](controller::environment& in) {
+        return std::make_unique<testbed::testbed_operator>(in, testbed::settings());
+    });
+    const bool extender = plan_.placement == "extender";
+    add("batchjob", [extender](controller::environment& in) {
+        batchjob::options chosen;
+        chosen.placement = extender ? "extender" : "gate";
+        chosen.pods.extender = extender;
+        return batchjob::make_operator(in, chosen);
+    });
+    add("scheduling", [](controller::environment& in) {
+        return std::make_unique<scheduling::scheduling_operator>(in,
+                                                                 scheduling::operator_options());
+    });
+}
+
+// What is done.
+
+void world::schedule(const std::vector<happening>& all, std::string_view by) {
+    for (const auto& one : all) {
+        over_ = std::max(over_, start_ + end_of(one));
+        time_.at(start_ + one.at, [this, &one, by] {
+            if (strike(one)) {
+                told_.tell(by, [&] { return one.what + " " + one.with.dump(); });
+            } else {
+                people_->act(one);
+            }
+        });
+    }
+}
+
+void world::with_replica(const json& with, const std::function<void(replica&)>& act) {
+    const auto name = with.value("operator", "");
+    const int index = with.value("replica", 0) % plan_.replicas;
+    for (auto& one : replicas_) {
+        if (one->name().operator_ == name && one->name().index == index) act(*one);
+    }
+}
+
+neighbour* world::find_neighbour(std::string_view name) {
+    for (auto& one : neighbours_) {
+        if (one->name() == name) return one.get();
+    }
+    return nullptr;
+}
+
+void world::tell_disturbance(const happening& what) {
+    // A new leader waits a whole lease, back-offs double up to 30 s and more.
+    constexpr auto aftermath = 90s;
+    const bool strikes_later = what.what == "request" || what.what == "crash-at-write";
+    const auto until =
+        (strikes_later ? over_ : std::max(time_.now(), start_ + end_of(what))) + aftermath;
+    const auto operator_ = what.with.value("operator", "");
+    for (const char* one : {"testbed", "batchjob", "scheduling"}) {
+        if (operator_.empty() || operator_ == one) rules_.disturbed(one, until);
+    }
+}
+
+bool world::strike(const happening& what) {
+    const auto& with = what.with;
+    if (with.contains("operator") || what.what == "api-down" || what.what == "compact")
+        tell_disturbance(what);
+    const auto& kind = what.what;
+    const auto operator_ = with.value("operator", "");
+    auto crash = [this](replica& one, milliseconds down) {
+        if (!one.alive()) return;
+        ++out_.faults["crash"];
+        one.kill();
+        may_write_until_.erase(one.name());
+        time_.after(down, [&one] { one.start(); });
+    };
+    if (kind == "crash" || kind == "stale-restart") {
+        const auto down = ms_of(with, "down_ms", 100);
+        with_replica(with, [&](replica& one) {
+            if (kind == "stale-restart") {
+                const auto back = ms_of(with, "back_ms", 1000);
+                time_.after(down, [this, who = one.name(), back] { network_.show_past(who, back); });
+            }
+            crash(one, down);
+        });
+    } else if (kind == "crash-at-write") {
+        crash_point at{operator_, with.value("nth", 0) + sent_[operator_],
+                       with.value("when", "before") == "after"};
+        crashes_.push_back({std::move(at), ms_of(with, "down_ms", 1000), true});
+    } else if (kind == "pause") {
+        with_replica(with, [&](replica& one) {
+            if (!one.alive() || one.paused()) return;
+            ++out_.faults["pause"];
+            one.pause(true);
+            time_.after(ms_of(with, "ms", 1000), [&one] { one.pause(false); });
+        });
+    } else if (kind == "clock-jump") {
+        with_replica(with, [&](replica& one) {
+            ++out_.faults["clock-jump"];
+            one.jump(seconds(with.value("seconds", 0)));
+        });
+    } else if (kind == "request") {
+        request_fault fault;
+        fault.what = with.value("fault", "reset");
+        fault.of = with.value("kind", "all");
+        fault.passing = with.value("nth", 0);
+        fault.times = with.value("times", 1);
+        fault.delay = ms_of(with, "delay_ms", 1000);
+        fault.retry_after_seconds = with.value("seconds", 1);
+        network_.fail_requests(operator_, std::move(fault));
+    } else if (kind == "watch") {
+        network_.fail_watches(operator_, {with.value("plural", ""), with.value("fault", "end"),
+                                          ms_of(with, "for_ms", 5000)});
+    } else if (kind == "lag") {
+        const auto plural = with.value("plural", "*");
+        network_.lag(operator_, plural, ms_of(with, "lag_ms", 1000));
+        time_.after(ms_of(with, "for_ms", 10000), [this, operator_, plural] {
+            network_.lag(operator_, plural, steady_time::duration::zero());
+        });
+    } else if (kind == "compact") {
+        ++out_.faults["compact"];
+        server_.objects().compact(server_.objects().version());
+    } else if (kind == "api-down") {
+        ++out_.faults["api-down"];
+        network_.set_down(true);
+        time_.after(ms_of(with, "for_ms", 10000), [this] { network_.set_down(false); });
+    } else if (kind == "neighbour-crash" || kind == "neighbour-slow") {
+        auto* one = find_neighbour(with.value("name", ""));
+        if (one == nullptr) return true;
+        ++out_.faults[kind];
+        if (kind == "neighbour-crash") {
+            one->crash();
+            time_.after(ms_of(with, "down_ms", 1000), [one] { one->restart(); });
+        } else {
+            one->set_pace({ms_of(with, "least_ms", 100), ms_of(with, "most_ms", 1000)});
+            time_.after(ms_of(with, "for_ms", 10000), [one] { one->set_pace(pace()); });
+        }
+    } else if (kind == "crd") {
+        ++out_.faults["crd"];
+        const auto plural = with.value("plural", "");
+        if (with.value("installed", false)) {
+            server_.install(plural);
+        } else {
+            server_.uninstall(plural);
+        }
+    } else {
+        return false;
+    }
+    return true;
+}
+
+void world::ask_extender(const std::string& verb, json body,
+                         std::function<void(int status, json answer)> done) {
+    http::server_request what;
+    what.method = "POST";
+    what.raw_path = "/extender/" + verb;
+    what.headers.emplace_back("content-type", "application/json");
+    what.body = body.dump();
+    what.peer_is_loopback = true;
+    for (auto& one : replicas_) {
+        if (one->name().operator_ != "testbed" || !one->alive() || one->paused()) continue;
+        one->ask(std::move(what), [this, done](http::server_reply reply) {
+            // Out of the replica's loop, as an answer over the wire is.
+            time_.after(1ms, [done, reply = std::move(reply)] {
+                done(reply.status, json::parse(reply.body, nullptr, false));
+            });
+        });
+        return;
+    }
+    time_.after(1ms, [done] { done(0, json()); });
+}
+
+// What the network reports.
+
+network::listener::fate world::sends(const replica_name& who, const kube::request& what) {
+    for (auto& one : replicas_) {
+        if (one->name() == who && (!one->alive() || one->ended())) return fate::dies_before;
+    }
+    const int number = sent_[who.operator_]++;
+    std::optional<steady_time> until;
+    if (auto found = may_write_until_.find(who); found != may_write_until_.end())
+        until = found->second;
+    for (auto at = crashes_.begin(); at != crashes_.end(); ++at) {
+        if (at->at.operator_ != who.operator_ || at->at.write != number) continue;
+        down_for_[who] = at->down;
+        const bool after = at->at.after;
+        crashes_.erase(at);
+        ++out_.faults[after ? "crash after a write" : "crash before a write"];
+        told_.tell("fault", [&] {
+            return fmt::format("{} dies {} its write {}: {} {} {}", who.text(),
+                               after ? "after" : "before", number, what.method, what.target,
+                               what.body.substr(0, 300));
+        });
+        if (after) {
+            rules_.wrote(who.operator_, who.index, what, time_.now(), until);
+            return fate::dies_after;
+        }
+        dies(who);
+        return fate::dies_before;
+    }
+    rules_.wrote(who.operator_, who.index, what, time_.now(), until);
+    return fate::goes;
+}
+
+void world::arrived(const replica_name& who, const kube::request& what, int status) {
+    auto target = target_of(what);
+    write_record record{who.operator_,           what.method, std::move(target.plural),
+                        std::move(target.object), std::move(target.subresource), status};
+    quiet_.wrote(record, time_.now());
+    out_.writes.push_back(std::move(record));
+}
+
+void world::dies(const replica_name& who) {
+    for (auto& one : replicas_) {
+        if (one->name() == who && one->alive()) one->end();
+    }
+}
+
+void world::lease_written(const replica_name& who, steady_time sent) {
+    may_write_until_[who] = sent + flags_.renew_deadline;
+}
+
+// How time passes.
+
+void world::bury() {
+    for (auto& one : replicas_) {
+        if (!one->ended()) continue;
+        told_.tell(one->name().text(), [] { return "ended"; });
+        one->kill();
+        may_write_until_.erase(one->name());
+        auto down = down_for_.extract(one->name());
+        time_.after(down ? down.mapped() : milliseconds(restart_time),
+                    [own = one.get()] { own->start(); });
+    }
+}
+
+void world::settle() {
+    for (int turn = 0;; ++turn) {
+        bool any = false;
+        while (auto what = time_.take()) {
+            any = true;
+            what();
+        }
+        for (auto& one : replicas_) {
+            if (how_.logs) speaking_ = one->name().text();
+            any = one->poll() || any;
+        }
+        bury();
+        if (!any) return;
+        if (turn == most_turns) return blame("spins", "no end of work at one point in time");
+    }
+}
+
+void world::take_log(log::level at, std::string_view line) {
+    if (how_.logs) told_.tell(speaking_, [&] { return std::string(line); });
+    if (at != log::level::error) return;
+    if (line.starts_with("exception in a reconcile")) blame("exception", std::string(line));
+    // The process is about to abort: this is its last word.
+    if (line.starts_with("task failed")) fmt::print(stderr, "{}\n", line);
+}
+
+void world::note(const change& what) {
+    ++out_.changes;
+    const auto& plural = what.type->plural;
+    out_.digest = mix(out_.digest, plural);
+    out_.digest = (out_.digest ^ what.version) * 1099511628211ULL;
+    out_.digest = (out_.digest ^ static_cast<std::uint64_t>(what.at.time_since_epoch().count())) *
+                  1099511628211ULL;
+    if (plural == "leases" || plural == "events") return;
+    out_.digest = mix(out_.digest, what.after->text());
+    last_change_ = what.at;
+}
+
+bool world::under_way() const {
+    const auto& objects = server_.objects();
+    for (const auto& job : objects.all(kinds::batchjob)) {
+        const auto state = job->body().value(json::json_pointer("/status/state"), "");
+        for (const char* busy : {"SubmittedState", "ScheduledState", "RunningState",
+                                 "PendingDeletion", "InQueueState"}) {
+            if (state == busy) return true;
+        }
+    }
+    for (const auto& one : objects.all(kinds::scheduling)) {
+        if (one->body().contains(json::json_pointer("/metadata/deletionTimestamp"))) return true;
+        if (one->body().contains(json::json_pointer("/status/releasing"))) return true;
+    }
+    return false;
+}
+
+bool world::finished() {
+    const auto now = time_.now();
+    if (now < over_) return false;
+    if (now - last_change_ < still_at_rest) return false;
+    if (now - last_change_ >= still_when_under_way || !under_way()) return true;
+    if (now < over_ + plan_.patience) return false;
+    std::string text = "still busy";
+    for (const auto& line : quiet_.activity(now - std::chrono::minutes(5))) text += "; " + line;
+    blame("not-converged", std::move(text));
+    return true;
+}
+
+outcome world::play() {
+    out_.digest = 14695981039346656037ULL;
+    schedule(plan_.workload, "people");
+    schedule(plan_.faults, "fault");
+    // Faults that lie in wait end with the others; a crash point of the table does not.
+    time_.at(over_, [this] {
+        std::erase_if(crashes_, [](const pending_crash& one) { return one.of_plan; });
+    });
+    std::function<void()> compact_often = [&] {
+        auto& objects = server_.objects();
+        objects.compact(objects.version_at(time_.now() - compaction_period));
+        time_.after(compaction_period, compact_often);
+    };
+    time_.after(compaction_period, compact_often);
+
+    settle();
+    while (!finished() && rules_.violations().empty() && out_.violations.empty()) {
+        const auto next = time_.next();
+        if (!next) break;
+        time_.advance_to(*next);
+        settle();
+    }
+    if (rules_.violations().empty() && out_.violations.empty()) rules_.at_end();
+
+    for (const auto& one : rules_.violations()) out_.violations.push_back(one);
+    for (const auto& one : quiet_.violations()) out_.violations.push_back(one);
+    out_.end = end_state(server_.objects());
+    for (const auto& [what, times] : network_.effects()) out_.faults[what] += times;
+    // What people do in every plan is no fault.
+    for (const auto& [what, times] : people_->effects()) {
+        if (what != "create" && what != "extend" && what != "patch") out_.faults[what] += times;
+    }
+    out_.sent = sent_;
+    out_.checks = rules_.checks();
+    out_.virtual_time = since_start();
+    out_.story = told_.lines();
+    return std::move(out_);
+}
+
+milliseconds world::since_start() const {
+    return std::chrono::duration_cast<milliseconds>(time_.now() - start_);
+}
+
+void world::blame(std::string rule, std::string text) {
+    out_.violations.push_back({std::move(rule), std::move(text), since_start()});
+}
+
+outcome run(const plan& what, const run_options& how) {
+    world whole(what, how);
+    return whole.play();
+}
+
+}  // namespace esi::simulation

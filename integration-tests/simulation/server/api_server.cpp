@@ -1,0 +1,99 @@
+#include "server/api_server.h"
+
+#include "server/state.h"
+
+namespace esi::simulation {
+
+api_server::state::state(server_settings how)
+    : settings(std::move(how)), store(settings.now), rules(settings.crds) {
+    put_first_objects();
+}
+
+bool api_server::state::serves(const kube::resource_type& type) const {
+    return !is_custom(type) || installed.contains(type.plural);
+}
+
+kube::response api_server::state::answer(const call& in, std::uint64_t visible) {
+    const auto& type = *in.type;
+    const auto& method = in.request->method;
+    if (!serves(type)) return page_not_found();
+    if (in.subresource == "status" && !rules.has_status(type)) {
+        return resource_not_found();
+    }
+    if (method == "GET") {
+        if (is_kind(type, kinds::token_review)) return method_not_allowed(type, "list");
+        if (in.subresource == "binding" || in.subresource == "finalize") {
+            return method_not_allowed(type, "get");
+        }
+        return in.name.empty() ? list(in, visible) : get(in);
+    }
+    if (auto dry = in.option("dryRun"); !dry.empty() && dry != "All") {
+        const auto options = method == "POST"     ? "CreateOptions"
+                             : method == "DELETE" ? "DeleteOptions"
+                             : method == "PUT"    ? "UpdateOptions"
+                                                  : "PatchOptions";
+        return invalid_options(options, {{"dryRun", "FieldValueNotSupported",
+                                          "Unsupported value: [\"" + std::string(dry) +
+                                              "\"]: supported values: \"All\""}});
+    }
+    if (is_kind(type, kinds::token_review)) {
+        return method == "POST" ? review_token(in) : method_not_allowed(type, method);
+    }
+    if (is_kind(type, kinds::custom_resource_definition)) return method_not_allowed(type, method);
+    if (method == "POST") {
+        if (in.subresource == "binding") return bind(in);
+        if (!in.subresource.empty()) return method_not_allowed(type, "create");
+        return create(in);
+    }
+    if (in.name.empty()) {
+        return method == "PUT" ? bad_request("name must be provided")
+                               : method_not_allowed(type, "deletecollection");
+    }
+    if (in.subresource == "binding") return method_not_allowed(type, "update");
+    if (method == "PUT") return replace(in);
+    if (method == "PATCH" && in.subresource != "finalize") return patch(in);
+    if (method == "DELETE" && in.subresource.empty()) return remove(in);
+    return method_not_allowed(type, method);
+}
+
+api_server::api_server(server_settings settings)
+    : state_(std::make_unique<state>(std::move(settings))) {}
+api_server::~api_server() = default;
+
+kube::response api_server::answer(const kube::request& what, std::string_view,
+                                  std::optional<std::uint64_t> visible) {
+    auto in = read_call(what);
+    if (!in) return std::move(in).error();
+    return state_->answer(*in, visible.value_or(state_->store.version()));
+}
+
+std::variant<kube::response, std::unique_ptr<watch>> api_server::open(
+    const kube::request& what, std::optional<std::uint64_t> visible) {
+    auto in = read_call(what);
+    if (!in) return std::move(in).error();
+    if (!state_->serves(*in->type)) return page_not_found();
+    return state_->open(*in, visible.value_or(state_->store.version()));
+}
+
+storage& api_server::objects() { return state_->store; }
+const storage& api_server::objects() const { return state_->store; }
+
+void api_server::install(std::string_view plural) {
+    if (state_->installed.contains(plural)) return;
+    for (const auto* type : all_kinds()) {
+        if (type->plural == plural && is_custom(*type)) state_->put_definition(*type);
+    }
+}
+
+void api_server::uninstall(std::string_view plural) {
+    const auto found = state_->installed.find(plural);
+    if (found == state_->installed.end()) return;
+    *found->second = false;
+    state_->installed.erase(found);
+    for (const auto* type : all_kinds()) {
+        if (type->plural != plural) continue;
+        state_->store.erase(kinds::custom_resource_definition, {}, qualified(*type));
+    }
+}
+
+}  // namespace esi::simulation

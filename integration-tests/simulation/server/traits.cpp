@@ -1,0 +1,36 @@
+#include "server/traits.h"
+
+#include "server/kinds.h"
+
+namespace esi::simulation {
+
+bool is_kind(const kube::resource_type& type, const kube::resource_type& which) {
+    return type.plural == which.plural;
+}
+
+bool is_custom(const kube::resource_type& type) {
+    return type.group == kinds::testbed.group || type.group == kinds::spark_application.group ||
+           type.group == kinds::flink_deployment.group;
+}
+
+bool may_update_unconditionally(const kube::resource_type& type) {
+    return !is_custom(type) && !is_kind(type, kinds::lease);
+}
+
+bool may_create_on_update(const kube::resource_type& type) {
+    return is_kind(type, kinds::lease) || is_kind(type, kinds::event);
+}
+
+bool begins_with_generation(const kube::resource_type& type) {
+    return counts_generation(type) || is_kind(type, kinds::priority_class);
+}
+
+bool counts_generation(const kube::resource_type& type) {
+    return is_custom(type) || is_kind(type, kinds::pod);
+}
+
+std::string_view judged_group(const kube::resource_type& type) {
+    return is_kind(type, kinds::event) ? std::string_view() : type.group;
+}
+
+}  // namespace esi::simulation
