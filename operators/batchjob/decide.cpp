@@ -17,6 +17,9 @@ namespace names = model::names;
 
 namespace {
 
+/// A driver's end is seen later than its application's, or the other way round.
+constexpr seconds coordinator_patience{60};
+
 /// How long "in queue" is held back: its write would collide with that of the order.
 constexpr milliseconds order_patience{100};
 
@@ -183,6 +186,17 @@ void pass::over(const model::creation_request& order) {
     remove_leftovers(order.run, stays);
 }
 
+/// The driver of an application that stays tells people why it ended. One that runs on though its
+/// application has failed (a Spark operator that lost its memory submits again, and is told that the
+/// driver exists) would make executors for ever.
+bool pass::coordinator_may_stay(const model::pod& pod) {
+    if (pod.terminal() || status_.runs.empty() || !status_.runs.back().stopped) return true;
+    const auto end = status_.runs.back().stopped->value + coordinator_patience;
+    if (now_ >= end) return false;
+    look_again(end - now_);
+    return true;
+}
+
 void pass::remove_leftovers(std::string_view keep_run, bool application_stays) {
     const auto* there = app();
     if (!ours(there)) there = nullptr;
@@ -200,10 +214,10 @@ void pass::remove_leftovers(std::string_view keep_run, bool application_stays) {
     for (const auto& pod : seen_.pods) {
         const auto run = pod->metadata.annotation(names::run);
         if (run.empty() || asked(pod->metadata)) continue;
-        // The driver of an application that stays tells people why it ended.
         const bool coordinator =
             seen_.kind && seen_.kind->role_of(*pod, job_.metadata.name) == pod_role::coordinator;
-        if (application_stays && coordinator && run == keep_run) continue;
+        const bool of_run = coordinator && run == keep_run;
+        if (application_stays && of_run && coordinator_may_stay(*pod)) continue;
         leftovers.pods.push_back(pod);
     }
     if (!leftovers.pods.empty()) out_.next = std::move(leftovers);

@@ -191,6 +191,22 @@ TEST(life, completed_with_the_drivers_end_and_executors_removed_after_the_result
     EXPECT_EQ(status.application->run, "sched-uid.77.1");
 }
 
+TEST(life, a_driver_that_runs_on_though_its_application_failed_is_removed) {
+    world w;
+    w.running();
+    w.take_log();
+    w.app = make_app("FAILED");
+    w.step(45);
+    EXPECT_THAT(w.take_log(), ElementsAre("status FailedState", "delete pod a-exec-1",
+                                          "delete pod a-exec-2"));
+    w.pods.resize(1);
+    w.step(50);
+    EXPECT_THAT(w.take_log(), ElementsAre());
+    ASSERT_TRUE(w.again_in);
+    w.step(110);
+    EXPECT_THAT(w.take_log(), ElementsAre("delete pod a-driver"));
+}
+
 TEST(life, a_result_waits_a_moment_for_the_driver_pod_that_tells_the_end) {
     world w;
     w.running();

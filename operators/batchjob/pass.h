@@ -26,6 +26,7 @@ private:
     bool needs_proof_of_absence() const;
     bool about_to_start() const;
     void remove_leftovers(std::string_view keep_run, bool application_stays);
+    bool coordinator_may_stay(const model::pod& pod);
     void describe();
 
     // launch.cpp

@@ -107,13 +107,17 @@ private:
     decision settle() {
         status_.observed_generation = self_.metadata.generation;
         status_.mode = to_string(plan_.mode);
+        tell_spec();
+        if (status_.problems.size() > 100) status_.problems.resize(100);
+        return {step::wait{}, status_};
+    }
+
+    void tell_spec() {
         if (plan_.ignored.empty()) {
             set("SpecCurrent", true, "AsSpecified", "");
         } else {
             set("SpecCurrent", false, "ChangeIgnored", enumerate(plan_.ignored, 10, "; "));
         }
-        if (status_.problems.size() > 100) status_.problems.resize(100);
-        return {step::wait{}, status_};
     }
 
     // --- holding everything ---
@@ -125,6 +129,8 @@ private:
             }
             return begin_release(why::hold_lost);
         }
+        // With the next write, whatever it is: there may be no rest before the release.
+        tell_spec();
         const auto& layout = testbed_->status.layout;
         slots_ = layout ? grid::count_of_slots(*layout) : 0;
         for (const auto& job : plan_.jobs) {

@@ -86,7 +86,8 @@ void rights_rules::job_is_released_by_its_holder(const job_record& before,
     const bool settled = here_.now() > holder->spec_changed + std::chrono::minutes(10) ||
                          who.metadata.generation <= 1;
     const bool wanted = settled && wants(who, job.key());
-    out_.require(!assigned && !wanted, "job-taken-over", {job.uid, who.metadata.uid}, [&] {
+    const auto bed_uid = all_.testbed_uid(testbed_of(who));
+    out_.require(!assigned && !wanted, "job-taken-over", {job.uid, who.metadata.uid, bed_uid}, [&] {
         return fmt::format("BatchJob {} was released though Scheduling {} {} and releases nothing",
                            name_of(job), name_of(who.metadata),
                            assigned ? "has assigned it" : "wants it");

@@ -372,6 +372,8 @@ def main():
     parser.add_argument("--json", type=Path, help="write the table there, too")
     options = parser.parse_args()
 
+    # Ended from outside, it ends what it has started and restores the copy.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     mutations, problems = load(options.only)
     if options.list:
         for mutation in mutations:

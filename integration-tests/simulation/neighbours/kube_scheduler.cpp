@@ -198,6 +198,7 @@ struct kube_scheduler::state : std::enable_shared_from_this<kube_scheduler::stat
 
     void pod_went(pod_pointer before) {
         pods.erase(pods.find(before->uid));
+        queue.victim_gone(before->uid);
         if (before->bound()) return queue.move(cluster_event::pod_gone);
         if (!mine(*before)) return;
         queue.remove(before->uid);
@@ -466,7 +467,9 @@ struct kube_scheduler::state : std::enable_shared_from_this<kube_scheduler::stat
         std::vector<pod_pointer> victims = among.find(node)->second;
         std::erase_if(victims, [](const pod_pointer& one) { return one->deleting; });
         if (!victims.empty()) {
-            queue.preempting(turn->pod->uid, true);
+            // While the last victim stands; one that is gone already holds nobody back.
+            const auto& last = victims.back()->uid;
+            if (pods.contains(last)) queue.preempting(turn->pod->uid, last);
             later(chance.between(milliseconds(1), milliseconds(5)),
                   [this, turn, node, victims] { delete_victims(*turn->pod, node, victims); });
         }
@@ -504,7 +507,7 @@ struct kube_scheduler::state : std::enable_shared_from_this<kube_scheduler::stat
             const auto gone = api.remove(kinds::pod, victim->ns, victim->name);
             failed = failed || (!gone && gone.error().code != errc::not_found);
         }
-        queue.preempting(by.uid, false);
+        queue.preempting(by.uid, {});
         if (failed) queue.activate(by.uid);
         kick();
     }

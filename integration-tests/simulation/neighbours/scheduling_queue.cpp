@@ -73,7 +73,7 @@ void scheduling_queue::move(cluster_event what, std::int64_t most_priority) {
 /// The hints of the plugins that rejected the pod; of an extender nothing is known, so anything may
 /// help (kubernetes#122019).
 bool scheduling_queue::worth(const entry& one, const missed_event& what) {
-    if (one.preempting || one.pod->priority > what.most_priority) return false;
+    if (!one.victim.empty() || one.pod->priority > what.most_priority) return false;
     const auto rejected = [&](rejector by) { return one.by.contains(by); };
     if (one.by.empty() || rejected(rejector::extender)) return true;
     switch (what.what) {
@@ -157,9 +157,15 @@ void scheduling_queue::failed(const pod_pointer& newest, std::set<rejector> by) 
     one.missed.clear();
 }
 
-void scheduling_queue::preempting(std::string_view uid, bool on) {
+void scheduling_queue::preempting(std::string_view uid, std::string_view last_victim) {
     const auto found = entries_.find(uid);
-    if (found != entries_.end()) found->second.preempting = on;
+    if (found != entries_.end()) found->second.victim = last_victim;
+}
+
+void scheduling_queue::victim_gone(std::string_view uid) {
+    for (auto& [preemptor, one] : entries_) {
+        if (one.victim == uid) one.victim.clear();
+    }
 }
 
 void scheduling_queue::activate(std::string_view uid) {

@@ -52,7 +52,9 @@ public:
     /// What was popped comes back, in its newest state. `by` is empty after an error.
     void failed(const pod_pointer& newest, std::set<rejector> by);
     /// While the pod's victims are being deleted it is not tried.
-    void preempting(std::string_view uid, bool on);
+    void preempting(std::string_view uid, std::string_view last_victim);
+    /// Nobody waits for its end any more (IsPodRunningPreemption asks the cache, not the request).
+    void victim_gone(std::string_view uid);
     /// To be tried at once, whatever rejected it.
     void activate(std::string_view uid);
 
@@ -79,7 +81,8 @@ private:
         std::uint64_t order = 0;
         int rejections = 0;
         int errors = 0;
-        bool preempting = false;
+        /// The last pod that is being preempted for it; empty: none.
+        std::string victim;
         std::set<rejector> by;
         std::vector<missed_event> missed;
     };

@@ -33,6 +33,22 @@ json container(std::string_view cpu, std::string_view memory) {
             {"resources", {{"requests", {{"cpu", cpu}, {"memory", memory}}}}}};
 }
 
+/// Of every second job: its executors bring a node affinity of two terms, each of which matches every
+/// node. Terms are ORed, so that who restricts such a pod has to do it in both.
+json executor_of(const job_name& name) {
+    if (name.name.empty() || name.name.back() % 2 == 0) return json::object();
+    json terms = json::array();
+    for (const char* nowhere : {"nowhere", "elsewhere"}) {
+        terms.push_back({{"matchExpressions", json::array({{{"key", "kubernetes.io/hostname"},
+                                                            {"operator", "NotIn"},
+                                                            {"values", json::array({nowhere})}}})}});
+    }
+    return {{"affinity",
+             {{"nodeAffinity",
+               {{"requiredDuringSchedulingIgnoredDuringExecution",
+                 {{"nodeSelectorTerms", std::move(terms)}}}}}}}};
+}
+
 }  // namespace
 
 cast::cast(plan& to) : to_(to) {
@@ -106,7 +122,7 @@ void cast::job(const job_name& name, int seconds, std::string_view end) {
                   {"coreRequest", "100m"},
                   {"memory", "512m"},
                   {"serviceAccount", "spark"}}},
-                {"executor", json::object()}}}}}});
+                {"executor", executor_of(name)}}}}}});
     to_.scripts[name.ns + "/" + name.name] = {{"seconds", seconds}, {"end", end}};
 }
 

@@ -1,4 +1,5 @@
-// The fixed list: each is small enough to be run once for every write of every operator.
+// The fixed list: each is small enough to be run once for every write of every operator. A job whose
+// RunningState somebody waits for runs longer than a takeover after a crash takes.
 #include <functional>
 #include <utility>
 
@@ -85,7 +86,7 @@ std::vector<plan> scenarios() {
         [](cast& all) {
             all.slots("run", "grid", "relaxed", {{job_a, {0, 1}}, {job_b, {1}}, {job_c, {2, 3}}});
         }));
-    out.push_back(make("extension", grid, two_jobs(15, 10), [](cast& all) {
+    out.push_back(make("extension", grid, two_jobs(60, 10), [](cast& all) {
         all.queue("run", "grid", {job_a, job_a}, false);
         all.add("extend", {{"name", "run"},
                            {"jobs", json::array({job_b.reference(), job_b.reference()})},
@@ -98,9 +99,9 @@ std::vector<plan> scenarios() {
     }));
     out.push_back(make("delete while running", grid, two_jobs(300, 300), [](cast& all) {
         all.queue("run", "grid", {job_a, job_a, job_b});
-        all.remove_when("schedulings", "run", "batchjobs", "job-a", {"RunningState"});
+        all.remove_when("schedulings", "run", "batchjobs", "job-b", {"RunningState"});
     }));
-    out.push_back(make("delete testbed held", grid, one_job(15), [](cast& all) {
+    out.push_back(make("delete testbed held", grid, one_job(60), [](cast& all) {
         all.queue("run", "grid", {job_a, job_a});
         all.remove_when("testbeds", "grid", "batchjobs", "job-a", {"RunningState"});
     }));
@@ -123,7 +124,7 @@ std::vector<plan> scenarios() {
         all.slots("run", "grid", "strict", {{job_a, {0, 1}}});
         meddle(all, "node-gone", {{"name", "worker-1"}, {"back_ms", 10000}}, "job-a");
     }));
-    out.push_back(make("executor loss", grid, one_job(30), [](cast& all) {
+    out.push_back(make("executor loss", grid, one_job(60), [](cast& all) {
         all.queue("run", "grid", {job_a, job_a});
         meddle(all, "executor-crash", {{"name", "job-a"}, {"nth", 1}}, "job-a");
     }));

@@ -27,6 +27,8 @@ constexpr auto still_at_rest = 150s;
 constexpr auto compaction_period = 5min;
 /// Turns of the loops at one point in time, beyond which somebody spins.
 constexpr int most_turns = 20000;
+/// Points in time with something to do; a run of the largest plan has a tenth of it.
+constexpr int most_steps = 2000000;
 
 milliseconds ms_of(const json& with, const char* key, int otherwise) {
     return milliseconds(with.value(key, otherwise));
@@ -399,9 +401,9 @@ bool world::under_way() const {
 
 bool world::finished() {
     const auto now = time_.now();
-    if (now < over_) return false;
-    if (now - last_change_ < still_at_rest) return false;
-    if (now - last_change_ >= still_when_under_way || !under_way()) return true;
+    const auto quiet = now - std::max(last_change_, over_);
+    if (quiet < still_at_rest) return false;
+    if (quiet >= still_when_under_way || !under_way()) return true;
     if (now < over_ + plan_.patience) return false;
     std::string text = "still busy";
     for (const auto& line : quiet_.activity(now - std::chrono::minutes(5))) text += "; " + line;
@@ -425,11 +427,13 @@ outcome world::play() {
     time_.after(compaction_period, compact_often);
 
     settle();
+    int steps = 0;
     while (!finished() && rules_.violations().empty() && out_.violations.empty()) {
         const auto next = time_.next();
         if (!next) break;
         time_.advance_to(*next);
         settle();
+        if (++steps == most_steps) blame("no-end", "work without end");
     }
     if (rules_.violations().empty() && out_.violations.empty()) rules_.at_end();
 
