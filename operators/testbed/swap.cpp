@@ -18,8 +18,12 @@ swap_step next_step(const swap_view& at, const swap_progress& so_far) {
     }
     const auto& nominated = at.pod->nominated_node_name;
     // What another process (or this one, long ago) set may be unknown to a scheduler that was
-    // started since: only a change is an event for it.
-    if (!nominated.empty() && (!so_far.nominated || nominated != at.node)) {
+    // started since: only an update of the pod is an event for it. Once the ghost is gone the room
+    // would be open between clearing and setting; the patch that lets the pod in is an update, too,
+    // and from any update the scheduler takes the nomination that stands (its nominator,
+    // updateNominatedPodUnlocked).
+    const bool of_others = !so_far.nominated && at.ghost_stands;
+    if (!nominated.empty() && (of_others || nominated != at.node)) {
         return swap_step::clear_nomination;
     }
     if (nominated.empty()) return swap_step::nominate;

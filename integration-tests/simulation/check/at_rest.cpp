@@ -44,6 +44,7 @@ void rest_rules::judge() {
         schedulings_rest_for_a_reason(*record.scheduling);
         reason_is_true(*record.scheduling);
         assignments_have_ended(*record.scheduling);
+        no_start_is_withheld(*record.scheduling);
     }
     for (const auto& [uid, pod] : all_.pods) {
         no_pod_is_left_over(pod);
@@ -76,6 +77,11 @@ void rest_rules::nothing_is_being_deleted() {
                         : nullptr;
                 if (holder && !holder->scheduling->metadata.deleting()) continue;
             }
+            // Nobody but its kubelet can say that a pod has ended.
+            const auto there = all_.nodes.find(
+                each->body().value(json::json_pointer("/spec/nodeName"), std::string()));
+            if (there != all_.nodes.end() && there->second.node && !there->second.node->ready)
+                continue;
             out_.require(false, "stuck-deletion", {}, [&] {
                 return fmt::format("{} {}/{} is still being deleted, finalizers {}", type->kind,
                                    each->ns(), each->name(),

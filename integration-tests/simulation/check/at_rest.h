@@ -21,6 +21,7 @@ private:
     void schedulings_rest_for_a_reason(const model::scheduling& who);
     void reason_is_true(const model::scheduling& who);
     void assignments_have_ended(const model::scheduling& who);
+    void no_start_is_withheld(const model::scheduling& who);
     void no_pod_is_left_over(const pod_record& pod);
     void no_application_is_left_over(const application_record& app);
     void no_pod_waits_for_nothing(const pod_record& pod);
@@ -31,6 +32,8 @@ private:
 
     /// A slot's room on a node beside everybody who is there but the Testbed's own pods.
     bool has_room(const testbed_record& bed, const place& where) const;
+    bool may_start(const model::scheduling& who, const model::object_key& name) const;
+    std::set<int> free_slots_of(const model::testbed& bed) const;
     bool healthy(const model::testbed& bed, const std::string& node) const;
     /// The assignment that has not ended and counts; null when there is none.
     const model::assignment* counting(std::string_view run) const;

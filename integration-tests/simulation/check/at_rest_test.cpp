@@ -44,6 +44,39 @@ TEST_F(at_rest_test, at_the_end_a_slot_whose_room_is_taken_may_be_empty_when_it_
     EXPECT_EQ(first(), "");
 }
 
+TEST_F(at_rest_test, at_the_end_a_job_that_could_start_and_does_not_is_seen) {
+    world.make_ghosts();
+    world.set_finalizer();
+    world.hold();
+    world.acquire();
+    world.job["status"]["state"] = "InQueueState";
+    world.job["status"]["observedGeneration"] = 2;
+    world.job = world.put(kinds::batchjob, world.job);
+    world.queue["status"]["state"] = "ConfirmationState";
+    world.queue["status"]["observedGeneration"] = 1;
+    world.queue["status"]["waitingFor"] = "more free slots";
+    world.queue = world.put(kinds::scheduling, world.queue);
+    world.judge->at_end();
+    EXPECT_THAT(world.broken(), ElementsAre("start-withheld"));
+}
+
+TEST_F(at_rest_test, at_the_end_a_job_may_wait_for_a_slot_that_is_not_free) {
+    world.make_ghosts();
+    world.set_finalizer();
+    world.hold();
+    world.acquire();
+    world.job["status"]["state"] = "InQueueState";
+    world.job["status"]["observedGeneration"] = 2;
+    world.job = world.put(kinds::batchjob, world.job);
+    world.queue["spec"]["queueBased"] = {{{"name", "a"}}, {{"name", "a"}}, {{"name", "a"}}};
+    world.queue["status"]["state"] = "ConfirmationState";
+    world.queue["status"]["observedGeneration"] = 1;
+    world.queue["status"]["waitingFor"] = "more free slots";
+    world.queue = world.put(kinds::scheduling, world.queue);
+    world.judge->at_end();
+    EXPECT_EQ(first(), "");
+}
+
 TEST_F(at_rest_test, at_the_end_a_hold_of_nobody_is_seen) {
     world.make_ghosts();
     world.judge->meddled("edited schedulings default/queue without finalizers");
