@@ -2,8 +2,7 @@
 // as the same, and a duration is a whole number with s, m or no unit.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
-#include <regex>
+#include <optional>
 
 #include "controller/process.h"
 #include "model/meta.h"
@@ -22,33 +21,51 @@ std::int64_t days_of(int year, int month, int day) {
     return days + before[month - 1] + (month > 2 && leap(year) ? 1 : 0) + day - 1;
 }
 
+/// 0 stands for a digit, T and Z for themselves in either case, - and : for themselves.
+bool has_form(std::string_view text, std::string_view form) {
+    return std::ranges::equal(text, form, [](char c, char wanted) {
+        if (wanted == '0') return c >= '0' && c <= '9';
+        return c == wanted || (wanted >= 'A' && (c | 0x20) == (wanted | 0x20));
+    });
+}
+int number(std::string_view text, std::size_t at, std::size_t count) {
+    return std::stoi(std::string(text.substr(at, count)));
+}
+
 /// Microseconds since 1970 of the plain form, whose fraction has a point; nothing for any other.
-std::optional<std::int64_t> plain(const std::string& text) {
-    static const std::regex form(
-        R"((\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d)))");
-    std::smatch part;
-    if (text.size() > 60 || !std::regex_match(text, part, form)) return std::nullopt;
-    const auto number = [&](std::size_t i) { return std::stoi(part[i].str()); };
-    const int year = number(1), month = number(2), day = number(3);
+std::optional<std::int64_t> plain(std::string_view text) {
+    if (!has_form(text.substr(0, 19), "0000-00-00T00:00:00")) return std::nullopt;
+    const int year = number(text, 0, 4), month = number(text, 5, 2), day = number(text, 8, 2);
+    const int hour = number(text, 11, 2), minute = number(text, 14, 2);
+    const int second = number(text, 17, 2);
     static constexpr int days[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     if (month < 1 || month > 12 || day < 1 || day > days[month - 1]) return std::nullopt;
     if (month == 2 && day == 29 && days_of(year, 3, 1) - days_of(year, 2, 1) == 28) {
         return std::nullopt;
     }
-    if (number(4) > 23 || number(5) > 59 || number(6) > 59) return std::nullopt;
-    std::int64_t out =
-        days_of(year, month, day) * 86400 + number(4) * 3600 + number(5) * 60 + number(6);
-    if (part[8].matched) {
-        out -= (part[8].str() == "-" ? -60 : 60) * (number(9) * 60 + number(10));
+    if (hour > 23 || minute > 59 || second > 59) return std::nullopt;
+    auto rest = text.substr(19);
+    std::string fraction;
+    if (rest.starts_with('.')) {
+        const auto end = std::min(rest.find_first_not_of("0123456789", 1), rest.size());
+        if (end == 1) return std::nullopt;
+        fraction = rest.substr(1, end - 1);
+        rest.remove_prefix(end);
     }
-    auto fraction = part[7].str().substr(0, 6);
     fraction.resize(6, '0');
+    std::int64_t out = days_of(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
+    if (has_form(rest, "-00:00") || (rest.starts_with('+') && has_form(rest.substr(1), "00:00"))) {
+        const int offset = number(rest, 1, 2) * 60 + number(rest, 4, 2);
+        out -= (rest.front() == '-' ? -60 : 60) * offset;
+    } else if (!has_form(rest, "Z")) {
+        return std::nullopt;
+    }
     return out * 1'000'000 + std::stoi(fraction);
 }
 
 void times(std::string_view text) {
     const auto got = model::timestamp::parse(text);
-    const auto expected = plain(std::string(text));
+    const auto expected = plain(text);
     require(got || !expected, "\"{}\" is refused", text);
     if (!got) return;
     const auto count = got->value.time_since_epoch().count();
@@ -69,12 +86,12 @@ void times(std::string_view text) {
 
 /// The flag's value as its help says: digits, then s or m or nothing.
 std::optional<std::int64_t> duration(std::string_view text) {
-    static const std::regex form(R"((\d{1,18})(s|m|))");
-    std::cmatch part;
-    if (!std::regex_match(text.data(), text.data() + text.size(), part, form)) return std::nullopt;
-    const auto count = std::stoll(part[1].str());
+    const bool minutes = text.ends_with('m');
+    if (minutes || text.ends_with('s')) text.remove_suffix(1);
+    if (text.empty() || text.find_first_not_of("0123456789") != text.npos) return std::nullopt;
+    const auto count = std::stoll(std::string(text));
     if (count > INT32_MAX) return std::nullopt;
-    return count * (part[2].str() == "m" ? 60 : 1);
+    return count * (minutes ? 60 : 1);
 }
 
 void durations(std::string_view text) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 
 #include "scheduling/words.h"
 
@@ -162,9 +163,37 @@ std::optional<fault> misfit(const planned_job& job, int slots) {
     return std::nullopt;
 }
 
+namespace {
+
+/// The place of the job's last entry when its turn has come: all jobs before it have started and
+/// left the queue, those named after it stand where they are.
+int last_place(const plan& of, std::size_t number) {
+    std::set<object_key> gone;
+    for (std::size_t i = 0; i < number; ++i) gone.insert(of.jobs[i].name);
+    int place = 0;
+    int out = 0;
+    for (const auto& entry : of.entries) {
+        if (gone.contains(entry)) continue;
+        ++place;
+        if (entry == of.jobs[number].name) out = place;
+    }
+    return out;
+}
+
+}  // namespace
+
 std::optional<fault> misfit(const plan& of, int slots) {
-    for (const auto& job : of.jobs) {
-        if (auto found = misfit(job, slots)) return found;
+    for (std::size_t i = 0; i < of.jobs.size(); ++i) {
+        if (auto found = misfit(of.jobs[i], slots)) return found;
+        // Only a queue longer than the Testbed can have such a place.
+        if (of.mode != plan_mode::queue || std::ssize(of.entries) <= slots) continue;
+        const int place = last_place(of, i);
+        if (place <= slots) continue;
+        return fault{"TooManySlots",
+                     fmt::format("{} has an entry at place {} of the queue when its turn comes, the "
+                                 "Testbed has {} slots: it could never start; move its entries "
+                                 "closer together",
+                                 job_text(of.jobs[i].name), place, slots)};
     }
     return std::nullopt;
 }

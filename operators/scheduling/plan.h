@@ -58,7 +58,8 @@ model::object_key testbed_of(const model::scheduling& of);
 
 /// Why `job` can never start in a layout of `slots` positions: TooManySlots or SlotOutsideLayout.
 std::optional<fault> misfit(const planned_job& job, int slots);
-/// The first of these, over all jobs.
+/// The first of these, over all jobs; and of a queue, a job whose entries stand so far apart that the
+/// places between them are more than the Testbed has.
 std::optional<fault> misfit(const plan& of, int slots);
 
 /// The spec without its queue, defaults filled in: what status.plan keeps.

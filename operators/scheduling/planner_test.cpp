@@ -130,6 +130,11 @@ TEST(plan, names_what_can_never_start) {
     EXPECT_EQ(misfit(queue, 2)->reason, "TooManySlots");
     EXPECT_EQ(misfit(queue, 2)->text, "BatchJob ns/b needs 3 slots, the Testbed has 2");
     EXPECT_EQ(misfit(queue, 3), std::nullopt);
+    auto spread = plan_of(queue_of({"x", "a", "b", "x", "a"}));
+    EXPECT_EQ(misfit(spread, 3)->text,
+              "BatchJob ns/x has an entry at place 4 of the queue when its turn comes, the Testbed has "
+              "3 slots: it could never start; move its entries closer together");
+    EXPECT_EQ(misfit(spread, 4), std::nullopt) << "a is at place 3 once x has started";
     auto slots = plan_of(slots_of("strict", {{"a", {6}}}));
     EXPECT_EQ(misfit(slots, 6)->text, "BatchJob ns/a wants slot 6, the Testbed has slots 0 to 5");
     EXPECT_EQ(plan_of(slots_of("strict", {{"a", {0}}, {"a", {1}}})).wrong->reason, "DuplicateJob");

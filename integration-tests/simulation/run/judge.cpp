@@ -38,9 +38,23 @@ void forget_which_slots(json& at) {
     }
 }
 
+/// Several may be able to start at a time: the order in which they did is that of the moment.
+void forget_order_of_starts(json& end) {
+    auto all = end.find("schedulings");
+    if (all == end.end()) return;
+    for (auto& one : *all) {
+        auto given = one.find("status");
+        if (given == one.end() || !given->contains("assignments")) continue;
+        auto& list = (*given)["assignments"];
+        std::sort(list.begin(), list.end());
+    }
+}
+
 }  // namespace
 
 std::vector<std::string> other_ends(const plan& what, json calm, json found) {
+    forget_order_of_starts(calm);
+    forget_order_of_starts(found);
     if (!slots_are_named(what)) {
         forget_which_slots(calm);
         forget_which_slots(found);
