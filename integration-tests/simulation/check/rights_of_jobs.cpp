@@ -104,9 +104,11 @@ void rights_rules::order_follows_the_assignment(const job_record& before, const 
         return fmt::format("BatchJob {} was ordered to start as run {} in slots {}", name_of(meta),
                            order->run, grid::show_slot_list(order->slot_ids));
     };
-    out_.require(!earlier || earlier->run == order->run, "order-replaced", {meta.uid},
-                 [&] { return text() + ", before run " + earlier->run + " was released"; });
     const auto uid = grid::scheduling_uid_of_hold(grid::hold_of_run(order->run));
+    // Who takes the assignments out of a Scheduling's status by hand has them made anew.
+    out_.require(!earlier || earlier->run == order->run, "order-replaced",
+                 {meta.uid, std::string(uid)},
+                 [&] { return text() + ", before run " + earlier->run + " was released"; });
     const auto& active = job.spec.active_scheduling;
     out_.require(active && active->uid == uid, "order-by-another", {meta.uid}, [&] {
         return fmt::format("{}, but it names {}", text(),
