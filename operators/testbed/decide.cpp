@@ -108,13 +108,24 @@ struct planner {
         }
         if (!slot.ghost_wanted || !may_make_ghosts(*seen.testbed)) return;
         if (ghost_there) {
-            if (!ghost->bound() && ghost->nominated_node_name != place.node) {
-                out.actions.push_back(nominate_ghost{ghost, place.node});
+            // Ghosts at the door of less room than they need would keep each other out: nominations
+            // of equal priority count. Those that have no room wait without one.
+            const bool steps_back = !slot.has_room && another_ghost_may_enter(slot);
+            const std::string wanted = steps_back ? std::string() : place.node;
+            if (!ghost->bound() && ghost->nominated_node_name != wanted) {
+                out.actions.push_back(nominate_ghost{ghost, wanted});
             }
             return;
         }
         if (ghost || !slot.has_room || !node.shielded || waits(ghost_name(place))) return;
         out.actions.push_back(create_ghost{place});
+    }
+
+    bool another_ghost_may_enter(const slot_assessment& than) const {
+        return std::any_of(all.slots.begin(), all.slots.end(), [&](const slot_assessment& other) {
+            return other.in.place.node == than.in.place.node && other.has_room && other.in.ghost &&
+                   !other.in.ghost->bound() && other.in.ghost->live();
+        });
     }
 
     void plan_strangers() {

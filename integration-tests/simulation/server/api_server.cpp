@@ -92,6 +92,9 @@ void api_server::uninstall(std::string_view plural) {
     state_->installed.erase(found);
     for (const auto* type : all_kinds()) {
         if (type->plural != plural) continue;
+        // Instances go before their definition (finalizer customresourcecleanup).
+        for (const auto& one : state_->store.all(*type))
+            state_->store.erase(*type, one->ns(), one->name());
         state_->store.erase(kinds::custom_resource_definition, {}, qualified(*type));
     }
 }

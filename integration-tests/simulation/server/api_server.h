@@ -62,8 +62,8 @@ public:
 
     storage& objects();
     const storage& objects() const;
-    /// Serves the kind of a CustomResourceDefinition, or no more: "sparkapplications". The objects
-    /// stay; the CustomResourceDefinition object appears and goes.
+    /// Serves the kind of a CustomResourceDefinition, or no more: "sparkapplications". Its
+    /// objects go with it; the CustomResourceDefinition object appears and goes.
     void install(std::string_view plural);
     void uninstall(std::string_view plural);
 

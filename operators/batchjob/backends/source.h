@@ -56,6 +56,8 @@ public:
     }
     bool synced() const override { return objects_.synced(); }
     std::shared_ptr<const application> find(const model::object_key& key) const override {
+        // What is left in the cache of a kind that is served no more has gone with it.
+        if (!served()) return nullptr;
         const auto found = objects_.items().find(key);
         return found ? std::make_shared<const application>(convert_(*found)) : nullptr;
     }
