@@ -270,6 +270,17 @@ TEST(decide, a_ghost_that_waits_too_long_is_an_error_with_the_schedulers_words) 
     EXPECT_EQ(at.actions(), lines{"nominate ghost-node-a-1 node-a"}) << "cleared by a preemptor";
 }
 
+TEST(decide, of_two_ghosts_at_the_door_of_room_for_one_the_later_steps_back) {
+    world at{{"node-a"}};
+    for (int index : {0, 1}) at.ghost("node-a", index, false).nominated_node_name = "node-a";
+    EXPECT_EQ(at.actions(), lines{});
+    auto& room = at.nodes["node-a"].allocatable;
+    for (auto& [resource, amount] : room) {
+        if (resource == "cpu") amount = 700;
+    }
+    EXPECT_EQ(at.actions(), lines{"nominate ghost-node-a-1 "});
+}
+
 TEST(decide, isolation_comes_before_the_first_ghost) {
     world at{{"node-a"}};
     at.testbed.spec.isolation = "Taint";
