@@ -16,6 +16,8 @@ for package in "${wanted[@]}"; do
     status=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
     [[ $status == "install ok installed" ]] || missing+=("$package")
 done
+# With Debian's Node.js npm is a package of its own; with others it comes along.
+command -v npm >/dev/null || missing+=(npm)
 if ((${#missing[@]} == 0)); then
     exit 0
 fi

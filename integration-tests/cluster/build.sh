@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Builds esi-cluster (the control plane) and spark-operator into a cache folder,
-# once per content of their sources, and prints the path of esi-cluster on the
-# last line of its output. Everything else it says goes to stderr.
+# Builds esi-cluster (the control plane) and spark-operator, and gets the jars of
+# flink-operator, into a cache folder, once per content of their sources, and
+# prints the path of esi-cluster on the last line of its output. Everything else
+# it says goes to stderr.
 #
 # The first build compiles all of Kubernetes: 4 to 8 minutes on two cores. After
 # an edit here it links anew: about 10 seconds. If nothing changed: at once.
@@ -50,11 +51,39 @@ build() {
   say "$(basename "$output"): done in $((SECONDS - begin)) s"
 }
 
+# --- flink_operator SOURCE OUTPUT: lib/*.jar by Maven, as SOURCE/jars.sha256 has them; crds/ ---
+flink_operator() {
+  local source=$1 output=$2 begin=$SECONDS tool
+  for tool in mvn java python3; do
+    command -v "$tool" >/dev/null || { say "$tool is missing: run scripts/setup.sh"; exit 1; }
+  done
+  say "flink-operator: getting 111 MB of jars by Maven"
+  rm -rf "$output.new"
+  mkdir -p "$output.new"
+  mvn -B -q -ntp -Dstyle.color=never -f "$source/pom.xml" dependency:copy-dependencies -DincludeScope=runtime \
+    "-DoutputDirectory=$output.new/lib" >&2
+  (cd "$output.new/lib" && sha256sum --check --strict --quiet "$source/jars.sha256" >&2 &&
+    [[ $(printf '%s\n' *.jar | wc -l) == $(wc -l <"$source/jars.sha256") ]]) ||
+    { say "flink-operator: the jars are not those of jars.sha256"; exit 1; }
+  mkdir "$output.new/crds"
+  python3 - "$output.new"/lib/flink-kubernetes-operator-api-*.jar "$output.new/crds" <<'PYTHON'
+import pathlib, sys, zipfile
+with zipfile.ZipFile(sys.argv[1]) as jar:
+    for name in jar.namelist():
+        if name.startswith("META-INF/fabric8/") and name.endswith("-v1.yml"):
+            pathlib.Path(sys.argv[2], pathlib.Path(name).name).write_bytes(jar.read(name))
+PYTHON
+  rm -rf "$output"
+  mv "$output.new" "$output"
+  say "flink-operator: done in $((SECONDS - begin)) s"
+}
+
 digest() { sha256sum | cut -c1-16; }
 sources() { find "$1" "${@:2}" -type f \( -name '*.go' -o -name go.mod -o -name go.sum \) ! -name '*_test.go' -print0 | sort -z | xargs -0 cat; }
 
 operator=$cache/spark-operator-$({ sources "$here/spark-operator"; echo "${flags[*]}"; "$go" env GOVERSION GOARCH; } | digest)
-cluster=$cache/$({ sources "$here"; echo "${flags[*]} $link"; "$go" env GOVERSION GOARCH; } | digest)
+flink=$cache/flink-operator-$(cat "$here/flink-operator/pom.xml" "$here/flink-operator/jars.sha256" | digest)
+cluster=$cache/$({ sources "$here"; echo "${flags[*]} $link ${flink##*/}"; "$go" env GOVERSION GOARCH; } | digest)
 
 # One build at a time; who waited finds it done.
 exec 9>"$cache/lock"
@@ -68,16 +97,20 @@ if [[ ! -x $operator/spark-operator ]]; then
   install -m 0644 "$module"/config/crd/bases/*.yaml "$operator/spark-crds/"
   mv "$operator/spark-operator.new" "$operator/spark-operator"
 fi
+if [[ ! -d $flink/crds ]]; then
+  flink_operator "$here/flink-operator" "$flink"
+fi
 if [[ ! -x $cluster/esi-cluster ]]; then
   mkdir -p "$cluster"
+  ln -sfn "$flink" "$cluster/flink-operator"
   ln -sfn "$operator/spark-operator" "$cluster/spark-operator"
   ln -sfn "$operator/spark-crds" "$cluster/spark-crds"
   build "$here" "$cluster/esi-cluster.new" 3000 "$link"
   mv "$cluster/esi-cluster.new" "$cluster/esi-cluster"
 fi
-touch "$cluster" "$operator"
+touch "$cluster" "$operator" "$flink"
 ln -sfn "$cluster" "$cache/current"
 
 # Each edit leaves 150 MB: forget builds that nobody asked for in two days.
-find "$cache" -mindepth 1 -maxdepth 1 -type d -regex '.*/\(spark-operator-\)?[0-9a-f]*' -mtime +1 -exec rm -rf {} +
+find "$cache" -mindepth 1 -maxdepth 1 -type d -regex '.*/\(\(spark\|flink\)-operator-\)?[0-9a-f]*' -mtime +1 -exec rm -rf {} +
 echo "$cluster/esi-cluster"

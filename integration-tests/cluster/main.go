@@ -7,14 +7,16 @@ import (
 	"os"
 	"path/filepath"
 
+	"esi/integration-tests/cluster/flinkstub"
 	"esi/integration-tests/cluster/launcher"
 	"esi/integration-tests/cluster/sparkstub"
 )
 
-// The stand-ins for Spark: they are reached by name, as the upstream programs are.
+// The stand-ins for Spark and Flink: they are reached by name, as the upstream programs are.
 var standIns = map[string]func([]string) int{
-	"spark-submit":  sparkstub.Submit,
-	"spark-drivers": sparkstub.HostDrivers,
+	"spark-submit":      sparkstub.Submit,
+	"spark-drivers":     sparkstub.HostDrivers,
+	"flink-jobmanagers": flinkstub.HostJobManagers,
 }
 
 // Which program this is says argv[0] (a symlink, or the name the supervisor

@@ -1,10 +1,13 @@
-// What people write into a sparkSpec and a pod's affinity, which ESI rewrites. Oracles: a spec is
-// either refused with a sentence, or its application has exactly what its slots say, whatever stood
-// there; a pinned pod fits its own node only, and only where it did before. Input: JSON.
+// What people write into a sparkSpec, a flinkSpec and a pod's affinity, which ESI rewrites.
+// Oracles: a spec is either refused with a sentence, or its application has exactly what its slots
+// say, whatever stood there; a pinned pod fits its own node only, and only where it did before.
+// Input: JSON.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
+#include "batchjob/backends/flink/mapping.h"
+#include "batchjob/backends/flink/phase.h"
 #include "batchjob/backends/spark/mapping.h"
 #include "model/names.h"
 #include "target.h"
@@ -35,6 +38,20 @@ bool contains(const json& list, const json& item) {
     return std::ranges::find(list, item) != list.end();
 }
 
+/// What every pod that takes a slot has, whatever the user wrote.
+void check_slot_pod(const json& pod, const batchjob::placement_options& options) {
+    require(pod.at("schedulerName") == options.scheduler() &&
+                pod.at("priorityClassName") == options.priority_class() &&
+                !pod.contains("nodeName") && !pod.contains("priority") &&
+                !pod.contains("preemptionPolicy"),
+            "goes past the scheduler: {}", pod.dump());
+    require(contains(pod.at("tolerations"), {{"key", keys::taint}, {"operator", "Exists"}}),
+            "is kept out by the taint");
+    if (!options.extender) {
+        require(contains(pod.at("schedulingGates"), {{"name", keys::gate}}), "has no gate");
+    }
+}
+
 int mebibytes(const json& size) { return std::stoi(size.get<std::string>()); }
 
 void check_application(const json& object, const batchjob::placement_options& options) {
@@ -52,15 +69,7 @@ void check_application(const json& object, const batchjob::placement_options& op
                 executor.at("annotations").at(std::string(keys::slots)) == "3,5" &&
                 executor.at("annotations").at(std::string(keys::run)) == "s.7.1",
             "other marks: {}", executor.dump());
-    const auto& pod = executor.at("template").at("spec");
-    require(pod.at("schedulerName") == options.scheduler() && !pod.contains("nodeName") &&
-                !pod.contains("priority") && !pod.contains("preemptionPolicy"),
-            "goes past the scheduler: {}", pod.dump());
-    require(contains(pod.at("tolerations"), {{"key", keys::taint}, {"operator", "Exists"}}),
-            "is kept out by the taint");
-    if (!options.extender) {
-        require(contains(pod.at("schedulingGates"), {{"name", keys::gate}}), "has no gate");
-    }
+    check_slot_pod(executor.at("template").at("spec"), options);
     for (const char* role : {"driver", "executor"}) {
         const auto& whole = spec.at(role).at("template");
         for (const char* map : {"labels", "annotations"}) {
@@ -95,6 +104,52 @@ void map(std::string_view text, bool extender) {
     require(again && again->object == got->object, "not a function of its input");
 }
 
+void check_deployment(const json& object, const batchjob::placement_options& options) {
+    const auto& spec = object.at("spec");
+    const auto& workers = spec.at("taskManager");
+    require(workers.at("replicas") == 2 &&
+                workers.at("resource") == json{{"cpu", 0.6}, {"memory", "1792m"}} &&
+                !workers.contains("resources") && spec.at("mode") == "standalone",
+            "another size: {}", workers.dump());
+    const auto& conf = spec.at("flinkConfiguration");
+    const auto task_slots = std::stoll(conf.at("taskmanager.numberOfTaskSlots").get<std::string>());
+    require(spec.at("job").at("parallelism") == 2 * task_slots, "another parallelism");
+    for (const auto& [key, value] : conf.items()) {
+        require(value.is_string() && !key.starts_with("kubernetes.taskmanager."),
+                "configuration {} past ESI", key);
+    }
+    const auto& made = workers.at("podTemplate");
+    const auto& marks = made.at("metadata");
+    require(marks.at("labels").at(std::string(keys::testbed)) == "bed" &&
+                marks.at("annotations").at(std::string(keys::slots)) == "3,5" &&
+                marks.at("annotations").at(std::string(keys::run)) == "s.7.1",
+            "other marks: {}", marks.dump());
+    check_slot_pod(made.at("spec"), options);
+    const auto& manager = spec.at("jobManager");
+    require(manager.at("replicas") == 1, "another number of JobManagers");
+    const auto& labels = manager.at("podTemplate").at("metadata").at("labels");
+    for (const auto& [key, unused] : labels.items()) {
+        require(!key.starts_with(keys::prefix) || key == keys::job, "{} is the user's", key);
+    }
+    require(object.at("metadata").at("name") == "a", "another name");
+}
+
+void map_flink(std::string_view text, bool extender) {
+    batchjob::placement_options options;
+    options.extender = extender;
+    const auto request = request_for(text);
+    const auto got = batchjob::flink::map(request, options, {}, batchjob::flink::size_from::slot);
+    if (!got) {
+        require(!got.error().reason.empty() && !got.error().text.empty() &&
+                    got.error().reason.find(' ') == std::string::npos,
+                "refused without a reason");
+        return;
+    }
+    check_deployment(got->object, options);
+    const auto again = batchjob::flink::map(request, options, {}, batchjob::flink::size_from::slot);
+    require(again && again->object == got->object, "not a function of its input");
+}
+
 void affinity(std::string_view text) {
     model::pod pod;
     pod.affinity.text = text;
@@ -124,6 +179,10 @@ void job_pods(std::string_view text) {
     if (parsed.is_discarded()) return;
     map(text, false);
     map(text, true);
+    map_flink(text, false);
+    map_flink(text, true);
+    // Flink's errors are JSON too.
+    require(batchjob::flink::message_of(text).size() <= 2 * text.size() + 2, "words from nowhere");
     affinity(text);
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "model/flink_cluster.h"
+#include "model/flink_deployment.h"
 #include "one_meaning.h"
 #include "second_opinion.h"
 #include "target.h"
@@ -175,6 +177,60 @@ bool same(const model::spark_application& a, const model::spark_application& b) 
     return op::same(a.metadata, b.metadata) && rest(a) == rest(b);
 }
 
+/// A text of digits, milliseconds since 1970, in years that can be written.
+std::optional<model::timestamp> milliseconds_at(const json& from,
+                                                std::initializer_list<const char*> path) {
+    const auto text = op::text(from, path);
+    const bool digits =
+        !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+    if (!digits) return std::nullopt;
+    const auto first = text.find_first_not_of('0');
+    if (first == std::string::npos || text.size() - first > 15) return std::nullopt;
+    const auto count = std::stoll(text);
+    if (count / 1000 > 253402300799) return std::nullopt;
+    return model::timestamp{wall_time(std::chrono::milliseconds(count))};
+}
+
+bool read(const json& from, model::flink_deployment& out) {
+    out.wanted_state = op::text(from, {"spec", "job", "state"});
+    out.upgrade_mode = op::text(from, {"spec", "job", "upgradeMode"});
+    out.job_state = op::text(from, {"status", "jobStatus", "state"});
+    out.lifecycle_state = op::text(from, {"status", "lifecycleState"});
+    out.job_manager_state = op::text(from, {"status", "jobManagerDeploymentStatus"});
+    out.error = op::text(from, {"status", "error"});
+    out.job_started = milliseconds_at(from, {"status", "jobStatus", "startTime"});
+    out.job_changed = milliseconds_at(from, {"status", "jobStatus", "updateTime"});
+    return op::member(from, {"metadata"}, out.metadata);
+}
+bool same(const model::flink_deployment& a, const model::flink_deployment& b) {
+    const auto rest = [](const model::flink_deployment& f) {
+        return std::tie(f.wanted_state, f.upgrade_mode, f.job_state, f.lifecycle_state,
+                        f.job_manager_state, f.error, f.job_started, f.job_changed);
+    };
+    return op::same(a.metadata, b.metadata) && rest(a) == rest(b);
+}
+
+bool read(const json& from, model::flink_cluster& out) {
+    out.cluster_state = op::text(from, {"status", "state"});
+    out.job_state = op::text(from, {"status", "components", "job", "state"});
+    out.job_started = op::time(from, {"status", "components", "job", "startTime"});
+    out.job_completed = op::time(from, {"status", "components", "job", "completionTime"});
+    const auto& reasons = op::at(from, {"status", "components", "job", "failureReasons"});
+    if (reasons.is_array()) {
+        for (const auto& each : reasons) {
+            if (!each.is_string() || each == "") continue;
+            out.failure += (out.failure.empty() ? "" : "; ") + each.get<std::string>();
+        }
+    }
+    return op::member(from, {"metadata"}, out.metadata);
+}
+bool same(const model::flink_cluster& a, const model::flink_cluster& b) {
+    const auto rest = [](const model::flink_cluster& f) {
+        return std::tie(f.cluster_state, f.job_state, f.failure, f.job_started, f.job_completed);
+    };
+    return op::same(a.metadata, b.metadata) && rest(a) == rest(b);
+}
+
 bool read(const json& from, model::custom_resource_definition& out) {
     out.group = op::text(from, {"spec", "group"});
     out.kind = op::text(from, {"spec", "names", "kind"});
@@ -248,6 +304,8 @@ void records(std::string_view text) {
     compare<model::pod>(text, there, "Pod");
     compare<model::node>(text, there, "Node");
     compare<model::spark_application>(text, there, "SparkApplication");
+    compare<model::flink_deployment>(text, there, "FlinkDeployment");
+    compare<model::flink_cluster>(text, there, "FlinkCluster");
     compare<model::custom_resource_definition>(text, there, "CustomResourceDefinition");
     compare<model::testbed>(text, there, "Testbed");
     compare<model::batchjob>(text, there, "BatchJob");

@@ -17,6 +17,7 @@ KINDS = {
     "BatchJob": (ESI, "batchjobs", True),
     "Scheduling": (ESI, "schedulings", True),
     "SparkApplication": ("/apis/sparkoperator.k8s.io/v1beta2", "sparkapplications", True),
+    "FlinkDeployment": ("/apis/flink.apache.org/v1beta1", "flinkdeployments", True),
     "Pod": ("/api/v1", "pods", True),
     "Node": ("/api/v1", "nodes", False),
     "Namespace": ("/api/v1", "namespaces", False),
@@ -81,6 +82,17 @@ class Api:
         if fields:
             query["fieldSelector"] = fields
         return self.call("GET", path(kind, namespace), query=query)["items"]
+
+    def history(self, kind, namespace, since):
+        """The versions of a kind's objects after resourceVersion `since`, in order; the API server keeps
+        those of the last minutes. A deleted object's last version is in it."""
+        response = self.raw("GET", path(kind, namespace), query={
+            "watch": "1", "resourceVersion": str(since), "timeoutSeconds": "1"})
+        try:
+            events = [json.loads(line) for line in response.data.splitlines() if line.strip()]
+        finally:
+            response.release_conn()
+        return [event["object"] for event in events if event["type"] in ("ADDED", "MODIFIED", "DELETED")]
 
     def create(self, kind, namespace, body):
         return self.call("POST", path(kind, namespace), body)

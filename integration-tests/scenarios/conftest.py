@@ -72,6 +72,13 @@ def operators(plane, folder):
     assert not faults, "\n".join(faults)
 
 
+@pytest.fixture(scope="session")
+def flink(plane):
+    """The Flink operator, which the control plane has from the first test on that asks for it: a Java
+    process, and one backend more that is installed."""
+    plane.add_flink()
+
+
 def scene_name(request):
     """A short name of its own: objects are named after it, and labels hold at most 63 characters."""
     module = re.sub(r"^test_", "", request.module.__name__).split("_")

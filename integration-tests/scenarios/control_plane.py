@@ -1,4 +1,4 @@
-"""A real control plane (etcd, API server, controllers, scheduler, kwok nodes, Spark operator).
+"""A real control plane (etcd, API server, controllers, scheduler, kwok nodes, Spark and Flink operators).
 
 Wraps the command `esi-cluster` (integration-tests/cluster), whose path is in ESI_CLUSTER. A control
 plane ends with `down`, and at the latest with the process that started it.
@@ -8,6 +8,8 @@ import os
 import pathlib
 import subprocess
 import time
+
+import requests
 
 from api import Api
 
@@ -19,6 +21,7 @@ MANIFESTS = ROOT / "helm" / "manifests"
 class ControlPlane:
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
+        self.has_flink = False
         self.binary = os.environ.get("ESI_CLUSTER", "")
         if not self.binary or not os.access(self.binary, os.X_OK):
             raise RuntimeError("ESI_CLUSTER does not name the program esi-cluster: "
@@ -36,12 +39,14 @@ class ControlPlane:
         return done.stdout
 
     def up(self, nodes=2, cpu="32", memory="64Gi", labels="", spark=True, audit=True, second=None,
-           parent=True, log=None):
+           parent=True, log=None, flink=False):
         arguments = ["up", "--nodes", str(nodes), "--node-cpu", cpu, "--node-memory", memory]
         if labels:
             arguments += ["--node-labels", labels]
         if spark:
             arguments.append("--spark")
+        if flink:
+            arguments.append("--flink-operator")
         if audit:
             arguments.append("--audit")
         if second:
@@ -57,10 +62,24 @@ class ControlPlane:
             raise
         self.kubeconfig = pathlib.Path(self.status()["kubeconfig"])
         self.api = Api(self.kubeconfig)
+        self.has_flink = flink
         return self
 
     def down(self):
         self.command("down", timeout=60)
+
+    def add_flink(self):
+        """The Flink operator: its kinds are there from now on, and for good."""
+        if not self.has_flink:
+            self.command("start", "flink-operator", timeout=120)
+            self.has_flink = True
+
+    def job_manager(self, namespace, name, method, url):
+        """Asks the JobManager of a FlinkDeployment as one would by its REST Service."""
+        answer = requests.request(method, f"http://127.0.0.1:{self.status()['ports']['flinkREST']}{url}",
+                                  headers={"Host": f"{name}-rest.{namespace}"}, timeout=10)
+        answer.raise_for_status()
+        return answer.json()
 
     def status(self):
         return json.loads(self.command("status"))
@@ -83,9 +102,10 @@ class ControlPlane:
         return done.stdout
 
     def install(self):
-        """Namespace, priority classes and rights of the operators."""
+        """Namespace, priority classes and rights of the operators, with those for /debug, which they
+        serve here."""
         self.kubectl("apply", "-f", str(MANIFESTS / "namespace.yaml"))
-        self.kubectl("apply", "-f", str(MANIFESTS))
+        self.kubectl("apply", "-f", str(MANIFESTS), "-f", str(MANIFESTS / "debug"))
 
     def account(self, namespace, name):
         """The path of a kubeconfig that acts as that service account."""

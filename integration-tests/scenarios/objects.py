@@ -34,6 +34,21 @@ def job(name, seconds=1, driver=None, **more):
     return esi("BatchJob", name, {"sparkSpec": spark_spec(seconds, driver, **more)})
 
 
+def flink_spec(seconds=1, notes=None, **more):
+    """A flinkSpec whose job the cluster's stand-in for JobManagers runs for so many seconds; further
+    annotations of the JobManager steer it (integration-tests/cluster)."""
+    annotations = {"esi-test/run-seconds": str(seconds)} | {key: str(value) for key, value in (notes or {}).items()}
+    return {
+        # The operator of the tests is 1.7.0, which knows Flink up to 1.18.
+        "image": "flink:1.18", "flinkVersion": "v1_18", "jarFile": "./examples/streaming/WordCount.jar",
+        "className": "org.apache.flink.streaming.examples.wordcount.WordCount",
+        "podAnnotations": annotations, **more}
+
+
+def flink_job(name, seconds=1, notes=None, **more):
+    return esi("BatchJob", name, {"flinkSpec": flink_spec(seconds, notes, **more)})
+
+
 def reference(job_name):
     """'pi' or 'namespace/pi' as the API writes it."""
     namespace, _, name = job_name.rpartition("/")

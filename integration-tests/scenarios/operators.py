@@ -120,6 +120,11 @@ class Operator:
             log.seek(since)
             return "\n".join(log.read().decode(errors="replace").splitlines()[-lines:])
 
+    def cpu_seconds(self):
+        """What it has used so far, user and system."""
+        fields = pathlib.Path(f"/proc/{self.pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def resident_kib(self):
         text = pathlib.Path(f"/proc/{self.pid}/status").read_text(encoding="ascii")
         return int(next(line for line in text.splitlines() if line.startswith("VmRSS")).split()[1])

@@ -34,7 +34,8 @@ class Scene:
         self.api.create("Namespace", None, {"metadata": {"name": self.namespace}})
         self.wait("the namespace's default account",
                   lambda: self.api.get("ServiceAccount", self.namespace, "default"))
-        self.api.create("ServiceAccount", self.namespace, {"metadata": {"name": "spark"}})
+        for account in ("spark", "flink"):
+            self.api.create("ServiceAccount", self.namespace, {"metadata": {"name": account}})
 
     # --- making things
 
@@ -120,7 +121,7 @@ class Scene:
                 if pod["spec"].get("nodeName") and "deletionTimestamp" not in pod["metadata"]}
 
     def job_pods(self, job=None):
-        """Executors; a driver has the job's label too, but no testbed's."""
+        """Executors and TaskManagers; a driver has the job's label too, but no testbed's."""
         labels = "esi.tu-berlin.de/testbed,esi.tu-berlin.de/job" + (f"={job}" if job else "")
         return self.api.list("Pod", self.namespace, labels=labels)
 
@@ -217,7 +218,7 @@ class Scene:
             self.wait(f"nobody to hold {testbed}", lambda: self.holder(testbed) is None)
             self.testbed_ready(testbed)
         self.wait("all applications and job pods to be gone",
-                  lambda: len(self.left("SparkApplication")) == applications and not self.job_pods())
+                  lambda: len(self.applications()) == applications and not self.job_pods())
         for job in [*jobs, *failed]:
             spec = self.get("BatchJob", job)["spec"]
             assert not spec.get("activeScheduling"), spec
@@ -250,8 +251,11 @@ class Scene:
                          f"{pod['status'].get('phase')} gates={len(pod['spec'].get('schedulingGates') or [])} "
                          f"nominated={pod['status'].get('nominatedNodeName', '-')} {marks} {words}")
         lines.append("--- applications")
-        for app in self.api.list("SparkApplication", self.namespace):
-            lines.append(f"{app['metadata']['name']} {json.dumps((app.get('status') or {}).get('applicationState'))}")
+        for app in self.applications():
+            status = app.get("status") or {}
+            words = {key: status[key] for key in ("applicationState", "lifecycleState", "jobStatus",
+                                                  "jobManagerDeploymentStatus", "error") if key in status}
+            lines.append(f"{app['metadata']['name']} {json.dumps(words)}")
         lines.append("--- events")
         for event in self.api.list("Event", self.namespace)[-25:]:
             lines.append(f"{event.get('type')} {event.get('reason')} {event['regarding'].get('kind')}/"
@@ -283,10 +287,14 @@ class Scene:
             if kind == "Scheduling":
                 self.wait("all schedulings to be released", lambda: not self.left("Scheduling"))
         self.wait("everything to be gone", lambda: not any(
-            self.left(kind) for kind in ("BatchJob", "Testbed", "SparkApplication", "Pod")))
+            self.left(kind) for kind in ("BatchJob", "Testbed", "Pod")) and not self.applications())
 
     def get_namespace(self):
         return self.api.get("Namespace", None, self.namespace) or {"metadata": {}}
+
+    def applications(self):
+        kinds = ["SparkApplication"] + ["FlinkDeployment"] * self.plane.has_flink
+        return [thing for kind in kinds for thing in self.api.list(kind, self.namespace)]
 
     def left(self, kind):
         return [thing["metadata"]["name"] for thing in self.api.list(kind, self.namespace)]

@@ -1,6 +1,7 @@
 """API servers without streaming lists (before Kubernetes 1.32, or with the feature off)."""
 import pytest
 
+import objects
 from breakpoint_proxy import Proxy
 from operators import NAMES, Operator
 
@@ -31,11 +32,13 @@ def on_an_older_server(operators, folder):
             operators.ensure()
 
 
-def test_where_streaming_lists_are_refused_they_list_and_watch(scene, on_an_older_server):
+def test_where_streaming_lists_are_refused_they_list_and_watch(scene, flink, on_an_older_server):
     scene.may_restart = True
     n0, = scene.nodes(1)
     scene.testbed(slots=2)
-    scene.jobs("a", "b", seconds=0)
+    scene.jobs("a", seconds=0)
+    scene.apply(objects.flink_job("b", seconds=0))
+    scene.job_state("b", "ReadyState")
     scene.queue("plan", ["a", "b"], releaseOnCompletion=True)
     scene.scheduling_state("plan", "FinishedState")
     assert scene.seats("a") == {0: n0}

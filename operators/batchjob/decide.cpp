@@ -20,6 +20,9 @@ namespace {
 /// A driver's end is seen later than its application's, or the other way round.
 constexpr seconds coordinator_patience{60};
 
+/// How long an application may be on its way out before people are told who keeps it.
+constexpr seconds deletion_patience{60};
+
 /// How long "in queue" is held back: its write would collide with that of the order.
 constexpr milliseconds order_patience{100};
 
@@ -181,14 +184,16 @@ void pass::over(const model::creation_request& order) {
                             ? state::completed
                             : state::failed;
     }
-    // An application that ended by itself stays for people to look at until the release.
-    const bool stays = there && there->run() == order.run && there->final();
+    // An application that ended by itself stays for people to look at until the release; but not
+    // one that keeps its pods, and so the slots.
+    const bool stays = there && there->run() == order.run && there->final() && seen_.kind &&
+                       !seen_.kind->pods_stand();
     remove_leftovers(order.run, stays);
 }
 
 /// The driver of an application that stays tells people why it ended. One that runs on though its
-/// application has failed (a Spark operator that lost its memory submits again, and is told that the
-/// driver exists) would make executors for ever.
+/// application has failed (a Spark operator that lost its memory submits again, and is told that
+/// the driver exists) would make executors for ever.
 bool pass::coordinator_may_stay(const model::pod& pod) {
     if (pod.terminal() || status_.runs.empty() || !status_.runs.back().stopped) return true;
     const auto end = status_.runs.back().stopped->value + coordinator_patience;
@@ -209,11 +214,14 @@ void pass::remove_leftovers(std::string_view keep_run, bool application_stays) {
         out_.next = delete_application{there->metadata.name, there->metadata.uid, why};
         return;
     }
+    if (there) tell_who_keeps(there->metadata);
     delete_pods leftovers;
     leftovers.why = why;
     for (const auto& pod : seen_.pods) {
         const auto run = pod->metadata.annotation(names::run);
         if (run.empty() || asked(pod->metadata)) continue;
+        // As long as its Deployment stands, another one would come.
+        if (there && seen_.kind->pods_stand() && run == there->run()) continue;
         const bool coordinator =
             seen_.kind && seen_.kind->role_of(*pod, job_.metadata.name) == pod_role::coordinator;
         const bool of_run = coordinator && run == keep_run;
@@ -221,6 +229,19 @@ void pass::remove_leftovers(std::string_view keep_run, bool application_stays) {
         leftovers.pods.push_back(pod);
     }
     if (!leftovers.pods.empty()) out_.next = std::move(leftovers);
+}
+
+/// A finalizer holds an object for as long as nobody takes it off, and its pods hold their slots.
+void pass::tell_who_keeps(const model::object_meta& meta) {
+    if (!meta.deletion_timestamp || meta.finalizers.empty()) return;
+    const auto patience = meta.deletion_timestamp->value + deletion_patience;
+    if (now_ < patience) return look_again(patience - now_);
+    reason_ = "ApplicationStays";
+    problem(fmt::format(
+        "{} {} was deleted at {} and is still there: finalizer {} waits for its "
+        "operator; does the {} operator run?",
+        seen_.kind->resource().kind, meta.name, meta.deletion_timestamp->whole_seconds(),
+        meta.finalizers.front(), seen_.kind->type()));
 }
 
 void pass::assigned(const model::creation_request& order) {
@@ -278,8 +299,10 @@ void pass::assigned(const model::creation_request& order) {
 void pass::describe() {
     status_.observed_generation = job_.metadata.generation;
     if (seen_.kind && seen_.served) {
-        set("BackendAvailable", "True", "Established",
-            fmt::format("{} is served", seen_.kind->definition()));
+        const auto limits = seen_.kind->limits();
+        set("BackendAvailable", "True", limits.empty() ? "Established" : "Limited",
+            fmt::format("{} is served{}{}", seen_.kind->definition(), limits.empty() ? "" : "; ",
+                        limits));
     } else {
         set("BackendAvailable", "False", seen_.kind ? "DefinitionMissing" : "NotSupported",
             backend_missing());
@@ -289,7 +312,14 @@ void pass::describe() {
     }
     // What was true of an older generation was looked at again, and still is: `kubectl wait` takes
     // a condition of an older generation for not met.
-    for (auto& each : status_.conditions) each.observed_generation = job_.metadata.generation;
+    for (auto& each : status_.conditions) {
+        each.observed_generation = job_.metadata.generation;
+        // One that went there and back in this look has not changed.
+        const auto* was = model::find_condition(job_.status.conditions, each.type);
+        if (was && was->status == each.status && was->last_transition_time) {
+            each.last_transition_time = was->last_transition_time;
+        }
+    }
 
     const auto* accepted = model::find_condition(status_.conditions, "Accepted");
     const bool refused = accepted && accepted->status == "False";

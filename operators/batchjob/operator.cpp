@@ -109,7 +109,7 @@ placement_options placement_of(const options& flags) {
 
 batchjob_operator::batchjob_operator(controller::environment& env, const options& flags)
     : env_(env),
-      sources_(make_sources(placement_of(flags), env.api, env.time, env.executor,
+      sources_(make_sources(placement_of(flags), flags.flink, env.api, env.time, env.executor,
                             scope_of(env.options, {}).ns)),
       jobs_(env.api, env.time, kube::types::batchjob, scope_of(env.options, {})),
       // A Testbed may stand in another namespace than the job.

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "batchjob/backends/backend.h"
+#include "batchjob/backends/flink/defaults.h"
 #include "controller/process.h"
 
 namespace CLI {
@@ -17,6 +18,7 @@ namespace esi::batchjob {
 struct options {
     std::string placement = "gate";  ///< "gate" or "extender"
     placement_options pods;
+    flink::defaults flink;
 
     void add_to(CLI::App& app);
 };

@@ -27,6 +27,7 @@ private:
     bool about_to_start() const;
     void remove_leftovers(std::string_view keep_run, bool application_stays);
     bool coordinator_may_stay(const model::pod& pod);
+    void tell_who_keeps(const model::object_meta& meta);
     void describe();
 
     // launch.cpp
@@ -41,6 +42,7 @@ private:
     bool finish_when_final(const model::creation_request& order, const application& app);
     void watch_deadlines(const model::creation_request& order, std::size_t bound);
     void watch_schedulers(const model::creation_request& order, std::size_t bound);
+    model::timestamp end_of(const model::creation_request& order, const application& app) const;
     void fail(std::string reason, std::string message);
     void end(std::string_view outcome, std::string reason, std::string message,
              model::timestamp stopped);

@@ -27,6 +27,13 @@ bool unschedulable(const model::pod& pod) {
            pod.scheduled_reason == "Unschedulable";
 }
 
+/// "DriverUnschedulable", "JobManagerUnschedulable"
+std::string unschedulable_reason(std::string_view coordinator) {
+    std::string out(coordinator);
+    if (!out.empty() && out[0] >= 'a' && out[0] <= 'z') out[0] = static_cast<char>(out[0] - 32);
+    return out + "Unschedulable";
+}
+
 pod_pointer newest(const std::vector<pod_pointer>& pods) {
     pod_pointer out;
     for (const auto& pod : pods) {
@@ -66,6 +73,11 @@ void pass::progress(const model::creation_request& order, const application& app
     refer(&app);
 
     auto workers = pods_of(order.run, pod_role::slot);
+    for (const auto& pod : workers) {
+        if (auto why = seen_.kind->misfit(*pod); !why.empty()) {
+            return fail("PodNotPrepared", std::move(why));
+        }
+    }
     const auto placed = place(order.slot_ids, status_.placements, workers, seen_.live);
     if (!placed.to_read.empty()) {
         out_.next = read_pods{placed.to_read};
@@ -181,28 +193,38 @@ bool pass::begin_attempt(const model::creation_request& order, const application
     return true;
 }
 
+/// From the application and the pods: what we saw, and when, comes last.
+model::timestamp pass::end_of(const model::creation_request& order, const application& app) const {
+    const auto coordinator = newest(pods_of(order.run, pod_role::coordinator));
+    const bool tells = coordinator && coordinator->finished_at;
+    // Where pods stand on, the end of one is not the job's.
+    if (tells && !seen_.kind->pods_stand()) return *coordinator->finished_at;
+    if (app.ended) return *app.ended;
+    return tells ? *coordinator->finished_at : stamp();
+}
+
 bool pass::finish_when_final(const model::creation_request& order, const application& app) {
     if (!app.final()) return false;
-    const auto driver = newest(pods_of(order.run, pod_role::coordinator));
-    if (driver && driver->live() && !driver->metadata.deleting() && app.ended &&
-        now_ < app.ended->value + last_pod_patience) {
+    const auto coordinator = newest(pods_of(order.run, pod_role::coordinator));
+    if (coordinator && coordinator->live() && !coordinator->metadata.deleting() && app.ended &&
+        !seen_.kind->pods_stand() && now_ < app.ended->value + last_pod_patience) {
         look_again(app.ended->value + last_pod_patience - now_);
         return true;
     }
-    auto stopped = app.ended.value_or(stamp());
-    if (driver && driver->finished_at) stopped = *driver->finished_at;
+    const auto stopped = end_of(order, app);
     if (app.phase == phase::succeeded) {
         auto& line = *line_of(status_, order.run);
-        // So short that no executor was seen: the driver's start is the closest there is.
-        if (!line.started && driver) line.started = driver->started_at;
+        // So short that no pod in a slot was seen to start: this is the closest there is.
+        if (!line.started) line.started = app.started;
+        if (!line.started && coordinator) line.started = coordinator->started_at;
         end(outcome_succeeded, "Completed", "", stopped);
         status_.state = state::completed;
         return true;
     }
     std::string message = app.message;
-    if (message.empty() && driver) {
-        message =
-            fmt::format("driver {}: {} {}", driver->metadata.name, driver->reason, driver->message);
+    if (message.empty() && coordinator) {
+        message = fmt::format("{} {}: {} {}", seen_.kind->coordinator(), coordinator->metadata.name,
+                              coordinator->reason, coordinator->message);
     }
     if (message.empty()) message = "the application failed without a message";
     if (app.attempt == 0) {
@@ -220,12 +242,12 @@ bool pass::finish_when_final(const model::creation_request& order, const applica
 void pass::watch_schedulers(const model::creation_request& order, std::size_t bound) {
     const auto wanted = order.slot_ids.size();
     const auto workers = pods_of(order.run, pod_role::slot);
-    const auto drivers = pods_of(order.run, pod_role::coordinator);
-    for (const auto& driver : drivers) {
-        if (!unschedulable(*driver)) continue;
-        reason_ = "DriverUnschedulable";
-        const auto text = fmt::format("driver {} cannot be scheduled: {}", driver->metadata.name,
-                                      driver->scheduled_message);
+    const auto coordinators = pods_of(order.run, pod_role::coordinator);
+    for (const auto& pod : coordinators) {
+        if (!unschedulable(*pod)) continue;
+        reason_ = unschedulable_reason(seen_.kind->coordinator());
+        const auto text = fmt::format("{} {} cannot be scheduled: {}", seen_.kind->coordinator(),
+                                      pod->metadata.name, pod->scheduled_message);
         set("Running", "False", reason_, text);
         problem(text);
     }
@@ -233,7 +255,7 @@ void pass::watch_schedulers(const model::creation_request& order, std::size_t bo
         set("Placed", "True", "AllBound", "");
         return;
     }
-    for (const auto* group : {&workers, &drivers}) {
+    for (const auto* group : {&workers, &coordinators}) {
         for (const auto& pod : *group) {
             const auto since = unseen_since(*pod);
             if (!since) continue;
@@ -314,9 +336,9 @@ void pass::end(std::string_view outcome, std::string reason, std::string message
     const auto& line = status_.runs.back();
     const bool released = outcome == outcome_released;
     if (released) {
-        if (const auto driver = newest(pods_of(line.run, pod_role::coordinator));
-            driver && driver->finished_at) {
-            stopped = *driver->finished_at;
+        if (const auto coordinator = newest(pods_of(line.run, pod_role::coordinator));
+            coordinator && coordinator->finished_at) {
+            stopped = *coordinator->finished_at;
         }
     }
     const bool good = outcome == outcome_succeeded;

@@ -137,6 +137,7 @@ struct world {
     std::optional<application> app;
     std::vector<pod_pointer> pods;
     std::vector<pod_pointer> neighbours;
+    const backend* kind = &spark();
     bool served = true;
     bool supported = true;
     std::optional<check_answer> check = check_answer{true, false, {}};
@@ -158,7 +159,7 @@ struct world {
     view look() const {
         view seen;
         seen.job = std::make_shared<model::batchjob>(*job);
-        seen.kind = supported ? &spark() : nullptr;
+        seen.kind = supported ? kind : nullptr;
         seen.served = served;
         if (bed) {
             auto held = *bed;

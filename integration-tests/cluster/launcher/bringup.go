@@ -82,6 +82,13 @@ func (s *supervisor) bringUp(ctx context.Context) error {
 		}
 		crdPaths = append(crdPaths, path)
 	}
+	if s.options.Flink {
+		path, err := flinkCRDs()
+		if err != nil {
+			return err
+		}
+		crdPaths = append(crdPaths, path)
+	}
 	crds, err := readCRDs(crdPaths)
 	if err != nil {
 		return err
@@ -170,6 +177,9 @@ func (s *supervisor) populate(ctx context.Context, api *clients) error {
 	group.Go(func() error { return api.awaitDefaultAccount(ctx) })
 	if s.options.Spark {
 		group.Go(func() error { return s.startSpark(ctx, api) })
+	}
+	if s.options.Flink {
+		group.Go(func() error { return s.startFlink(ctx, api) })
 	}
 	return group.Wait()
 }

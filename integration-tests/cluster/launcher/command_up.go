@@ -31,6 +31,7 @@ func upCommand(flags *pflag.FlagSet, dir *Dir) func([]string) error {
 	flags.BoolVar(&options.Audit, "audit", false, "write DIR/audit.log")
 	flags.BoolVar(&options.Spark, "spark", false, "run the Spark operator with a stand-in for Spark")
 	flags.BoolVar(&options.SparkWebhook, "spark-webhook", false, "run the Spark operator's webhook too")
+	flags.BoolVar(&options.Flink, "flink-operator", false, "run the Flink operator with a stand-in for Flink's JobManagers")
 	flags.StringVar(&options.ExtenderURL, "second-scheduler", "",
 		"run the second scheduler, external-scheduler, with the extender at this URL (it adds /extender/filter and so on)")
 	flags.StringArrayVar(&crds, "crds", nil, "a CRD file, or a folder of them; may be repeated, and more may follow as arguments")

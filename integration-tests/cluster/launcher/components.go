@@ -29,12 +29,14 @@ type Ports struct {
 	SparkOperator   int `json:"sparkOperator"`
 	SparkWebhook    int `json:"sparkWebhook"`
 	SparkWebhookTLS int `json:"sparkWebhookTLS"`
+	FlinkREST       int `json:"flinkREST"`
 }
 
 func takePorts(pool *portPool) (Ports, error) {
 	var ports Ports
 	for _, port := range []*int{&ports.EtcdClient, &ports.EtcdPeer, &ports.APIServer, &ports.Controllers,
-		&ports.Scheduler, &ports.SecondScheduler, &ports.SparkOperator, &ports.SparkWebhook, &ports.SparkWebhookTLS} {
+		&ports.Scheduler, &ports.SecondScheduler, &ports.SparkOperator, &ports.SparkWebhook, &ports.SparkWebhookTLS,
+		&ports.FlinkREST} {
 		taken, err := pool.take()
 		if err != nil {
 			return ports, err

@@ -92,7 +92,8 @@ func schedulerConfig(dir Dir, extenderURL string) object {
 // part of the cluster) and drops the components' own reading.
 func auditPolicy() object {
 	components := []string{"system:apiserver", "system:kube-controller-manager", "system:kube-scheduler",
-		"kwok", "spark-operator", "spark-drivers", "esi-cluster"}
+		"kwok", "spark-operator", "spark-drivers",
+		"flink-operator", "flink-jobmanagers", "esi-cluster"}
 	watched := []any{
 		object{"group": "esi.tu-berlin.de"},
 		object{"group": "", "resources": []string{"pods", "pods/*"}},

@@ -57,6 +57,10 @@ func (s *supervisor) serveControl() (io.Closer, error) {
 			answer(w, s.startSecondScheduler(r.Context(), extender))
 			return
 		}
+		if name := r.FormValue("component"); name == flinkOperatorName && !s.has(name) {
+			answer(w, s.addFlink(r.Context()))
+			return
+		}
 		answer(w, s.again(r.Context(), r.FormValue("component")))
 	})
 	go func() { _ = http.Serve(listener, routes) }()

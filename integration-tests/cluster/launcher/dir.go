@@ -17,7 +17,7 @@ func (d Dir) Path(parts ...string) string {
 
 // What a cluster makes in its folder; `up` clears exactly these, so that a
 // wrong --dir costs nobody their files.
-var ownFolders = []string{"bin", "config", "etcd", "kube-cache", "logs", "pki", "run", "spark"}
+var ownFolders = []string{"bin", "config", "etcd", "flink", "kube-cache", "logs", "pki", "run", "spark"}
 var ownFiles = []string{"options.json", "state.json", "kubeconfig", "audit.log", "supervisor.sock"}
 
 func (d Dir) prepare() error {

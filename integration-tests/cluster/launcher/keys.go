@@ -28,6 +28,8 @@ var tokenUsers = []struct{ component, user, groups string }{
 	{"kwok", "kwok", "system:masters"},
 	{"spark-operator", "spark-operator", "system:masters"},
 	{"spark-drivers", "spark-drivers", "system:masters"},
+	{"flink-operator", "flink-operator", "system:masters"},
+	{"flink-jobmanagers", "flink-jobmanagers", "system:masters"},
 	{"launcher", "esi-cluster", "system:masters"},
 }
 

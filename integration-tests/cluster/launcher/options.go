@@ -13,6 +13,8 @@ type Options struct {
 	Spark bool `json:"spark"`
 	// SparkWebhook runs the operator's admission webhook as well.
 	SparkWebhook bool `json:"sparkWebhook"`
+	// Flink runs the Flink operator and the stand-in for Flink's JobManagers.
+	Flink bool `json:"flink"`
 	// ExtenderURL, if set, starts a second kube-scheduler (external-scheduler)
 	// that asks the extender there.
 	ExtenderURL string `json:"extenderURL"`

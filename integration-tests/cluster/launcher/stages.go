@@ -19,7 +19,8 @@ const (
 	terminationSeconds = "esi-test/termination-seconds"
 	// Pending (as if pulling images) so long after it was bound.
 	startSeconds = "esi-test/start-seconds"
-	// Succeeded so long after its start. Not for Spark's pods: they end with their driver.
+	// Succeeded so long after its start. Not for Spark's and Flink's pods: for
+	// those it is the application's, played by its stand-in.
 	runSeconds = "esi-test/run-seconds"
 	// Failed, exit code 1, so long after its start.
 	failAfter = "esi-test/fail-after"
@@ -50,7 +51,8 @@ func kwokConfig() ([]byte, error) {
 			object{"delete": true}, delayUntil(endOfTermination)),
 		podStage("pod-run-seconds", []any{
 			missing(".metadata.deletionTimestamp"), running(),
-			exists(annotation(runSeconds)), missing(annotation(failAfter)), missing(`.metadata.labels["spark-role"]`)},
+			exists(annotation(runSeconds)), missing(annotation(failAfter)), missing(`.metadata.labels["spark-role"]`),
+			missing(`.metadata.labels | select(.type == "flink-standalone-kubernetes")`)},
 			object{"statusTemplate": endedStatus("Succeeded", "Completed", 0)},
 			delayUntil(after(".status.startTime", runSeconds))),
 		podStage("pod-fail-after", []any{

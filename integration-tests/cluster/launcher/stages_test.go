@@ -62,6 +62,69 @@ func TestDelaysCountFromWhatThePodCarries(t *testing.T) {
 	}
 }
 
+func TestTheApplicationsPodsDoNotEndByThemselves(t *testing.T) {
+	content, err := kwokConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys []string // of which none may give anything
+	for _, document := range strings.Split(string(content), "---\n")[1:] {
+		var stage struct {
+			Metadata struct{ Name string }
+			Spec     struct {
+				Selector struct {
+					MatchExpressions []struct{ Key, Operator string }
+				}
+			}
+		}
+		if err := yaml.Unmarshal([]byte(document), &stage); err != nil {
+			t.Fatal(err)
+		}
+		for _, expression := range stage.Spec.Selector.MatchExpressions {
+			if stage.Metadata.Name == "pod-run-seconds" && expression.Operator == "DoesNotExist" {
+				keys = append(keys, expression.Key)
+			}
+		}
+	}
+	for _, c := range []struct {
+		pod  string
+		ends bool
+	}{
+		{`{metadata: {}}`, true},
+		{`{metadata: {labels: {type: other}}}`, true},
+		{`{metadata: {labels: {spark-role: driver}}}`, false},
+		{`{metadata: {labels: {type: flink-standalone-kubernetes}}}`, false},
+	} {
+		ends := true
+		for _, key := range keys {
+			if present(t, key, c.pod) {
+				ends = false
+			}
+		}
+		if ends != c.ends {
+			t.Errorf("%s ends by itself: %v, want %v", c.pod, ends, c.ends)
+		}
+	}
+}
+
+// present says whether a selector's key gives anything but null.
+func present(t *testing.T, key, pod string) bool {
+	t.Helper()
+	query, err := gojq.Parse(key)
+	if err != nil {
+		t.Fatalf("%s: %v", key, err)
+	}
+	var input map[string]any
+	if err := yaml.Unmarshal([]byte(pod), &input); err != nil {
+		t.Fatal(err)
+	}
+	value, ok := query.Run(input).Next()
+	if fault, isError := value.(error); isError {
+		t.Fatalf("%s: %v", key, fault)
+	}
+	return ok && value != nil
+}
+
 func TestEachStageHasANameOfItsOwn(t *testing.T) {
 	content, err := kwokConfig()
 	if err != nil {

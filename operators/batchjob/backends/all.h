@@ -5,12 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "batchjob/backends/flink/defaults.h"
 #include "batchjob/backends/source.h"
 
 namespace esi::batchjob {
 
 /// `ns`: the one namespace to watch; empty for all.
 std::vector<std::unique_ptr<application_source>> make_sources(const placement_options& options,
+                                                              const flink::defaults& flink,
                                                               kube::client& api, clock& time,
                                                               asio::any_io_executor executor,
                                                               const std::string& ns);

@@ -39,6 +39,8 @@ struct application {
     /// Executions begun, from 1; 0 while nothing was submitted successfully.
     int attempt = 0;
     std::optional<model::timestamp> attempt_since;
+    /// By the application's own clock; where it tells none, the pods do.
+    std::optional<model::timestamp> started;
     std::optional<model::timestamp> ended;
 
     std::string_view run() const;
@@ -108,6 +110,16 @@ public:
     virtual result<application> read(std::string_view text) const = 0;
     /// What `pod` is to the application `name`, by its labels.
     virtual pod_role role_of(const model::pod& pod, std::string_view name) const = 0;
+
+    /// What people call the pod that is no slot pod: "driver".
+    virtual std::string_view coordinator() const { return "driver"; }
+    /// Its pods belong to controllers that keep them up (Deployments): they stand, also after the
+    /// end, until the application is deleted, and a deleted one is made again.
+    virtual bool pods_stand() const { return false; }
+    /// What this kind cannot do by itself, for people; empty where that is nothing.
+    virtual std::string_view limits() const { return {}; }
+    /// Why this slot pod can never take its slot, whatever ESI does; empty where it can.
+    virtual std::string misfit(const model::pod&) const { return {}; }
 
     /// Name of its CustomResourceDefinition: "sparkapplications.sparkoperator.k8s.io".
     std::string definition() const;

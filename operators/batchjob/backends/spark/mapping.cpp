@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 
+#include "batchjob/backends/json_parts.h"
+#include "batchjob/backends/marks.h"
 #include "batchjob/backends/spark/memory.h"
 #include "batchjob/backends/spark/pod_template.h"
-#include "grid/grid.h"
 #include "kube/resource.h"
 #include "model/names.h"
 
@@ -53,18 +53,8 @@ refusal malformed(std::string_view path, std::string_view what) {
     return {"SpecMalformed", fmt::format("sparkSpec.{} must be {}", path, what)};
 }
 
-/// The object under `key`, made when it is absent or null; null when it is something else.
 json* object_in(json& parent, const std::string& key) {
-    auto at = parent.find(key);
-    if (at == parent.end() || at->is_null()) {
-        parent[key] = json::object();
-        return &parent[key];
-    }
-    return at->is_object() ? &*at : nullptr;
-}
-
-std::string conf_text(const json& value) {
-    return value.is_string() ? value.get<std::string>() : value.dump();
+    return typed_in(parent, key, json::object());
 }
 
 std::optional<std::int64_t> number_of(const json* value) {
@@ -73,11 +63,6 @@ std::optional<std::int64_t> number_of(const json* value) {
     if (!value->is_string()) return std::nullopt;
     const auto parsed = model::quantity::parse(value->get_ref<const std::string&>());
     return parsed ? std::optional(parsed->units()) : std::nullopt;
-}
-
-const json* member(const json& parent, const std::string& key) {
-    const auto at = parent.find(key);
-    return at == parent.end() || at->is_null() ? nullptr : &*at;
 }
 
 /// Slots are fixed: dynamic allocation is let through (and then dropped) only where it says so.
@@ -139,18 +124,6 @@ std::optional<refusal> refuse_what_slots_exclude(const json& spec, const json& c
                                 slots);
     }
     return std::nullopt;
-}
-
-/// Takes keys with ESI's prefix out of a map of labels or annotations.
-void take_own_prefix(json& map, std::string_view path, std::vector<std::string>& overridden) {
-    for (auto at = map.begin(); at != map.end();) {
-        if (!at.key().starts_with(names::prefix)) {
-            ++at;
-            continue;
-        }
-        overridden.push_back(fmt::format("{}[{}]", path, at.key()));
-        at = map.erase(at);
-    }
 }
 
 std::optional<refusal> set_metadata(json& role, std::string_view path, const json& labels,
@@ -238,38 +211,21 @@ std::expected<built, refusal> map(const build_request& request, const placement_
     (*conf)["spark.scheduler.maxRegisteredResourcesWaitingTime"] = "600s";
     (*conf)["spark.kubernetes.allocation.batch.size"] = std::to_string(slots);
 
-    const json run{{std::string(names::run), request.run}};
-    json job_labels{{std::string(names::job), request.job.name}};
-    if (auto why = set_metadata(*driver, "driver", job_labels, run, out.overridden)) {
+    if (auto why = set_metadata(*driver, "driver", job_labels(request), run_annotations(request),
+                                out.overridden)) {
         return std::unexpected(std::move(*why));
     }
-    if (!request.testbed.name.empty()) {
-        job_labels[std::string(names::testbed)] = request.testbed.name;
-        job_labels[std::string(names::testbed_namespace)] = request.testbed.namespace_;
-    }
-    json placed = run;
-    placed[std::string(names::slots)] = grid::show_slot_list(request.slot_ids);
-    if (auto why = set_metadata(*executor, "executor", job_labels, placed, out.overridden)) {
+    if (auto why = set_metadata(*executor, "executor", slot_labels(request),
+                                slot_annotations(request), out.overridden)) {
         return std::unexpected(std::move(*why));
     }
     if (auto why = fill_templates(spec, request, options, out.overridden)) {
         return std::unexpected(std::move(*why));
     }
 
-    const json owner{{"apiVersion", kube::types::batchjob.api_version()},
-                     {"kind", kube::types::batchjob.kind},
-                     {"name", request.job.name},
-                     {"uid", request.job.uid},
-                     {"controller", true},
-                     {"blockOwnerDeletion", true}};
     out.object = {{"apiVersion", kube::types::spark_application.api_version()},
                   {"kind", kube::types::spark_application.kind},
-                  {"metadata",
-                   {{"name", request.job.name},
-                    {"namespace", request.job.namespace_},
-                    {"labels", {{std::string(names::job), request.job.name}}},
-                    {"annotations", run},
-                    {"ownerReferences", json::array({owner})}}},
+                  {"metadata", application_metadata(request)},
                   {"spec", std::move(spec)}};
     return out;
 }

@@ -1,0 +1,36 @@
+#include "batchjob/backends/flink/backend.h"
+
+#include "batchjob/backends/flink/mapping.h"
+#include "batchjob/backends/flink/memory.h"
+#include "batchjob/backends/flink/phase.h"
+
+namespace esi::batchjob::flink {
+
+std::expected<built, refusal> flink_backend::build(const build_request& request) const {
+    return map(request, options_, otherwise_, size_from::slot);
+}
+
+std::expected<built, refusal> flink_backend::probe(const model::object_meta& job,
+                                                   const model::raw_json& spec) const {
+    build_request request;
+    request.job = job;
+    request.spec = spec;
+    request.slot_ids = {0};
+    request.run = "check";
+    const auto bytes = least_slot_mib * 1024 * 1024;
+    request.slot_size["cpu"] = {"100m", 100};
+    request.slot_size["memory"] = {std::to_string(bytes), bytes * 1000};
+    return map(request, options_, otherwise_, size_from::probe);
+}
+
+result<application> flink_backend::read(std::string_view text) const {
+    auto object = model::decode<model::flink_deployment>(text, "FlinkDeployment");
+    if (!object) return std::unexpected(object.error());
+    return facts_of(*object);
+}
+
+pod_role flink_backend::role_of(const model::pod& pod, std::string_view name) const {
+    return flink::role_of(pod, name);
+}
+
+}  // namespace esi::batchjob::flink

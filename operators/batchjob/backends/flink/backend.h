@@ -1,0 +1,30 @@
+// The backend for Apache's Flink operator (flink.apache.org/v1beta1), standalone mode: one
+// Deployment of exactly as many TaskManagers as the job has slots.
+#pragma once
+
+#include "batchjob/backends/backend.h"
+#include "batchjob/backends/flink/defaults.h"
+
+namespace esi::batchjob::flink {
+
+class flink_backend final : public backend {
+public:
+    flink_backend(placement_options options, defaults otherwise)
+        : options_(std::move(options)), otherwise_(std::move(otherwise)) {}
+
+    std::string_view type() const override { return "Flink"; }
+    const kube::resource_type& resource() const override { return kube::types::flink_deployment; }
+    std::expected<built, refusal> build(const build_request& request) const override;
+    std::expected<built, refusal> probe(const model::object_meta& job,
+                                        const model::raw_json& spec) const override;
+    result<application> read(std::string_view text) const override;
+    pod_role role_of(const model::pod& pod, std::string_view name) const override;
+    std::string_view coordinator() const override { return "JobManager"; }
+    bool pods_stand() const override { return true; }
+
+private:
+    placement_options options_;
+    defaults otherwise_;
+};
+
+}  // namespace esi::batchjob::flink

@@ -1,0 +1,101 @@
+#include "batchjob/backends/flink/configuration.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "batchjob/backends/flink/memory.h"
+
+namespace esi::batchjob::flink {
+
+namespace {
+
+/// Configuration that decides number, size or place of the TaskManagers, or that makes the operator
+/// start a run again on its own. ESI's values, where it has one, are put in afterwards.
+constexpr std::array<std::string_view, 18> own_conf{
+    "taskmanager.numberOfTaskSlots",
+    "taskmanager.memory.process.size",
+    "taskmanager.memory.flink.size",
+    "parallelism.default",
+    "scheduler-mode",
+    "restart-strategy",
+    "kubernetes.taskmanager.",
+    "kubernetes.pod-template-file",
+    "kubernetes.internal.",
+    "kubernetes.namespace",
+    "kubernetes.cluster-id",
+    "kubernetes.operator.pod-template.",
+    "kubernetes.operator.job.restart.",
+    "kubernetes.operator.jm-deployment-recovery.",
+    "kubernetes.operator.cluster.health-check.",
+    "kubernetes.operator.deployment.rollback.",
+    "kubernetes.operator.job.autoscaler.",
+    "job.autoscaler.",
+};
+
+bool has_prefix(const configuration& conf, std::string_view prefix) {
+    const auto at = conf.lower_bound(std::string(prefix));
+    return at != conf.end() && at->first.starts_with(prefix);
+}
+
+std::optional<refusal> judge_slot(const spec& from, const build_request& request) {
+    const auto memory = request.slot_size.find("memory");
+    const auto cpu = request.slot_size.find("cpu");
+    if (memory == request.slot_size.end() || cpu == request.slot_size.end()) {
+        return refusal{"SlotTooSmall", "the slots have no cpu or no memory"};
+    }
+    const auto mebibytes = mebibytes_of(memory->second);
+    // Who divides the memory himself knows better.
+    if (mebibytes < least_slot_mib && !has_prefix(from.configuration, "taskmanager.memory.")) {
+        return refusal{
+            "SlotTooSmall",
+            fmt::format("a slot has {} MiB, a TaskManager needs at least {} MiB with Flink's "
+                        "defaults; set taskmanager.memory.* in flinkSpec.flinkConfiguration to "
+                        "divide less",
+                        mebibytes, least_slot_mib)};
+    }
+    return std::nullopt;
+}
+
+std::optional<refusal> judge_parallelism(const spec& from, std::int64_t slots) {
+    const auto fits = slots * from.task_slots;
+    if (!from.parallelism || *from.parallelism == fits) return std::nullopt;
+    const auto needed = (*from.parallelism + from.task_slots - 1) / from.task_slots;
+    return refusal{
+        "ParallelismMismatch",
+        fmt::format("flinkSpec.parallelism is {}, which needs {} slots of {} task slots each; the "
+                    "job has {} slots, which are filled by {}: leave parallelism out, or give the "
+                    "job that number of slots",
+                    *from.parallelism, needed, from.task_slots, slots, fits)};
+}
+
+}  // namespace
+
+void take_own_configuration(configuration& conf, std::vector<std::string>& overridden) {
+    for (auto at = conf.begin(); at != conf.end();) {
+        const bool ours = std::ranges::any_of(
+            own_conf, [&](std::string_view key) { return at->first.starts_with(key); });
+        if (ours) overridden.push_back(fmt::format("flinkConfiguration[{}]", at->first));
+        at = ours ? conf.erase(at) : std::next(at);
+    }
+}
+
+std::string_view restart_strategy_key(std::pair<int, int> version) {
+    return version >= std::pair(1, 19) ? "restart-strategy.type" : "restart-strategy";
+}
+
+std::optional<refusal> judge(const spec& from, const build_request& request, size_from size) {
+    if (request.job.name.size() > longest_name) {
+        return refusal{"NameTooLong", fmt::format("the job's name has {} characters, a Flink job "
+                                                  "may have {}: rename the BatchJob",
+                                                  request.job.name.size(), longest_name)};
+    }
+    if (size == size_from::slot) {
+        const auto slots = static_cast<std::int64_t>(request.slot_ids.size());
+        if (auto why = judge_parallelism(from, slots)) return why;
+    }
+    return judge_slot(from, request);
+}
+
+}  // namespace esi::batchjob::flink

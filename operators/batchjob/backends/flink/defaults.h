@@ -1,0 +1,18 @@
+// What kind a flinkSpec becomes, and what it may leave open; flags of the operator.
+#pragma once
+
+#include <string>
+
+namespace esi::batchjob::flink {
+
+struct defaults {
+    /// FlinkDeployment or FlinkCluster.
+    std::string backend = "FlinkDeployment";
+    std::string image = "flink:1.20";
+    std::string version = "v1_20";
+    /// Kubernetes quantities.
+    std::string job_manager_cpu = "500m";
+    std::string job_manager_memory = "1600Mi";
+};
+
+}  // namespace esi::batchjob::flink

@@ -1,0 +1,15 @@
+// The least memory of a TaskManager. Pure.
+#pragma once
+
+#include <cstdint>
+
+namespace esi::batchjob::flink {
+
+/// Below it Flink's own defaults leave a TaskManager no heap for tasks, and it ends at its start:
+/// of the process 256 MiB are metaspace and at least 192 MiB JVM overhead; of the rest 40 % are
+/// managed memory, at least 64 MiB network, 128 MiB framework heap and 128 MiB framework off-heap.
+/// 0.6 x (slot - 448) >= 320 holds from 982 MiB on. Source: Flink documentation, "Set up
+/// TaskManager Memory", the defaults of taskmanager.memory.*.
+inline constexpr std::int64_t least_slot_mib = 982;
+
+}  // namespace esi::batchjob::flink

@@ -1,0 +1,18 @@
+// How a FlinkDeployment's states read. Source: status of flink-kubernetes-operator 1.7 to 1.15
+// (CommonStatus.getLifecycleState, JobStatusObserver, AbstractFlinkService.cancelJob). Pure.
+#pragma once
+
+#include "batchjob/backends/backend.h"
+#include "model/flink_deployment.h"
+
+namespace esi::batchjob::flink {
+
+phase phase_of(const model::flink_deployment& object);
+application facts_of(const model::flink_deployment& object);
+/// The message in status.error and that of its innermost cause; the text itself where it is no
+/// JSON.
+std::string message_of(std::string_view error);
+/// By the labels that Flink puts on pods.
+pod_role role_of(const model::pod& pod, std::string_view name);
+
+}  // namespace esi::batchjob::flink

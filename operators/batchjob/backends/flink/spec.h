@@ -1,0 +1,67 @@
+// A flinkSpec as ESI reads it: the keys that have a meaning here, typed, each read once. What is
+// left over was not understood. Pure.
+#pragma once
+
+#include <expected>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "batchjob/backends/backend.h"
+
+namespace esi::batchjob::flink {
+
+struct spec {
+    std::string image;
+    std::string image_pull_policy;
+    std::string version;
+    std::string service_account;
+    std::int64_t task_slots = 1;
+    /// flinkConfiguration, values as Flink writes them.
+    std::map<std::string, std::string> configuration;
+
+    std::string jar_file;
+    std::string class_name;
+    std::vector<std::string> args;
+    std::optional<std::int64_t> parallelism;
+    std::string py_file;
+    std::string py_module;
+    std::string py_files;
+
+    std::string from_savepoint;
+    std::optional<bool> allow_non_restored_state;
+    std::string savepoints_dir;
+    std::int64_t auto_savepoint_seconds = 0;
+    /// restartPolicy FromSavepointOnFailure; else Never.
+    bool restart_from_savepoint = false;
+
+    /// Of the JobManager, where main() runs: cores and MiB.
+    std::optional<double> job_manager_cpu;
+    std::optional<std::int64_t> job_manager_mib;
+    /// podLabels, podAnnotations.
+    json pod_labels = json::object();
+    json pod_annotations = json::object();
+    /// Members of the JobManager's pod: lists that are added, values that are set.
+    std::map<std::string, json> pod_lists;
+    std::map<std::string, json> pod_values;
+    json volume_mounts = json::array();
+    /// The user's own templates: {"podTemplate": ...} each.
+    json job_manager = json::object();
+    json task_manager = json::object();
+
+    /// Keys that ESI sets itself, and those without a counterpart.
+    std::vector<std::string> overridden;
+    std::vector<std::string> ignored;
+};
+
+std::expected<spec, refusal> read_spec(const model::raw_json& text);
+
+/// "v1_18" -> {1, 18}; nothing for another form.
+std::optional<std::pair<int, int>> version_number(std::string_view version);
+
+/// Cores with three digits, and whole MiB rounded down.
+double cores_of(const model::quantity& cpu);
+std::int64_t mebibytes_of(const model::quantity& memory);
+
+}  // namespace esi::batchjob::flink

@@ -1,0 +1,55 @@
+#include "batchjob/backends/flink_cluster/backend.h"
+
+#include <fmt/format.h>
+
+#include "batchjob/backends/flink/memory.h"
+#include "batchjob/backends/flink_cluster/phase.h"
+
+namespace esi::batchjob::flink_cluster {
+
+std::expected<built, refusal> flink_cluster_backend::build(const build_request& request) const {
+    return map(request, options_, otherwise_, flink::size_from::slot);
+}
+
+std::expected<built, refusal> flink_cluster_backend::probe(const model::object_meta& job,
+                                                           const model::raw_json& spec) const {
+    build_request request;
+    request.job = job;
+    request.spec = spec;
+    request.slot_ids = {0};
+    request.run = "check";
+    const auto bytes = flink::least_slot_mib * 1024 * 1024;
+    request.slot_size["cpu"] = {"100m", 100};
+    request.slot_size["memory"] = {std::to_string(bytes), bytes * 1000};
+    return map(request, options_, otherwise_, flink::size_from::probe);
+}
+
+result<application> flink_cluster_backend::read(std::string_view text) const {
+    auto object = model::decode<model::flink_cluster>(text, "FlinkCluster");
+    if (!object) return std::unexpected(object.error());
+    return facts_of(*object);
+}
+
+pod_role flink_cluster_backend::role_of(const model::pod& pod, std::string_view name) const {
+    return flink_cluster::role_of(pod, name);
+}
+
+std::string_view flink_cluster_backend::limits() const {
+    return "a FlinkCluster cannot set scheduling gate, scheduler and priority class of its "
+           "TaskManagers: the MutatingAdmissionPolicy esi-flinkcluster has to (Kubernetes 1.36, "
+           "helm/manifests/flinkcluster), or use --flink-backend=FlinkDeployment";
+}
+
+std::string flink_cluster_backend::misfit(const model::pod& pod) const {
+    // One mutation sets all three; the gate alone goes again.
+    if (pod.scheduler_name == options_.scheduler() &&
+        pod.priority_class_name == options_.priority_class()) {
+        return {};
+    }
+    return fmt::format("pod {} has scheduler {} and priority class {} instead of {} and {}: {}",
+                       pod.metadata.name, pod.scheduler_name,
+                       pod.priority_class_name.empty() ? "none" : pod.priority_class_name,
+                       options_.scheduler(), options_.priority_class(), limits());
+}
+
+}  // namespace esi::batchjob::flink_cluster

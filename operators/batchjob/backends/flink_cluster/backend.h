@@ -1,0 +1,37 @@
+// The backend for the FlinkCluster of the Java original (spotify's flink-on-k8s-operator), used
+// with
+// --flink-backend=FlinkCluster. That kind can set neither scheduling gate nor scheduler nor
+// priority class of TaskManagers: an admission policy of the cluster has to
+// (helm/manifests/flinkcluster). Where it is missing the first TaskManager tells, and the run ends
+// with that reason.
+#pragma once
+
+#include "batchjob/backends/backend.h"
+#include "batchjob/backends/flink/defaults.h"
+#include "batchjob/backends/flink_cluster/mapping.h"
+
+namespace esi::batchjob::flink_cluster {
+
+class flink_cluster_backend final : public backend {
+public:
+    flink_cluster_backend(placement_options options, flink::defaults otherwise)
+        : options_(std::move(options)), otherwise_(std::move(otherwise)) {}
+
+    std::string_view type() const override { return "Flink"; }
+    const kube::resource_type& resource() const override { return flink_cluster::resource; }
+    std::expected<built, refusal> build(const build_request& request) const override;
+    std::expected<built, refusal> probe(const model::object_meta& job,
+                                        const model::raw_json& spec) const override;
+    result<application> read(std::string_view text) const override;
+    pod_role role_of(const model::pod& pod, std::string_view name) const override;
+    std::string_view coordinator() const override { return "JobManager"; }
+    bool pods_stand() const override { return true; }
+    std::string_view limits() const override;
+    std::string misfit(const model::pod& pod) const override;
+
+private:
+    placement_options options_;
+    flink::defaults otherwise_;
+};
+
+}  // namespace esi::batchjob::flink_cluster

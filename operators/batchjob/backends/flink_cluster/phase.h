@@ -1,0 +1,15 @@
+// How a FlinkCluster's states read: by its job, because the cluster itself knows no failure.
+// Source: api v1beta1 of spotify/flink-on-k8s-operator v0.6. Pure.
+#pragma once
+
+#include "batchjob/backends/backend.h"
+#include "model/flink_cluster.h"
+
+namespace esi::batchjob::flink_cluster {
+
+phase phase_of(const model::flink_cluster& object);
+application facts_of(const model::flink_cluster& object);
+/// By the labels that the operator puts on pods. The pod that submits the job is none of both.
+pod_role role_of(const model::pod& pod, std::string_view name);
+
+}  // namespace esi::batchjob::flink_cluster

@@ -1,0 +1,24 @@
+// What ESI writes on an application and its pods, so that both are known again: labels,
+// annotations, the owner. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "batchjob/backends/backend.h"
+
+namespace esi::batchjob {
+
+/// Of every pod of the job.
+json job_labels(const build_request& request);
+json run_annotations(const build_request& request);
+/// Of those that take slots.
+json slot_labels(const build_request& request);
+json slot_annotations(const build_request& request);
+/// metadata of the application: the job's name, owned by the job.
+json application_metadata(const build_request& request);
+/// Takes keys with ESI's prefix out of a map of labels or annotations, and names them.
+void take_own_prefix(json& map, std::string_view path, std::vector<std::string>& overridden);
+
+}  // namespace esi::batchjob
