@@ -22,9 +22,23 @@ struct router::entry {
         std::string text;  ///< the literal, or the variable's name
         bool variable = false;
     };
-    std::string method;
+    std::string method;  ///< of an upgrade: the protocol
     std::vector<segment> segments;
     route_handler handler;
+
+    entry(std::string method_, std::string_view pattern) : method(std::move(method_)) {
+        if (pattern.starts_with('/')) pattern.remove_prefix(1);
+        for (;;) {
+            const auto end = std::min(pattern.find('/'), pattern.size());
+            const auto part = pattern.substr(0, end);
+            const bool variable = part.size() > 2 && part.front() == '{' && part.back() == '}';
+            auto& segment = segments.emplace_back();
+            segment.text = variable ? part.substr(1, part.size() - 2) : part;
+            segment.variable = variable;
+            if (end == pattern.size()) break;
+            pattern.remove_prefix(end + 1);
+        }
+    }
 
     bool matches(const std::vector<std::string>& path) const {
         return std::ranges::equal(segments, path, [](const segment& own, const std::string& part) {
@@ -47,6 +61,23 @@ std::string joined(const std::vector<std::string>& methods) {
     return out;
 }
 
+/// Whether a comma-separated header names `word` (lower case), in any case.
+bool lists(std::string_view header, std::string_view word) {
+    while (!header.empty()) {
+        const auto end = std::min(header.find(','), header.size());
+        auto each = header.substr(0, end);
+        header.remove_prefix(std::min(end + 1, header.size()));
+        while (each.starts_with(' ') || each.starts_with('\t')) each.remove_prefix(1);
+        while (each.ends_with(' ') || each.ends_with('\t')) each.remove_suffix(1);
+        if (std::ranges::equal(each, word, [](char a, char b) {
+                return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
+            })) {
+            return true;
+        }
+    }
+    return false;
+}
+
 server_reply default_miss(const server_request& request, const std::vector<std::string>& allowed) {
     if (allowed.empty()) return problem(404, "Not Found", "nothing is at " + request.raw_path);
     return problem(405, "Method Not Allowed",
@@ -56,22 +87,27 @@ server_reply default_miss(const server_request& request, const std::vector<std::
 }  // namespace
 
 void router::add(std::string method, std::string pattern, route_handler handler) {
-    auto made = std::make_shared<entry>();
-    made->method = std::move(method);
+    auto made = std::make_shared<entry>(std::move(method), pattern);
     made->handler = std::move(handler);
-    std::string_view rest = pattern;
-    if (rest.starts_with('/')) rest.remove_prefix(1);
-    for (;;) {
-        const auto end = std::min(rest.find('/'), rest.size());
-        const auto part = rest.substr(0, end);
-        const bool variable = part.size() > 2 && part.front() == '{' && part.back() == '}';
-        auto& segment = made->segments.emplace_back();
-        segment.text = variable ? part.substr(1, part.size() - 2) : part;
-        segment.variable = variable;
-        if (end == rest.size()) break;
-        rest.remove_prefix(end + 1);
-    }
     entries_.push_back(std::move(made));
+}
+
+void router::on_upgrade(std::string protocol, std::string pattern, upgrade_handler handler) {
+    upgrades_.emplace_back(std::make_shared<const entry>(std::move(protocol), pattern),
+                           std::move(handler));
+}
+
+const upgrade_handler* router::upgrade_of(const server_request& request) const {
+    if (upgrades_.empty() || request.method != "GET") return nullptr;
+    if (!lists(request.header("connection"), "upgrade")) return nullptr;
+    const auto path = decode_segments(request.raw_path);
+    if (!path) return nullptr;
+    for (const auto& [where, handler] : upgrades_) {
+        if (where->matches(*path) && lists(request.header("upgrade"), where->method)) {
+            return &handler;
+        }
+    }
+    return nullptr;
 }
 
 void router::on_miss(std::string prefix, miss_handler handler) {

@@ -1,5 +1,6 @@
 #include "http/server.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,12 +8,15 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
+#include <boost/beast/core/buffers_to_string.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/status.hpp>
 #include <boost/beast/http/string_body.hpp>
+#include <ctime>
 #include <list>
+#include <utility>
 
 #include "base/log.h"
 #include "base/tcp_connection.h"
@@ -91,8 +95,14 @@ bool fit_for_a_header(std::string_view text) {
     return true;
 }
 
+/// "Sat, 21 Nov 2026 09:23:00 GMT" (RFC 9110 5.6.7)
+std::string http_date(wall_time when) {
+    const auto whole = std::chrono::floor<seconds>(when).time_since_epoch().count();
+    return fmt::format("{:%a, %d %b %Y %H:%M:%S} GMT", fmt::gmtime(std::time_t{whole}));
+}
+
 /// Status line, headers and the empty line.
-std::string head_of(const server_reply& reply, bool keep_alive) {
+std::string head_of(const server_reply& reply, std::string_view connection, wall_time now) {
     const auto reason = beast::http::obsolete_reason(
         beast::http::int_to_status(static_cast<unsigned>(reply.status)));
     auto out = fmt::format("HTTP/1.1 {} {}\r\n", reply.status, std::string_view(reason));
@@ -108,7 +118,9 @@ std::string head_of(const server_reply& reply, bool keep_alive) {
         }
         out += name + ": " + value + "\r\n";
     }
-    return out + (keep_alive ? "\r\n" : "Connection: close\r\n\r\n");
+    out += "Date: " + http_date(now) + "\r\n";
+    if (!connection.empty()) out += fmt::format("Connection: {}\r\n", connection);
+    return out + "\r\n";
 }
 
 /// What the parser's refusal means for the client; 0: there is nobody to answer.
@@ -137,6 +149,8 @@ struct reading {
     /// For `refused`: what to answer before closing.
     server_reply reply;
     bool keep_alive = false;
+    /// HTTP/1.0: a connection that stays open must say so (RFC 9112 9.3).
+    bool old_version = false;
 };
 
 reading refuse(int status, std::string_view why) {
@@ -176,6 +190,7 @@ asio::awaitable<reading> read_request(std::shared_ptr<tcp_connection> connection
     reading out;
     out.how = reading::end::request;
     out.keep_alive = parser.keep_alive();
+    out.old_version = head.version() < 11;
     // Taken before the body: what comes as trailers is never seen.
     out.request = to_request(head, std::move(*where), from_loopback);
     const bool asks_first = lower(out.request.header("expect")) == "100-continue";
@@ -217,6 +232,32 @@ asio::awaitable<server_reply> reply_to(const router& routes, server_request requ
     }
     log::error("a request failed inside", {{"request", what}, {"error", why}});
     co_return refusal(500, "this is a fault of the server; its log says more");
+}
+
+/// Another protocol's conversation; what it throws ends the connection, not the process.
+asio::awaitable<std::optional<server_reply>> hand_over(const upgrade_handler& handler,
+                                                       std::shared_ptr<upgrade> over) {
+    std::optional<server_reply> refused;
+    std::exception_ptr thrown;
+    auto connection = over->connection;
+    try {
+        refused = co_await handler(std::move(over));
+    } catch (...) {
+        thrown = std::current_exception();
+    }
+    const auto cancellation = co_await asio::this_coro::cancellation_state;
+    if (!thrown) co_return refused;
+    if (cancellation.cancelled() != asio::cancellation_type::none) std::rethrow_exception(thrown);
+    std::string why = "unknown exception";
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const std::exception& e) {
+        why = e.what();
+    } catch (...) {
+    }
+    log::error("a conversation failed inside", {{"error", why}});
+    connection->close();
+    co_return std::nullopt;
 }
 
 /// Says that nothing more will come and reads away what the client still sends, so that the answer
@@ -268,6 +309,8 @@ struct server::state : std::enable_shared_from_this<server::state> {
         bool idle = true;
         bool answering = false;
         bool closed = false;
+        /// Taken over by another protocol, which has limits of its own.
+        bool upgraded = false;
     };
 
     state(asio::any_io_executor executor_, clock& time_, server_options options_,
@@ -287,6 +330,7 @@ struct server::state : std::enable_shared_from_this<server::state> {
     asio::ip::tcp::acceptor acceptor;
     std::optional<tls_files> tls;
     std::list<session> sessions;
+    std::size_t upgraded = 0;  ///< of the sessions
     bool stopping = false;
 
     /// Takes a session off the list however its coroutine ends.
@@ -299,7 +343,17 @@ struct server::state : std::enable_shared_from_this<server::state> {
         }
         listed(const listed&) = delete;
         listed& operator=(const listed&) = delete;
-        ~listed() { owner.sessions.erase(at); }
+        ~listed() {
+            stays_http();
+            owner.sessions.erase(at);
+        }
+        void goes_over() {
+            at->upgraded = true;
+            ++owner.upgraded;
+        }
+        void stays_http() {
+            if (std::exchange(at->upgraded, false)) --owner.upgraded;
+        }
     };
 
     void close_idle() {
@@ -311,7 +365,8 @@ struct server::state : std::enable_shared_from_this<server::state> {
     /// goes. Who keeps connections open without a request does not shut out the others (nor
     /// probes).
     bool make_room() {
-        if (sessions.size() < static_cast<std::size_t>(options.max_connections)) return true;
+        const auto own = sessions.size() - upgraded;
+        if (own < static_cast<std::size_t>(options.max_connections)) return true;
         const auto oldest = std::ranges::find_if(
             sessions, [](const session& each) { return !each.answering && !each.closed; });
         if (oldest == sessions.end()) return false;
@@ -325,9 +380,8 @@ struct server::state : std::enable_shared_from_this<server::state> {
                                        std::shared_ptr<tcp_connection> connection);
 };
 
-/// One connection: requests one after the other, in order, until either side has enough. An answer
-/// that takes the connection over (WebSocket, SSE) would leave the loop where the reply is written,
-/// with `connection` and `buffer`.
+/// One connection: requests one after the other, in order, until either side has enough, or until
+/// another protocol takes it over.
 asio::awaitable<void> server::state::serve(std::shared_ptr<state> own,
                                            std::shared_ptr<tcp_connection> connection) {
     listed entry(*own, connection);
@@ -354,11 +408,28 @@ asio::awaitable<void> server::state::serve(std::shared_ptr<state> own,
         const bool head_only = read.request.method == "HEAD";
         if (read.how == reading::end::request) {
             connection->no_deadline();
-            reply = co_await reply_to(own->routes, std::move(read.request));
+            const auto* handler =
+                read.old_version ? nullptr : own->routes.upgrade_of(read.request);
+            if (handler != nullptr) {
+                entry.goes_over();
+                auto over = std::make_shared<upgrade>();
+                over->request = std::move(read.request);
+                over->connection = connection;
+                over->early = beast::buffers_to_string(buffer.data());
+                buffer.clear();
+                buffer.shrink_to_fit();
+                auto refused = co_await hand_over(*handler, std::move(over));
+                if (!refused) break;
+                entry.stays_http();
+                reply = std::move(*refused);
+            } else {
+                reply = co_await reply_to(own->routes, std::move(read.request));
+            }
             keep_alive = keep_alive && !own->stopping;
         }
         connection->close_at(std::chrono::steady_clock::now() + own->options.request_timeout);
-        auto head = head_of(reply, keep_alive);
+        const char* stays = read.old_version ? "keep-alive" : "";
+        auto head = head_of(reply, keep_alive ? stays : "close", own->time.wall());
         const bool bodiless = head_only || reply.status == 204 || reply.status == 304;
         if (bodiless) reply.body.clear();
         const auto failure = co_await send_text(connection, std::move(head), std::move(reply.body));

@@ -16,6 +16,10 @@
 #include "base/result.h"
 #include "base/task_group.h"
 
+namespace esi {
+class tcp_connection;
+}
+
 namespace esi::http {
 
 struct server_request {
@@ -50,6 +54,18 @@ struct server_reply {
 
 using route_handler = std::function<asio::awaitable<server_reply>(server_request)>;
 
+/// A request that asks for another protocol on its connection (RFC 9110 7.8), and the connection.
+struct upgrade {
+    server_request request;
+    std::shared_ptr<tcp_connection> connection;
+    /// What came behind the request.
+    std::string early;
+};
+/// Holds the whole conversation, from the answer 101 to its end; the server then closes the
+/// connection. With a reply: nothing was sent, and the connection goes on with that answer.
+using upgrade_handler =
+    std::function<asio::awaitable<std::optional<server_reply>>(std::shared_ptr<upgrade>)>;
+
 /// Routes by exact segments and {variables}. HEAD is answered by GET without the body.
 class router {
 public:
@@ -64,9 +80,16 @@ public:
 
     asio::awaitable<server_reply> answer(server_request request) const;
 
+    /// GET of this path with "Upgrade: `protocol`" (lower case) goes to `handler`, without counting
+    /// as a connection of the server's own. Everything else there goes to the routes.
+    void on_upgrade(std::string protocol, std::string pattern, upgrade_handler handler);
+    /// Null when the request asks for no upgrade, or for one that nobody offers here.
+    const upgrade_handler* upgrade_of(const server_request& request) const;
+
 private:
     struct entry;
     std::vector<std::shared_ptr<const entry>> entries_;
+    std::vector<std::pair<std::shared_ptr<const entry>, upgrade_handler>> upgrades_;
     std::vector<std::pair<std::string, miss_handler>> misses_;
 };
 

@@ -9,6 +9,7 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
+#include <regex>
 #include <stdexcept>
 
 namespace esi::http {
@@ -121,11 +122,39 @@ protected:
     std::unique_ptr<server> own;
 };
 
+/// The one header Date is made "Date: now".
+std::string dated(const std::string& heard) {
+    static const std::regex date(
+        "\r\nDate: (Mon|Tue|Wed|Thu|Fri|Sat|Sun), [0-9]{2} [A-Z][a-z]{2} 2[0-9]{3} "
+        "[0-9]{2}:[0-9]{2}:[0-9]{2} GMT\r\n");
+    return std::regex_replace(heard, date, "\r\nDate: now\r\n");
+}
+
 TEST_F(http_server, answers_with_length_and_type) {
     start();
-    EXPECT_EQ(say("GET /show?a=b HTTP/1.1\r\nHost: h\r\nX: y\r\n\r\n"),
-              "HTTP/1.1 200 OK\r\nContent-Length: 32\r\nContent-Type: text/plain\r\n\r\n"
+    EXPECT_EQ(dated(say("GET /show?a=b HTTP/1.1\r\nHost: h\r\nX: y\r\n\r\n")),
+              "HTTP/1.1 200 OK\r\nContent-Length: 32\r\nContent-Type: text/plain\r\n"
+              "Date: now\r\n\r\n"
               "GET /show a=b x=y body= loopback");
+}
+
+TEST_F(http_server, says_to_old_clients_whether_the_connection_stays) {
+    start();
+    const struct {
+        const char* text;
+        const char* connection;
+    } table[] = {
+        {"GET /show HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", "Connection: keep-alive\r\n"},
+        {"GET /show HTTP/1.0\r\n\r\n", "Connection: close\r\n"},
+        {"GET /show HTTP/1.1\r\nHost: h\r\n\r\n", ""},
+        {"GET /show HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", "Connection: close\r\n"},
+    };
+    for (const auto& row : table) {
+        const auto heard = dated(say(row.text));
+        EXPECT_NE(heard.find(std::string("Date: now\r\n") + row.connection + "\r\n"),
+                  std::string::npos)
+            << row.text << " -> " << heard;
+    }
 }
 
 TEST_F(http_server, reads_a_request_cut_at_every_byte) {
@@ -164,7 +193,7 @@ TEST_F(http_server, head_has_the_length_and_no_body) {
     EXPECT_TRUE(heard.starts_with("HTTP/1.1 200 OK\r\nContent-Length: 28\r\n")) << heard;
     EXPECT_TRUE(heard.ends_with("\r\n\r\n"));
     const auto empty = say("DELETE /nothing HTTP/1.1\r\nHost: h\r\n\r\n");
-    EXPECT_EQ(empty, "HTTP/1.1 204 No Content\r\n\r\n");
+    EXPECT_EQ(dated(empty), "HTTP/1.1 204 No Content\r\nDate: now\r\n\r\n");
 }
 
 TEST_F(http_server, refuses_what_could_be_read_in_two_ways) {

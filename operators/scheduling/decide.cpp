@@ -375,9 +375,9 @@ private:
             status_.state = states::completed;
             status_.waiting_for.clear();
             auto text = counts.summary + " jobs ended well";
-            set("Progressing", false, "Completed", text);
             set("Completed", true, counts.failed == 0 ? "AllSucceeded" : "SomeFailed", text);
             if (plan_.release_on_completion) return begin_release(why::completed);
+            set("Progressing", false, "Completed", text);
         } else {
             status_.state = all_started ? states::awaiting_completion : states::confirmation;
             set("Progressing", true, all_started ? "AwaitingCompletion" : "WaitingToStart",

@@ -61,6 +61,18 @@ result<controller::outcome> tried_again(error why) {
 
 struct scheduling_operator::interfaces {
     legacy::routes legacy;
+    legacy::stomp_topics stomp;
+
+    interfaces(legacy::sources from, legacy::stomp_sources topics, const operator_options& options)
+        : legacy(from, options.legacy_namespace, options.legacy_open),
+          stomp(shown_by(std::move(topics)), options.legacy_namespace, options.legacy_open,
+                options.stomp) {}
+
+private:
+    legacy::stomp_sources shown_by(legacy::stomp_sources topics) const {
+        topics.shown = [this](const model::testbed& of) { return legacy.shown(of); };
+        return topics;
+    }
 };
 
 void operator_options::add_to(CLI::App& app) {
@@ -72,6 +84,7 @@ void operator_options::add_to(CLI::App& app) {
                    "namespace that /external and /scheduler speak of")
         ->envname("ESI_LEGACY_NAMESPACE")
         ->capture_default_str();
+    stomp.add_to(app);
 }
 
 scheduling_operator::scheduling_operator(controller::environment& in, operator_options options)
@@ -107,11 +120,14 @@ scheduling_operator::scheduling_operator(controller::environment& in, operator_o
                      [this] { return testbeds_.items().version(); });
     gate_.watch_kind(std::string(types::batchjob.kind), [this] { return jobs_.items().version(); });
     wire_wake_ups();
-    interfaces_ = std::make_unique<interfaces>(interfaces{
-        legacy::routes(legacy::sources{in.open_api, in.time, testbeds_.items(), jobs_.items(),
-                                       schedulings_.items(), pods_.items()},
-                       options_.legacy_namespace, options_.legacy_open)});
+    interfaces_ = std::make_unique<interfaces>(
+        legacy::sources{in.open_api, in.time, testbeds_.items(), jobs_.items(),
+                        schedulings_.items(), pods_.items()},
+        legacy::stomp_sources{in.executor, in.time, in.numbers, testbeds_.items(), jobs_.items(),
+                              schedulings_.items(), nullptr},
+        options_);
     interfaces_->legacy.add_to(in.routes);
+    interfaces_->stomp.add_to(in.routes);
 }
 
 scheduling_operator::~scheduling_operator() = default;
@@ -136,6 +152,7 @@ asio::awaitable<void> scheduling_operator::stop(steady_time deadline) {
     co_await reconciler_.stop(deadline);
     co_await testbed_orphans_.stop(deadline);
     co_await job_orphans_.stop(deadline);
+    co_await interfaces_->stomp.stop(deadline);
 }
 
 // --- wake-ups: what may matter to whom; each looks at everything anew ---

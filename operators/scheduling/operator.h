@@ -1,5 +1,5 @@
 // The scheduling operator: drives Schedulings to the end, releases orphans, serves the original's
-// REST. Owned by the process (controller/process.h); observes through four caches, decides with
+// REST and STOMP. Owned by the process (controller/process.h); observes through four caches, decides with
 // scheduling/decide.h, acts through scheduling/act.h. Memory is never the truth: everything is read
 // anew from the objects.
 #pragma once
@@ -11,6 +11,7 @@
 #include "controller/process.h"
 #include "controller/write_gate.h"
 #include "scheduling/act.h"
+#include "scheduling/interface/legacy/stomp.h"
 
 namespace esi::scheduling {
 
@@ -20,6 +21,7 @@ struct operator_options {
     bool legacy_open = false;
     /// The one namespace that the original's interface speaks of.
     std::string legacy_namespace = "default";
+    legacy::stomp_options stomp;
 
     void add_to(CLI::App& app);
 };

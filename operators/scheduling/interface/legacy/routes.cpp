@@ -136,7 +136,6 @@ routes::reply routes::miss(const request& from, const std::vector<std::string>& 
     std::string allow;
     for (const auto& method : allowed) {
         if (method == "OPTIONS" || method == "HEAD") continue;
-        if (from.raw_path == "/external/jobs/" && method == "PUT") continue;
         allow += (allow.empty() ? "" : ", ") + method;
     }
     auto out = refused(from, allow.empty() ? 404 : 405);
@@ -366,9 +365,13 @@ asio::awaitable<routes::reply> routes::delete_scheduling(request from) {
                                           kube::preconditions(was.metadata.uid));
     if (!done) {
         const auto code = done.error().code;
-        if (code == errc::not_found || code == errc::conflict) co_return reply(304, "", "");
-        co_return refused(from, done.error());
+        if (code != errc::not_found && code != errc::conflict) {
+            co_return refused(from, done.error());
+        }
+        co_await seen_to_go(name, was.metadata.uid);
+        co_return reply(304, "", "");
     }
+    co_await seen_to_go(name, was.metadata.uid);
     co_return ok(external(was));
 }
 
@@ -395,6 +398,15 @@ asio::awaitable<bool> routes::gone(model::object_key name, std::string uid) {
 asio::awaitable<void> routes::seen(std::function<std::string()> shown, std::string version) {
     const auto deadline = from_.time.now() + seconds(1);
     while (!model::version_at_least(shown(), version) && from_.time.now() < deadline) {
+        co_await from_.time.sleep_for(milliseconds(2));
+    }
+}
+
+asio::awaitable<void> routes::seen_to_go(model::object_key name, std::string uid) {
+    const auto deadline = from_.time.now() + seconds(1);
+    while (from_.time.now() < deadline) {
+        auto cached = from_.schedulings.find(name);
+        if (!cached || cached->metadata.uid != uid || cached->metadata.deleting()) co_return;
         co_await from_.time.sleep_for(milliseconds(2));
     }
 }

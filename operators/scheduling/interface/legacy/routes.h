@@ -34,6 +34,8 @@ public:
 
     /// Adds all rows; `this` must stay where it is from then on.
     void add_to(http::router& router);
+    /// A Testbed with its slots, also where its status leaves them out.
+    ordered_json shown(const model::testbed& of) const;
 
 private:
     using reply = http::server_reply;
@@ -60,9 +62,10 @@ private:
     asio::awaitable<bool> gone(model::object_key key, std::string uid);
     /// Waits (at most a second) until the cache shows the write, so that the next GET does.
     asio::awaitable<void> seen(std::function<std::string()> shown, std::string version);
+    /// The same for a deletion: until the object of `uid` has gone or is shown as going.
+    asio::awaitable<void> seen_to_go(model::object_key key, std::string uid);
 
     model::object_key key(const request& from) const;
-    ordered_json shown(const model::testbed& of) const;
     reply ok(const ordered_json& body) const;
     reply refused(const request& from, int status,
                   const std::vector<std::string>& messages = {}) const;

@@ -263,6 +263,8 @@ TEST_F(legacy_rest, headers_are_the_recorded_ones) {
     EXPECT_EQ(header(ask("DELETE", "/external/schedulings"), "Allow"), "POST, GET");
     EXPECT_EQ(header(ask("POST", "/external/testbeds", "{}"), "Allow"), "GET");
     EXPECT_EQ(header(ask("PUT", "/external/jobs", "{}"), "Allow"), "GET");
+    EXPECT_EQ(header(ask("POST", "/external/jobs/", "{}"), "Allow"), "GET, PUT");
+    EXPECT_EQ(header(ask("PATCH", "/external/schedulings/s/", "{}"), "Allow"), "GET, DELETE");
     auto options = ask("OPTIONS", "/external/schedulings");
     EXPECT_EQ(header(options, "Allow"), "POST,GET,HEAD,OPTIONS");
     EXPECT_EQ(header(options, "Accept-Patch"), "");
@@ -329,6 +331,29 @@ TEST_F(legacy_rest, delete_answers_the_object_as_it_was) {
         reply.body,
         R"({"name":"s","state":null,"jobStatus":[],"testBed":"t","queue":["a"],"slots":null})");
     EXPECT_FALSE(server.objects.contains(base + "/schedulings/s"));
+}
+
+/// The watch tells 20 ms after the API server.
+asio::awaitable<void> erase_later(virtual_clock& time, kube::store<model::scheduling>& from) {
+    co_await time.sleep_for(milliseconds(20));
+    from.erase({"default", "s"});
+}
+
+TEST_F(legacy_rest, who_reads_after_a_delete_does_not_see_the_object_again) {
+    store_scheduling("s");
+    const auto began = time.now();
+    asio::co_spawn(loop, erase_later(time, schedulings), [](std::exception_ptr) {});
+    EXPECT_EQ(ask("DELETE", "/external/schedulings/s").status, 200);
+    EXPECT_EQ(ask("GET", "/external/schedulings/s").status, 404);
+    EXPECT_LT(time.now() - began, milliseconds(100));
+}
+
+TEST_F(legacy_rest, a_delete_waits_a_second_at_most_for_the_cache) {
+    store_scheduling("s");
+    const auto began = time.now();
+    EXPECT_EQ(ask("DELETE", "/external/schedulings/s").status, 200);
+    EXPECT_GE(time.now() - began, seconds(1));
+    EXPECT_LT(time.now() - began, milliseconds(1100));
 }
 
 TEST_F(legacy_rest, put_replaces_the_whole_map_of_notes) {
