@@ -9,6 +9,7 @@
 #include "kube/resource.h"
 #include "model/json.h"
 #include "model/names.h"
+#include "testbed/original_error.h"
 
 namespace esi::testbed {
 
@@ -18,57 +19,42 @@ namespace types = kube::types;
 
 namespace {
 
-/// "2026-11-21T09:23:01.879+00:00", as the original writes it.
-std::string show_time(wall_time when) {
-    const auto whole = std::chrono::floor<std::chrono::seconds>(when);
-    const auto rest = std::chrono::duration_cast<milliseconds>(when - whole).count();
-    auto text = model::timestamp{when}.whole_seconds();
-    if (!text.empty() && text.back() == 'Z') text.pop_back();
-    return fmt::format("{}.{:03}+00:00", text, rest);
+using reply = http::server_reply;
+using request = http::server_request;
+using answer = asio::awaitable<reply> (*)(std::shared_ptr<const debug_endpoints>, request);
+
+reply refused(const debug_endpoints& at, const request& asked, int status,
+              const std::vector<std::string>& messages) {
+    return original_error(asked, status, at.time.wall(), messages);
 }
 
-struct endpoints {
-    controller::environment& around;
-    const caches_of_testbeds& seen;
-    std::string legacy_namespace;
+reply list_of(const std::vector<std::string>& of) {
+    return {200, "application/json", json(of).dump()};
+}
 
-    http::server_reply error(int status, std::string_view name, std::string_view path,
-                             std::string_view message) const {
-        json body = {{"timestamp", show_time(around.time.wall())},
-                     {"status", status},
-                     {"error", name},
-                     {"path", path},
-                     {"message", message}};
-        return {status, "application/json",
-                body.dump(-1, ' ', false, json::error_handler_t::replace)};
-    }
+/// A whole number from 1; 0 for anything else.
+int read_count(const std::string& text) {
+    int out = 0;
+    const auto* end = text.data() + text.size();
+    auto [at, code] = std::from_chars(text.data(), end, out);
+    return code != std::errc() || at != end || out < 1 ? 0 : out;
+}
 
-    asio::awaitable<http::server_reply> set_up_nodes(http::server_request request) const;
-    asio::awaitable<http::server_reply> reset_jobs(http::server_request request) const;
-};
-
-asio::awaitable<http::server_reply> endpoints::set_up_nodes(http::server_request request) const {
-    const std::string path = "/debug/node-set-up";
-    const auto name = request.parameter("name");
-    const auto count_text = request.parameter("count");
-    int count = 0;
-    if (count_text) {
-        const auto* end = count_text->data() + count_text->size();
-        auto [at, code] = std::from_chars(count_text->data(), end, count);
-        if (code != std::errc() || at != end) count = 0;
-    }
-    if (!name || !count_text || count < 1) {
-        co_return error(400, "Bad Request", path, "name and count (from 1) are needed");
-    }
-    auto testbed = seen.find_testbed({legacy_namespace, *name});
+asio::awaitable<reply> set_up_nodes(std::shared_ptr<const debug_endpoints> at, request asked) {
+    const auto name = asked.parameter("name");
+    const auto count = read_count(asked.parameter("count").value_or(""));
+    if (!name || count == 0)
+        co_return refused(*at, asked, 400, {"name and count (from 1) are needed"});
+    auto testbed = at->seen.find_testbed({at->legacy_namespace, *name});
     if (!testbed) {
-        co_return error(404, "Not Found", path, "no such Testbed in namespace " + legacy_namespace);
+        co_return refused(*at, asked, 404,
+                          {"no such Testbed in namespace " + at->legacy_namespace});
     }
-    const auto choice = choose_nodes(*testbed, seen.all_nodes(), count);
+    const auto choice = choose_nodes(*testbed, at->seen.all_nodes(), count);
     if (choice.names.empty()) {
-        co_return error(
-            400, "Bad Request", path,
-            fmt::format("{} nodes have the room, {} are wanted", choice.fitting, count));
+        co_return refused(
+            *at, asked, 400,
+            {fmt::format("{} nodes have the room, {} are wanted", choice.fitting, count)});
     }
     for (const auto& change : choice.changes) {
         const auto& meta = change.node->metadata;
@@ -76,64 +62,76 @@ asio::awaitable<http::server_reply> endpoints::set_up_nodes(http::server_request
         auto body = kube::guarded(
             {{"metadata", {{"labels", {{testbed->spec.node_label, std::move(value)}}}}}}, meta.uid,
             "");
-        auto done =
-            co_await around.api.patch(types::node, "", meta.name, kube::patch_kind::merge, body);
+        auto done = co_await at->api.patch(types::node, "", meta.name, kube::patch_kind::merge,
+                                           std::move(body));
         if (!done) {
-            // Only the leader writes; and who was not answered may ask again.
-            if (done.error().transient()) {
-                co_return error(503, "Service Unavailable", path, done.error().text);
-            }
-            co_return error(401, "Unauthorized", path, done.error().text);
+            const auto why = "node " + meta.name + ": " + done.error().text;
+            co_return refused(*at, asked, done.error().transient() ? 503 : 401, {why});
         }
         log::info("node labelled",
                   {{"node", meta.name}, {"testbed", testbed->metadata.key().text()}});
     }
-    co_return http::server_reply(200, "application/json", json(choice.names).dump());
+    co_return list_of(choice.names);
 }
 
-asio::awaitable<http::server_reply> endpoints::reset_jobs(http::server_request request) const {
-    const auto all = request.parameter("allNamespaces").value_or("false");
+bool has_failed(const model::batchjob& job) {
+    return job.status.state == model::job_state::failed ||
+           job.status.state == model::job_state::failed_submission;
+}
+
+asio::awaitable<reply> reset_jobs(std::shared_ptr<const debug_endpoints> at, request asked) {
+    const auto all = asked.parameter("allNamespaces").value_or("false");
     if (all != "true" && all != "false") {
-        co_return error(400, "Bad Request", "/debug/reset-all-jobs",
-                        "allNamespaces is true or false");
+        co_return refused(*at, asked, 400, {"allNamespaces is true or false"});
     }
-    const auto stamp = model::timestamp{around.time.wall()}.micro();
-    json done = json::array();
-    for (const auto& job : seen.jobs()) {
+    const auto stamp = model::timestamp{at->time.wall()}.micro();
+    std::vector<std::string> done;
+    std::vector<std::string> trouble;
+    bool unanswered = false;
+    for (const auto& job : at->seen.jobs()) {
         const auto& meta = job->metadata;
-        if (all == "false" && meta.namespace_ != legacy_namespace) continue;
-        if (job->status.state != model::job_state::failed &&
-            job->status.state != model::job_state::failed_submission) {
-            continue;
-        }
+        if (all == "false" && meta.namespace_ != at->legacy_namespace) continue;
+        if (!has_failed(*job) || meta.deleting()) continue;
         auto body =
             kube::guarded({{"metadata", {{"annotations", {{names::reset, stamp}}}}}}, meta.uid, "");
-        auto answer = co_await around.api.patch(types::batchjob, meta.namespace_, meta.name,
-                                                kube::patch_kind::merge, body);
-        if (!answer && answer.error().code == errc::not_leader) {
-            co_return error(503, "Service Unavailable", "/debug/reset-all-jobs",
-                            answer.error().text);
-        }
-        if (!answer) {
-            log::warn("job not reset", {{"job", meta.key().text()}, {"why", answer.error().text}});
+        auto written = co_await at->api.patch(types::batchjob, meta.namespace_, meta.name,
+                                              kube::patch_kind::merge, std::move(body));
+        if (written) {
+            done.push_back(meta.name);
             continue;
         }
-        done.push_back(meta.name);
+        const auto& why = written.error();
+        // Gone, or another object by now.
+        if (why.code == errc::not_found || why.code == errc::conflict) continue;
+        unanswered = unanswered || why.transient();
+        trouble.push_back("job " + meta.key().text() + ": " + why.text);
+        if (unanswered) break;
     }
-    co_return http::server_reply(200, "application/json", done.dump());
+    if (trouble.empty()) co_return list_of(done);
+    for (const auto& name : done) trouble.push_back("job " + name + " was reset");
+    co_return refused(*at, asked, unanswered ? 503 : 401, trouble);
+}
+
+asio::awaitable<reply> at_once(reply out) { co_return out; }
+
+void add(http::router& routes, const std::string& path, std::shared_ptr<const debug_endpoints> at,
+         answer how) {
+    routes.add("GET", path, [at = std::move(at), how](request asked) {
+        if (at->open || asked.peer_is_loopback) return how(at, std::move(asked));
+        return at_once(refused(*at, asked, 403,
+                               {"/debug has no authentication and answers loopback only; "
+                                "--legacy-open opens it"}));
+    });
 }
 
 }  // namespace
 
-void add_debug_routes(http::router& routes, controller::environment& around,
-                      const caches_of_testbeds& seen, std::string legacy_namespace) {
-    auto shared = std::make_shared<const endpoints>(around, seen, std::move(legacy_namespace));
-    routes.add("GET", "/debug/node-set-up", [shared](http::server_request request) {
-        return shared->set_up_nodes(std::move(request));
-    });
-    routes.add("GET", "/debug/reset-all-jobs", [shared](http::server_request request) {
-        return shared->reset_jobs(std::move(request));
-    });
+void add_debug_routes(http::router& routes, debug_endpoints with) {
+    auto shared = std::make_shared<const debug_endpoints>(std::move(with));
+    for (std::string slash : {"", "/"}) {
+        add(routes, "/debug/node-set-up" + slash, shared, set_up_nodes);
+        add(routes, "/debug/reset-all-jobs" + slash, shared, reset_jobs);
+    }
 }
 
 }  // namespace esi::testbed

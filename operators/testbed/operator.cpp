@@ -7,6 +7,7 @@
 #include "model/names.h"
 #include "testbed/debug.h"
 #include "testbed/extender.h"
+#include "testbed/original_error.h"
 
 namespace esi::testbed {
 
@@ -18,9 +19,9 @@ namespace {
 constexpr milliseconds own_writes_pause{20};
 
 asio::awaitable<http::server_reply> answer_extender(result<std::string> (*verb)(std::string_view),
-                                                    http::server_request request) {
+                                                    clock& time, http::server_request request) {
     auto answer = verb(request.body);
-    if (!answer) co_return http::problem(400, "Bad Request", answer.error().text);
+    if (!answer) co_return original_error(request, 400, time.wall(), {answer.error().text});
     co_return http::server_reply(200, "application/json", std::move(*answer));
 }
 
@@ -45,6 +46,9 @@ void settings::add_to(CLI::App& app) {
                    "Namespace in which the original's /debug endpoints look for names")
         ->envname("ESI_LEGACY_NAMESPACE")
         ->capture_default_str();
+    app.add_flag("--legacy-open", legacy_open,
+                 "Serve /debug (no authentication) also to peers that are not loopback")
+        ->envname("ESI_LEGACY_OPEN");
 }
 
 testbed_operator::testbed_operator(controller::environment& around, settings chosen)
@@ -212,14 +216,22 @@ asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::
 
 void testbed_operator::add_routes() {
     auto& routes = around_.routes;
-    routes.add("POST", "/extender/filter", [](http::server_request request) {
-        return answer_extender(answer_filter, std::move(request));
+    auto& time = around_.time;
+    routes.add("POST", "/extender/filter", [&time](http::server_request request) {
+        return answer_extender(answer_filter, time, std::move(request));
     });
-    routes.add("POST", "/extender/preemption", [](http::server_request request) {
-        return answer_extender(answer_preemption, std::move(request));
+    routes.add("POST", "/extender/preemption", [&time](http::server_request request) {
+        return answer_extender(answer_preemption, time, std::move(request));
     });
+    for (const char* prefix : {"/extender", "/debug"}) {
+        routes.on_miss(prefix, [&time](const http::server_request& request,
+                                       const std::vector<std::string>& allowed) {
+            return original_miss(request, allowed, time.wall());
+        });
+    }
     if (around_.options.enable_debug_endpoints) {
-        add_debug_routes(routes, around_, caches_, settings_.legacy_namespace);
+        add_debug_routes(routes, {time, around_.open_api, caches_, settings_.legacy_namespace,
+                                  settings_.legacy_open});
     }
 }
 
