@@ -9,7 +9,7 @@ import pathlib
 import sys
 import xml.etree.ElementTree as tree
 
-EXPECTED = ("unit.xml", "simulation.xml", "launcher.json", "scenarios.xml")
+EXPECTED = ("unit.xml", "simulation.xml", "colocation.xml", "launcher.json", "scenarios.xml")
 
 
 def count_go(path: pathlib.Path) -> tuple[int, int, int]:

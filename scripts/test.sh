@@ -31,7 +31,7 @@ launcher_tests() {
     local go
     go=$(integration-tests/cluster/go.sh) || return 1
     (cd integration-tests/cluster &&
-        CGO_ENABLED=0 GOTOOLCHAIN=local "$go" test -trimpath -buildvcs=false -json ./launcher ./sparkstub) \
+        CGO_ENABLED=0 GOTOOLCHAIN=local "$go" test -trimpath -buildvcs=false -json ./launcher ./sparkstub ./flinkstub) \
         >"$results/launcher.json"
 }
 
@@ -39,6 +39,8 @@ step "setup" scripts/setup.sh || exit 1
 step "build the operators" scripts/build.sh release || exit 1
 step "unit tests" unit_tests
 step "simulation: virtual time, every fault" scripts/simulate.sh "$PWD/$results/simulation.xml"
+step "unit tests of the example scheduler" \
+    examples/schedulers/colocation/tests/run.sh --junit-xml="$PWD/$results/colocation.xml"
 if step "build the control plane (minutes, once)" integration-tests/cluster/build.sh; then
     step "unit tests of the control plane's launcher" launcher_tests
     step "scenarios on the real control plane" \

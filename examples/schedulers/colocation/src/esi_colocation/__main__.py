@@ -1,0 +1,5 @@
+import sys
+
+from esi_colocation.main import program
+
+sys.exit(program())

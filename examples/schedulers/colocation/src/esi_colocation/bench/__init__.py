@@ -1,0 +1,1 @@
+"""A model of interference, an ESI simulated around it in virtual time, and the benchmark on both."""

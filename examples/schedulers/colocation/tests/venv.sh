@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Prints the path of a Python in which this package is installed (its sources as they are here); makes
+# it once, in the user's cache folder, under a name that changes with what is installed.
+set -euo pipefail
+here=$(cd "$(dirname "$0")/.." && pwd)
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/esi
+key=$({ python3 --version; echo "$here"; cat "$here/pyproject.toml" "$here/tests/requirements.txt"; } | sha256sum | cut -c1-16)
+venv=$cache/colocation-$key
+if [[ ! -e $venv/ready ]]; then
+    echo "colocation: installing it into $venv" >&2
+    mkdir -p "$cache"
+    exec 9>"$venv.lock"
+    flock 9
+    if [[ ! -e $venv/ready ]]; then
+        rm -rf "$venv"
+        python3 -m venv "$venv" >&2
+        "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/tests/requirements.txt" >&2
+        "$venv/bin/pip" install --quiet --disable-pip-version-check --editable "$here" >&2
+        touch "$venv/ready"
+    fi
+fi
+echo "$venv/bin/python"
