@@ -408,8 +408,7 @@ asio::awaitable<void> server::state::serve(std::shared_ptr<state> own,
         const bool head_only = read.request.method == "HEAD";
         if (read.how == reading::end::request) {
             connection->no_deadline();
-            const auto* handler =
-                read.old_version ? nullptr : own->routes.upgrade_of(read.request);
+            const auto* handler = read.old_version ? nullptr : own->routes.upgrade_of(read.request);
             if (handler != nullptr) {
                 entry.goes_over();
                 auto over = std::make_shared<upgrade>();

@@ -92,9 +92,9 @@ public:
                     asio::async_write(
                         connection, from,
                         asio::bind_executor(
-                            where, [to = std::move(to), turns = std::move(turns),
-                                    done = std::move(done)](error_code failure,
-                                                            std::size_t count) mutable {
+                            where,
+                            [to = std::move(to), turns = std::move(turns), done = std::move(done)](
+                                error_code failure, std::size_t count) mutable {
                                 turns->give(to->get_executor());
                                 std::move(done)(failure, count);
                             }));
@@ -241,7 +241,8 @@ asio::awaitable<bool> websocket::write(std::vector<parts> messages) {
             const auto size = asio::buffer_size(messages[i]);
             if (together.size() + size > short_bytes) break;
             const frame_head head(size);
-            for (const auto& part : {head.buffer(), messages[i][0], messages[i][1], messages[i][2]}) {
+            for (const auto& part :
+                 {head.buffer(), messages[i][0], messages[i][1], messages[i][2]}) {
                 together.append(static_cast<const char*>(part.data()), part.size());
             }
         }

@@ -4,9 +4,9 @@
 // deflate is never offered: what is sent is made once for many, and memory per client stays small.
 #pragma once
 
+#include <array>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
-#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,8 +42,8 @@ public:
 
     /// The next message, text or binary; nothing when the conversation has ended: see end().
     asio::awaitable<std::optional<std::string>> read();
-    /// Text messages, each out of three parts, which must live until it returns. Short ones are sent
-    /// together: much the cheapest way to send many. False when the conversation has ended.
+    /// Text messages, each out of three parts, which must live until it returns. Short ones are
+    /// sent together: much the cheapest way to send many. False when the conversation has ended.
     using parts = std::array<asio::const_buffer, 3>;
     asio::awaitable<bool> write(std::vector<parts> messages);
     /// Close frame, then the peer's, at most close_time. `reason` is cut to what a frame holds.

@@ -46,8 +46,8 @@ http::websocket::parts parts_of(const outbox::entry& of) {
 
 /// One frame as SockJS sends it.
 std::string sockjs_frame(std::string_view text) {
-    return "a[" +
-           json(std::string(text)).dump(-1, ' ', false, json::error_handler_t::replace) + "]";
+    return "a[" + json(std::string(text)).dump(-1, ' ', false, json::error_handler_t::replace) +
+           "]";
 }
 
 /// The messages of a SockJS client: a list of strings, or one string. Nothing: neither.
@@ -297,8 +297,8 @@ asio::awaitable<void> endpoint::write_all(endpoint& own, shared_client to) {
         texts = {};
         if (to->closing) {
             if (sockjs) {
-                const auto text = fmt::format("c[{},{}]", to->close_code,
-                                              json(to->close_reason).dump());
+                const auto text =
+                    fmt::format("c[{},{}]", to->close_code, json(to->close_reason).dump());
                 co_await wire->write({{asio::buffer(text)}});
             }
             co_await wire->close(to->close_code, to->close_reason);

@@ -150,8 +150,8 @@ TEST_F(stomp_endpoint, a_fault_is_told_then_closed_with_1002) {
 
 TEST_F(stomp_endpoint, beats_and_ends_who_is_silent) {
     start();
-    auto one = come(handshake() +
-                    masked(1, "CONNECT\naccept-version:1.2\nheart-beat:40,40\n\n\0"s));
+    auto one =
+        come(handshake() + masked(1, "CONNECT\naccept-version:1.2\nheart-beat:40,40\n\n\0"s));
     const auto end = "\x88\x19\x03\xeano heart-beat for 80 ms"s;
     EXPECT_TRUE(until([&] { return one->heard.contains(end); })) << one->heard;
     EXPECT_TRUE(one->heard.contains("heart-beat:40,40\n\n\0\x81\x01\n"s)) << one->heard;
@@ -185,10 +185,11 @@ TEST_F(stomp_endpoint, says_1001_at_the_end) {
 
 TEST_F(stomp_endpoint, speaks_in_the_frames_of_sockjs) {
     start(endpoint::framing::sockjs);
-    auto one = come(handshake() +
-                    masked(1, R"(["CONNECT\naccept-version:1.2\nhost:h\n\n\u0000"])"));
+    auto one =
+        come(handshake() + masked(1, R"(["CONNECT\naccept-version:1.2\nhost:h\n\n\u0000"])"));
     const auto end =
-        "\x81\x01o\x81\x35" R"(a["CONNECTED\nversion:1.2\nheart-beat:0,0\n\n\u0000"])"s;
+        "\x81\x01o\x81\x35"
+        R"(a["CONNECTED\nversion:1.2\nheart-beat:0,0\n\n\u0000"])"s;
     EXPECT_TRUE(until([&] { return one->heard.ends_with(end); })) << one->heard;
     one->say(masked(1, "{}"));
     EXPECT_TRUE(until([&] { return one->heard.contains(R"(c[1008,""])"); })) << one->heard;

@@ -9,9 +9,7 @@ namespace esi::stomp {
 
 namespace {
 
-bool is_escaped(std::string_view command) {
-    return command != "CONNECT" && command != "CONNECTED";
-}
+bool is_escaped(std::string_view command) { return command != "CONNECT" && command != "CONNECTED"; }
 
 /// Nothing when there is an escape that the version does not know.
 std::optional<std::string> unescaped(std::string_view text, version spoken) {

@@ -1,5 +1,5 @@
-// What waits to be sent to one client: in order, bounded in messages and bytes. No I/O. Owned by the
-// client's connection.
+// What waits to be sent to one client: in order, bounded in messages and bytes. No I/O. Owned by
+// the client's connection.
 #pragma once
 
 #include <cstddef>

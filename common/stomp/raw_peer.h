@@ -53,13 +53,13 @@ public:
 
 private:
     void read() {
-        socket.async_read_some(
-            asio::buffer(space_), [this](const boost::system::error_code& failure, std::size_t n) {
-                if (failure == asio::error::operation_aborted) return;
-                heard.append(space_.data(), n);
-                closed = static_cast<bool>(failure);
-                if (!closed) read();
-            });
+        socket.async_read_some(asio::buffer(space_),
+                               [this](const boost::system::error_code& failure, std::size_t n) {
+                                   if (failure == asio::error::operation_aborted) return;
+                                   heard.append(space_.data(), n);
+                                   closed = static_cast<bool>(failure);
+                                   if (!closed) read();
+                               });
     }
     std::array<char, 4096> space_{};
 };

@@ -91,9 +91,9 @@ std::vector<action> session::tick(steady_time now) {
     } else if (phase_ == phase::connected && hear_every_.count() > 0 &&
                now >= last_heard_ + 2 * hear_every_) {
         phase_ = phase::over;
-        out.emplace_back(todo::close{
-            protocol_fault, "silent",
-            fmt::format("no heart-beat for {} ms", 2 * hear_every_.count())});
+        out.emplace_back(
+            todo::close{protocol_fault, "silent",
+                        fmt::format("no heart-beat for {} ms", 2 * hear_every_.count())});
     } else if (phase_ == phase::connected && send_every_.count() > 0 &&
                now >= last_sent_ + send_every_) {
         last_sent_ = now;
@@ -147,9 +147,9 @@ void session::connect(const frame& got, actions& out) {
     }
     const auto best = best_of(*wanted);
     if (!best) {
-        return refuse("of the versions " + shown(*wanted) +
-                          " none is spoken here; 1.0, 1.1 and 1.2 are",
-                      &got, out);
+        return refuse(
+            "of the versions " + shown(*wanted) + " none is spoken here; 1.0, 1.1 and 1.2 are",
+            &got, out);
     }
     milliseconds can_send{0};
     milliseconds wants{0};
@@ -185,9 +185,9 @@ void session::subscribe(const frame& got, actions& out) {
     if (!id) return refuse("SUBSCRIBE needs an id", &got, out);
     if (!destination) return refuse("SUBSCRIBE needs a destination", &got, out);
     if (id->size() > options_.longest_header || destination->size() > options_.longest_header) {
-        return refuse(fmt::format("id and destination have at most {} bytes each",
-                                  options_.longest_header),
-                      &got, out);
+        return refuse(
+            fmt::format("id and destination have at most {} bytes each", options_.longest_header),
+            &got, out);
     }
     const auto known = subscriptions_.find(*id);
     if (known != subscriptions_.end()) {

@@ -46,13 +46,13 @@ protected:
 
 TEST_F(stomp_session, agrees_on_the_newest_common_version) {
     const std::pair<std::string, std::string> table[] = {
-        {"1.0", "1.0"}, {"1.1", "1.1"}, {"1.2", "1.2"}, {"1.0,1.1,1.2", "1.2"},
-        {"1.2, 1.1", "1.2"}, {"2.0,1.1", "1.1"}};
+        {"1.0", "1.0"},         {"1.1", "1.1"},      {"1.2", "1.2"},
+        {"1.0,1.1,1.2", "1.2"}, {"1.2, 1.1", "1.2"}, {"2.0,1.1", "1.1"}};
     for (const auto& [offered, chosen] : table) {
         session one(options, "s", start);
-        EXPECT_EQ(shown(one.receive("CONNECT\naccept-version:" + offered + "\nhost:h\n\n\0"s,
-                                    start)),
-                  "send CONNECTED\nversion:" + chosen + "\nheart-beat:0,0\n\n\0;"s);
+        EXPECT_EQ(
+            shown(one.receive("CONNECT\naccept-version:" + offered + "\nhost:h\n\n\0"s, start)),
+            "send CONNECTED\nversion:" + chosen + "\nheart-beat:0,0\n\n\0;"s);
     }
 }
 
@@ -108,8 +108,7 @@ TEST_F(stomp_session, says_what_is_wrong_and_ends) {
     EXPECT_EQ(about("SUBSCRIBE\nid:0\ndestination:/topic/jobs\n\n\0"s, false),
               "send ERROR\nmessage:CONNECT has to come first" + end);
     EXPECT_EQ(about("SEND\ndestination:/topic/jobs\n\nhi\0"s),
-              "send ERROR\nmessage:SEND is refused, topics tell of changes and take nothing" +
-                  end);
+              "send ERROR\nmessage:SEND is refused, topics tell of changes and take nothing" + end);
     EXPECT_EQ(about("SEND\nbroken\n\n\0"s), "send ERROR\nmessage:a header has no colon" + end);
     EXPECT_EQ(about("CONNECT\naccept-version:1.2\nheart-beat:x,0\n\n\0"s),
               "send ERROR\nmessage:heart-beat has to be two numbers of milliseconds" + end);

@@ -1,7 +1,7 @@
 // The scheduling operator: drives Schedulings to the end, releases orphans, serves the original's
-// REST and STOMP. Owned by the process (controller/process.h); observes through four caches, decides with
-// scheduling/decide.h, acts through scheduling/act.h. Memory is never the truth: everything is read
-// anew from the objects.
+// REST and STOMP. Owned by the process (controller/process.h); observes through four caches,
+// decides with scheduling/decide.h, acts through scheduling/act.h. Memory is never the truth:
+// everything is read anew from the objects.
 #pragma once
 
 #include <memory>

@@ -53,6 +53,9 @@ configuration configuration_of(const spec& from, std::pair<int, int> version,
     out["kubernetes.operator.job.restart.failed"] = from.restart_from_savepoint ? "true" : "false";
     // Else a finished deployment is put up again once its time to live has passed.
     out["kubernetes.operator.jm-deployment-recovery.enabled"] = "false";
+    // Milliseconds. Flink gives up after 5 minutes without all TaskManagers, the time that their way
+    // into the slots may take; ESI's own time-outs shall be the ones that end it.
+    out.try_emplace("slot.request.timeout", "600000");
     return out;
 }
 

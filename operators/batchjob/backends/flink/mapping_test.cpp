@@ -54,7 +54,8 @@ TEST(flink_mapping, the_originals_job_on_the_gate_path) {
           "taskmanager.numberOfTaskSlots": "1",
           "restart-strategy.type": "none",
           "kubernetes.operator.job.restart.failed": "false",
-          "kubernetes.operator.jm-deployment-recovery.enabled": "false"
+          "kubernetes.operator.jm-deployment-recovery.enabled": "false",
+          "slot.request.timeout": "600000"
         },
         "job": {
           "jarURI": "local:///opt/flink/examples/streaming/WordCount.jar",
@@ -185,7 +186,8 @@ TEST(flink_mapping, savepoints_go_to_configuration_and_job) {
         "taskmanager.numberOfTaskSlots": "1",
         "restart-strategy.type": "none",
         "kubernetes.operator.job.restart.failed": "true",
-        "kubernetes.operator.jm-deployment-recovery.enabled": "false"})"));
+        "kubernetes.operator.jm-deployment-recovery.enabled": "false",
+        "slot.request.timeout": "600000"})"));
 }
 
 TEST(flink_mapping, python_programs_run_in_flinks_python_driver) {

@@ -95,8 +95,9 @@ void stomp_options::add_to(CLI::App& app) {
         ->envname("ESI_STOMP_MAX_SUBSCRIPTIONS")
         ->check(CLI::Range(1, 1'000'000))
         ->capture_default_str();
-    app.add_option("--stomp-queue-bytes", queue_bytes,
-                   "bytes that may wait for one STOMP client; one that reads more slowly is dropped")
+    app.add_option(
+           "--stomp-queue-bytes", queue_bytes,
+           "bytes that may wait for one STOMP client; one that reads more slowly is dropped")
         ->envname("ESI_STOMP_QUEUE_BYTES")
         ->check(CLI::Range(1 << 10, 1 << 30))
         ->capture_default_str();
@@ -128,9 +129,8 @@ stomp_topics::stomp_topics(stomp_sources from, std::string ns, bool open, stomp_
 
 void stomp_topics::add_to(http::router& router) {
     const auto add = [&](const std::string& pattern, const std::function<reply()>& make) {
-        router.add("GET", pattern, [this, make](request from) {
-            return answer(std::move(from), make());
-        });
+        router.add("GET", pattern,
+                   [this, make](request from) { return answer(std::move(from), make()); });
     };
     add("/scheduler", [] { return reply(400, "", "Can \"Upgrade\" only to \"WebSocket\"."); });
     add("/scheduler/info", sockjs_info);
@@ -248,8 +248,7 @@ void stomp_topics::say(std::uint64_t number, std::string_view action, const T& a
     const auto& name = about.metadata.name;
     const auto topic = "/topic/" + std::string(kind_of<T>());
     endpoint_.publish(topic, number, [&] { return body_of(action, name); });
-    endpoint_.publish(topic + "/" + name, number,
-                      [&] { return body_of(action, resource(about)); });
+    endpoint_.publish(topic + "/" + name, number, [&] { return body_of(action, resource(about)); });
 }
 
 // --- the present state ---

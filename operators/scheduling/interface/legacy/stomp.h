@@ -1,6 +1,7 @@
 // WebSocket /scheduler: the Java original's topics over STOMP, and the paths of SockJS beside it.
-// Owned by the operator; every replica serves it out of its own caches, as it does REST. A change is
-// told once it is in the cache, in the order of the watch, each one: nothing is merged or left out.
+// Owned by the operator; every replica serves it out of its own caches, as it does REST. A change
+// is told once it is in the cache, in the order of the watch, each one: nothing is merged or left
+// out.
 #pragma once
 
 #include <cstdint>

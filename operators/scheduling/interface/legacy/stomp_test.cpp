@@ -60,8 +60,8 @@ protected:
         client = std::make_unique<stomp::raw_peer>(
             loop, server->port(),
             stomp::handshake() + stomp::masked(1, "CONNECT\naccept-version:1.2\n\n\0"s) +
-                stomp::masked(1, "SUBSCRIBE\nid:0\ndestination:" + destination +
-                                     "\nreceipt:r\n\n\0"s));
+                stomp::masked(
+                    1, "SUBSCRIBE\nid:0\ndestination:" + destination + "\nreceipt:r\n\n\0"s));
         EXPECT_TRUE(until([&] { return client->heard.ends_with("receipt-id:r\n\n\0"s); }))
             << client->heard;
     }
@@ -111,9 +111,8 @@ protected:
         return out;
     }
     static std::string whole(const std::string& action, const std::string& name) {
-        return "/topic/jobs/" + name + " {\"action\":\"" + action +
-               "\",\"resource\":{\"name\":\"" + name +
-               "\",\"state\":null,\"externalScheduler\":null,\"scheduledEvents\":[]}}";
+        return "/topic/jobs/" + name + " {\"action\":\"" + action + "\",\"resource\":{\"name\":\"" +
+               name + "\",\"state\":null,\"externalScheduler\":null,\"scheduledEvents\":[]}}";
     }
     static std::string named(const std::string& action, const std::string& name) {
         return "/topic/jobs {\"action\":\"" + action + "\",\"resource\":\"" + name + "\"}";
@@ -168,8 +167,8 @@ TEST_F(legacy_stomp, a_list_that_is_read_again_announces_only_what_changed) {
     synced();
     jobs.replace({job("same", "1"), job("changed", "2"), job("gone", "3"), job("new-uid", "4")});
     come("/topic/jobs");
-    jobs.replace({job("same", "1"), job("changed", "7"), job("added", "8"),
-                  job("new-uid", "9", "other")});
+    jobs.replace(
+        {job("same", "1"), job("changed", "7"), job("added", "8"), job("new-uid", "9", "other")});
     EXPECT_EQ(told(),
               (std::vector<std::string>{named("DELETED", "gone"), named("MODIFIED", "changed"),
                                         named("ADDED", "added"), named("DELETED", "new-uid"),
@@ -182,8 +181,7 @@ TEST_F(legacy_stomp, who_subscribes_to_an_object_hears_its_state_once_and_then_l
     jobs.apply(job("a", "1"));
     jobs.apply(job("a", "2"));
     // Both changes wait to be told when this comes; the state that it hears is the second's.
-    client->say(stomp::masked(
-        1, "SUBSCRIBE\nid:1\ndestination:/topic/jobs/a\nreceipt:s\n\n\0"s));
+    client->say(stomp::masked(1, "SUBSCRIBE\nid:1\ndestination:/topic/jobs/a\nreceipt:s\n\n\0"s));
     ASSERT_TRUE(until([&] { return client->heard.ends_with("receipt-id:s\n\n\0"s); }));
     jobs.erase({"default", "a"});
     EXPECT_EQ(told(), (std::vector<std::string>{whole("MODIFIED", "a"), whole("DELETED", "a")}));
@@ -197,11 +195,11 @@ TEST_F(legacy_stomp, a_testbed_that_is_usable_when_it_is_first_seen_is_modified_
     const std::string all =
         R"("resource":{"name":"t","state":"SUCCESS","numberOfNodes":0,"numberOfSlotsPerNode":0,)"
         R"("slotsByNode":{}}})";
-    EXPECT_EQ(told(), (std::vector<std::string>{
-                          "/topic/testbeds {\"action\":\"ADDED\"," + name,
-                          "/topic/testbeds/t {\"action\":\"ADDED\"," + all,
-                          "/topic/testbeds {\"action\":\"MODIFIED\"," + name,
-                          "/topic/testbeds/t {\"action\":\"MODIFIED\"," + all}));
+    EXPECT_EQ(told(),
+              (std::vector<std::string>{"/topic/testbeds {\"action\":\"ADDED\"," + name,
+                                        "/topic/testbeds/t {\"action\":\"ADDED\"," + all,
+                                        "/topic/testbeds {\"action\":\"MODIFIED\"," + name,
+                                        "/topic/testbeds/t {\"action\":\"MODIFIED\"," + all}));
 }
 
 TEST_F(legacy_stomp, ten_thousand_changes_at_once_all_come_to_who_reads) {
