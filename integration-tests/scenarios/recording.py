@@ -18,7 +18,7 @@ class Recording:
     def __init__(self, plane, folder):
         self.api = plane.api
         self.file = pathlib.Path(folder) / "recording.jsonl"
-        self.file.touch()
+        self.file.write_bytes(b"")  # ESI_SCENARIOS_DIR may hold that of an earlier session
         self.reader = open(self.file, encoding="utf-8")
         self.judge = judging.Judge()
         self.waiting = []  # read, but later than what is sure to be complete
