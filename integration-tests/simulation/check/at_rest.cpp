@@ -43,6 +43,7 @@ void rest_rules::judge() {
     for (const auto& [name, record] : all_.schedulings) {
         schedulings_rest_for_a_reason(*record.scheduling);
         reason_is_true(*record.scheduling);
+        who_waits_holds_nothing(*record.scheduling);
         assignments_have_ended(*record.scheduling);
         no_start_is_withheld(*record.scheduling);
     }
@@ -171,6 +172,25 @@ void rest_rules::schedulings_rest_for_a_reason(const model::scheduling& who) {
                          name_of(who.metadata), counts.done, counts.failed, counts.total,
                          ended(true), ended(false));
                  });
+}
+
+void rest_rules::who_waits_holds_nothing(const model::scheduling& who) {
+    const auto& uid = who.metadata.uid;
+    if (who.status.state != states::acquire || !who.status.releasing.empty()) return;
+    const auto text = [&](const model::object_key& what) {
+        return fmt::format("Scheduling {} waits to acquire all and keeps {}", name_of(who.metadata),
+                           what.text());
+    };
+    for (const auto& [name, record] : all_.testbeds) {
+        const auto& bed = *record.testbed;
+        out_.require(grid::scheduling_uid_of_hold(bed.hold()) != uid, "waits-and-holds",
+                     {uid, bed.metadata.uid}, [&] { return text(name); });
+    }
+    for (const auto& [name, record] : all_.jobs) {
+        const auto& active = record.job->spec.active_scheduling;
+        out_.require(!active || active->uid != uid, "waits-and-holds",
+                     {uid, record.job->metadata.uid}, [&] { return text(name); });
+    }
 }
 
 void rest_rules::reason_is_true(const model::scheduling& who) {

@@ -20,6 +20,7 @@ private:
     void jobs_name_who_exists();
     void schedulings_rest_for_a_reason(const model::scheduling& who);
     void reason_is_true(const model::scheduling& who);
+    void who_waits_holds_nothing(const model::scheduling& who);
     void assignments_have_ended(const model::scheduling& who);
     void no_start_is_withheld(const model::scheduling& who);
     void no_pod_is_left_over(const pod_record& pod);

@@ -108,6 +108,18 @@ TEST_F(at_rest_test, at_the_end_a_scheduling_that_waits_for_nothing_is_seen) {
     EXPECT_THAT(world.broken(), testing::Contains("scheduling-stuck"));
 }
 
+TEST_F(at_rest_test, at_the_end_one_that_waits_and_keeps_a_hold_is_seen) {
+    world.make_ghosts();
+    world.set_finalizer();
+    world.hold();
+    world.queue["status"]["observedGeneration"] = 1;
+    world.queue["status"]["conditions"] = {
+        {{"type", "Acquired"}, {"status", "False"}, {"reason", "OtherReason"}}};
+    world.put(kinds::scheduling, world.queue);
+    world.judge->at_end();
+    EXPECT_THAT(world.broken(), testing::Contains("waits-and-holds"));
+}
+
 TEST_F(at_rest_test, at_the_end_a_reason_that_is_not_true_is_seen) {
     world.make_ghosts();
     world.queue["status"]["observedGeneration"] = 1;

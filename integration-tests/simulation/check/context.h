@@ -22,6 +22,8 @@ struct context {
     /// Until when an operator is down, cut off or behind.
     std::map<std::string, steady_time, std::less<>> disturbed_until;
     bool disturbances_told = false;
+    /// Since when the present leader of an operator leads.
+    std::map<std::string, steady_time, std::less<>> leads_since;
     /// When a scheduler began last, by its name.
     std::map<std::string, steady_time, std::less<>> scheduler_began;
 

@@ -323,6 +323,11 @@ void add_pod(const json& body, json& out) {
         one["gated"] = !at(body, {"spec", "schedulingGates"}).empty();
         const auto job = fmt::format("{}/{}", ns, word_of(at(labels, {names::job})));
         out["jobPods"][job].push_back(std::move(one));
+    } else if (at(labels, {"component"}) == "jobmanager") {
+        // Its name has letters of chance in it.
+        one["run"] = run;
+        out["drivers"][fmt::format("{}/{}-jobmanager", ns, word_of(at(labels, {"app"})))].push_back(
+            std::move(one));
     } else if (!run.empty() || at(labels, {"spark-role"}) == "driver") {
         one["run"] = run;
         out["drivers"][fmt::format("{}/{}", ns, name)] = std::move(one);

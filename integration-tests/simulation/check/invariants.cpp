@@ -209,6 +209,7 @@ struct invariants::state {
             all().reported_apps.insert(app->uid);
         }
         if (fresh) return;
+        conditions_move_with_their_status(what);
         if (before.job->spec.active_scheduling != after.job->spec.active_scheduling) {
             after.claim_changed = what.at;
         }
@@ -233,6 +234,7 @@ struct invariants::state {
         after.testbed = std::move(decoded);
         after.raw = what.after;
         if (fresh) return;
+        conditions_move_with_their_status(what);
         const bool changed = before.testbed->hold() != after.testbed->hold();
         if (changed) after.hold_changed = what.at;
         rights.testbed_changed(before, after);
@@ -265,6 +267,7 @@ struct invariants::state {
             after.spec_changed = what.at;
             return;
         }
+        conditions_move_with_their_status(what);
         const auto& was = *before.scheduling;
         if (was.metadata.generation != is.metadata.generation) after.spec_changed = what.at;
         if (was.status.releasing.empty() && !is.status.releasing.empty()) {
@@ -274,6 +277,31 @@ struct invariants::state {
         for (const auto& given : is.status.assignments) {
             all().rights.try_emplace(given.run,
                                      right{is.metadata.uid, checks::testbed_of(is), given});
+        }
+    }
+
+    /// lastTransitionTime is when the status of a condition changed, and nothing else.
+    void conditions_move_with_their_status(const change& what) {
+        if (!what.before) return;
+        const auto& was = at(what.before->body(), {"status", "conditions"});
+        const auto& is = at(what.after->body(), {"status", "conditions"});
+        if (!was.is_array() || !is.is_array() || was == is) return;
+        for (const auto& now : is) {
+            for (const auto& then : was) {
+                if (at(now, {"type"}) != at(then, {"type"})) continue;
+                if (at(now, {"status"}) != at(then, {"status"})) continue;
+                const auto& moved = at(now, {"lastTransitionTime"});
+                const auto& uid = what.after->uid();
+                here.out.require(moved == at(then, {"lastTransitionTime"}), "transition-time-moved",
+                                 {uid, uid + "/status"}, [&] {
+                                     return fmt::format(
+                                         "{} {}/{}: condition {} stays {}, its transition time "
+                                         "goes from {} to {}",
+                                         what.type->kind, what.after->ns(), what.after->name(),
+                                         at(now, {"type"}).dump(), at(now, {"status"}).dump(),
+                                         at(then, {"lastTransitionTime"}).dump(), moved.dump());
+                                 });
+            }
         }
     }
 
@@ -404,6 +432,7 @@ struct invariants::state {
         });
         if (what.method == "POST") return;
         const auto body = json::parse(what.body, nullptr, false);
+        if (operator_ == "testbed") slots.sent(what, body);
         if (what.method != "DELETE") {
             const auto& version = at(body, {"metadata", "resourceVersion"});
             here.out.require(version.is_string() && version != "", "unguarded-write", {},
@@ -451,6 +480,15 @@ void invariants::meddled(std::string_view what) { state_->meddled(what); }
 void invariants::wrote(std::string_view operator_, int replica, const kube::request& what,
                        steady_time sent, std::optional<steady_time> may_until) {
     state_->wrote(operator_, replica, what, sent, may_until);
+}
+
+void invariants::leads(std::string_view operator_) {
+    state_->here.leads_since[std::string(operator_)] = state_->here.now();
+}
+
+void invariants::looked(std::string_view operator_, std::string_view plural,
+                        const std::string& object) {
+    if (operator_ == "testbed" && plural == kinds::pod.plural) state_->slots.looked(object);
 }
 
 void invariants::all_disturbances_are_told() { state_->here.disturbances_told = true; }

@@ -45,6 +45,11 @@ public:
     void wrote(std::string_view operator_, int replica, const kube::request& what, steady_time sent,
                std::optional<steady_time> may_until);
 
+    /// A replica of the operator leads from now on.
+    void leads(std::string_view operator_);
+    /// The operator was shown that object ("namespace/name") as it is now.
+    void looked(std::string_view operator_, std::string_view plural, const std::string& object);
+
     /// Some rules take it that an operator acts by what is, and at once ("ended-with-pods",
     /// "queue-overtaken", "application-twice", ...). They are judged only after this was called, by
     /// a run that tells of every disturbance:

@@ -105,6 +105,19 @@ TEST_F(invariants_test, a_write_after_the_lease_is_seen) {
     EXPECT_EQ(world.judge->violations().size(), 2U);
 }
 
+TEST_F(invariants_test, a_transition_time_that_moves_without_the_status_is_seen) {
+    const auto report = [this](std::string_view status, std::string_view since) {
+        world.queue["status"]["conditions"] = {
+            {{"type", "Acquired"}, {"status", status}, {"lastTransitionTime", since}}};
+        world.queue = world.put(kinds::scheduling, world.queue);
+    };
+    report("False", "2026-01-02T03:04:05Z");
+    report("True", "2026-01-02T03:04:06Z");
+    EXPECT_EQ(first(), "");
+    report("True", "2026-01-02T03:04:07Z");
+    EXPECT_THAT(world.broken(), ElementsAre("transition-time-moved"));
+}
+
 TEST_F(invariants_test, a_patch_without_a_guard_is_seen) {
     kube::request patch("PATCH", "/api/v1/namespaces/default/pods/a");
     const auto now = world.time.now();

@@ -85,6 +85,10 @@ void slot_rules::pod_changed(const pod_record& before, const pod_record& after) 
     }
     const bool ended = before.live() && !after.live();
     if (ended && after.of_slot() && after.pod->bound()) keep_room_for_the_ghost(after);
+    const auto& to = after.pod->nominated_node_name;
+    if (after.of_slot() && !to.empty() && to != before.pod->nominated_node_name) {
+        nominated_[after.pod->metadata.uid] = here_.now();
+    }
     if (!before.pod->bound() && after.pod->bound() && after.live()) {
         if (after.of_slot()) {
             pod_is_bound_in_its_slot(after);
@@ -303,8 +307,6 @@ void slot_rules::room_is_kept(const pod_record& stranger) {
     std::erase_if(guards_, [&](const guard& each) { return !stands(each); });
     auto found = all_.nodes.find(name);
     if (found == all_.nodes.end() || !found->second.node || here_.disturbed_node(name)) return;
-    auto last = preempted_on_.find(name);
-    if (last != preempted_on_.end() && here_.now() < last->second + seconds(10)) return;
 
     model::amounts needed;
     std::vector<std::string> whose;
@@ -313,10 +315,7 @@ void slot_rules::room_is_kept(const pod_record& stranger) {
         auto keeper = all_.pods.find(each.pod_uid);
         const bool known = keeper != all_.pods.end();
         if (known && stranger.priority >= keeper->second.priority) continue;
-        const auto nominated =
-            known ? keeper->second.nominated_since.value_or(each.since) : each.since;
-        auto began = here_.scheduler_began.find(stranger.pod->scheduler_name);
-        if (began != here_.scheduler_began.end() && began->second >= nominated) continue;
+        if (was_let_down(each, known ? &keeper->second : nullptr, stranger)) continue;
         model::add(needed, each.room);
         whose.push_back(each.why);
     }
@@ -330,6 +329,20 @@ void slot_rules::room_is_kept(const pod_record& stranger) {
         return fmt::format("pod {} was bound to {} into room that is kept: {}; left is {}",
                            stranger.name(), name, fmt::join(whose, "; "), show(free));
     });
+}
+
+bool slot_rules::was_let_down(const guard& what, const pod_record* keeper,
+                              const pod_record& stranger) const {
+    auto last = preempted_on_.find(what.where.node);
+    if (last != preempted_on_.end() && here_.now() < last->second + seconds(10) &&
+        (!what.looked_at || last->second >= *what.looked_at)) {
+        return true;
+    }
+    const auto nominated = keeper ? keeper->nominated_since.value_or(what.since) : what.since;
+    auto began = here_.scheduler_began.find(stranger.pod->scheduler_name);
+    if (began == here_.scheduler_began.end() || began->second < nominated) return false;
+    // A leader sets anew what another set before it.
+    return !what.leader_since || nominated >= *what.leader_since;
 }
 
 void slot_rules::keep_room_for_the_placed(const pod_record& ghost) {
@@ -346,10 +359,27 @@ void slot_rules::keep_room_for_the_placed(const pod_record& ghost) {
             if (entry.slot != *position || pod == all_.pods.end()) continue;
             const auto& placed = pod->second;
             if (!placed.ever_gated || placed.pod->bound() || !placed.live()) continue;
-            guards_.push_back({*ghost.seat, entry.pod_uid, demand_of(*placed.pod), here_.now(),
-                               fmt::format("{} waits for pod {}, its ghost has gone",
-                                           ghost.seat->text(), placed.name()),
-                               ghost.pod->metadata.uid});
+            auto& made =
+                guards_.emplace_back(guard{*ghost.seat,
+                                           entry.pod_uid,
+                                           demand_of(*placed.pod),
+                                           here_.now(),
+                                           fmt::format("{} waits for pod {}, its ghost has gone",
+                                                       ghost.seat->text(), placed.name()),
+                                           ghost.pod->metadata.uid,
+                                           false,
+                                           {},
+                                           {}});
+            auto removed = removed_.find(ghost.pod->metadata.uid);
+            if (removed == removed_.end()) continue;
+            made.leader_since = removed->second;
+            auto nominated = nominated_.find(entry.pod_uid);
+            if (nominated == nominated_.end()) continue;
+            // Between the nomination and the end of the ghost it is read back.
+            auto look = looks_.find(placed.name());
+            made.looked_at = look != looks_.end() && look->second > nominated->second
+                                 ? look->second
+                                 : steady_time::max();
         }
     }
 }
@@ -359,13 +389,17 @@ void slot_rules::keep_room_for_the_ghost(const pod_record& job_pod) {
     const auto& where = *job_pod.seat;
     const auto* bed = all_.testbed(where.testbed);
     if (!bed || bed->testbed->metadata.deleting()) return;
+    // Announced long enough ago: the ghost should be at the door, and nominated.
+    const bool due = here_.now() >= *job_pod.deleting_since + reaction && here_.fresh("testbed") &&
+                     !here_.disturbed_node(where.node) && position_of(*bed->testbed, where);
     bool ghost_there = false;
     if (auto there = all_.ghosts_of.find(where); there != all_.ghosts_of.end()) {
         for (const auto& uid : there->second) {
             const auto& ghost = all_.pods.at(uid);
             ghost_there = true;
             const bool at_the_door = ghost.live() && !ghost.pod->bound() &&
-                                     !ghost.pod->metadata.deleting() && ghost.nominated_since;
+                                     !ghost.pod->metadata.deleting() &&
+                                     (ghost.nominated_since || due);
             if (!at_the_door) continue;
             guards_.push_back({where,
                                uid,
@@ -373,14 +407,12 @@ void slot_rules::keep_room_for_the_ghost(const pod_record& job_pod) {
                                here_.now(),
                                fmt::format("{} waits for ghost {}, pod {} has gone", where.text(),
                                            ghost.name(), job_pod.name()),
-                               {}});
+                               {},
+                               due});
         }
     }
-    // Announced long enough ago: the ghost should be at the door.
-    const bool announced = here_.now() >= *job_pod.deleting_since + reaction;
     const auto& layout = bed->testbed->status.layout;
-    if (ghost_there || !announced || !layout || !here_.fresh("testbed")) return;
-    if (here_.disturbed_node(where.node) || !position_of(*bed->testbed, where)) return;
+    if (ghost_there || !due || !layout) return;
     auto room = model::to_amounts(layout->resources_per_slot);
     room["pods"] = 1000;
     guards_.push_back({where,
@@ -389,20 +421,29 @@ void slot_rules::keep_room_for_the_ghost(const pod_record& job_pod) {
                        here_.now(),
                        fmt::format("{} waits for its ghost, pod {} has gone as announced",
                                    where.text(), job_pod.name()),
-                       {}});
+                       {},
+                       due});
+}
+
+/// A job pod was let in, or a ghost that was bound stands.
+bool slot_rules::is_filled(const place& where) const {
+    if (all_.in_place.contains(where)) return true;
+    auto there = all_.ghosts_of.find(where);
+    return there != all_.ghosts_of.end() &&
+           std::ranges::any_of(there->second,
+                               [&](const auto& uid) { return all_.pods.at(uid).pod->bound(); });
 }
 
 bool slot_rules::stands(const guard& what) const {
     if (what.pod_uid.empty()) {
-        const bool filled =
-            all_.ghosts_of.contains(what.where) || all_.in_place.contains(what.where);
-        return !filled && here_.now() < what.since + seconds(2);
+        // A ghost that comes now comes too late: who is bound meanwhile was let in by that.
+        return !is_filled(what.where) && here_.now() < what.since + seconds(2);
     }
     auto found = all_.pods.find(what.pod_uid);
     if (found == all_.pods.end()) return false;
     const auto& pod = *found->second.pod;
     if (pod.bound() || pod.terminal() || pod.metadata.deleting()) return false;
-    if (pod.is_ghost()) return pod.nominated_node_name == what.where.node;
+    if (pod.is_ghost()) return what.due || pod.nominated_node_name == what.where.node;
     const auto* bed = all_.testbed(what.where.testbed);
     const auto* job = all_.job_of(pod);
     if (!bed || !job || !has_right(*job->job, *bed->testbed)) return false;
@@ -419,6 +460,58 @@ std::string_view slot_rules::scheduler_of(const guard& what) const {
 void slot_rules::touched(const std::string& uid) {
     std::erase_if(
         guards_, [&](const guard& each) { return each.pod_uid == uid || each.after_ghost == uid; });
+}
+
+// --- what the testbed operator sends ---
+
+void slot_rules::sent(const kube::request& what, const json& body) {
+    if (what.method == "DELETE") {
+        const auto uid = text_of(at(body, {"preconditions", "uid"}));
+        auto known = all_.pods.find(uid);
+        if (known == all_.pods.end()) return;
+        if (known->second.ghost()) {
+            auto since = here_.leads_since.find("testbed");
+            removed_.emplace(uid,
+                             since == here_.leads_since.end() ? steady_time::min() : since->second);
+        } else if (known->second.of_slot()) {
+            // It is given up because it was not bound: it may be by now.
+            out_.require(!text_of(at(body, {"preconditions", "resourceVersion"})).empty(),
+                         "unguarded-delete", {}, [&] {
+                             return fmt::format("pod {} is given up whether it was bound or not",
+                                                known->second.name());
+                         });
+        }
+        return;
+    }
+    const auto& spec = at(body, {"spec"});
+    if (spec.is_object() && spec.contains("schedulingGates")) pod_is_let_in_to_room(body);
+}
+
+/// Whoever has been there for longer than any answer is under way was seen.
+void slot_rules::pod_is_let_in_to_room(const json& patch) {
+    constexpr seconds longest_way{20};
+    auto known = all_.pods.find(text_of(at(patch, {"metadata", "uid"})));
+    const auto name = text_of(at(patch, {"metadata", "annotations", names::slot_node}));
+    auto node = all_.nodes.find(name);
+    if (known == all_.pods.end() || node == all_.nodes.end()) return;
+    const auto& pod = known->second;
+    auto free = node->second.largest;
+    std::vector<std::string> there;
+    if (auto found = all_.on_node.find(name); found != all_.on_node.end()) {
+        for (const auto& uid : found->second) {
+            const auto& other = all_.pods.at(uid);
+            if (&other == &pod || !other.bound_at || here_.now() < *other.bound_at + longest_way) {
+                continue;
+            }
+            model::take(free, demand_of(*other.pod));
+            there.push_back(other.name());
+        }
+    }
+    out_.require(fits(demand_of(*pod.pod), free), "let-in-without-room",
+                 {pod.pod->metadata.uid, all_.testbed_uid(pod.pod->testbed())}, [&] {
+                     return fmt::format("pod {} is let in to {}, where {} is left beside {}",
+                                        pod.name(), name, show(free), fmt::join(there, ", "));
+                 });
 }
 
 // --- what others tell ---

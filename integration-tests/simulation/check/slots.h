@@ -3,6 +3,7 @@
 #pragma once
 
 #include "check/context.h"
+#include "kube/transport.h"
 
 namespace esi::simulation::checks {
 
@@ -15,6 +16,10 @@ public:
     void pod_gone(const pod_record& before);
     void preempted(const json& victim, const json& by);
     void refused(const json& pod, std::string_view reason);
+    /// A write of the testbed operator leaves it.
+    void sent(const kube::request& what, const json& body);
+    /// The testbed operator was shown that pod ("namespace/name").
+    void looked(const std::string& pod) { looks_[pod] = here_.now(); }
     /// A person did something to that pod: nothing is concluded from its end.
     void touched(const std::string& uid);
 
@@ -29,6 +34,14 @@ private:
         std::string why;
         /// The ghost whose end began it.
         std::string after_ghost;
+        /// It was known long enough that the room would come free: the ghost should be at the door,
+        /// nominated.
+        bool due = false;
+        /// Since when the leader leads that sent the end of that ghost.
+        std::optional<steady_time> leader_since = std::nullopt;
+        /// Up to then it is known to the operator who was preempted on the node; nothing: no more
+        /// is known than that it happened.
+        std::optional<steady_time> looked_at = std::nullopt;
     };
 
     // Ghosts
@@ -47,9 +60,15 @@ private:
     void node_is_not_over_committed(const pod_record& bound);
     void taint_keeps_strangers_out(const pod_record& stranger);
     void room_is_kept(const pod_record& stranger);
+    void pod_is_let_in_to_room(const json& patch);
+    /// What happened to the node or its scheduler lets the guard's pod down, and nobody could have
+    /// known before the room was opened.
+    bool was_let_down(const guard& what, const pod_record* keeper,
+                      const pod_record& stranger) const;
 
     void keep_room_for_the_placed(const pod_record& ghost);
     void keep_room_for_the_ghost(const pod_record& job_pod);
+    bool is_filled(const place& where) const;
     /// The guard still says something.
     bool stands(const guard& what) const;
     std::string_view scheduler_of(const guard& what) const;
@@ -59,6 +78,10 @@ private:
     verdicts& out_;
     std::vector<guard> guards_;
     std::map<std::string, steady_time> preempted_on_;  ///< by node
+    std::map<std::string, steady_time> looks_;         ///< by namespace/name
+    std::map<std::string, steady_time> nominated_;     ///< by uid of a job pod
+    /// Since when its sender leads, by the uid of the ghost whose deletion was sent.
+    std::map<std::string, steady_time> removed_;
 };
 
 }  // namespace esi::simulation::checks

@@ -18,6 +18,31 @@ struct slots_test : testing::Test {
         const auto& found = world.judge->violations();
         return found.empty() ? "" : found.front().rule + ": " + found.front().text;
     }
+    /// As the testbed operator does.
+    void send(const char* verb, std::string_view pod, const json& body) {
+        kube::request what(verb, "/api/v1/namespaces/default/pods/" + std::string(pod));
+        what.body = body.dump();
+        world.judge->wrote("testbed", 0, what, world.time.now(), world.time.now());
+    }
+    void send_let_in() {
+        send("PATCH", "exec-1",
+             {{"metadata",
+               {{"uid", "exec-uid-1"},
+                {"resourceVersion", "7"},
+                {"annotations", {{names::slot, "0"}, {names::slot_node, "node-0"}}}}},
+              {"spec", {{"schedulingGates", nullptr}}}});
+    }
+    void remove_ghost() {
+        const auto ghost = world.store.find(kinds::pod, "default", "grid-ghost-0");
+        send("DELETE", "grid-ghost-0", {{"preconditions", {{"uid", ghost->uid()}}}});
+        world.remove_pod("grid-ghost-0");
+    }
+    /// Somebody more important came to the node; lower nominations are cleared.
+    void preempt() {
+        world.judge->preempted({{"spec", {{"nodeName", "node-0"}}}},
+                               {{"metadata", {{"uid", "important"}}}});
+        world.change("exec-1", [](json& body) { body["status"].erase("nominatedNodeName"); });
+    }
 };
 
 // --- slots ---
@@ -212,6 +237,95 @@ TEST_F(slots_test, a_ghost_that_is_not_at_the_door_after_an_announced_end_is_see
     world.remove_pod("exec-1");
     world.bind("other", "node-0");
     EXPECT_THAT(world.broken(), ElementsAre("stranger-in-slot"));
+}
+
+TEST_F(slots_test, a_ghost_that_comes_too_late_does_not_excuse_who_came_before) {
+    world.judge->all_disturbances_are_told();
+    world.wait(seconds(60));
+    world.until_placed();
+    world.swap_in();
+    world.put(kinds::pod, world.stranger("other", "500m"));
+    world.change("exec-1", [](json& body) {
+        body["metadata"]["deletionTimestamp"] = "2026-01-02T03:05:05Z";
+    });
+    world.wait(seconds(2));
+    world.remove_pod("exec-1");
+    world.put(kinds::pod, world.ghost(0, "ghost-0b", false));
+    world.bind("other", "node-0");
+    EXPECT_THAT(world.broken(), ElementsAre("stranger-in-slot"));
+}
+
+TEST_F(slots_test, a_ghost_that_waits_without_a_nomination_is_seen) {
+    world.judge->all_disturbances_are_told();
+    world.wait(seconds(60));
+    world.until_placed();
+    world.swap_in();
+    world.put(kinds::pod, world.stranger("other", "500m"));
+    world.change("exec-1", [](json& body) {
+        body["metadata"]["deletionTimestamp"] = "2026-01-02T03:05:05Z";
+    });
+    world.put(kinds::pod, world.ghost(0, "ghost-0b", false));
+    world.wait(seconds(2));
+    world.remove_pod("exec-1");
+    world.bind("other", "node-0");
+    EXPECT_THAT(world.broken(), ElementsAre("stranger-in-slot"));
+}
+
+TEST_F(slots_test, a_leader_that_trusts_the_nomination_of_another_is_seen) {
+    world.until_placed();
+    world.put(kinds::pod, world.stranger("other", "500m"));
+    world.nominate("exec-1", "node-0");
+    world.judge->scheduler_started("default-scheduler");
+    world.wait(seconds(20));
+    world.judge->leads("testbed");
+    remove_ghost();
+    world.bind("other", "node-0");
+    EXPECT_THAT(world.broken(), ElementsAre("stranger-in-slot"));
+}
+
+TEST_F(slots_test, a_nomination_that_was_not_read_back_is_seen) {
+    world.until_placed();
+    world.put(kinds::pod, world.stranger("other", "500m"));
+    world.nominate("exec-1", "node-0");
+    world.wait(seconds(1));
+    preempt();
+    remove_ghost();
+    world.bind("other", "node-0");
+    EXPECT_THAT(world.broken(), ElementsAre("stranger-in-slot"));
+}
+
+TEST_F(slots_test, a_preemption_after_the_nomination_was_read_back_is_nobodys_mistake) {
+    world.until_placed();
+    world.put(kinds::pod, world.stranger("other", "500m"));
+    world.nominate("exec-1", "node-0");
+    world.wait(seconds(1));
+    world.judge->looked("testbed", "pods", "default/exec-1");
+    preempt();
+    remove_ghost();
+    world.bind("other", "node-0");
+    EXPECT_EQ(first(), "");
+}
+
+TEST_F(slots_test, a_pod_that_is_let_in_where_somebody_has_been_for_long_is_seen) {
+    world.until_placed();
+    world.remove_pod("grid-ghost-0");
+    world.put(kinds::pod, world.stranger("other", "500m"));
+    world.judge->meddled("deleted pods default/grid-ghost-0");
+    world.bind("other", "node-0");
+    send_let_in();
+    EXPECT_EQ(first(), "");
+    world.wait(seconds(21));
+    send_let_in();
+    EXPECT_THAT(world.broken(), ElementsAre("let-in-without-room"));
+}
+
+TEST_F(slots_test, a_pod_that_is_given_up_whether_it_was_bound_or_not_is_seen) {
+    world.until_placed();
+    send("DELETE", "exec-1",
+         {{"preconditions", {{"uid", "exec-uid-1"}, {"resourceVersion", "7"}}}});
+    EXPECT_EQ(first(), "");
+    send("DELETE", "exec-1", {{"preconditions", {{"uid", "exec-uid-1"}}}});
+    EXPECT_THAT(world.broken(), ElementsAre("unguarded-delete"));
 }
 
 TEST_F(slots_test, the_room_of_a_pod_that_ends_without_warning_is_free_for_all) {

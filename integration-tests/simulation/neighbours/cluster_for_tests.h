@@ -96,7 +96,8 @@ struct cluster {
             {"kind", "Pod"},
             {"metadata", {{"name", name}, {"namespace", "default"}}},
             {"spec",
-             {{"terminationGracePeriodSeconds", 0},
+             {{"restartPolicy", "Never"},
+              {"terminationGracePeriodSeconds", 0},
               {"containers",
                {{{"name", "c"}, {"image", "i"}, {"resources", {{"requests", {{"cpu", cpu}}}}}}}}}}};
         if (!priority_class.empty()) out["spec"]["priorityClassName"] = priority_class;

@@ -24,6 +24,9 @@ constexpr pace start_time{milliseconds(200), milliseconds(900)};
 /// From the end of containers to the end of the object.
 constexpr pace completion_time{milliseconds(10), milliseconds(40)};
 constexpr pace report_time{milliseconds(1), milliseconds(15)};
+/// A container that ended is started again at once, then after 10 s, 20 s, ... (MaxContainerBackOff).
+constexpr auto first_back_off = seconds(10);
+constexpr auto longest_back_off = seconds(300);
 
 struct refusal {
     std::string reason;
@@ -97,6 +100,7 @@ struct kubelet::state : std::enable_shared_from_this<kubelet::state> {
     struct container {
         wall_time started;
         std::optional<int> exit_code;
+        int restarts = 0;
     };
     /// By the pod's uid.
     std::map<std::string, container, std::less<>> runs;
@@ -217,7 +221,7 @@ struct kubelet::state : std::enable_shared_from_this<kubelet::state> {
             if (one.starting) return;
             one.starting = true;
             later(some(start_time), [this, uid] { start(uid); });
-        } else if (container->second.exit_code && !one.reporting) {
+        } else if (container->second.exit_code && !one.reporting && !one.starting) {
             one.reporting = true;
             later(some(report_time), [this, uid] { report_end(uid); });
         }
@@ -257,14 +261,19 @@ struct kubelet::state : std::enable_shared_from_this<kubelet::state> {
         const auto now = in.server.objects().find(kinds::pod, one.pod->ns, one.pod->name);
         if (!now || now->uid() != uid) return;
         runs[uid] = {in.time.wall(), std::nullopt};
-        tell(*one.pod, "runs");
-        json status = {{"phase", "Running"}, {"conditions", ready(*now, true)}};
-        if (!fields::find(now->body(), {"status", "startTime"})) {
+        say_running(*one.pod, *now);
+    }
+
+    void say_running(const pod_facts& pod, const object& now) {
+        tell(pod, "runs");
+        json status = {{"phase", "Running"}, {"conditions", ready(now, true)}};
+        if (!fields::find(now.body(), {"status", "startTime"})) {
             status["startTime"] = stamp(in.time.wall());
         }
         status["containerStatuses"] =
-            containers(*now, {{"running", {{"startedAt", stamp(in.time.wall())}}}}, true);
-        (void)patch_status(*one.pod, std::move(status));
+            containers(now, {{"running", {{"startedAt", stamp(in.time.wall())}}}}, true,
+                       runs[std::string(pod.uid)].restarts);
+        (void)patch_status(pod, std::move(status));
     }
 
     void report_end(const std::string& uid) {
@@ -275,7 +284,55 @@ struct kubelet::state : std::enable_shared_from_this<kubelet::state> {
         const auto container = runs.find(uid);
         if (!works(one.pod->node) || container == runs.end() || !container->second.exit_code)
             return;
+        if (fields::text(one.pod->body(), {"spec", "restartPolicy"}) == "Always" &&
+            !one.pod->deleting && !one.over) {
+            return start_again(uid, one);
+        }
         end_containers(one, *container->second.exit_code);
+    }
+
+    /// The pod keeps its node and its room while its container comes back.
+    void start_again(const std::string& uid, here& one) {
+        const auto now = in.server.objects().find(kinds::pod, one.pod->ns, one.pod->name);
+        if (!now || now->uid() != uid) return;
+        const auto& run = runs[uid];
+        const int code = *run.exit_code;
+        tell(*one.pod, fmt::format("ended with {}, comes back:", code));
+        json ended = {{"exitCode", code},
+                      {"reason", code == 0 ? "Completed" : "Error"},
+                      {"startedAt", stamp(run.started)},
+                      {"finishedAt", stamp(in.time.wall())}};
+        steady_time::duration wait = some(start_time);
+        json told = {{"terminated", ended}};
+        if (run.restarts > 0) {
+            const auto back_off =
+                std::min(first_back_off * (1 << std::min(run.restarts - 1, 5)), longest_back_off);
+            wait += back_off;
+            told = {{"waiting",
+                     {{"reason", "CrashLoopBackOff"},
+                      {"message", "back-off restarting failed container"}}}};
+        }
+        auto list = containers(*now, told, false, run.restarts);
+        for (auto& each : list) each["lastState"] = {{"terminated", ended}};
+        (void)patch_status(*one.pod, {{"conditions", ready(*now, false)},
+                                      {"containerStatuses", std::move(list)}});
+        one.starting = true;
+        later(wait, [this, uid] { come_back(uid); });
+    }
+
+    void come_back(const std::string& uid) {
+        const auto found = pods.find(uid);
+        if (found == pods.end()) return;
+        auto& one = found->second;
+        one.starting = false;
+        const auto run = runs.find(uid);
+        if (run == runs.end() || !run->second.exit_code || one.over || one.pod->deleting) return;
+        // A silent node's kubelet cannot report; it looks again when it is back.
+        if (!works(one.pod->node) || hung.contains(uid)) return;
+        const auto now = in.server.objects().find(kinds::pod, one.pod->ns, one.pod->name);
+        if (!now || now->uid() != uid) return;
+        run->second = {in.time.wall(), std::nullopt, run->second.restarts + 1};
+        say_running(*one.pod, *now);
     }
 
     /// Writes that the containers have ended.
@@ -295,7 +352,9 @@ struct kubelet::state : std::enable_shared_from_this<kubelet::state> {
                                {{"phase", exit_code == 0 ? "Succeeded" : "Failed"},
                                 {"conditions", ready(*now, false)},
                                 {"containerStatuses",
-                                 containers(*now, {{"terminated", std::move(ended)}}, false)}});
+                                 containers(*now, {{"terminated", std::move(ended)}}, false,
+                                            container == runs.end() ? 0
+                                                                    : container->second.restarts)}});
         }
         runs.erase(uid);
     }
@@ -356,7 +415,7 @@ struct kubelet::state : std::enable_shared_from_this<kubelet::state> {
         return std::move(body["status"]["conditions"]);
     }
 
-    static json containers(const object& pod, const json& in_state, bool is_ready) {
+    static json containers(const object& pod, const json& in_state, bool is_ready, int restarts) {
         json out = json::array();
         const auto* list = fields::find(pod.body(), {"spec", "containers"});
         if (!list || !list->is_array()) return out;
@@ -366,7 +425,7 @@ struct kubelet::state : std::enable_shared_from_this<kubelet::state> {
                            {"imageID", ""},
                            {"ready", is_ready},
                            {"started", is_ready},
-                           {"restartCount", 0},
+                           {"restartCount", restarts},
                            {"state", in_state}});
         }
         return out;

@@ -33,8 +33,9 @@ public:
     /// Called at each of these.
     void on_silence(std::function<void(std::string_view node, bool silent)> callback);
 
-    /// The containers of a running pod end with this code: 0 = Succeeded, else Failed, whatever its
-    /// restartPolicy. Nothing when the pod is not running.
+    /// The containers of a running pod end with this code. With restartPolicy Always they come back
+    /// in the same pod, at first soon, then later and later; else 0 = Succeeded, other codes =
+    /// Failed. Nothing when the pod is not running.
     void finish(std::string_view uid, int exit_code);
     /// A pod that hangs: it does not come up, and its deletion is not completed, until released.
     void hang(std::string_view uid, bool on);

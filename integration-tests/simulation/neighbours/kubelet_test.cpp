@@ -128,6 +128,33 @@ TEST(kubelet, a_silent_node_does_nothing_until_it_is_back) {
     EXPECT_EQ(c.phase("runs"), "Succeeded");
 }
 
+TEST(kubelet, a_container_that_is_always_restarted_comes_back_in_its_pod) {
+    machines c;
+    auto body = c.pod_body("server", "4");
+    body["spec"]["restartPolicy"] = "Always";
+    const auto uid = c.bound(body);
+    c.run(2s);
+    const auto container = [&] {
+        return c.get(kinds::pod, "server")["status"]["containerStatuses"][0];
+    };
+    c.nodes.finish(uid, 137);
+    c.run(3s);
+    EXPECT_EQ(c.phase("server"), "Running");
+    EXPECT_EQ(container()["restartCount"], 1);
+    EXPECT_TRUE(container()["ready"].get<bool>());
+    // The second time it has to wait.
+    c.nodes.finish(uid, 1);
+    c.run(3s);
+    EXPECT_EQ(c.phase("server"), "Running");
+    EXPECT_EQ(container()["state"]["waiting"]["reason"], "CrashLoopBackOff");
+    EXPECT_FALSE(container()["ready"].get<bool>());
+    c.run(12s);
+    EXPECT_EQ(container()["restartCount"], 2);
+    EXPECT_TRUE(container()["state"].contains("running"));
+    // It keeps its room all the time.
+    EXPECT_THAT(c.seen.lines, IsEmpty());
+}
+
 TEST(kubelet, a_restart_leaves_running_pods_running) {
     machines c;
     const auto uid = c.bound(c.pod_body("runs", "4"));

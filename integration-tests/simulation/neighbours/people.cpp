@@ -78,12 +78,14 @@ const std::map<std::string_view, people::state::deed>& people::state::all_deeds(
         {"strip-ghost", &state::strip_ghost},
         {"strip-job-pod", &state::strip_job_pod},
         {"delete-ghost", &state::delete_ghost},
+        {"keep-ghost", &state::keep_ghost},
         {"delete-job-pod", &state::delete_job_pod},
         {"evict", &state::evict},
         {"executor-crash", &state::executor_crash},
         {"driver-crash", &state::driver_crash},
         {"pod-hangs", &state::pod_hangs},
         {"delete-application", &state::delete_application},
+        {"cancel-job", &state::cancel_job},
         {"recreate", &state::recreate},
         {"release-by-hand", &state::release_by_hand},
         {"take-hold", &state::take_hold},
@@ -161,6 +163,9 @@ people::people(surroundings& in, kubelet& nodes) : state_(std::make_shared<state
 }
 people::~people() = default;
 
+void people::cancel_by(std::function<bool(std::string_view ns, std::string_view name)> way) {
+    state_->cancel = std::move(way);
+}
 bool people::does(std::string_view what) { return state::all_deeds().contains(what); }
 void people::act(const happening& what) { state_->act(what); }
 const std::map<std::string, int>& people::effects() const { return state_->effects; }

@@ -3,6 +3,7 @@
 // decides nothing by itself. Owned by the world.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -20,6 +21,8 @@ public:
     people(const people&) = delete;
     people& operator=(const people&) = delete;
 
+    /// How they reach a Flink job (flink cancel); false: it does not listen. Without it they do not.
+    void cancel_by(std::function<bool(std::string_view ns, std::string_view name)> way);
     /// Whether `what` is in the second table.
     static bool does(std::string_view what);
     /// Does it now, or when its "when" comes. One that is refused, or finds nothing to act on, has

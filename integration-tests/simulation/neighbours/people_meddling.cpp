@@ -46,10 +46,14 @@ object_pointer people::state::ghost_of(const json& with) const {
 }
 
 object_pointer people::state::job_pod_of(const json& with, bool running,
-                                         std::string_view role) const {
+                                         bool coordinator) const {
     const auto name = text_of(with, "name");
+    const std::string_view of_spark = coordinator ? "driver" : "executor";
+    const std::string_view of_flink = coordinator ? "jobmanager" : "taskmanager";
     const auto found = pods(text_of(with, "ns", "default"), [&](const json& pod) {
-        return fields::label(pod, names::job) == name && fields::label(pod, "spark-role") == role &&
+        return fields::label(pod, names::job) == name &&
+               (fields::label(pod, "spark-role") == of_spark ||
+                fields::label(pod, "component") == of_flink) &&
                (!running || fields::phase(pod) == "Running");
     });
     if (found.empty()) return nullptr;
@@ -120,6 +124,19 @@ bool people::state::strip_job_pod(const json& with) {
 
 bool people::state::delete_ghost(const json& with) { return remove_pod(ghost_of(with), with); }
 
+bool people::state::keep_ghost(const json& with) {
+    const auto ghost = ghost_of(with);
+    if (!ghost) return false;
+    const bool kept = merge(kinds::pod, ghost->ns(), ghost->name(),
+                            {{"metadata", {{"finalizers", json::array({"example.com/keep"})}}}});
+    later(ms_of(with, "for_ms", 10000),
+          [ns = ghost->ns(), name = ghost->name(), uid = ghost->uid()](state& self) {
+              (void)self.merge(kinds::pod, ns, name,
+                               {{"metadata", {{"uid", uid}, {"finalizers", nullptr}}}});
+          });
+    return kept;
+}
+
 bool people::state::delete_job_pod(const json& with) { return remove_pod(job_pod_of(with), with); }
 
 bool people::state::evict(const json& with) {
@@ -146,7 +163,7 @@ bool people::state::executor_crash(const json& with) {
 }
 
 bool people::state::driver_crash(const json& with) {
-    const auto pod = job_pod_of(with, true, "driver");
+    const auto pod = job_pod_of(with, true, true);
     if (!pod) return false;
     meddled(fmt::format("crashed pods {}/{}", pod->ns(), pod->name()));
     nodes.finish(pod->uid(), static_cast<int>(fields::number(with, {"code"}, 1)));
@@ -165,9 +182,20 @@ bool people::state::pod_hangs(const json& with) {
 bool people::state::delete_application(const json& with) {
     const auto ns = text_of(with, "ns", "default");
     const auto name = text_of(with, "name");
-    if (!objects().find(kinds::spark_application, ns, name)) return false;
-    meddled(fmt::format("deleted {} {}/{}", kinds::spark_application.plural, ns, name));
-    return own.remove(kinds::spark_application, ns, name).has_value();
+    for (const auto* type : {&kinds::spark_application, &kinds::flink_deployment}) {
+        if (!objects().find(*type, ns, name)) continue;
+        meddled(fmt::format("deleted {} {}/{}", type->plural, ns, name));
+        return own.remove(*type, ns, name).has_value();
+    }
+    return false;
+}
+
+bool people::state::cancel_job(const json& with) {
+    const auto ns = text_of(with, "ns", "default");
+    const auto name = text_of(with, "name");
+    if (!cancel || !cancel(ns, name)) return false;
+    meddled(fmt::format("cancelled flinkdeployments {}/{}", ns, name));
+    return true;
 }
 
 bool people::state::recreate(const json& with) {

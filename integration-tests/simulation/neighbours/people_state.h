@@ -42,6 +42,7 @@ struct people::state : std::enable_shared_from_this<people::state> {
     kubelet& nodes;
     desk own;
     std::map<std::string, int> effects;
+    std::function<bool(std::string_view ns, std::string_view name)> cancel;
 
     /// One that waits for a state of an object, or for its end.
     struct waiting {
@@ -77,7 +78,7 @@ struct people::state : std::enable_shared_from_this<people::state> {
                                      const std::function<bool(const json&)>& which) const;
     object_pointer ghost_of(const json& with) const;
     object_pointer job_pod_of(const json& with, bool running = false,
-                              std::string_view role = "executor") const;
+                              bool coordinator = false) const;
     bool merge(const kube::resource_type& type, std::string_view ns, std::string_view name,
                json body, std::string_view subresource = {});
     bool strip_object(const kube::resource_type& type, const object_pointer& object,
@@ -95,12 +96,14 @@ struct people::state : std::enable_shared_from_this<people::state> {
     bool strip_ghost(const json& with);
     bool strip_job_pod(const json& with);
     bool delete_ghost(const json& with);
+    bool keep_ghost(const json& with);
     bool delete_job_pod(const json& with);
     bool evict(const json& with);
     bool executor_crash(const json& with);
     bool driver_crash(const json& with);
     bool pod_hangs(const json& with);
     bool delete_application(const json& with);
+    bool cancel_job(const json& with);
     bool recreate(const json& with);
     bool release_by_hand(const json& with);
     bool take_hold(const json& with);

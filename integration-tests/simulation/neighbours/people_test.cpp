@@ -28,7 +28,8 @@ protected:
                            {"labels", std::move(labels)},
                            {"annotations", std::move(annotations)}}},
                          {"spec",
-                          {{"containers",
+                          {{"restartPolicy", "Never"},
+                           {"containers",
                             json::array({{{"name", "main"}, {"image", "example/other:1"}}})}}}}}});
     }
     void scheduling() {

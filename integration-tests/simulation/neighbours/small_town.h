@@ -22,10 +22,14 @@ public:
             run(next && *next < end ? *next - time.now() : end - time.now());
         }
     }
+    /// Of a Spark role or a Flink component.
     std::vector<json> pods(std::string_view role) const {
         std::vector<json> out;
         for (const auto& pod : server.objects().all(kinds::pod, "default")) {
-            if (fields::label(pod->body(), "spark-role") == role) out.push_back(pod->body());
+            if (fields::label(pod->body(), "spark-role") == role ||
+                fields::label(pod->body(), "component") == role) {
+                out.push_back(pod->body());
+            }
         }
         return out;
     }

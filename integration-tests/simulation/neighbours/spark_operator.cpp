@@ -128,7 +128,7 @@ void spark_operator::state::submit(const std::string& ns, const std::string& nam
     const auto& body = application->body();
     const auto as = spark::submission_of(body);
     std::string fault;
-    if (spark_script::of(programs->scripts(), ns, name).end == "submission-fails") {
+    if (job_script::of(programs->scripts(), ns, name).end == "submission-fails") {
         fault = "failed to run spark-submit: the main application file does not exist\n";
     } else if (auto made = own.create(kinds::pod, ns, spark::driver_pod(body, as)); !made) {
         fault = made.error().code == errc::already_exists

@@ -16,15 +16,8 @@ namespace esi::simulation {
 
 class spark_operator : public neighbour {
 public:
-    /// `scripts` (plan::scripts): by "namespace/name" or name of the application
-    ///   {"seconds": 20, "end": "succeeds", "executorsVanish": [{"after": 5, "nth": 0, "code":
-    ///   137}]}
-    /// seconds: how long it works, from the moment all its executors run. end: succeeds; fails (the
-    /// program ends badly, its executors are deleted); dies (the driver's container is killed: the
-    /// executors lose it and end badly, those that do not run stay); submission-fails.
-    /// executorsVanish: so many seconds after the start of the work the container of the nth
-    /// executor ends with that code; without a code its pod is deleted. Each applies to every
-    /// application of that name.
+    /// `scripts`: plan::scripts (job_script.h). With "fails" the driver deletes its executors before
+    /// it ends; with "dies" they lose it and end badly, and those that do not run stay.
     spark_operator(surroundings& in, kubelet& nodes, json scripts);
     ~spark_operator() override;
 

@@ -20,29 +20,6 @@ constexpr int too_many_failures = 11;
 
 }  // namespace
 
-spark_script spark_script::of(const json& scripts, std::string_view ns, std::string_view name) {
-    spark_script out;
-    const auto* given = fields::find(scripts, {fmt::format("{}/{}", ns, name)});
-    if (!given) given = fields::find(scripts, {name});
-    if (!given) return out;
-    out.work = seconds(fields::number(*given, {"seconds"}, 20));
-    if (const auto end = fields::text(*given, {"end"}); !end.empty()) out.end = end;
-    const auto* all = fields::find(*given, {"executorsVanish"});
-    if (all && all->is_array()) {
-        for (const auto& one : *all) {
-            auto& added = out.vanishings.emplace_back();
-            added.after = seconds(fields::number(one, {"after"}));
-            added.nth = static_cast<int>(fields::number(one, {"nth"}));
-            if (fields::find(one, {"code"})) {
-                added.code = static_cast<int>(fields::number(one, {"code"}));
-            }
-        }
-    }
-    std::ranges::sort(out.vanishings, {},
-                      [](const vanishing& one) { return std::pair(one.after, one.nth); });
-    return out;
-}
-
 spark_programs::spark_programs(surroundings& in, kubelet& nodes, json scripts)
     : in_(in),
       nodes_(nodes),
@@ -83,7 +60,7 @@ void spark_programs::start(const object_pointer& driver) {
     if (made.application && made.application->uid() != fields::controller(body)) {
         made.application = nullptr;
     }
-    made.script = spark_script::of(scripts_, driver->ns(), name);
+    made.script = job_script::of(scripts_, driver->ns(), name);
     auto& one = running_.emplace(made.uid, std::move(made)).first->second;
     // The JVM comes up.
     const auto up = chance_.between(milliseconds(300), milliseconds(1500));

@@ -10,25 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "neighbours/job_script.h"
 #include "neighbours/kubelet.h"
 #include "neighbours/neighbour.h"
 
 namespace esi::simulation {
-
-/// How the applications of one name go; spark_operator.h has the form.
-struct spark_script {
-    struct vanishing {
-        steady_time::duration after{};
-        int nth = 0;
-        std::optional<int> code;
-    };
-
-    steady_time::duration work = seconds(20);
-    std::string end = "succeeds";
-    std::vector<vanishing> vanishings;
-
-    static spark_script of(const json& scripts, std::string_view ns, std::string_view name);
-};
 
 class spark_programs : public std::enable_shared_from_this<spark_programs> {
 public:
@@ -43,7 +29,7 @@ private:
         std::string driver;
         std::string uid;
         object_pointer application;
-        spark_script script;
+        job_script script;
         steady_time started;
         steady_time next_round;
         std::optional<steady_time> working_since;

@@ -126,6 +126,18 @@ void cast::job(const job_name& name, int seconds, std::string_view end) {
     to_.scripts[name.ns + "/" + name.name] = {{"seconds", seconds}, {"end", end}};
 }
 
+void cast::flink_job(const job_name& name, int seconds, std::string_view end) {
+    create({{"apiVersion", esi_version},
+            {"kind", "BatchJob"},
+            {"metadata", metadata(name.name, name.ns)},
+            {"spec",
+             {{"flinkSpec",
+               {{"jarFile", "./examples/batch/WordCount.jar"},
+                {"className", "org.apache.flink.examples.java.wordcount.WordCount"},
+                {"args", json::array({"--input", "./README.txt"})}}}}}});
+    to_.scripts[name.ns + "/" + name.name] = {{"seconds", seconds}, {"end", end}};
+}
+
 void cast::queue(const std::string& name, const std::string& testbed,
                  const std::vector<job_name>& entries, bool release) {
     json list = json::array();

@@ -52,6 +52,7 @@ public:
     void workers(const bed& of);
     void testbed(const bed& what);
     void job(const job_name& name, int seconds, std::string_view end = "succeeds");
+    void flink_job(const job_name& name, int seconds, std::string_view end = "succeeds");
     void queue(const std::string& name, const std::string& testbed,
                const std::vector<job_name>& entries, bool release = true);
     void slots(const std::string& name, const std::string& testbed, std::string_view mode,

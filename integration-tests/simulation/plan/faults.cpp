@@ -18,7 +18,8 @@ const std::vector<std::string>& watched_by(const std::string& name) {
     static const std::map<std::string, std::vector<std::string>> all{
         {"testbed", {"testbeds", "nodes", "pods", "batchjobs"}},
         {"batchjob",
-         {"batchjobs", "testbeds", "sparkapplications", "pods", "customresourcedefinitions"}},
+         {"batchjobs", "testbeds", "sparkapplications", "flinkdeployments", "pods",
+          "customresourcedefinitions"}},
         {"scheduling", {"schedulings", "testbeds", "batchjobs", "pods"}}};
     return all.at(name);
 }
@@ -107,9 +108,11 @@ private:
         }
     }
     std::string one_neighbour() {
-        static const std::vector<std::string> names{"kube-scheduler", "kubelet", "spark-operator",
-                                                    "controllers"};
-        return on_.extender && chance_.chance(300) ? "external-scheduler" : any(names);
+        if (on_.extender && chance_.chance(300)) return "external-scheduler";
+        std::vector<std::string> names{"kube-scheduler", "kubelet", "controllers"};
+        if (on_.spark) names.emplace_back("spark-operator");
+        if (on_.flink) names.insert(names.end(), {"flink-operator", "deployments"});
+        return any(names);
     }
     void grace(json& with) {
         if (chance_.chance(500)) with["grace"] = 0;
@@ -194,6 +197,7 @@ void draw::request() {
               {"kind", any(kinds)},
               {"fault", fault},
               {"times", chance_.chance(700) ? 1 : chance_.between(2, 5)}};
+    if (chance_.chance(60)) with["kind"] = "leases";
     if (fault == "delay" || fault == "late") with["delay_ms"] = length(chance_, 200, 20000);
     if (fault == "429-retry-after") with["seconds"] = chance_.between(1, 5);
     add("request", std::move(with));
@@ -212,10 +216,14 @@ void draw::watch() {
 }
 
 void draw::lag() {
-    add("lag", {{"operator", operator_},
-                {"plural", chance_.chance(200) ? "*" : any(watched_by(operator_))},
-                {"lag_ms", length(chance_, 100, 20000)},
-                {"for_ms", chance_.between(2000, 30000)}});
+    json with{{"operator", operator_},
+              {"plural", chance_.chance(200) ? "*" : any(watched_by(operator_))},
+              {"lag_ms", length(chance_, 100, 20000)},
+              {"for_ms", chance_.between(2000, 30000)}};
+    if (on_.replicas > 1 && chance_.chance(500)) {
+        with["replica"] = chance_.between(0, on_.replicas - 1);
+    }
+    add("lag", std::move(with));
 }
 
 void draw::stale_restart() {
@@ -243,8 +251,10 @@ void draw::neighbour_slow() {
 }
 
 void draw::crd() {
-    add("crd", {{"plural", "sparkapplications"}, {"installed", false}});
-    add("crd", {{"plural", "sparkapplications"}, {"installed", true}},
+    const bool of_flink = on_.flink && (!on_.spark || chance_.chance(500));
+    const char* plural = of_flink ? "flinkdeployments" : "sparkapplications";
+    add("crd", {{"plural", plural}, {"installed", false}});
+    add("crd", {{"plural", plural}, {"installed", true}},
         milliseconds(length(chance_, 500, 30000)));
 }
 
@@ -258,6 +268,10 @@ void draw::ghosts() {
     if (chance_.chance(200)) {
         with["of"] = "testbed";
         return add("evict", std::move(with));
+    }
+    if (chance_.chance(200)) {
+        with["for_ms"] = length(chance_, 1000, 40000);
+        return add("keep-ghost", std::move(with));
     }
     grace(with);
     add("delete-ghost", std::move(with));
@@ -294,7 +308,7 @@ void draw::applications() {
     auto with = one_job();
     with.erase("nth");
     perhaps_when_running(with);
-    add("delete-application", std::move(with));
+    add(on_.flink && chance_.chance(500) ? "cancel-job" : "delete-application", std::move(with));
 }
 
 void draw::status() {

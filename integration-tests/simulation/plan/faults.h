@@ -18,6 +18,8 @@ struct stage {
     std::vector<std::string> nodes;
     int replicas = 1;
     bool extender = false;
+    bool spark = true;
+    bool flink = false;
 };
 
 /// The classes, those of infrastructure and those of people.

@@ -21,8 +21,13 @@ constexpr int start_seconds = 8;
 
 class author {
 public:
-    explicit author(std::uint64_t seed) : chance_(random_source(seed).fork("plan")), cast_(plan_) {
+    explicit author(std::uint64_t seed)
+        : chance_(random_source(seed).fork("plan")),
+          kinds_(random_source(seed).fork("kinds of jobs")),
+          cast_(plan_) {
         plan_.seed = seed;
+        static const std::vector<int> shares{0, 0, 300, 500, 1000};
+        flink_share_ = kinds_.one_of(shares);
     }
     author(const author&) = delete;
     author& operator=(const author&) = delete;
@@ -62,6 +67,9 @@ private:
 
     plan plan_;
     random_source chance_;
+    random_source kinds_;
+    /// Of a thousand jobs.
+    int flink_share_ = 0;
     cast cast_;
     bed grid_;
     stage on_;
@@ -120,11 +128,19 @@ void author::put_cluster() {
 
 void author::put_jobs(int least, int most) {
     const int count = chance_.between(least, most);
+    on_.spark = false;
     for (int i = 0; i < count; ++i) {
         job_name name{chance_.chance(750) ? "default" : "team-a",
                       std::string("job-") + static_cast<char>('a' + i)};
         cast_.at(milliseconds(chance_.between(300, 1500)));
-        cast_.job(name, chance_.between(5, chance_.chance(700) ? 25 : 60));
+        const int work = chance_.between(5, chance_.chance(700) ? 25 : 60);
+        if (kinds_.chance(flink_share_)) {
+            cast_.flink_job(name, work);
+            on_.flink = true;
+        } else {
+            cast_.job(name, work);
+            on_.spark = true;
+        }
         if (chance_.chance(60)) {
             plan_.scripts[name.ns + "/" + name.name]["executorsVanish"] =
                 json::array({{{"after", chance_.between(1, 10)}, {"nth", 0}, {"code", 137}}});

@@ -100,6 +100,7 @@ TEST(generation, every_scenario_and_every_class_comes_up) {
                              "delete-job-pod",
                              "executor-crash",
                              "delete-application",
+                             "cancel-job",
                              "edit-status",
                              "strip finalizers",
                              "recreate",
@@ -134,7 +135,9 @@ TEST(generation, the_fixed_list_is_undisturbed_and_complete) {
                                               "delete while acquiring", "delete while running",
                                               "delete testbed held", "job failure",
                                               "submission failure", "node loss", "executor loss",
-                                              "hand release", "contention", "extender", "taint"));
+                                              "hand release", "contention", "extender",
+                                              "flink queue", "flink failure", "task manager loss",
+                                              "flink cancelled", "flink extender", "taint"));
 }
 
 TEST(generation, objects_are_what_a_user_writes) {

@@ -38,7 +38,7 @@ struct plan {
     std::vector<happening> workload;
     /// What must not change the end, or must be survived.
     std::vector<happening> faults;
-    /// How the applications of jobs go, by the job's name (neighbours/spark_operator.h); without an
+    /// How the applications of jobs go, by the job's name (neighbours/job_script.h); without an
     /// entry: 20 s, to a good end.
     json scripts = json::object();
     /// After the last happening: everything must be still by then.

@@ -140,6 +140,41 @@ std::vector<plan> scenarios() {
     out.push_back(make("extender", grid, two_jobs(10, 10),
                        [](cast& all) { all.queue("run", "grid", {job_a, job_a, job_b}); }));
     out.back().placement = "extender";
+    out.push_back(make(
+        "flink queue", grid,
+        [](cast& all) {
+            all.flink_job(job_a, 10);
+            all.job(job_b, 15);
+            all.flink_job(job_c, 10);
+        },
+        [](cast& all) { all.queue("run", "grid", {job_a, job_b, job_a, job_b, job_c}); }));
+    out.push_back(make(
+        "flink failure", grid,
+        [](cast& all) {
+            all.flink_job(job_a, 5, "fails");
+            all.flink_job(job_b, 5, "dies");
+            all.flink_job(job_c, 5);
+        },
+        [](cast& all) { all.queue("run", "grid", {job_a, job_b, job_b, job_c}); }));
+    out.push_back(make(
+        "task manager loss", grid, [](cast& all) { all.flink_job(job_a, 60); },
+        [](cast& all) {
+            all.queue("run", "grid", {job_a, job_a});
+            meddle(all, "delete-job-pod", {{"name", "job-a"}, {"nth", 1}}, "job-a");
+        }));
+    out.push_back(make(
+        "flink cancelled", grid, [](cast& all) { all.flink_job(job_a, 60); },
+        [](cast& all) {
+            all.queue("run", "grid", {job_a, job_a});
+            meddle(all, "cancel-job", {{"name", "job-a"}}, "job-a");
+        }));
+    out.push_back(make("flink extender", grid,
+                       [](cast& all) {
+                           all.flink_job(job_a, 10);
+                           all.flink_job(job_b, 10);
+                       },
+                       [](cast& all) { all.queue("run", "grid", {job_a, job_a, job_b}); }));
+    out.back().placement = "extender";
     out.push_back(make("taint", bed{"grid", "example.com/slots", 1, 2, true}, two_jobs(10, 10),
                        [](cast& all) { all.queue("run", "grid", {job_a, job_a, job_b, job_b}); }));
     return out;

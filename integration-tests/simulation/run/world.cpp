@@ -57,7 +57,7 @@ world::world(const plan& what, const run_options& how)
       how_(how),
       told_(time_),
       server_(server_settings{[this] { return time_.now(); }, [this] { return time_.wall(); },
-                              ESI_CRDS}),
+                              ESI_CRDS, true, true}),
       rules_(server_, time_),
       quiet_(server_.objects(), time_.now()),
       around_{time_, server_, rules_, told_, random_source(what.seed)},
@@ -99,7 +99,15 @@ void world::people_the_cluster() {
                                         }}));
     }
     neighbours_.push_back(std::make_unique<spark_operator>(around_, *nodes, plan_.scripts));
+    auto deployments = std::make_unique<deployment_controller>(around_);
+    auto flink =
+        std::make_unique<flink_operator>(around_, *nodes, *deployments, plan_.scripts);
     people_ = std::make_unique<people>(around_, *nodes);
+    people_->cancel_by([jobs = flink.get()](std::string_view ns, std::string_view name) {
+        return jobs->cancel(ns, name);
+    });
+    neighbours_.push_back(std::move(deployments));
+    neighbours_.push_back(std::move(flink));
 }
 
 void world::start_operators() {
@@ -225,9 +233,10 @@ bool world::strike(const happening& what) {
                                           ms_of(with, "for_ms", 5000)});
     } else if (kind == "lag") {
         const auto plural = with.value("plural", "*");
-        network_.lag(operator_, plural, ms_of(with, "lag_ms", 1000));
-        time_.after(ms_of(with, "for_ms", 10000), [this, operator_, plural] {
-            network_.lag(operator_, plural, steady_time::duration::zero());
+        const int index = with.contains("replica") ? with.value("replica", 0) % plan_.replicas : -1;
+        network_.lag(operator_, index, plural, ms_of(with, "lag_ms", 1000));
+        time_.after(ms_of(with, "for_ms", 10000), [this, operator_, index, plural] {
+            network_.lag(operator_, index, plural, steady_time::duration::zero());
         });
     } else if (kind == "compact") {
         ++out_.faults["compact"];
@@ -329,7 +338,13 @@ void world::dies(const replica_name& who) {
 }
 
 void world::lease_written(const replica_name& who, steady_time sent) {
+    // The first of a life is that by which it begins to lead.
+    if (!may_write_until_.contains(who)) rules_.leads(who.operator_);
     may_write_until_[who] = sent + flags_.renew_deadline;
+}
+
+void world::looked(const replica_name& who, std::string_view plural, const std::string& object) {
+    rules_.looked(who.operator_, plural, object);
 }
 
 // How time passes.

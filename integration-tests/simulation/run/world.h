@@ -12,6 +12,8 @@
 #include "check/invariants.h"
 #include "check/quiet.h"
 #include "neighbours/controller_manager.h"
+#include "neighbours/deployments.h"
+#include "neighbours/flink_operator.h"
 #include "neighbours/kube_scheduler.h"
 #include "neighbours/kubelet.h"
 #include "neighbours/people.h"
@@ -35,6 +37,8 @@ private:
     void arrived(const replica_name& who, const kube::request& what, int status) override;
     void dies(const replica_name& who) override;
     void lease_written(const replica_name& who, steady_time sent) override;
+    void looked(const replica_name& who, std::string_view plural,
+                const std::string& object) override;
 
     void people_the_cluster();
     void start_operators();

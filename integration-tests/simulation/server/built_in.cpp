@@ -18,7 +18,7 @@ constexpr std::size_t word_limit = 128;
 constexpr std::int64_t highest_user_priority = 1000000000;
 
 bool custom(const kube::resource_type& type) {
-    return type.plural == "sparkapplications" || type.plural == "flinkdeployments";
+    return type.plural == "sparkapplications";
 }
 
 void prepare_node(json& body) {
@@ -201,13 +201,13 @@ void type_invalid(const std::string& path, const json& value, const char* wanted
                        " in body must be of type " + wanted + ": \"" + value.type_name() + "\""});
 }
 
-void check_application(const kube::resource_type& type, const json& body, faults& out) {
+void check_application(const json& body, faults& out) {
     const auto* spec = find_member(body, "spec");
     if (!spec) {
         out.push_back(required("spec"));
     } else if (!spec->is_object()) {
         type_invalid("spec", *spec, "object", out);
-    } else if (type.plural == "sparkapplications") {
+    } else {
         for (const char* name :
              {"driver", "executor", "mainApplicationFile", "sparkVersion", "type"}) {
             const auto path = std::string("spec.") + name;
@@ -280,7 +280,7 @@ void check_built_in(const kube::resource_type& type, std::string_view subresourc
     } else if (type.plural == "priorityclasses") {
         check_priority_class(body, before, out);
     } else if (custom(type) && subresource != "status") {
-        check_application(type, body, out);
+        check_application(body, out);
     }
 }
 
@@ -296,8 +296,7 @@ void find_unknown_in_built_in(const kube::resource_type& type, const json& body,
          {"eventTime", "series", "reportingController", "reportingInstance", "action", "reason",
           "regarding", "related", "note", "type", "deprecatedSource", "deprecatedFirstTimestamp",
           "deprecatedLastTimestamp", "deprecatedCount"}},
-        {"sparkapplications", {"spec", "status"}},
-        {"flinkdeployments", {"spec", "status"}}};
+        {"sparkapplications", {"spec", "status"}}};
     const auto known = members.find(type.plural);
     if (known == members.end() || !body.is_object()) return;
     for (const auto& each : body.items()) {

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "server/built_in.h"
+#include "server/flink_schema.h"
 #include "server/metadata_rules.h"
 #include "server/schema.h"
 
@@ -23,7 +24,10 @@ struct schema_set {
     std::map<std::string, custom_kind, std::less<>> kinds;
 
     const custom_kind* find(const kube::resource_type& type) const {
-        if (type.group != kube::types::testbed.group) return nullptr;
+        if (type.group != kube::types::testbed.group &&
+            type.group != kube::types::flink_deployment.group) {
+            return nullptr;
+        }
         const auto at = kinds.find(type.plural);
         return at == kinds.end() ? nullptr : &at->second;
     }
@@ -58,6 +62,10 @@ std::shared_ptr<const schema_set> load(const std::string& folder) {
             throw std::runtime_error(path + ": " + error.what());
         }
     }
+    custom_kind flink;
+    flink.has_status = true;
+    flink.root = schema_of_flink_deployment();
+    out->kinds[std::string(kube::types::flink_deployment.plural)] = std::move(flink);
     return out;
 }
 

@@ -2,7 +2,8 @@
 // our CustomResourceDefinitions (the very files that a cluster gets), and built-in rules for the
 // kinds of Kubernetes as far as our operators and their neighbours use them. A function of its
 // arguments: it stores nothing, knows no resourceVersions and no requests. Owned by the API server.
-// A SparkApplication is checked only for a `spec`, as its own schema is not ours.
+// A SparkApplication is checked only for what makes a spec, as its own schema is not ours; a
+// FlinkDeployment by a short form of its own (flink_schema.h).
 #pragma once
 
 #include <memory>

@@ -167,6 +167,27 @@ TEST(validation, an_application_needs_a_spec) {
     EXPECT_THAT(put(kinds::spark_application, body), ElementsAre("spec FieldValueRequired"));
 }
 
+TEST(validation, a_flink_deployment_has_the_members_of_its_definition) {
+    auto body = json::parse(R"({"apiVersion": "flink.apache.org/v1beta1", "kind": "FlinkDeployment",
+        "metadata": {"name": "a"}, "spec": {
+          "flinkVersion": "v1_20", "mode": "standalone",
+          "flinkConfiguration": {"taskmanager.numberOfTaskSlots": "1"},
+          "taskManager": {"replicas": 2, "resource": {"cpu": 0.6, "memory": "1024m"},
+            "podTemplate": {"metadata": {"labels": {"a": "b"}},
+              "spec": {"schedulingGates": [{"name": "esi.tu-berlin.de/slot"}]}}},
+          "job": {"jarURI": "local:///a.jar", "args": ["x"], "parallelism": 2}}})");
+    EXPECT_THAT(put(kinds::flink_deployment, body), IsEmpty());
+    auto wrong = body;
+    wrong["spec"]["flinkVersion"] = "v1_2";
+    wrong["spec"]["flinkConfiguration"]["taskmanager.numberOfTaskSlots"] = 1;
+    wrong["spec"]["job"]["args"] = "x";
+    EXPECT_THAT(put(kinds::flink_deployment, wrong),
+                ElementsAre("spec.flinkConfiguration.taskmanager.numberOfTaskSlots "
+                            "FieldValueTypeInvalid",
+                            "spec.flinkVersion FieldValueNotSupported",
+                            "spec.job.args FieldValueTypeInvalid", "<nil> FieldValueInvalid"));
+}
+
 // ---- metadata -------------------------------------------------------------------------------
 
 TEST(validation, metadata_is_judged_by_its_form) {

@@ -46,6 +46,54 @@ json job(const char* name) {
                    {"externalScheduler", {{"profiler", json::array({{{"other", "24 (16)"}}})}}}});
 }
 
+json flink_job(const char* name) {
+    return object(
+        "BatchJob", name,
+        {{"flinkSpec",
+          {{"jarFile", "./examples/batch/WordCount.jar"},
+           {"className", "org.apache.flink.examples.java.wordcount.WordCount"},
+           {"args", json::array({"--input", "./README.txt"})},
+           {"image", "example/flink:1.20"},
+           {"flinkVersion", "v1_20"},
+           {"taskSlots", 1},
+           {"parallelism", 2},
+           {"restartPolicy", "Never"},
+           {"savepointsDir", "file:///savepoints"},
+           {"allowNonRestoredState", false},
+           {"flinkConfiguration", {{"taskmanager.memory.managed.fraction", "0.4"}}},
+           {"resources", {{"requests", {{"cpu", "200m"}, {"memory", "1Gi"}}}}},
+           {"podLabels", {{"app", "words"}}},
+           {"volumes", json::array({{{"name", "data"}, {"emptyDir", json::object()}}})},
+           {"volumeMounts", json::array({{{"name", "data"}, {"mountPath", "/data"}}})},
+           {"taskManager", {{"podTemplate", {{"metadata", {{"labels", {{"tier", "1"}}}}}}}}}}}});
+}
+
+/// What ESI reads in a flinkSpec.
+json schema_of_flink_spec() {
+    return json::parse(R"({"type": "object", "properties": {
+        "jarFile": {"type": "string"}, "className": {"type": "string"},
+        "args": {"type": "array", "items": {"type": "string"}},
+        "image": {"type": "string"}, "flinkVersion": {"type": "string"},
+        "serviceAccount": {"type": "string"},
+        "taskSlots": {"type": "integer", "format": "int32"},
+        "parallelism": {"type": "integer", "format": "int32"},
+        "pyFile": {"type": "string"}, "fromSavepoint": {"type": "string"},
+        "restartPolicy": {"type": "string", "enum": ["Never", "FromSavepointOnFailure"]},
+        "savepointsDir": {"type": "string"}, "allowNonRestoredState": {"type": "boolean"},
+        "autoSavepointSeconds": {"type": "integer", "format": "int32"},
+        "flinkConfiguration": {"type": "object",
+          "properties": {"taskmanager.numberOfTaskSlots": {"type": "string"},
+                         "kubernetes.cluster-id": {"type": "string"}}},
+        "resources": {"type": "object", "properties": {"requests": {"type": "object",
+          "properties": {"cpu": {"x-kubernetes-int-or-string": true},
+                         "memory": {"x-kubernetes-int-or-string": true}}}}},
+        "podLabels": {"type": "object", "properties": {"app": {"type": "string"}}},
+        "volumes": {"type": "array", "items": {"type": "object"}},
+        "volumeMounts": {"type": "array", "items": {"type": "object"}},
+        "taskManager": {"type": "object", "properties": {"podTemplate": {"type": "object",
+          "properties": {"metadata": {"type": "object"}, "spec": {"type": "object"}}}}}}})");
+}
+
 json entry(const char* name) { return {{"namespace", "default"}, {"name", name}}; }
 
 json common_of_schedulings() {
@@ -161,6 +209,35 @@ sweep_base batchjob_ready() {
     return out;
 }
 
+/// Of the Flink job only what the schema of a BatchJob leaves open is tried.
+sweep_base flink_ready() {
+    auto out = of("flink-ready", kinds::batchjob, flink_job("first"),
+                  script("sweep flink-ready")
+                      .create(1, testbed())
+                      .create(1, flink_job("first"))
+                      .create(1, job("second"))
+                      .create(200, queue())
+                      .take());
+    out.inside = {{"flinkSpec", schema_of_flink_spec()}};
+    out.only_inside = true;
+    return out;
+}
+
+sweep_base flink_running() {
+    auto out = of("flink-running", kinds::batchjob, flink_job("first"),
+                  script("sweep flink-running")
+                      .create(1, testbed())
+                      .create(1, flink_job("first"))
+                      .create(1, job("second"))
+                      .create(10, queue())
+                      .take());
+    out.live_spec["activeScheduling"] = active_scheduling();
+    out.live_spec["creationRequest"] = creation_request();
+    out.unread = {"flinkSpec", "sparkSpec", "externalScheduler", "creationRequest"};
+    out.final_ = {"activeScheduling", "creationRequest"};
+    return out;
+}
+
 sweep_base batchjob_running() {
     auto out = of("batchjob-running", kinds::batchjob, job("first"),
                   script("sweep batchjob-running")
@@ -211,6 +288,8 @@ const std::vector<sweep_base>& sweep_bases() {
         out.push_back(testbed_held());
         out.push_back(batchjob_ready());
         out.push_back(batchjob_running());
+        out.push_back(flink_ready());
+        out.push_back(flink_running());
         out.push_back(scheduling_waiting("queue-waiting", queue()));
         out.push_back(scheduling_running("queue-running", queue()));
         out.push_back(scheduling_waiting("slots-waiting", by_slots()));

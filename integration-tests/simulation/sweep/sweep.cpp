@@ -87,7 +87,17 @@ json way_back(const sweep_base& base, const property& of) {
 
 std::vector<spec_change> changes_of(const sweep_base& base, const json& schema) {
     std::vector<spec_change> out;
-    for (const auto& of : properties(schema)) {
+    auto all = base.only_inside ? std::vector<property>() : properties(schema);
+    const auto declared = all.size();
+    for (const auto& [name, inner] : base.inside.items()) {
+        for (auto& one : properties(inner)) {
+            one.path.insert(one.path.begin(), name);
+            one.required = false;
+            all.push_back(std::move(one));
+        }
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const auto& of = all[i];
         const auto& top = of.path.front();
         std::optional<json> present;
         json known = base.live_spec;
@@ -100,7 +110,7 @@ std::vector<spec_change> changes_of(const sweep_base& base, const json& schema) 
             const bool same = of.path.back() == "namespace" && present == json("default") &&
                               (!one.value || one.value->is_null() || *one.value == "");
             out.push_back({fmt::format("{}/{}", of.name(), one.label), top, std::move(*there),
-                           way_back(base, of), one.forbidden, same});
+                           way_back(base, of), one.forbidden && i < declared, same});
         }
     }
     return out;

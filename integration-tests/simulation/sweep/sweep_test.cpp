@@ -106,6 +106,8 @@ TEST(sweep, tries_every_property_of_every_kind) {
     for (const char* name :
          {"testbed-held/resourcesPerSlot.cpu", "batchjob-ready/creationRequest.testbedName.name",
           "batchjob-running/activeScheduling.uid", "queue-waiting/queueBased.0.namespace",
+          "flink-ready/flinkSpec.parallelism", "flink-ready/flinkSpec.resources.requests.memory",
+          "flink-running/flinkSpec",
           "slots-running/slotBased.jobs.0.slotIds.0"}) {
         EXPECT_TRUE(touched.contains(name)) << name;
     }

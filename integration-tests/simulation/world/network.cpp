@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <tuple>
 #include <utility>
 
 #include "base/task_group.h"
@@ -159,7 +160,8 @@ struct network::state : std::enable_shared_from_this<network::state> {
     random_source chance;
     bool down = false;
     std::map<std::string, std::vector<request_fault>> faults;
-    std::map<std::pair<std::string, std::string>, steady_time::duration> lags;
+    /// By operator, replica (-1: all) and plural (empty: all).
+    std::map<std::tuple<std::string, int, std::string>, steady_time::duration> lags;
     struct past {
         std::uint64_t version;
         steady_time until;
@@ -173,9 +175,13 @@ struct network::state : std::enable_shared_from_this<network::state> {
 
     steady_time::duration way() { return chance.between(least_way, most_way); }
     steady_time::duration lag_of(const replica_name& who, const std::string& plural) const {
-        auto found = lags.find({who.operator_, plural});
-        if (found == lags.end()) found = lags.find({who.operator_, ""});
-        return found == lags.end() ? steady_time::duration::zero() : found->second;
+        for (const int index : {who.index, -1}) {
+            for (const auto& of : {plural, std::string()}) {
+                auto found = lags.find({who.operator_, index, of});
+                if (found != lags.end()) return found->second;
+            }
+        }
+        return steady_time::duration::zero();
     }
     std::uint64_t visible(const replica_name& who, const std::string& plural) const {
         const auto& objects = in.server.objects();
@@ -188,7 +194,8 @@ struct network::state : std::enable_shared_from_this<network::state> {
     void arm(const std::shared_ptr<stream_end>& end, steady_time when);
     void pump(const std::shared_ptr<stream_end>& end);
     void keep_bookmarks(std::weak_ptr<stream_end> end);
-    std::optional<request_fault> fault_of(const replica_name& who, const kube::request& what);
+    std::optional<request_fault> fault_of(const replica_name& who, bool lease,
+                                          const kube::request& what);
     void launch(const replica_name& who, bool lease, kube::request what,
                 std::weak_ptr<exchange> back);
     /// A request on its way.
@@ -355,13 +362,14 @@ void network::state::keep_bookmarks(std::weak_ptr<stream_end> weak) {
     });
 }
 
-std::optional<request_fault> network::state::fault_of(const replica_name& who,
+std::optional<request_fault> network::state::fault_of(const replica_name& who, bool lease,
                                                       const kube::request& what) {
     auto found = faults.find(who.operator_);
     if (found == faults.end()) return std::nullopt;
     const bool write = what.method != "GET";
     std::optional<request_fault> out;
     for (auto& fault : found->second) {
+        if ((fault.of == "leases") != lease) continue;
         if (fault.of == "reads" ? write : fault.of == "writes" ? !write : false) continue;
         if (fault.passing > 0) {
             --fault.passing;
@@ -388,8 +396,7 @@ void network::state::launch(const replica_name& who, bool lease, kube::request w
     if (write && !lease && target_of(what).plural != "events") fate = to.sends(who, what);
     if (fate == listener::fate::dies_before) return;
     const bool fatal = fate == listener::fate::dies_after;
-    std::optional<request_fault> fault;
-    if (!lease) fault = fault_of(who, what);
+    const auto fault = fault_of(who, lease, what);
     if (fault) {
         ++effects["request " + fault->what];
         in.told.tell("fault", [&] {
@@ -448,6 +455,9 @@ void network::state::arrive(flight that) {
         });
     }
     if (write && that.lease && out.status < 300) to.lease_written(that.who, that.sent);
+    if (what.method == "GET" && !that.lease && !target.object.empty()) {
+        to.looked(that.who, target.plural, target.object);
+    }
     if (own_write) to.arrived(that.who, what, out.status);
     if (that.fatal) return to.dies(that.who);
     if (fault == "lost-answer")
@@ -535,9 +545,9 @@ void network::fail_watches(const std::string& operator_, const watch_fault& how)
     });
 }
 
-void network::lag(const std::string& operator_, const std::string& plural,
+void network::lag(const std::string& operator_, int replica, const std::string& plural,
                   steady_time::duration by) {
-    const std::pair key(operator_, plural == "*" ? std::string() : plural);
+    const std::tuple key(operator_, replica, plural == "*" ? std::string() : plural);
     if (by == steady_time::duration::zero()) {
         state_->lags.erase(key);
         // What was held back is due now.

@@ -31,7 +31,7 @@ struct replica_name {
 /// What happens to a request; plan/happenings.md, "request".
 struct request_fault {
     std::string what;
-    /// "all", "reads", "writes"
+    /// "all", "reads", "writes", "leases": those of the election, which no other sort touches.
     std::string of = "all";
     /// Requests of that sort that pass before it, and how many it then hits.
     int passing = 0;
@@ -52,7 +52,7 @@ struct watch_fault {
 
 class network {
 public:
-    /// Told of the writes (leases and Events aside, but for lease_written).
+    /// Told of the writes (leases and Events aside, but for lease_written) and of single reads.
     struct listener {
         virtual ~listener() = default;
         /// It leaves its sender, unless the sender dies before or has died already.
@@ -63,19 +63,25 @@ public:
         /// The write with fate dies_after has arrived; its sender never hears of it.
         virtual void dies(const replica_name& who) = 0;
         virtual void lease_written(const replica_name& who, steady_time sent) = 0;
+        /// It was shown that object as it is now ("namespace/name").
+        virtual void looked(const replica_name& who, std::string_view plural,
+                            const std::string& object) = 0;
     };
 
     network(surroundings& in, listener& to);
     ~network();
 
     /// A wire for one life of a replica. `lease`: writes on it are the election's.
-    std::unique_ptr<kube::transport> connect(const replica_name& who, asio::any_io_executor executor,
-                                             clock& time, bool lease);
+    std::unique_ptr<kube::transport> connect(const replica_name& who,
+                                             asio::any_io_executor executor, clock& time,
+                                             bool lease);
 
     void fail_requests(const std::string& operator_, request_fault how);
     void fail_watches(const std::string& operator_, const watch_fault& how);
-    /// Events and cached lists of the kind (empty: all) reach the operator so much later.
-    void lag(const std::string& operator_, const std::string& plural, steady_time::duration by);
+    /// Events and cached lists of the kind (empty: all) reach the replica (-1: all of the operator)
+    /// so much later.
+    void lag(const std::string& operator_, int replica, const std::string& plural,
+             steady_time::duration by);
     /// The next lists of this replica come from a cache that is so far behind; it catches up when
     /// they were answered.
     void show_past(const replica_name& who, steady_time::duration by);
