@@ -60,20 +60,21 @@ TEST(end_state, a_job_manager_is_told_by_its_cluster) {
     const auto with = [](const char* name, const char* phase) {
         forged_world world;
         world.until_placed();
-        world.put(kinds::pod,
-                  {{"metadata",
-                    {{"name", name},
-                     {"namespace", "default"},
-                     {"uid", "00000000-0000-4000-8000-00000000000f"},
-                     {"labels", {{"app", "words"}, {"component", "jobmanager"}}}}},
-                   {"spec", json::object()},
-                   {"status", {{"phase", phase}}}});
+        world.put(kinds::pod, {{"metadata",
+                                {{"name", name},
+                                 {"namespace", "default"},
+                                 {"uid", "00000000-0000-4000-8000-00000000000f"},
+                                 {"labels", {{"app", "words"}, {"component", "jobmanager"}}}}},
+                               {"spec", json::object()},
+                               {"status", {{"phase", phase}}}});
         return end_state(world.store);
     };
-    EXPECT_THAT(differences(with("words-5d4c-b2k7x", "Running"), with("words-5d4c-zz9pq", "Running")),
-                IsEmpty());
-    EXPECT_THAT(differences(with("words-5d4c-b2k7x", "Running"), with("words-5d4c-b2k7x", "Failed")),
-                testing::SizeIs(1));
+    EXPECT_THAT(
+        differences(with("words-5d4c-b2k7x", "Running"), with("words-5d4c-zz9pq", "Running")),
+        IsEmpty());
+    EXPECT_THAT(
+        differences(with("words-5d4c-b2k7x", "Running"), with("words-5d4c-b2k7x", "Failed")),
+        testing::SizeIs(1));
 }
 
 TEST(end_state, a_token_is_told_by_whom_it_is_of) {

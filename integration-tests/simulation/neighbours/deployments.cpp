@@ -78,7 +78,8 @@ struct deployment_controller::state : std::enable_shared_from_this<state> {
             return soon(found->second);
         }
         const bool space = plural == kinds::name_space.plural;
-        if (space ? !fields::deleting(what.after->body()) : what.what != change_type::deleted) return;
+        if (space ? !fields::deleting(what.after->body()) : what.what != change_type::deleted)
+            return;
         for (auto& [key, one] : rows) {
             if (space ? one.wanted.ns == what.after->name()
                       : one.wanted.owner_uid == what.after->uid()) {
@@ -113,8 +114,7 @@ struct deployment_controller::state : std::enable_shared_from_this<state> {
     /// The owner is gone (garbage collector), or the namespace goes.
     bool doomed(const row& one) const {
         const auto& wanted = one.wanted;
-        const auto owner =
-            in.server.objects().find(*wanted.owner_type, wanted.ns, wanted.owner);
+        const auto owner = in.server.objects().find(*wanted.owner_type, wanted.ns, wanted.owner);
         if (!owner || owner->uid() != wanted.owner_uid) return true;
         const auto space = in.server.objects().find(kinds::name_space, {}, wanted.ns);
         return !space || fields::deleting(space->body());

@@ -1,9 +1,10 @@
 // The deployment and replicaset controllers with the Deployments of those who live here. Nobody of
 // ESI reads Deployments or ReplicaSets, only their pods, so that both are kept here instead of in
 // the API server: what stands in the tables is as durable as if it stood there, what the
-// controllers do stops when they crash. Pods are as the real ones': random names, pod-template-hash,
-// owned by the ReplicaSet. Facts: kube-controller-manager 1.36 (a pod that is being deleted or has
-// ended does not count, so that its replacement comes at once). Owned by the world.
+// controllers do stops when they crash. Pods are as the real ones': random names,
+// pod-template-hash, owned by the ReplicaSet. Facts: kube-controller-manager 1.36 (a pod that is
+// being deleted or has ended does not count, so that its replacement comes at once). Owned by the
+// world.
 #pragma once
 
 #include <functional>
@@ -46,8 +47,7 @@ public:
     /// It, its ReplicaSet and its pods; it stays until the last pod is gone (foreground).
     void remove(std::string_view ns, std::string_view name);
     /// Also while it is on its way out. Empty `owner_uid`: whoever's it is.
-    bool exists(std::string_view ns, std::string_view name,
-                std::string_view owner_uid = {}) const;
+    bool exists(std::string_view ns, std::string_view name, std::string_view owner_uid = {}) const;
     /// As many of its pods are ready as it wants.
     bool available(std::string_view ns, std::string_view name) const;
     /// Its pods, those on their way out included, by name.

@@ -30,8 +30,8 @@ protected:
         pod["metadata"] = {{"labels", {{"component", "server"}}}};
         pod["spec"]["restartPolicy"] = "Always";
         pod["spec"]["terminationGracePeriodSeconds"] = 1;
-        return controllers.create({"default", "web", &kinds::flink_deployment, "a", owner_uid,
-                                   std::move(pod), replicas});
+        return controllers.create(
+            {"default", "web", &kinds::flink_deployment, "a", owner_uid, std::move(pod), replicas});
     }
     std::set<std::string> names() {
         std::set<std::string> out;

@@ -70,8 +70,8 @@ void flink_jobs::start(const object_pointer& pod, std::string process) {
     made.script = job_script::of(scripts_, made.ns, made.cluster);
     // The JVM comes up, and runs the program's main.
     made.up = in_.time.now() + chance_.between(milliseconds(500), milliseconds(2500));
-    made.started = in_.time.wall() + std::chrono::duration_cast<wall_time::duration>(
-                                         made.up - in_.time.now());
+    made.started =
+        in_.time.wall() + std::chrono::duration_cast<wall_time::duration>(made.up - in_.time.now());
     auto& one = all_.insert_or_assign(made.uid, std::move(made)).first->second;
     if (!one.deployment) return;
     one.look_due = true;

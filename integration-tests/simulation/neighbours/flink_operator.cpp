@@ -28,13 +28,13 @@ std::string task_managers(const std::string& name) { return name + "-taskmanager
 
 /// status.error, as FlinkResourceException is written.
 std::string error_text(std::string_view type, std::string_view message) {
-    return json{{"type", type},
-                {"message", message},
-                {"additionalMetadata", json::object()},
-                {"throwableList",
-                 json::array({{{"type", type},
-                               {"message", message},
-                               {"additionalMetadata", json::object()}}})}}
+    return json{
+        {"type", type},
+        {"message", message},
+        {"additionalMetadata", json::object()},
+        {"throwableList",
+         json::array(
+             {{{"type", type}, {"message", message}, {"additionalMetadata", json::object()}}})}}
         .dump();
 }
 
@@ -98,9 +98,9 @@ struct flink_operator::state : std::enable_shared_from_this<flink_operator::stat
     bool put_finalizer(const object& of, bool there);
     bool report(const object& of, json status);
     std::string milliseconds_now() const {
-        return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(
-                                  in.time.wall().time_since_epoch())
-                                  .count());
+        return std::to_string(
+            std::chrono::duration_cast<std::chrono::milliseconds>(in.time.wall().time_since_epoch())
+                .count());
     }
 
     template <class What>
@@ -225,8 +225,8 @@ void flink_operator::state::deploy(const std::string& ns, const std::string& nam
     const auto& body = found->body();
     const auto make = [&](std::string as, json pod, int replicas) {
         return deployments.exists(ns, as, uid) ||
-               deployments.create({ns, as, &kinds::flink_deployment, name, uid, std::move(pod),
-                                   replicas});
+               deployments.create(
+                   {ns, as, &kinds::flink_deployment, name, uid, std::move(pod), replicas});
     };
     const bool made =
         make(name, flink::job_manager_pod(body), 1) &&
@@ -235,23 +235,22 @@ void flink_operator::state::deploy(const std::string& ns, const std::string& nam
     // Those of an earlier one of the same name are still on their way out.
     (void)report(*found, {{"error", error_text("io.fabric8.kubernetes.client."
                                                "KubernetesClientException",
-                                               "object is being deleted: deployments.apps " +
-                                                   name + " already exists")}});
+                                               "object is being deleted: deployments.apps " + name +
+                                                   " already exists")}});
     again(*found, retry_interval);
 }
 
 void flink_operator::state::mark_deployed(const object& of) {
     const int replicas = flink::task_managers_of(of.body());
-    (void)report(
-        of, {{"lifecycleState", "DEPLOYED"},
-             {"jobManagerDeploymentStatus", "DEPLOYING"},
-             {"jobStatus", {{"state", "RECONCILING"}}},
-             {"error", nullptr},
-             {"observedGeneration", fields::number(of.body(), {"metadata", "generation"})},
-             {"taskManager",
-              {{"labelSelector", fmt::format("component=taskmanager,app={}", of.name())},
-               {"replicas", replicas}}},
-             {"reconciliationStatus", {{"state", "DEPLOYED"}}}});
+    (void)report(of, {{"lifecycleState", "DEPLOYED"},
+                      {"jobManagerDeploymentStatus", "DEPLOYING"},
+                      {"jobStatus", {{"state", "RECONCILING"}}},
+                      {"error", nullptr},
+                      {"observedGeneration", fields::number(of.body(), {"metadata", "generation"})},
+                      {"taskManager",
+                       {{"labelSelector", fmt::format("component=taskmanager,app={}", of.name())},
+                        {"replicas", replicas}}},
+                      {"reconciliationStatus", {{"state", "DEPLOYED"}}}});
     again(of, progress_interval);
 }
 
@@ -380,19 +379,19 @@ bool flink_operator::state::report(const object& of, json status) {
     return done.has_value();
 }
 
-flink_operator::flink_operator(surroundings& in, kubelet& nodes,
-                               deployment_controller& deployments, json scripts)
+flink_operator::flink_operator(surroundings& in, kubelet& nodes, deployment_controller& deployments,
+                               json scripts)
     : state_(std::make_shared<state>(in, nodes, deployments, std::move(scripts))) {
     in.server.objects().on_change([weak = std::weak_ptr<state>(state_)](const change& what) {
         if (const auto self = weak.lock()) self->noticed(what);
     });
     // It watches the Deployments of JobManagers.
-    deployments.on_change([weak = std::weak_ptr<state>(state_)](std::string_view ns,
-                                                                std::string_view name) {
-        const auto self = weak.lock();
-        const std::string key = fmt::format("{}/{}", ns, name);
-        if (self && self->due.contains(key)) self->soon(std::string(ns), std::string(name));
-    });
+    deployments.on_change(
+        [weak = std::weak_ptr<state>(state_)](std::string_view ns, std::string_view name) {
+            const auto self = weak.lock();
+            const std::string key = fmt::format("{}/{}", ns, name);
+            if (self && self->due.contains(key)) self->soon(std::string(ns), std::string(name));
+        });
     state_->look_at_all();
 }
 flink_operator::~flink_operator() = default;

@@ -59,9 +59,9 @@ protected:
     }
     void open_the_gates() {
         for (const auto& pod : town.pods("taskmanager")) {
-            ASSERT_TRUE(
-                town.person.patch(kinds::pod, "default", fields::text(pod, {"metadata", "name"}),
-                                  kube::patch_kind::merge, {{"spec", {{"schedulingGates", nullptr}}}}));
+            ASSERT_TRUE(town.person.patch(
+                kinds::pod, "default", fields::text(pod, {"metadata", "name"}),
+                kube::patch_kind::merge, {{"spec", {{"schedulingGates", nullptr}}}}));
         }
     }
     std::string one_task_manager(std::string_view part) {
@@ -83,11 +83,10 @@ TEST_F(flink_world, a_job_goes_through_the_words_of_the_real_operator) {
     EXPECT_FALSE(fields::find(town.pods("taskmanager")[0], {"spec", "nodeName"}));
     open_the_gates();
     town.run_for(60s);
-    EXPECT_THAT(story, ::testing::ElementsAre("//", "UPGRADING/MISSING/",
-                                              "DEPLOYED/DEPLOYING/RECONCILING",
-                                              "DEPLOYED/DEPLOYED_NOT_READY/RECONCILING",
-                                              "DEPLOYED/READY/CREATED", "STABLE/READY/RUNNING",
-                                              "STABLE/READY/FINISHED"));
+    EXPECT_THAT(story, ::testing::ElementsAre(
+                           "//", "UPGRADING/MISSING/", "DEPLOYED/DEPLOYING/RECONCILING",
+                           "DEPLOYED/DEPLOYED_NOT_READY/RECONCILING", "DEPLOYED/READY/CREATED",
+                           "STABLE/READY/RUNNING", "STABLE/READY/FINISHED"));
     const auto now = status();
     EXPECT_EQ(now["jobStatus"]["jobId"].get<std::string>().size(), 32u);
     EXPECT_EQ(now["reconciliationStatus"]["state"], "DEPLOYED");

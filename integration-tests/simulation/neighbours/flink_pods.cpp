@@ -131,7 +131,8 @@ int task_managers_of(const json& deployment) {
     const auto replicas = fields::number(deployment, {"spec", "taskManager", "replicas"});
     if (replicas > 0) return static_cast<int>(replicas);
     const auto slots = std::max<std::int64_t>(
-        1, split(conf(deployment, "taskmanager.numberOfTaskSlots")).value_or(std::pair(1, "")).first);
+        1,
+        split(conf(deployment, "taskmanager.numberOfTaskSlots")).value_or(std::pair(1, "")).first);
     const auto parallelism = fields::number(deployment, {"spec", "job", "parallelism"}, 1);
     return static_cast<int>((parallelism + slots - 1) / slots);
 }

@@ -24,7 +24,8 @@ constexpr pace start_time{milliseconds(200), milliseconds(900)};
 /// From the end of containers to the end of the object.
 constexpr pace completion_time{milliseconds(10), milliseconds(40)};
 constexpr pace report_time{milliseconds(1), milliseconds(15)};
-/// A container that ended is started again at once, then after 10 s, 20 s, ... (MaxContainerBackOff).
+/// A container that ended is started again at once, then after 10 s, 20 s, ...
+/// (MaxContainerBackOff).
 constexpr auto first_back_off = seconds(10);
 constexpr auto longest_back_off = seconds(300);
 
@@ -314,8 +315,8 @@ struct kubelet::state : std::enable_shared_from_this<kubelet::state> {
         }
         auto list = containers(*now, told, false, run.restarts);
         for (auto& each : list) each["lastState"] = {{"terminated", ended}};
-        (void)patch_status(*one.pod, {{"conditions", ready(*now, false)},
-                                      {"containerStatuses", std::move(list)}});
+        (void)patch_status(
+            *one.pod, {{"conditions", ready(*now, false)}, {"containerStatuses", std::move(list)}});
         one.starting = true;
         later(wait, [this, uid] { come_back(uid); });
     }
@@ -348,13 +349,12 @@ struct kubelet::state : std::enable_shared_from_this<kubelet::state> {
                           {"reason", exit_code == 0 ? "Completed" : "Error"},
                           {"startedAt", stamp(started)},
                           {"finishedAt", stamp(in.time.wall())}};
-            (void)patch_status(*one.pod,
-                               {{"phase", exit_code == 0 ? "Succeeded" : "Failed"},
-                                {"conditions", ready(*now, false)},
-                                {"containerStatuses",
-                                 containers(*now, {{"terminated", std::move(ended)}}, false,
-                                            container == runs.end() ? 0
-                                                                    : container->second.restarts)}});
+            (void)patch_status(
+                *one.pod, {{"phase", exit_code == 0 ? "Succeeded" : "Failed"},
+                           {"conditions", ready(*now, false)},
+                           {"containerStatuses",
+                            containers(*now, {{"terminated", std::move(ended)}}, false,
+                                       container == runs.end() ? 0 : container->second.restarts)}});
         }
         runs.erase(uid);
     }

@@ -21,7 +21,8 @@ public:
     people(const people&) = delete;
     people& operator=(const people&) = delete;
 
-    /// How they reach a Flink job (flink cancel); false: it does not listen. Without it they do not.
+    /// How they reach a Flink job (flink cancel); false: it does not listen. Without it they do
+    /// not.
     void cancel_by(std::function<bool(std::string_view ns, std::string_view name)> way);
     /// Whether `what` is in the second table.
     static bool does(std::string_view what);

@@ -45,8 +45,7 @@ object_pointer people::state::ghost_of(const json& with) const {
     return found[static_cast<std::size_t>(fields::number(with, {"nth"})) % found.size()];
 }
 
-object_pointer people::state::job_pod_of(const json& with, bool running,
-                                         bool coordinator) const {
+object_pointer people::state::job_pod_of(const json& with, bool running, bool coordinator) const {
     const auto name = text_of(with, "name");
     const std::string_view of_spark = coordinator ? "driver" : "executor";
     const std::string_view of_flink = coordinator ? "jobmanager" : "taskmanager";

@@ -16,8 +16,8 @@ namespace esi::simulation {
 
 class spark_operator : public neighbour {
 public:
-    /// `scripts`: plan::scripts (job_script.h). With "fails" the driver deletes its executors before
-    /// it ends; with "dies" they lose it and end badly, and those that do not run stay.
+    /// `scripts`: plan::scripts (job_script.h). With "fails" the driver deletes its executors
+    /// before it ends; with "dies" they lose it and end badly, and those that do not run stay.
     spark_operator(surroundings& in, kubelet& nodes, json scripts);
     ~spark_operator() override;
 

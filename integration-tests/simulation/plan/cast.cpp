@@ -33,15 +33,16 @@ json container(std::string_view cpu, std::string_view memory) {
             {"resources", {{"requests", {{"cpu", cpu}, {"memory", memory}}}}}};
 }
 
-/// Of every second job: its executors bring a node affinity of two terms, each of which matches every
-/// node. Terms are ORed, so that who restricts such a pod has to do it in both.
+/// Of every second job: its executors bring a node affinity of two terms, each of which matches
+/// every node. Terms are ORed, so that who restricts such a pod has to do it in both.
 json executor_of(const job_name& name) {
     if (name.name.empty() || name.name.back() % 2 == 0) return json::object();
     json terms = json::array();
     for (const char* nowhere : {"nowhere", "elsewhere"}) {
-        terms.push_back({{"matchExpressions", json::array({{{"key", "kubernetes.io/hostname"},
-                                                            {"operator", "NotIn"},
-                                                            {"values", json::array({nowhere})}}})}});
+        terms.push_back(
+            {{"matchExpressions", json::array({{{"key", "kubernetes.io/hostname"},
+                                                {"operator", "NotIn"},
+                                                {"values", json::array({nowhere})}}})}});
     }
     return {{"affinity",
              {{"nodeAffinity",

@@ -31,8 +31,8 @@ bool may_change_outcome(const happening& fault);
 bool outcome_is_fixed(const plan& what);
 
 /// Whether the plan itself names the slots of every job. A queue takes the slots that are free when
-/// a job's turn comes: which ones differs with the time that everything takes, so ends of such plans
-/// are to be compared without slot numbers.
+/// a job's turn comes: which ones differs with the time that everything takes, so ends of such
+/// plans are to be compared without slot numbers.
 bool slots_are_named(const plan& what);
 
 /// How many faults of each class a plan has: "crash", "request 409", "watch silent", ...

@@ -131,13 +131,12 @@ TEST(generation, the_fixed_list_is_undisturbed_and_complete) {
         EXPECT_FALSE(has_strangers_that_may_enter(one)) << one.scenario;
         for (const auto& does : one.workload) EXPECT_TRUE(people::does(does.what)) << does.what;
     }
-    EXPECT_THAT(names, ::testing::ElementsAre("queue", "strict", "relaxed", "extension",
-                                              "delete while acquiring", "delete while running",
-                                              "delete testbed held", "job failure",
-                                              "submission failure", "node loss", "executor loss",
-                                              "hand release", "contention", "extender",
-                                              "flink queue", "flink failure", "task manager loss",
-                                              "flink cancelled", "flink extender", "taint"));
+    EXPECT_THAT(names, ::testing::ElementsAre(
+                           "queue", "strict", "relaxed", "extension", "delete while acquiring",
+                           "delete while running", "delete testbed held", "job failure",
+                           "submission failure", "node loss", "executor loss", "hand release",
+                           "contention", "extender", "flink queue", "flink failure",
+                           "task manager loss", "flink cancelled", "flink extender", "taint"));
 }
 
 TEST(generation, objects_are_what_a_user_writes) {

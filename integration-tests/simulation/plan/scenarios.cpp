@@ -1,5 +1,5 @@
-// The fixed list: each is small enough to be run once for every write of every operator. A job whose
-// RunningState somebody waits for runs longer than a takeover after a crash takes.
+// The fixed list: each is small enough to be run once for every write of every operator. A job
+// whose RunningState somebody waits for runs longer than a takeover after a crash takes.
 #include <functional>
 #include <utility>
 
@@ -168,12 +168,13 @@ std::vector<plan> scenarios() {
             all.queue("run", "grid", {job_a, job_a});
             meddle(all, "cancel-job", {{"name", "job-a"}}, "job-a");
         }));
-    out.push_back(make("flink extender", grid,
-                       [](cast& all) {
-                           all.flink_job(job_a, 10);
-                           all.flink_job(job_b, 10);
-                       },
-                       [](cast& all) { all.queue("run", "grid", {job_a, job_a, job_b}); }));
+    out.push_back(make(
+        "flink extender", grid,
+        [](cast& all) {
+            all.flink_job(job_a, 10);
+            all.flink_job(job_b, 10);
+        },
+        [](cast& all) { all.queue("run", "grid", {job_a, job_a, job_b}); }));
     out.back().placement = "extender";
     out.push_back(make("taint", bed{"grid", "example.com/slots", 1, 2, true}, two_jobs(10, 10),
                        [](cast& all) { all.queue("run", "grid", {job_a, job_a, job_b, job_b}); }));

@@ -89,8 +89,8 @@ void world::people_the_cluster() {
     auto* nodes = kubelets.get();
     neighbours_.push_back(std::move(kubelets));
     neighbours_.push_back(std::make_unique<controller_manager>(around_, nodes));
-    neighbours_.push_back(
-        std::make_unique<kube_scheduler>(around_, scheduler_settings{"default-scheduler", nullptr}));
+    neighbours_.push_back(std::make_unique<kube_scheduler>(
+        around_, scheduler_settings{"default-scheduler", nullptr}));
     if (plan_.placement == "extender") {
         neighbours_.push_back(std::make_unique<kube_scheduler>(
             around_, scheduler_settings{"external-scheduler",
@@ -100,8 +100,7 @@ void world::people_the_cluster() {
     }
     neighbours_.push_back(std::make_unique<spark_operator>(around_, *nodes, plan_.scripts));
     auto deployments = std::make_unique<deployment_controller>(around_);
-    auto flink =
-        std::make_unique<flink_operator>(around_, *nodes, *deployments, plan_.scripts);
+    auto flink = std::make_unique<flink_operator>(around_, *nodes, *deployments, plan_.scripts);
     people_ = std::make_unique<people>(around_, *nodes);
     people_->cancel_by([jobs = flink.get()](std::string_view ns, std::string_view name) {
         return jobs->cancel(ns, name);
@@ -117,8 +116,8 @@ void world::start_operators() {
     flags_.leader_elect = true;
     auto add = [this](const char* name, controller::operator_factory make) {
         for (int i = 0; i < plan_.replicas; ++i) {
-            replicas_.push_back(std::make_unique<replica>(replica_name{name, i}, network_, time_,
-                                                          flags_, make));
+            replicas_.push_back(
+                std::make_unique<replica>(replica_name{name, i}, network_, time_, flags_, make));
             auto* one = replicas_.back().get();
             time_.after(milliseconds(10 * i), [one] { one->start(); });
         }
@@ -199,7 +198,8 @@ bool world::strike(const happening& what) {
         with_replica(with, [&](replica& one) {
             if (kind == "stale-restart") {
                 const auto back = ms_of(with, "back_ms", 1000);
-                time_.after(down, [this, who = one.name(), back] { network_.show_past(who, back); });
+                time_.after(down,
+                            [this, who = one.name(), back] { network_.show_past(who, back); });
             }
             crash(one, down);
         });
@@ -325,8 +325,12 @@ network::listener::fate world::sends(const replica_name& who, const kube::reques
 
 void world::arrived(const replica_name& who, const kube::request& what, int status) {
     auto target = target_of(what);
-    write_record record{who.operator_,           what.method, std::move(target.plural),
-                        std::move(target.object), std::move(target.subresource), status};
+    write_record record{who.operator_,
+                        what.method,
+                        std::move(target.plural),
+                        std::move(target.object),
+                        std::move(target.subresource),
+                        status};
     quiet_.wrote(record, time_.now());
     out_.writes.push_back(std::move(record));
 }

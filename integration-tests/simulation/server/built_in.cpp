@@ -17,9 +17,7 @@ constexpr std::size_t note_limit = 1024;
 constexpr std::size_t word_limit = 128;
 constexpr std::int64_t highest_user_priority = 1000000000;
 
-bool custom(const kube::resource_type& type) {
-    return type.plural == "sparkapplications";
-}
+bool custom(const kube::resource_type& type) { return type.plural == "sparkapplications"; }
 
 void prepare_node(json& body) {
     if (auto spec = body.find("spec"); spec != body.end() && spec->is_object()) {

@@ -22,8 +22,8 @@ struct sweep_base {
     json live_spec;
     /// Good values of properties that the object does not have, for the properties inside of them.
     json examples = json::object();
-    /// Properties whose inside the schema leaves open ("flinkSpec"), with a schema of what ESI reads
-    /// there: that is tried as well, though nobody forbids anything.
+    /// Properties whose inside the schema leaves open ("flinkSpec"), with a schema of what ESI
+    /// reads there: that is tried as well, though nobody forbids anything.
     json inside = json::object();
     bool only_inside = false;
     /// Without a change. The first happening of the object creates it.

@@ -107,8 +107,7 @@ TEST(sweep, tries_every_property_of_every_kind) {
          {"testbed-held/resourcesPerSlot.cpu", "batchjob-ready/creationRequest.testbedName.name",
           "batchjob-running/activeScheduling.uid", "queue-waiting/queueBased.0.namespace",
           "flink-ready/flinkSpec.parallelism", "flink-ready/flinkSpec.resources.requests.memory",
-          "flink-running/flinkSpec",
-          "slots-running/slotBased.jobs.0.slotIds.0"}) {
+          "flink-running/flinkSpec", "slots-running/slotBased.jobs.0.slotIds.0"}) {
         EXPECT_TRUE(touched.contains(name)) << name;
     }
     EXPECT_GT(refused, all.size() / 4);
