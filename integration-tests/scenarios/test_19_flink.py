@@ -150,6 +150,46 @@ def test_a_job_that_is_cancelled_and_one_whose_deployment_is_deleted_have_failed
     nothing_is_left(scene)
 
 
+def test_a_job_manager_whose_deployment_is_deleted_ends_the_run(scene):
+    """ESI has switched off that its operator puts it up again: the slots would be held for ever."""
+    scene.nodes(1)
+    scene.testbed(slots=2)
+    flink_jobs(scene, "a", seconds=600)
+    scene.queue("plan", ["a", "a"])
+    scene.job_state("a", "RunningState")
+    scene.delete("Deployment", "a", wait=False)
+    scene.scheduling_state("plan", "CompletedState")
+    run, = scene.status("BatchJob", "a")["runs"]
+    assert run["outcome"] == "Failed"
+    told(scene, "a")
+    nothing_is_left(scene)
+
+
+def test_a_run_goes_on_as_what_it_began_when_the_spec_becomes_one_of_another_kind(scene):
+    scene.nodes(1)
+    scene.testbed(slots=1)
+    scene.jobs("a", seconds=600)
+    scene.queue("plan", ["a"])
+    scene.job_state("a", "RunningState")
+    scene.api.patch("BatchJob", scene.namespace, "a",
+                    {"spec": {"sparkSpec": None, "flinkSpec": objects.flink_spec(seconds=1)}})
+    scene.wait("the new spec to be seen", lambda: scene.status("BatchJob", "a")["observedGeneration"] ==
+               scene.get("BatchJob", "a")["metadata"]["generation"])
+    assert scene.status("BatchJob", "a")["state"] == "RunningState"
+    scene.delete("SparkApplication", "a", wait=False)
+    scene.scheduling_state("plan", "CompletedState")
+    assert scene.status("BatchJob", "a")["runs"][0]["reason"] == "ApplicationDeleted"
+    scene.wait("its pods to be gone", lambda: not scene.job_pods("a") and not scene.left("SparkApplication"))
+    scene.delete("Scheduling", "plan")
+    scene.api.patch("BatchJob", scene.namespace, "a", {"metadata": {"annotations": {
+        objects.PREFIX + "reset": "1"}}})
+    scene.job_state("a", "ReadyState")
+    scene.queue("again", ["a"], releaseOnCompletion=True)
+    scene.scheduling_state("again", "FinishedState")
+    assert [run["outcome"] for run in scene.status("BatchJob", "a")["runs"]] == ["Failed", "Succeeded"]
+    scene.released(jobs=["a"])
+
+
 def test_a_new_task_manager_takes_the_slot_of_the_one_that_was_lost(scene):
     n0, n1 = scene.nodes(2)
     scene.testbed(slots=2)

@@ -221,10 +221,19 @@ void batchjob_operator::testbed_changed(const kube::change<model::testbed>& what
 }
 
 application_source* batchjob_operator::source_of(const model::batchjob& job) const {
-    for (const auto& source : sources_) {
-        if (source->kind().type() == type_of(job.spec)) return source.get();
+    const auto by = [this](auto matches) -> application_source* {
+        const auto found = std::ranges::find_if(
+            sources_, [&](const auto& source) { return matches(source->kind()); });
+        return found == sources_.end() ? nullptr : found->get();
+    };
+    // A run goes on as what it began, also when the spec becomes one of another kind meanwhile.
+    const auto& begun = job.status.application;
+    const auto& order = job.spec.creation_request;
+    if (begun && !begun->uid.empty() && (!order || order->run == begun->run)) {
+        const auto named = [&](const backend& kind) { return kind.resource().kind == begun->kind; };
+        if (auto* found = by(named)) return found;
     }
-    return nullptr;
+    return by([&](const backend& kind) { return kind.type() == type_of(job.spec); });
 }
 
 bool batchjob_operator::pods_coming(const view& seen, const model::batchjob& job) const {

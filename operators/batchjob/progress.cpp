@@ -155,6 +155,10 @@ void pass::progress(const model::creation_request& order, const application& app
         problem(text);
         out_.unknown_state = app.phase == phase::unknown;
     }
+    if (app.attempt == 0 && !app.message.empty()) {
+        problem(
+            fmt::format("{} {}: {}", seen_.kind->resource().kind, app.metadata.name, app.message));
+    }
     watch_schedulers(order, bound_pods.size());
     watch_deadlines(order, bound_pods.size());
 }

@@ -188,8 +188,8 @@ void flink_operator::state::begin(const object& of) {
         fault = "Jar URI scheme is not supported";
     }
     if (!fault.empty()) {
-        const auto text = error_text(
-            "org.apache.flink.kubernetes.operator.exception.ReconciliationException", fault);
+        const auto text =
+            error_text("org.apache.flink.kubernetes.operator.exception.ValidationException", fault);
         if (fields::text(body, {"status", "error"}) == text) return;
         (void)report(of, {{"error", text},
                           {"lifecycleState", "FAILED"},

@@ -112,6 +112,10 @@ bool pod_template::clean_metadata(std::vector<std::string>& overridden) {
     const auto metadata = whole.find("metadata");
     if (metadata == whole.end() || metadata->is_null()) return true;
     if (!metadata->is_object()) return wrong(".metadata", "an object");
+    // A pod that cannot go never gives its slot back.
+    if (metadata->erase("finalizers") > 0) {
+        overridden.push_back(fmt::format("{}.{}.metadata.finalizers", path_, key_));
+    }
     for (const std::string key : {"labels", "annotations"}) {
         const auto map = metadata->find(key);
         if (map == metadata->end() || map->is_null()) continue;

@@ -13,7 +13,7 @@ namespace {
 
 /// Configuration that decides number, size or place of the TaskManagers, or that makes the operator
 /// start a run again on its own. ESI's values, where it has one, are put in afterwards.
-constexpr std::array<std::string_view, 18> own_conf{
+constexpr std::array<std::string_view, 20> own_conf{
     "taskmanager.numberOfTaskSlots",
     "taskmanager.memory.process.size",
     "taskmanager.memory.flink.size",
@@ -21,6 +21,9 @@ constexpr std::array<std::string_view, 18> own_conf{
     "scheduler-mode",
     "restart-strategy",
     "kubernetes.taskmanager.",
+    // podLabels and podAnnotations are there for these; ESI's own marks are kept out of them.
+    "kubernetes.jobmanager.annotations",
+    "kubernetes.jobmanager.labels",
     "kubernetes.pod-template-file",
     "kubernetes.internal.",
     "kubernetes.namespace",

@@ -49,6 +49,18 @@ bool deployed(const model::flink_deployment& object) {
     return !object.job_state.empty() || (!manager.empty() && manager != "MISSING");
 }
 
+/// Before the first deployment the operator shows FAILED between two tries, too; only a spec that
+/// it refuses is not tried again.
+bool tries_again(const model::flink_deployment& object) {
+    return !deployed(object) && !object.error.empty() &&
+           !object.error.contains("ValidationException");
+}
+
+/// The JobManager's Deployment was deleted. Nobody puts it up again: ESI has switched that off.
+bool lost_its_job_manager(const model::flink_deployment& object) {
+    return object.job_manager_state == "MISSING" && object.job_started && !begins_again(object);
+}
+
 const json* innermost(const json& error) {
     const auto* list = member(error, "throwableList");
     return list && list->is_array() && !list->empty() ? &list->back() : nullptr;
@@ -74,7 +86,9 @@ phase phase_of(const model::flink_deployment& object) {
     if (job == "FINISHED") return phase::succeeded;
     if (job == "CANCELED") return phase::failed;
     if (job == "FAILED") return begins_again(object) ? phase::underway : phase::failed;
-    if (object.job_manager_state == "ERROR" || lifecycle == "FAILED") return phase::failed;
+    if (object.job_manager_state == "ERROR") return phase::failed;
+    if (lifecycle == "FAILED") return tries_again(object) ? phase::underway : phase::failed;
+    if (lost_its_job_manager(object)) return phase::failed;
     if (job == "RUNNING") return phase::running;
     const bool known = contains(underway, job) && known_lifecycle(lifecycle) &&
                        known_job_manager(object.job_manager_state);
@@ -110,12 +124,15 @@ application facts_of(const model::flink_deployment& object) {
     out.attempt = deployed(object) ? 1 : 0;
     out.started = object.job_started;
     if (ended(object.job_state) && out.final()) out.ended = object.job_changed;
+    if (!out.final() && !deployed(object)) out.message = message_of(object.error);
     if (out.phase == phase::failed) {
         out.message = message_of(object.error);
         if (out.message.empty()) {
             out.message = object.job_state == "CANCELED" ? "the job was canceled"
                           : object.job_manager_state == "ERROR"
                               ? "the JobManager's deployment is in state ERROR"
+                          : lost_its_job_manager(object)
+                              ? "the JobManager's deployment is gone"
                               : fmt::format("the job is in state {}", out.word);
         }
     }

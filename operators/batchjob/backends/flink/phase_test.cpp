@@ -59,6 +59,32 @@ TEST(flink_phase, follows_the_job_and_what_the_operator_does_with_it) {
     }
 }
 
+TEST(flink_phase, a_first_deployment_that_is_tried_again_is_no_failure) {
+    const auto app = read(R"({"metadata":{"name":"a"},"status":{"lifecycleState":"FAILED",
+        "jobManagerDeploymentStatus":"MISSING",
+        "error":"{\"type\":\"ReconciliationException\",\"message\":\"exceeded quota\"}"}})");
+    EXPECT_EQ(app.phase, phase::underway);
+    EXPECT_EQ(app.message, "exceeded quota");
+    const auto refused = read(R"({"metadata":{"name":"a"},"status":{"lifecycleState":"FAILED",
+        "jobManagerDeploymentStatus":"MISSING",
+        "error":"{\"type\":\"x.ValidationException\",\"message\":\"no memory\"}"}})");
+    EXPECT_EQ(refused.phase, phase::failed);
+    EXPECT_EQ(refused.message, "no memory");
+}
+
+TEST(flink_phase, a_job_manager_that_is_gone_ends_the_run) {
+    const auto app = read(R"({"metadata":{"name":"a"},"status":{"lifecycleState":"DEPLOYED",
+        "jobManagerDeploymentStatus":"MISSING",
+        "jobStatus":{"state":"RECONCILING","startTime":"1795338000123"}}})");
+    EXPECT_EQ(app.phase, phase::failed);
+    EXPECT_EQ(app.message, "the JobManager's deployment is gone");
+    // Before its job has begun it is only on its way.
+    EXPECT_EQ(read(R"({"metadata":{"name":"a"},"status":{"lifecycleState":"DEPLOYED",
+        "jobManagerDeploymentStatus":"MISSING","jobStatus":{"state":"RECONCILING"}}})")
+                  .phase,
+              phase::underway);
+}
+
 TEST(flink_phase, times_come_from_flink) {
     const auto app = read(R"({"metadata":{"name":"a","namespace":"jobs"},
         "spec":{"job":{"state":"running","upgradeMode":"stateless"}},
@@ -104,7 +130,8 @@ TEST(flink_phase, the_message_is_that_of_the_error_and_its_innermost_cause) {
 
 TEST(flink_phase, a_deployment_that_never_stood_failed_its_submission) {
     const auto app = read(R"({"metadata":{"name":"a"},"status":{"lifecycleState":"FAILED",
-        "jobManagerDeploymentStatus":"MISSING","error":"{\"message\":\"no such version\"}"}})");
+        "jobManagerDeploymentStatus":"MISSING",
+        "error":"{\"type\":\"ValidationException\",\"message\":\"no such version\"}"}})");
     EXPECT_EQ(app.phase, phase::failed);
     EXPECT_EQ(app.attempt, 0);
     EXPECT_EQ(app.message, "no such version");

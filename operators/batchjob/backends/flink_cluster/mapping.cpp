@@ -39,7 +39,9 @@ json job_of(json job, const build_request& request, const flink::spec& from, std
     for (auto at = job.begin(); at != job.end();)
         at = at->is_null() ? job.erase(at) : std::next(at);
     job["parallelism"] = slots * from.task_slots;
-    if (!job.contains("restartPolicy")) job["restartPolicy"] = "Never";
+    // Its operator says Failed before it begins again; for ESI that is the end of the run.
+    if (from.restart_from_savepoint) overridden.push_back("restartPolicy");
+    job["restartPolicy"] = "Never";
     for (const auto& [key, marks] : {std::pair<std::string, json>{"podLabels", job_labels(request)},
                                      {"podAnnotations", run_annotations(request)}}) {
         auto& map = *typed_in(job, key, json::object());
