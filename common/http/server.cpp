@@ -417,8 +417,11 @@ asio::awaitable<void> server::state::serve(std::shared_ptr<state> own,
                 over->early = beast::buffers_to_string(buffer.data());
                 buffer.clear();
                 buffer.shrink_to_fit();
-                auto refused = co_await hand_over(*handler, std::move(over));
+                auto refused = co_await hand_over(*handler, over);
                 if (!refused) break;
+                // What came behind the request is the next one.
+                const auto behind = asio::buffer(over->early);
+                buffer.commit(asio::buffer_copy(buffer.prepare(behind.size()), behind));
                 entry.stays_http();
                 reply = std::move(*refused);
             } else {

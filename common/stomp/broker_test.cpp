@@ -81,6 +81,7 @@ TEST(stomp_outbox, keeps_order_and_refuses_what_does_not_fit) {
     outbox_limits limits;
     limits.messages = 3;
     limits.bytes = 10;
+    limits.few = 1;
     outbox of(limits);
     EXPECT_TRUE(of.push({"1234", nullptr}));
     EXPECT_TRUE(of.push({"56", nullptr}));
@@ -96,12 +97,16 @@ TEST(stomp_outbox, keeps_order_and_refuses_what_does_not_fit) {
     EXPECT_EQ(of.bytes(), 0u);
 }
 
-TEST(stomp_outbox, one_message_always_fits) {
+TEST(stomp_outbox, eight_messages_always_fit_however_large) {
     outbox_limits limits;
     limits.bytes = 4;
     outbox of(limits);
-    EXPECT_TRUE(of.push({"much longer", make_message("/topic/testbeds/t", "{}")}));
+    for (int i = 0; i < 8; ++i) {
+        EXPECT_TRUE(of.push({"much longer", make_message("/topic/testbeds/t", "{}")})) << i;
+    }
     EXPECT_FALSE(of.push({"", nullptr}));
+    EXPECT_TRUE(of.pop());
+    EXPECT_TRUE(of.push({"", nullptr}));
 }
 
 }  // namespace

@@ -31,6 +31,8 @@ constexpr milliseconds reads_within{250};
 constexpr std::size_t much = 64;
 constexpr std::size_t wakes_per_turn = 64;
 constexpr std::size_t messages_per_write = 64;
+/// What is taken out of the queue does not count there any more: little at a time.
+constexpr std::size_t bytes_per_write = 64u << 10;
 
 steady_time now() { return std::chrono::steady_clock::now(); }
 
@@ -163,7 +165,8 @@ asio::awaitable<std::optional<http::server_reply>> endpoint::serve(
     if (!who->wire) co_return std::nullopt;
     count();
     log::debug("STOMP client came", {{"client", who->wire->peer()}});
-    if (stopping_) drop(*who, going_away, "stop", "the operator is ending");
+    // Nobody may write any more; the server closes the connection.
+    if (stopping_) co_return std::nullopt;
     writers_.spawn("STOMP writer", write_all(*this, who));
     for (;;) {
         auto message = co_await who->wire->read();
@@ -276,9 +279,11 @@ asio::awaitable<void> endpoint::write_all(endpoint& own, shared_client to) {
             entries.clear();
             texts.clear();
             std::vector<http::websocket::parts> messages;
-            while (entries.size() < messages_per_write) {
+            std::size_t bytes = 0;
+            while (entries.size() < messages_per_write && bytes < bytes_per_write) {
                 auto next = to->waiting.pop();
                 if (!next) break;
+                bytes += next->size();
                 entries.push_back(std::move(*next));
             }
             for (const auto& each : entries) {

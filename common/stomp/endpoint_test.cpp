@@ -171,6 +171,14 @@ TEST_F(stomp_endpoint, more_than_the_limit_are_refused_and_may_ask_again) {
     EXPECT_TRUE(until([&] { return two->heard.contains("HTTP/1.1 101 "); })) << two->heard;
 }
 
+TEST_F(stomp_endpoint, a_request_behind_a_refused_one_is_answered_too) {
+    options.most_connections = 0;
+    start();
+    auto one = come(handshake() + "GET /nothing HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_TRUE(until([&] { return one->heard.contains("HTTP/1.1 404 "); })) << one->heard;
+    EXPECT_TRUE(one->heard.starts_with("HTTP/1.1 503 ")) << one->heard;
+}
+
 TEST_F(stomp_endpoint, says_1001_at_the_end) {
     start();
     auto one = connected();

@@ -14,7 +14,9 @@ namespace esi::stomp {
 
 struct outbox_limits {
     std::size_t messages = 4096;
+    /// From `few` waiting messages on: fewer are no sign of a client that reads too slowly.
     std::size_t bytes = 4u << 20;
+    std::size_t few = 8;
 };
 
 class outbox {
@@ -30,14 +32,13 @@ public:
 
     explicit outbox(outbox_limits limits) : limits_(limits) {}
 
-    /// False when it does not fit: the client reads too slowly. One message always fits, however
-    /// large.
+    /// False when it does not fit: the client reads too slowly. A few messages always fit, however
+    /// large: who has just come may be told of several large objects at once.
     bool push(entry what) {
         const auto size = what.size();
-        if (!waiting_.empty() &&
-            (waiting_.size() >= limits_.messages || bytes_ + size > limits_.bytes)) {
-            return false;
-        }
+        const auto count = waiting_.size();
+        if (count > 0 && count >= limits_.messages) return false;
+        if (count >= limits_.few && bytes_ + size > limits_.bytes) return false;
         bytes_ += size;
         waiting_.push_back(std::move(what));
         return true;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "stomp/topic.h"
+
 namespace esi::stomp {
 
 namespace {
@@ -43,10 +45,12 @@ std::optional<version> best_of(std::string_view list) {
 
 std::optional<milliseconds> milliseconds_of(std::string_view text) {
     text = trimmed(text);
+    // Also one that is too far below zero for a number.
+    if (text.starts_with('-')) return std::nullopt;
     std::int64_t out = 0;
     const auto [stop, code] = std::from_chars(text.data(), text.data() + text.size(), out);
     if (code == std::errc::result_out_of_range) return longest_heart_beat;
-    if (code != std::errc() || stop != text.data() + text.size() || out < 0) return std::nullopt;
+    if (code != std::errc() || stop != text.data() + text.size()) return std::nullopt;
     return std::min(milliseconds(out), longest_heart_beat);
 }
 
@@ -137,6 +141,7 @@ void session::handle(const frame& got, actions& out) {
     if (command != "DISCONNECT") return;
     for (const auto& [id, unused] : subscriptions_) out.emplace_back(todo::unsubscribe{id});
     subscriptions_.clear();
+    patterns_ = 0;
     phase_ = phase::left;
 }
 
@@ -190,12 +195,19 @@ void session::subscribe(const frame& got, actions& out) {
             &got, out);
     }
     const auto known = subscriptions_.find(*id);
-    if (known != subscriptions_.end()) {
-        out.emplace_back(todo::unsubscribe{std::string(*id)});
-    } else if (subscriptions_.size() >= options_.most_subscriptions) {
+    const bool replaces = known != subscriptions_.end();
+    if (!replaces && subscriptions_.size() >= options_.most_subscriptions) {
         return refuse(fmt::format("more than {} subscriptions", options_.most_subscriptions), &got,
                       out);
     }
+    auto patterns = patterns_;
+    if (replaces && is_pattern(known->second)) --patterns;
+    if (is_pattern(*destination)) ++patterns;
+    if (patterns > options_.most_patterns) {
+        return refuse(fmt::format("more than {} patterns", options_.most_patterns), &got, out);
+    }
+    patterns_ = patterns;
+    if (replaces) out.emplace_back(todo::unsubscribe{std::string(*id)});
     subscriptions_[std::string(*id)] = *destination;
     out.emplace_back(todo::subscribe{std::string(*id), std::string(*destination)});
     receipt(got, out);
@@ -207,6 +219,7 @@ void session::unsubscribe(const frame& got, actions& out) {
     const auto known = subscriptions_.find(*id);
     if (known != subscriptions_.end()) {
         out.emplace_back(todo::unsubscribe{known->first});
+        if (is_pattern(known->second)) --patterns_;
         subscriptions_.erase(known);
     }
     receipt(got, out);

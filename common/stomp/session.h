@@ -18,8 +18,10 @@ namespace esi::stomp {
 struct session_options {
     frame_limits frames;
     std::size_t most_subscriptions = 1024;
-    /// Bytes of a destination or a subscription's id.
-    std::size_t longest_header = 1024;
+    /// Of the subscriptions: every change tries each of them.
+    std::size_t most_patterns = 16;
+    /// Bytes of a destination or a subscription's id. A kind and a name fit with room to spare.
+    std::size_t longest_header = 288;
     /// How often we send and want to hear something, where the client asks for heart-beats.
     milliseconds heart_beat{10'000};
     /// How long a client may take until its CONNECT.
@@ -90,6 +92,7 @@ private:
     milliseconds send_every_{0};
     milliseconds hear_every_{0};
     std::map<std::string, std::string, std::less<>> subscriptions_;  ///< id -> destination
+    std::size_t patterns_ = 0;                                       ///< of the subscriptions
     std::uint64_t messages_ = 0;
 };
 

@@ -139,6 +139,43 @@ TEST_F(stomp_session, ends_who_never_connects) {
     EXPECT_EQ(at(seconds(60)), "close 1002 no-connect;");
 }
 
+TEST_F(stomp_session, has_few_patterns_at_a_time) {
+    options.most_subscriptions = 10;
+    options.most_patterns = 2;
+    talk = session(options, "s", start);
+    connect();
+    const auto subscribe = [&](const std::string& id, const std::string& destination) {
+        return hear("SUBSCRIBE\nid:" + id + "\ndestination:" + destination + "\n\n\0"s);
+    };
+    EXPECT_EQ(subscribe("1", "/topic/*"), "subscribe 1 /topic/*;");
+    EXPECT_EQ(subscribe("2", "/topic/**"), "subscribe 2 /topic/**;");
+    EXPECT_EQ(subscribe("3", "/topic/jobs"), "subscribe 3 /topic/jobs;");
+    EXPECT_EQ(subscribe("2", "/topic/?"), "unsubscribe 2;subscribe 2 /topic/?;") << "another";
+    EXPECT_EQ(subscribe("1", "/topic/a"), "unsubscribe 1;subscribe 1 /topic/a;") << "none";
+    EXPECT_EQ(subscribe("4", "/topic/b*"), "subscribe 4 /topic/b*;");
+    EXPECT_EQ(hear("UNSUBSCRIBE\nid:2\n\n\0"s), "unsubscribe 2;");
+    EXPECT_EQ(subscribe("5", "/topic/c*"), "subscribe 5 /topic/c*;");
+    EXPECT_EQ(subscribe("3", "/topic/d*"),
+              "send ERROR\nmessage:more than 2 patterns\ncontent-length:0\n\n\0;"
+              "close 1002 protocol;"s);
+}
+
+TEST_F(stomp_session, takes_the_longest_destination_and_no_longer) {
+    connect();
+    const std::string longest = "/topic/schedulings/" + std::string(269, 'x');
+    EXPECT_EQ(hear("SUBSCRIBE\nid:1\ndestination:" + longest + "\n\n\0"s),
+              "subscribe 1 " + longest + ";");
+    EXPECT_EQ(hear("SUBSCRIBE\nid:1\ndestination:" + longest + "x\n\n\0"s),
+              "send ERROR\nmessage:id and destination have at most 288 bytes each\n"
+              "content-length:0\n\n\0;close 1002 protocol;"s);
+}
+
+TEST_F(stomp_session, a_heart_beat_below_zero_is_refused_however_far) {
+    EXPECT_EQ(hear("CONNECT\naccept-version:1.2\nheart-beat:-99999999999999999999,0\n\n\0"s),
+              "send ERROR\nmessage:heart-beat has to be two numbers of milliseconds\n"
+              "content-length:0\n\n\0;close 1002 protocol;"s);
+}
+
 TEST_F(stomp_session, numbers_its_messages_and_escapes_ids) {
     connect();
     EXPECT_EQ(talk.message_headers("a"), "subscription:a\nmessage-id:s-0\n");

@@ -472,9 +472,8 @@ asio::awaitable<result<void>> batchjob_operator::act_delete_application(view& se
     const auto key = seen.job->metadata.key();
     auto answer = co_await env_.api.remove(seen.kind->resource(), key.namespace_, what.name,
                                            kube::preconditions(what.uid));
-    // Gone, or another one under the name by now: what the caches will show.
-    if (!answer && answer.error().code != errc::not_found &&
-        answer.error().code != errc::conflict) {
+    // A conflict is no proof that it is gone, and that another one has its name: asked again.
+    if (!answer && answer.error().code != errc::not_found) {
         co_return std::unexpected(answer.error());
     }
     log::info("application deleted", {{"job", key.text()}, {"uid", what.uid}, {"why", what.why}});
@@ -489,8 +488,7 @@ asio::awaitable<result<void>> batchjob_operator::act_delete_pods(view& seen, del
         auto answer =
             co_await env_.api.remove(kube::types::pod, pod->metadata.namespace_, pod->metadata.name,
                                      kube::preconditions(pod->metadata.uid));
-        if (!answer && answer.error().code != errc::not_found &&
-            answer.error().code != errc::conflict) {
+        if (!answer && answer.error().code != errc::not_found) {
             co_return std::unexpected(answer.error());
         }
         log::info("left-over pod deleted",

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/asio/ip/address_v4.hpp>
 #include <charconv>
 #include <cmath>
 
@@ -115,6 +116,37 @@ bool accepts_json(std::string_view accept) {
 bool is_json(std::string_view content_type) {
     auto type = lower(trimmed(content_type.substr(0, content_type.find(';'))));
     return type.starts_with("application/") && ends_with_json(std::string_view(type).substr(12));
+}
+
+bool is_loopback_name(std::string_view host) {
+    const bool v6 = host.starts_with('[');
+    const auto end = v6 ? host.find(']') : std::min(host.find(':'), host.size());
+    if (end == std::string_view::npos) return false;
+    const auto name = std::string(host.substr(v6 ? 1 : 0, v6 ? end - 1 : end));
+    const auto rest = host.substr(v6 ? end + 1 : end);
+    const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+    if (!rest.empty() &&
+        (rest.size() < 2 || rest.front() != ':' || !std::ranges::all_of(rest.substr(1), digit))) {
+        return false;
+    }
+    if (v6) return name == "::1";
+    if (lower(name) == "localhost") return true;
+    boost::system::error_code failure;
+    const auto address = asio::ip::make_address_v4(name, failure);
+    return !failure && address.is_loopback();
+}
+
+std::string barred(const http::server_request& from, std::string_view path) {
+    if (!from.peer_is_loopback) {
+        return fmt::format(
+            "{} has no authentication and answers loopback only; --legacy-open opens it", path);
+    }
+    const auto host = from.header("host");
+    if (host.empty() || is_loopback_name(host)) return {};
+    return fmt::format(
+        "{} has no authentication and answers only where the Host is localhost, 127.x.y.z or "
+        "[::1]; --legacy-open opens it",
+        path);
 }
 
 http::server_reply error_reply(const http::server_request& to, int status, wall_time now,

@@ -382,7 +382,7 @@ ordered_json external(const model::batchjob& of) {
         ordered_json item;
         item["start"] = event.start ? ordered_json(event.start->micro()) : ordered_json(nullptr);
         item["stop"] = event.stop ? ordered_json(event.stop->micro()) : ordered_json(nullptr);
-        item["successful"] = event.successful;
+        item["successful"] = event.stop ? ordered_json(event.successful) : ordered_json(nullptr);
         item["scheduling"]["namespace"] = event.scheduling.namespace_;
         item["scheduling"]["name"] = event.scheduling.name;
         events.push_back(std::move(item));

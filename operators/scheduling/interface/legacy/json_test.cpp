@@ -48,6 +48,18 @@ TEST(external_json, of_a_job_that_ran) {
               R"("scheduling":{"namespace":"esij","name":"flow-1"}}]})");
 }
 
+TEST(external_json, of_a_run_under_way_says_nothing_of_success) {
+    model::batchjob of;
+    of.metadata.name = "j";
+    of.status.state = "RunningState";
+    of.status.scheduled_events = {
+        {*model::timestamp::parse("2026-11-21T09:34:07.149160Z"), std::nullopt, false, {"n", "s"}}};
+    EXPECT_EQ(text_of(external(of)),
+              R"({"name":"j","state":"RunningState","externalScheduler":null,"scheduledEvents":[)"
+              R"({"start":"2026-11-21T09:34:07.149160Z","stop":null,"successful":null,)"
+              R"("scheduling":{"namespace":"n","name":"s"}}]})");
+}
+
 TEST(external_json, of_a_state_that_the_readers_do_not_know_is_null) {
     model::batchjob of;
     of.metadata.name = "j";

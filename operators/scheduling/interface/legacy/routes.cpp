@@ -71,7 +71,7 @@ void routes::add(http::router& router, std::string method, const std::string& pa
 void routes::add_options(http::router& router, const std::string& pattern, std::string allow) {
     router.add("OPTIONS", pattern,
                [this, allow = std::move(allow)](const request& from) -> asio::awaitable<reply> {
-                   if (!open_ && !from.peer_is_loopback) return at_once(refused(from, 403));
+                   if (auto no = barred(from)) return at_once(std::move(*no));
                    reply out(200, "", "");
                    out.headers.emplace_back("Allow", allow);
                    out.headers.emplace_back("Accept-Patch", "");
@@ -111,11 +111,7 @@ void routes::add_to(http::router& router) {
 }
 
 asio::awaitable<routes::reply> routes::serve(request from, answer how) {
-    if (!open_ && !from.peer_is_loopback) {
-        co_return refused(from, 403,
-                          {"/external has no authentication and answers loopback only; "
-                           "--legacy-open opens it"});
-    }
+    if (auto no = barred(from)) co_return std::move(*no);
     // A write that could not be answered is not done; a read says first what is not there.
     const bool reads = from.method == "GET" || from.method == "HEAD";
     const bool acceptable = accepts_json(from.header("accept"));
@@ -128,9 +124,16 @@ asio::awaitable<routes::reply> routes::serve(request from, answer how) {
     co_return out.status == 200 ? refused(from, 406) : std::move(out);
 }
 
+std::optional<routes::reply> routes::barred(const request& from) const {
+    if (open_) return std::nullopt;
+    auto why = legacy::barred(from, "/external");
+    if (why.empty()) return std::nullopt;
+    return refused(from, 403, {std::move(why)});
+}
+
 routes::reply routes::miss(const request& from, const std::vector<std::string>& allowed) const {
     if (from.raw_path.starts_with("/external")) {
-        if (!open_ && !from.peer_is_loopback) return refused(from, 403);
+        if (auto no = barred(from)) return std::move(*no);
         if (from.undecodable_path) return bad_path();
     }
     std::string allow;

@@ -45,6 +45,8 @@ private:
     void add(http::router& router, std::string method, const std::string& pattern, answer how);
     void add_options(http::router& router, const std::string& pattern, std::string allow);
     asio::awaitable<reply> serve(request from, answer how);
+    /// 403 for whom nothing under /external is.
+    std::optional<reply> barred(const request& from) const;
     reply miss(const request& from, const std::vector<std::string>& allowed) const;
 
     asio::awaitable<reply> get_testbeds(request from);

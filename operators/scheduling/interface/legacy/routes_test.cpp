@@ -381,6 +381,27 @@ TEST_F(legacy_rest, peers_that_are_not_loopback_are_refused) {
     EXPECT_EQ(ask("POST", "/external/schedulings", "{}", {}, false).status, 403);
 }
 
+TEST_F(legacy_rest, pages_under_names_that_are_not_loopback_are_refused) {
+    const auto get = [&](std::string host) {
+        return ask("GET", "/external/testbeds", "", {{"host", std::move(host)}});
+    };
+    for (const char* host : {"localhost:8082", "LOCALHOST", "[::1]:8082", "[::1]", "127.0.0.1",
+                             "127.0.0.1:8082", "127.1.2.3"}) {
+        EXPECT_EQ(get(host).status, 200) << host;
+    }
+    for (const char* host :
+         {"evil.example:8082", "evil.example", "localhost.evil.example:8082", "localhost:8082x",
+          "localhost:", "127.0.0.1.evil.example", "127.evil.example", "128.0.0.1", "[::2]:8082",
+          "[::1]x", "[::1", "[", ":8082"}) {
+        EXPECT_EQ(get(host).status, 403) << host;
+    }
+    const std::vector<std::pair<std::string, std::string>> evil{{"host", "evil.example:8082"}};
+    EXPECT_TRUE(get("evil.example:8082").body.contains("--legacy-open opens it"));
+    EXPECT_EQ(ask("POST", "/external/schedulings", "{}", evil).status, 403);
+    EXPECT_EQ(ask("OPTIONS", "/external/schedulings", "", evil).status, 403);
+    EXPECT_EQ(ask("GET", "/external/nothing", "", evil).status, 403);
+}
+
 TEST_F(legacy_rest, no_trouble_of_the_api_server_is_a_500) {
     for (int status : {400, 403, 409, 422, 429, 500, 503}) {
         server.status = status;

@@ -2,6 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
 #include <random>
 #include <type_traits>
 
@@ -19,6 +22,11 @@ constexpr std::size_t most_per_turn = 16;
 constexpr std::size_t burst = 64;
 constexpr std::size_t flood = 10'000;
 constexpr milliseconds patience_per_turn{20 * most_per_turn};
+/// All turns of one burst together: then who reads more slowly delays the others no longer.
+constexpr steady_time::duration most_patience = seconds(5);
+constexpr std::size_t most_told = 16;
+/// A large Testbed's slots are not in the object itself: they may change without it.
+constexpr milliseconds slots_hold{100};
 
 template <class T>
 constexpr std::string_view kind_of() {
@@ -99,17 +107,18 @@ void stomp_options::add_to(CLI::App& app) {
            "--stomp-queue-bytes", queue_bytes,
            "bytes that may wait for one STOMP client; one that reads more slowly is dropped")
         ->envname("ESI_STOMP_QUEUE_BYTES")
-        ->check(CLI::Range(1 << 10, 1 << 30))
+        ->check(CLI::Range(64 << 10, 1 << 30))
         ->capture_default_str();
 }
 
 bool may_come_from(std::string_view origin, std::string_view host,
-                   const std::vector<std::string>& allowed) {
+                   const std::vector<std::string>& allowed, bool open) {
     if (origin.empty()) return true;
     const auto wanted = lower(origin);
     for (const auto& each : allowed) {
         if (each == "*" || lower(each) == wanted) return true;
     }
+    if (!open && !is_loopback_name(host)) return false;
     const auto own = lower(host);
     return wanted == "http://" + own || wanted == "https://" + own;
 }
@@ -174,7 +183,8 @@ asio::awaitable<std::optional<stomp_topics::reply>> stomp_topics::talk(
     std::shared_ptr<http::upgrade> from, stomp::endpoint::framing how, bool sockjs) {
     const auto& asked = from->request;
     if (auto no = refused(asked)) co_return no;
-    if (!may_come_from(asked.header("origin"), asked.header("host"), options_.allowed_origins)) {
+    if (!may_come_from(asked.header("origin"), asked.header("host"), options_.allowed_origins,
+                       open_)) {
         co_return error_reply(asked, 403, from_.time.wall(),
                               {"pages of this origin may not connect; --stomp-allowed-origins "
                                "lets them"});
@@ -215,6 +225,9 @@ void stomp_topics::note(some_change what) {
 }
 
 asio::awaitable<void> stomp_topics::tell_noted() {
+    // Not at once: what notes a change is in the middle of the watch.
+    co_await asio::post(from_.executor, asio::use_awaitable);
+    auto patience = most_patience;
     while (!noted_.empty()) {
         for (std::size_t i = 0; i < most_per_turn && !noted_.empty(); ++i) {
             const auto next = std::move(noted_.front());
@@ -226,7 +239,12 @@ asio::awaitable<void> stomp_topics::tell_noted() {
             }
         }
         const bool patient = noted_.size() > burst && noted_.size() < flood;
-        co_await endpoint_.let_them_read(patient ? patience_per_turn : milliseconds(0));
+        const auto longest = std::min<steady_time::duration>(patience, patience_per_turn);
+        const auto before = from_.time.now();
+        co_await endpoint_.let_them_read(patient ? std::chrono::floor<milliseconds>(longest)
+                                                 : milliseconds(0));
+        if (patient) patience -= std::min(patience, from_.time.now() - before);
+        if (noted_.size() <= burst) patience = most_patience;
     }
     telling_ = false;
 }
@@ -281,15 +299,18 @@ stomp::shared_message stomp_topics::present_of(const kube::store<T>& of,
                                                std::string_view name) {
     const auto found = of.find({namespace_, std::string(name)});
     if (!found) return nullptr;
-    if (last_told_.destination == destination && last_told_.object == found) {
-        return last_told_.state;
+    const auto now = from_.time.now();
+    const auto known = told_.find(destination);
+    if (known != told_.end() && known->second.object == found && now < known->second.until) {
+        return known->second.state;
     }
     auto made = stomp::make_message(destination, body_of("MODIFIED", resource(*found)));
-    // A large Testbed's slots are not in the object itself: they may change without it.
+    auto until = steady_time::max();
     if constexpr (std::is_same_v<T, model::testbed>) {
-        if (found->status.slots.empty()) return made;
+        if (found->status.slots.empty()) until = now + slots_hold;
     }
-    last_told_ = {destination, found, made};
+    if (known == told_.end() && told_.size() >= most_told) told_.clear();
+    told_.insert_or_assign(destination, told{found, made, until});
     return made;
 }
 

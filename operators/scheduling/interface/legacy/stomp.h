@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <variant>
@@ -39,9 +40,9 @@ struct stomp_options {
 };
 
 /// Whether a page of `origin` may connect to `host` (both as in their headers). Without an Origin
-/// it is no browser, and may.
+/// it is no browser, and may. Unless `open`, a page of the server itself has a name of loopback.
 bool may_come_from(std::string_view origin, std::string_view host,
-                   const std::vector<std::string>& allowed);
+                   const std::vector<std::string>& allowed, bool open);
 
 /// What the topics speak of; all of it outlives them.
 struct stomp_sources {
@@ -104,14 +105,14 @@ private:
     std::deque<noted> noted_;
     std::uint64_t number_ = 0;
     bool telling_ = false;
-    /// The state that was last told to one who subscribed: a thousand that wait for one object get
-    /// the same message.
+    /// States that were told to who subscribed, by destination: a thousand that wait for one object
+    /// get the same message.
     struct told {
-        std::string destination;
         std::shared_ptr<const void> object;
         stomp::shared_message state;
+        steady_time until;
     };
-    told last_told_;
+    std::map<std::string, told, std::less<>> told_;
     task_group tasks_;
 };
 

@@ -5,6 +5,8 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <optional>
 
 #include "stomp/raw_peer.h"
 
@@ -15,15 +17,27 @@ using namespace std::string_literals;
 
 TEST(legacy_stomp_origin, only_pages_of_the_server_itself_or_of_the_list) {
     const std::vector<std::string> none;
-    EXPECT_TRUE(may_come_from("", "h:8082", none));
-    EXPECT_TRUE(may_come_from("http://h:8082", "h:8082", none));
-    EXPECT_TRUE(may_come_from("https://H:8082", "h:8082", none));
-    EXPECT_FALSE(may_come_from("http://h:8083", "h:8082", none));
-    EXPECT_FALSE(may_come_from("http://h:8082.evil.example", "h:8082", none));
-    EXPECT_FALSE(may_come_from("null", "h:8082", none));
-    EXPECT_TRUE(may_come_from("http://page.example", "h", {"http://other", "HTTP://page.example"}));
-    EXPECT_FALSE(may_come_from("http://page.example", "h", {"http://other"}));
-    EXPECT_TRUE(may_come_from("null", "h", {"*"}));
+    EXPECT_TRUE(may_come_from("", "h:8082", none, true));
+    EXPECT_TRUE(may_come_from("http://h:8082", "h:8082", none, true));
+    EXPECT_TRUE(may_come_from("https://H:8082", "h:8082", none, true));
+    EXPECT_FALSE(may_come_from("http://h:8083", "h:8082", none, true));
+    EXPECT_FALSE(may_come_from("http://h:8082.evil.example", "h:8082", none, true));
+    EXPECT_FALSE(may_come_from("null", "h:8082", none, true));
+    EXPECT_TRUE(
+        may_come_from("http://page.example", "h", {"http://other", "HTTP://page.example"}, true));
+    EXPECT_FALSE(may_come_from("http://page.example", "h", {"http://other"}, true));
+    EXPECT_TRUE(may_come_from("null", "h", {"*"}, true));
+}
+
+TEST(legacy_stomp_origin, where_only_loopback_is_served_its_own_pages_have_a_name_of_loopback) {
+    const std::vector<std::string> none;
+    for (const std::string own : {"localhost:8082", "[::1]:8082", "127.0.0.1", "127.0.0.1:8082"}) {
+        EXPECT_TRUE(may_come_from("http://" + own, own, none, false)) << own;
+    }
+    EXPECT_FALSE(may_come_from("http://evil.example:8082", "evil.example:8082", none, false));
+    EXPECT_TRUE(
+        may_come_from("http://page.example", "evil.example", {"http://page.example"}, false));
+    EXPECT_TRUE(may_come_from("", "evil.example:8082", none, false));
 }
 
 /// A client on /topic/** of the real server; what it hears, one line for each message.
@@ -101,10 +115,10 @@ protected:
         out.metadata.resource_version = resource_version;
         return out;
     }
-    static model::testbed testbed(const std::string& state) {
+    static model::testbed testbed(const std::string& state, const std::string& name = "t") {
         model::testbed out;
         out.metadata.namespace_ = "default";
-        out.metadata.name = "t";
+        out.metadata.name = name;
         out.metadata.uid = "u";
         out.metadata.resource_version = state;
         out.status.state = state;
@@ -125,8 +139,12 @@ protected:
     kube::store<model::testbed> testbeds;
     kube::store<model::batchjob> jobs;
     kube::store<model::scheduling> schedulings;
+    int shown = 0;  ///< testbeds that were made for REST
     stomp_topics topics{{loop.get_executor(), time, numbers, testbeds, jobs, schedulings,
-                         [](const model::testbed& of) { return external(of); }},
+                         [this](const model::testbed& of) {
+                             ++shown;
+                             return external(of);
+                         }},
                         "default",
                         false,
                         stomp_options()};
@@ -200,6 +218,44 @@ TEST_F(legacy_stomp, a_testbed_that_is_usable_when_it_is_first_seen_is_modified_
                                         "/topic/testbeds/t {\"action\":\"ADDED\"," + all,
                                         "/topic/testbeds {\"action\":\"MODIFIED\"," + name,
                                         "/topic/testbeds/t {\"action\":\"MODIFIED\"," + all}));
+}
+
+TEST_F(legacy_stomp, a_change_is_not_told_in_the_middle_of_the_watch) {
+    synced();
+    come();
+    std::optional<int> meanwhile;
+    asio::post(loop, [&] {
+        testbeds.apply(testbed("NEW"));
+        meanwhile = shown;
+    });
+    EXPECT_EQ(told().size(), 2u);
+    EXPECT_EQ(meanwhile, 0);
+    EXPECT_EQ(shown, 1);
+}
+
+TEST_F(legacy_stomp, many_that_come_at_once_share_the_states_that_are_made_for_them) {
+    synced();
+    testbeds.apply(testbed("SUCCESS", "t"));
+    testbeds.apply(testbed("SUCCESS", "u"));
+    come("/topic/nothing");
+    std::string all;
+    for (const char* id : {"1", "2", "3", "4"}) {
+        for (const char* name : {"t", "u"}) {
+            all +=
+                "SUBSCRIBE\nid:"s + name + id + "\ndestination:/topic/testbeds/" + name + "\n\n\0"s;
+        }
+    }
+    client->say(stomp::masked(1, all));
+    EXPECT_EQ(told().size(), 8u);
+    EXPECT_EQ(shown, 2);
+    testbeds.apply(testbed("ERROR", "t"));
+    client->say(
+        stomp::masked(1, "SUBSCRIBE\nid:5\ndestination:/topic/testbeds/t\nreceipt:s\n\n\0"s));
+    ASSERT_TRUE(until([&] { return client->heard.contains("receipt-id:s\n\n\0"s); }));
+    const auto first = client->heard.find("subscription:5\n");
+    ASSERT_LT(first, client->heard.find("receipt-id:s\n"));
+    const auto state = client->heard.substr(first, client->heard.find('\0', first) - first);
+    EXPECT_TRUE(state.contains(R"("name":"t","state":"ERROR")")) << state;
 }
 
 TEST_F(legacy_stomp, ten_thousand_changes_at_once_all_come_to_who_reads) {

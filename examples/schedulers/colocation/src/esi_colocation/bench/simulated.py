@@ -139,7 +139,7 @@ class Simulated:
         job.state, job.looked = "RunningState", self.clock.time
         job.work = self.model.work_of_run(job.name, job.runs)
         job.runs += 1
-        job.events.append({"start": self.stamp(), "stop": None, "successful": False,
+        job.events.append({"start": self.stamp(), "stop": None, "successful": None,
                            "scheduling": {"namespace": "default", "name": holder}})
         self.account(node)
         job.node = node
