@@ -243,7 +243,9 @@ asio::awaitable<void> stomp_topics::tell_noted() {
         const auto before = from_.time.now();
         co_await endpoint_.let_them_read(patient ? std::chrono::floor<milliseconds>(longest)
                                                  : milliseconds(0));
-        if (patient) patience -= std::min(patience, from_.time.now() - before);
+        // Only what somebody used up who was still behind at its end.
+        const auto took = from_.time.now() - before;
+        if (patient && took >= longest) patience -= std::min(patience, took);
         if (noted_.size() <= burst) patience = most_patience;
     }
     telling_ = false;
