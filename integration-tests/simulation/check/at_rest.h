@@ -27,6 +27,8 @@ private:
     void no_application_is_left_over(const application_record& app);
     void no_pod_waits_for_nothing(const pod_record& pod);
     void layout_is_current(const testbed_record& bed);
+    /// Another Testbed has its label on that node.
+    bool wanted_by_others(const std::string& node, const model::testbed& than) const;
     void slots_are_filled(const testbed_record& bed);
     void testbed_tells_the_truth(const testbed_record& bed);
     void job_tells_the_truth(const model::batchjob& job);

@@ -85,6 +85,16 @@ void rest_rules::layout_is_current(const testbed_record& record) {
     });
 }
 
+bool rest_rules::wanted_by_others(const std::string& node, const model::testbed& than) const {
+    const auto found = all_.nodes.find(node);
+    if (found == all_.nodes.end() || !found->second.node) return false;
+    const auto& labels = found->second.node->metadata.labels;
+    return std::ranges::any_of(all_.testbeds, [&](const auto& entry) {
+        const auto& other = *entry.second.testbed;
+        return other.metadata.uid != than.metadata.uid && labels.contains(other.spec.node_label);
+    });
+}
+
 void rest_rules::slots_are_filled(const testbed_record& record) {
     const auto& bed = *record.testbed;
     if (!bed.status.layout || bed.metadata.deleting()) return;
@@ -106,8 +116,8 @@ void rest_rules::slots_are_filled(const testbed_record& record) {
                                fmt::join(ghosts, ", "), fmt::join(pods, ", "));
         });
         if (!ghosts.empty() || !pods.empty() || !healthy(bed, slot.node)) continue;
-        // Whose node it is too may have the right of way there.
-        if (all_.testbeds_on(slot.node).size() > 1) continue;
+        // Whose node it is too, or whose it would be, may have the right of way there.
+        if (all_.testbeds_on(slot.node).size() > 1 || wanted_by_others(slot.node, bed)) continue;
         // A placed pod that waits for its room keeps the slot in the ghost's stead.
         const bool placed = std::ranges::any_of(all_.jobs, [&](const auto& entry) {
             return has_right(*entry.second.job, bed) &&
