@@ -85,6 +85,9 @@ void slot_rules::pod_changed(const pod_record& before, const pod_record& after) 
     }
     const bool ended = before.live() && !after.live();
     if (ended && after.of_slot() && after.pod->bound()) keep_room_for_the_ghost(after);
+    if (before.seat && !after.seat) {
+        withdrawn_[after.pod->metadata.uid] = {before.seat->node, here_.now()};
+    }
     const auto& to = after.pod->nominated_node_name;
     if (after.of_slot() && !to.empty() && to != before.pod->nominated_node_name) {
         nominated_[after.pod->metadata.uid] = here_.now();
@@ -239,6 +242,14 @@ void slot_rules::pod_has_its_slot_alone(const pod_record& after) {
 void slot_rules::pod_is_bound_in_its_slot(const pod_record& after) {
     const auto& pod = *after.pod;
     const auto& uid = pod.metadata.uid;
+    // The extender's scheduler may be binding just then, and nothing guards a binding. The pod's
+    // run is over; its slot stays its own until it has gone.
+    const auto withdrawn = withdrawn_.find(uid);
+    if (!after.ever_gated && withdrawn != withdrawn_.end() &&
+        withdrawn->second.first == pod.node_name &&
+        here_.now() < withdrawn->second.second + seconds(1)) {
+        return;
+    }
     if (!out_.require(after.seat.has_value(), "pod-without-placement",
                       {uid, all_.testbed_uid(pod.testbed())}, [&] {
                           return fmt::format("pod {} (run {}) is bound to {} without a slot",

@@ -79,7 +79,9 @@ private:
     std::vector<guard> guards_;
     std::map<std::string, steady_time> preempted_on_;  ///< by node
     std::map<std::string, steady_time> looks_;         ///< by namespace/name
-    std::map<std::string, steady_time> nominated_;     ///< by uid of a job pod
+    /// Node and time of a placement that was taken back, by the pod's uid.
+    std::map<std::string, std::pair<std::string, steady_time>, std::less<>> withdrawn_;
+    std::map<std::string, steady_time> nominated_;  ///< by uid of a job pod
     /// Since when its sender leads, by the uid of the ghost whose deletion was sent.
     std::map<std::string, steady_time> removed_;
 };
