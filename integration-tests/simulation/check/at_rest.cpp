@@ -78,6 +78,7 @@ void rest_rules::nothing_is_being_deleted() {
                         : nullptr;
                 if (holder && !holder->scheduling->metadata.deleting()) continue;
             }
+            if (type->plural == kinds::scheduling.plural && a_pod_cannot_end(each->uid())) continue;
             // Nobody but its kubelet can say that a pod has ended.
             const auto there = all_.nodes.find(
                 each->body().value(json::json_pointer("/spec/nodeName"), std::string()));
@@ -246,6 +247,15 @@ void rest_rules::reason_is_true(const model::scheduling& who) {
     });
 }
 
+bool rest_rules::a_pod_cannot_end(std::string_view of) const {
+    return std::ranges::any_of(all_.pods, [&](const auto& each) {
+        const auto& pod = *each.second.pod;
+        if (!pod.metadata.deleting() || !pod.run().starts_with(of)) return false;
+        const auto there = all_.nodes.find(pod.node_name);
+        return there != all_.nodes.end() && there->second.node && !there->second.node->ready;
+    });
+}
+
 const model::assignment* rest_rules::counting(std::string_view run) const {
     for (const auto& [name, record] : all_.schedulings) {
         for (const auto& each : record.scheduling->status.assignments) {
@@ -262,6 +272,8 @@ void rest_rules::assignments_have_ended(const model::scheduling& who) {
         const bool carried = std::ranges::any_of(
             all_.pods, [&](const auto& each) { return each.second.pod->run() == given.run; });
         if (carried) continue;
+        // A release ends all of them together, when the last pod has gone.
+        if (who.metadata.deleting() && a_pod_cannot_end(who.metadata.uid)) continue;
         const auto* job = all_.job(given.job.key());
         std::string why;
         if (!job || job->job->metadata.uid != given.job.uid) {
@@ -348,7 +360,12 @@ void rest_rules::job_tells_the_truth(const model::batchjob& job) {
         status.state == job_state::failed || status.state == job_state::failed_submission;
     const bool free = !job.spec.active_scheduling && !job.spec.creation_request;
     bool right = true;
-    if (free) right = status.state == job_state::ready || failed;
+    if (free) {
+        const auto* last = status.runs.empty() ? nullptr : &status.runs.back();
+        const bool waits =
+            status.state == job_state::pending_deletion && last && a_pod_cannot_end(last->run);
+        right = status.state == job_state::ready || failed || waits;
+    }
     if (job.spec.active_scheduling && !job.spec.creation_request) {
         right = status.state == job_state::in_queue || failed;
     }
