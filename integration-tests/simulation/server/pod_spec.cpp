@@ -75,7 +75,7 @@ void check_containers(const json& spec, faults& out) {
         const std::string path = std::string("spec.") + list;
         const auto* containers = list_member(spec, list);
         if (!containers || containers->empty()) {
-            if (list == container_lists[0]) out.push_back(required(path));
+            if (std::string_view(list) == container_lists[0]) out.push_back(required(path));
             continue;
         }
         for (std::size_t i = 0; i < containers->size(); ++i) {
