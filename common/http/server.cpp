@@ -30,6 +30,11 @@ namespace beast = boost::beast;
 using boost::system::error_code;
 using parser_type = beast::http::request_parser<beast::http::string_body>;
 
+std::string_view reason_phrase(int status) {
+    return std::string_view(
+        beast::http::obsolete_reason(beast::http::int_to_status(static_cast<unsigned>(status))));
+}
+
 namespace {
 
 constexpr auto handshake_time = std::chrono::seconds(10);
@@ -103,9 +108,7 @@ std::string http_date(wall_time when) {
 
 /// Status line, headers and the empty line.
 std::string head_of(const server_reply& reply, std::string_view connection, wall_time now) {
-    const auto reason = beast::http::obsolete_reason(
-        beast::http::int_to_status(static_cast<unsigned>(reply.status)));
-    auto out = fmt::format("HTTP/1.1 {} {}\r\n", reply.status, std::string_view(reason));
+    auto out = fmt::format("HTTP/1.1 {} {}\r\n", reply.status, reason_phrase(reply.status));
     const bool bodiless = reply.status == 204 || reply.status == 304;
     if (!bodiless) out += fmt::format("Content-Length: {}\r\n", reply.body.size());
     if (!reply.content_type.empty() && fit_for_a_header(reply.content_type)) {
@@ -135,9 +138,7 @@ int status_for(const error_code& failure) {
 }
 
 server_reply refusal(int status, std::string_view why) {
-    const auto reason =
-        beast::http::obsolete_reason(beast::http::int_to_status(static_cast<unsigned>(status)));
-    return problem(status, std::string_view(reason), why);
+    return problem(status, reason_phrase(status), why);
 }
 
 /// How the reading of one request ended.

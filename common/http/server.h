@@ -121,6 +121,9 @@ private:
     std::shared_ptr<state> state_;
 };
 
+/// "Not Found" for 404.
+std::string_view reason_phrase(int status);
+
 /// RFC 9457 problem+json; `faults` lists every fault at once.
 server_reply problem(int status, std::string_view title, std::string_view detail,
                      const std::vector<std::string>& faults = {});

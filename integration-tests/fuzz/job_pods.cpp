@@ -8,6 +8,7 @@
 
 #include "batchjob/backends/flink/mapping.h"
 #include "batchjob/backends/flink/phase.h"
+#include "batchjob/backends/request_for_tests.h"
 #include "batchjob/backends/spark/mapping.h"
 #include "model/names.h"
 #include "target.h"
@@ -18,21 +19,6 @@ namespace {
 
 using nlohmann::json;
 namespace keys = model::names;
-
-batchjob::build_request request_for(std::string_view spec) {
-    batchjob::build_request out;
-    out.job.name = "a";
-    out.job.namespace_ = "jobs";
-    out.job.uid = "job-uid";
-    out.spec.text = spec;
-    out.testbed = {"beds", "bed"};
-    out.node_label = "example.com/slots";
-    out.slot_size["cpu"] = *model::quantity::parse("600m");
-    out.slot_size["memory"] = *model::quantity::parse("1.75Gi");
-    out.slot_ids = {3, 5};
-    out.run = "s.7.1";
-    return out;
-}
 
 bool contains(const json& list, const json& item) {
     return std::ranges::find(list, item) != list.end();
@@ -91,7 +77,7 @@ void check_application(const json& object, const batchjob::placement_options& op
 void map(std::string_view text, bool extender) {
     batchjob::placement_options options;
     options.extender = extender;
-    const auto request = request_for(text);
+    const auto request = batchjob::request_for(std::string(text));
     const auto got = batchjob::spark::map(request, options, batchjob::spark::size_from::slot);
     if (!got) {
         require(!got.error().reason.empty() && !got.error().text.empty() &&
@@ -137,7 +123,7 @@ void check_deployment(const json& object, const batchjob::placement_options& opt
 void map_flink(std::string_view text, bool extender) {
     batchjob::placement_options options;
     options.extender = extender;
-    const auto request = request_for(text);
+    const auto request = batchjob::request_for(std::string(text));
     const auto got = batchjob::flink::map(request, options, {}, batchjob::flink::size_from::slot);
     if (!got) {
         require(!got.error().reason.empty() && !got.error().text.empty() &&

@@ -20,25 +20,6 @@ std::string show_time(wall_time when) {
     return fmt::format("{}.{:03}+00:00", text, rest);
 }
 
-std::string_view reason_of(int status) {
-    switch (status) {
-        case 400:
-            return "Bad Request";
-        case 401:
-            return "Unauthorized";
-        case 403:
-            return "Forbidden";
-        case 404:
-            return "Not Found";
-        case 405:
-            return "Method Not Allowed";
-        case 503:
-            return "Service Unavailable";
-        default:
-            return "Error";
-    }
-}
-
 }  // namespace
 
 http::server_reply original_error(const http::server_request& to, int status, wall_time now,
@@ -46,7 +27,7 @@ http::server_reply original_error(const http::server_request& to, int status, wa
     nlohmann::ordered_json body;
     body["timestamp"] = show_time(now);
     body["status"] = status;
-    body["error"] = reason_of(status);
+    body["error"] = http::reason_phrase(status);
     body["path"] = to.raw_path;
     if (!messages.empty()) body["messages"] = messages;
     http::server_reply out(status, "application/json",

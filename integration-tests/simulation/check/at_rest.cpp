@@ -80,9 +80,7 @@ void rest_rules::nothing_is_being_deleted() {
             }
             if (type->plural == kinds::scheduling.plural && a_pod_cannot_end(each->uid())) continue;
             // Nobody but its kubelet can say that a pod has ended.
-            const auto there = all_.nodes.find(
-                each->body().value(json::json_pointer("/spec/nodeName"), std::string()));
-            if (there != all_.nodes.end() && there->second.node && !there->second.node->ready)
+            if (is_silent(each->body().value(json::json_pointer("/spec/nodeName"), std::string())))
                 continue;
             out_.require(false, "stuck-deletion", {}, [&] {
                 return fmt::format("{} {}/{} is still being deleted, finalizers {}", type->kind,
@@ -247,12 +245,15 @@ void rest_rules::reason_is_true(const model::scheduling& who) {
     });
 }
 
+bool rest_rules::is_silent(const std::string& node) const {
+    const auto found = all_.nodes.find(node);
+    return found != all_.nodes.end() && found->second.node && !found->second.node->ready;
+}
+
 bool rest_rules::a_pod_cannot_end(std::string_view of) const {
     return std::ranges::any_of(all_.pods, [&](const auto& each) {
         const auto& pod = *each.second.pod;
-        if (!pod.metadata.deleting() || !pod.run().starts_with(of)) return false;
-        const auto there = all_.nodes.find(pod.node_name);
-        return there != all_.nodes.end() && there->second.node && !there->second.node->ready;
+        return pod.metadata.deleting() && pod.run().starts_with(of) && is_silent(pod.node_name);
     });
 }
 

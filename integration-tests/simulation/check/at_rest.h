@@ -21,7 +21,9 @@ private:
     void schedulings_rest_for_a_reason(const model::scheduling& who);
     void reason_is_true(const model::scheduling& who);
     void who_waits_holds_nothing(const model::scheduling& who);
-    /// A pod whose run begins so is being deleted on a node that has fallen silent.
+    /// The node is there and not ready: its kubelet tells nothing.
+    bool is_silent(const std::string& node) const;
+    /// A pod whose run begins so is being deleted on such a node.
     bool a_pod_cannot_end(std::string_view of) const;
     void assignments_have_ended(const model::scheduling& who);
     void no_start_is_withheld(const model::scheduling& who);

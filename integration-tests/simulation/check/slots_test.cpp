@@ -37,6 +37,17 @@ struct slots_test : testing::Test {
         send("DELETE", "grid-ghost-0", {{"preconditions", {{"uid", ghost->uid()}}}});
         world.remove_pod("grid-ghost-0");
     }
+    /// The job's pod runs in its slot, is being deleted, and a stranger wants the room.
+    void until_an_end_is_announced() {
+        world.judge->all_disturbances_are_told();
+        world.wait(seconds(60));
+        world.until_placed();
+        world.swap_in();
+        world.put(kinds::pod, world.stranger("other", "500m"));
+        world.change("exec-1", [](json& body) {
+            body["metadata"]["deletionTimestamp"] = "2026-01-02T03:05:05Z";
+        });
+    }
     /// Somebody more important came to the node; lower nominations are cleared.
     void preempt() {
         world.judge->preempted({{"spec", {{"nodeName", "node-0"}}}},
@@ -225,14 +236,7 @@ TEST_F(slots_test, a_stranger_that_takes_the_room_of_a_ghost_at_the_door_is_seen
 }
 
 TEST_F(slots_test, a_ghost_that_is_not_at_the_door_after_an_announced_end_is_seen) {
-    world.judge->all_disturbances_are_told();
-    world.wait(seconds(60));
-    world.until_placed();
-    world.swap_in();
-    world.put(kinds::pod, world.stranger("other", "500m"));
-    world.change("exec-1", [](json& body) {
-        body["metadata"]["deletionTimestamp"] = "2026-01-02T03:05:05Z";
-    });
+    until_an_end_is_announced();
     world.wait(seconds(2));
     world.remove_pod("exec-1");
     world.bind("other", "node-0");
@@ -240,14 +244,7 @@ TEST_F(slots_test, a_ghost_that_is_not_at_the_door_after_an_announced_end_is_see
 }
 
 TEST_F(slots_test, a_ghost_that_comes_too_late_does_not_excuse_who_came_before) {
-    world.judge->all_disturbances_are_told();
-    world.wait(seconds(60));
-    world.until_placed();
-    world.swap_in();
-    world.put(kinds::pod, world.stranger("other", "500m"));
-    world.change("exec-1", [](json& body) {
-        body["metadata"]["deletionTimestamp"] = "2026-01-02T03:05:05Z";
-    });
+    until_an_end_is_announced();
     world.wait(seconds(2));
     world.remove_pod("exec-1");
     world.put(kinds::pod, world.ghost(0, "ghost-0b", false));
@@ -256,14 +253,7 @@ TEST_F(slots_test, a_ghost_that_comes_too_late_does_not_excuse_who_came_before) 
 }
 
 TEST_F(slots_test, a_ghost_that_waits_without_a_nomination_is_seen) {
-    world.judge->all_disturbances_are_told();
-    world.wait(seconds(60));
-    world.until_placed();
-    world.swap_in();
-    world.put(kinds::pod, world.stranger("other", "500m"));
-    world.change("exec-1", [](json& body) {
-        body["metadata"]["deletionTimestamp"] = "2026-01-02T03:05:05Z";
-    });
+    until_an_end_is_announced();
     world.put(kinds::pod, world.ghost(0, "ghost-0b", false));
     world.wait(seconds(2));
     world.remove_pod("exec-1");

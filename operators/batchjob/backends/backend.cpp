@@ -14,6 +14,19 @@ std::string backend::definition() const {
     return fmt::format("{}.{}", resource().plural, resource().group);
 }
 
+build_request probe_request(const model::object_meta& job, const model::raw_json& spec,
+                            std::int64_t slot_mib) {
+    build_request out;
+    out.job = job;
+    out.spec = spec;
+    out.slot_ids = {0};
+    out.run = "check";
+    const auto bytes = slot_mib * 1024 * 1024;
+    out.slot_size["cpu"] = {"100m", 100};
+    out.slot_size["memory"] = {std::to_string(bytes), bytes * 1000};
+    return out;
+}
+
 const model::raw_json* spec_of(const model::batchjob_spec& spec) {
     if (spec.spark_spec) return &*spec.spark_spec;
     if (spec.flink_spec) return &*spec.flink_spec;

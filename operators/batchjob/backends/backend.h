@@ -4,6 +4,7 @@
 // class, one typed source (backends/source.h) and one line in backends/all.cpp.
 #pragma once
 
+#include <cstdint>
 #include <expected>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -124,6 +125,10 @@ public:
     /// Name of its CustomResourceDefinition: "sparkapplications.sparkoperator.k8s.io".
     std::string definition() const;
 };
+
+/// What backend::probe builds from: one slot of so much memory.
+build_request probe_request(const model::object_meta& job, const model::raw_json& spec,
+                            std::int64_t slot_mib);
 
 /// The spec that a job carries, null when neither is there.
 const model::raw_json* spec_of(const model::batchjob_spec& spec);

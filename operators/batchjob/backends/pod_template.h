@@ -33,7 +33,7 @@ public:
                       std::vector<std::string>& overridden);
     /// Adds to a list of the pod's spec.
     bool append(const std::string& key, const json& item);
-    /// Takes ESI's keys out of labels and annotations.
+    /// Takes ESI's keys out of labels and annotations, and finalizers away.
     bool clean_metadata(std::vector<std::string>& overridden);
     /// Sets labels and annotations.
     bool mark(const json& labels, const json& annotations);

@@ -12,15 +12,7 @@ std::expected<built, refusal> flink_backend::build(const build_request& request)
 
 std::expected<built, refusal> flink_backend::probe(const model::object_meta& job,
                                                    const model::raw_json& spec) const {
-    build_request request;
-    request.job = job;
-    request.spec = spec;
-    request.slot_ids = {0};
-    request.run = "check";
-    const auto bytes = least_slot_mib * 1024 * 1024;
-    request.slot_size["cpu"] = {"100m", 100};
-    request.slot_size["memory"] = {std::to_string(bytes), bytes * 1000};
-    return map(request, options_, otherwise_, size_from::probe);
+    return map(probe_request(job, spec, least_slot_mib), options_, otherwise_, size_from::probe);
 }
 
 result<application> flink_backend::read(std::string_view text) const {

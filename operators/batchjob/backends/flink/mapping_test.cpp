@@ -1,4 +1,5 @@
 #include "batchjob/backends/flink/mapping.h"
+#include "batchjob/backends/request_for_tests.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,20 +12,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-build_request request_for(std::string spec, std::vector<int> slots = {3, 5}) {
-    build_request out;
-    out.job.name = "a";
-    out.job.namespace_ = "jobs";
-    out.job.uid = "job-uid";
-    out.spec.text = std::move(spec);
-    out.testbed = {"beds", "bed"};
-    out.node_label = "example.com/slots";
-    out.slot_size["cpu"] = *model::quantity::parse("600m");
-    out.slot_size["memory"] = *model::quantity::parse("1.75Gi");
-    out.slot_ids = std::move(slots);
-    out.run = "s.7.1";
-    return out;
-}
 std::expected<built, refusal> map_spec(std::string spec, std::vector<int> slots = {3, 5}) {
     return map(request_for(std::move(spec), std::move(slots)), {}, {}, size_from::slot);
 }

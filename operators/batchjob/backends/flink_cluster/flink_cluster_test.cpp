@@ -3,6 +3,7 @@
 
 #include "batchjob/backends/flink_cluster/backend.h"
 #include "batchjob/backends/flink_cluster/phase.h"
+#include "batchjob/backends/request_for_tests.h"
 
 namespace esi::batchjob::flink_cluster {
 namespace {
@@ -10,20 +11,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-build_request request_for(std::string spec) {
-    build_request out;
-    out.job.name = "a";
-    out.job.namespace_ = "jobs";
-    out.job.uid = "job-uid";
-    out.spec.text = std::move(spec);
-    out.testbed = {"beds", "bed"};
-    out.node_label = "example.com/slots";
-    out.slot_size["cpu"] = *model::quantity::parse("600m");
-    out.slot_size["memory"] = *model::quantity::parse("1.75Gi");
-    out.slot_ids = {3, 5};
-    out.run = "s.7.1";
-    return out;
-}
 json parse(std::string_view text) { return json::parse(text); }
 
 TEST(flink_cluster_mapping, the_flink_spec_is_its_job_section) {

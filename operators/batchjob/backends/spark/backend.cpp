@@ -13,15 +13,7 @@ std::expected<built, refusal> spark_backend::build(const build_request& request)
 
 std::expected<built, refusal> spark_backend::probe(const model::object_meta& job,
                                                    const model::raw_json& spec) const {
-    build_request request;
-    request.job = job;
-    request.spec = spec;
-    request.slot_ids = {0};
-    request.run = "check";
-    const auto bytes = least_slot_mib * 1024 * 1024;
-    request.slot_size["cpu"] = {"100m", 100};
-    request.slot_size["memory"] = {std::to_string(bytes), bytes * 1000};
-    return map(request, options_, size_from::probe);
+    return map(probe_request(job, spec, least_slot_mib), options_, size_from::probe);
 }
 
 result<application> spark_backend::read(std::string_view text) const {

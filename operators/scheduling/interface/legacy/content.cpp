@@ -61,31 +61,6 @@ bool takes_json(std::string_view type) {
 
 bool takes_html(std::string_view type) { return type == "text/html" || type == "text/*"; }
 
-std::string_view reason_of(int status) {
-    switch (status) {
-        case 400:
-            return "Bad Request";
-        case 403:
-            return "Forbidden";
-        case 404:
-            return "Not Found";
-        case 405:
-            return "Method Not Allowed";
-        case 406:
-            return "Not Acceptable";
-        case 409:
-            return "Conflict";
-        case 413:
-            return "Payload Too Large";
-        case 415:
-            return "Unsupported Media Type";
-        case 503:
-            return "Service Unavailable";
-        default:
-            return "Error";
-    }
-}
-
 }  // namespace
 
 wanted_form form_of(std::string_view accept) {
@@ -161,14 +136,14 @@ http::server_reply error_reply(const http::server_request& to, int status, wall_
                         "<div id='created'>{:%a %b %d %H:%M:%S UTC %Y}</div><div>There was an "
                         "error (type={}, status={}).</div></body></html>",
                         std::chrono::system_clock::time_point(time.time_since_epoch()),
-                        reason_of(status), status));
+                        http::reason_phrase(status), status));
         out.headers.emplace_back("Content-Language", "en");
         return out;
     }
     ordered_json body;
     body["timestamp"] = std::chrono::duration_cast<milliseconds>(now.time_since_epoch()).count();
     body["status"] = status;
-    body["error"] = reason_of(status);
+    body["error"] = http::reason_phrase(status);
     body["path"] = to.raw_path;
     if (!messages.empty()) body["messages"] = messages;
     return {status, "application/json", text_of(body)};
