@@ -217,6 +217,7 @@ void pass::remove_leftovers(std::string_view keep_run, bool application_stays) {
     if (there) tell_who_keeps(there->metadata);
     delete_pods leftovers;
     leftovers.why = why;
+    delete_pods overdue{{}, why, true};
     for (const auto& pod : seen_.pods) {
         const auto run = pod->metadata.annotation(names::run);
         if (run.empty() || asked(pod->metadata)) continue;
@@ -225,9 +226,13 @@ void pass::remove_leftovers(std::string_view keep_run, bool application_stays) {
         const bool coordinator =
             seen_.kind && seen_.kind->role_of(*pod, job_.metadata.name) == pod_role::coordinator;
         const bool of_run = coordinator && run == keep_run;
-        if (application_stays && of_run && coordinator_may_stay(*pod)) continue;
-        leftovers.pods.push_back(pod);
+        if (!application_stays || !of_run) {
+            leftovers.pods.push_back(pod);
+        } else if (!coordinator_may_stay(*pod)) {
+            overdue.pods.push_back(pod);
+        }
     }
+    if (leftovers.pods.empty()) leftovers = std::move(overdue);
     if (!leftovers.pods.empty()) out_.next = std::move(leftovers);
 }
 

@@ -46,6 +46,8 @@ struct delete_application {
 struct delete_pods {
     std::vector<pod_pointer> pods;
     std::string why;
+    /// They go for what they were seen doing: one that has changed since stays.
+    bool as_seen = false;
 };
 
 using action = std::variant<std::monostate, read_application, read_pods, check_spec,

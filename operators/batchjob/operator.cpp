@@ -485,9 +485,10 @@ asio::awaitable<result<void>> batchjob_operator::act_delete_application(view& se
 asio::awaitable<result<void>> batchjob_operator::act_delete_pods(view& seen, delete_pods what) {
     const auto key = seen.job->metadata.key();
     for (const auto& pod : what.pods) {
-        auto answer =
-            co_await env_.api.remove(kube::types::pod, pod->metadata.namespace_, pod->metadata.name,
-                                     kube::preconditions(pod->metadata.uid));
+        kube::preconditions still(pod->metadata.uid);
+        if (what.as_seen) still.resource_version = pod->metadata.resource_version;
+        auto answer = co_await env_.api.remove(kube::types::pod, pod->metadata.namespace_,
+                                               pod->metadata.name, std::move(still));
         if (!answer && answer.error().code != errc::not_found) {
             co_return std::unexpected(answer.error());
         }

@@ -230,7 +230,8 @@ struct world {
             seen.asked_to_go.insert(gone->uid);
         } else if (const auto* leftovers = std::get_if<delete_pods>(&what)) {
             for (const auto& pod : leftovers->pods) {
-                log.push_back("delete pod " + pod->metadata.name);
+                log.push_back("delete pod " + pod->metadata.name +
+                              (leftovers->as_seen ? " as seen" : ""));
                 seen.asked_to_go.insert(pod->metadata.uid);
             }
         }

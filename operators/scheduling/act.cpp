@@ -341,6 +341,8 @@ asio::awaitable<result<void>> executor::perform(std::shared_ptr<const model::sch
     if (auto* hold = std::get_if<step::hold_testbed>(&next)) {
         auto now = co_await write_hold(hold->key, hold_patch(self->metadata.key(), hold->token),
                                        hold->uid, hold->resource_version);
+        // Pods of a run that begins under this hold are no part of what was looked at before.
+        fresh.forget_release();
         auto done = co_await take_hold_answer(self, hold->key, std::move(now), fresh);
         if (!done) co_return done;
         tell(*self, "Held", "holds " + testbed_text(hold->key));
@@ -349,6 +351,8 @@ asio::awaitable<result<void>> executor::perform(std::shared_ptr<const model::sch
     if (auto* commit = std::get_if<step::commit>(&next)) {
         std::map<std::string, std::string> uids;
         for (const auto& a : what.status.assignments) uids[a.job.key().text()] = a.job.uid;
+        // A release looks at what is there after it has begun.
+        if (self->status.releasing.empty()) fresh.forget_release();
         auto done = co_await write_status(self, std::move(what.status), fresh);
         if (!done) co_return done;
         tell(*self, commit->reason, commit->note, commit->bad);
@@ -387,7 +391,7 @@ asio::awaitable<result<void>> executor::perform(std::shared_ptr<const model::sch
         auto done = co_await write_job(
             self, release->key,
             kube::guarded(clearing_patch(), release->uid, release->resource_version), fresh);
-        fresh.release_read = false;
+        fresh.forget_release();
         if (!done) co_return done;
         tell(*self, "JobReleased", "released " + job_text(release->key));
         tell_job(fresh, release->key, release->uid, "Released", "released by " + name);

@@ -37,8 +37,8 @@ public:
         if (!self_.status.releasing.empty()) return release();
         if (self_.metadata.deleting()) return leave();
         if (is_over(self_.status)) {
-            if (owns_anything(v_, plan_)) return begin_release(why::left_over);
-            return {step::wait{}, self_.status};
+            if (owns_anything(v_, plan_)) return release_again(why::left_over);
+            return over();
         }
         return is_running(self_.status) ? drive() : acquire();
     }
@@ -50,7 +50,7 @@ private:
         if (auto stray = job_outside_plan()) return release_of(*stray);
         auto claim = claim_of(v_, self_, plan_);
         if (!claim.possible()) {
-            if (claim.holds_something) return begin_release(why::rolled_back);
+            if (claim.holds_something) return release_again(why::rolled_back);
             return claim.wrong ? settle_wrong(*claim.wrong) : settle_waiting(claim.obstacles);
         }
         if (!claim.holds_something) {
@@ -109,6 +109,17 @@ private:
         status_.mode = to_string(plan_.mode);
         tell_spec();
         if (status_.problems.size() > 100) status_.problems.resize(100);
+        return {step::wait{}, status_};
+    }
+
+    /// Nothing is done for it any more. Who changes its spec is told so.
+    decision over() {
+        if (status_.observed_generation == self_.metadata.generation) {
+            return {step::wait{}, self_.status};
+        }
+        status_.observed_generation = self_.metadata.generation;
+        set("SpecCurrent", false, "ChangeIgnored",
+            "the spec was changed when the Scheduling was over; create another");
         return {step::wait{}, status_};
     }
 
@@ -486,19 +497,32 @@ private:
     decision leave() {
         const bool bound = self_.metadata.has_finalizer(model::names::scheduling_finalizer);
         const bool owns = owns_anything(v_, plan_);
-        if (owns) return begin_release(why::deleted);
-        if (!bound) return {step::wait{}, self_.status};
-        // Nothing is acquired any more, so one complete release is enough.
         const auto* progressing = model::find_condition(self_.status.conditions, "Progressing");
         const bool released = progressing != nullptr && progressing->reason == why::deleted;
+        if (owns) return released ? release_again(why::deleted) : begin_release(why::deleted);
+        if (!bound) return {step::wait{}, self_.status};
+        // Nothing is acquired any more, so one complete release is enough.
         if (released) return {step::remove_finalizer{}, status_};
         return begin_release(why::deleted);
+    }
+
+    /// A release that may have been before: a cache far behind shows what was let go in it as held,
+    /// and would begin it again and again.
+    decision release_again(std::string_view reason) {
+        if (!v_.fresh || !v_.fresh->release_read) {
+            return {step::read_release{jobs_of_release(v_, plan_), testbed_of(self_)}, status_};
+        }
+        return begin_release(reason);
     }
 
     decision begin_release(std::string_view reason) {
         ++status_.epoch;
         status_.releasing = reason;
-        status_.observed_generation = self_.metadata.generation;
+        // A change that comes when it is over is told as such when all is let go.
+        if (!is_over(self_.status)) {
+            status_.observed_generation = self_.metadata.generation;
+            tell_spec();
+        }
         set("Progressing", true, "Releasing", fmt::format("release, reason {}", reason));
         return {step::commit{"Releasing",
                              fmt::format("begins its release, reason {}", reason),

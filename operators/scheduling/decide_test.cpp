@@ -780,5 +780,67 @@ TEST(acquisition, at_rest_nothing_is_written) {
     EXPECT_TRUE(w.writes.empty());
 }
 
+/// A Scheduling that is over, as a cache shows it; it may hold its Testbed yet.
+struct over_and_done : testing::Test {
+    over_and_done() {
+        w.add_testbed("t", 1, 1);
+        w.add_job("a");
+        w.add_queue("s", "t", {"a"});
+    }
+    void take_the_hold() {
+        for (int i = 0; i < 2; ++i) w.step_of({"ns", "s"});
+        ASSERT_TRUE(held_by(w.t("t"), w.s("s").metadata.uid));
+    }
+    decision look(std::int64_t generation = 1) {
+        auto over = w.s("s");
+        over.status.state = "FinishedState";
+        over.status.observed_generation = 1;
+        over.metadata.generation = generation;
+        seen.self = std::make_shared<const model::scheduling>(over);
+        seen.schedulings = &w.schedulings;
+        seen.testbeds = &w.testbeds;
+        seen.jobs = &w.jobs;
+        seen.fresh = &fresh;
+        return decide(seen, w.now);
+    }
+
+    world w;
+    view seen;
+    newer fresh;
+};
+
+TEST_F(over_and_done, a_cache_far_behind_does_not_begin_a_release_again) {
+    take_the_hold();
+    EXPECT_TRUE(std::holds_alternative<step::read_release>(look().next));
+
+    auto let_go = w.t("t");
+    let_go.metadata.annotations.clear();
+    let_go.metadata.labels.clear();
+    fresh.testbeds[let_go.metadata.key()] = std::make_shared<const model::testbed>(let_go);
+    fresh.release_read = true;
+    EXPECT_TRUE(std::holds_alternative<step::wait>(look().next));
+    // What is really held is let go.
+    fresh.testbeds.clear();
+    EXPECT_TRUE(std::holds_alternative<step::commit>(look().next));
+}
+
+TEST_F(over_and_done, a_change_is_not_taken_for_seen_when_something_is_left) {
+    take_the_hold();
+    fresh.release_read = true;
+    const auto got = look(2);
+    EXPECT_FALSE(got.status.releasing.empty());
+    EXPECT_EQ(got.status.observed_generation, 1);
+}
+
+TEST_F(over_and_done, who_edits_it_is_told_that_it_has_no_effect) {
+    const auto got = look(2);
+    EXPECT_TRUE(std::holds_alternative<step::wait>(got.next));
+    EXPECT_EQ(got.status.observed_generation, 2);
+    const auto* told = model::find_condition(got.status.conditions, "SpecCurrent");
+    ASSERT_NE(told, nullptr);
+    EXPECT_EQ(told->status, "False");
+    EXPECT_EQ(told->reason, "ChangeIgnored");
+}
+
 }  // namespace
 }  // namespace esi::scheduling

@@ -35,6 +35,10 @@ struct newer {
     std::set<model::object_key> jobs_read;
     /// All jobs of the release and all job pods of the Testbed were read live.
     bool release_read = false;
+    void forget_release() {
+        release_read = false;
+        job_pods.reset();
+    }
 };
 
 struct view {

@@ -195,6 +195,9 @@ asio::awaitable<void> actor::make_ghost(std::shared_ptr<pass> at, grid::slot pla
                              : result<model::pod>(std::unexpected(found.error()));
             if (pod && !is_own_ghost(*pod, testbed)) {
                 at->known->ghost_failed(name, time_.now(), "a pod of others has this name");
+            } else if (pod) {
+                // Made by a leader before this one: no second try before the cache shows it.
+                gate_.wrote(testbed.metadata.key(), "Pod", pod->metadata.resource_version);
             }
             at->again_in(milliseconds(200));
             co_return;
