@@ -38,6 +38,12 @@ def rest(port, method, path, body=None):
     return answer
 
 
+def shown(port, path):
+    """What REST shows of an object; {} until its cache, which follows the API server, has heard of it."""
+    answer = requests.get(f"http://127.0.0.1:{port}{path}", timeout=20)
+    return {} if answer.status_code == 404 else answer.json()
+
+
 def metric(port, name):
     text = requests.get(f"http://127.0.0.1:{port}/metrics", timeout=5).text
     found = [line.rsplit(" ", 1)[1] for line in text.splitlines() if line.startswith(name + " ")]
@@ -204,7 +210,7 @@ def test_changes_are_told_as_in_the_recording(scene, port):
 
 def test_who_subscribes_to_an_object_is_told_its_present_state(scene, port):
     scene.apply(objects.job("pi"), namespace="default")
-    scene.wait("pi to be ready", lambda: rest(port, "GET", "/external/jobs/pi").json()["state"] == "ReadyState")
+    scene.wait("pi to be ready", lambda: shown(port, "/external/jobs/pi").get("state") == "ReadyState")
     with Stomp(port, "/topic/jobs/pi") as client:
         assert [each.body for each in client.present] == [
             '{"action":"MODIFIED","resource":{"name":"pi","state":"ReadyState","externalScheduler":null,'
@@ -228,7 +234,7 @@ def test_a_testbed_that_becomes_usable_is_modified_with_success(scene, port):
     last = heard[-1].json()["resource"]
     assert list(last) == ["name", "state", "numberOfNodes", "numberOfSlotsPerNode", "slotsByNode"]
     scene.wait("REST to show the same",
-               lambda: rest(port, "GET", "/external/testbeds/beds").json()["slotsByNode"].keys()
+               lambda: shown(port, "/external/testbeds/beds")["slotsByNode"].keys()
                == last["slotsByNode"].keys())
 
 
@@ -251,10 +257,10 @@ def test_a_plan_is_followed_to_its_end_by_its_topics_alone(scene, port):
               "bed": "/topic/testbeds/scheduler-slots", "names": "/topic/schedulings"}
     scene.wait("two free slots", lambda: [
         slot["state"] for slots in
-        rest(port, "GET", "/external/testbeds/scheduler-slots").json()["slotsByNode"].values()
+        shown(port, "/external/testbeds/scheduler-slots").get("slotsByNode", {}).values()
         for slot in slots] == ["FREE", "FREE"])
     scene.wait("the job to be ready",
-               lambda: rest(port, "GET", "/external/jobs/spark-job-1").json()["state"] == "ReadyState")
+               lambda: shown(port, "/external/jobs/spark-job-1").get("state") == "ReadyState")
     with Stomp(port, *topics.values()) as client:
         present = client.present
         rest(port, "POST", "/external/schedulings",
@@ -289,7 +295,7 @@ def test_a_plan_is_followed_to_its_end_by_its_topics_alone(scene, port):
 def test_a_standby_tells_the_same_and_nothing_is_announced_at_its_start(scene, operators, folder, port):
     """Every replica serves out of its own caches, as with REST."""
     scene.apply(objects.job("old"), namespace="default")
-    scene.wait("old to be ready", lambda: rest(port, "GET", "/external/jobs/old").json()["state"] == "ReadyState")
+    scene.wait("old to be ready", lambda: shown(port, "/external/jobs/old").get("state") == "ReadyState")
     standby = Operator("scheduling", operators.kubeconfigs["scheduling"], folder / "operators", replica=7,
                        flags=("--stomp-max-connections=2", "--stomp-max-subscriptions=2",
                               "--stomp-allowed-origins=http://dashboard.example"))
@@ -455,7 +461,7 @@ def test_a_thousand_subscribers_get_every_change_in_order_and_dead_ones_delay_no
     # The operator writes a status after each change of a spec: two changes a write.
     changes, per_second = int(os.environ.get("ESI_STOMP_CHANGES", "150")), 25
     scene.apply(objects.job("pi"), namespace="default")
-    scene.wait("pi to be ready", lambda: rest(port, "GET", "/external/jobs/pi").json()["state"] == "ReadyState")
+    scene.wait("pi to be ready", lambda: shown(port, "/external/jobs/pi").get("state") == "ReadyState")
     before = operators["scheduling"].resident_kib()
     crowd = Crowd(port, subscribers, "/topic/jobs/pi")
     connected = operators["scheduling"].resident_kib()
@@ -506,7 +512,7 @@ def test_a_thousand_subscribers_get_every_change_in_order_and_dead_ones_delay_no
 
 def test_who_does_not_read_is_dropped_with_a_reason(scene, operators, port):
     scene.apply(objects.job("pi"), namespace="default")
-    scene.wait("pi to be ready", lambda: rest(port, "GET", "/external/jobs/pi").json()["state"] == "ReadyState")
+    scene.wait("pi to be ready", lambda: shown(port, "/external/jobs/pi").get("state") == "ReadyState")
     dropped = metric(port, 'esi_stomp_dropped_total{reason="slow"}')
     padding = {f"k{i}": [{"v": "x" * 1000}] for i in range(60)}
     # One with thirty subscriptions that reads nothing, one that reads all.
