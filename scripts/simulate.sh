@@ -21,8 +21,24 @@ check() {  # check NAME COMMAND...
     cases+=("<testcase classname=\"simulation\" name=\"$name\" time=\"$((SECONDS - started))\">$result</testcase>")
 }
 
+# The same seeds in another process with another environment: another time zone, locale and folder,
+# freed and fresh memory filled with other bytes, the address space laid out anew. Their digests are
+# of every byte of every change.
+digest_of() { sed -n 's/^digest  *//p'; }
+same_elsewhere() {
+    local path here there
+    local seeds=(seeds --from "${FROM:-1}" --count 3 --twice-every 0)
+    path=$(realpath "$program") || return 1
+    here=$("$path" "${seeds[@]}" 2>/dev/null | digest_of)
+    there=$(cd / && env -i TZ=Pacific/Chatham LC_ALL=tr_TR.UTF-8 MALLOC_PERTURB_=165 MALLOC_ARENA_MAX=1 \
+        "$path" "${seeds[@]}" --jobs 1 2>/dev/null | digest_of)
+    echo "here $here, elsewhere $there"
+    [[ -n $here && $here == "$there" ]]
+}
+
 check "kept plans" "$program" cases
 check "seeds" "$program" seeds --from "${FROM:-1}" --count "${SEEDS:-1000}"
+check "the same elsewhere" same_elsewhere
 check "crash at each write" "$program" crash-table
 check "spec sweep" "$program" sweep
 check "mutations apply" python3 integration-tests/simulation/mutations/mutate.py --check

@@ -34,6 +34,7 @@ private:
     /// Another Testbed has its label on that node.
     bool wanted_by_others(const std::string& node, const model::testbed& than) const;
     void slots_are_filled(const testbed_record& bed);
+    void taints_are_where_they_belong();
     void testbed_tells_the_truth(const testbed_record& bed);
     void job_tells_the_truth(const model::batchjob& job);
 

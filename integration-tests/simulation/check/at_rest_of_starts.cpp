@@ -84,6 +84,12 @@ void rest_rules::no_start_is_withheld(const model::scheduling& who) {
         std::vector<model::object_key> left;
         for (const auto& entry : *who.spec.queue_based) {
             auto job = with_namespace(entry, who);
+            const auto* record = all_.job(job);
+            // Whose state somebody wrote over may be the next, or not: nothing is known of the
+            // rest.
+            if (record && out_.was_edited(record->job->metadata.uid) && !has_started(who, job)) {
+                return;
+            }
             if (may_start(who, job)) left.push_back(std::move(job));
         }
         if (left.empty()) return;

@@ -139,6 +139,29 @@ void rest_rules::slots_are_filled(const testbed_record& record) {
     }
 }
 
+void rest_rules::taints_are_where_they_belong() {
+    for (const auto& [name, record] : all_.nodes) {
+        if (!record.node || record.node->metadata.deleting()) continue;
+        std::set<std::string> wanted;
+        for (const auto& [key, bed] : all_.testbeds) {
+            if (wants_taint(*bed.testbed, *record.node)) wanted.insert(bed.testbed->metadata.uid);
+        }
+        const auto* taint = taint_of(*record.node);
+        const auto& uid = record.node->metadata.uid;
+        out_.require(taint || wanted.empty(), "taint-lost", {uid}, [&] {
+            return fmt::format("node {} is in a layout with isolation Taint and has no taint",
+                               name);
+        });
+        if (!taint) continue;
+        // Who strips a Testbed of its finalizer has it go without being tidied up.
+        out_.require(wanted.contains(taint->value), "taint-left", {uid, taint->value}, [&] {
+            return fmt::format(
+                "node {} has the taint of {}; layouts with isolation Taint have it: {}", name,
+                taint->value, fmt::join(wanted, ", "));
+        });
+    }
+}
+
 void rest_rules::testbed_tells_the_truth(const testbed_record& record) {
     const auto& bed = *record.testbed;
     const auto& status = bed.status;

@@ -19,6 +19,21 @@ struct at_rest_test : testing::Test {
         const auto& found = world.judge->violations();
         return found.empty() ? "" : found.front().rule + ": " + found.front().text;
     }
+    /// The Scheduling holds Testbed and job, starts nothing, and says that it wants more slots.
+    void until_it_waits_for_slots(const json& queue) {
+        world.make_ghosts();
+        world.set_finalizer();
+        world.hold();
+        world.acquire();
+        world.job["status"]["state"] = "InQueueState";
+        world.job["status"]["observedGeneration"] = 2;
+        world.job = world.put(kinds::batchjob, world.job);
+        world.queue["spec"]["queueBased"] = queue;
+        world.queue["status"]["state"] = "ConfirmationState";
+        world.queue["status"]["observedGeneration"] = 1;
+        world.queue["status"]["waitingFor"] = "more free slots";
+        world.queue = world.put(kinds::scheduling, world.queue);
+    }
 };
 
 // --- at the end ---
@@ -45,34 +60,24 @@ TEST_F(at_rest_test, at_the_end_a_slot_whose_room_is_taken_may_be_empty_when_it_
 }
 
 TEST_F(at_rest_test, at_the_end_a_job_that_could_start_and_does_not_is_seen) {
-    world.make_ghosts();
-    world.set_finalizer();
-    world.hold();
-    world.acquire();
-    world.job["status"]["state"] = "InQueueState";
-    world.job["status"]["observedGeneration"] = 2;
-    world.job = world.put(kinds::batchjob, world.job);
-    world.queue["status"]["state"] = "ConfirmationState";
-    world.queue["status"]["observedGeneration"] = 1;
-    world.queue["status"]["waitingFor"] = "more free slots";
-    world.queue = world.put(kinds::scheduling, world.queue);
+    until_it_waits_for_slots({{{"name", "a"}}});
     world.judge->at_end();
     EXPECT_THAT(world.broken(), ElementsAre("start-withheld"));
 }
 
 TEST_F(at_rest_test, at_the_end_a_job_may_wait_for_a_slot_that_is_not_free) {
-    world.make_ghosts();
-    world.set_finalizer();
-    world.hold();
-    world.acquire();
-    world.job["status"]["state"] = "InQueueState";
-    world.job["status"]["observedGeneration"] = 2;
-    world.job = world.put(kinds::batchjob, world.job);
-    world.queue["spec"]["queueBased"] = {{{"name", "a"}}, {{"name", "a"}}, {{"name", "a"}}};
-    world.queue["status"]["state"] = "ConfirmationState";
-    world.queue["status"]["observedGeneration"] = 1;
-    world.queue["status"]["waitingFor"] = "more free slots";
-    world.queue = world.put(kinds::scheduling, world.queue);
+    until_it_waits_for_slots({{{"name", "a"}}, {{"name", "a"}}, {{"name", "a"}}});
+    world.judge->at_end();
+    EXPECT_EQ(first(), "");
+}
+
+TEST_F(at_rest_test, at_the_end_a_job_may_wait_behind_one_whose_state_a_person_wrote) {
+    auto other = world.job;
+    other["metadata"]["name"] = "other";
+    other["metadata"]["uid"] = "uid-of-other";
+    world.put(kinds::batchjob, other);
+    world.judge->meddled("edited batchjobs default/other");
+    until_it_waits_for_slots({{{"name", "other"}}, {{"name", "a"}}});
     world.judge->at_end();
     EXPECT_EQ(first(), "");
 }

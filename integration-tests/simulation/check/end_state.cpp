@@ -411,13 +411,4 @@ std::vector<std::string> differences(const json& expected, const json& found) {
     return out;
 }
 
-std::map<std::string, int> writes_per_object(const std::vector<write_record>& writes) {
-    std::map<std::string, int> out;
-    for (const auto& each : writes) {
-        if (each.status < 200 || each.status >= 300) continue;
-        ++out[each.kind + " " + each.object];
-    }
-    return out;
-}
-
 }  // namespace esi::simulation

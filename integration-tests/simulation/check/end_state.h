@@ -3,12 +3,10 @@
 // that must end alike have equal end states. Pure functions.
 #pragma once
 
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "run/run.h"
 #include "server/storage.h"
 
 namespace esi::simulation {
@@ -19,8 +17,5 @@ json end_state(const storage& objects);
 /// One line for each path that differs: "batchjobs default/a .status.state: \"ReadyState\" is
 /// \"FailedState\"". Empty: they are equal. At most 50, then one that counts the rest.
 std::vector<std::string> differences(const json& expected, const json& found);
-
-/// Writes that were accepted, by "plural namespace/name".
-std::map<std::string, int> writes_per_object(const std::vector<write_record>& writes);
 
 }  // namespace esi::simulation

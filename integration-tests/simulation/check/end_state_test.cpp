@@ -138,15 +138,5 @@ TEST(end_state, many_differences_are_counted) {
     EXPECT_EQ(out.back(), "and 10 more");
 }
 
-TEST(end_state, writes_that_were_refused_do_not_count) {
-    const std::vector<write_record> writes{
-        {"testbed", "PATCH", "testbeds", "default/grid", "status", 200},
-        {"testbed", "PATCH", "testbeds", "default/grid", "status", 409},
-        {"testbed", "PATCH", "testbeds", "default/grid", "", 200},
-        {"testbed", "POST", "pods", "default/ghost", "", 201}};
-    EXPECT_EQ(writes_per_object(writes), (std::map<std::string, int>{{"testbeds default/grid", 2},
-                                                                     {"pods default/ghost", 1}}));
-}
-
 }  // namespace
 }  // namespace esi::simulation

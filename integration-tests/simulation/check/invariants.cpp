@@ -16,8 +16,6 @@ namespace names = model::names;
 
 namespace {
 
-constexpr std::string_view extender_scheduler = "external-scheduler";
-
 std::vector<std::string> words_of(std::string_view text) {
     std::vector<std::string> out;
     std::string word;
@@ -50,12 +48,6 @@ std::string_view plural_of(std::string word) {
     return {};
 }
 
-bool has_taint(const model::node& node) {
-    return std::ranges::any_of(node.taints, [](const auto& each) {
-        return each.key == names::taint && each.effect == "NoSchedule";
-    });
-}
-
 }  // namespace
 
 struct invariants::state {
@@ -85,10 +77,15 @@ struct invariants::state {
             job(what);
         } else if (plural == kinds::testbed.plural) {
             testbed(what);
+            slots.taints_stand();
         } else if (plural == kinds::scheduling.plural) {
             scheduling(what);
         } else if (plural == kinds::node.plural) {
             node(what);
+            slots.taints_stand();
+        } else if (plural == kinds::lease.plural) {
+            // The heartbeat of the world.
+            slots.taints_stand();
         } else if (plural == kinds::spark_application.plural ||
                    plural == kinds::flink_deployment.plural) {
             application(what);
@@ -156,9 +153,8 @@ struct invariants::state {
         out.by_name = pod.bound();
         const bool marked = !pod.metadata.label(names::testbed).empty() && !pod.run().empty();
         // A person's copy of a job pod has neither a gate nor an owner.
-        out.genuine = marked && !pod.is_ghost() &&
-                      (out.ever_gated || (!pod.metadata.owner_references.empty() &&
-                                          pod.scheduler_name == extender_scheduler));
+        out.genuine =
+            marked && !pod.is_ghost() && (out.ever_gated || !pod.metadata.owner_references.empty());
         const auto& priority = at(raw->body(), {"spec", "priority"});
         if (priority.is_number_integer()) out.priority = priority.get<std::int64_t>();
         if (out.by_name) out.bound_at = here.now();
@@ -305,15 +301,23 @@ struct invariants::state {
         }
     }
 
+    static bool says_that_all_went_well(const json& application) {
+        return at(application, {"status", "applicationState", "state"}) == "COMPLETED" ||
+               at(application, {"status", "jobStatus", "state"}) == "FINISHED";
+    }
+
     void application(const change& what) {
         const auto& uid = what.after->uid();
         if (what.what == change_type::deleted) {
             all().applications.erase(uid);
             return;
         }
-        if (all().applications.contains(uid)) return;
-        auto& made = all().applications[uid];
         const auto& body = what.after->body();
+        if (auto known = all().applications.find(uid); known != all().applications.end()) {
+            if (says_that_all_went_well(body)) all().finished_runs.insert(known->second.run);
+            return;
+        }
+        auto& made = all().applications[uid];
         made.metadata.name = what.after->name();
         made.metadata.namespace_ = what.after->ns();
         made.metadata.uid = uid;
@@ -363,7 +367,7 @@ struct invariants::state {
             }
         }
         model::raise(record.largest, is.allocatable);
-        if (!has_taint(is)) {
+        if (!taint_of(is)) {
             record.tainted.reset();
         } else if (!record.tainted) {
             record.tainted = what.at;
@@ -440,9 +444,7 @@ struct invariants::state {
             return;
         }
         const auto& uid = at(body, {"preconditions", "uid"});
-        // A Scheduling is deleted by its name when a client of the REST interface asks for it.
-        const bool asked_for = what.target.find("/schedulings/") != std::string::npos;
-        here.out.require(asked_for || (uid.is_string() && uid != ""), "unguarded-delete", {},
+        here.out.require(uid.is_string() && uid != "", "unguarded-delete", {},
                          [&] { return who() + " has no uid as its precondition"; });
     }
 };

@@ -10,6 +10,9 @@ namespace esi::simulation {
 
 namespace {
 
+/// Six minutes (common/controller/event_series.h), and the way.
+constexpr seconds series_closed{370};
+
 std::string name_of(std::string_view plural, std::string_view ns, std::string_view name) {
     return ns.empty() ? fmt::format("{} {}", plural, name)
                       : fmt::format("{} {}/{}", plural, ns, name);
@@ -79,13 +82,14 @@ struct quiet::state {
     steady_time start;
     quiet_settings settings;
     steady_time last;
-    /// Of the last window and the last time of stillness; older ones are dropped.
+    /// Of the time that is kept; older ones are dropped.
     std::deque<entry> log;
     std::map<std::string, std::deque<steady_time>> recent;
     std::map<std::string, last_change> changes;
     std::set<std::string> looping;
     std::vector<violation> found;
 
+    void take(const write_record& what, steady_time at);
     std::string tell(const entry& each) const {
         if (!accepted(each.what)) return fmt::format("was answered {}", each.what.status);
         if (!each.before) return each.after ? "created it" : "changed nothing";
@@ -102,67 +106,80 @@ quiet::quiet(storage& objects, steady_time start, quiet_settings settings)
     state_->settings = settings;
     objects.on_change([state = state_.get()](const change& what) {
         const auto plural = what.type->plural;
-        if (plural == kinds::event.plural || plural == kinds::lease.plural) return;
+        if (plural == kinds::lease.plural) return;
         const auto name = name_of(plural, what.after->ns(), what.after->name());
         state->changes[name] = {
             what.before, what.what == change_type::deleted ? nullptr : what.after, what.what};
+        // Nobody else in the world writes Events.
+        if (plural != kinds::event.plural || what.what == change_type::deleted) return;
+        state->take(
+            {what.after->body().value("reportingController", ""), what.before ? "PATCH" : "POST",
+             std::string(plural), what.after->ns() + "/" + what.after->name(), "", 200},
+            what.at);
     });
 }
 
 quiet::~quiet() = default;
 
-void quiet::wrote(const write_record& what, steady_time at) {
-    auto& self = *state_;
-    self.last = std::max(self.last, at);
-    state::entry entry{what, at, nullptr, nullptr};
+void quiet::wrote(const write_record& what, steady_time at) { state_->take(what, at); }
+
+void quiet::state::take(const write_record& what, steady_time at) {
+    last = std::max(last, at);
+    entry made{what, at, nullptr, nullptr};
     const auto name = name_of(what);
-    if (auto change = self.changes.find(name); accepted(what) && change != self.changes.end()) {
-        entry.before = change->second.before;
-        entry.after = change->second.after;
+    if (auto change = changes.find(name); accepted(what) && change != changes.end()) {
+        made.before = change->second.before;
+        made.after = change->second.after;
         // The next write may change nothing.
         change->second.before = change->second.after;
     }
-    self.log.push_back(entry);
-    const auto kept = std::max(self.settings.still, self.settings.window);
-    while (!self.log.empty() && self.log.front().at + kept < at) self.log.pop_front();
+    log.push_back(made);
+    while (!log.empty() && log.front().at + settings.kept < at) log.pop_front();
 
-    auto& times = self.recent[name];
+    auto& times = recent[name];
     times.push_back(at);
-    while (!times.empty() && times.front() + self.settings.window <= at) times.pop_front();
-    if (std::ssize(times) <= self.settings.most_writes || !self.looping.insert(name).second) return;
-    std::vector<std::string> last;
-    for (auto each = self.log.rbegin(); each != self.log.rend() && last.size() < 3; ++each) {
+    while (!times.empty() && times.front() + settings.window <= at) times.pop_front();
+    if (std::ssize(times) <= settings.most_writes || !looping.insert(name).second) return;
+    std::vector<std::string> newest;
+    for (auto each = log.rbegin(); each != log.rend() && newest.size() < 3; ++each) {
         if (name_of(each->what) != name) continue;
-        last.push_back(fmt::format("{} {} {}: {}", each->what.operator_, each->what.verb,
-                                   each->what.subresource, self.tell(*each)));
+        newest.push_back(fmt::format("{} {} {}: {}", each->what.operator_, each->what.verb,
+                                     each->what.subresource, tell(*each)));
     }
-    std::ranges::reverse(last);
-    self.found.push_back(
+    std::ranges::reverse(newest);
+    found.push_back(
         {"hot-loop",
          fmt::format("{} was written {} times within {} s; the last: {}", name, times.size(),
-                     std::chrono::duration_cast<seconds>(self.settings.window).count(),
-                     fmt::join(last, " | ")),
-         std::chrono::duration_cast<milliseconds>(at - self.start)});
+                     std::chrono::duration_cast<seconds>(settings.window).count(),
+                     fmt::join(newest, " | ")),
+         std::chrono::duration_cast<milliseconds>(at - start)});
 }
 
 steady_time quiet::last_write() const { return state_->last; }
 
-bool quiet::still(steady_time now) const { return now - state_->last >= state_->settings.still; }
+std::vector<std::string> quiet::activity(steady_time since) const { return lines(since, since); }
 
-std::vector<std::string> quiet::activity(steady_time since) const {
+std::vector<std::string> quiet::unrest(steady_time since) const {
+    return lines(since, since + series_closed);
+}
+
+std::vector<std::string> quiet::lines(steady_time since, steady_time counts_since) const {
     struct line {
         int times = 0;
         const state::entry* newest = nullptr;
     };
-    std::map<std::string, line> lines;
+    std::map<std::string, line> found;
     for (const auto& each : state_->log) {
         if (each.at < since) continue;
-        auto& one = lines[fmt::format("{} {} {} {}", each.what.operator_, each.what.verb,
+        // Of an Event that has gone meanwhile the count makes another.
+        const bool counts = each.what.kind == kinds::event.plural;
+        if (counts && each.at < counts_since) continue;
+        auto& one = found[fmt::format("{} {} {} {}", each.what.operator_, each.what.verb,
                                       name_of(each.what), each.what.subresource)];
         ++one.times;
         one.newest = &each;
     }
-    std::vector<std::pair<std::string, line>> sorted(lines.begin(), lines.end());
+    std::vector<std::pair<std::string, line>> sorted(found.begin(), found.end());
     std::ranges::sort(sorted, [](const auto& a, const auto& b) {
         return a.second.times != b.second.times ? a.second.times > b.second.times
                                                 : a.first < b.first;

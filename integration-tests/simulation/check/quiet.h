@@ -1,6 +1,7 @@
 // Whether the world has come to rest: who still writes what. Fed with each write of an operator
-// that reached the API server (leases and Events aside) and with the changes of the storage; it
-// finds objects that are written in a loop. Owned by the run; changes nothing.
+// that reached the API server, accepted or not (leases aside; of Events those that were accepted),
+// and with the changes of the storage; it finds objects that are written in a loop. Owned by the
+// run; changes nothing.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +15,9 @@
 namespace esi::simulation {
 
 struct quiet_settings {
-    /// The world is still when no operator wrote for so long.
-    steady_time::duration still = seconds(600);
-    /// More accepted writes by operators to one object within `window` are a loop.
+    /// For so long it is known who wrote what.
+    steady_time::duration kept = std::chrono::minutes(45);
+    /// More writes by operators to one object within `window` are a loop.
     int most_writes = 120;
     steady_time::duration window = seconds(60);
 };
@@ -30,20 +31,22 @@ public:
     quiet& operator=(const quiet&) = delete;
 
     /// A write of an operator, after it was answered. Those that were refused or changed nothing
-    /// count for stillness, too.
+    /// break the silence, too.
     void wrote(const write_record& what, steady_time at);
 
     /// When the last write was; `start` without one.
     steady_time last_write() const;
-    /// No operator has written for settings.still.
-    bool still(steady_time now) const;
     /// Who wrote after `since`, most active first: "testbed PATCH testbeds default/grid status (12
     /// times): .status.state \"SUCCESS\" -> \"RUNNING\"". For the text of not-converged.
     std::vector<std::string> activity(steady_time since) const;
+    /// The same of a world that was at rest from then on. A series of Events is closed six minutes
+    /// after its last: until then its count may be written, which tells only of what was before.
+    std::vector<std::string> unrest(steady_time since) const;
     /// Rule hot-loop, once for each object.
     const std::vector<violation>& violations() const;
 
 private:
+    std::vector<std::string> lines(steady_time since, steady_time counts_since) const;
     struct state;
     std::unique_ptr<state> state_;
 };

@@ -25,22 +25,46 @@ struct quiet_test : testing::Test {
     void wait(steady_time::duration passed) { time.advance_to(time.now() + passed); }
 };
 
-TEST_F(quiet_test, the_world_is_still_when_nobody_has_written_for_long) {
-    write("SUCCESS");
-    EXPECT_FALSE(judge.still(time.now()));
-    wait(seconds(599));
-    EXPECT_FALSE(judge.still(time.now()));
-    wait(seconds(1));
-    EXPECT_TRUE(judge.still(time.now()));
-}
-
 TEST_F(quiet_test, a_refused_write_breaks_the_silence) {
+    write("SUCCESS");
     wait(seconds(700));
     judge.wrote({"testbed", "PATCH", "testbeds", "default/grid", "status", 409}, time.now());
-    EXPECT_FALSE(judge.still(time.now()));
+    EXPECT_EQ(judge.last_write(), time.now());
     EXPECT_THAT(
         judge.activity(time.now() - seconds(1)),
         ElementsAre("testbed PATCH testbeds default/grid status (1 times): was answered 409"));
+}
+
+TEST_F(quiet_test, an_event_breaks_the_silence_and_a_lease_does_not) {
+    wait(seconds(10));
+    const auto event = time.now();
+    store.put(kinds::event,
+              {{"metadata", {{"name", "grid.1"}, {"namespace", "default"}, {"uid", "e"}}},
+               {"reportingController", "esi-testbed"}});
+    wait(seconds(10));
+    store.put(kinds::lease,
+              {{"metadata", {{"name", "esi-testbed"}, {"namespace", "esi-system"}, {"uid", "l"}}}});
+    EXPECT_EQ(judge.last_write(), event);
+    EXPECT_THAT(judge.activity(event),
+                ElementsAre("esi-testbed POST events default/grid.1  (1 times): created it"));
+}
+
+TEST_F(quiet_test, the_count_of_a_closed_series_is_no_unrest) {
+    const auto put = [this](int count) {
+        store.put(kinds::event,
+                  {{"metadata", {{"name", "grid.1"}, {"namespace", "default"}, {"uid", "e"}}},
+                   {"reportingController", "esi-testbed"},
+                   {"series", {{"count", count}}}});
+    };
+    put(1);
+    wait(seconds(10));
+    const auto rest = time.now();
+    wait(seconds(350));
+    put(2);
+    EXPECT_THAT(judge.unrest(rest), IsEmpty());
+    wait(seconds(30));
+    put(3);
+    EXPECT_EQ(judge.unrest(rest).size(), 1U);
 }
 
 TEST_F(quiet_test, who_writes_what_is_told) {

@@ -181,6 +181,21 @@ bool has_right(const model::batchjob& job, const model::testbed& testbed) {
            grid::hold_of_run(order->run) == testbed.hold() && !model::is_final(job.status.state);
 }
 
+const model::taint* taint_of(const model::node& node) {
+    auto found = std::ranges::find_if(node.taints, [](const auto& each) {
+        return each.key == model::names::taint && each.effect == "NoSchedule";
+    });
+    return found == node.taints.end() ? nullptr : &*found;
+}
+
+bool wants_taint(const model::testbed& testbed, const model::node& node) {
+    if (testbed.spec.isolation != "Taint" || !testbed.status.layout) return false;
+    if (testbed.metadata.deleting() && testbed.hold().empty()) return false;
+    return std::ranges::any_of(testbed.status.layout->nodes, [&](const auto& member) {
+        return member.name == node.metadata.name && member.uid == node.metadata.uid;
+    });
+}
+
 const json& at(const json& from, std::initializer_list<std::string_view> path) {
     static const json none;
     const json* here = &from;

@@ -132,6 +132,8 @@ public:
     std::map<std::string, std::string, std::less<>> owners_of_apps;  ///< application uid -> owner
     std::map<std::string, int, std::less<>> applications_of_run;
     std::set<std::string, std::less<>> reported_apps;  ///< uids that a BatchJob's status named
+    std::set<std::string, std::less<>>
+        finished_runs;  ///< whose application said that all went well
     /// The uid that a name had last: "pods default/a".
     std::map<std::string, std::string, std::less<>> last_uid;
 
@@ -179,6 +181,10 @@ model::object_key testbed_of(const model::scheduling& scheduling);
 model::object_key testbed_of(const model::batchjob& job);
 /// The job's orders are of the hold that the Testbed shows, and it has not ended.
 bool has_right(const model::batchjob& job, const model::testbed& testbed);
+/// The taint of ESI on a node (its value is the uid of the Testbed); null without it.
+const model::taint* taint_of(const model::node& node);
+/// The Testbed's isolation is Taint, and its layout has that node.
+bool wants_taint(const model::testbed& testbed, const model::node& node);
 /// A value in JSON, null where there is none: at(pod, "spec", "affinity").
 const json& at(const json& from, std::initializer_list<std::string_view> path);
 

@@ -289,6 +289,13 @@ void rights_rules::assignment_is_new(const scheduling_record& before,
             return fmt::format("{} under hold {}, Testbed {} shows \"{}\"", text(), hold,
                                testbed_of(who).text(), bed ? bed->testbed->hold() : "(it is gone)");
         });
+    // A hand may take the hold away between the live look and the write, but not long before.
+    const bool long_gone = bed && bed->testbed->hold() != hold &&
+                           here_.now() > bed->hold_changed + std::chrono::minutes(1);
+    out_.require(!long_gone, "assignment-without-hold", {meta.uid}, [&] {
+        return fmt::format("{} under hold {}, which Testbed {} has not shown for a minute", text(),
+                           hold, testbed_of(who).text());
+    });
     if (bed && bed->testbed->status.layout) {
         const auto total = grid::count_of_slots(*bed->testbed->status.layout);
         auto ids = given.slot_ids;

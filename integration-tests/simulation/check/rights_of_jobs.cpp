@@ -50,6 +50,7 @@ void rights_rules::job_changed(const job_record& before, const job_record& after
     if (!reported) return;
     ready_means_nothing_is_left(after);
     running_means_an_application_of_the_run(after);
+    success_is_what_the_application_said(before, after);
 }
 
 void rights_rules::job_is_acquired_when_ready(const job_record& before, const job_record& after) {
@@ -216,6 +217,21 @@ void rights_rules::running_means_an_application_of_the_run(const job_record& aft
                  });
 }
 
+void rights_rules::success_is_what_the_application_said(const job_record& before,
+                                                        const job_record& after) {
+    const auto& meta = after.job->metadata;
+    for (const auto& line : after.job->status.runs) {
+        if (line.outcome != "Succeeded") continue;
+        const auto& earlier = before.job->status.runs;
+        const auto told = std::ranges::find(earlier, line.run, &model::run_record::run);
+        if (told != earlier.end() && told->outcome == line.outcome) continue;
+        out_.require(all_.finished_runs.contains(line.run), "success-untrue", {meta.uid}, [&] {
+            return fmt::format("BatchJob {} tells run {} as a success; its application never did",
+                               name_of(meta), line.run);
+        });
+    }
+}
+
 void rights_rules::application_added(const application_record& made) {
     if (made.run.empty() || made.owner_uid.empty()) return;
     const auto& meta = made.metadata;
@@ -248,10 +264,8 @@ void rights_rules::application_added(const application_record& made) {
                         !model::is_final(job->job->status.state);
     const bool spoken =
         job && job->job->status.application && job->job->status.application->run == made.run;
-    out_.require(
-        all_.applications_of_run[made.run] <= 1 || !counts || !spoken || !here_.fresh("batchjob"),
-        "application-twice", {meta.uid, made.owner_uid},
-        [&] { return text() + " for a second time"; });
+    out_.require(all_.applications_of_run[made.run] <= 1 || !counts || !spoken, "application-twice",
+                 {meta.uid, made.owner_uid}, [&] { return text() + " for a second time"; });
 }
 
 }  // namespace esi::simulation::checks

@@ -226,6 +226,23 @@ TEST_F(rights_test, who_is_behind_may_end_an_assignment_too_early) {
     EXPECT_EQ(first(), "");
 }
 
+TEST_F(rights_test, a_success_that_the_application_did_not_tell_is_seen) {
+    world.until_placed();
+    world.job["status"]["runs"] = {{{"run", world.run()}, {"outcome", "Succeeded"}}};
+    world.job = world.put(kinds::batchjob, world.job);
+    EXPECT_THAT(world.broken(), ElementsAre("success-untrue"));
+}
+
+TEST_F(rights_test, a_success_that_the_application_told_is_fine) {
+    world.until_placed();
+    auto app = world.store.find(kinds::spark_application, "default", "a")->body();
+    app["status"]["applicationState"]["state"] = "COMPLETED";
+    world.put(kinds::spark_application, app);
+    world.job["status"]["runs"] = {{{"run", world.run()}, {"outcome", "Succeeded"}}};
+    world.job = world.put(kinds::batchjob, world.job);
+    EXPECT_EQ(first(), "");
+}
+
 TEST_F(rights_test, an_epoch_that_does_not_rise_with_a_release_is_seen) {
     world.set_finalizer();
     world.queue["status"]["releasing"] = "Deleted";

@@ -14,9 +14,10 @@ namespace {
 
 /// A scheduler may bind by what it saw so long ago.
 constexpr seconds scheduler_patience{60};
-/// An operator that is undisturbed has a ghost at the door of a slot so soon after its job pod
-/// began to end.
-constexpr milliseconds reaction{500};
+/// An operator that is undisturbed sets a taint that somebody took away within this time.
+constexpr seconds taint_patience{30};
+/// What it does by a layout that was just written may cross with what it decided before.
+constexpr seconds layout_patience{5};
 
 bool was_let_in(const pod_record& what) {
     const auto& pod = *what.pod;
@@ -106,6 +107,11 @@ void slot_rules::pod_changed(const pod_record& before, const pod_record& after) 
 }
 
 void slot_rules::pod_gone(const pod_record& before) {
+    if (before.bound_at) {
+        auto [last, first] = gone_from_.try_emplace(
+            {before.pod->node_name, before.pod->scheduler_name}, *before.bound_at);
+        last->second = std::max(last->second, *before.bound_at);
+    }
     if (before.ghost()) keep_room_for_the_placed(before);
     if (before.of_slot() && before.live() && before.pod->bound()) keep_room_for_the_ghost(before);
 }
@@ -275,6 +281,14 @@ bool slot_rules::another_scheduler_was_there(const pod_record& bound) const {
     });
 }
 
+bool slot_rules::another_scheduler_had_been_there(const pod_record& bound) const {
+    return std::ranges::any_of(gone_from_, [&](const auto& entry) {
+        const auto& [node, scheduler] = entry.first;
+        return node == bound.pod->node_name && scheduler != bound.pod->scheduler_name &&
+               here_.now() < entry.second + seconds(10);
+    });
+}
+
 void slot_rules::node_is_not_over_committed(const pod_record& bound) {
     const auto& name = bound.pod->node_name;
     auto found = all_.nodes.find(name);
@@ -301,6 +315,70 @@ void slot_rules::node_is_not_over_committed(const pod_record& bound) {
     }
 }
 
+/// Somebody may take it away at any time; it is set again by an operator that is there.
+void slot_rules::taints_stand() {
+    for (const auto& [name, record] : all_.nodes) {
+        const model::testbed* whose = nullptr;
+        if (record.node) {
+            for (const auto& [key, bed] : all_.testbeds) {
+                if (wants_taint(*bed.testbed, *record.node)) whose = bed.testbed.get();
+            }
+        }
+        if (!whose) {
+            taint_wanted_.erase(name);
+            taint_missing_.erase(name);
+            continue;
+        }
+        taint_wanted_.try_emplace(name, here_.now());
+        if (taint_of(*record.node) || record.node->metadata.deleting() || !here_.fresh("testbed")) {
+            taint_missing_.erase(name);
+            continue;
+        }
+        const auto since = taint_missing_.try_emplace(name, here_.now()).first->second;
+        out_.require(
+            here_.now() < since + taint_patience, "taint-lost",
+            {whose->metadata.uid, record.node->metadata.uid}, [&] {
+                return fmt::format(
+                    "node {} is in the layout of Testbed {} (isolation Taint) and has been "
+                    "without the taint {} for {} s",
+                    name, whose->metadata.key().text(), names::taint,
+                    std::chrono::duration_cast<seconds>(here_.now() - since).count());
+            });
+    }
+}
+
+void slot_rules::taint_is_not_taken_away(std::string_view node, const json& patch) {
+    const auto& taints = at(patch, {"spec", "taints"});
+    if (taints.is_null() || !here_.fresh("testbed")) return;
+    const std::string name(node);
+    const auto known = all_.nodes.find(name);
+    const auto wanted = taint_wanted_.find(name);
+    if (known == all_.nodes.end() || !known->second.tainted || wanted == taint_wanted_.end() ||
+        here_.now() < wanted->second + layout_patience) {
+        return;
+    }
+    const bool kept = std::ranges::any_of(taints, [](const json& each) {
+        return at(each, {"key"}) == names::taint && at(each, {"effect"}) == "NoSchedule";
+    });
+    // What its user has just changed may not have come to the operator yet.
+    std::string edited;
+    const auto& of_node = *known->second.node;
+    const auto* taint = taint_of(of_node);
+    for (const auto& [key, bed] : all_.testbeds) {
+        const auto& of = *bed.testbed;
+        const bool concerns =
+            wants_taint(of, of_node) || (taint && of.metadata.uid == taint->value);
+        if (concerns && of.metadata.generation != of.status.observed_generation)
+            edited = key.text();
+    }
+    out_.require(kept || !edited.empty(), "taint-lost", {known->second.node->metadata.uid}, [&] {
+        return fmt::format(
+            "the taint of node {} is taken away by the operator, though a layout with "
+            "isolation Taint has that node: {}",
+            name, taints.dump());
+    });
+}
+
 void slot_rules::taint_keeps_strangers_out(const pod_record& stranger) {
     auto found = all_.nodes.find(stranger.pod->node_name);
     if (found == all_.nodes.end() || !found->second.node || !found->second.tainted) return;
@@ -311,166 +389,6 @@ void slot_rules::taint_keeps_strangers_out(const pod_record& stranger) {
                      return fmt::format("pod {} was bound to {} past the taint {}", stranger.name(),
                                         stranger.pod->node_name, names::taint);
                  });
-}
-
-void slot_rules::room_is_kept(const pod_record& stranger) {
-    const auto& name = stranger.pod->node_name;
-    std::erase_if(guards_, [&](const guard& each) { return !stands(each); });
-    auto found = all_.nodes.find(name);
-    if (found == all_.nodes.end() || !found->second.node || here_.disturbed_node(name)) return;
-
-    model::amounts needed;
-    std::vector<std::string> whose;
-    for (const auto& each : guards_) {
-        if (each.where.node != name || scheduler_of(each) != stranger.pod->scheduler_name) continue;
-        auto keeper = all_.pods.find(each.pod_uid);
-        const bool known = keeper != all_.pods.end();
-        if (known && stranger.priority >= keeper->second.priority) continue;
-        if (was_let_down(each, known ? &keeper->second : nullptr, stranger)) continue;
-        model::add(needed, each.room);
-        whose.push_back(each.why);
-    }
-    if (needed.empty()) return;
-    auto free = found->second.node->allocatable;
-    model::take(free, all_.taken(name, stranger.pod->metadata.uid));
-    // Room that was not there before was not taken by this one.
-    if (!fits(needed, free)) return;
-    model::take(free, demand_of(*stranger.pod));
-    out_.require(fits(needed, free), "stranger-in-slot", {stranger.pod->metadata.uid}, [&] {
-        return fmt::format("pod {} was bound to {} into room that is kept: {}; left is {}",
-                           stranger.name(), name, fmt::join(whose, "; "), show(free));
-    });
-}
-
-bool slot_rules::was_let_down(const guard& what, const pod_record* keeper,
-                              const pod_record& stranger) const {
-    auto last = preempted_on_.find(what.where.node);
-    if (last != preempted_on_.end() && here_.now() < last->second + seconds(10) &&
-        (!what.looked_at || last->second >= *what.looked_at)) {
-        return true;
-    }
-    const auto nominated = keeper ? keeper->nominated_since.value_or(what.since) : what.since;
-    auto began = here_.scheduler_began.find(stranger.pod->scheduler_name);
-    if (began == here_.scheduler_began.end() || began->second < nominated) return false;
-    // A leader sets anew what another set before it.
-    return !what.leader_since || nominated >= *what.leader_since;
-}
-
-void slot_rules::keep_room_for_the_placed(const pod_record& ghost) {
-    if (!ghost.seat || !ghost.live() || !ghost.pod->bound()) return;
-    const auto* bed = all_.testbed(ghost.seat->testbed);
-    if (!bed) return;
-    const auto position = position_of(*bed->testbed, *ghost.seat);
-    if (!position) return;
-    for (const auto& [name, record] : all_.jobs) {
-        const auto& job = *record.job;
-        if (!has_right(job, *bed->testbed)) continue;
-        for (const auto& entry : job.status.placements) {
-            auto pod = all_.pods.find(entry.pod_uid);
-            if (entry.slot != *position || pod == all_.pods.end()) continue;
-            const auto& placed = pod->second;
-            if (!placed.ever_gated || placed.pod->bound() || !placed.live()) continue;
-            auto& made =
-                guards_.emplace_back(guard{*ghost.seat,
-                                           entry.pod_uid,
-                                           demand_of(*placed.pod),
-                                           here_.now(),
-                                           fmt::format("{} waits for pod {}, its ghost has gone",
-                                                       ghost.seat->text(), placed.name()),
-                                           ghost.pod->metadata.uid,
-                                           false,
-                                           {},
-                                           {}});
-            auto removed = removed_.find(ghost.pod->metadata.uid);
-            if (removed == removed_.end()) continue;
-            made.leader_since = removed->second;
-            auto nominated = nominated_.find(entry.pod_uid);
-            if (nominated == nominated_.end()) continue;
-            // Between the nomination and the end of the ghost it is read back.
-            auto look = looks_.find(placed.name());
-            made.looked_at = look != looks_.end() && look->second > nominated->second
-                                 ? look->second
-                                 : steady_time::max();
-        }
-    }
-}
-
-void slot_rules::keep_room_for_the_ghost(const pod_record& job_pod) {
-    if (!job_pod.seat || !job_pod.deleting_since) return;
-    const auto& where = *job_pod.seat;
-    const auto* bed = all_.testbed(where.testbed);
-    if (!bed || bed->testbed->metadata.deleting()) return;
-    // Announced long enough ago: the ghost should be at the door, and nominated.
-    const bool due = here_.now() >= *job_pod.deleting_since + reaction && here_.fresh("testbed") &&
-                     !here_.disturbed_node(where.node) && position_of(*bed->testbed, where);
-    bool ghost_there = false;
-    if (auto there = all_.ghosts_of.find(where); there != all_.ghosts_of.end()) {
-        for (const auto& uid : there->second) {
-            const auto& ghost = all_.pods.at(uid);
-            ghost_there = true;
-            const bool at_the_door = ghost.live() && !ghost.pod->bound() &&
-                                     !ghost.pod->metadata.deleting() &&
-                                     (ghost.nominated_since || due);
-            if (!at_the_door) continue;
-            guards_.push_back({where,
-                               uid,
-                               demand_of(*ghost.pod),
-                               here_.now(),
-                               fmt::format("{} waits for ghost {}, pod {} has gone", where.text(),
-                                           ghost.name(), job_pod.name()),
-                               {},
-                               due});
-        }
-    }
-    const auto& layout = bed->testbed->status.layout;
-    if (ghost_there || !due || !layout) return;
-    auto room = model::to_amounts(layout->resources_per_slot);
-    room["pods"] = 1000;
-    guards_.push_back({where,
-                       {},
-                       std::move(room),
-                       here_.now(),
-                       fmt::format("{} waits for its ghost, pod {} has gone as announced",
-                                   where.text(), job_pod.name()),
-                       {},
-                       due});
-}
-
-/// A job pod was let in, or a ghost that was bound stands.
-bool slot_rules::is_filled(const place& where) const {
-    if (all_.in_place.contains(where)) return true;
-    auto there = all_.ghosts_of.find(where);
-    return there != all_.ghosts_of.end() &&
-           std::ranges::any_of(there->second,
-                               [&](const auto& uid) { return all_.pods.at(uid).pod->bound(); });
-}
-
-bool slot_rules::stands(const guard& what) const {
-    if (what.pod_uid.empty()) {
-        // A ghost that comes now comes too late: who is bound meanwhile was let in by that.
-        return !is_filled(what.where) && here_.now() < what.since + seconds(2);
-    }
-    auto found = all_.pods.find(what.pod_uid);
-    if (found == all_.pods.end()) return false;
-    const auto& pod = *found->second.pod;
-    if (pod.bound() || pod.terminal() || pod.metadata.deleting()) return false;
-    if (pod.is_ghost()) return what.due || pod.nominated_node_name == what.where.node;
-    const auto* bed = all_.testbed(what.where.testbed);
-    const auto* job = all_.job_of(pod);
-    if (!bed || !job || !has_right(*job->job, *bed->testbed)) return false;
-    return std::ranges::any_of(job->job->status.placements,
-                               [&](const auto& entry) { return entry.pod_uid == what.pod_uid; });
-}
-
-std::string_view slot_rules::scheduler_of(const guard& what) const {
-    auto found = all_.pods.find(what.pod_uid);
-    return found == all_.pods.end() ? std::string_view("default-scheduler")
-                                    : std::string_view(found->second.pod->scheduler_name);
-}
-
-void slot_rules::touched(const std::string& uid) {
-    std::erase_if(
-        guards_, [&](const guard& each) { return each.pod_uid == uid || each.after_ghost == uid; });
 }
 
 // --- what the testbed operator sends ---
@@ -492,6 +410,12 @@ void slot_rules::sent(const kube::request& what, const json& body) {
                                                 known->second.name());
                          });
         }
+        return;
+    }
+    constexpr std::string_view nodes = "/api/v1/nodes/";
+    if (what.target.starts_with(nodes)) {
+        auto name = std::string_view(what.target).substr(nodes.size());
+        taint_is_not_taken_away(name.substr(0, name.find_first_of("/?")), body);
         return;
     }
     const auto& spec = at(body, {"spec"});
@@ -555,7 +479,10 @@ void slot_rules::refused(const json& pod, std::string_view reason) {
     const auto& record = known->second;
     if (record.by_name || !(record.ghost() || record.of_slot())) return;
     const auto node = text_of(at(pod, {"spec", "nodeName"}));
-    if (here_.disturbed_node(node) || another_scheduler_was_there(record)) return;
+    if (here_.disturbed_node(node) || another_scheduler_was_there(record) ||
+        another_scheduler_had_been_there(record)) {
+        return;
+    }
     for (const auto& [other, there] : all_.pods) {
         if (there.by_name && there.pod->node_name == node) return;
     }

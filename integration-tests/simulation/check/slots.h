@@ -16,6 +16,8 @@ public:
     void pod_gone(const pod_record& before);
     void preempted(const json& victim, const json& by);
     void refused(const json& pod, std::string_view reason);
+    /// Nodes of a layout with isolation Taint have it; to be asked again as time passes.
+    void taints_stand();
     /// A write of the testbed operator leaves it.
     void sent(const kube::request& what, const json& body);
     /// The testbed operator was shown that pod ("namespace/name").
@@ -57,7 +59,11 @@ private:
     /// Two schedulers do not know of each other's bindings at once: on a node of both, nothing but
     /// the taint keeps them from taking the same room.
     bool another_scheduler_was_there(const pod_record& bound) const;
+    /// The same of pods that have gone since: the kubelet may count them yet, and the scheduler
+    /// that bound the one may not have known the other.
+    bool another_scheduler_had_been_there(const pod_record& bound) const;
     void node_is_not_over_committed(const pod_record& bound);
+    void taint_is_not_taken_away(std::string_view node, const json& patch);
     void taint_keeps_strangers_out(const pod_record& stranger);
     void room_is_kept(const pod_record& stranger);
     void pod_is_let_in_to_room(const json& patch);
@@ -77,8 +83,13 @@ private:
     records& all_;
     verdicts& out_;
     std::vector<guard> guards_;
+    std::map<std::string, steady_time> taint_wanted_;  ///< since when, by node
+    /// Since when it is missing though the operator could have set it, by node.
+    std::map<std::string, steady_time> taint_missing_;
     std::map<std::string, steady_time> preempted_on_;  ///< by node
-    std::map<std::string, steady_time> looks_;         ///< by namespace/name
+    /// When the last of those that have gone was bound, by node and scheduler.
+    std::map<std::pair<std::string, std::string>, steady_time> gone_from_;
+    std::map<std::string, steady_time> looks_;  ///< by namespace/name
     /// Node and time of a placement that was taken back, by the pod's uid.
     std::map<std::string, std::pair<std::string, steady_time>, std::less<>> withdrawn_;
     std::map<std::string, steady_time> nominated_;  ///< by uid of a job pod

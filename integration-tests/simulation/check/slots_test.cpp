@@ -132,6 +132,17 @@ TEST_F(slots_test, a_pod_that_is_bound_elsewhere_is_seen) {
     EXPECT_THAT(world.broken(), ElementsAre("pod-in-wrong-slot"));
 }
 
+TEST_F(slots_test, without_the_layout_that_a_person_took_away_nothing_is_said_of_a_binding) {
+    world.until_placed();
+    world.judge->meddled("edited testbeds default/grid status");
+    world.bed["status"].erase("layout");
+    world.bed = world.put(kinds::testbed, world.bed);
+    world.remove_pod("grid-ghost-0");
+    world.let_in("exec-1", "0", "node-0");
+    world.bind("exec-1", "node-0");
+    EXPECT_EQ(first(), "");
+}
+
 TEST_F(slots_test, a_copy_that_a_person_made_of_a_job_pod_is_nobodys_mistake) {
     world.until_placed();
     world.swap_in();
@@ -385,6 +396,90 @@ TEST_F(slots_test, on_the_extender_path_a_pod_that_is_bound_undecided_is_seen) {
     world.remove_pod("grid-ghost-0");
     world.bind("exec-2", "node-0");
     EXPECT_THAT(world.broken(), ElementsAre("pod-without-placement"));
+}
+
+// --- the taint ---
+
+struct taint_test : slots_test {
+    void SetUp() override {
+        world.bed["spec"]["isolation"] = "Taint";
+        world.bed = world.put(kinds::testbed, world.bed);
+        for (int node : {0, 1}) taint(node, true);
+        world.begin();
+        world.judge->all_disturbances_are_told();
+        world.wait(seconds(60));
+        heartbeat();
+        world.wait(seconds(60));
+    }
+    void taint(int node, bool there) {
+        auto body = world.store.find(kinds::node, "", "node-" + std::to_string(node))->body();
+        body["spec"]["taints"] = json::array();
+        if (there) {
+            body["spec"]["taints"] = {{{"key", names::taint},
+                                       {"value", forged_world::bed_uid},
+                                       {"effect", "NoSchedule"}}};
+        }
+        world.put(kinds::node, body);
+    }
+    void heartbeat() {
+        world.put(kinds::lease,
+                  {{"metadata",
+                    {{"name", "esi-testbed"}, {"namespace", "esi-system"}, {"uid", "lease"}}}});
+    }
+    void send_taints(const json& taints) {
+        kube::request what("PATCH", "/api/v1/nodes/node-0");
+        what.body = json{{"metadata", {{"uid", "u"}, {"resourceVersion", "7"}}},
+                         {"spec", {{"taints", taints}}}}
+                        .dump();
+        world.judge->wrote("testbed", 0, what, world.time.now(), world.time.now());
+    }
+};
+
+TEST_F(taint_test, a_taint_that_stays_away_is_seen) {
+    taint(0, false);
+    world.wait(seconds(29));
+    heartbeat();
+    EXPECT_THAT(world.broken(), testing::IsEmpty());
+    world.wait(seconds(1));
+    heartbeat();
+    EXPECT_THAT(world.broken(), ElementsAre("taint-lost"));
+}
+
+TEST_F(taint_test, a_taint_that_is_set_again_is_content) {
+    taint(0, false);
+    world.wait(seconds(20));
+    taint(0, true);
+    world.wait(seconds(20));
+    heartbeat();
+    EXPECT_THAT(world.broken(), testing::IsEmpty());
+}
+
+TEST_F(taint_test, nobody_sets_a_taint_while_the_operator_is_away) {
+    world.judge->disturbed("testbed", world.time.now() + seconds(60));
+    taint(0, false);
+    world.wait(seconds(40));
+    heartbeat();
+    EXPECT_THAT(world.broken(), testing::IsEmpty());
+}
+
+TEST_F(taint_test, an_operator_that_takes_the_taint_of_a_layout_away_is_seen) {
+    send_taints({{{"key", names::taint}, {"value", "other"}, {"effect", "NoSchedule"}}});
+    EXPECT_THAT(world.broken(), testing::IsEmpty());
+    send_taints(json::array());
+    EXPECT_THAT(world.broken(), ElementsAre("taint-lost"));
+}
+
+TEST_F(taint_test, a_node_without_its_taint_at_rest_is_seen) {
+    taint(0, false);
+    world.judge->at_end();
+    EXPECT_THAT(world.broken(), testing::Contains("taint-lost"));
+}
+
+TEST_F(taint_test, a_taint_that_nobody_wants_at_rest_is_seen) {
+    world.bed["spec"]["isolation"] = "None";
+    world.bed = world.put(kinds::testbed, world.bed);
+    world.judge->at_end();
+    EXPECT_THAT(world.broken(), testing::Contains("taint-left"));
 }
 
 }  // namespace

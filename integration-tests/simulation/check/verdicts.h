@@ -19,14 +19,15 @@ class verdicts {
 public:
     explicit verdicts(const timeline& time) : time_(time), start_(time.now()) {}
 
-    /// One look at a rule. `about`: uids (or "uid/status") whose edit by hand excuses it.
+    /// One look at a rule. `about`: uids (or "uid/status") whose edit by hand excuses it. Returns
+    /// `holds`: what is excused is no less untrue, and what builds on it must not go on.
     template <class Text>
     bool require(bool holds, std::string_view rule, std::initializer_list<std::string_view> about,
                  Text text) {
         ++checks_;
         if (holds) return true;
         for (auto each : about) {
-            if (edited_.contains(each)) return true;
+            if (edited_.contains(each)) return false;
         }
         add(rule, about, text());
         return false;

@@ -53,7 +53,11 @@ feed::feed(surroundings& in, std::string_view name, std::vector<const kube::reso
         stream->last = std::max(stream->last, due);
         self->in.time.at(stream->last, [weak, made, life = self->life] {
             auto again = weak.lock();
-            if (again && again->life == life) again->to.changed(made);
+            if (!again || again->life != life) return;
+            again->in.server.when_there([weak, made, life] {
+                auto there = weak.lock();
+                if (there && there->life == life) there->to.changed(made);
+            });
         });
     });
 }
@@ -67,7 +71,11 @@ void feed::start() {
     const auto lag = state_->chance.between(state_->speed.least, state_->speed.most);
     state_->in.time.after(lag, [weak = std::weak_ptr(state_), life = state_->life] {
         auto self = weak.lock();
-        if (self && self->life == life) self->list();
+        if (!self || self->life != life) return;
+        self->in.server.when_there([weak, life] {
+            auto again = weak.lock();
+            if (again && again->life == life) again->list();
+        });
     });
 }
 

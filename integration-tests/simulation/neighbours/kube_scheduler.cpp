@@ -421,6 +421,7 @@ struct kube_scheduler::state : std::enable_shared_from_this<kube_scheduler::stat
         };
         const auto known = pods.find(turn->pod->uid);
         if (known == pods.end()) return end("pod not found");
+        // As it is by now, not as it was when its turn began (Evaluator.Preempt).
         const auto pod = known->second;
         if (pod->never_preempts) return end("not eligible due to preemptionPolicy=Never.");
         const auto nominated_node = turn->on.find(pod->nominated);
@@ -452,26 +453,26 @@ struct kube_scheduler::state : std::enable_shared_from_this<kube_scheduler::stat
                 fit_error(turn->on.size(), helpless, "Preemption is not helpful for scheduling"),
                 "");
         }
-        if (!settings.extender) return evict(turn, among);
+        if (!settings.extender) return evict(turn, pod, among);
         ask("preemption", preemption_question(*pod, among),
-            [this, turn, end](int status, const json& answer) {
+            [this, turn, pod, end](int status, const json& answer) {
                 auto chosen = read_preemption_answer(status, answer, turn->on);
                 if (!chosen) return end(chosen.error().text);
                 if (chosen->empty()) return end("no candidate node for preemption");
-                evict(turn, *chosen);
+                evict(turn, pod, *chosen);
             });
     }
 
-    void evict(const attempt_pointer& turn, const candidates& among) {
+    void evict(const attempt_pointer& turn, const pod_pointer& by, const candidates& among) {
         const auto node = least_harm(among);
         std::vector<pod_pointer> victims = among.find(node)->second;
         std::erase_if(victims, [](const pod_pointer& one) { return one->deleting; });
         if (!victims.empty()) {
             // While the last victim stands; one that is gone already holds nobody back.
             const auto& last = victims.back()->uid;
-            if (pods.contains(last)) queue.preempting(turn->pod->uid, last);
+            if (pods.contains(last)) queue.preempting(by->uid, last);
             later(chance.between(milliseconds(1), milliseconds(5)),
-                  [this, turn, node, victims] { delete_victims(*turn->pod, node, victims); });
+                  [this, by, node, victims] { delete_victims(*by, node, victims); });
         }
         fail_turn(turn, {rejection(*turn, ""), turn->by, node, false});
     }

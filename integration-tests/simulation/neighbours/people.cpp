@@ -73,6 +73,7 @@ const std::map<std::string_view, people::state::deed>& people::state::all_deeds(
         {"patch", &state::patch},
         {"extend", &state::extend},
         {"reset", &state::reset},
+        {"edit-spec", &state::edit_spec},
         {"edit-status", &state::edit_status},
         {"strip", &state::strip},
         {"strip-ghost", &state::strip_ghost},
@@ -115,9 +116,9 @@ void people::state::noticed(const change& what) {
     }
 }
 
-void people::state::act(const happening& what) {
+void people::state::act(const happening& what, bool fault) {
     const auto* when = fields::find(what.with, {"when"});
-    if (!when) return perform(what);
+    if (!when) return perform(what, fault);
     const auto* type = kind_of(text_of(*when, "kind"));
     const auto pointer_text = text_of(*when, "at", "/status/state");
     if (!type || !pointer_text.starts_with('/')) return;
@@ -133,24 +134,24 @@ void people::state::act(const happening& what) {
         return is.empty() ? !value.is_null() : std::ranges::find(is, value) != is.end();
     };
     if (const auto now = objects().find(*type, one.ns, one.name); now && shows(now->body())) {
-        return perform(what);
+        return perform(what, fault);
     }
     one.reached = [shows](const change& changed) {
         return changed.what != change_type::deleted && shows(changed.after->body());
     };
     const auto done = std::make_shared<bool>(false);
-    one.then = [what, done](state& self) {
-        if (!*done) self.perform(what);
+    one.then = [what, done, fault](state& self) {
+        if (!*done) self.perform(what, fault);
     };
     wait(std::move(one));
     later(ms_of(*when, "for_ms", 120000), [done](state&) { *done = true; });
 }
 
-void people::state::perform(const happening& what) {
+void people::state::perform(const happening& what, bool fault) {
     const auto found = all_deeds().find(what.what);
     if (found == all_deeds().end()) return;
     const bool effect = (this->*found->second)(what.with);
-    if (effect) ++effects[what.what];
+    if (effect) ++(fault ? effects : works)[what.what];
     in.told.tell("people", [&] {
         return fmt::format("{} {}{}", what.what, what.with.dump(), effect ? "" : " (no effect)");
     });
@@ -167,7 +168,14 @@ void people::cancel_by(std::function<bool(std::string_view ns, std::string_view 
     state_->cancel = std::move(way);
 }
 bool people::does(std::string_view what) { return state::all_deeds().contains(what); }
-void people::act(const happening& what) { state_->act(what); }
+void people::act(const happening& what) { once_there(what, true); }
+void people::work(const happening& what) { once_there(what, false); }
+void people::once_there(const happening& what, bool fault) {
+    state_->in.server.when_there([weak = std::weak_ptr<state>(state_), what, fault] {
+        if (const auto self = weak.lock()) self->act(what, fault);
+    });
+}
 const std::map<std::string, int>& people::effects() const { return state_->effects; }
+const std::map<std::string, int>& people::works() const { return state_->works; }
 
 }  // namespace esi::simulation

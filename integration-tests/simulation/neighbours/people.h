@@ -29,11 +29,18 @@ public:
     /// Does it now, or when its "when" comes. One that is refused, or finds nothing to act on, has
     /// no effect.
     void act(const happening& what);
-    /// How many had an effect, by happening::what.
+    /// The same as part of the day's work: it counts for no fault.
+    void work(const happening& what);
+    /// How many had an effect, by happening::what, those of work() aside.
     const std::map<std::string, int>& effects() const;
+    /// The same of work().
+    const std::map<std::string, int>& works() const;
 
 private:
     struct state;
+    /// Nobody does anything while the API server is away; they come back to it.
+    void once_there(const happening& what, bool fault);
+
     std::shared_ptr<state> state_;
 };
 

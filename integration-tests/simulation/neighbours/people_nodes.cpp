@@ -97,7 +97,27 @@ bool people::state::node_not_ready(const json& with) {
 bool people::state::namespace_delete(const json& with) {
     const auto name = text_of(with, "name");
     meddled("deleted namespaces " + name);
+    if (fields::find(with, {"back_ms"})) {
+        json list = json::array();
+        for (const auto* type : {&kinds::testbed, &kinds::batchjob, &kinds::scheduling}) {
+            for (const auto& one : objects().all(*type, name)) list.push_back(remade(one->body()));
+        }
+        later(ms_of(with, "back_ms", 0),
+              [name, list = std::move(list)](state& self) { self.make_anew(name, list); });
+    }
     return own.remove(kinds::name_space, {}, name).has_value();
+}
+
+void people::state::make_anew(const std::string& name, const json& objects_of_it) {
+    if (objects().find(kinds::name_space, {}, name)) {
+        return later(seconds(1),
+                     [name, objects_of_it](state& self) { self.make_anew(name, objects_of_it); });
+    }
+    (void)own.create(kinds::name_space, {},
+                     {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", name}}}});
+    for (const auto& one : objects_of_it) {
+        if (const auto* type = kind_of_object(one)) (void)own.create(*type, name, one);
+    }
 }
 
 }  // namespace esi::simulation

@@ -42,6 +42,7 @@ struct people::state : std::enable_shared_from_this<people::state> {
     kubelet& nodes;
     desk own;
     std::map<std::string, int> effects;
+    std::map<std::string, int> works;
     std::function<bool(std::string_view ns, std::string_view name)> cancel;
 
     /// One that waits for a state of an object, or for its end.
@@ -60,10 +61,15 @@ struct people::state : std::enable_shared_from_this<people::state> {
 
     storage& objects() const { return in.server.objects(); }
     void meddled(const std::string& text) { in.seen.meddled(text); }
+    /// Who does not reach the API server tries again until it is there.
     template <class What>
     void later(steady_time::duration time, What what) {
         in.time.after(time, [weak = weak_from_this(), what = std::move(what)] {
-            if (const auto self = weak.lock()) what(*self);
+            const auto self = weak.lock();
+            if (!self) return;
+            self->in.server.when_there([weak, what] {
+                if (const auto again = weak.lock()) what(*again);
+            });
         });
     }
 
@@ -71,8 +77,8 @@ struct people::state : std::enable_shared_from_this<people::state> {
     std::list<waiting>::iterator wait(waiting one) {
         return waits.insert(waits.end(), std::move(one));
     }
-    void act(const happening& what);
-    void perform(const happening& what);
+    void act(const happening& what, bool fault);
+    void perform(const happening& what, bool fault);
 
     std::vector<object_pointer> pods(std::string_view ns,
                                      const std::function<bool(const json&)>& which) const;
@@ -91,6 +97,7 @@ struct people::state : std::enable_shared_from_this<people::state> {
     bool patch(const json& with);
     bool extend(const json& with);
     bool reset(const json& with);
+    bool edit_spec(const json& with);
     bool edit_status(const json& with);
     bool strip(const json& with);
     bool strip_ghost(const json& with);
@@ -114,6 +121,8 @@ struct people::state : std::enable_shared_from_this<people::state> {
     bool node_shrink(const json& with);
     bool node_not_ready(const json& with);
     bool namespace_delete(const json& with);
+    /// As soon as the namespace is gone: it again, and in it these.
+    void make_anew(const std::string& name, const json& objects_of_it);
 };
 
 }  // namespace esi::simulation

@@ -4,6 +4,47 @@ namespace esi::simulation {
 
 using namespace deeds;
 
+namespace {
+
+/// The merge patch that takes another one back.
+json taken_back(const json& before, const json& patch) {
+    json out = json::object();
+    for (const auto& [key, value] : patch.items()) {
+        const auto old = before.find(key);
+        if (old == before.end()) {
+            out[key] = nullptr;
+        } else if (value.is_object() && old->is_object()) {
+            out[key] = taken_back(*old, value);
+        } else {
+            out[key] = *old;
+        }
+    }
+    return out;
+}
+
+/// The queue or the jobs with slots of a Scheduling, as somebody leaves them who works on one
+/// entry; null: there is none, or nothing to do.
+json entries_edited(json list, const std::string& how, std::size_t nth, const json& slots) {
+    if (!list.is_array() || list.empty()) return nullptr;
+    nth %= list.size();
+    const auto at = list.begin() + static_cast<std::ptrdiff_t>(nth);
+    if (how == "drop") {
+        list.erase(at);
+    } else if (how == "swap") {
+        std::swap(list[nth], list[(nth + 1) % list.size()]);
+    } else if (how == "again") {
+        const json copy = *at;
+        list.push_back(copy);
+    } else if (how == "slots" && at->contains("slotIds")) {
+        (*at)["slotIds"] = slots;
+    } else {
+        return nullptr;
+    }
+    return list;
+}
+
+}  // namespace
+
 bool people::state::create(const json& with) {
     const auto* object = fields::find(with, {"object"});
     const auto* type = object ? kind_of_object(*object) : nullptr;
@@ -75,6 +116,41 @@ bool people::state::extend(const json& with) {
         .patch(kinds::scheduling, text_of(with, "ns", "default"), text_of(with, "name"),
                kube::patch_kind::json, std::move(body))
         .has_value();
+}
+
+bool people::state::edit_spec(const json& with) {
+    const auto* type = kind_of(text_of(with, "kind"));
+    if (!type) return false;
+    const auto ns = text_of(with, "ns", "default");
+    const auto name = text_of(with, "name");
+    const auto object = objects().find(*type, ns, name);
+    const auto* spec = object ? fields::find(object->body(), {"spec"}) : nullptr;
+    if (!spec || !spec->is_object()) return false;
+    json patch = json::object();
+    if (const auto* given = fields::find(with, {"patch"}); given && given->is_object()) {
+        patch = *given;
+    } else {
+        const auto* queue = fields::find(*spec, {"queueBased"});
+        const auto* slots = fields::find(*spec, {"slotBased", "jobs"});
+        if (!queue && !slots) return false;
+        const auto* ids = fields::find(with, {"slots"});
+        auto list = entries_edited(queue ? *queue : *slots, text_of(with, "entry"),
+                                   static_cast<std::size_t>(fields::number(with, {"nth"})),
+                                   ids ? *ids : json::array());
+        if (list.is_null()) return false;
+        if (queue) {
+            patch["queueBased"] = std::move(list);
+        } else {
+            patch["slotBased"]["jobs"] = std::move(list);
+        }
+    }
+    if (fields::find(with, {"back_ms"})) {
+        later(ms_of(with, "back_ms", 0),
+              [type, ns, name, uid = object->uid(), back = taken_back(*spec, patch)](state& self) {
+                  (void)self.merge(*type, ns, name, {{"metadata", {{"uid", uid}}}, {"spec", back}});
+              });
+    }
+    return merge(*type, ns, name, {{"spec", std::move(patch)}});
 }
 
 bool people::state::reset(const json& with) {

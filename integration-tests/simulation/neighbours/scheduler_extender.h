@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "neighbours/neighbour.h"
 #include "neighbours/scheduler_fit.h"
 
 namespace esi::simulation {

@@ -18,11 +18,14 @@ struct stage {
     std::vector<std::string> nodes;
     int replicas = 1;
     bool extender = false;
+    /// The API server knows no streaming lists.
+    bool paged = false;
     bool spark = true;
     bool flink = false;
 };
 
-/// The classes, those of infrastructure and those of people.
+/// The classes, those of infrastructure and those of people. Rarer ones, of which a plan has one at
+/// most, are not among them: "long-lag", "extender", "namespaces" and "precedence".
 const std::vector<std::string>& fault_families();
 const std::vector<std::string>& meddling_families();
 

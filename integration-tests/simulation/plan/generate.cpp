@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <tuple>
 #include <utility>
 
 #include "neighbours/fields.h"
@@ -24,6 +25,7 @@ public:
     explicit author(std::uint64_t seed)
         : chance_(random_source(seed).fork("plan")),
           kinds_(random_source(seed).fork("kinds of jobs")),
+          others_(random_source(seed).fork("other things")),
           cast_(plan_) {
         plan_.seed = seed;
         static const std::vector<int> shares{0, 0, 300, 500, 1000};
@@ -64,10 +66,14 @@ private:
     std::string one_state(const std::string& kind);
     bool release_by_itself() { return chance_.chance(600); }
     void put_faults();
+    void put_rare_faults(bool meddled);
+    void move_to_team();
 
     plan plan_;
     random_source chance_;
     random_source kinds_;
+    /// Of the control plane and of what is rare.
+    random_source others_;
     /// Of a thousand jobs.
     int flink_share_ = 0;
     cast cast_;
@@ -97,6 +103,9 @@ plan author::write() {
     plan_.replicas = chance_.chance(650) ? 1 : 2;
     on_.replicas = plan_.replicas;
     on_.extender = plan_.placement == "extender";
+    plan_.streaming_lists = !others_.chance(200);
+    if (!plan_.streaming_lists && others_.chance(700)) plan_.page_size = others_.between(1, 5);
+    on_.paged = plan_.page_size > 0;
     grid_.nodes = chance_.between(2, 4);
     grid_.slots_per_node = chance_.between(1, 3);
     // Two schedulers on one node race for its room: the extender path needs the taint.
@@ -153,9 +162,8 @@ void author::put_jobs(int least, int most) {
 void author::put_strangers() {
     cast_.at(milliseconds(400));
     for (const auto& one : on_.beds) {
-        // Where nothing keeps them out, they come in only now and then: such a run is judged by
-        // its invariants alone.
-        const bool may_enter = chance_.chance(250) && !on_.extender;
+        // Who may enter may change the end: such a run is judged by its invariants alone.
+        const bool may_enter = chance_.chance(one.taint ? 250 : 600) && !on_.extender;
         if (one.taint) {
             cast_.strangers(one, chance_.between(1, 3), false);
             if (may_enter) cast_.strangers(one, 1, true);
@@ -396,7 +404,7 @@ void author::put_faults() {
         moments_.push_back(milliseconds(chance_.between(4000, static_cast<int>(horizon_.count()))));
     }
     const int wanted = chance_.chance(80) ? 0 : chance_.between(1, 12);
-    // Two thirds of the plans must end as if nothing had happened.
+    // Most faults are those after which all must end as if nothing had happened.
     const bool meddled = chance_.chance(330);
     std::vector<std::string> families;
     for (int i = chance_.between(1, 4); i > 0; --i) {
@@ -425,9 +433,57 @@ void author::put_faults() {
         }
     }
     if (out.size() > 12) out.resize(12);
+    put_rare_faults(meddled);
+    if (out.size() > 12) out.erase(out.begin(), out.end() - 12);
     std::ranges::sort(out, [](const happening& a, const happening& b) {
-        return std::pair(a.at, a.what) < std::pair(b.at, b.what);
+        return std::tuple(a.at, a.what, a.with) < std::tuple(b.at, b.what, b.with);
     });
+}
+
+void author::put_rare_faults(bool meddled) {
+    const auto put = [&](const char* family, int permille) {
+        if (!others_.chance(permille)) return false;
+        const auto at =
+            others_.chance(700)
+                ? others_.one_of(moments_) + milliseconds(others_.between(200, 12000))
+                : milliseconds(others_.between(4000, static_cast<int>(horizon_.count())));
+        for (auto& one : draw_fault(family, at, on_, others_))
+            plan_.faults.push_back(std::move(one));
+        return true;
+    };
+    put("long-lag", 50);
+    if (on_.extender) put("extender", 300);
+    if (!meddled) return;
+    put("precedence", 250);
+    put("specs", 150);
+    if (put("namespaces", 80) && others_.chance(300)) move_to_team();
+}
+
+/// Testbeds and Schedulings into the namespace that people delete.
+void author::move_to_team() {
+    static const std::vector<std::string> of_beds{"delete-ghost", "keep-ghost", "strip-ghost",
+                                                  "take-hold"};
+    const auto ours = [](std::string_view kind) {
+        return kind == "testbeds" || kind == "schedulings" || kind == "Testbed" ||
+               kind == "Scheduling";
+    };
+    for (auto* list : {&plan_.workload, &plan_.faults}) {
+        for (auto& [at, what, with] : *list) {
+            if (ours(fields::text(with, {"object", "kind"}))) {
+                auto& object = with["object"];
+                object["metadata"]["namespace"] = "team-a";
+                if (object["spec"].contains("testbed")) {
+                    object["spec"]["testbed"]["namespace"] = "team-a";
+                }
+            }
+            const bool of_a_bed = std::ranges::find(of_beds, what) != of_beds.end() ||
+                                  fields::text(with, {"of"}) == "testbed";
+            if (ours(fields::text(with, {"kind"})) || what == "extend" || of_a_bed) {
+                with["ns"] = "team-a";
+            }
+            if (ours(fields::text(with, {"when", "kind"}))) with["when"]["ns"] = "team-a";
+        }
+    }
 }
 
 }  // namespace

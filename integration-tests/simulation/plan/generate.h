@@ -24,6 +24,10 @@ std::vector<plan> scenarios();
 /// shorter than the Schedulings' time-outs (300 s, 600 s).
 bool may_change_outcome(const happening& fault);
 
+/// Every deletion of the workload waits for what has ended: whenever it comes, it changes nothing
+/// but that the object goes.
+bool deletes_only_what_has_ended(const plan& what);
+
 /// Whether the end of the plan must be that of the same plan without faults: none of the faults may
 /// change it, all of them together are short, and nothing in the workload is a race whose winner is
 /// free (a stranger that may sit down in a slot during a gap, a deletion in the middle of short

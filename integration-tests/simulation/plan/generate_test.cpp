@@ -80,6 +80,8 @@ TEST(generation, every_scenario_and_every_class_comes_up) {
     for (const char* name : {"crash",
                              "crash-at-write after",
                              "crash-at-write before",
+                             "terminate",
+                             "replace",
                              "pause",
                              "clock-jump",
                              "stale-restart",
@@ -115,28 +117,38 @@ TEST(generation, every_scenario_and_every_class_comes_up) {
                              "node-shrink",
                              "evict",
                              "pod-hangs",
+                             "page-expires",
+                             "extender-call reset",
+                             "extender-down",
+                             "request 404",
+                             "edit-spec",
                              "namespace-delete"}) {
         EXPECT_TRUE(classes.contains(name)) << name;
     }
     // Enough of them are compared with their undisturbed twin.
-    EXPECT_GE(fixed, 240);
+    EXPECT_GE(fixed, 180);
 }
 
 TEST(generation, the_fixed_list_is_undisturbed_and_complete) {
     std::vector<std::string> names;
+    std::vector<std::string> open;
     for (const auto& one : scenarios()) {
         names.push_back(one.scenario);
         EXPECT_TRUE(one.faults.empty());
         EXPECT_TRUE(outcome_is_fixed(one));
-        EXPECT_FALSE(has_strangers_that_may_enter(one)) << one.scenario;
+        if (has_strangers_that_may_enter(one)) open.push_back(one.scenario);
         for (const auto& does : one.workload) EXPECT_TRUE(people::does(does.what)) << does.what;
     }
-    EXPECT_THAT(names, ::testing::ElementsAre(
-                           "queue", "strict", "relaxed", "extension", "delete while acquiring",
-                           "delete while running", "delete testbed held", "job failure",
-                           "submission failure", "node loss", "executor loss", "hand release",
-                           "contention", "extender", "flink queue", "flink failure",
-                           "task manager loss", "flink cancelled", "flink extender", "taint"));
+    EXPECT_THAT(open, ::testing::ElementsAre("strangers, no taint", "guests, taint"));
+    const std::vector<std::string> ways(names.begin(), names.begin() + 21);
+    EXPECT_THAT(ways, ::testing::ElementsAre(
+                          "queue", "strict", "relaxed", "extension", "delete while running",
+                          "delete testbed held", "job failure", "submission failure", "node loss",
+                          "executor loss", "hand release", "contention", "extender", "flink queue",
+                          "flink failure", "task manager loss", "flink cancelled", "flink extender",
+                          "taint", "strangers, no taint", "guests, taint"));
+    // A Scheduling and a job, each in every state in which it is seen.
+    EXPECT_EQ(names.size(), 21u + 4u + 9u);
 }
 
 TEST(generation, objects_are_what_a_user_writes) {
@@ -199,7 +211,7 @@ TEST(outcomes, are_free_where_a_race_has_no_certain_winner) {
     auto guests = tainted;
     cast(guests).strangers({}, 1, true);
     EXPECT_FALSE(outcome_is_fixed(guests));
-    auto deleted = scenarios()[5];
+    auto deleted = scenarios()[4];
     EXPECT_TRUE(outcome_is_fixed(deleted));
     deleted.faults = tainted.faults;
     EXPECT_FALSE(outcome_is_fixed(deleted));

@@ -37,6 +37,11 @@ milliseconds duration_of(const happening& fault) {
         }
         return seconds(2) * times;
     }
+    // A scheduler's call waits for 5 s, and its next attempt for its back-off.
+    if (fault.what == "extender-call") {
+        return seconds(10) * fields::number(fault.with, {"times"}, 1);
+    }
+    if (fault.what == "page-expires") return seconds(10);
     if (fault.what == "clock-jump") {
         return seconds(std::abs(fields::number(fault.with, {"seconds"})));
     }
@@ -51,16 +56,34 @@ bool may_change_outcome(const happening& fault) {
     if (fault.what == "request") {
         // A create of an application that is refused for good is not tried again.
         const auto kind = fields::text(fault.with, {"fault"});
+        // A kind that is not served is a backend that is not there.
+        if (kind == "404") return true;
         return one_of(kind, {"403", "422"}) &&
                fields::text(fault.with, {"operator"}) == "batchjob" &&
-               fields::text(fault.with, {"kind"}) != "reads";
+               !one_of(fields::text(fault.with, {"kind"}), {"reads", "lists"});
     }
     if (!one_of(fault.what,
-                {"crash", "crash-at-write", "pause", "clock-jump", "watch", "lag", "stale-restart",
-                 "compact", "api-down", "neighbour-crash", "neighbour-slow", "pod-hangs"})) {
+                {"crash", "crash-at-write", "terminate", "replace", "pause", "clock-jump", "watch",
+                 "lag", "stale-restart", "compact", "page-expires", "extender-call",
+                 "extender-down", "api-down", "neighbour-crash", "neighbour-slow", "pod-hangs"})) {
         return true;
     }
     return duration_of(fault) > longest_harmless;
+}
+
+bool deletes_only_what_has_ended(const plan& what) {
+    return std::ranges::all_of(what.workload, [](const happening& one) {
+        if (!one_of(one.what, {"delete", "recreate", "namespace-delete", "release-by-hand"})) {
+            return true;
+        }
+        const auto* states = fields::find(one.with, {"when", "is"});
+        return states && states->is_array() && !states->empty() &&
+               std::ranges::all_of(*states, [](const json& state) {
+                   return state.is_string() &&
+                          one_of(state.get_ref<const std::string&>(),
+                                 {"CompletedState", "FailedState", "FailedSubmissionState"});
+               });
+    });
 }
 
 bool outcome_is_fixed(const plan& what) {
@@ -71,15 +94,10 @@ bool outcome_is_fixed(const plan& what) {
         together += duration_of(one);
     }
     if (together > longest_together || has_strangers_that_may_enter(what)) return false;
-    int schedulings = 0;
-    for (const auto& one : what.workload) {
-        if (fields::text(one.with, {"object", "kind"}) == "Scheduling") ++schedulings;
-        if (!one_of(one.what, {"delete", "recreate", "namespace-delete", "release-by-hand"}))
-            continue;
-        // Only what has ended is the same whenever it is deleted.
-        const auto* states = fields::find(one.with, {"when", "is"});
-        if (!states || *states != json::array({"CompletedState"})) return false;
-    }
+    if (!deletes_only_what_has_ended(what)) return false;
+    const auto schedulings = std::ranges::count_if(what.workload, [](const happening& one) {
+        return fields::text(one.with, {"object", "kind"}) == "Scheduling";
+    });
     // Of several the oldest goes first whose Testbed and jobs are free just then.
     return schedulings < 2;
 }

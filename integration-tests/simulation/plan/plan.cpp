@@ -1,8 +1,11 @@
 #include "plan/plan.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+
+#include "plan/check.h"
 
 namespace esi::simulation {
 
@@ -70,6 +73,8 @@ json to_json(const plan& what) {
             {"scenario", what.scenario},
             {"placement", what.placement},
             {"replicas", what.replicas},
+            {"streaming_lists", what.streaming_lists},
+            {"page_size", what.page_size},
             {"workload", happenings_json(what.workload)},
             {"faults", happenings_json(what.faults)},
             {"scripts", what.scripts},
@@ -100,6 +105,17 @@ result<plan> plan_from_json(const json& from) {
         }
         out.replicas = replicas->get<int>();
     }
+    if (const auto* streaming = member(from, "streaming_lists")) {
+        if (!streaming->is_boolean()) return bad("streaming_lists is neither true nor false");
+        out.streaming_lists = streaming->get<bool>();
+    }
+    if (const auto* page = member(from, "page_size")) {
+        if (!page->is_number_integer() || page->get<std::int64_t>() < 0 ||
+            page->get<std::int64_t>() > 1000000) {
+            return bad("page_size is not a number of objects");
+        }
+        out.page_size = page->get<int>();
+    }
     auto workload = happenings_from(from, "workload");
     if (!workload) return std::unexpected(workload.error());
     out.workload = std::move(*workload);
@@ -113,7 +129,12 @@ result<plan> plan_from_json(const json& from) {
     if (const auto* patience = member(from, "patience_ms")) {
         if (!patience->is_number_integer()) return bad("patience_ms is not an integer");
         out.patience = milliseconds(patience->get<std::int64_t>());
+        if (out.patience < milliseconds(0) || out.patience > longest_time) {
+            return bad(fmt::format("patience_ms is not from 0 to {}", longest_time.count()));
+        }
     }
+    const auto wrong = faults_of_plan(out);
+    if (!wrong.empty()) return bad(fmt::format("{}", fmt::join(wrong, "; ")));
     return out;
 }
 

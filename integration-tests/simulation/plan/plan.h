@@ -33,6 +33,11 @@ struct plan {
     std::string placement = "gate";
     /// Replicas of each operator.
     int replicas = 1;
+    /// False: the API server knows no streaming lists (WatchList off), as many that are in use.
+    bool streaming_lists = true;
+    /// The API server gives no more objects than this in one page of a list, as if there were more
+    /// of them than pages hold; 0: as many as the client asks for.
+    int page_size = 0;
     /// Part of the undisturbed run as well: nodes, testbeds, jobs, Schedulings, extensions,
     /// deletions.
     std::vector<happening> workload;

@@ -17,7 +17,8 @@ plan sample() {
     out.scenario = "queue";
     out.placement = "extender";
     out.replicas = 2;
-    out.workload = {fault(0, "create", {{"object", {{"kind", "Node"}}}}), fault(700, "delete")};
+    out.workload = {fault(0, "create", {{"object", {{"kind", "Node"}}}}),
+                    fault(700, "delete", {{"kind", "pods"}, {"name", "a"}})};
     out.faults = {fault(4321, "compact")};
     out.scripts = {{"job-a", {{"seconds", 5}}}};
     out.patience = milliseconds(1000);
@@ -39,6 +40,8 @@ TEST(plan_file, a_wrong_one_is_refused_with_the_place) {
           std::pair{R"({"replicas": 0})", "replicas"},
           std::pair{R"({"faults": [{"what": "crash"}]})", "faults"},
           std::pair{R"({"workload": [{"at_ms": 1, "what": "x", "with": 3}]})", "workload"},
+          std::pair{R"({"faults": [{"at_ms": 1, "what": "crahs"}]})", "faults[0] crahs"},
+          std::pair{R"({"patience_ms": 9223372036854775807})", "patience_ms"},
           std::pair{R"({"scripts": []})", "scripts"}}) {
         const auto read = plan_from_json(json::parse(text));
         ASSERT_FALSE(read) << text;
@@ -78,6 +81,16 @@ TEST(shrinking, keeps_what_the_failure_needs_and_nothing_else) {
     EXPECT_EQ(small.scripts, json::parse(R"({"job-b": {"seconds": 6}})"));
     EXPECT_EQ(small.replicas, 1);
     EXPECT_EQ(small.seed, 1u);
+}
+
+TEST(shrinking, keeps_what_every_installation_has) {
+    plan big;
+    const auto made = [](std::string_view kind) {
+        return fault(0, "create", {{"object", {{"kind", kind}}}});
+    };
+    big.workload = {made("Namespace"), made("Pod"), made("PriorityClass"), made("BatchJob")};
+    const auto small = shrink(big, [](const plan&) { return true; });
+    EXPECT_EQ(small.workload, (std::vector<happening>{made("Namespace"), made("PriorityClass")}));
 }
 
 TEST(shrinking, stops_after_so_many_questions) {

@@ -17,10 +17,18 @@ job_name job_c{"team-a", "job-c"};
 constexpr milliseconds setup{100};
 constexpr milliseconds jobs_come{500};
 constexpr milliseconds begin{4000};
+/// Until then those sit where they came in.
+constexpr milliseconds strangers_leave{40000};
+
+/// Who else wants the room of the slots.
+enum class others { wait_for_ever, may_enter };
+
+constexpr std::string_view deletion_of_run = "run deleted: ";
+constexpr std::string_view deletion_of_job = "job deleted: ";
 
 /// A cluster with one bed, the jobs' part and the Schedulings' part.
 plan make(std::string scenario, const bed& where, const std::function<void(cast&)>& jobs,
-          const std::function<void(cast&)>& run) {
+          const std::function<void(cast&)>& run, others who = others::wait_for_ever) {
     plan out;
     out.seed = 1;
     out.scenario = std::move(scenario);
@@ -28,8 +36,11 @@ plan make(std::string scenario, const bed& where, const std::function<void(cast&
     all.workers(where);
     all.at(setup);
     all.testbed(where);
-    // Pending from the first moment to the last; with the taint they may never come in.
-    if (where.taint) {
+    if (who == others::may_enter) {
+        // They sit down in every gap that a swap leaves for a moment.
+        all.strangers(where, 2, where.taint);
+    } else if (where.taint) {
+        // Pending from the first moment to the last: with the taint they may never come in.
         all.strangers(where, 2, false);
     } else {
         all.giant(where);
@@ -38,6 +49,14 @@ plan make(std::string scenario, const bed& where, const std::function<void(cast&
     jobs(all);
     all.at(begin);
     run(all);
+    if (who == others::may_enter) {
+        all.at(strangers_leave);
+        for (const char* name : {"0", "1"}) {
+            all.add("delete",
+                    {{"kind", "pods"},
+                     {"name", (where.taint ? "guest-" : "stranger-") + where.name + "-" + name}});
+        }
+    }
     return out;
 }
 
@@ -59,6 +78,55 @@ void meddle(cast& all, std::string what, json with, const std::string& job) {
 }
 
 const bed untainted{"grid", "example.com/slots", 2, 2, false};
+const bed small{"grid", "example.com/slots", 1, 2, true};
+
+/// A Scheduling, or a job of one, is deleted as soon as it shows a state: one plan for each that is
+/// written. InitialState and InitState stand for a status that nobody has written yet.
+void add_deletions(std::vector<plan>& to) {
+    for (const char* state :
+         {"AcquireState", "ConfirmationState", "SubmissionState", "AwaitingCompletionState"}) {
+        // That a job waits for slots of another is shown, too.
+        const bool waits = std::string_view(state) == "ConfirmationState";
+        to.push_back(make(std::string(deletion_of_run) + state, small,
+                          waits ? two_jobs(5, 5) : one_job(5), [&](cast& all) {
+                              // Another one has what it wants: else it is not seen waiting.
+                              if (std::string_view(state) == "AcquireState") {
+                                  all.queue("first", "grid", {job_a});
+                                  all.at(begin + seconds(3));
+                              }
+                              all.remove_when("schedulings", "run", "schedulings", "run", {state});
+                              std::vector<job_name> entries{job_a, job_a};
+                              if (waits) entries.push_back(job_b);
+                              all.queue("run", "grid", entries, false);
+                          }));
+    }
+    for (const char* state :
+         {"ReadyState", "InQueueState", "SubmittedState", "ScheduledState", "RunningState",
+          "CompletedState", "FailedState", "FailedSubmissionState", "PendingDeletion"}) {
+        const std::string_view shown = state;
+        const auto end = shown == "FailedState"             ? "fails"
+                         : shown == "FailedSubmissionState" ? "submission-fails"
+                                                            : "succeeds";
+        to.push_back(make(
+            std::string(deletion_of_job) + state, small,
+            [&](cast& all) {
+                all.job(job_a, 5, end);
+                if (shown == "InQueueState") all.job(job_b, 5);
+                // Whoever is ready is so before anybody asks for it.
+                if (shown == "ReadyState")
+                    all.remove_when("batchjobs", "job-a", "batchjobs", "job-a", {state});
+            },
+            [&](cast& all) {
+                // The second waits for the slots of the first.
+                const char* victim = shown == "InQueueState" ? "job-b" : "job-a";
+                if (shown != "ReadyState")
+                    all.remove_when("batchjobs", victim, "batchjobs", victim, {state});
+                std::vector<job_name> entries{job_a, job_a};
+                if (shown == "InQueueState") entries.push_back(job_b);
+                all.queue("run", "grid", entries);
+            }));
+    }
+}
 
 }  // namespace
 
@@ -91,11 +159,6 @@ std::vector<plan> scenarios() {
         all.add("extend", {{"name", "run"},
                            {"jobs", json::array({job_b.reference(), job_b.reference()})},
                            {"when", cast::when("batchjobs", "job-a", {"RunningState"})}});
-    }));
-    out.push_back(make("delete while acquiring", grid, two_jobs(10, 10), [](cast& all) {
-        all.queue("run", "grid", {job_a, job_b});
-        all.remove_when("schedulings", "run", "schedulings", "run",
-                        {"AcquireState", "ConfirmationState", "SubmissionState"});
     }));
     out.push_back(make("delete while running", grid, two_jobs(300, 300), [](cast& all) {
         all.queue("run", "grid", {job_a, job_a, job_b});
@@ -176,8 +239,13 @@ std::vector<plan> scenarios() {
         },
         [](cast& all) { all.queue("run", "grid", {job_a, job_a, job_b}); }));
     out.back().placement = "extender";
-    out.push_back(make("taint", bed{"grid", "example.com/slots", 1, 2, true}, two_jobs(10, 10),
-                       [](cast& all) { all.queue("run", "grid", {job_a, job_a, job_b, job_b}); }));
+    const auto in_turn = [](cast& all) { all.queue("run", "grid", {job_a, job_a, job_b, job_b}); };
+    const auto gap = [](cast& all) { all.queue("run", "grid", {job_a, job_a, job_b}); };
+    out.push_back(make("taint", small, two_jobs(10, 10), in_turn));
+    out.push_back(make("strangers, no taint", bed{"grid", "example.com/slots", 1, 2, false},
+                       two_jobs(5, 5), gap, others::may_enter));
+    out.push_back(make("guests, taint", small, two_jobs(5, 5), gap, others::may_enter));
+    add_deletions(out);
     return out;
 }
 

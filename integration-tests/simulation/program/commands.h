@@ -1,5 +1,5 @@
-// What the program esi-simulation can do. Each prints to stdout and returns an exit code: 0 all well,
-// 1 something did not hold, 2 wrong input.
+// What the program esi-simulation can do. Each prints to stdout and returns an exit code: 0 all
+// well, 1 something did not hold, 2 wrong input.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct replay_request {
     /// A seed, or the file of a plan.
     std::string plan;
     /// Numbers of the faults to keep; empty: all.
-    std::vector<int> keep;
+    std::vector<std::size_t> keep;
     bool no_faults = false;
     bool story = false;
     bool logs = false;

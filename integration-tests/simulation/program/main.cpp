@@ -1,7 +1,10 @@
 // esi-simulation: the three operators in a world of virtual time, with every fault.
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <string>
+#include <vector>
 
+#include "plan/generate.h"
 #include "program/commands.h"
 #include "sweep/sweep.h"
 
@@ -20,7 +23,8 @@ int main(int argc, char** argv) {
         return out;
     };
     auto add_jobs = [&](CLI::App* to) {
-        to->add_option("--jobs", jobs, "Processes side by side; 0: one for each core");
+        to->add_option("--jobs", jobs, "Processes side by side; 0: one for each core")
+            ->check(CLI::NonNegativeNumber);
     };
 
     seeds_request seeds;
@@ -28,18 +32,27 @@ int main(int argc, char** argv) {
         seeds.jobs = jobs;
         return run_seeds(seeds);
     });
-    many->add_option("--from", seeds.from, "The first seed")->capture_default_str();
-    many->add_option("--count", seeds.count, "How many")->capture_default_str();
+    many->add_option("--from", seeds.from, "The first seed")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    many->add_option("--count", seeds.count, "How many")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
     many->add_flag("--until-failure", seeds.until_failure, "Stop at the first that fails");
     many->add_option("--twice-every", seeds.twice_every,
                      "Every so many seeds is run twice and must give the same bytes; 0: none")
+        ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
     add_jobs(many);
 
     replay_request again;
-    auto* once = command("replay", "Run one plan and tell what happened", [&] { return replay(again); });
-    once->add_option("plan", again.plan, "A seed, a scenario's name, or the file of a plan")->required();
-    once->add_option("--keep", again.keep, "Numbers of the faults to keep (see: plan)")->delimiter(',');
+    auto* once =
+        command("replay", "Run one plan and tell what happened", [&] { return replay(again); });
+    once->add_option("plan", again.plan, "A seed, a scenario's name, or the file of a plan")
+        ->required();
+    once->add_option("--keep", again.keep, "Numbers of the faults to keep (see: plan)")
+        ->check(CLI::NonNegativeNumber)
+        ->delimiter(',');
     once->add_flag("--no-faults", again.no_faults, "The same without faults");
     once->add_flag("--story", again.story, "Print who did what, when");
     once->add_flag("--logs", again.logs, "The same with the log lines of the operators");
@@ -64,11 +77,14 @@ int main(int argc, char** argv) {
     std::string only;
     auto* table = command("crash-table", "A crash before and after every write of every scenario",
                           [&] { return run_crash_table(only, jobs); });
-    table->add_option("--scenario", only, "Only this one");
+    std::vector<std::string> names;
+    for (const auto& one : scenarios()) names.push_back(one.scenario);
+    table->add_option("--scenario", only, "Only this one")->check(CLI::IsMember(names));
     add_jobs(table);
 
-    auto* specs = command("sweep", "Every property of the three kinds, absent, wrong, at its bounds",
-                          [&] { return run_sweep(jobs); });
+    auto* specs =
+        command("sweep", "Every property of the three kinds, absent, wrong, at its bounds",
+                [&] { return run_sweep(jobs); });
     add_jobs(specs);
 
     try {

@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
+#include <charconv>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
 
 #include "plan/generate.h"
@@ -11,19 +12,22 @@
 namespace esi::simulation {
 
 result<plan> find_plan(const std::string& name) {
-    const bool number = !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
-        return std::isdigit(c) != 0;
-    });
-    if (number && name.size() < 20) return generate(std::stoull(name));
+    std::uint64_t seed = 0;
+    const auto* end = name.data() + name.size();
+    if (auto [at, wrong] = std::from_chars(name.data(), end, seed);
+        wrong == std::errc() && at == end) {
+        return generate(seed);
+    }
     for (auto& one : scenarios()) {
         if (one.scenario == name) return one;
     }
     std::ifstream file(name);
-    if (!file) {
+    if (!file || std::filesystem::is_directory(name)) {
         std::string names;
         for (const auto& one : scenarios()) names += fmt::format(" '{}'", one.scenario);
         return fail(errc::config, fmt::format("{}: neither a seed, nor a file, nor one of the "
-                                              "scenarios{}", name, names));
+                                              "scenarios{}",
+                                              name, names));
     }
     const auto text = json::parse(file, nullptr, false);
     if (text.is_discarded()) return fail(errc::config, name + ": is no JSON");

@@ -28,10 +28,12 @@ result<crash_point> read_crash(const std::string& text) {
     if (first == text.npos || first == last)
         return fail(errc::config, text + ": is not OPERATOR:WRITE:before|after");
     out.operator_ = text.substr(0, first);
+    if (out.operator_ != "testbed" && out.operator_ != "batchjob" && out.operator_ != "scheduling")
+        return fail(errc::config, text + ": the operator is testbed, batchjob or scheduling");
     const auto* end = text.data() + last;
     if (auto [at, wrong] = std::from_chars(text.data() + first + 1, end, out.write);
-        wrong != std::errc() || at != end)
-        return fail(errc::config, text + ": the write is not a number");
+        wrong != std::errc() || at != end || out.write < 0)
+        return fail(errc::config, text + ": the write is not a number, counted from 0");
     const auto when = text.substr(last + 1);
     if (when != "before" && when != "after")
         return fail(errc::config, text + ": neither before nor after");
@@ -55,30 +57,37 @@ int replay(const replay_request& what) {
     if (what.no_faults) chosen.faults.clear();
     if (!what.keep.empty()) {
         std::vector<happening> kept;
-        for (int number : what.keep) {
-            if (number >= 0 && static_cast<std::size_t>(number) < chosen.faults.size())
-                kept.push_back(chosen.faults[static_cast<std::size_t>(number)]);
+        for (const auto number : what.keep) {
+            if (number >= chosen.faults.size()) {
+                return refuse({errc::config, fmt::format("--keep {}: the plan has {} faults, "
+                                                         "counted from 0",
+                                                         number, chosen.faults.size())});
+            }
+            kept.push_back(chosen.faults[number]);
         }
         chosen.faults = std::move(kept);
     }
     run_options how;
     how.story = what.story || what.logs;
     how.logs = what.logs;
+    std::optional<crash_point> crash;
     if (!what.crash.empty()) {
         auto point = read_crash(what.crash);
         if (!point) return refuse(point.error());
-        how.crash = *point;
+        crash = *point;
     }
-    const auto done = judge(chosen, how);
+    const auto done = crash ? judge_crash(chosen, *crash, run(chosen), how) : judge(chosen, how);
     for (const auto& line : done.story) fmt::print("{}\n", line);
     fmt::print("scenario {}, placement {}, {} replicas of each operator, {} faults\n",
                chosen.scenario, chosen.placement, chosen.replicas, chosen.faults.size());
     print_faults(chosen);
-    fmt::print("{} writes of operators, {} changes, {} checks, {:.1f} virtual minutes, digest {:016x}\n",
-               done.writes.size(), done.changes, done.checks,
-               static_cast<double>(done.virtual_time.count()) / 60000, done.digest);
+    fmt::print(
+        "{} writes of operators, {} changes, {} checks, {:.1f} virtual minutes, digest {:016x}\n",
+        done.writes.size(), done.changes, done.checks,
+        static_cast<double>(done.virtual_time.count()) / 60000, done.digest);
     for (const auto& one : done.violations)
-        fmt::print("+{:.6f}s {}: {}\n", static_cast<double>(one.at.count()) / 1000, one.rule, one.text);
+        fmt::print("+{:.6f}s {}: {}\n", static_cast<double>(one.at.count()) / 1000, one.rule,
+                   one.text);
     return done.violations.empty() ? 0 : 1;
 }
 
@@ -92,6 +101,11 @@ int show_plan(const std::string& name) {
 int shrink_plan(const std::string& name, const std::string& save) {
     auto found = find_plan(name);
     if (!found) return refuse(found.error());
+    std::ofstream file;
+    if (!save.empty()) {
+        file.open(save);
+        if (!file) return refuse({errc::config, save + ": cannot be written"});
+    }
     // In a process of its own: a plan may fail by a crash or without an end.
     auto rule_of = [](const plan& what) {
         std::string out;
@@ -123,9 +137,8 @@ int shrink_plan(const std::string& name, const std::string& save) {
                found->workload.size());
     print_faults(least);
     if (!save.empty()) {
-        std::ofstream file(save);
         file << to_json(least).dump(1) << "\n";
-        if (!file) return refuse({errc::config, save + ": cannot be written"});
+        if (!file.flush()) return refuse({errc::config, save + ": cannot be written"});
         fmt::print("kept in {}: esi-simulation replay {} --story\n", save, save);
     }
     return 1;

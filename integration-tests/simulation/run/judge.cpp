@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "check/end_state.h"
+#include "plan/cast.h"
 #include "plan/generate.h"
 
 namespace esi::simulation {
@@ -50,6 +51,13 @@ void forget_order_of_starts(json& end) {
     }
 }
 
+/// Who sits down in a gap, how far a job got when a deletion came, and what other faults do to it
+/// depend on the time that the crash took: the rules alone judge it.
+bool end_is_free(const plan& what) {
+    return !what.faults.empty() || has_strangers_that_may_enter(what) ||
+           !deletes_only_what_has_ended(what);
+}
+
 }  // namespace
 
 std::vector<std::string> other_ends(const plan& what, json calm, json found) {
@@ -65,14 +73,33 @@ std::vector<std::string> other_ends(const plan& what, json calm, json found) {
 outcome judge(const plan& what, const run_options& how) {
     auto out = run(what, how);
     if (!out.violations.empty() || what.faults.empty() || !outcome_is_fixed(what)) return out;
-    const auto calm = run(undisturbed(what));
+    run_options calmly;
+    calmly.watch_rest = false;
+    const auto calm = run(undisturbed(what), calmly);
     for (const auto& one : calm.violations)
         out.violations.push_back({"undisturbed-" + one.rule, one.text, one.at});
     if (!calm.violations.empty()) return out;
+    out.compared = true;
     const auto others = other_ends(what, calm.end, out.end);
     if (!others.empty()) {
         out.violations.push_back(
             {"other-end", fmt::format("{}", fmt::join(others, "; ")), out.virtual_time});
+    }
+    return out;
+}
+
+outcome judge_crash(const plan& what, const crash_point& at, const outcome& calm, run_options how) {
+    how.crash = at;
+    auto out = run(what, how);
+    if (!out.violations.empty()) return out;
+    if (!out.faults.contains(at.after ? "crash after a write" : "crash before a write")) {
+        out.violations.push_back({"no-crash", "the write was never sent", out.virtual_time});
+    } else if (!end_is_free(what)) {
+        const auto others = other_ends(what, calm.end, out.end);
+        if (!others.empty()) {
+            out.violations.push_back(
+                {"other-end", fmt::format("{}", fmt::join(others, "; ")), out.virtual_time});
+        }
     }
     return out;
 }

@@ -6,9 +6,14 @@
 
 namespace esi::simulation {
 
-/// Runs `what`, and where its outcome is fixed (plan/generate.h) its undisturbed twin too, and adds a
-/// violation "other-end" where their ends differ.
+/// Runs `what`, and where its outcome is fixed (plan/generate.h) its undisturbed twin too, and adds
+/// a violation "other-end" where their ends differ.
 outcome judge(const plan& what, const run_options& how = run_options());
+
+/// Runs `what` with a crash at one write. `calm`: the same without it. A violation "other-end"
+/// where the ends differ though they must not, "no-crash" where that write was never sent.
+outcome judge_crash(const plan& what, const crash_point& at, const outcome& calm,
+                    run_options how = run_options());
 
 /// How the end of a run differs from that of its undisturbed twin, where it must not.
 std::vector<std::string> other_ends(const plan& what, json calm, json found);

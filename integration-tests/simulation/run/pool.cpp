@@ -49,8 +49,8 @@ bool write_all(int to, const void* what, std::size_t size) {
 [[noreturn]] void serve(int line, const std::function<nlohmann::json(std::size_t)>& work) {
     std::uint64_t number = 0;
     while (read_all(line, &number, sizeof number)) {
-        const auto text = work(number).dump(-1, ' ', false,
-                                            nlohmann::json::error_handler_t::replace);
+        const auto text =
+            work(number).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
         const std::uint64_t size = text.size();
         if (!write_all(line, &size, sizeof size) || !write_all(line, text.data(), size)) break;
     }
@@ -102,7 +102,8 @@ void run_all(std::size_t count, const pool_settings& how,
              const std::function<nlohmann::json(std::size_t)>& work,
              const std::function<bool(const piece&)>& done) {
     auto wanted = static_cast<std::size_t>(
-        how.jobs > 0 ? how.jobs : static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+        how.jobs > 0 ? how.jobs
+                     : static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
     std::vector<worker> workers(std::min(wanted, count));
     std::size_t next = 0;
     bool more = true;

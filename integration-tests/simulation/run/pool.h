@@ -25,8 +25,8 @@ struct piece {
     std::string failure;
 };
 
-/// `work(n)` for n in [0, count), in other processes, begun in order; `done` here, as they end; false
-/// from it: begin no more.
+/// `work(n)` for n in [0, count), in other processes, begun in order; `done` here, as they end;
+/// false from it: begin no more.
 void run_all(std::size_t count, const pool_settings& how,
              const std::function<nlohmann::json(std::size_t)>& work,
              const std::function<bool(const piece&)>& done);

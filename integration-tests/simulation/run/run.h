@@ -45,19 +45,27 @@ struct run_options {
     /// Log lines of the operators go into the story too.
     bool logs = false;
     std::optional<crash_point> crash;
+    /// Of some plans (by their seed) the rest is watched for long.
+    bool watch_rest = true;
 };
 
 struct outcome {
     std::vector<violation> violations;
     /// Objects at the end, masked (check/end_state.h).
     json end = json::object();
+    /// judge(): it was compared with the end of the undisturbed run.
+    bool compared = false;
+    /// It was watched long after it had come to rest.
+    bool watched = false;
     std::vector<write_record> writes;
     /// Writes that left each operator: how far crash_point::write may count.
     std::map<std::string, int> sent;
     /// Faults that had an effect, by class.
     std::map<std::string, int> faults;
-    std::uint64_t checks = 0;  ///< single looks at an invariant
-    std::uint64_t changes = 0; ///< of objects
+    /// What people did as their day's work, by happening::what.
+    std::map<std::string, int> works;
+    std::uint64_t checks = 0;   ///< single looks at an invariant
+    std::uint64_t changes = 0;  ///< of objects
     milliseconds virtual_time{0};
     /// Of every change in its order: equal for equal runs.
     std::uint64_t digest = 0;

@@ -23,26 +23,16 @@ constexpr auto restart_time = 1s;
 /// all back-offs of a rest.
 constexpr auto still_when_under_way = 11min;
 constexpr auto still_at_rest = 150s;
+/// The rest of every tenth seed is watched for so long: longer than every back-off (5 min) and
+/// every time-out (10 min), and than most periods at which somebody might look anew.
+constexpr auto rest_watched = 35min;
+constexpr std::uint64_t watched_every = 10;
 /// kube-apiserver compacts every five minutes.
 constexpr auto compaction_period = 5min;
 /// Turns of the loops at one point in time, beyond which somebody spins.
 constexpr int most_turns = 20000;
 /// Points in time with something to do; a run of the largest plan has a tenth of it.
 constexpr int most_steps = 2000000;
-
-milliseconds ms_of(const json& with, const char* key, int otherwise) {
-    return milliseconds(with.value(key, otherwise));
-}
-
-/// When its last effect of its own ends.
-milliseconds end_of(const happening& what) {
-    milliseconds out = what.at;
-    for (const auto& [key, value] : what.with.items()) {
-        const bool time = key == "ms" || key.ends_with("_ms");
-        if (time && value.is_number_integer()) out += milliseconds(value.get<int>());
-    }
-    return out;
-}
 
 /// FNV-1a
 std::uint64_t mix(std::uint64_t hash, std::string_view text) {
@@ -57,11 +47,15 @@ world::world(const plan& what, const run_options& how)
       how_(how),
       told_(time_),
       server_(server_settings{[this] { return time_.now(); }, [this] { return time_.wall(); },
-                              ESI_CRDS, true, true}),
+                              ESI_CRDS, true, true, what.streaming_lists, what.page_size}),
       rules_(server_, time_),
       quiet_(server_.objects(), time_.now()),
       around_{time_, server_, rules_, told_, random_source(what.seed)},
       network_(around_, *this),
+      extender_(around_,
+                [this](const std::string& verb, json body, auto done) {
+                    ask_extender(verb, std::move(body), std::move(done));
+                }),
       start_(time_.now()),
       over_(start_),
       last_change_(start_) {
@@ -70,10 +64,7 @@ world::world(const plan& what, const run_options& how)
     log::send_to([this](log::level at, std::string_view line) { take_log(at, line); });
     server_.objects().on_change([this](const change& changed) { note(changed); });
     rules_.all_disturbances_are_told();
-    if (how.crash) {
-        crashes_.push_back({*how.crash, milliseconds(1000), false});
-        rules_.disturbed(how.crash->operator_, steady_time::max());
-    }
+    if (how.crash) crashes_.push_back({*how.crash, milliseconds(1000), false});
     people_the_cluster();
     start_operators();
 }
@@ -93,10 +84,10 @@ void world::people_the_cluster() {
         around_, scheduler_settings{"default-scheduler", nullptr}));
     if (plan_.placement == "extender") {
         neighbours_.push_back(std::make_unique<kube_scheduler>(
-            around_, scheduler_settings{"external-scheduler",
-                                        [this](std::string verb, json body, auto done) {
-                                            ask_extender(verb, std::move(body), std::move(done));
-                                        }}));
+            around_, scheduler_settings{
+                         "external-scheduler", [this](std::string verb, json body, auto done) {
+                             extender_.ask(std::move(verb), std::move(body), std::move(done));
+                         }}));
     }
     neighbours_.push_back(std::make_unique<spark_operator>(around_, *nodes, plan_.scripts));
     auto deployments = std::make_unique<deployment_controller>(around_);
@@ -115,10 +106,9 @@ void world::start_operators() {
     (void)installer.create(kinds::name_space, "", {{"metadata", {{"name", "esi-system"}}}});
     flags_.leader_elect = true;
     auto add = [this](const char* name, controller::operator_factory make) {
+        makers_.emplace(name, std::move(make));
         for (int i = 0; i < plan_.replicas; ++i) {
-            replicas_.push_back(
-                std::make_unique<replica>(replica_name{name, i}, network_, time_, flags_, make));
-            auto* one = replicas_.back().get();
+            auto* one = &add_replica({name, i});
             time_.after(milliseconds(10 * i), [one] { one->start(); });
         }
     };
@@ -138,136 +128,10 @@ void world::start_operators() {
     });
 }
 
-// What is done.
-
-void world::schedule(const std::vector<happening>& all, std::string_view by) {
-    for (const auto& one : all) {
-        over_ = std::max(over_, start_ + end_of(one));
-        time_.at(start_ + one.at, [this, &one, by] {
-            if (strike(one)) {
-                told_.tell(by, [&] { return one.what + " " + one.with.dump(); });
-            } else {
-                people_->act(one);
-            }
-        });
-    }
-}
-
-void world::with_replica(const json& with, const std::function<void(replica&)>& act) {
-    const auto name = with.value("operator", "");
-    const int index = with.value("replica", 0) % plan_.replicas;
-    for (auto& one : replicas_) {
-        if (one->name().operator_ == name && one->name().index == index) act(*one);
-    }
-}
-
-neighbour* world::find_neighbour(std::string_view name) {
-    for (auto& one : neighbours_) {
-        if (one->name() == name) return one.get();
-    }
-    return nullptr;
-}
-
-void world::tell_disturbance(const happening& what) {
-    // A new leader waits a whole lease, back-offs double up to 30 s and more.
-    constexpr auto aftermath = 90s;
-    const bool strikes_later = what.what == "request" || what.what == "crash-at-write";
-    const auto until =
-        (strikes_later ? over_ : std::max(time_.now(), start_ + end_of(what))) + aftermath;
-    const auto operator_ = what.with.value("operator", "");
-    for (const char* one : {"testbed", "batchjob", "scheduling"}) {
-        if (operator_.empty() || operator_ == one) rules_.disturbed(one, until);
-    }
-}
-
-bool world::strike(const happening& what) {
-    const auto& with = what.with;
-    if (with.contains("operator") || what.what == "api-down" || what.what == "compact")
-        tell_disturbance(what);
-    const auto& kind = what.what;
-    const auto operator_ = with.value("operator", "");
-    auto crash = [this](replica& one, milliseconds down) {
-        if (!one.alive()) return;
-        ++out_.faults["crash"];
-        one.kill();
-        may_write_until_.erase(one.name());
-        time_.after(down, [&one] { one.start(); });
-    };
-    if (kind == "crash" || kind == "stale-restart") {
-        const auto down = ms_of(with, "down_ms", 100);
-        with_replica(with, [&](replica& one) {
-            if (kind == "stale-restart") {
-                const auto back = ms_of(with, "back_ms", 1000);
-                time_.after(down,
-                            [this, who = one.name(), back] { network_.show_past(who, back); });
-            }
-            crash(one, down);
-        });
-    } else if (kind == "crash-at-write") {
-        crash_point at{operator_, with.value("nth", 0) + sent_[operator_],
-                       with.value("when", "before") == "after"};
-        crashes_.push_back({std::move(at), ms_of(with, "down_ms", 1000), true});
-    } else if (kind == "pause") {
-        with_replica(with, [&](replica& one) {
-            if (!one.alive() || one.paused()) return;
-            ++out_.faults["pause"];
-            one.pause(true);
-            time_.after(ms_of(with, "ms", 1000), [&one] { one.pause(false); });
-        });
-    } else if (kind == "clock-jump") {
-        with_replica(with, [&](replica& one) {
-            ++out_.faults["clock-jump"];
-            one.jump(seconds(with.value("seconds", 0)));
-        });
-    } else if (kind == "request") {
-        request_fault fault;
-        fault.what = with.value("fault", "reset");
-        fault.of = with.value("kind", "all");
-        fault.passing = with.value("nth", 0);
-        fault.times = with.value("times", 1);
-        fault.delay = ms_of(with, "delay_ms", 1000);
-        fault.retry_after_seconds = with.value("seconds", 1);
-        network_.fail_requests(operator_, std::move(fault));
-    } else if (kind == "watch") {
-        network_.fail_watches(operator_, {with.value("plural", ""), with.value("fault", "end"),
-                                          ms_of(with, "for_ms", 5000)});
-    } else if (kind == "lag") {
-        const auto plural = with.value("plural", "*");
-        const int index = with.contains("replica") ? with.value("replica", 0) % plan_.replicas : -1;
-        network_.lag(operator_, index, plural, ms_of(with, "lag_ms", 1000));
-        time_.after(ms_of(with, "for_ms", 10000), [this, operator_, index, plural] {
-            network_.lag(operator_, index, plural, steady_time::duration::zero());
-        });
-    } else if (kind == "compact") {
-        ++out_.faults["compact"];
-        server_.objects().compact(server_.objects().version());
-    } else if (kind == "api-down") {
-        ++out_.faults["api-down"];
-        network_.set_down(true);
-        time_.after(ms_of(with, "for_ms", 10000), [this] { network_.set_down(false); });
-    } else if (kind == "neighbour-crash" || kind == "neighbour-slow") {
-        auto* one = find_neighbour(with.value("name", ""));
-        if (one == nullptr) return true;
-        ++out_.faults[kind];
-        if (kind == "neighbour-crash") {
-            one->crash();
-            time_.after(ms_of(with, "down_ms", 1000), [one] { one->restart(); });
-        } else {
-            one->set_pace({ms_of(with, "least_ms", 100), ms_of(with, "most_ms", 1000)});
-            time_.after(ms_of(with, "for_ms", 10000), [one] { one->set_pace(pace()); });
-        }
-    } else if (kind == "crd") {
-        ++out_.faults["crd"];
-        const auto plural = with.value("plural", "");
-        if (with.value("installed", false)) {
-            server_.install(plural);
-        } else {
-            server_.uninstall(plural);
-        }
-    } else {
-        return false;
-    }
-    return true;
+replica& world::add_replica(const replica_name& who) {
+    replicas_.push_back(
+        std::make_unique<replica>(who, network_, time_, flags_, makers_.at(who.operator_)));
+    return *replicas_.back();
 }
 
 void world::ask_extender(const std::string& verb, json body,
@@ -299,11 +163,11 @@ network::listener::fate world::sends(const replica_name& who, const kube::reques
     }
     const int number = sent_[who.operator_]++;
     std::optional<steady_time> until;
-    if (auto found = may_write_until_.find(who); found != may_write_until_.end())
-        until = found->second;
+    if (auto found = rights_.find(who); found != rights_.end()) until = found->second.until;
     for (auto at = crashes_.begin(); at != crashes_.end(); ++at) {
         if (at->at.operator_ != who.operator_ || at->at.write != number) continue;
         down_for_[who] = at->down;
+        struck(who.operator_, at->down);
         const bool after = at->at.after;
         crashes_.erase(at);
         ++out_.faults[after ? "crash after a write" : "crash before a write"];
@@ -321,6 +185,13 @@ network::listener::fate world::sends(const replica_name& who, const kube::reques
     }
     rules_.wrote(who.operator_, who.index, what, time_.now(), until);
     return fate::goes;
+}
+
+void world::struck(std::string_view operator_, steady_time::duration takes) {
+    for (const char* one : {"testbed", "batchjob", "scheduling"}) {
+        if (operator_.empty() || operator_ == one)
+            rules_.disturbed(one, time_.now() + takes + aftermath);
+    }
 }
 
 void world::arrived(const replica_name& who, const kube::request& what, int status) {
@@ -341,10 +212,21 @@ void world::dies(const replica_name& who) {
     }
 }
 
-void world::lease_written(const replica_name& who, steady_time sent) {
+void world::lease_written(const replica_name& who, const std::string& holder, steady_time sent) {
+    // One that arrives late is of an earlier life, or of the time before it was given back.
+    const bool own = std::ranges::any_of(replicas_, [&](const auto& one) {
+        return one->name() == who && one->alive() && one->identity() == holder;
+    });
+    if (!own) return;
+    auto [right, first] = rights_.try_emplace(who);
     // The first of a life is that by which it begins to lead.
-    if (!may_write_until_.contains(who)) rules_.leads(who.operator_);
-    may_write_until_[who] = sent + flags_.renew_deadline;
+    if (first) rules_.leads(who.operator_);
+    if (!right->second.given_back) right->second.until = sent + flags_.renew_deadline;
+}
+
+void world::lease_given_back(const replica_name& who) {
+    if (auto found = rights_.find(who); found != rights_.end())
+        found->second = {time_.now() - steady_time::duration(1), true};
 }
 
 void world::looked(const replica_name& who, std::string_view plural, const std::string& object) {
@@ -357,11 +239,13 @@ void world::bury() {
     for (auto& one : replicas_) {
         if (!one->ended()) continue;
         told_.tell(one->name().text(), [] { return "ended"; });
+        if (auto right = rights_.find(one->name());
+            one->resigned() && (right == rights_.end() || !right->second.given_back))
+            blame("lease-kept", one->name().text() + " stopped in order and kept its lease");
         one->kill();
-        may_write_until_.erase(one->name());
+        rights_.erase(one->name());
         auto down = down_for_.extract(one->name());
-        time_.after(down ? down.mapped() : milliseconds(restart_time),
-                    [own = one.get()] { own->start(); });
+        start_later(*one, down ? down.mapped() : milliseconds(restart_time));
     }
 }
 
@@ -420,9 +304,9 @@ bool world::under_way() const {
 
 bool world::finished() {
     const auto now = time_.now();
-    const auto quiet = now - std::max(last_change_, over_);
-    if (quiet < still_at_rest) return false;
-    if (quiet >= still_when_under_way || !under_way()) return true;
+    const auto still = now - std::max({last_change_, quiet_.last_write(), over_});
+    if (still >= still_when_under_way) return true;
+    if (still >= still_at_rest && !under_way()) return true;
     if (now < over_ + plan_.patience) return false;
     std::string text = "still busy";
     for (const auto& line : quiet_.activity(now - std::chrono::minutes(5))) text += "; " + line;
@@ -430,13 +314,35 @@ bool world::finished() {
     return true;
 }
 
+void world::watch_rest() {
+    const auto began = time_.now();
+    while (time_.now() < began + rest_watched && rules_.violations().empty() &&
+           out_.violations.empty()) {
+        const auto next = time_.next();
+        if (!next) break;
+        time_.advance_to(*next);
+        settle();
+    }
+    out_.watched = true;
+    const auto unrest = quiet_.unrest(began);
+    if (unrest.empty()) return;
+    std::string text = "written after the world had come to rest";
+    for (const auto& line : unrest) text += "; " + line;
+    blame("restless", std::move(text));
+}
+
 outcome world::play() {
     out_.digest = 14695981039346656037ULL;
     schedule(plan_.workload, "people");
     schedule(plan_.faults, "fault");
-    // Faults that lie in wait end with the others; a crash point of the table does not.
+    // Crashes that lie in wait end with the other faults; a crash point of the table does not.
     time_.at(over_, [this] {
         std::erase_if(crashes_, [](const pending_crash& one) { return one.of_plan; });
+    });
+    // A request that meets one may take its time to come; what it disturbs is excused that long.
+    time_.at(over_ + aftermath / 2, [this] {
+        network_.end_faults_in_wait();
+        extender_.end_faults_in_wait();
     });
     std::function<void()> compact_often = [&] {
         auto& objects = server_.objects();
@@ -454,16 +360,18 @@ outcome world::play() {
         settle();
         if (++steps == most_steps) blame("no-end", "work without end");
     }
-    if (rules_.violations().empty() && out_.violations.empty()) rules_.at_end();
+    if (rules_.violations().empty() && out_.violations.empty()) {
+        rules_.at_end();
+        if (how_.watch_rest && plan_.seed % watched_every == 0) watch_rest();
+    }
 
     for (const auto& one : rules_.violations()) out_.violations.push_back(one);
     for (const auto& one : quiet_.violations()) out_.violations.push_back(one);
     out_.end = end_state(server_.objects());
     for (const auto& [what, times] : network_.effects()) out_.faults[what] += times;
-    // What people do in every plan is no fault.
-    for (const auto& [what, times] : people_->effects()) {
-        if (what != "create" && what != "extend" && what != "patch") out_.faults[what] += times;
-    }
+    for (const auto& [what, times] : extender_.effects()) out_.faults[what] += times;
+    for (const auto& [what, times] : people_->effects()) out_.faults[what] += times;
+    out_.works = people_->works();
     out_.sent = sent_;
     out_.checks = rules_.checks();
     out_.virtual_time = since_start();

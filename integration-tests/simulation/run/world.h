@@ -4,6 +4,8 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +15,7 @@
 #include "check/quiet.h"
 #include "neighbours/controller_manager.h"
 #include "neighbours/deployments.h"
+#include "neighbours/extender_line.h"
 #include "neighbours/flink_operator.h"
 #include "neighbours/kube_scheduler.h"
 #include "neighbours/kubelet.h"
@@ -36,18 +39,32 @@ private:
     fate sends(const replica_name& who, const kube::request& what) override;
     void arrived(const replica_name& who, const kube::request& what, int status) override;
     void dies(const replica_name& who) override;
-    void lease_written(const replica_name& who, steady_time sent) override;
+    void lease_written(const replica_name& who, const std::string& holder,
+                       steady_time sent) override;
+    void lease_given_back(const replica_name& who) override;
+    void struck(std::string_view operator_, steady_time::duration takes) override;
     void looked(const replica_name& who, std::string_view plural,
                 const std::string& object) override;
 
     void people_the_cluster();
     void start_operators();
+    replica& add_replica(const replica_name& who);
+    void start_later(replica& one, milliseconds down);
+    /// SIGTERM, and SIGKILL to what still lives after `patience`. Without `down` it is gone then.
+    void terminate(replica& one, milliseconds patience, std::optional<milliseconds> down);
+    /// A new one starts; the old one is terminated when the new one is ready.
+    void replace(replica& old, milliseconds patience);
+    void terminate_when_ready(replica& old, replica& next, milliseconds patience);
     void schedule(const std::vector<happening>& all, std::string_view by);
     /// True when it is one of ours; else people do it.
     bool strike(const happening& what);
     /// The rules that hold only for an operator that is not hindered are told until when it is.
     void tell_disturbance(const happening& what);
+    /// Act on the one that has this place now.
     void with_replica(const json& with, const std::function<void(replica&)>& act);
+    /// The API server itself is away: for everybody.
+    void take_away();
+    void bring_back();
     neighbour* find_neighbour(std::string_view name);
     void ask_extender(const std::string& verb, json body,
                       std::function<void(int status, json answer)> done);
@@ -58,7 +75,11 @@ private:
     void bury();
     void take_log(log::level at, std::string_view line);
     void note(const change& what);
+    /// Rest: the faults have ended, no object changes, and no operator sends a write, be it refused
+    /// or without effect (leases aside).
     bool finished();
+    /// Nobody has a reason to write at rest, however long it lasts.
+    void watch_rest();
     /// Something of a run is under way: time-outs may still speak.
     bool under_way() const;
     milliseconds since_start() const;
@@ -73,11 +94,16 @@ private:
     quiet quiet_;
     surroundings around_;
     network network_;
+    extender_line extender_;
     controller::process_options flags_;
 
     std::vector<std::unique_ptr<neighbour>> neighbours_;
     std::unique_ptr<people> people_;
+    /// Index modulo the replicas of the plan: the place. A place has one, or while it is replaced
+    /// the old one and the new one, and those that are gone for good.
     std::vector<std::unique_ptr<replica>> replicas_;
+    std::map<std::string, controller::operator_factory> makers_;
+    std::set<replica_name> gone_for_good_;
 
     struct pending_crash {
         crash_point at;
@@ -88,7 +114,21 @@ private:
     std::vector<pending_crash> crashes_;
     std::map<replica_name, milliseconds> down_for_;
     std::map<std::string, int> sent_;
-    std::map<replica_name, steady_time> may_write_until_;
+    /// Outages under way: of the operators' way to the API server, and of itself.
+    int cut_off_ = 0;
+    int away_ = 0;
+    /// Faults of a neighbour that have not ended.
+    std::map<const neighbour*, int> down_;
+    std::map<const neighbour*, int> slowed_;
+    /// How long an operator may be behind after something has happened to it: a new leader waits a
+    /// whole lease, back-offs double up to 30 s and more.
+    static constexpr auto aftermath = std::chrono::seconds(90);
+    struct lease_right {
+        steady_time until;
+        bool given_back = false;
+    };
+    /// Of the present lives.
+    std::map<replica_name, lease_right> rights_;
     std::string speaking_;
     steady_time start_;
     steady_time over_;  ///< the last fault has ended

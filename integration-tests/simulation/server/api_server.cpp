@@ -75,6 +75,22 @@ std::variant<kube::response, std::unique_ptr<watch>> api_server::open(
     return state_->open(*in, visible.value_or(state_->store.version()));
 }
 
+void api_server::set_away(bool away) {
+    state_->away = away;
+    while (!state_->away && !state_->waiting.empty()) {
+        auto what = std::move(state_->waiting.front());
+        state_->waiting.pop_front();
+        what();
+    }
+}
+
+bool api_server::away() const { return state_->away; }
+
+void api_server::when_there(std::function<void()> what) {
+    if (!state_->away) return what();
+    state_->waiting.push_back(std::move(what));
+}
+
 storage& api_server::objects() { return state_->store; }
 const storage& api_server::objects() const { return state_->store; }
 

@@ -22,9 +22,9 @@ namespace esi::simulation {
 class watch {
 public:
     virtual ~watch() = default;
-    /// The lines (each with its newline) that are due, up to the state `visible` of the watch cache;
-    /// empty when there are none. After an ERROR line (410, when the history was compacted under
-    /// it) ended() is true.
+    /// The lines (each with its newline) that are due, up to the state `visible` of the watch
+    /// cache; empty when there are none. After an ERROR line (410, when the history was compacted
+    /// under it) ended() is true.
     virtual std::string read(std::uint64_t visible) = 0;
     /// A bookmark line at `visible`; empty where the client did not ask for bookmarks.
     virtual std::string bookmark(std::uint64_t visible) = 0;
@@ -44,6 +44,8 @@ struct server_settings {
     bool flink = false;
     /// False: sendInitialEvents is refused, as older servers do (WatchList off).
     bool streaming_lists = true;
+    /// No more objects than this in one page, whatever the limit; 0: as the limit says.
+    int page_size = 0;
 };
 
 class api_server {
@@ -51,14 +53,22 @@ public:
     explicit api_server(server_settings settings);
     ~api_server();
 
-    /// Anything but a watch. `caller` becomes the field manager's name. Lists that may be served from
-    /// the watch cache (resourceVersion 0 or set) show its state `visible`, default the newest;
-    /// a resourceVersion above `visible` is answered 504 with cause ResourceVersionTooLarge.
+    /// Anything but a watch. `caller` becomes the field manager's name. Lists that may be served
+    /// from the watch cache (resourceVersion 0 or set) show its state `visible`, default the
+    /// newest; a resourceVersion above `visible` is answered 504 with cause
+    /// ResourceVersionTooLarge.
     kube::response answer(const kube::request& what, std::string_view caller,
                           std::optional<std::uint64_t> visible = std::nullopt);
     /// A request with watch=true: an answer where it is refused.
     std::variant<kube::response, std::unique_ptr<watch>> open(
         const kube::request& what, std::optional<std::uint64_t> visible = std::nullopt);
+
+    /// Nobody reaches it: a desk gets an error. Who may ask is in front of answer() and open(),
+    /// which know no network; so this is for those at desks, and the wires' end is the network's.
+    void set_away(bool away);
+    bool away() const;
+    /// As soon as it is there, in the order of the calls; at once where it is.
+    void when_there(std::function<void()> what);
 
     storage& objects();
     const storage& objects() const;

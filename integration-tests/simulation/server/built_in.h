@@ -1,7 +1,7 @@
 // Rules of the kinds that have no schema of ours: nodes, namespaces, events, leases, priority
 // classes, applications; pods have a file of their own. As far as the operators and their
-// neighbours write them; other members pass unseen. A SparkApplication belongs to another operator: of
-// it only what makes a spec at all is judged.
+// neighbours write them; other members pass unseen. A SparkApplication belongs to another operator:
+// of it only what makes a spec at all is judged.
 #pragma once
 
 #include "server/faults.h"

@@ -67,6 +67,7 @@ result<json> desk::bind(std::string_view ns, std::string_view pod, std::string_v
 }
 
 result<json> desk::send(kube::request what) {
+    if (server_.away()) return fail(errc::transport, who_ + ": connection refused");
     const auto answer = server_.answer(what, who_);
     if (answer.status >= 200 && answer.status < 300) return json::parse(answer.body);
     return std::unexpected(

@@ -143,7 +143,8 @@ kube::response expired_page(const page_token& at) {
         page_token{0, at.ns, at.name}.text());
 }
 
-or_refused<list_plan> plan_list(const call& in, const storage& store, std::uint64_t visible) {
+or_refused<list_plan> plan_list(const call& in, const storage& store, std::uint64_t visible,
+                                int page_size) {
     list_plan out;
     const auto text = in.option("resourceVersion");
     const auto match = in.option("resourceVersionMatch");
@@ -161,6 +162,9 @@ or_refused<list_plan> plan_list(const call& in, const storage& store, std::uint6
     }
     if (const auto limit = in.option("limit"); !limit.empty()) {
         std::from_chars(limit.data(), limit.data() + limit.size(), out.limit);
+        if (out.limit > 0 && page_size > 0) {
+            out.limit = std::min(out.limit, static_cast<std::size_t>(page_size));
+        }
     }
     if (const auto token = in.option("continue"); !token.empty()) {
         if (version != 0) {
@@ -238,7 +242,7 @@ kube::response api_server::state::list(const call& in, std::uint64_t visible) co
     const auto& type = *in.type;
     const auto chosen = select(in);
     if (!chosen) return chosen.error();
-    const auto plan = plan_list(in, store, visible);
+    const auto plan = plan_list(in, store, visible, settings.page_size);
     if (!plan) return plan.error();
 
     const head_of_object head{fmt::format(R"("apiVersion":"{}",)", type.api_version()),

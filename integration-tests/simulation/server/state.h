@@ -2,6 +2,8 @@
 // watch.cpp, create.cpp, update.cpp, remove.cpp, pods.cpp). Only those files include it.
 #pragma once
 
+#include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -31,6 +33,9 @@ struct selection {
 
 struct api_server::state {
     explicit state(server_settings how);
+
+    bool away = false;
+    std::deque<std::function<void()>> waiting;
 
     kube::response answer(const call& in, std::uint64_t visible);
     bool serves(const kube::resource_type& type) const;

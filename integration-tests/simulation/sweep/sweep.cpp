@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/virtual_clock.h"
@@ -18,6 +20,8 @@ namespace {
 
 /// Of a long difference, what people read.
 constexpr std::size_t most_shown = 6;
+/// Of two changes after one another.
+constexpr std::size_t sequences_of_base = 24;
 
 /// One change of a spec, as the operations of a JSON patch, and the way back.
 struct spec_change {
@@ -253,6 +257,70 @@ std::optional<sweep_case> case_of_creation(const sweep_base& base, const spec_ch
     return out;
 }
 
+/// `first`, then `second`, then both taken back. Nothing where either is refused or without effect,
+/// so that there would be no sequence.
+std::optional<sweep_case> case_of_sequence(const sweep_base& base, const spec_change& first,
+                                           const spec_change& second, const std::string& crds) {
+    // What the first has taken away the second adds.
+    auto then = second.there;
+    for (auto& one : then) {
+        if (one["op"] == "replace") one["op"] = "add";
+    }
+    probe server(base, crds);
+    const auto begun = server.begin();
+    if (!begun) return std::nullopt;
+    const auto one = server.patch(first.there);
+    if (!one || one->value("spec", json()) == begun->value("spec", json())) return std::nullopt;
+    const auto two = server.patch(then);
+    if (!two || two->value("spec", json()) == one->value("spec", json())) return std::nullopt;
+    json back = json::array();
+    std::set<std::string> tops{first.property, second.property};
+    for (const auto& top : tops) {
+        const json::json_pointer at("/" + top);
+        const auto& spec = base.object.at("spec");
+        if (spec.contains(top)) {
+            back.push_back(operation("add", at, spec.at(top)));
+        } else if (two->at("spec").contains(top)) {
+            back.push_back(operation("remove", at, std::nullopt));
+        }
+    }
+    sweep_case out;
+    out.name = fmt::format("{}/{}+{}", base.name, first.label, second.label);
+    out.base = &base;
+    out.changes = true;
+    out.back = base.undisturbed;
+    out.back.workload.push_back(patch_at(base.change, base, first.there));
+    out.back.workload.push_back(patch_at((base.change + base.restore) / 2, base, std::move(then)));
+    out.back.workload.push_back(patch_at(base.restore, base, std::move(back)));
+    return out;
+}
+
+/// All pairs would be a thousand for each base: some, spread over all changes, every other one of
+/// neighbours in the list (mostly of one property); the same in each run. `single`: the cases of
+/// `changes`, in their order.
+std::vector<sweep_case> sequences(const sweep_base& base, const std::vector<spec_change>& changes,
+                                  const std::vector<sweep_case>& single, const std::string& crds) {
+    std::vector<const spec_change*> possible;
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+        const bool whole = changes[i].property == "spec";
+        if (!whole && single[i].changes && !single[i].back.workload.empty()) {
+            possible.push_back(&changes[i]);
+        }
+    }
+    std::vector<sweep_case> out;
+    std::set<std::string> names;
+    const auto count = possible.size();
+    for (std::size_t k = 0; k < 4 * sequences_of_base && out.size() < sequences_of_base; ++k) {
+        if (count < 2) break;
+        const auto first = (k * 37) % count;
+        const auto second = (k % 2 == 0 ? first + 1 : k * 53 + 11) % count;
+        if (first == second) continue;
+        auto made = case_of_sequence(base, *possible[first], *possible[second], crds);
+        if (made && names.insert(made->name).second) out.push_back(std::move(*made));
+    }
+    return out;
+}
+
 void drop(json& from, const std::set<std::string, std::less<>>& keys) {
     if (from.is_array()) {
         for (auto& one : from) drop(one, keys);
@@ -309,7 +377,11 @@ std::vector<sweep_case> sweep_cases(const std::string& crds) {
                                                                             : "scheduling");
         auto changes = changes_of(base, spec_schema(file));
         for (auto& one : changes_of_two(base)) changes.push_back(std::move(one));
-        for (const auto& one : changes) out.push_back(case_of_change(base, one, crds));
+        std::vector<sweep_case> single;
+        for (const auto& one : changes) single.push_back(case_of_change(base, one, crds));
+        auto pairs = sequences(base, changes, single, crds);
+        std::ranges::move(single, std::back_inserter(out));
+        std::ranges::move(pairs, std::back_inserter(out));
         if (!base.from_the_start) continue;
         for (const auto& one : changes) {
             if (auto made = case_of_creation(base, one, crds)) out.push_back(std::move(*made));

@@ -1,6 +1,7 @@
 // The sweep of specs (after Acto, SOSP'23): every property of the three kinds, read from their
 // CustomResourceDefinitions, takes every value that a careless or hostile hand might write, on an
-// object that was good before (or from its creation), and then the good one again. What must hold:
+// object that was good before (or from its creation), and then the good one again; some of them
+// after one another. What must hold:
 //
 //   bad-value-accepted  the API server refuses what the schema forbids, with 4xx
 //   (any rule of a run) no operator dies, spins or breaks a rule of the chain of rights
@@ -31,7 +32,8 @@ struct sweep_case {
     std::optional<error> refusal;
     /// The stored spec is another one after it.
     bool changes = false;
-    /// The change, to the end; and the change taken back. Empty workloads: not to be run.
+    /// The change, to the end; and the change (or two after one another) taken back. Empty
+    /// workloads: not to be run.
     plan stays;
     plan back;
     bool unread = false;

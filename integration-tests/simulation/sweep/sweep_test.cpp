@@ -110,6 +110,9 @@ TEST(sweep, tries_every_property_of_every_kind) {
           "flink-running/flinkSpec", "slots-running/slotBased.jobs.0.slotIds.0"}) {
         EXPECT_TRUE(touched.contains(name)) << name;
     }
+    const auto pairs = std::ranges::count_if(
+        all, [](const auto& one) { return one.name.find('+') != std::string::npos; });
+    EXPECT_GT(pairs, 150);
     EXPECT_GT(refused, all.size() / 4);
     EXPECT_LT(refused, all.size());
 }

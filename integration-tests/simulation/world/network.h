@@ -17,6 +17,7 @@
 #include "kube/transport.h"
 #include "neighbours/neighbour.h"
 #include "run/run.h"
+#include "world/requests.h"
 
 namespace esi::simulation {
 
@@ -26,20 +27,6 @@ struct replica_name {
     int index = 0;
     auto operator<=>(const replica_name&) const = default;
     std::string text() const { return "esi-" + operator_ + "/" + std::to_string(index); }
-};
-
-/// What happens to a request; plan/happenings.md, "request".
-struct request_fault {
-    std::string what;
-    /// "all", "reads", "writes", "leases": those of the election, which no other sort touches.
-    std::string of = "all";
-    /// Requests of that sort that pass before it, and how many it then hits.
-    int passing = 0;
-    int times = 1;
-    /// Of "delay" (the answer) and "late" (the request).
-    steady_time::duration delay = seconds(1);
-    /// Of "429-retry-after".
-    int retry_after_seconds = 1;
 };
 
 /// What happens to the open watches of a kind; plan/happenings.md, "watch".
@@ -52,7 +39,7 @@ struct watch_fault {
 
 class network {
 public:
-    /// Told of the writes (leases and Events aside, but for lease_written) and of single reads.
+    /// Told of the writes (leases and Events aside, but for the two of leases) and of single reads.
     struct listener {
         virtual ~listener() = default;
         /// It leaves its sender, unless the sender dies before or has died already.
@@ -62,7 +49,14 @@ public:
         virtual void arrived(const replica_name& who, const kube::request& what, int status) = 0;
         /// The write with fate dies_after has arrived; its sender never hears of it.
         virtual void dies(const replica_name& who) = 0;
-        virtual void lease_written(const replica_name& who, steady_time sent) = 0;
+        /// The API server took a lease that was signed so.
+        virtual void lease_written(const replica_name& who, const std::string& holder,
+                                   steady_time sent) = 0;
+        /// A lease without a holder leaves its sender: whatever comes of it, it leads no more.
+        virtual void lease_given_back(const replica_name& who) = 0;
+        /// A fault that lay in wait hits a request of an operator (empty: the history of all), and
+        /// hinders it for so long.
+        virtual void struck(std::string_view operator_, steady_time::duration takes) = 0;
         /// It was shown that object as it is now ("namespace/name").
         virtual void looked(const replica_name& who, std::string_view plural,
                             const std::string& object) = 0;
@@ -79,12 +73,17 @@ public:
     void fail_requests(const std::string& operator_, request_fault how);
     void fail_watches(const std::string& operator_, const watch_fault& how);
     /// Events and cached lists of the kind (empty: all) reach the replica (-1: all of the operator)
-    /// so much later.
+    /// so much later, for a while.
     void lag(const std::string& operator_, int replica, const std::string& plural,
-             steady_time::duration by);
+             steady_time::duration by, steady_time::duration lasts);
     /// The next lists of this replica come from a cache that is so far behind; it catches up when
     /// they were answered.
     void show_past(const replica_name& who, steady_time::duration by);
+    /// The next time that the operator asks for a further page of a list, this takes a while, and
+    /// the history of all kinds is forgotten meanwhile: its token has expired.
+    void expire_pages(const std::string& operator_);
+    /// Faults of requests and pages that have hit nothing yet never will.
+    void end_faults_in_wait();
     /// Refuses connections and cuts the open ones until called with false.
     void set_down(bool down);
     bool down() const;
@@ -97,15 +96,5 @@ public:
 private:
     std::shared_ptr<state> state_;
 };
-
-/// POST, PUT, PATCH, DELETE, and no dry run.
-bool is_write(const kube::request& what);
-/// Plural, namespace/name and sub-resource of a request's path.
-struct request_target {
-    std::string plural;
-    std::string object;
-    std::string subresource;
-};
-request_target target_of(const kube::request& what);
 
 }  // namespace esi::simulation

@@ -27,6 +27,8 @@ steady_time::duration random_source::between(steady_time::duration least,
                        below(static_cast<std::uint64_t>((most - least).count()) + 1)));
 }
 
-bool random_source::chance(int permille) { return below(1000) < static_cast<std::uint64_t>(permille); }
+bool random_source::chance(int permille) {
+    return below(1000) < static_cast<std::uint64_t>(permille);
+}
 
 }  // namespace esi::simulation

@@ -24,11 +24,16 @@ public:
     const replica_name& name() const { return who_; }
     /// Starts a new life with an empty memory; nothing when it lives.
     void start();
+    /// SIGTERM: it drains, gives its lease back and ends by itself, as a process does
+    /// (controller/process.cpp). Nobody waits for it here.
+    void stop();
     /// kill -9: at once. Never from inside poll().
     void kill();
     bool alive() const { return life_ != nullptr; }
-    /// Lives, and has ended by itself (lease lost, caches not filled) or is to be killed.
+    /// Lives, and has ended by itself (stopped, lease lost, caches not filled) or is to be killed.
     bool ended() const { return ended_; }
+    /// Has ended by stop(), to the last line, though it led when it was asked: its lease is free.
+    bool resigned() const { return ended_ && led_ && stopped_; }
     /// Told from inside: it computes nothing more and is killed after this step.
     void end() { ended_ = true; }
 
@@ -41,7 +46,13 @@ public:
     /// Runs what is ready; false when there was nothing.
     bool poll();
     bool leading() const;
-    /// Asks one of its HTTP routes; `done` gets the answer, or status 0 when it dies before.
+    /// Its readiness probe: the caches are full.
+    bool ready() const;
+    /// How many lives it began; how the present one signs its lease.
+    int lives() const { return lives_; }
+    std::string identity() const;
+    /// Asks one of its HTTP routes; `done` gets the answer; it is not called when the replica dies
+    /// before.
     void ask(http::server_request what, std::function<void(http::server_reply)> done);
 
 private:
@@ -55,6 +66,9 @@ private:
     int lives_ = 0;
     bool ended_ = false;
     bool paused_ = false;
+    /// When it was asked to stop.
+    bool led_ = false;
+    bool stopped_ = false;
     std::unique_ptr<life> life_;
 };
 

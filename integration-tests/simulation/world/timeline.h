@@ -18,8 +18,8 @@ public:
     wall_time wall() const { return clock_.wall(); }
     virtual_clock& clock() { return clock_; }
 
-    /// Runs `what` at `when` (at once where that is past); of one time, in the order of these calls.
-    /// It cannot be taken back: what may have become void looks for itself.
+    /// Runs `what` at `when` (at once where that is past); of one time, in the order of these
+    /// calls. It cannot be taken back: what may have become void looks for itself.
     void at(steady_time when, std::function<void()> what);
     void after(steady_time::duration time, std::function<void()> what) {
         at(now() + time, std::move(what));
