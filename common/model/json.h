@@ -1,10 +1,11 @@
-// JSON of the records: decoded with simdjson, encoded with nlohmann_json. Structs are described once
-// (Boost.Describe); a member's JSON name is its name in camelCase (slot_ids -> slotIds,
+// JSON of the records: decoded with simdjson, encoded with nlohmann_json. Structs are described
+// once (Boost.Describe); a member's JSON name is its name in camelCase (slot_ids -> slotIds,
 // namespace_ -> namespace, pod_u_id -> podUId).
 //
 // Decoding: null and absent members leave the default; unknown members are ignored (the API server
 // has checked them against the schema); a wrong type is an error that names the path.
-// Encoding: empty optionals, strings, lists and maps are left out; numbers and booleans are written.
+// Encoding: empty optionals, strings, lists and maps are left out; numbers and booleans are
+// written.
 #pragma once
 
 #include <simdjson.h>
@@ -190,6 +191,24 @@ result<T> decode(std::string_view text, std::string_view what) {
     if (!root) return fail(errc::decode, std::string(what) + ": " + root.error().text);
     auto out = decode<T>(*root);
     if (!out) out.error().text = std::string(what) + out.error().text;
+    return out;
+}
+
+/// The records of the answer to a list, all or none: one that cannot be understood is an error, as
+/// it may be the one that matters. `what` names the kind of record.
+template <class T>
+result<std::vector<T>> decode_list(std::string_view text, std::string_view what) {
+    simdjson::dom::parser parser;
+    auto root = parse(parser, text);
+    if (!root) return fail(errc::decode, "list of " + std::string(what) + ": " + root.error().text);
+    element items;
+    if ((*root)["items"].get(items) != simdjson::SUCCESS) {
+        return fail(errc::decode, "list of " + std::string(what) + ": no items");
+    }
+    std::vector<T> out;
+    if (auto done = codec<std::vector<T>>::decode(items, out); !done) {
+        return fail(errc::decode, "list of " + std::string(what) + ".items" + done.error().text);
+    }
     return out;
 }
 

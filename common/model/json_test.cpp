@@ -100,6 +100,35 @@ TEST(json, null_and_absent_leave_the_default) {
     EXPECT_TRUE(read->status.slots.empty());
 }
 
+TEST(json, a_list_is_decoded_whole_or_not_at_all) {
+    auto two = decode_list<testbed>(
+        R"({"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}]})", "Testbed");
+    ASSERT_TRUE(two) << two.error().text;
+    ASSERT_EQ(two->size(), 2u);
+    EXPECT_EQ(two->back().metadata.name, "b");
+    for (const char* none : {R"({"items":[]})", R"({"items":null})"}) {
+        auto read = decode_list<testbed>(none, "Testbed");
+        EXPECT_TRUE(read && read->empty()) << none;
+    }
+    const std::pair<const char*, const char*> wrong[] = {
+        {R"({"items":[{},{"metadata":{"name":1}}]})",
+         "list of Testbed.items[1].metadata.name: is not a string"},
+        {R"({"items":{}})", "list of Testbed.items: is not a list"},
+        {R"({"kind":"Status"})", "list of Testbed: no items"},
+    };
+    for (const auto& [text, why] : wrong) {
+        auto read = decode_list<testbed>(text, "Testbed");
+        ASSERT_FALSE(read) << text;
+        EXPECT_EQ(read.error().text, why);
+        EXPECT_EQ(read.error().code, errc::decode);
+    }
+    // What one person wrote into one object is not the end of the list.
+    auto large = decode_list<testbed>(
+        R"({"items":[{"metadata":{"name":"a"},"more":123456789012345678901234567890}]})",
+        "Testbed");
+    EXPECT_TRUE(large && large->size() == 1);
+}
+
 TEST(json, spark_spec_is_kept_as_text_and_written_as_an_object) {
     auto read = decode<batchjob>(
         R"({"spec":{"sparkSpec":{"b": 1, "a": [1.5, null]},

@@ -60,8 +60,9 @@ def labels(scene):
 
 def apply_testbed(scene, debug, name="beds", namespace="default"):
     scene.apply(objects.testbed(name, scene.label), namespace=namespace)
-    scene.wait("the operator to know it", lambda: ask(debug + "/node-set-up", name=name,
-                                                      count=5).status_code == 400)
+    scene.wait("the operator to know it and the load of the nodes", lambda: (
+        lambda answer: answer.status_code == 400 and answer.json()["messages"] == [
+            "3 nodes have the room, 99 are wanted"])(ask(debug + "/node-set-up", name=name, count=99)))
 
 
 def test_node_set_up_labels_the_least_requested_nodes_that_fit(scene, debug, own_nodes):

@@ -132,17 +132,10 @@ asio::awaitable<result<std::vector<grid::pod_pointer>>> executor::read_job_pods(
                     testbed.namespace_, names_of::ghost);
     auto answer = co_await in_.api.list(types::pod, scope(), options);
     if (!answer) co_return std::unexpected(std::move(answer).error());
-    simdjson::dom::parser parser;
-    simdjson::dom::array items;
-    if (parser.parse(answer->data(), answer->size())["items"].get(items) != simdjson::SUCCESS) {
-        co_return fail(errc::decode, "list of Pods: no items");
-    }
+    auto pods = model::decode_list<model::pod>(*answer, "Pod");
+    if (!pods) co_return std::unexpected(std::move(pods).error());
     std::vector<grid::pod_pointer> out;
-    for (model::element item : items) {
-        auto pod = model::decode<model::pod>(item);
-        if (!pod) co_return std::unexpected(std::move(pod).error());
-        out.push_back(std::make_shared<const model::pod>(std::move(*pod)));
-    }
+    for (auto& pod : *pods) out.push_back(std::make_shared<const model::pod>(std::move(pod)));
     co_return out;
 }
 

@@ -19,26 +19,6 @@ namespace {
 constexpr int most_looks = 6;
 constexpr int most_steps = 24;
 
-result<std::vector<model::pod>> decode_pods(std::string_view text) {
-    simdjson::dom::parser parser;
-    simdjson::dom::element root;
-    simdjson::dom::array items;
-    if (parser.parse(text.data(), text.size()).get(root) != simdjson::SUCCESS) {
-        return fail(errc::decode, "PodList is not JSON");
-    }
-    std::vector<model::pod> out;
-    simdjson::dom::element list;
-    if (root["items"].get(list) != simdjson::SUCCESS || list.is_null()) return out;
-    if (list.get(items) != simdjson::SUCCESS) return fail(errc::decode, "PodList without items");
-    for (auto item : items) {
-        auto pod = model::decode<model::pod>(item);
-        // A pod that cannot be understood may hold any room: no judgement without it.
-        if (!pod) return std::unexpected(pod.error());
-        out.push_back(std::move(*pod));
-    }
-    return out;
-}
-
 }  // namespace
 
 /// The token once more, live: before anything is opened, the Testbed must still show the hold and
@@ -90,7 +70,7 @@ asio::awaitable<result<node_look>> actor::look_at(std::shared_ptr<pass> at, slot
     options.field_selector = "spec.nodeName=" + place.node;
     auto text = co_await api_.list(types::pod, "", options);
     if (!text) co_return std::unexpected(text.error());
-    auto pods = decode_pods(*text);
+    auto pods = model::decode_list<model::pod>(*text, "Pod");
     if (!pods) co_return std::unexpected(pods.error());
     auto seen = at->seen.nodes.find(place.node);
     if (seen == at->seen.nodes.end() || !seen->second.node) {

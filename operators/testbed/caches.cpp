@@ -228,10 +228,11 @@ view caches_of_testbeds::observe(testbed_pointer testbed) const {
     return out;
 }
 
-std::vector<node_view> caches_of_testbeds::all_nodes() const {
+std::vector<node_view> caches_of_testbeds::with_pods(std::vector<model::node> nodes) const {
     std::vector<node_view> out;
-    for (const auto& [key, node] : nodes_.items().all()) {
-        out.push_back({node, pods_.items().by_index("node", key.name)});
+    for (auto& node : nodes) {
+        auto pods = pods_.items().by_index("node", node.metadata.name);
+        out.push_back({std::make_shared<const model::node>(std::move(node)), std::move(pods)});
     }
     return out;
 }

@@ -32,8 +32,8 @@ public:
     std::vector<job_pointer> jobs() const;
     /// Everything that one Testbed's reconcile looks at.
     view observe(testbed_pointer testbed) const;
-    /// All nodes with their pods.
-    std::vector<node_view> all_nodes() const;
+    /// Each of these nodes with its pods.
+    std::vector<node_view> with_pods(std::vector<model::node> nodes) const;
 
 private:
     void concern_node(const model::node& node);
