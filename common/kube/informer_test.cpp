@@ -60,9 +60,9 @@ struct an_informer : testing::Test {
         EXPECT_EQ(tasks.size(), 0u);
     }
 
-    scripted_stream& last_stream() { return *wire.streams.back(); }
+    stream_feed& last_stream() { return *wire.streams.back(); }
     void send(const std::string& text) {
-        last_stream().send(text);
+        last_stream().push(text);
         run_for(loop, time, 0s);
     }
     std::vector<std::string> taken_changes() { return std::exchange(changes, {}); }
@@ -141,9 +141,9 @@ TEST_F(an_informer, finds_deletions_in_a_relist) {
 }
 
 TEST_F(an_informer, lists_in_pages_where_streams_are_refused) {
-    last_stream().send("ignored");  // the stream that the fixture opened
+    last_stream().push("ignored");  // the stream that the fixture opened
     last_stream().cut(error{errc::transport, "reset"});
-    wire.next_streams.push_back([](scripted_stream& s) {
+    wire.next_streams.push_back([](stream_feed& s) {
         s.status = 422;
         s.pieces.push_back(status_text(422, "Invalid"));
         s.closed = true;
@@ -214,7 +214,7 @@ TEST_F(an_informer, notices_a_watch_that_falls_silent) {
 TEST_F(an_informer, tells_when_the_kind_is_not_served) {
     last_stream().cut(error{errc::transport, "reset"});
     for (int i = 0; i < 2; ++i) {
-        wire.next_streams.push_back([](scripted_stream& s) {
+        wire.next_streams.push_back([](stream_feed& s) {
             s.status = 404;
             s.closed = true;
         });

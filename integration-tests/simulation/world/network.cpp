@@ -70,35 +70,10 @@ public:
             co_await time_.sleep_until(std::min<steady_time>(back, deadline));
             if (back > deadline) co_return fail(errc::timeout, "the deadline passed");
         }
-        co_return std::make_unique<near_end>(time_, end);
+        co_return std::make_unique<kube::fed_stream>(time_, end);
     }
 
 private:
-    class near_end final : public kube::stream {
-    public:
-        near_end(clock& time, std::shared_ptr<stream_end> end)
-            : time_(time), end_(std::move(end)) {}
-        int status() const override { return end_->status; }
-        int retry_after_seconds() const override { return end_->retry_after; }
-        asio::awaitable<result<std::string>> read(steady_time deadline) override {
-            while (true) {
-                if (!end_->pieces.empty()) {
-                    auto piece = std::move(end_->pieces.front());
-                    end_->pieces.pop_front();
-                    co_return piece;
-                }
-                if (end_->failure) co_return std::unexpected(*end_->failure);
-                if (end_->closed) co_return std::string();
-                bool in_time = co_await ends_by(time_, deadline, end_->more.wait());
-                if (!in_time) co_return fail(errc::timeout, "nothing came until the idle limit");
-            }
-        }
-
-    private:
-        clock& time_;
-        std::shared_ptr<stream_end> end_;
-    };
-
     std::shared_ptr<network::state> in_;
     replica_name who_;
     asio::any_io_executor executor_;

@@ -1,12 +1,10 @@
 // The inside of the network: its requests and the open watches. Included by its own sources only.
 #pragma once
 
-#include <deque>
 #include <set>
 #include <tuple>
 
-#include "base/task_group.h"
-#include "base/wait.h"
+#include "kube/fed_stream.h"
 #include "world/faults_in_wait.h"
 #include "world/network.h"
 
@@ -32,41 +30,20 @@ struct exchange {
 };
 
 /// The far end of one open watch. Its client owns it; the network knows it while it lives.
-struct stream_end {
+struct stream_end : kube::stream_feed {
     stream_end(replica_name who_, asio::any_io_executor executor)
-        : who(std::move(who_)), more(std::move(executor)) {}
+        : stream_feed(std::move(executor)), who(std::move(who_)) {}
 
     replica_name who;
     std::string plural;
     std::unique_ptr<watch> source;
-    int status = 200;
-    int retry_after = -1;
-    std::deque<std::string> pieces;
     std::string last_line;
-    bool closed = false;
-    std::optional<error> failure;
     /// When it sends next.
     std::optional<steady_time> armed;
     bool half_next = false;
     /// Nothing but bookmarks goes out before this.
     steady_time held_until{};
     std::uint64_t shown = 0;
-    notifier more;
-
-    bool over() const { return closed || failure.has_value(); }
-    void push(std::string piece) {
-        if (over() || piece.empty()) return;
-        pieces.push_back(std::move(piece));
-        more.notify();
-    }
-    void close() {
-        closed = true;
-        more.notify();
-    }
-    void cut() {
-        if (!failure) failure = error{errc::transport, "connection reset by peer"};
-        more.notify();
-    }
 };
 
 struct network::state : std::enable_shared_from_this<network::state> {

@@ -25,7 +25,7 @@ constexpr std::string_view expired_line =
 
 void network::state::refuse(stream_end& end, kube::response how) {
     end.status = how.status;
-    end.retry_after = how.retry_after_seconds;
+    end.retry_after_seconds = how.retry_after_seconds;
     if (!how.body.empty()) end.pieces.push_back(std::move(how.body));
     end.closed = true;
 }
