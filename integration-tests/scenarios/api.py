@@ -87,7 +87,7 @@ class Api:
         """The versions of a kind's objects after resourceVersion `since`, in order; the API server keeps
         those of the last minutes. A deleted object's last version is in it."""
         response = self.raw("GET", path(kind, namespace), query={
-            "watch": "1", "resourceVersion": str(since), "timeoutSeconds": "1"})
+            "watch": "1", "resourceVersion": str(since), "timeoutSeconds": "3"})
         try:
             events = [json.loads(line) for line in response.data.splitlines() if line.strip()]
         finally:

@@ -34,7 +34,7 @@ def free_port():
 class Operator:
     """One process of one operator."""
 
-    def __init__(self, name, kubeconfig, folder, replica=0, flags=(), lease_seconds=5):
+    def __init__(self, name, kubeconfig, folder, replica=0, flags=(), lease_seconds=8):
         self.name = name
         self.label = name if replica == 0 else f"{name}-{replica}"
         self.kubeconfig = pathlib.Path(kubeconfig)
@@ -73,7 +73,7 @@ class Operator:
         except requests.RequestException:
             return False
 
-    def ready(self, timeout=20):
+    def ready(self, timeout=60):
         """Waits until it serves and its caches are full."""
         deadline = time.monotonic() + timeout
         while not self.answers("/readyz"):
@@ -84,7 +84,7 @@ class Operator:
             time.sleep(0.05)
         return self
 
-    def stop(self, timeout=15):
+    def stop(self, timeout=30):
         """SIGTERM; returns the exit code. One that does not end in time is killed, which is an error."""
         if not self.alive():
             return self.process.returncode if self.process else 0

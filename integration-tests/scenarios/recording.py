@@ -29,13 +29,13 @@ class Recording:
                 [sys.executable, "-B", str(pathlib.Path(__file__).with_name("recorder.py")),
                  str(plane.kubeconfig), str(self.file)],
                 stdin=subprocess.PIPE, stdout=log, stderr=log)
-        self.catch_up(timeout=30)
+        self.catch_up()
 
     def make_marked(self, plane):
         plane.add_nodes("recorder", 1, cpu="1", memory="1Gi")
         self.api.patch("Node", None, "recorder-0", {"spec": {"unschedulable": True}})
         self.api.create("Namespace", None, {"metadata": {"name": NAMESPACE}})
-        for attempt in range(100):
+        for attempt in range(400):
             if self.api.get("ServiceAccount", NAMESPACE, "default"):
                 break
             time.sleep(0.1)
@@ -51,7 +51,7 @@ class Recording:
             "apiVersion": "esi.tu-berlin.de/v1alpha1", "kind": "BatchJob", "metadata": {"name": "mark"},
             "spec": {"flinkSpec": {"jarFile": "./none.jar"}}})
 
-    def catch_up(self, timeout=15):
+    def catch_up(self, timeout=60):
         """Judges all that happened before this call; returns the judge."""
         self.marks += 1
         change = {"metadata": {"annotations": {MARK: str(self.marks)}}}

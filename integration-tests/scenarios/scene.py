@@ -11,7 +11,7 @@ import yaml
 import objects
 from api import ApiException
 
-PATIENCE = 40  # seconds; long, as a wait ends when its condition holds
+PATIENCE = 60  # seconds; long, as a wait ends when its condition holds
 
 
 class Timeout(AssertionError):

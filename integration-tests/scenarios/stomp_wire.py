@@ -58,7 +58,7 @@ def request(port, path="/scheduler", protocols="v12.stomp, v11.stomp, v10.stomp"
 class Wire:
     """One WebSocket. `hello` are the bytes of the handshake."""
 
-    def __init__(self, port, hello=None, timeout=20, receive_buffer=None):
+    def __init__(self, port, hello=None, timeout=40, receive_buffer=None):
         self.socket = socket.socket()
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
@@ -147,7 +147,7 @@ class Stomp(Wire):
             if payload != b"\n":
                 return Message(payload)
 
-    def until(self, holds, timeout=20):
+    def until(self, holds, timeout=40):
         """All messages up to the one that `holds` is true for."""
         out, deadline = [], time.monotonic() + timeout
         while True:

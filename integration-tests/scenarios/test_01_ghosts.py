@@ -52,18 +52,21 @@ def fill_other_nodes(scene):
 
 def test_node_set_up_labels_the_least_requested_nodes_and_gives_the_same_ghosts(scene, operators):
     n0, n1, n2 = scene.nodes(3, labelled=False)
-    fill_other_nodes(scene)
     for name, cpu, node in (("p", "300m", n1), ("q", "100m", n2)):
         scene.pods(name, cpu=cpu, memory="1Mi", node_selector={"kubernetes.io/hostname": node})
         scene.wait(f"{name} to be bound", lambda name=name: scene.get("Pod", name)["spec"].get("nodeName"))
+    fill_other_nodes(scene)  # last: who knows of this load knows of p and q
     # The endpoint has no namespace: it looks in `default`, as the original did.
     scene.apply(objects.testbed("set-up", scene.label), namespace="default")
     try:
-        def set_up():
-            answer = requests.get(operators["testbed"].url + "/debug/node-set-up",
-                                  params={"name": "set-up", "count": 3}, timeout=10)
-            return answer.status_code == 200 and answer.json()
-        assert scene.wait("node-set-up to answer", set_up) == [n0, n2, n1]
+        def set_up(count):
+            return requests.get(operators["testbed"].url + "/debug/node-set-up",
+                                params={"name": "set-up", "count": count}, timeout=30)
+        scene.wait("the operator to know it and the load of the nodes", lambda: (
+            lambda answer: answer.status_code == 400 and answer.json()["messages"] == [
+                "3 nodes have the room, 99 are wanted"])(set_up(99)))
+        answer = set_up(3)
+        assert (answer.status_code, answer.json()) == (200, [n0, n2, n1])
         labels = {name: scene.api.get("Node", None, name)["metadata"]["labels"].get(scene.label)
                   for name in (n0, n1, n2)}
         assert labels == {n0: "0", n2: "1", n1: "2"}

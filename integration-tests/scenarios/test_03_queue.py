@@ -31,8 +31,11 @@ def test_two_interleaved_jobs_get_the_slots_of_their_places_in_the_queue(scene):
 def test_a_run_names_the_neighbours_that_it_had(scene):
     n0, = scene.nodes(1)
     scene.testbed(slots=2)
-    scene.jobs("a", "b", seconds=2)
+    scene.jobs("a", "b", seconds=600)
     scene.queue("plan", ["a", "b"], releaseOnCompletion=True)
+    scene.job_state("a", "RunningState")
+    scene.job_state("b", "RunningState")
+    finish(scene, "a", "b")
     scene.scheduling_state("plan", "FinishedState")
     run, = scene.status("BatchJob", "a")["runs"]
     assert run["neighbours"] == [{"node": n0, "jobs": [f"{scene.namespace}/b"]}]
@@ -49,6 +52,7 @@ def test_jobs_start_as_slots_come_free_and_never_before_their_turn(scene):
     scene.wait("one free slot", lambda: [row["state"] for row in scene.slots().values()].count("FREE") == 1)
     assert scene.status("BatchJob", "wide")["state"] == "InQueueState"
     assert scene.status("BatchJob", "c")["state"] == "InQueueState"
+    scene.job_state("long", "RunningState")
     finish(scene, "long")
     scene.scheduling_state("plan", "CompletedState")
     assert [each["job"]["name"] for each in scene.status("Scheduling", "plan")["assignments"]] == [
@@ -57,7 +61,7 @@ def test_jobs_start_as_slots_come_free_and_never_before_their_turn(scene):
     assert scene.seats("long") == {0: n0}
     assert scene.seats("b") == {1: n0}
     assert scene.seats("wide") == {0: n0, 1: n0}
-    assert list(scene.seats("c")) == [0]
+    assert list(scene.seats("c")) in ([0], [1])     # whichever ghost was back first
 
 
 def test_a_job_of_two_slots_with_three_after_it_fills_the_rest(scene):
@@ -96,6 +100,7 @@ def test_entries_that_have_not_started_may_be_taken_out(scene):
     scene.jobs("b", "c", seconds=1)
     scene.queue("plan", ["a", "b", "c"])
     scene.job_state("a", "RunningState")
+    scene.job_state("b", "InQueueState")
     scene.api.patch("Scheduling", scene.namespace, "plan",
                     {"spec": {"queueBased": [{"name": "a"}, {"name": "c"}]}})
     scene.job_state("b", "ReadyState")

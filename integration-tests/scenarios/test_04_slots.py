@@ -27,7 +27,7 @@ def test_strict_starts_each_job_when_all_before_it_have_started(scene):
     n0, n1, n2 = prepare(scene, "strict")
     scene.job_state("a", "RunningState")
     # Slot 2 is free for c, but b comes first.
-    assert scene.status("BatchJob", "c")["state"] == "InQueueState"
+    scene.job_state("c", "InQueueState")
     assert assigned(scene) == [("a", [0, 1])]
     finish(scene, "a")
     scene.job_state("b", "RunningState")
@@ -49,7 +49,7 @@ def test_relaxed_starts_any_job_whose_slots_are_free(scene):
     n0, n1, n2 = prepare(scene, "relaxed")
     scene.job_state("a", "RunningState")
     scene.job_state("c", "RunningState")
-    assert scene.status("BatchJob", "b")["state"] == "InQueueState"
+    scene.job_state("b", "InQueueState")
     assert assigned(scene) == [("a", [0, 1]), ("c", [2])]
     finish(scene, "c")
     scene.job_state("c", "CompletedState")
@@ -57,7 +57,9 @@ def test_relaxed_starts_any_job_whose_slots_are_free(scene):
     finish(scene, "a")
     scene.job_state("b", "RunningState")
     scene.job_state("d", "RunningState")
-    assert assigned(scene) == [("a", [0, 1]), ("c", [2]), ("b", [0]), ("d", [1, 2])]
+    # Which of b and d comes first is up to whose ghosts are back first.
+    assert assigned(scene)[:2] == [("a", [0, 1]), ("c", [2])]
+    assert sorted(assigned(scene)[2:]) == [("b", [0]), ("d", [1, 2])]
     finish(scene, "b", "d")
     end(scene)
     assert scene.seats("a") == {0: n0, 1: n1}

@@ -152,7 +152,7 @@ def test_what_a_scheduling_held_whose_finalizer_was_taken_by_hand_is_released(sc
     scene.testbed(slots=2)
     while_running(scene)
     scene.api.delete("Scheduling", scene.namespace, "plan")
-    scene.api.patch("Scheduling", scene.namespace, "plan", {"metadata": {"finalizers": None}})
+    scene.api.take_finalizers("Scheduling", scene.namespace, "plan")
     scene.gone("Scheduling", "plan")
     scene.released(jobs=["a", "b"])
 
@@ -162,6 +162,7 @@ def test_a_scheduling_made_again_under_its_name_starts_anew(scene):
     scene.testbed(slots=2)
     while_running(scene)
     scene.delete("Scheduling", "plan")
+    scene.testbed_ready()  # the ghosts may be back later than the Scheduling is gone
     scene.queue("plan", ["b", "a"])
     scene.wait("second runs", lambda: len(scene.status("BatchJob", "a").get("runs") or []) == 2)
     scene.job_state("a", "RunningState")
@@ -178,7 +179,7 @@ def test_a_scheduling_made_again_before_its_orphans_are_released_waits_for_them(
     scene.testbed(slots=2)
     while_running(scene)
     scene.api.delete("Scheduling", scene.namespace, "plan")
-    scene.api.patch("Scheduling", scene.namespace, "plan", {"metadata": {"finalizers": None}})
+    scene.api.take_finalizers("Scheduling", scene.namespace, "plan")
     scene.gone("Scheduling", "plan")
     scene.apply(objects.queue("plan", "slots", ["a", "b"]))
     scene.wait("second runs", lambda: len(scene.status("BatchJob", "b").get("runs") or []) == 2)

@@ -14,12 +14,9 @@ def told(scene, job, *words):
     problems = " ".join(scene.status("BatchJob", job).get("problems") or [])
     for word in words:
         assert word in problems, problems
-    events = [event for event in scene.api.list("Event", scene.namespace)
-              if event["regarding"]["name"] == job and event["type"] == "Warning"]
-    scene.wait("an event that warns", lambda: [
+    return scene.wait("an event that warns", lambda: [
         event for event in scene.api.list("Event", scene.namespace)
         if event["regarding"]["name"] == job and event["type"] == "Warning"])
-    return events
 
 
 def bad_and_good(scene, bad, slots=2):
@@ -152,7 +149,7 @@ def test_pods_that_do_not_come_in_time(scene):
     scene.testbed(slots=2)
     scene.jobs("bad", driver={"esi-test/executor-delay-seconds": 600})
     scene.jobs("good", seconds=0)
-    scene.queue("plan", ["bad", "good"], submitTimeoutSeconds=3)
+    scene.queue("plan", ["bad", "good"], submitTimeoutSeconds=12)     # good has to keep it, too
     scene.job_state("bad", "FailedState")
     the_rest_goes_on(scene)
     told(scene, "bad")
@@ -162,7 +159,7 @@ def test_pods_that_do_not_come_in_time(scene):
 def test_pods_that_are_not_bound_in_time(scene):
     n0, = scene.nodes(1)
     scene.testbed(slots=2)
-    scene.jobs("bad", seconds=0, driver={"esi-test/executor-delay-seconds": 2})
+    scene.jobs("bad", seconds=0, driver={"esi-test/executor-delay-seconds": 6})
     scene.queue("plan", ["bad", "bad"], scheduleTimeoutSeconds=3)
     scene.job_state("bad", "SubmittedState")
     scene.api.patch("Node", None, n0, {"spec": {"unschedulable": True}})

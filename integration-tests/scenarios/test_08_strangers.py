@@ -122,12 +122,15 @@ def test_without_taint_a_slot_lost_to_a_stranger_at_an_abrupt_end_is_error_namin
     scene.queue("plan", ["pi"] * SLOTS)
     scene.job_state("pi", "RunningState")
     waiting_strangers(scene, count=3)
-    for pod in scene.job_pods("pi"):
-        scene.api.patch("Pod", scene.namespace, pod["metadata"]["name"], {"status": {"phase": "Failed"}},
-                        sub="status")
-    came = scene.wait("a stranger to take the room of a slot", lambda: [
-        pod["metadata"]["name"] for pod in scene.api.list("Pod", scene.namespace, labels="app=stranger")
-        if pod["spec"].get("nodeName")], timeout=20)
+
+    def end_and_look():  # where all ghosts were faster, the executors that come in place end as well
+        for pod in scene.job_pods("pi"):
+            if pod["status"].get("phase") == "Running":
+                scene.api.patch("Pod", scene.namespace, pod["metadata"]["name"], {"status": {"phase": "Failed"}},
+                                sub="status")
+        return [pod["metadata"]["name"] for pod in scene.api.list("Pod", scene.namespace, labels="app=stranger")
+                if pod["spec"].get("nodeName")]
+    came = scene.wait("a stranger to take the room of a slot", end_and_look)
     scene.delete("Scheduling", "plan")
     def erroneous():
         rows = [row for row in scene.slots().values() if row["state"] == "ERROR"]
@@ -242,10 +245,10 @@ def test_swaps_after_a_preemption_on_the_node_let_no_stranger_in_and_only_its_vi
 
 def test_a_pod_above_the_job_class_preempts_and_only_its_victims_go(scene):
     """It takes a ghost, as it is above them; the others, and the neighbours, stay."""
+    above = highest_class(scene)  # early: the API server admits its pods as soon as its cache has it
     n0, n1, beside = laboratory(scene, "Taint")
     before = scene.bound_ghosts()
-    scene.pods("above", cpu="600m", memory="64Mi", node_selector={"kubernetes.io/hostname": n0},
-               **highest_class(scene))
+    scene.pods("above", cpu="600m", memory="64Mi", node_selector={"kubernetes.io/hostname": n0}, **above)
     scene.wait("it to be bound", lambda: scene.get("Pod", "above")["spec"].get("nodeName") == n0)
     scene.wait("its problem to be told", lambda: n0 in (scene.status("Testbed", "slots").get("nodeProblems") or {}))
     after = scene.bound_ghosts()
@@ -311,9 +314,12 @@ def test_a_pod_larger_than_its_slot_is_refused_with_a_reason(scene):
     scene.job_state("big", "ReadyState")
     scene.queue("plan", ["big"], scheduleTimeoutSeconds=5)
     scene.job_state("big", "FailedState", "FailedSubmissionState")
-    words = " ".join([*(scene.status("BatchJob", "big").get("problems") or []),
-                      *(event.get("note", "") for event in scene.api.list("Event", scene.namespace))])
-    assert "700m" in words and "600m" in words, words       # what it requests, and what a slot has
+
+    def told():
+        words = " ".join([*(scene.status("BatchJob", "big").get("problems") or []),
+                          *(event.get("note", "") for event in scene.api.list("Event", scene.namespace))])
+        return "700m" in words and "600m" in words          # what it requests, and what a slot has
+    scene.wait("it to be told with the numbers", told)
     assert scene.seats("big") == {}
     scene.scheduling_state("plan", "CompletedState")
     scene.testbed_ready()

@@ -50,11 +50,11 @@ def test_a_replacement_that_comes_before_the_old_pod_is_gone_waits_for_it(scene)
     scene.testbed(slots=2)
     scene.jobs("pi", seconds=600)
     scene.api.patch("BatchJob", scene.namespace, "pi", {"spec": {"sparkSpec": {"executor": {
-        "annotations": {"esi-test/termination-seconds": "4"}}}}})
+        "annotations": {"esi-test/termination-seconds": "8"}}}}})
     scene.queue("plan", ["pi", "pi"], releaseOnCompletion=True)
     pods = scene.wait("both executors", lambda: (lambda found: len(found) == 2 and found)(seated(scene)))
     old = pods[1]["metadata"]
-    scene.delete("Pod", old["name"], wait=False)    # gone in 4 to 5 s
+    scene.delete("Pod", old["name"], wait=False)    # gone in 8 to 9 s
     drive(scene, executors=3)                       # and another pod is made at once
     waiting = scene.wait("a replacement", lambda: [
         pod for pod in scene.job_pods("pi") if pod["metadata"]["uid"] not in (
@@ -81,6 +81,8 @@ def test_surplus_pods_stay_outside_with_a_reason(scene):
     running(scene, [0, 1])
     drive(scene, executors=3)                       # one more than there are slots
     scene.wait("a third pod", lambda: len(scene.job_pods("pi")) == 3)
+    scene.wait("the reason", lambda: "each slot of the run has a pod already" in " ".join(
+        scene.status("BatchJob", "pi").get("problems") or []))
     scene.wait("the other two to stand where they stood", lambda: set(seated(scene)) == {0, 1})
     gated = [pod for pod in scene.job_pods("pi") if pod["spec"].get("schedulingGates")]
     assert len(gated) == 1 and not gated[0]["spec"].get("nodeName")

@@ -1,5 +1,8 @@
 """Nodes come, go and change while the Testbed is held: positions do not move until the release."""
+import re
+
 import pytest
+import requests
 
 from test_03_queue import finish
 
@@ -36,6 +39,12 @@ def positions(scene):
             for position, row in scene.slots().items()}
 
 
+def has_looked(operator):
+    """It leads and has reconciled something."""
+    text = requests.get(operator.url + "/metrics", timeout=30).text
+    return re.search(r"^controller_runtime_reconcile_total\{.*\} [1-9]", text, re.MULTILINE)
+
+
 HELD = {0: ("0", 0), 1: ("1", 0), 2: ("2", 0), 3: ("0", 1), 4: ("1", 1), 5: ("2", 1)}
 WITHOUT_1 = {0: ("0", 0), 1: ("2", 0), 2: ("0", 1), 3: ("2", 1)}
 WITH_3 = {0: ("0", 0), 1: ("1", 0), 2: ("2", 0), 3: ("3", 0), 4: ("0", 1), 5: ("1", 1), 6: ("2", 1), 7: ("3", 1)}
@@ -62,6 +71,7 @@ def test_positions_do_not_move_while_held_and_are_the_expected_ones_after(scene,
     scene.may_restart = True
     operators["testbed"].kill()
     operators["testbed"].start().ready()
+    scene.wait("the new process to lead and to look", lambda: has_looked(operators["testbed"]))
     scene.wait("the operator to be back with the same positions", lambda: positions(scene) == HELD)
     assert scene.status("Testbed", "slots")["layout"]["revision"] == revision
     assert scene.status("BatchJob", "pi")["state"] == "RunningState"
@@ -80,8 +90,8 @@ def test_a_run_whose_node_is_deleted_fails_with_a_reason_or_is_made_whole_but_ne
     scene.testbed(slots=1)
     scene.jobs("pi", seconds=600)
     scene.jobs("next", seconds=0)
-    scene.slot_plan("plan", "relaxed", [("pi", [0, 1]), ("next", [0])], scheduleTimeoutSeconds=5,
-                    submitTimeoutSeconds=10)
+    scene.slot_plan("plan", "relaxed", [("pi", [0, 1]), ("next", [0])], scheduleTimeoutSeconds=15,
+                    submitTimeoutSeconds=20)
     scene.job_state("pi", "RunningState")
     scene.api.delete("Node", None, scene.node(1))
     for pod in scene.api.list("Pod", scene.namespace, fields=f"spec.nodeName={scene.node(1)}"):

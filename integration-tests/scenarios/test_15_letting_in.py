@@ -31,7 +31,7 @@ def test_a_label_taken_off_while_held_keeps_no_pod_out_of_its_slot(scene):
 def test_a_pod_that_no_scheduler_binds_is_told_and_given_up_when_its_node_is_cordoned(scene, plane):
     n0, = scene.nodes(1)
     scene.testbed(slots=1, isolation="Taint")
-    scene.jobs("pi", seconds=600, driver={"esi-test/executor-delay-seconds": 3})
+    scene.jobs("pi", seconds=600, driver={"esi-test/executor-delay-seconds": 8})
     scene.queue("plan", ["pi"])
     scene.wait("the driver to run", lambda: scene.get("Pod", "pi-driver").get("status", {}).get("phase") == "Running")
     plane.stop("kube-scheduler")
@@ -40,7 +40,7 @@ def test_a_pod_that_no_scheduler_binds_is_told_and_given_up_when_its_node_is_cor
             pods = scene.job_pods("pi")
             return pods and not pods[0]["spec"].get("schedulingGates") and pods[0]["metadata"]["uid"]
         uid = scene.wait("the executor to be let in", let_in)
-        scene.wait_condition("BatchJob", "pi", "Placed", "False", "SchedulerAbsent", timeout=15)
+        scene.wait_condition("BatchJob", "pi", "Placed", "False", "SchedulerAbsent")
         scene.wait("its event", lambda: ("SchedulerAbsent", "pi") in scene.events("pi"))
         assert [pod["metadata"]["uid"] for pod in scene.job_pods("pi")] == [uid], "its place is still there"
         scene.plane.kubectl("cordon", n0)

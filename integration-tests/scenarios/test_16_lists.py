@@ -39,6 +39,7 @@ def test_where_streaming_lists_are_refused_they_list_and_watch(scene, flink, on_
     scene.jobs("a", seconds=0)
     scene.apply(objects.flink_job("b", seconds=0))
     scene.job_state("b", "ReadyState")
+    scene.wait_condition("BatchJob", "b", "BackendAvailable", "True")
     scene.queue("plan", ["a", "b"], releaseOnCompletion=True)
     scene.scheduling_state("plan", "FinishedState")
     assert scene.seats("a") == {0: n0}

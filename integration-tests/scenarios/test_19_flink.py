@@ -13,14 +13,15 @@ def flink_jobs(scene, *names, **more):
         scene.apply(objects.flink_job(name, **more))
     for name in names:
         scene.job_state(name, "ReadyState")
+        scene.wait_condition("BatchJob", name, "BackendAvailable", "True")
 
 
-def finish(scene, *jobs):
+def finish(scene, *jobs, seconds=0):
     """Ends running jobs: the JobManagers' stand-in looks at their annotations all the time."""
     for job in jobs:
         for pod in scene.api.list("Pod", scene.namespace, labels=f"app={job},component=jobmanager"):
             scene.api.patch("Pod", scene.namespace, pod["metadata"]["name"],
-                            {"metadata": {"annotations": {"esi-test/run-seconds": "0"}}})
+                            {"metadata": {"annotations": {"esi-test/run-seconds": str(seconds)}}})
 
 
 def states_seen(scene, job, since):
@@ -48,10 +49,11 @@ def seats_in_order(scene, job):
 def test_flink_jobs_take_the_slots_of_their_places_in_the_queue_run_and_end(scene):
     n0, n1, n2 = scene.nodes(3)
     scene.testbed(slots=2)
-    flink_jobs(scene, "a", "b", seconds=3)
+    flink_jobs(scene, "a", "b", seconds=600)
     begin = scene.api.version()
     scene.queue("plan", ["a", "b", "a", "b"], releaseOnCompletion=True)
     scene.job_state("a", "RunningState")
+    scene.job_state("b", "RunningState")
     deployment = scene.get("FlinkDeployment", "a")
     assert deployment["spec"]["taskManager"]["replicas"] == 2
     for pod in scene.job_pods("a"):
@@ -59,6 +61,7 @@ def test_flink_jobs_take_the_slots_of_their_places_in_the_queue_run_and_end(scen
         assert pod["spec"]["containers"][0]["resources"]["requests"] == {"cpu": "600m", "memory": "1792Mi"}
     driver, = scene.api.list("Pod", scene.namespace, labels="app=a,component=jobmanager")
     assert driver["spec"]["nodeName"] not in (n0, n1, n2)
+    finish(scene, "a", "b", seconds=3)
     scene.scheduling_state("plan", "FinishedState")
     assert scene.seats("a") == {0: n0, 2: n2}
     assert scene.seats("b") == {1: n1, 3: n0}
@@ -104,7 +107,7 @@ def test_spark_and_flink_jobs_share_a_queue(scene):
     scene.queue("plan", ["spark", "flink", "flink", "spark", "last", "last"], releaseOnCompletion=True)
     scene.job_state("flink", "CompletedState")
     scene.job_state("last", "CompletedState")
-    assert scene.status("BatchJob", "spark")["state"] == "RunningState"
+    scene.job_state("spark", "RunningState")
     test_03_queue.finish(scene, "spark")
     scene.scheduling_state("plan", "FinishedState")
     scene.released(jobs=["flink", "spark", "last"])
@@ -195,7 +198,7 @@ def test_a_new_task_manager_takes_the_slot_of_the_one_that_was_lost(scene):
     scene.testbed(slots=2)
     # TaskManagers that take their time to start, so that one is lost before the job runs.
     flink_jobs(scene, "a", seconds=1, taskManager={"podTemplate": {"metadata": {"annotations": {
-        "esi-test/start-seconds": "3"}}}})
+        "esi-test/start-seconds": "6"}}}})
     scene.slot_plan("plan", "strict", [("a", [1, 2])], releaseOnCompletion=True)
     scene.wait("both TaskManagers in their slots", lambda: len(seats_in_order(scene, "a")) == 2)
     lost, = (pod for pod in scene.job_pods("a") if pod["metadata"]["annotations"][objects.PREFIX + "slot"] == "1")
@@ -263,5 +266,5 @@ def test_deleting_the_scheduling_ends_a_running_flink_job_and_brings_the_ghosts_
     scene.delete("Scheduling", "plan")
     scene.released(jobs=["a"])
     assert len(scene.bound_ghosts()) == 2
-    for kind in ("Deployment", "Pod"):
-        assert not [name for name in scene.left(kind) if name.startswith("a")], kind
+    scene.wait("nothing of it to be left", lambda: not [
+        name for kind in ("Deployment", "Pod") for name in scene.left(kind) if name.startswith("a")])

@@ -200,7 +200,7 @@ def test_six_jobs_are_measured_and_placed_to_the_end_though_the_scheduler_is_kil
         for other, text in lines(scene, job).items():
             mean, count = text.split()
             assert count == "(1)"
-            assert -1 <= int(mean) - truth(job, other) <= 4, (job, other, text, said)
+            assert -1 <= int(mean) - truth(job, other) <= 6, (job, other, text, said)
         # Nobody was placed beside one that uses the same.
         neighbour, = scene.status("BatchJob", job)["runs"][-1]["neighbours"]
         beside, = [name.rpartition("/")[2] for name in neighbour["jobs"]]
@@ -214,7 +214,7 @@ def test_stopped_by_sigterm_it_deletes_its_scheduling_and_everything_is_free(sce
     run = Run(program, rest, folder / f"{scene.name}-colocation.log", "-p")
     profile = scene.wait("a round to run", lambda: run.alive() and standing(scene, "-profile-"))
     run.process.terminate()
-    assert run.ended(20) == 143
+    assert run.ended(60) == 143
     assert f"stopped; deleted {profile}" in run.said
     scene.gone("Scheduling", profile)
     scene.released(testbed="pairs", jobs=["a", "b"])

@@ -16,13 +16,14 @@ from operators import Operator
 from recorded_rest import Answer
 from scene import Scene
 
-PATIENCE = 30
+PATIENCE = 60
 STORY = [name for name in recorded_rest.NAMES if name[0] in "bc"]
 INDEPENDENT = [name for name in recorded_rest.NAMES if name not in STORY]
 #: What the recording shows as soon as the operators and the interface's caches have got there.
 AWAITED = {"b00-get-testbed-no-nodes", "b00-get-testbeds-no-nodes", "b01-get-testbeds", "b02-get-testbed",
-           "b03-get-jobs", "b38-get-unknown-job-scheduling", "b39-get-testbed-after", "c02-get-completed",
-           "c03-get-job-completed"}
+           "b03-get-jobs", "b06-get-job-after-put", "b21-get-scheduling", "b24-get-schedulings",
+           "b27-get-scheduling-gone", "b31-get-slots", "b38-get-unknown-job-scheduling",
+           "b39-get-testbed-after", "c02-get-completed", "c03-get-job-completed"}
 
 JSON = ("content-type", "application/json")
 CLOSE = ("connection", "close")

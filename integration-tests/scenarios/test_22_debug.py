@@ -128,7 +128,8 @@ def test_reset_all_jobs_annotates_failed_jobs_of_its_namespace_and_deletes_nothi
     assert note_of(scene, "fine") is None and note_of(scene, "elsewhere", scene.namespace) is None
     scene.wait("bad to be ready", lambda: state_of(scene, "bad") == "ReadyState")
     assert state_of(scene, "elsewhere", scene.namespace) == "FailedState"
-    assert ask(debug + "/reset-all-jobs", allNamespaces="false").json() == []
+    scene.wait("the operator to see no failure", lambda: ask(
+        debug + "/reset-all-jobs", allNamespaces="false").json() == [])
     assert ask(debug + "/reset-all-jobs", allNamespaces="true").json() == ["elsewhere"]
     scene.wait("elsewhere to be ready", lambda: state_of(scene, "elsewhere", scene.namespace) == "ReadyState")
     assert {job["metadata"]["uid"] for job in scene.api.list("BatchJob")} == before

@@ -75,8 +75,7 @@ def test_task_managers_of_a_flink_cluster_take_the_jobs_slots(scene, flink_clust
     scene.testbed(slots=1)
     scene.apply(objects.flink_job("a"))
     scene.job_state("a", "ReadyState")
-    limited = scene.condition("BatchJob", "a", "BackendAvailable")
-    assert (limited["status"], limited["reason"]) == ("True", "Limited")
+    limited = scene.wait_condition("BatchJob", "a", "BackendAvailable", "True", "Limited")
     assert "cannot set scheduling gate, scheduler and priority class" in limited["message"]
     scene.queue("plan", ["a", "a"])
     cluster = begin(scene, "a")
@@ -101,6 +100,7 @@ def test_task_managers_that_no_policy_has_prepared_end_the_run_with_the_reason(s
     scene.nodes(1)
     scene.testbed(slots=1)
     scene.apply(objects.flink_job("a"))
+    scene.wait_condition("BatchJob", "a", "BackendAvailable", "True")
     scene.queue("plan", ["a"])
 
     def unprepared():

@@ -1,8 +1,10 @@
 """The proxy that test_11 stops operators with does what it says."""
+import time
+
 import pytest
 import urllib3
 
-from api import Api
+from api import Api, ApiException
 from breakpoint_proxy import Proxy
 
 
@@ -12,7 +14,16 @@ def through(plane, tmp_path):
     plane.kubectl("create", "clusterrolebinding", "walker", "--clusterrole=edit",
                   "--serviceaccount=default:walker")
     proxy = Proxy(plane.account("default", "walker"), tmp_path, "walker")
-    yield proxy, Api(proxy.kubeconfig)
+    api = Api(proxy.kubeconfig)
+    for _ in range(300):  # the API server goes by a binding a moment after it was made
+        try:
+            api.list("ServiceAccount", "default")
+            break
+        except ApiException as error:
+            if error.status != 403:
+                raise
+            time.sleep(0.1)
+    yield proxy, api
     proxy.close()
     plane.kubectl("delete", "clusterrolebinding", "walker")
     plane.kubectl("delete", "serviceaccount", "walker", "-n", "default")
