@@ -82,38 +82,51 @@ asio::awaitable<void> operator_life::hold_lease() {
     on_lost_();
 }
 
+void operator_life::run_caches() {
+    running_caches_ = std::make_unique<task_group>(on_.executor);
+    for (const auto& cache : caches_) running_caches_->spawn("cache " + cache.name, cache.run());
+}
+
 asio::awaitable<bool> operator_life::run() {
-    // Standbys keep their caches full: a takeover costs no list.
-    for (const auto& cache : caches_) background_.spawn("cache " + cache.name, cache.run());
+    run_caches();
     background_.spawn("events", events_.run());
     if (election_) {
         background_.spawn("election", hold_lease());
     } else {
-        elected_ = true;
+        elected_ = renewed_ = true;
     }
-    const auto sync_deadline = on_.time.now() + sync_limit;
+    auto sync_deadline = on_.time.now() + sync_limit;
     bool full = false;
     while (!stop_asked_) {
-        if (!full && caches_full()) {
+        if (elected_ && !renewed_) {
+            // A standby's watch may be minutes behind, and who acted by that would undo what the
+            // leader before did last: guards hold single objects only. What is listed from now on
+            // shows all that it wrote.
+            co_await running_caches_->stop();
+            run_caches();
+            renewed_ = true;
+            sync_deadline = on_.time.now() + sync_limit;
+        }
+        if (!full && all(&operator_part::cache::synced)) {
             full = true;
             log::info("caches synced", {{"count", caches_.size()}});
             if (on_.on_synced) on_.on_synced();
         }
-        if (full && elected_ && !led_) {
+        if (renewed_ && !led_ && all(&operator_part::cache::current)) {
             led_ = true;
             part_->lead();
         }
-        if (full) {
+        if (full && led_ == elected_) {
             co_await changed_.wait();
             continue;
         }
         if (on_.time.now() >= sync_deadline) {
-            for (const auto& check : checks()) {
-                if (check.passed) continue;
+            for (const auto& cache : caches_) {
+                if (elected_ ? cache.current() : cache.synced()) continue;
                 log::error(
                     "cache not synced within 2 minutes; see the warnings above, and the "
                     "rights (RBAC) of this operator",
-                    {{"cache", check.name}});
+                    {{"cache", cache.name}});
             }
             co_return false;
         }
@@ -129,21 +142,19 @@ void operator_life::ask_to_stop() {
 
 asio::awaitable<void> operator_life::stop() {
     co_await part_->stop(on_.time.now() + stop_patience);
+    if (running_caches_) co_await running_caches_->stop();
     co_await background_.stop();
     if (election_) co_await election_->release(on_.time.now() + release_patience);
 }
 
 std::vector<readiness_check> operator_life::checks() const {
     std::vector<readiness_check> out;
-    for (const auto& cache : caches_) {
-        if (cache.required) out.push_back({cache.name, cache.synced()});
-    }
+    for (const auto& cache : caches_) out.push_back({cache.name, cache.synced()});
     return out;
 }
 
-bool operator_life::caches_full() const {
-    return std::all_of(caches_.begin(), caches_.end(),
-                       [](const auto& cache) { return !cache.required || cache.synced(); });
+bool operator_life::all(std::function<bool()> operator_part::cache::* holds) const {
+    return std::ranges::all_of(caches_, [&](const auto& cache) { return (cache.*holds)(); });
 }
 
 bool operator_life::leading() const { return election_ ? election_->leading() : led_; }

@@ -45,8 +45,8 @@ public:
     /// may write again; whoever is called ends it at once, without an orderly stop.
     operator_life(ground on, const operator_factory& make, std::function<void()> on_lost);
 
-    /// Fills the caches, waits for the lease, leads. Returns true after ask_to_stop(), false when
-    /// the caches did not fill in two minutes.
+    /// Fills the caches, waits for the lease, fills them anew, leads. Returns true after
+    /// ask_to_stop(), false when the caches did not fill in two minutes.
     asio::awaitable<bool> run();
     void ask_to_stop();
     /// Controllers first, while the lease is still held; then the lease, so that a standby takes
@@ -59,14 +59,17 @@ public:
 
 private:
     asio::awaitable<void> hold_lease();
-    bool caches_full() const;
+    void run_caches();
+    bool all(std::function<bool()> operator_part::cache::* holds) const;
     void count_requests(kube::client& api) const;
 
     ground on_;
     std::function<void()> on_lost_;
     notifier changed_;
-    /// Caches, events, the election.
+    /// Events, the election.
     task_group background_;
+    /// Of the caches; another one when this process has become the leader.
+    std::unique_ptr<task_group> running_caches_;
     kube::client api_;
     kube::client open_api_;
     std::optional<kube::client> lease_api_;
@@ -76,6 +79,8 @@ private:
     std::unique_ptr<operator_part> part_;
     std::vector<operator_part::cache> caches_;
     bool elected_ = false;
+    /// What the caches show was there after the lease was taken.
+    bool renewed_ = false;
     bool led_ = false;
     bool stop_asked_ = false;
 };

@@ -65,26 +65,29 @@ struct environment {
 class operator_part {
 public:
     virtual ~operator_part() = default;
-    /// Caches to fill before leading; run() of each is spawned and must have synced before lead().
+    /// Caches to fill. run() of each is spawned at the start, and cancelled and spawned again when
+    /// this process becomes the leader.
     struct cache {
         std::string name;
         std::function<asio::awaitable<void>()> run;
+        /// It was full at some time: readiness waits for this.
         std::function<bool()> synced;
-        /// False: readiness and lead() do not wait for it (kinds that may not be served).
-        bool required = true;
+        /// It shows nothing older than the last run(): lead() waits for this.
+        std::function<bool()> current;
         /// When the last byte of its watch came in, for the metric; may be left out.
         std::function<steady_time()> last_heard = nullptr;
 
         /// The cache of an informer, which must outlive it.
         template <class T>
-        static cache of(std::string name, kube::informer<T>& from, bool required = true) {
+        static cache of(std::string name, kube::informer<T>& from) {
             return {std::move(name), [&from] { return from.run(); },
-                    [&from] { return from.synced(); }, required,
+                    [&from] { return from.synced(); }, [&from] { return from.current(); },
                     [&from] { return from.source().last_heard(); }};
         }
     };
     virtual std::vector<cache> caches() = 0;
-    /// This process leads from now on, caches are full: start controllers. Called at most once.
+    /// This process leads from now on, and its caches show nothing older than its lease: start
+    /// controllers. Called at most once.
     virtual void lead() = 0;
     /// Stop controllers in order. Called once, also when lead() never came.
     virtual asio::awaitable<void> stop(steady_time deadline) = 0;

@@ -37,7 +37,8 @@ public:
     virtual void version(std::string resource_version) = 0;
 };
 
-/// Keeps one kind in step with the API server until cancelled; never returns otherwise.
+/// Keeps one kind in step with the API server until cancelled; never returns otherwise. Run again
+/// it begins anew, with a list of what is there then.
 /// Streaming list first, list and watch as the fallback; resourceVersion ladder, bookmarks, 410 in
 /// both shapes, 429, jittered back-off and idle limits as client-go's reflector has them.
 /// A kind that is not served (404) is asked for again with back-off: `served` turns false.
@@ -70,13 +71,19 @@ public:
 
     store<T>& items() { return store_; }
     const store<T>& items() const { return store_; }
+    /// A list has been complete, ever.
     bool synced() const { return store_.synced(); }
+    /// A list that began after the last run() is complete: nothing older than that call is shown.
+    bool current() const { return current_; }
     bool served() const { return reflector_.served(); }
     const resource_type& type() const { return type_; }
     const reflector& source() const { return reflector_; }
     /// Called when the first list is in.
     void on_synced(std::function<void()> callback) { synced_callback_ = std::move(callback); }
-    asio::awaitable<void> run() { return reflector_.run(); }
+    asio::awaitable<void> run() {
+        current_ = false;
+        return reflector_.run();
+    }
 
 private:
     result<void> upsert(const simdjson::dom::element& object) override {
@@ -106,6 +113,7 @@ private:
     void end_list() override {
         listing_ = false;
         store_.replace(std::exchange(pending_, {}));
+        current_ = true;
         if (synced_callback_) std::exchange(synced_callback_, nullptr)();
     }
     void version(std::string resource_version) override {
@@ -115,6 +123,7 @@ private:
     store<T> store_;
     std::vector<T> pending_;
     bool listing_ = false;
+    bool current_ = false;
     std::function<void()> synced_callback_;
     reflector reflector_;
     const resource_type& type_;

@@ -101,6 +101,28 @@ TEST_F(an_informer, shows_the_list_as_a_whole_when_it_is_complete) {
     EXPECT_EQ(pods.items().version(), "10");
 }
 
+TEST_F(an_informer, run_again_it_lists_what_is_there_then) {
+    send(event("ADDED", "a", "3") + event("ADDED", "b", "4") + end_of_list("10"));
+    EXPECT_TRUE(pods.current());
+    taken_changes();
+    tasks.cancel();
+    run_for(loop, time, 0s);
+    task_group again(loop.get_executor());
+    again.spawn("informer", pods.run());
+    run_for(loop, time, 0s);
+    ASSERT_EQ(wire.streams.size(), 2u);
+    EXPECT_EQ(last_asked().find("resourceVersion="), std::string::npos) << last_asked();
+    EXPECT_TRUE(pods.synced());
+    EXPECT_FALSE(pods.current());
+    send(event("ADDED", "b", "4") + event("ADDED", "c", "12"));
+    EXPECT_EQ(taken_changes(), strings{}) << "what it knew is shown until the list is complete";
+    send(end_of_list("12"));
+    EXPECT_TRUE(pods.current());
+    EXPECT_EQ(taken_changes(), (strings{"-a", "+c"}));
+    again.cancel();
+    run_for(loop, time, 0s);
+}
+
 TEST_F(an_informer, changes_within_the_list_count) {
     send(event("ADDED", "a", "3") + event("ADDED", "b", "4") + event("MODIFIED", "a", "11") +
          event("DELETED", "b", "12") + end_of_list("12"));

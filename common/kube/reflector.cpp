@@ -69,9 +69,12 @@ struct reflector::state {
           // Different in each process and at each start, the same in each run of a simulation.
           random(static_cast<std::uint64_t>(time.wall().time_since_epoch().count()) ^
                  std::hash<std::string_view>{}(type.plural)),
-          climb([this] { return std::generate_canonical<double, 53>(random); }),
+          climb(new_climb()),
           last_heard(time.now()) {}
 
+    watch_ladder new_climb() {
+        return watch_ladder([this] { return std::generate_canonical<double, 53>(random); });
+    }
     asio::awaitable<ladder::event> list(ladder_step step);
     asio::awaitable<ladder::event> watch(ladder_step step);
     asio::awaitable<ladder::event> read(steady_time deadline);
@@ -108,6 +111,8 @@ steady_time reflector::last_heard() const { return state_->last_heard; }
 
 asio::awaitable<void> reflector::run() {
     auto& own = *state_;
+    own.source.reset();
+    own.climb = own.new_climb();
     ladder::event event = ladder::started();
     while (true) {
         auto step = own.climb.resume(event, own.time.now());

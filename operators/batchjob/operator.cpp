@@ -165,11 +165,8 @@ void batchjob_operator::wire() {
 }
 
 std::vector<controller::operator_part::cache> batchjob_operator::caches() {
-    std::vector<cache> out{
-        {"batchjobs", [this] { return jobs_.run(); }, [this] { return jobs_.synced(); }, true},
-        {"testbeds", [this] { return testbeds_.run(); }, [this] { return testbeds_.synced(); },
-         true},
-        {"pods", [this] { return pods_.run(); }, [this] { return pods_.synced(); }, true}};
+    std::vector<cache> out{cache::of("batchjobs", jobs_), cache::of("testbeds", testbeds_),
+                           cache::of("pods", pods_)};
     for (auto& source : sources_) {
         for (auto& one : source->caches()) out.push_back(std::move(one));
     }

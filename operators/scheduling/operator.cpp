@@ -133,13 +133,8 @@ scheduling_operator::scheduling_operator(controller::environment& in, operator_o
 scheduling_operator::~scheduling_operator() = default;
 
 std::vector<controller::operator_part::cache> scheduling_operator::caches() {
-    return {
-        {"schedulings", [this] { return schedulings_.run(); },
-         [this] { return schedulings_.synced(); }},
-        {"testbeds", [this] { return testbeds_.run(); }, [this] { return testbeds_.synced(); }},
-        {"batchjobs", [this] { return jobs_.run(); }, [this] { return jobs_.synced(); }},
-        {"pods", [this] { return pods_.run(); }, [this] { return pods_.synced(); }},
-    };
+    return {cache::of("schedulings", schedulings_), cache::of("testbeds", testbeds_),
+            cache::of("batchjobs", jobs_), cache::of("pods", pods_)};
 }
 
 void scheduling_operator::lead() {

@@ -76,14 +76,11 @@ caches_of_testbeds::caches_of_testbeds(kube::client& api, clock& time,
 
 std::vector<controller::operator_part::cache> caches_of_testbeds::list() {
     std::vector<controller::operator_part::cache> out;
-    auto add = [&](std::string name, auto& informer) {
-        auto* of = &informer;
-        out.push_back({std::move(name), [of] { return of->run(); }, [of] { return of->synced(); }});
-    };
-    for (auto& informer : testbeds_) add("testbeds", *informer);
-    for (auto& informer : jobs_) add("batchjobs", *informer);
-    add("nodes", nodes_);
-    add("pods", pods_);
+    using cache = controller::operator_part::cache;
+    for (auto& informer : testbeds_) out.push_back(cache::of("testbeds", *informer));
+    for (auto& informer : jobs_) out.push_back(cache::of("batchjobs", *informer));
+    out.push_back(cache::of("nodes", nodes_));
+    out.push_back(cache::of("pods", pods_));
     return out;
 }
 

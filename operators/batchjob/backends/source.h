@@ -63,12 +63,18 @@ public:
     }
     std::string version() const override { return objects_.items().version(); }
     std::vector<controller::operator_part::cache> caches() override {
-        return {
-            {std::string("definition of ") + std::string(kind_->resource().plural),
-             [this] { return definitions_.run(); }, [this] { return definitions_.synced(); }, true},
-            {std::string(kind_->resource().plural), [this] { return run_objects(); },
-             // Where the kind is not served there is nothing to wait for.
-             [this] { return objects_.synced() || (definitions_.synced() && !served()); }, true}};
+        using cache = controller::operator_part::cache;
+        const std::string plural(kind_->resource().plural);
+        auto objects = cache::of(plural, objects_);
+        objects.run = [this] { return run_objects(); };
+        // Where the kind is not served there is nothing to wait for.
+        objects.synced = [this] {
+            return objects_.synced() || (definitions_.synced() && !served());
+        };
+        objects.current = [this] {
+            return definitions_.current() && (objects_.current() || !served());
+        };
+        return {cache::of("definition of " + plural, definitions_), std::move(objects)};
     }
     void on_change(std::function<void(const model::object_key&)> application,
                    std::function<void()> definition) override {
