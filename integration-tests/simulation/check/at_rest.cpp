@@ -55,8 +55,6 @@ void rest_rules::judge() {
     for (const auto& [name, record] : all_.jobs) job_tells_the_truth(*record.job);
     taints_are_where_they_belong();
     for (const auto& [name, bed] : all_.testbeds) {
-        // Of a status that somebody wrote over, its layout is what it says; all else is mended.
-        if (out_.was_edited(bed.testbed->metadata.uid + "/status")) continue;
         layout_is_current(bed);
         slots_are_filled(bed);
         testbed_tells_the_truth(bed);
@@ -120,7 +118,7 @@ void rest_rules::jobs_name_who_exists() {
                                    spec.active_scheduling->uid);
             });
         } else {
-            out_.require(!spec.creation_request, "orphan-job", {record.job->metadata.uid}, [&] {
+            out_.require(!spec.creation_request, "orphan-job", {}, [&] {
                 return fmt::format("BatchJob {} has an order (run {}) of nobody", name.text(),
                                    spec.creation_request->run);
             });
@@ -136,12 +134,12 @@ void rest_rules::schedulings_rest_for_a_reason(const model::scheduling& who) {
     const auto* acquired = condition_of(status.conditions, "Acquired");
     const bool waits = !status.waiting_for.empty() ||
                        (state == states::acquire && acquired && acquired->status == "False");
-    out_.require(done || waits, "scheduling-stuck", {who.metadata.uid}, [&] {
+    out_.require(done || waits, "scheduling-stuck", {who.metadata.uid + "/status"}, [&] {
         return fmt::format("Scheduling {} rests in state \"{}\" and waits for nothing",
                            name_of(who.metadata), state);
     });
     out_.require(status.observed_generation == who.metadata.generation || who.metadata.deleting(),
-                 "status-stale", {who.metadata.uid}, [&] {
+                 "status-stale", {who.metadata.uid + "/status"}, [&] {
                      return fmt::format("Scheduling {}: observedGeneration {} of {}",
                                         name_of(who.metadata), status.observed_generation,
                                         who.metadata.generation);
@@ -151,7 +149,7 @@ void rest_rules::schedulings_rest_for_a_reason(const model::scheduling& who) {
             return grid::scheduling_uid_of_hold(grid::hold_of_run(entry.second.pod->run())) ==
                    who.metadata.uid;
         });
-        out_.require(runs, "release-stuck", {who.metadata.uid}, [&] {
+        out_.require(runs, "release-stuck", {who.metadata.uid + "/status"}, [&] {
             return fmt::format(
                 "Scheduling {} still releases ({}) and waits for \"{}\", though no "
                 "pod carries a run of it",
@@ -166,7 +164,7 @@ void rest_rules::schedulings_rest_for_a_reason(const model::scheduling& who) {
     };
     const auto& counts = *status.progress;
     out_.require(counts.done == ended(true) && counts.failed >= ended(false), "status-stale",
-                 {who.metadata.uid}, [&] {
+                 {who.metadata.uid + "/status"}, [&] {
                      return fmt::format(
                          "Scheduling {}: progress says {} done, {} failed of {}; "
                          "its assignments say {} and {}",
@@ -185,12 +183,12 @@ void rest_rules::who_waits_holds_nothing(const model::scheduling& who) {
     for (const auto& [name, record] : all_.testbeds) {
         const auto& bed = *record.testbed;
         out_.require(grid::scheduling_uid_of_hold(bed.hold()) != uid, "waits-and-holds",
-                     {uid, bed.metadata.uid}, [&] { return text(name); });
+                     {}, [&] { return text(name); });
     }
     for (const auto& [name, record] : all_.jobs) {
         const auto& active = record.job->spec.active_scheduling;
         out_.require(!active || active->uid != uid, "waits-and-holds",
-                     {uid, record.job->metadata.uid}, [&] { return text(name); });
+                     {}, [&] { return text(name); });
     }
 }
 
@@ -241,7 +239,7 @@ void rest_rules::reason_is_true(const model::scheduling& who) {
                    other.status.state != states::finished && other.status.state != states::error;
         });
     }
-    out_.require(right, "untrue-reason", {who.metadata.uid}, [&] {
+    out_.require(right, "untrue-reason", {who.metadata.uid + "/status"}, [&] {
         return fmt::format("Scheduling {} waits, reason {} ({}), which is not so (any more)",
                            name_of(who.metadata), reason, acquired->message);
     });
@@ -289,7 +287,7 @@ void rest_rules::assignments_have_ended(const model::scheduling& who) {
         } else {
             const auto& order = job->job->spec.creation_request;
             out_.require(order && order->run == given.run, "order-missing",
-                         {who.metadata.uid, given.job.uid}, [&] {
+                         {who.metadata.uid + "/status"}, [&] {
                              return fmt::format(
                                  "Scheduling {} assigned run {} to {}, which has no "
                                  "order for it",
@@ -297,7 +295,7 @@ void rest_rules::assignments_have_ended(const model::scheduling& who) {
                          });
             continue;
         }
-        out_.require(false, "assignment-not-ended", {who.metadata.uid, given.job.uid}, [&] {
+        out_.require(false, "assignment-not-ended", {who.metadata.uid + "/status"}, [&] {
             return fmt::format(
                 "Scheduling {}: the assignment of {} (run {}) has not ended, though "
                 "the job {}",
@@ -308,7 +306,7 @@ void rest_rules::assignments_have_ended(const model::scheduling& who) {
 
 void rest_rules::no_pod_is_left_over(const pod_record& pod) {
     if (!pod.of_slot() || pod.pod->run().empty()) return;
-    out_.require(counting(pod.pod->run()) != nullptr, "leftover-pod", {pod.pod->metadata.uid}, [&] {
+    out_.require(counting(pod.pod->run()) != nullptr, "leftover-pod", {}, [&] {
         return fmt::format("pod {} ({}) of run {} is still there, though the run is over",
                            pod.name(), pod.pod->phase, pod.pod->run());
     });
@@ -322,7 +320,7 @@ void rest_rules::no_application_is_left_over(const application_record& app) {
     }
     const bool present =
         job && job->job->spec.creation_request && job->job->spec.creation_request->run == app.run;
-    out_.require(present, "leftover-application", {app.metadata.uid}, [&] {
+    out_.require(present, "leftover-application", {}, [&] {
         return fmt::format("{} {} of run {} is still there, though the run was released", app.kind,
                            name_of(app.metadata), app.run);
     });
@@ -342,7 +340,7 @@ void rest_rules::no_pod_waits_for_nothing(const pod_record& pod) {
         }
         auto size = model::to_amounts(bed->testbed->status.layout->resources_per_slot);
         const bool fitting = has_room(*bed, *where) && fits(pod.pod->requests, size);
-        out_.require(!fitting, "gated-for-nothing", {pod.pod->metadata.uid}, [&] {
+        out_.require(!fitting, "gated-for-nothing", {}, [&] {
             return fmt::format(
                 "pod {} is placed in {}, which has its room, and still waits at its "
                 "gate",
@@ -353,9 +351,8 @@ void rest_rules::no_pod_waits_for_nothing(const pod_record& pod) {
 
 void rest_rules::job_tells_the_truth(const model::batchjob& job) {
     const auto& status = job.status;
-    const auto& uid = job.metadata.uid;
     if (job.metadata.deleting()) return;
-    out_.require(status.observed_generation == job.metadata.generation, "status-stale", {uid}, [&] {
+    out_.require(status.observed_generation == job.metadata.generation, "status-stale", {}, [&] {
         return fmt::format("BatchJob {}: observedGeneration {} of {}", name_of(job.metadata),
                            status.observed_generation, job.metadata.generation);
     });
@@ -376,7 +373,7 @@ void rest_rules::job_tells_the_truth(const model::batchjob& job) {
     if (job.spec.active_scheduling && job.spec.creation_request) {
         right = status.state != job_state::ready && status.state != job_state::pending_deletion;
     }
-    out_.require(right, "status-stale", {uid}, [&] {
+    out_.require(right, "status-stale", {}, [&] {
         return fmt::format("BatchJob {} rests in state \"{}\", {} Scheduling and {} order",
                            name_of(job.metadata), status.state,
                            job.spec.active_scheduling ? "with a" : "without a",

@@ -1,5 +1,6 @@
 // Rules for the end: what holds when the faults have ended and nothing moves any more. Looks at the
-// records once.
+// records once. What people edited excuses nothing here: it is mended or told by then. But what a
+// Scheduling's or a BatchJob's status alone remembers is lost with it.
 #pragma once
 
 #include "check/context.h"

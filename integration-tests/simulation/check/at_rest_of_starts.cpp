@@ -28,7 +28,7 @@ bool has_started(const model::scheduling& who, const model::object_key& job) {
 /// Acquired, in the queue, without an order.
 bool rest_rules::may_start(const model::scheduling& who, const model::object_key& name) const {
     const auto* record = all_.job(name);
-    if (!record || has_started(who, name) || out_.was_edited(record->job->metadata.uid))
+    if (!record || has_started(who, name) || out_.was_edited(record->job->metadata.uid + "/status"))
         return false;
     const auto& job = *record->job;
     return job.spec.active_scheduling && job.spec.active_scheduling->uid == who.metadata.uid &&
@@ -60,8 +60,8 @@ std::set<int> rest_rules::free_slots_of(const model::testbed& bed) const {
 void rest_rules::no_start_is_withheld(const model::scheduling& who) {
     const auto* bed = all_.testbed(testbed_of(who));
     if (!bed || who.metadata.deleting() || !who.status.releasing.empty() ||
-        who.status.state != states::confirmation || out_.was_edited(who.metadata.uid) ||
-        out_.was_edited(bed->testbed->metadata.uid) ||
+        who.status.state != states::confirmation ||
+        out_.was_edited(who.metadata.uid + "/status") ||
         grid::scheduling_uid_of_hold(bed->testbed->hold()) != who.metadata.uid) {
         return;
     }
@@ -71,7 +71,7 @@ void rest_rules::no_start_is_withheld(const model::scheduling& who) {
         for (const int slot : each.slot_ids) free.erase(slot);
     }
     const auto require_none = [&](const model::object_key* job, std::string_view wants) {
-        out_.require(job == nullptr, "start-withheld", {who.metadata.uid}, [&] {
+        out_.require(job == nullptr, "start-withheld", {}, [&] {
             return fmt::format(
                 "Scheduling {} does not start {}, though it could: it wants {}, free are {}; it "
                 "waits for \"{}\"",
@@ -87,7 +87,7 @@ void rest_rules::no_start_is_withheld(const model::scheduling& who) {
             const auto* record = all_.job(job);
             // Whose state somebody wrote over may be the next, or not: nothing is known of the
             // rest.
-            if (record && out_.was_edited(record->job->metadata.uid) && !has_started(who, job)) {
+            if (record && out_.was_edited(record->job->metadata.uid + "/status") && !has_started(who, job)) {
                 return;
             }
             if (may_start(who, job)) left.push_back(std::move(job));

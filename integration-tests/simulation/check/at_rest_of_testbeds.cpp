@@ -76,7 +76,7 @@ void rest_rules::layout_is_current(const testbed_record& record) {
     for (const auto& [id, node] : sorted) stands.push_back(fmt::format("{}:{}", id, node));
     const bool size = bed.status.layout->slots_per_node == spec.slots_per_node &&
                       bed.status.layout->resources_per_slot == spec.resources_per_slot;
-    out_.require(wanted == stands && size, "layout-stale", {bed.metadata.uid}, [&] {
+    out_.require(wanted == stands && size, "layout-stale", {}, [&] {
         return fmt::format(
             "Testbed {}: its layout has [{}] with {} slots each, nodes and spec say "
             "[{}] with {}",
@@ -111,7 +111,7 @@ void rest_rules::slots_are_filled(const testbed_record& record) {
         if (auto there = all_.in_place.find(where); there != all_.in_place.end()) {
             for (const auto& uid : there->second) pods.push_back(all_.pods.at(uid).name());
         }
-        out_.require(ghosts.size() + pods.size() <= 1, "slot-shared", {bed.metadata.uid}, [&] {
+        out_.require(ghosts.size() + pods.size() <= 1, "slot-shared", {}, [&] {
             return fmt::format("{} has ghosts [{}] and pods [{}] at the end", where.text(),
                                fmt::join(ghosts, ", "), fmt::join(pods, ", "));
         });
@@ -130,7 +130,7 @@ void rest_rules::slots_are_filled(const testbed_record& record) {
             std::ranges::find(bed.status.slots, slot.position, &model::slot_status::position);
         const auto state = row == bed.status.slots.end() ? std::string() : row->state;
         const bool excused = !has_room(record, where) && state == "ERROR";
-        out_.require(excused, "ghost-missing", {bed.metadata.uid}, [&] {
+        out_.require(excused, "ghost-missing", {}, [&] {
             return fmt::format(
                 "{} (position {}) is empty, the Testbed calls it \"{}\", its room "
                 "{} there",
@@ -147,14 +147,13 @@ void rest_rules::taints_are_where_they_belong() {
             if (wants_taint(*bed.testbed, *record.node)) wanted.insert(bed.testbed->metadata.uid);
         }
         const auto* taint = taint_of(*record.node);
-        const auto& uid = record.node->metadata.uid;
-        out_.require(taint || wanted.empty(), "taint-lost", {uid}, [&] {
+        out_.require(taint || wanted.empty(), "taint-lost", {}, [&] {
             return fmt::format("node {} is in a layout with isolation Taint and has no taint",
                                name);
         });
         if (!taint) continue;
         // Who strips a Testbed of its finalizer has it go without being tidied up.
-        out_.require(wanted.contains(taint->value), "taint-left", {uid, taint->value}, [&] {
+        out_.require(wanted.contains(taint->value), "taint-left", {taint->value}, [&] {
             return fmt::format(
                 "node {} has the taint of {}; layouts with isolation Taint have it: {}", name,
                 taint->value, fmt::join(wanted, ", "));
@@ -165,20 +164,19 @@ void rest_rules::taints_are_where_they_belong() {
 void rest_rules::testbed_tells_the_truth(const testbed_record& record) {
     const auto& bed = *record.testbed;
     const auto& status = bed.status;
-    const auto& uid = bed.metadata.uid;
-    out_.require(status.observed_generation == bed.metadata.generation, "status-stale", {uid}, [&] {
+    out_.require(status.observed_generation == bed.metadata.generation, "status-stale", {}, [&] {
         return fmt::format("Testbed {}: observedGeneration {} of {}", name_of(bed.metadata),
                            status.observed_generation, bed.metadata.generation);
     });
     const auto holder = bed.holder();
     const bool told = holder.name.empty() ? !status.held_by : status.held_by == holder;
-    out_.require(told, "status-stale", {uid}, [&] {
+    out_.require(told, "status-stale", {}, [&] {
         return fmt::format("Testbed {}: heldBy says {}, its labels say {}", name_of(bed.metadata),
                            status.held_by ? status.held_by->text() : "nobody", holder.text());
     });
     if (!status.layout || !status.counts) return;
     const auto slots = grid::slots_of(*status.layout);
-    out_.require(status.counts->total == static_cast<int>(slots.size()), "status-stale", {uid},
+    out_.require(status.counts->total == static_cast<int>(slots.size()), "status-stale", {},
                  [&] {
                      return fmt::format("Testbed {}: counts.total {}, the layout has {} slots",
                                         name_of(bed.metadata), status.counts->total, slots.size());
@@ -215,7 +213,7 @@ void rest_rules::testbed_tells_the_truth(const testbed_record& record) {
         }
         auto row = std::ranges::find(status.slots, slot.position, &model::slot_status::position);
         const auto state = row == status.slots.end() ? std::string("missing") : row->state;
-        out_.require(state == wanted, "status-stale", {uid}, [&] {
+        out_.require(state == wanted, "status-stale", {}, [&] {
             return fmt::format("Testbed {}: slot {} is called {}, it is {}", name_of(bed.metadata),
                                slot.position, state, wanted);
         });

@@ -164,6 +164,21 @@ TEST_F(finished_test, a_job_that_names_nobody_is_seen) {
     EXPECT_THAT(at_end(), ElementsAre("orphan-job"));
 }
 
+TEST_F(finished_test, what_somebody_edited_is_no_excuse_for_a_testbed_at_rest) {
+    world.judge->meddled("edited testbeds default/grid");
+    world.bed["status"]["slots"][1]["state"] = "OCCUPIED";
+    world.put(kinds::testbed, world.bed);
+    world.remove_pod("grid-ghost-1");
+    EXPECT_THAT(at_end(), testing::IsSupersetOf({"ghost-missing", "status-stale"}));
+}
+
+TEST_F(finished_test, a_count_that_somebody_wrote_over_is_not_mended) {
+    world.judge->meddled("edited schedulings default/queue");
+    world.queue["status"]["progress"]["done"] = 0;
+    world.put(kinds::scheduling, world.queue);
+    EXPECT_THAT(at_end(), testing::IsEmpty());
+}
+
 TEST_F(finished_test, a_layout_may_wait_for_the_release) {
     world.store.erase(kinds::node, "", "node-1");
     world.bed["status"]["slots"][1]["state"] = "ERROR";
