@@ -100,7 +100,7 @@ void pass::hold_back(milliseconds time) {
 // The scheduling operator (or a person) has taken the order away, or never gave one.
 void pass::unassigned() {
     const auto* there = app();
-    if (!there && needs_proof_of_absence()) {
+    if (!ours(there) && needs_proof_of_absence()) {
         out_.next = read_application{};
         out_.act_first = true;
         return;
@@ -155,6 +155,16 @@ bool pass::needs_proof_of_absence() const {
     // there was no generation for which anything could have been made.
     const bool spoken = status_.application.has_value() || !status_.slot_ids.empty();
     return spoken || job_.metadata.generation - status_.observed_generation > 1;
+}
+
+/// Whether the run may have been begun as another kind, in a generation that no status has spoken
+/// about: the names of two kinds do not collide, so its create would be no answer.
+bool pass::kind_may_have_changed() const {
+    if (!seen_.kind) return false;
+    if (job_.status.type != status_.type) return true;
+    // Acquisition and order are two changes, an edit to the other kind and back two more.
+    const auto unseen = job_.metadata.generation - status_.observed_generation;
+    return unseen > (job_.status.slot_ids.empty() ? 2 : 1);
 }
 
 void pass::clear_assignment() {
@@ -258,7 +268,8 @@ void pass::assigned(const model::creation_request& order) {
     const bool stood = status_.application && status_.application->run == order.run &&
                        !status_.application->uid.empty();
     if (!there || (!ours(there) && !seen_.live.application_read)) {
-        if (!there && !stood) return launch(order);
+        const bool proven = seen_.live.application_read || !kind_may_have_changed();
+        if (!there && !stood && proven) return launch(order);
         if (!seen_.live.application_read) {
             out_.next = read_application{};
             out_.act_first = true;
@@ -358,11 +369,7 @@ const application* pass::app() const {
     return seen_.live.application_read ? seen_.live.application.get() : seen_.application.get();
 }
 
-bool pass::ours(const application* app) const {
-    if (!app) return false;
-    const auto* owner = app->metadata.controller_owner();
-    return owner && owner->uid == job_.metadata.uid;
-}
+bool pass::ours(const application* app) const { return app && app->owned_by(job_.metadata); }
 
 std::vector<pod_pointer> pass::pods_of(std::string_view run, pod_role role) const {
     std::vector<pod_pointer> out;

@@ -25,7 +25,7 @@
 
 namespace esi::batchjob {
 
-/// Read the application of the job's name live.
+/// Read the application of the job's name live; where it is not the job's, those of other kinds.
 struct read_application {};
 /// Read these pods live.
 struct read_pods {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "batchjob/runs.h"
 #include "batchjob/testing.h"
 
@@ -500,6 +502,49 @@ TEST(release_race, an_application_made_but_never_recorded_is_read_before_the_gen
     EXPECT_EQ(w.job->status.observed_generation, 4);
     EXPECT_THAT(w.take_log(), ElementsAre("read application", "status PendingDeletion",
                                           "delete application app-sched-uid.77.1"));
+}
+
+TEST(release_race, an_application_of_another_kind_is_looked_for_where_the_kind_may_have_changed) {
+    const auto spark_to_flink = [](world& w) {
+        w.job->spec.flink_spec = std::exchange(w.job->spec.spark_spec, std::nullopt);
+        ++w.job->metadata.generation;
+    };
+    const auto there_and_back = [](world& w) { w.job->metadata.generation += 2; };
+    const auto nothing = [](world&) {};
+    const std::tuple<const char*, std::function<void(world&)>, bool> rows[] = {
+        {"changed", spark_to_flink, true},
+        {"changed and changed back", there_and_back, true},
+        {"acquired and ordered only", nothing, false},
+    };
+    for (const auto& [name, edit, asked] : rows) {
+        world w;
+        w.ready();
+        acquire(*w.job);
+        order(*w.job, {0});
+        edit(w);
+        // The create went through, its status did not; the cache is behind.
+        w.app = make_app("");
+        w.cache_blind = true;
+        w.take_log();
+        w.step(10);
+        EXPECT_THAT(w.take_log(), ElementsAre(asked ? "read application" : "create application",
+                                              "status SubmittedState"))
+            << name;
+    }
+}
+
+TEST(release_race, an_application_of_somebody_else_in_the_cache_is_no_proof) {
+    world w;
+    w.queued();
+    order(*w.job, {0});
+    w.app = make_app("", "x", "other-uid");
+    auto seen = w.look();
+    release(*w.job);
+    seen.job = w.job;
+    // It has gone since, and ours was made; the cache is behind.
+    const auto wanted = decide(seen, at(20));
+    EXPECT_TRUE(wanted.act_first);
+    EXPECT_TRUE(std::holds_alternative<read_application>(wanted.next));
 }
 
 TEST(release_race, a_late_application_of_a_paused_leader_is_deleted_in_ready_state) {

@@ -71,10 +71,13 @@ private:
     void enqueue_all();
     application_source* source_of(const model::batchjob& job) const;
     view observe(std::shared_ptr<const model::batchjob> job) const;
+    void observe_as(view& seen, const application_source& source) const;
     bool pods_coming(const view& seen, const model::batchjob& job) const;
 
     asio::awaitable<result<controller::outcome>> reconcile(model::object_key key);
     asio::awaitable<result<void>> act(view& seen, action what);
+    asio::awaitable<result<std::shared_ptr<const application>>> read_as(const backend& kind,
+                                                                        model::object_key key);
     asio::awaitable<result<void>> act_read_application(view& seen);
     asio::awaitable<result<void>> act_read_pods(view& seen, read_pods what);
     asio::awaitable<result<void>> act_check(view& seen, check_spec what);
@@ -230,6 +233,11 @@ application_source* batchjob_operator::source_of(const model::batchjob& job) con
         const auto named = [&](const backend& kind) { return kind.resource().kind == begun->kind; };
         if (auto* found = by(named)) return found;
     }
+    // What was begun and not recorded yet.
+    for (const auto& source : sources_) {
+        const auto made = source->find(job.metadata.key());
+        if (made && made->owned_by(job.metadata)) return source.get();
+    }
     return by([&](const backend& kind) { return kind.type() == type_of(job.spec); });
 }
 
@@ -251,20 +259,19 @@ bool batchjob_operator::pods_coming(const view& seen, const model::batchjob& job
     return newest && now - *newest < newest_pod_moment && now - *oldest < oldest_pod_moment;
 }
 
-view batchjob_operator::observe(std::shared_ptr<const model::batchjob> job) const {
-    view seen;
-    const auto key = job->metadata.key();
-    if (const auto* source = source_of(*job)) {
-        seen.kind = &source->kind();
-        seen.served = source->served();
-        seen.application = source->find(key);
-        for (const auto& pod : pods_.items().by_index("job", key.text())) {
-            if (seen.kind->role_of(*pod, key.name) == pod_role::none) continue;
-            seen.pods.push_back(pod);
-            if (const auto at = ungated_since_.find(pod->metadata.uid);
-                at != ungated_since_.end()) {
-                seen.ungated_since.insert(*at);
-            }
+/// The application and the pods of the view become those of this kind.
+void batchjob_operator::observe_as(view& seen, const application_source& source) const {
+    const auto key = seen.job->metadata.key();
+    seen.kind = &source.kind();
+    seen.served = source.served();
+    seen.application = source.find(key);
+    seen.pods.clear();
+    seen.neighbours.clear();
+    for (const auto& pod : pods_.items().by_index("job", key.text())) {
+        if (seen.kind->role_of(*pod, key.name) == pod_role::none) continue;
+        seen.pods.push_back(pod);
+        if (const auto at = ungated_since_.find(pod->metadata.uid); at != ungated_since_.end()) {
+            seen.ungated_since.insert(*at);
         }
     }
     std::set<std::string> nodes;
@@ -278,6 +285,13 @@ view batchjob_operator::observe(std::shared_ptr<const model::batchjob> job) cons
             if (in_slot && job_of(*pod) != key) seen.neighbours.push_back(pod);
         }
     }
+}
+
+view batchjob_operator::observe(std::shared_ptr<const model::batchjob> job) const {
+    view seen;
+    seen.job = job;
+    const auto key = job->metadata.key();
+    if (const auto* source = source_of(*job)) observe_as(seen, *source);
     if (const auto& order = job->spec.creation_request) {
         seen.testbed = testbeds_.items().find(testbed_of(*job, *order));
     }
@@ -291,7 +305,6 @@ view batchjob_operator::observe(std::shared_ptr<const model::batchjob> job) cons
     seen.just_acquired =
         acquired != acquired_.end() && env_.time.now() - acquired->second < acquired_moment;
     seen.pods_coming = pods_coming(seen, *job);
-    seen.job = std::move(job);
     return seen;
 }
 
@@ -370,17 +383,31 @@ asio::awaitable<result<void>> batchjob_operator::act(view& seen, action what) {
     return act_delete_pods(seen, std::move(std::get<delete_pods>(what)));
 }
 
+/// The application of that kind as the API server has it; null for none.
+asio::awaitable<result<std::shared_ptr<const application>>> batchjob_operator::read_as(
+    const backend& kind, model::object_key key) {
+    auto answer = co_await env_.api.get(kind.resource(), key.namespace_, key.name);
+    if (!answer && answer.error().code == errc::not_found) co_return nullptr;
+    if (!answer) co_return std::unexpected(answer.error());
+    auto found = kind.read(*answer);
+    if (!found) co_return std::unexpected(found.error());
+    co_return std::make_shared<const application>(std::move(*found));
+}
+
 asio::awaitable<result<void>> batchjob_operator::act_read_application(view& seen) {
     const auto& job = seen.job->metadata;
-    auto answer = co_await env_.api.get(seen.kind->resource(), job.namespace_, job.name);
-    seen.live.application.reset();
-    if (!answer && answer.error().code != errc::not_found) {
-        co_return std::unexpected(answer.error());
-    }
-    if (answer) {
-        auto found = seen.kind->read(*answer);
-        if (!found) co_return std::unexpected(found.error());
-        seen.live.application = std::make_shared<const application>(std::move(*found));
+    auto found = co_await read_as(*seen.kind, job.key());
+    if (!found) co_return std::unexpected(found.error());
+    seen.live.application = std::move(*found);
+    // The spec may have become one of another kind since ours was made.
+    for (const auto& source : sources_) {
+        if (seen.live.application && seen.live.application->owned_by(job)) break;
+        if (&source->kind() == seen.kind || !source->served()) continue;
+        auto other = co_await read_as(source->kind(), job.key());
+        if (!other) co_return std::unexpected(other.error());
+        if (!*other || !(*other)->owned_by(job)) continue;
+        observe_as(seen, *source);
+        seen.live.application = std::move(*other);
     }
     seen.live.application_read = true;
     co_return result<void>();

@@ -24,6 +24,7 @@ private:
     void clear_assignment();
     void take_reset();
     bool needs_proof_of_absence() const;
+    bool kind_may_have_changed() const;
     bool about_to_start() const;
     void remove_leftovers(std::string_view keep_run, bool application_stays);
     bool coordinator_may_stay(const model::pod& pod);

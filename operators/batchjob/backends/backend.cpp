@@ -10,6 +10,11 @@ namespace esi::batchjob {
 
 std::string_view application::run() const { return metadata.annotation(model::names::run); }
 
+bool application::owned_by(const model::object_meta& job) const {
+    const auto* owner = metadata.controller_owner();
+    return owner && owner->uid == job.uid;
+}
+
 std::string backend::definition() const {
     return fmt::format("{}.{}", resource().plural, resource().group);
 }

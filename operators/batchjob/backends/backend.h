@@ -45,6 +45,7 @@ struct application {
     std::optional<model::timestamp> ended;
 
     std::string_view run() const;
+    bool owned_by(const model::object_meta& job) const;
     bool final() const { return phase == phase::succeeded || phase == phase::failed; }
 };
 
