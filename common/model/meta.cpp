@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
+#include "model/text.h"
+
 namespace esi::model {
 
 namespace {
-
-constexpr std::size_t message_limit = 4096;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -104,14 +104,6 @@ std::string show(wall_time value, bool with_micros) {
     return text + "Z";
 }
 
-/// At most `limit` bytes, never cutting a UTF-8 sequence.
-std::string cut(std::string_view text, std::size_t limit) {
-    if (text.size() <= limit) return std::string(text);
-    auto end = limit;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-    return std::string(text.substr(0, end));
-}
-
 std::string_view value_of(const string_map& map, std::string_view key) {
     const auto found = map.find(key);
     return found == map.end() ? std::string_view() : std::string_view(found->second);
@@ -185,7 +177,7 @@ void set_condition(std::vector<condition>& list, std::string_view type, std::str
     // The API server refuses a condition without reason; the write of a status must not fail for
     // it.
     found->reason = reason.empty() ? std::string_view("Unspecified") : reason;
-    found->message = cut(message, message_limit);
+    found->message = cut(message);
 }
 
 const condition* find_condition(const std::vector<condition>& list, std::string_view type) {

@@ -278,6 +278,7 @@ void pass::assigned(const model::creation_request& order) {
     }
     if (stood && !ours(there)) {
         refer(nullptr);
+        if (finish_as_told(order.run, nullptr)) return;
         return fail("ApplicationDeleted",
                     fmt::format("{} {} was deleted while the job ran", seen_.kind->resource().kind,
                                 job_.metadata.name));
@@ -301,7 +302,8 @@ void pass::assigned(const model::creation_request& order) {
         remove_leftovers({}, false);
         return;
     }
-    if (there->metadata.deleting()) {
+    // Who deletes what has ended takes nothing away: it has told its result.
+    if (there->metadata.deleting() && !there->final()) {
         refer(there);
         return fail("ApplicationDeleted",
                     fmt::format("{} {} was deleted while the job ran", seen_.kind->resource().kind,

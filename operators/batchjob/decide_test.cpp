@@ -224,6 +224,49 @@ TEST(life, a_result_waits_a_moment_for_the_driver_pod_that_tells_the_end) {
     EXPECT_EQ(w.job->status.scheduled_events[0].stop, stamp(41));
 }
 
+TEST(life, a_result_that_was_told_is_not_lost_with_its_application) {
+    const auto completed = [](application& app) { app = make_app("COMPLETED"); };
+    const auto failed = [](application& app) {
+        app = make_app("FAILED");
+        app.message = "driver failed with exit code 1";
+    };
+    const std::tuple<void (*)(application&), const char*, const char*, const char*> rows[] = {
+        {completed, "CompletedState", "Completed", ""},
+        {failed, "FailedState", "ApplicationFailed", "driver failed with exit code 1"},
+    };
+    for (const auto& [end, state, reason, message] : rows) {
+        // Its time to live ends while the result waits for the driver pod.
+        world gone;
+        gone.running();
+        end(*gone.app);
+        gone.app->ended = stamp(41);
+        gone.step(41);
+        EXPECT_EQ(gone.job->status.state, "RunningState") << reason;
+        gone.app.reset();
+        gone.step(42);
+        // It ends and goes between two looks.
+        world between;
+        between.running();
+        end(*between.app);
+        between.app->ended = stamp(41);
+        between.told = std::exchange(between.app, std::nullopt);
+        between.step(42);
+        // Somebody deletes it, and its operator keeps it for a while.
+        world going;
+        going.running();
+        end(*going.app);
+        going.app->ended = stamp(41);
+        going.app->metadata.deletion_timestamp = stamp(50);
+        going.step(60);
+        for (const auto* w : {&gone, &between, &going}) {
+            EXPECT_EQ(w->job->status.state, state) << reason;
+            EXPECT_EQ(w->job->status.runs.back().reason, reason);
+            EXPECT_EQ(w->job->status.runs.back().message, message);
+            EXPECT_EQ(w->job->status.runs.back().stopped, stamp(41)) << reason;
+        }
+    }
+}
+
 TEST(life, a_run_too_short_to_be_seen_running_has_a_complete_event) {
     world w;
     w.submitted();

@@ -98,6 +98,8 @@ private:
     std::map<model::object_key, check_memory> checks_;
     std::map<std::string, wall_time, std::less<>> ungated_since_;
     std::map<std::string, model::object_key, std::less<>> asked_to_go_;
+    /// By job: the application that ended last, as it was shown; it may go before it is looked at.
+    std::map<model::object_key, std::shared_ptr<const application>> told_;
     /// When it was seen that a job was acquired, and that a pod came that waits at its gate.
     std::map<model::object_key, steady_time> acquired_;
     std::map<std::string, steady_time, std::less<>> came_;
@@ -138,6 +140,7 @@ void batchjob_operator::wire() {
         const auto key = (what.after ? what.after : what.before)->metadata.key();
         if (!what.after) {
             checks_.erase(key);
+            told_.erase(key);
             gate_.forget(key);
         }
         const bool held = what.after && what.after->spec.active_scheduling;
@@ -157,6 +160,11 @@ void batchjob_operator::wire() {
                          [from] { return from->version(); });
         source->on_change(
             [this, from](const model::object_key& key) {
+                const auto job = jobs_.items().find(key);
+                auto made = from->find(key);
+                if (job && made && made->owned_by(job->metadata) && made->final()) {
+                    told_[key] = std::move(made);
+                }
                 std::erase_if(asked_to_go_, [&](const auto& asked) {
                     const auto there = from->find(key);
                     return asked.second == key && (!there || there->metadata.uid != asked.first);
@@ -301,6 +309,7 @@ view batchjob_operator::observe(std::shared_ptr<const model::batchjob> job) cons
         seen.check = at->second.answer;
         seen.check_due = env_.time.now() >= at->second.due;
     }
+    if (const auto at = told_.find(key); at != told_.end()) seen.told = at->second;
     const auto acquired = acquired_.find(key);
     seen.just_acquired =
         acquired != acquired_.end() && env_.time.now() - acquired->second < acquired_moment;

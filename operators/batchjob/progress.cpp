@@ -8,6 +8,7 @@
 #include "batchjob/runs.h"
 #include "grid/grid.h"
 #include "model/names.h"
+#include "model/text.h"
 
 namespace esi::batchjob {
 
@@ -15,6 +16,9 @@ namespace state = model::job_state;
 namespace names = model::names;
 
 namespace {
+
+constexpr std::string_view reason_completed = "Completed";
+constexpr std::string_view reason_failed = "ApplicationFailed";
 
 /// The pod that sees the result may be shown to us a moment after the application that tells it.
 constexpr seconds last_pod_patience{2};
@@ -198,8 +202,8 @@ bool pass::begin_attempt(const model::creation_request& order, const application
 }
 
 /// From the application and the pods: what we saw, and when, comes last.
-model::timestamp pass::end_of(const model::creation_request& order, const application& app) const {
-    const auto coordinator = newest(pods_of(order.run, pod_role::coordinator));
+model::timestamp pass::end_of(std::string_view run, const application& app) const {
+    const auto coordinator = newest(pods_of(run, pod_role::coordinator));
     const bool tells = coordinator && coordinator->finished_at;
     // Where pods stand on, the end of one is not the job's.
     if (tells && !seen_.kind->pods_stand()) return *coordinator->finished_at;
@@ -212,18 +216,48 @@ bool pass::finish_when_final(const model::creation_request& order, const applica
     const auto coordinator = newest(pods_of(order.run, pod_role::coordinator));
     if (coordinator && coordinator->live() && !coordinator->metadata.deleting() && app.ended &&
         !seen_.kind->pods_stand() && now_ < app.ended->value + last_pod_patience) {
+        // Until then it may go: by a short time to live, or by somebody's hand.
+        auto& line = *line_of(status_, order.run);
+        line.reason = app.phase == phase::succeeded ? reason_completed : reason_failed;
+        line.message = model::cut(app.message);
+        line.stopped = app.ended;
         look_again(app.ended->value + last_pod_patience - now_);
         return true;
     }
-    const auto stopped = end_of(order, app);
+    finish(order.run, app);
+    return true;
+}
+
+/// Ends the run with the result that its application tells, or has told before it went. False where
+/// it never told one.
+bool pass::finish_as_told(std::string_view run, const application* there) {
+    for (const auto* app : {there, seen_.told.get()}) {
+        if (!app || app->run() != run || !app->final()) continue;
+        finish(run, *app);
+        return true;
+    }
+    const auto* line = line_of(status_, run);
+    if (!line || (line->reason != reason_completed && line->reason != reason_failed)) return false;
+    application last;
+    last.phase = line->reason == reason_completed ? phase::succeeded : phase::failed;
+    last.message = line->message;
+    last.attempt = 1;
+    last.ended = line->stopped;
+    finish(run, last);
+    return true;
+}
+
+void pass::finish(std::string_view run, const application& app) {
+    const auto coordinator = newest(pods_of(run, pod_role::coordinator));
+    const auto stopped = end_of(run, app);
     if (app.phase == phase::succeeded) {
-        auto& line = *line_of(status_, order.run);
+        auto& line = *line_of(status_, run);
         // So short that no pod in a slot was seen to start: this is the closest there is.
         if (!line.started) line.started = app.started;
         if (!line.started && coordinator) line.started = coordinator->started_at;
-        end(outcome_succeeded, "Completed", "", stopped);
+        end(outcome_succeeded, std::string(reason_completed), "", stopped);
         status_.state = state::completed;
-        return true;
+        return;
     }
     std::string message = app.message;
     if (message.empty() && coordinator) {
@@ -236,10 +270,9 @@ bool pass::finish_when_final(const model::creation_request& order, const applica
         end(outcome_failed, "SubmissionFailed", std::move(message), stopped);
         status_.state = state::failed_submission;
     } else {
-        end(outcome_failed, "ApplicationFailed", std::move(message), stopped);
+        end(outcome_failed, std::string(reason_failed), std::move(message), stopped);
         status_.state = state::failed;
     }
-    return true;
 }
 
 /// Whom no scheduler looks at, and what the scheduler says of those that it cannot place.

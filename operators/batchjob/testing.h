@@ -142,6 +142,8 @@ struct world {
     bool supported = true;
     std::optional<check_answer> check = check_answer{true, false, {}};
     std::optional<error> create_error;
+    /// What the watch showed of an application before it went.
+    std::optional<application> told;
     /// What the cache does not show yet.
     bool cache_blind = false;
     /// The cached Testbed carries the hold of the order's run.
@@ -170,6 +172,7 @@ struct world {
             seen.testbed = std::make_shared<const model::testbed>(std::move(held));
         }
         if (app && !cache_blind) seen.application = std::make_shared<application>(*app);
+        if (told) seen.told = std::make_shared<application>(*told);
         seen.pods = pods;
         seen.neighbours = neighbours;
         seen.check = check;

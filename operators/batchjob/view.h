@@ -49,6 +49,8 @@ struct view {
     std::shared_ptr<const model::testbed> testbed;
     /// The application of the job's name as the cache has it, whoever owns it.
     std::shared_ptr<const batchjob::application> application;
+    /// The job's that ended last, as it was shown last; it may have gone since.
+    std::shared_ptr<const batchjob::application> told;
     /// Pods made for this job (label job, and of the application's name), of whatever run.
     std::vector<pod_pointer> pods;
     /// Bound job pods of other jobs.

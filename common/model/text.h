@@ -1,0 +1,16 @@
+// Texts for people in the status of an object: the API bounds them, and a status with one that is
+// too long is refused as a whole. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace esi::model {
+
+/// Bytes of the longest text that ESI writes.
+inline constexpr std::size_t longest_text = 4096;
+
+/// At most `limit` bytes, never cutting a UTF-8 sequence.
+std::string cut(std::string_view text, std::size_t limit = longest_text);
+
+}  // namespace esi::model
