@@ -107,11 +107,11 @@ void pass::unassigned() {
     }
     if (!ours(there)) there = nullptr;
 
-    if (open_line(status_)) {
+    const auto* open = open_line(status_);
+    if (open && !finish_as_told(std::string(open->run), there)) {
         // A Scheduling takes both away in one patch; who leaves one of them standing is a person.
         const auto& active = job_.spec.active_scheduling;
-        const auto holder =
-            grid::scheduling_uid_of_hold(grid::hold_of_run(status_.runs.back().run));
+        const auto holder = grid::scheduling_uid_of_hold(grid::hold_of_run(open->run));
         const bool named = active && active->uid == holder;
         const bool by_hand = job_.spec.creation_request || named;
         const auto* text = named     ? "spec.creationRequest was taken away while the job ran"

@@ -12,6 +12,8 @@
 namespace esi::batchjob {
 namespace {
 
+using namespace std::string_view_literals;
+
 using testing::acquire;
 using testing::at;
 using ::testing::ElementsAre;
@@ -476,6 +478,29 @@ TEST(release_in_each_state, a_result_stays_true_of_the_newest_generation) {
     // kubectl wait --for=condition=Succeeded compares these two.
     for (const auto& each : w.job->status.conditions) {
         EXPECT_EQ(each.observed_generation, w.job->metadata.generation) << each.type;
+    }
+}
+
+TEST(release_in_each_state, the_result_of_a_run_that_had_ended_is_told) {
+    const std::tuple<const char*, const char*, const char*, const char*> rows[] = {
+        {"COMPLETED", "PendingDeletion", "Succeeded", "True Completed"},
+        {"FAILED", "FailedState", "Failed", "False ApplicationFailed"},
+        {"RUNNING", "PendingDeletion", "Released", "False Released"},
+    };
+    for (const auto& [word, state, outcome, succeeded] : rows) {
+        // Nobody looked between the end and the release.
+        world w;
+        w.running();
+        w.app = make_app(word);
+        w.app->ended = stamp(27);
+        release(*w.job);
+        w.take_log();
+        w.step(75);
+        EXPECT_EQ(w.job->status.state, state);
+        EXPECT_EQ(w.job->status.runs.back().outcome, outcome);
+        EXPECT_EQ(w.condition("Succeeded"), succeeded);
+        EXPECT_EQ(w.job->status.scheduled_events.back().successful, outcome == "Succeeded"sv);
+        EXPECT_THAT(w.take_log(), ::testing::Contains("delete application app-sched-uid.77.1"));
     }
 }
 
