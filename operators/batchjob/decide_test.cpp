@@ -352,6 +352,24 @@ TEST(life, each_attempt_of_an_application_is_a_line_under_one_run) {
     EXPECT_EQ(status.runs.size(), 2u);
 }
 
+TEST(life, pods_of_the_attempt_before_stand_for_none_of_the_next) {
+    world w;
+    w.running();
+    w.app = make_app("SUBMITTED");
+    w.app->attempt = 2;
+    w.app->attempt_since = stamp(25);
+    w.step(25);
+    const auto& status = w.job->status;
+    EXPECT_EQ(status.state, "SubmittedState") << "both of its executors are bound";
+    ASSERT_TRUE(w.again_in);
+    w.step(84);
+    EXPECT_EQ(status.state, "SubmittedState");
+    w.step(85);
+    EXPECT_EQ(status.state, "FailedState");
+    EXPECT_EQ(status.reason, "SubmitTimeout");
+    EXPECT_THAT(status.problems, ElementsAre(HasSubstr("0 of 2 pods exist 60 s after")));
+}
+
 // Release.
 
 TEST(release_in_each_state, leads_to_ready_when_application_and_pods_are_gone) {

@@ -43,7 +43,8 @@ private:
     bool finish_when_final(const model::creation_request& order, const application& app);
     bool finish_as_told(std::string_view run, const application* there);
     void finish(std::string_view run, const application& app);
-    void watch_deadlines(const model::creation_request& order, std::size_t bound);
+    void watch_deadlines(const model::creation_request& order, std::size_t placed,
+                         std::size_t bound);
     void watch_schedulers(const model::creation_request& order, std::size_t bound);
     model::timestamp end_of(std::string_view run, const application& app) const;
     void fail(std::string reason, std::string message);

@@ -101,19 +101,22 @@ void pass::progress(const model::creation_request& order, const application& app
         if (!seen_.live.living_pods.empty()) look_again(seconds(2));
     }
 
-    std::vector<pod_pointer> bound_pods;
-    for (const auto& entry : status_.placements) {
-        const auto at = std::ranges::find_if(
-            workers, [&](const pod_pointer& pod) { return pod->metadata.uid == entry.pod_uid; });
-        if (at != workers.end() && (*at)->bound()) bound_pods.push_back(*at);
-    }
     auto& line = *line_of(status_, order.run);
     if (again) {
-        // Pods of the attempt before do not tell when this one began.
+        // Pods of the attempt before tell nothing of this one.
         std::erase_if(workers, [&](const pod_pointer& pod) {
             return line.submitted && pod->metadata.creation_timestamp &&
                    *pod->metadata.creation_timestamp < *line.submitted;
         });
+    }
+    std::vector<pod_pointer> bound_pods;
+    auto placed_pods = status_.placements.size();
+    for (const auto& entry : status_.placements) {
+        const auto at = std::ranges::find_if(
+            workers, [&](const pod_pointer& pod) { return pod->metadata.uid == entry.pod_uid; });
+        if (at != workers.end() && (*at)->bound()) bound_pods.push_back(*at);
+        // It keeps the place of the one that is to come.
+        if (again && at == workers.end()) --placed_pods;
     }
     take_time(
         line.started, workers, [](const model::pod& pod) { return pod.started_at; }, std::less<>());
@@ -164,7 +167,7 @@ void pass::progress(const model::creation_request& order, const application& app
             fmt::format("{} {}: {}", seen_.kind->resource().kind, app.metadata.name, app.message));
     }
     watch_schedulers(order, bound_pods.size());
-    watch_deadlines(order, bound_pods.size());
+    watch_deadlines(order, placed_pods, bound_pods.size());
 }
 
 /// The first look at the application of a run.
@@ -326,7 +329,8 @@ void pass::watch_schedulers(const model::creation_request& order, std::size_t bo
     }
 }
 
-void pass::watch_deadlines(const model::creation_request& order, std::size_t bound) {
+void pass::watch_deadlines(const model::creation_request& order, std::size_t placed,
+                           std::size_t bound) {
     if (status_.state != state::submitted) return;
     const auto& line = *line_of(status_, order.run);
     const auto submitted = line.submitted.value_or(stamp()).value;
@@ -337,11 +341,11 @@ void pass::watch_deadlines(const model::creation_request& order, std::size_t bou
     const auto schedule_limit = order.schedule_timeout_seconds > 0
                                     ? seconds(order.schedule_timeout_seconds)
                                     : default_schedule_timeout;
-    if (status_.placements.size() < wanted) {
+    if (placed < wanted) {
         const auto deadline = submitted + submit_limit;
         if (now_ < deadline) return look_again(deadline - now_);
-        std::string message = fmt::format("{} of {} pods exist {} s after the submission",
-                                          status_.placements.size(), wanted, submit_limit.count());
+        std::string message = fmt::format("{} of {} pods exist {} s after the submission", placed,
+                                          wanted, submit_limit.count());
         for (const auto& text : problems_) message += "; " + text;
         return fail("SubmitTimeout", std::move(message));
     }
