@@ -680,6 +680,31 @@ TEST(restart, after_the_create_and_before_its_status) {
     EXPECT_EQ(w.job->status.runs[0].submitted, stamp(10));
 }
 
+TEST(restart, an_application_vouches_for_the_spec_that_it_was_made_from_only) {
+    for (const bool edited : {false, true}) {
+        world w;
+        w.ready();
+        acquire(*w.job);
+        order(*w.job, {0});
+        const auto made_from = hash_of(w.job->spec);
+        w.app = make_app("");
+        w.app->metadata.annotations["esi.tu-berlin.de/spec-hash"] = made_from;
+        if (edited) w.job->spec.spark_spec->text = R"({"type":"Cobol"})";
+        w.step(12);
+        EXPECT_EQ(w.job->status.state, "SubmittedState");
+        EXPECT_EQ(w.job->status.spec_hash, made_from);
+        release(*w.job);
+        w.app.reset();
+        w.check.reset();
+        w.take_log();
+        w.step(20);
+        EXPECT_EQ(w.take_log(),
+                  edited ? (std::vector<std::string>{"read application", "status ReadyState",
+                                                     "check spec", "status ReadyState"})
+                         : (std::vector<std::string>{"read application", "status ReadyState"}));
+    }
+}
+
 TEST(restart, after_the_result_and_before_the_left_overs_are_removed) {
     world w;
     w.completed();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "batchjob/backends/marks.h"
 #include "batchjob/pass.h"
 #include "batchjob/runs.h"
 #include "grid/grid.h"
@@ -58,6 +59,8 @@ void pass::launch(const model::creation_request& order) {
     if (!made) {
         return fail_submission(order, std::move(made.error().reason), std::move(made.error().text));
     }
+
+    made->object["metadata"]["annotations"][std::string(spec_hash)] = hash_of(job_.spec);
 
     const auto& refused = seen_.live.create_error;
     if (!refused) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "batchjob/backends/marks.h"
 #include "batchjob/pass.h"
 #include "batchjob/place.h"
 #include "batchjob/runs.h"
@@ -180,8 +181,10 @@ void pass::begin(const model::creation_request& order, const application& app) {
     status_.placements.clear();
     status_.state = state::submitted;
     set("Succeeded", "False", "RunUnderWay", "");
-    // The API server has accepted the real one.
-    status_.spec_hash = hash_of(job_.spec);
+    // The API server has accepted the real one: of this spec, unless it was edited since.
+    const auto hash = hash_of(job_.spec);
+    if (app.metadata.annotation(spec_hash) != hash) return;
+    status_.spec_hash = hash;
     const auto* accepted = model::find_condition(status_.conditions, "Accepted");
     if (!accepted || accepted->status != "True") {
         set("Accepted", "True", "Accepted", "the API server accepts the application");

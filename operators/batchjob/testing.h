@@ -225,7 +225,11 @@ struct world {
                 seen.live.create_error = create_error;
                 return;
             }
-            if (!app) app = make_app("", job->spec.creation_request->run);
+            if (!app) {
+                app = make_app("", job->spec.creation_request->run);
+                app->metadata.annotations =
+                    created["metadata"]["annotations"].get<model::string_map>();
+            }
             seen.live.application = std::make_shared<application>(*app);
             seen.live.application_read = true;
         } else if (const auto* gone = std::get_if<delete_application>(&what)) {

@@ -10,6 +10,9 @@
 
 namespace esi::batchjob {
 
+/// On an application: hash_of the spec that it was made from.
+inline constexpr std::string_view spec_hash = "esi.tu-berlin.de/spec-hash";
+
 /// Of every pod of the job.
 json job_labels(const build_request& request);
 json run_annotations(const build_request& request);
