@@ -9,6 +9,7 @@
 #include "batchjob/runs.h"
 #include "grid/grid.h"
 #include "model/names.h"
+#include "model/text.h"
 
 namespace esi::batchjob {
 
@@ -362,6 +363,7 @@ void pass::describe() {
     for (auto& text : problems_) texts.push_back(std::move(text));
     std::vector<std::string> unique;
     for (auto& text : texts) {
+        text = model::cut(text);
         if (!contains(unique, text)) unique.push_back(std::move(text));
     }
     status_.problems = std::move(unique);

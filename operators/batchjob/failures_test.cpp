@@ -45,6 +45,25 @@ TEST(failure, of_the_submission_for_good) {
     EXPECT_THAT(w.job->status.problems, ElementsAre(HasSubstr("no such class")));
 }
 
+TEST(failure, words_too_long_for_a_status_are_cut_between_two_letters) {
+    std::string words;
+    for (int i = 0; i < 20000; ++i) words += "\u20ac";
+    world w;
+    w.submitted();
+    w.app = make_app("SUBMISSION_FAILED");
+    w.app->attempt = 0;
+    w.app->message = words;
+    w.step(20);
+    ASSERT_EQ(w.job->status.problems.size(), 1u);
+    EXPECT_LE(w.job->status.problems[0].size(), 4096u);
+    EXPECT_TRUE(w.job->status.problems[0].ends_with("\u20ac"));
+    w.app = make_app("FAILED");
+    w.app->message = words;
+    w.step(21);
+    EXPECT_EQ(w.job->status.runs.back().message, words.substr(0, 4095));
+    EXPECT_LE(w.job->status.problems[0].size(), 4096u);
+}
+
 TEST(failure, submission_failed_once_is_not_the_end) {
     world w;
     w.submitted();

@@ -9,6 +9,7 @@
 #include "batchjob/contains.h"
 #include "grid/grid.h"
 #include "model/names.h"
+#include "model/text.h"
 
 namespace esi::batchjob {
 
@@ -83,7 +84,7 @@ void end_line(model::batchjob_status& status, const ending& how) {
     auto& line = status.runs.back();
     line.outcome = how.outcome;
     line.reason = how.reason;
-    line.message = how.message.substr(0, 4096);
+    line.message = model::cut(how.message);
     line.stopped = how.stopped;
     // The pods' clocks are the nodes': a run never lasts less than nothing.
     if (line.started && *line.stopped < *line.started) line.stopped = line.started;
