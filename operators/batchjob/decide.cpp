@@ -264,6 +264,8 @@ void pass::assigned(const model::creation_request& order) {
     status_.slots = testbed_of(job_, order);
     status_.slot_ids = order.slot_ids;
     status_.replication = static_cast<int>(order.slot_ids.size());
+    // Asked for before there was a failure: none that comes later is forgotten for it.
+    status_.observed_reset = job_.metadata.annotation(names::reset);
 
     const auto* there = app();
     const bool stood = status_.application && status_.application->run == order.run &&

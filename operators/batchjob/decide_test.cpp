@@ -481,6 +481,22 @@ TEST(release_in_each_state, a_reset_while_still_assigned_counts_at_the_release) 
     EXPECT_EQ(w.job->status.state, "ReadyState");
 }
 
+TEST(release_in_each_state, a_reset_from_before_the_failure_does_not_count) {
+    world w;
+    w.running();
+    w.job->metadata.annotations["esi.tu-berlin.de/reset"] = "1";
+    w.step(20);
+    EXPECT_EQ(w.job->status.state, "RunningState");
+    EXPECT_EQ(w.job->status.observed_reset, "1");
+    w.app = make_app("FAILED");
+    w.step(31);
+    release(*w.job);
+    w.app.reset();
+    w.pods.clear();
+    w.step(51);
+    EXPECT_EQ(w.job->status.state, "FailedState");
+}
+
 TEST(release_in_each_state, a_result_stays_true_of_the_newest_generation) {
     world w;
     w.running();
