@@ -235,6 +235,22 @@ asio::awaitable<result<bool>> actor::write_status(testbed_pointer testbed,
     co_return true;
 }
 
+asio::awaitable<result<bool>> actor::taint_is_left(testbed_pointer testbed) {
+    // All nodes: one may have lost its label or left the layout since.
+    auto text = co_await api_.list(types::node, "", kube::list_options());
+    if (!text) co_return std::unexpected(text.error());
+    auto nodes = model::decode_list<model::node>(*text, "Node");
+    if (!nodes) co_return std::unexpected(nodes.error());
+    const auto& meta = testbed->metadata;
+    bool left = false;
+    for (const auto& node : *nodes) {
+        if (!has_taint_of(node, meta.uid)) continue;
+        left = true;
+        gate_.wrote(meta.key(), "Node", node.metadata.resource_version);
+    }
+    co_return left;
+}
+
 asio::awaitable<result<void>> actor::set_finalizer(testbed_pointer testbed, bool present) {
     const auto& meta = testbed->metadata;
     json list = json::array();

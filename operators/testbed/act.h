@@ -53,6 +53,9 @@ public:
     asio::awaitable<result<bool>> write_status(testbed_pointer testbed,
                                                model::testbed_status wanted);
     asio::awaitable<result<void>> set_finalizer(testbed_pointer testbed, bool present);
+    /// A node carries the testbed's taint, read live: the answer to the write that set it may have
+    /// been lost, so that nobody waited for it. The next look waits until the cache shows it.
+    asio::awaitable<result<bool>> taint_is_left(testbed_pointer testbed);
     asio::awaitable<void> stop();
 
 private:

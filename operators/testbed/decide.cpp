@@ -189,7 +189,12 @@ plan decide(const view& seen, const hints& known, steady_time now, wall_time wal
     if (testbed.metadata.deleting() && !held) {
         if (!finalizer) return out;
         for (auto& change : taint_changes(seen, stands, false)) out.actions.push_back(change);
-        if (out.actions.empty()) out.actions.push_back(change_finalizer{false});
+        // A node's heir replaces our taint by its own.
+        const bool tainted =
+            std::any_of(seen.nodes.begin(), seen.nodes.end(), [&](const auto& each) {
+                return each.second.node && has_taint_of(*each.second.node, testbed.metadata.uid);
+            });
+        if (out.actions.empty() && !tainted) out.actions.push_back(change_finalizer{false});
         return out;
     }
     if (!finalizer && !testbed.metadata.deleting()) {

@@ -694,20 +694,31 @@ TEST(decide, a_commit_made_without_a_ghost_is_taken_back_too) {
     EXPECT_EQ(at.actions(), lines{"withdraw exec-1"});
 }
 
-TEST(decide, a_taint_is_handed_over_in_one_write) {
+TEST(decide, an_heir_replaces_the_taint_by_itself_and_is_waited_for) {
     world at{{"node-a"}};
     at.testbed.spec.isolation = "Taint";
     at.testbed.metadata.deletion_timestamp.emplace();
     at.nodes["node-a"].taints = {{"esi.tu-berlin.de/testbed", "tb-uid", "NoSchedule"}};
-    for (int born : {30, 20}) {
-        auto other = world::make_testbed("other", fmt::format("uid-{}", born), born);
-        other.spec.isolation = "Taint";
-        other.status.layout = at.testbed.status.layout;
-        at.others.push_back(other);
-    }
-    EXPECT_EQ(at.actions(), lines{"node-a taint uid-20"});
-    at.others.clear();
-    EXPECT_EQ(at.actions(), lines{"node-a untaint"});
+    auto other = world::make_testbed("other", "other-uid", 20);
+    other.spec.isolation = "Taint";
+    other.status.layout = at.testbed.status.layout;
+    at.others = {other};
+    EXPECT_EQ(at.actions(), lines{}) << "a taint of the heir is the heir's own write";
+
+    world heir{{"node-a"}};
+    heir.testbed = other;
+    heir.nodes = at.nodes;
+    heir.others = {at.testbed};
+    EXPECT_EQ(heir.actions()[0], "node-a taint other-uid") << "though it is the younger";
+
+    at.nodes["node-a"].taints[0].value = "other-uid";
+    EXPECT_EQ(at.actions(), lines{"remove finalizer"});
+    at.nodes["node-a"].taints[0].value = "tb-uid";
+    at.others[0].metadata.deletion_timestamp.emplace();
+    EXPECT_EQ(at.actions(), lines{"node-a untaint"}) << "nobody takes over";
+    at.others[0].metadata.deletion_timestamp.reset();
+    at.nodes["node-a"].metadata.deletion_timestamp.emplace();
+    EXPECT_EQ(at.actions(), lines{"node-a untaint"}) << "nobody taints a node that goes";
 }
 
 TEST(decide, pods_that_run_beside_tainted_slots_are_reported) {

@@ -24,17 +24,20 @@ bool wants_taint(const model::testbed& testbed, const model::node& node) {
     });
 }
 
-/// Who takes over on a node that we give up; empty: nobody.
-std::string heir_of(const model::node& node, const view& seen) {
-    testbed_pointer heir;
-    for (const auto& other : seen.others) {
-        if (!wants_taint(*other, node)) continue;
-        if (!heir || model::older(other->metadata, heir->metadata)) heir = other;
-    }
-    return heir ? heir->metadata.uid : std::string{};
+/// Another Testbed takes the node over when we give it up: ours no longer shields it.
+bool has_heir(const model::node& node, const view& seen) {
+    return !node.metadata.deleting() &&
+           std::any_of(seen.others.begin(), seen.others.end(),
+                       [&](const auto& other) { return wants_taint(*other, node); });
 }
 
 }  // namespace
+
+bool has_taint_of(const model::node& node, std::string_view uid) {
+    return std::any_of(node.taints.begin(), node.taints.end(), [&](const auto& taint) {
+        return is_esi_taint(taint) && taint.value == uid;
+    });
+}
 
 bool is_shielded(const model::node& node, const view& seen) {
     for (const auto& taint : node.taints) {
@@ -66,11 +69,7 @@ std::vector<taint_change> taint_changes(const view& seen, const model::testbed_l
             }
             continue;
         }
-        for (const auto& present : node.node->taints) {
-            if (is_esi_taint(present) && present.value == uid) {
-                out.push_back({name, heir_of(*node.node, seen)});
-            }
-        }
+        if (has_taint_of(*node.node, uid) && !has_heir(*node.node, seen)) out.push_back({name, ""});
     }
     return out;
 }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "testbed/view.h"
@@ -16,15 +17,19 @@ namespace esi::testbed {
 /// effect is there once per node.)
 bool is_shielded(const model::node& node, const view& seen);
 
+/// The node carries the taint of the Testbed with this uid.
+bool has_taint_of(const model::node& node, std::string_view uid);
+
 struct taint_change {
     std::string node;
-    /// Value to set (ours, or that of the Testbed that takes over from us); empty: remove ours.
+    /// Ours, to be set; empty: remove ours.
     std::string value;
 };
 
 /// Which nodes' taints must change. Sets on the nodes of `layout` while isolation is Taint and
-/// `wanted`; gives ours up on all other nodes: to the oldest of the others that want theirs there
-/// in one write, so that the node is never open in between, else it is removed.
+/// `wanted`; removes ours from all other nodes. But where another Testbed wants its own, ours stays
+/// until that one has put its own in the place of ours, so that the node is never open in between.
+/// Nobody sets a taint for another: who is about to go would not know of it.
 std::vector<taint_change> taint_changes(const view& seen, const model::testbed_layout& layout,
                                         bool wanted);
 

@@ -173,6 +173,11 @@ asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::
 
     for (const auto& what : decided.actions) {
         if (auto* finalizer = std::get_if<change_finalizer>(&what)) {
+            if (!finalizer->present) {
+                auto left = co_await actor_.taint_is_left(testbed);
+                if (!left) co_return std::unexpected(left.error());
+                if (*left) co_return controller::outcome::again_in(own_writes_pause);
+            }
             auto done = co_await actor_.set_finalizer(testbed, finalizer->present);
             // Gone: another leader, or the cache is behind our own last write.
             if (!done && done.error().code != errc::not_found) {
