@@ -195,6 +195,13 @@ asio::awaitable<void> actor::make_ghost(std::shared_ptr<pass> at, grid::slot pla
                              : result<model::pod>(std::unexpected(found.error()));
             if (pod && !is_own_ghost(*pod, testbed)) {
                 at->known->ghost_failed(name, time_.now(), "a pod of others has this name");
+                // A ghost without its labels is seen nowhere before it is bound. No controller of
+                // others: the name is a hash of our uid.
+                const auto* owner = pod->metadata.controller_owner();
+                if (!owner || owner->uid == testbed.metadata.uid) {
+                    co_await remove_pod(at, std::make_shared<const model::pod>(*pod),
+                                        kube::preconditions(pod->metadata.uid), 0);
+                }
             } else if (pod) {
                 // Made by a leader before this one: no second try before the cache shows it.
                 gate_.wrote(testbed.metadata.key(), "Pod", pod->metadata.resource_version);

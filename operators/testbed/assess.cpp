@@ -274,16 +274,7 @@ assessment assess(const view& seen, const model::testbed_layout& layout, const h
             }
         }
     }
-    std::set<std::string_view> damaged;
-    const auto look_for_damage = [&](const pod_pointer& pod) {
-        if (!is_damaged_ghost(*pod, testbed)) return;
-        if (damaged.insert(pod->metadata.uid).second) out.misfits.push_back(pod);
-    };
-    for (const auto& pod : seen.pods) look_for_damage(pod);
-    // One without the testbed's label is only seen on its node.
-    for (const auto& [name, node] : seen.nodes) {
-        for (const auto& pod : node.pods) look_for_damage(pod);
-    }
+    for (auto& pod : damaged_ghosts(seen)) out.misfits.push_back(std::move(pod));
     for (auto& in : grid::look(layout, stand)) out.slots.emplace_back().in = std::move(in);
 
     std::map<model::object_key, pod_pointer> by_key;

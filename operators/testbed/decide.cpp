@@ -12,6 +12,9 @@ namespace names = model::names;
 
 namespace {
 
+constexpr const char* damage_words =
+    "its labels, its annotations or its owner were taken away by hand";
+
 void look_again(plan& out, steady_time::duration wait) {
     wait = std::max<steady_time::duration>(wait, milliseconds(10));
     if (!out.again || wait < *out.again) out.again = wait;
@@ -226,9 +229,8 @@ plan decide(const view& seen, const hints& known, steady_time now, wall_time wal
         // A ghost that comes out in another size each time (a webhook changes it) is not made anew
         // without end.
         const bool again = known.ghosts.contains(ghost->metadata.name);
-        const std::string why = is_own_ghost(*ghost, testbed)
-                                    ? "it is not in the layout"
-                                    : "its labels or its owner were taken away by hand";
+        const std::string why =
+            is_own_ghost(*ghost, testbed) ? "it is not in the layout" : damage_words;
         out.actions.push_back(remove_ghost{ghost, why, again});
     }
     for (const auto& pod : all.withdrawn) out.actions.push_back(withdraw{pod});

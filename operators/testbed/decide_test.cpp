@@ -199,7 +199,7 @@ TEST(decide, ghosts_that_are_not_in_the_layout_go) {
                                         "create 0 node-a/0", "create 1 node-a/1"}));
 }
 
-TEST(decide, a_ghost_whose_labels_or_owner_were_taken_away_goes) {
+TEST(decide, a_ghost_whose_labels_annotations_or_owner_were_taken_away_goes) {
     const auto whole = [] {
         world at{{"node-a"}};
         at.all_ghosts();
@@ -210,6 +210,25 @@ TEST(decide, a_ghost_whose_labels_or_owner_were_taken_away_goes) {
         [](model::pod& pod) { pod.metadata.owner_references.clear(); },
         [](model::pod& pod) { pod.metadata.labels.erase(std::string(names::ghost)); },
         [](model::pod& pod) { pod.metadata.labels.clear(); },
+        [](model::pod& pod) {
+            pod.metadata.annotations.clear();
+            pod.metadata.owner_references.clear();
+        },
+        [](model::pod& pod) {
+            pod.metadata.annotations.clear();
+            pod.metadata.labels.clear();
+        },
+        [](model::pod& pod) {
+            pod.metadata.annotations.clear();
+            pod.metadata.labels.clear();
+            pod.metadata.owner_references.clear();
+        },
+        [](model::pod& pod) {
+            pod.metadata.annotations.clear();
+            pod.metadata.owner_references.clear();
+            pod.node_name.clear();
+            pod.nominated_node_name = "node-a";
+        },
     };
     for (std::size_t i = 0; i < damages.size(); ++i) {
         auto at = whole();
@@ -221,7 +240,22 @@ TEST(decide, a_ghost_whose_labels_or_owner_were_taken_away_goes) {
         at.pods[0].metadata.name = grid::ghost_name("tb", "other-uid", "node-a", 0);
         EXPECT_THAT(at.actions(), testing::Not(testing::Contains(testing::HasSubstr("remove"))))
             << i;
+        at = whole();
+        damages[i](at.pods[0]);
+        at.pods[0].metadata.owner_references = {
+            {"apps/v1", "ReplicaSet", "others", "others-uid", true}};
+        EXPECT_THAT(at.actions(), testing::Not(testing::Contains(testing::HasSubstr("remove"))))
+            << i;
     }
+}
+
+TEST(decide, a_damaged_ghost_that_an_earlier_layout_has_left_goes) {
+    world at{{"node-a"}};
+    at.all_ghosts();
+    auto& left = at.ghost("node-a", 7);
+    left.metadata.annotations.clear();
+    left.metadata.owner_references.clear();
+    EXPECT_EQ(at.actions(), lines{"remove ghost-node-a-7"});
 }
 
 TEST(decide, labels_of_a_holder_without_a_hold_hold_nothing) {

@@ -20,11 +20,31 @@ bool is_damaged_ghost(const model::pod& pod, const model::testbed& testbed) {
     }
     const auto* owner = pod.metadata.controller_owner();
     if (owner && owner->uid != of.uid) return false;
-    const bool whole = is_own_ghost(pod, testbed) && testbed_key_of(pod) == of.key().text();
-    const auto index = grid::slot_index_of_ghost(pod);
-    if (whole || !index) return false;
-    const std::string node(pod.metadata.annotation(model::names::node));
-    return name == grid::ghost_name(of.name, of.uid, node, *index);
+    if (is_own_ghost(pod, testbed) && testbed_key_of(pod) == of.key().text()) return false;
+    // The layout it was made for may be over: any index will do.
+    for (const std::string_view node :
+         {std::string_view(pod.node_name), std::string_view(pod.nominated_node_name),
+          pod.metadata.annotation(model::names::node)}) {
+        if (node.empty()) continue;
+        for (int index = 0; index < model::most_slots_per_node; ++index) {
+            if (name == grid::ghost_name(of.name, of.uid, node, index)) return true;
+        }
+    }
+    return false;
+}
+
+std::vector<pod_pointer> damaged_ghosts(const view& seen) {
+    std::vector<pod_pointer> out;
+    std::set<std::string_view> found;
+    const auto look_at = [&](const pod_pointer& pod) {
+        if (!is_damaged_ghost(*pod, *seen.testbed)) return;
+        if (found.insert(pod->metadata.uid).second) out.push_back(pod);
+    };
+    for (const auto& pod : seen.pods) look_at(pod);
+    for (const auto& [name, node] : seen.nodes) {
+        for (const auto& pod : node.pods) look_at(pod);
+    }
+    return out;
 }
 
 model::object_key testbed_of(const model::batchjob& job) {

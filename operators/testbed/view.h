@@ -46,9 +46,13 @@ bool is_held(const model::testbed& testbed);
 /// A pod that this Testbed itself made to fill a slot: label and controller reference agree.
 bool is_own_ghost(const model::pod& pod, const model::testbed& testbed);
 
-/// A pod that was a ghost of this Testbed until somebody took its labels or its owner away: it still
-/// has the name, which holds the Testbed's uid. It would keep slot and name for ever.
+/// A pod that was a ghost of this Testbed until somebody took its labels, its annotations or its
+/// owner away: it still has the name, a hash of the Testbed's uid and of the node that it is on, is
+/// nominated to or was made for. It would keep slot and name for ever.
 bool is_damaged_ghost(const model::pod& pod, const model::testbed& testbed);
+
+/// All of these that are seen, those without the testbed's labels on their nodes.
+std::vector<pod_pointer> damaged_ghosts(const view& seen);
 
 /// The Testbed that a job's order means, in the job's own namespace where the order names none; an
 /// empty name without an order.
