@@ -192,6 +192,11 @@ plan decide(const view& seen, const hints& known, steady_time now, wall_time wal
     if (testbed.metadata.deleting() && !held) {
         if (!finalizer) return out;
         for (auto& change : taint_changes(seen, stands, false)) out.actions.push_back(change);
+        // The garbage collector takes the others.
+        for (auto& ghost : damaged_ghosts(seen)) {
+            if (ghost->metadata.deleting()) continue;
+            out.actions.push_back(remove_ghost{std::move(ghost), damage_words});
+        }
         // A node's heir replaces our taint by its own.
         const bool tainted =
             std::any_of(seen.nodes.begin(), seen.nodes.end(), [&](const auto& each) {

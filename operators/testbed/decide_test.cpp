@@ -363,6 +363,17 @@ TEST(decide, deletion_waits_for_the_release_and_then_cleans_up) {
     EXPECT_EQ(at.actions(), lines{});
 }
 
+TEST(decide, deletion_takes_the_ghosts_along_that_nobody_else_would) {
+    world at{{"node-a"}};
+    at.all_ghosts();
+    at.testbed.metadata.deletion_timestamp.emplace();
+    EXPECT_EQ(at.actions(), lines{"remove finalizer"});
+    at.pods[0].metadata.owner_references.clear();
+    EXPECT_EQ(at.actions(), lines{"remove ghost-node-a-0"});
+    at.pods[0].metadata.deletion_timestamp.emplace();
+    EXPECT_EQ(at.actions(), lines{"remove finalizer"}) << "whatever keeps it is not ours";
+}
+
 TEST(decide, a_wrong_spec_is_an_error_of_the_testbed) {
     world at;
     at.all_ghosts();
