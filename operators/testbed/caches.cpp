@@ -5,6 +5,7 @@
 #include "kube/resource.h"
 #include "model/json.h"
 #include "model/names.h"
+#include "testbed/layout.h"
 
 namespace esi::testbed {
 
@@ -25,6 +26,11 @@ std::vector<std::unique_ptr<kube::informer<T>>> make_informers(
     if (namespaces.empty()) add("");
     for (const auto& ns : namespaces) add(ns);
     return out;
+}
+
+/// A label of a node whose value is a number, as an index files it. "01" is 1.
+std::string numbered(std::string_view label, std::int64_t id) {
+    return std::string(label) + "=" + std::to_string(id);
 }
 
 std::string job_testbed(const model::batchjob& job) {
@@ -58,6 +64,13 @@ caches_of_testbeds::caches_of_testbeds(kube::client& api, clock& time,
       jobs_(make_informers<model::batchjob>(api, time, types::batchjob, namespaces)),
       nodes_(api, time, types::node),
       pods_(api, time, types::pod) {
+    nodes_.items().add_index("number", [](const model::node& node) {
+        std::vector<std::string> out;
+        for (const auto& [label, value] : node.metadata.labels) {
+            if (auto id = parse_node_id(value)) out.push_back(numbered(label, *id));
+        }
+        return out;
+    });
     pods_.items().add_index("node", [](const model::pod& pod) {
         return pod.bound() ? std::vector<std::string>{pod.node_name} : std::vector<std::string>{};
     });
@@ -86,6 +99,13 @@ std::vector<controller::operator_part::cache> caches_of_testbeds::list() {
 
 void caches_of_testbeds::concern_all() {
     for (const auto& testbed : testbeds()) enqueue_(testbed->metadata.key());
+}
+
+bool caches_of_testbeds::is_labelled(const model::node& node) const {
+    const auto all = testbeds();
+    return std::any_of(all.begin(), all.end(), [&](const auto& testbed) {
+        return node.metadata.labels.contains(testbed->spec.node_label);
+    });
 }
 
 void caches_of_testbeds::concern_node(const model::node& node) {
@@ -119,8 +139,17 @@ void caches_of_testbeds::on_change(std::function<void(const model::object_key&)>
     }
     nodes_.items().on_change([this](const kube::change<model::node>& what) {
         if (what.before && what.after && same_for_slots(*what.before, *what.after)) return;
-        if (what.before) concern_node(*what.before);
-        if (what.after) concern_node(*what.after);
+        // A number that is there twice or no longer decides what an elder needs on another node.
+        const bool same_labels = what.before && what.after &&
+                                 what.before->metadata.labels == what.after->metadata.labels;
+        for (const auto& side : {what.before, what.after}) {
+            if (!side) continue;
+            if (same_labels || !is_labelled(*side)) {
+                concern_node(*side);
+            } else {
+                concern_all();
+            }
+        }
     });
     pods_.items().on_change([this](const kube::change<model::pod>& what) {
         for (const auto& side : {what.before, what.after}) {
@@ -201,6 +230,9 @@ view caches_of_testbeds::observe(testbed_pointer testbed) const {
             out.nodes.try_emplace(member.name);
         }
     }
+    for (auto& other : testbeds()) {
+        if (other->metadata.uid != testbed->metadata.uid) out.others.push_back(std::move(other));
+    }
     for (const auto& [node_key, node] : nodes_.items().all()) {
         bool concerns = members.contains(node_key.name) ||
                         node->metadata.labels.contains(testbed->spec.node_label);
@@ -211,15 +243,20 @@ view caches_of_testbeds::observe(testbed_pointer testbed) const {
         auto& entry = out.nodes[node_key.name];
         entry.node = node;
         entry.pods = pods_.items().by_index("node", node_key.name);
+        for (const auto& other : out.others) {
+            auto label = node->metadata.labels.find(other->spec.node_label);
+            if (label == node->metadata.labels.end()) continue;
+            const auto id = parse_node_id(label->second);
+            if (id && nodes_.items().by_index("number", numbered(label->first, *id)).size() > 1) {
+                entry.doubled.insert(label->first);
+            }
+        }
     }
     out.pods = pods_.items().by_index("testbed", key);
     for (const auto& informer : jobs_) {
         for (auto& job : informer->items().by_index("testbed", key)) {
             out.jobs.push_back(std::move(job));
         }
-    }
-    for (auto& other : testbeds()) {
-        if (other->metadata.uid != testbed->metadata.uid) out.others.push_back(std::move(other));
     }
     out.testbed = std::move(testbed);
     return out;

@@ -36,6 +36,8 @@ public:
     std::vector<node_view> with_pods(std::vector<model::node> nodes) const;
 
 private:
+    /// It carries the label of a Testbed.
+    bool is_labelled(const model::node& node) const;
     void concern_node(const model::node& node);
     void concern_all();
 

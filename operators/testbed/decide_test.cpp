@@ -108,6 +108,45 @@ TEST(decide, the_older_testbed_has_the_right_of_way) {
         << "the younger's ghosts are ignored";
 }
 
+TEST(decide, an_older_testbed_that_has_no_slots_on_a_node_is_in_nobodys_way) {
+    struct row {
+        const char* what;
+        void (*change)(world&);
+        lines expected;
+    };
+    const lines all{"create 0 node-a/0", "create 1 node-b/0", "create 2 node-a/1",
+                    "create 3 node-b/1"};
+    const lines one_each{"create 0 node-a/0", "create 1 node-b/0"};
+    const std::vector<row> rows{
+        {"numbers of its own", [](world&) {}, one_each},
+        {"a number that is there twice",
+         [](world& at) { at.nodes["node-b"].metadata.labels["old/slots"] = "0"; }, all},
+        {"no number",
+         [](world& at) { at.nodes["node-b"].metadata.labels["old/slots"] = "b"; },
+         {"create 0 node-a/0", "create 1 node-b/0", "create 3 node-b/1"}},
+        {"a spec that has no slots", [](world& at) { at.others[0].spec.slots_per_node = 0; }, all},
+        {"a spec without a size",
+         [](world& at) { at.others[0].spec.resources_per_slot.erase("memory"); }, all},
+        {"it goes", [](world& at) { at.others[0].metadata.deletion_timestamp.emplace(); }, all},
+        {"a wrong spec, but a layout that stands",
+         [](world& at) {
+             at.others[0].status.layout = at.testbed.status.layout;
+             at.others[0].spec.slots_per_node = 0;
+         },
+         one_each},
+    };
+    for (const auto& row : rows) {
+        // Room for three slots on each node.
+        world at{{"node-a", "node-b"}};
+        at.others = {world::make_testbed("old", "old-uid", 5)};
+        at.others[0].spec.node_label = "old/slots";
+        at.nodes["node-a"].metadata.labels["old/slots"] = "0";
+        at.nodes["node-b"].metadata.labels["old/slots"] = "1";
+        row.change(at);
+        EXPECT_EQ(at.actions(), row.expected) << row.what;
+    }
+}
+
 TEST(decide, standing_ghosts_are_never_deleted_for_room) {
     world at{{"node-a"}};
     at.all_ghosts();

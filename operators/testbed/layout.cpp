@@ -30,24 +30,29 @@ std::optional<std::int64_t> parse_node_id(std::string_view text) {
     return value;
 }
 
-wanted_layout want_layout(const view& seen) {
-    wanted_layout out;
-    const auto& spec = seen.testbed->spec;
+std::vector<std::string> problems_of(const model::testbed_spec& spec) {
+    std::vector<std::string> out;
     if (spec.slots_per_node < 1 || spec.slots_per_node > 110) {
-        out.spec_problems.push_back(
-            fmt::format("slotsPerNode is {}; it must be 1 to 110", spec.slots_per_node));
+        out.push_back(fmt::format("slotsPerNode is {}; it must be 1 to 110", spec.slots_per_node));
     }
-    if (spec.node_label.empty()) out.spec_problems.push_back("nodeLabel is empty");
+    if (spec.node_label.empty()) out.push_back("nodeLabel is empty");
     for (auto needed : {"cpu", "memory"}) {
         if (!spec.resources_per_slot.contains(needed)) {
-            out.spec_problems.push_back(fmt::format("resourcesPerSlot has no {}", needed));
+            out.push_back(fmt::format("resourcesPerSlot has no {}", needed));
         }
     }
     for (const auto& [name, amount] : spec.resources_per_slot) {
         if (amount.milli > 0) continue;
-        out.spec_problems.push_back(
+        out.push_back(
             fmt::format("resourcesPerSlot {} is {}; it must be above 0", name, amount.text));
     }
+    return out;
+}
+
+wanted_layout want_layout(const view& seen) {
+    wanted_layout out;
+    const auto& spec = seen.testbed->spec;
+    out.spec_problems = problems_of(spec);
     if (!out.spec_problems.empty()) return out;
 
     out.layout.slots_per_node = spec.slots_per_node;

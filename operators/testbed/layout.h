@@ -26,6 +26,9 @@ struct wanted_layout {
 
 wanted_layout want_layout(const view& seen);
 
+/// What is wrong with a spec itself: it has no slots.
+std::vector<std::string> problems_of(const model::testbed_spec& spec);
+
 /// The id in a node's label; nothing when it is not an integer from 0 to 2147483647.
 std::optional<std::int64_t> parse_node_id(std::string_view text);
 

@@ -17,7 +17,8 @@ bool says_it_is_in_a_slot(const model::pod& pod) {
 }
 
 /// Slots and size that an older Testbed has, or will have, on the node.
-model::amounts demand_on(const rivals::elder& other, const model::node& node) {
+model::amounts demand_on(const rivals::elder& other, const node_view& seen) {
+    const auto& node = *seen.node;
     model::amounts out;
     auto times = [](const model::resource_list& size, int slots) {
         auto amounts = slot_amounts(size);
@@ -26,8 +27,8 @@ model::amounts demand_on(const rivals::elder& other, const model::node& node) {
     };
     const auto& testbed = *other.testbed;
     auto label = node.metadata.labels.find(testbed.spec.node_label);
-    if (label != node.metadata.labels.end() && parse_node_id(label->second) &&
-        !testbed.metadata.deleting()) {
+    if (other.wants_slots && label != node.metadata.labels.end() && parse_node_id(label->second) &&
+        !seen.doubled.contains(label->first)) {
         model::raise(out, times(testbed.spec.resources_per_slot, testbed.spec.slots_per_node));
     }
     auto member = other.members.find(node.metadata.name);
@@ -85,6 +86,7 @@ rivals rivals_of(const view& seen) {
         auto& entry = out.older[std::move(key)];
         entry.testbed = other;
         if (other->status.layout) entry.members = members_of(*other->status.layout);
+        entry.wants_slots = !other->metadata.deleting() && problems_of(other->spec).empty();
     }
     return out;
 }
@@ -96,7 +98,7 @@ node_room room_on(const view& seen, const rivals& others, const node_view& node,
     out.allocatable = node.node->allocatable;
     std::map<std::string, model::amounts> demands;
     for (const auto& [key, other] : others.older) {
-        auto demand = demand_on(other, *node.node);
+        auto demand = demand_on(other, node);
         if (!demand.empty()) demands.emplace(key, std::move(demand));
     }
     for (const auto& pod : node.pods) {

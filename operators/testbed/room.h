@@ -35,6 +35,8 @@ struct rivals {
     struct elder {
         testbed_pointer testbed;
         layout_members members;
+        /// Its next layout has slots at all.
+        bool wants_slots = false;
     };
     /// By "namespace/name". They have the right of way.
     std::map<std::string, elder> older;

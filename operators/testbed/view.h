@@ -25,6 +25,8 @@ struct node_view {
     node_pointer node;
     /// Every pod bound to it, of anybody, in any phase.
     std::vector<pod_pointer> pods;
+    /// Labels of other Testbeds whose number is also on another node: they give no slots here.
+    std::set<std::string, std::less<>> doubled = {};
 };
 
 struct view {

@@ -157,6 +157,14 @@ struct world {
         for (const auto& [name, node] : nodes) {
             out.nodes[name].node = std::make_shared<const model::node>(node);
         }
+        for (const auto& other : others) {
+            const auto& label = other.spec.node_label;
+            std::map<std::string_view, int> count;
+            for (const auto& [name, node] : nodes) ++count[node.metadata.label(label)];
+            for (const auto& [name, node] : nodes) {
+                if (count[node.metadata.label(label)] > 1) out.nodes[name].doubled.insert(label);
+            }
+        }
         if (testbed.status.layout) {
             for (const auto& member : testbed.status.layout->nodes) out.nodes[member.name];
         }
