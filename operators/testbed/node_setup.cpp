@@ -20,7 +20,9 @@ std::int64_t share(const model::amounts& left, const model::amounts& of, std::st
     if (all == of.end() || all->second <= 0) return 1'000'000;
     auto rest = left.find(name);
     const double free = rest == left.end() ? 0 : static_cast<double>(rest->second);
-    return static_cast<std::int64_t>(1e6 * (1.0 - free / static_cast<double>(all->second)));
+    // A pod may request any quantity.
+    return static_cast<std::int64_t>(
+        std::min(1e6 * (1.0 - free / static_cast<double>(all->second)), 1e15));
 }
 
 bool keeps_pods_out(const model::node& node) {
@@ -34,7 +36,8 @@ bool keeps_pods_out(const model::node& node) {
 node_choice choose_nodes(const model::testbed& testbed, const std::vector<node_view>& nodes,
                          int count) {
     auto needed = slot_amounts(testbed.spec.resources_per_slot);
-    for (auto& [name, amount] : needed) amount *= testbed.spec.slots_per_node;
+    const int slots = std::max(testbed.spec.slots_per_node, 0);
+    for (auto& [name, amount] : needed) amount = model::times(amount, slots);
     std::vector<candidate> fitting;
     for (const auto& seen : nodes) {
         const auto& node = *seen.node;

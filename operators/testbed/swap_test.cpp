@@ -249,6 +249,23 @@ TEST(node_setup, the_least_requested_nodes_that_fit_are_numbered) {
     EXPECT_EQ(moved.changes[1].value, "0");
 }
 
+TEST(node_setup, amounts_without_end_fit_nowhere) {
+    world at{{"node-a", "node-b"}};
+    at.testbed.spec.resources_per_slot = resources("9223372036854775807", "1Gi");
+    at.testbed.spec.slots_per_node = 2;
+    auto choose = [&] {
+        std::vector<node_view> nodes;
+        for (auto& [name, seen] : at.see().nodes) nodes.push_back(seen);
+        return choose_nodes(at.testbed, nodes, 1);
+    };
+    EXPECT_EQ(choose().fitting, 0) << "times two is not -2";
+    at.testbed.spec.resources_per_slot = {{"pods", *model::quantity::parse("1")}};
+    auto& greedy = at.stranger("greedy", "node-a", "9223372036854775807");
+    greedy.requests["memory"] = greedy.requests["cpu"];
+    for (auto& [name, node] : at.nodes) node.allocatable["memory"] = 2000;
+    EXPECT_EQ(choose().names, lines{"node-b"}) << "the one that is asked for less";
+}
+
 TEST(swap, a_commit_is_marked_also_where_no_ghost_stands) {
     auto body = commit_patch(gated(), {3, "node-a", 0, 1}, "");
     EXPECT_EQ(body["metadata"]["annotations"],
