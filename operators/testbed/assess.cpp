@@ -44,6 +44,12 @@ bool may_be_on_its_way(const model::pod& pod, const view& seen) {
     return true;
 }
 
+bool is_in(const model::pod& pod, const slot_assessment& slot) {
+    const auto& inside = slot.in.job_pods;
+    return std::any_of(inside.begin(), inside.end(),
+                       [&](const auto& each) { return each->metadata.uid == pod.metadata.uid; });
+}
+
 /// Why a placed pod that still carries our gate, or goes by the extender, is not let in.
 std::string refusal_of(const model::pod& pod, const model::testbed_layout& layout,
                        const node_view* node) {
@@ -280,6 +286,7 @@ assessment assess(const view& seen, const model::testbed_layout& layout, const h
     std::map<model::object_key, pod_pointer> by_key;
     for (const auto& pod : seen.pods) by_key[pod->metadata.key()] = pod;
     std::set<std::string> placed_uids;
+    std::map<std::string_view, slot_assessment*> slot_of_uid;
     for (const auto& job : seen.jobs) {
         if (!has_right(*job, testbed)) continue;
         const auto& order = *job->spec.creation_request;
@@ -306,6 +313,16 @@ assessment assess(const view& seen, const model::testbed_layout& layout, const h
                 if (pod->metadata.uid != placement.pod_uid || pod->is_ghost() || pod->terminal() ||
                     pod->metadata.deleting() || !is_current(*pod, *job)) {
                     continue;
+                }
+                // Only an edited record has one pod twice: nobody swaps it into two slots at once.
+                auto [other, first] = slot_of_uid.try_emplace(pod->metadata.uid, &slot);
+                if (!first && other->second != &slot) {
+                    out.problems.push_back(fmt::format(
+                        "pod {} is recorded for slot {} and for slot {}",
+                        pod->metadata.key().text(), other->second->in.place.position, position));
+                    if (!is_in(*pod, slot)) continue;
+                    other->second->placed = nullptr;
+                    other->second = &slot;
                 }
                 slot.placed = pod;
                 placed_uids.insert(pod->metadata.uid);

@@ -675,6 +675,19 @@ TEST(decide, one_slot_given_twice_is_the_firsts_and_a_problem) {
     EXPECT_THAT(at.decide().status.problems[0], HasSubstr("given to default/j and to default/k"));
 }
 
+TEST(decide, a_pod_that_is_recorded_for_two_slots_gets_one) {
+    auto at = held_with_job({0, 1});
+    auto& pod = at.placed(at.jobs[0], "exec-1", 1);
+    at.jobs[0].status.placements.push_back({0, "uid-exec-1", "exec-1"});
+    EXPECT_EQ(at.actions(), lines{"swap 0 exec-1"});
+    EXPECT_EQ(at.decide().status.problems,
+              lines{"pod default/exec-1 is recorded for slot 0 and for slot 1"});
+    world::let_in(pod, 1, "node-a");
+    EXPECT_EQ(at.actions(), lines{"remove ghost-node-a-1"}) << "it stays where it is";
+    at.jobs[0].status.placements = {{0, "uid-exec-1", "exec-1"}, {0, "uid-exec-1", "exec-1"}};
+    EXPECT_EQ(at.decide().status.problems, lines{}) << "the same twice";
+}
+
 TEST(decide, slots_are_left_out_above_four_thousand) {
     world at{std::vector<std::string>{}};
     for (int i = 0; i < 2001; ++i) at.add_node(fmt::format("n{:05}", i), std::to_string(i));
