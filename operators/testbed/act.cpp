@@ -44,7 +44,8 @@ actor::actor(asio::any_io_executor executor, clock& time, kube::client& api,
 
 asio::awaitable<void> actor::stop() { co_await group_.stop(); }
 
-void actor::failed(const std::shared_ptr<pass>& at, std::string_view what, const error& why) {
+void actor::failed(const std::shared_ptr<pass>& at, std::string_view what, const error& why,
+                   const std::string& subject) {
     const auto key = at->seen.testbed->metadata.key().text();
     switch (why.code) {
         case errc::conflict:
@@ -56,6 +57,9 @@ void actor::failed(const std::shared_ptr<pass>& at, std::string_view what, const
             return;
         default:
             log::warn(what, {{"testbed", key}, {"why", why.text}});
+            if (!subject.empty() && !why.transient()) {
+                at->known->meets(subject, std::string(what), why.code, why.text);
+            }
             at->again_in(why.retry_after ? steady_time::duration(*why.retry_after)
                                          : steady_time::duration(seconds(1)));
     }
@@ -118,7 +122,7 @@ asio::awaitable<void> actor::apply_taint(std::shared_ptr<pass> at, taint_change 
     for (int attempt = 0; attempt < 3; ++attempt) {
         auto text = co_await api_.get(types::node, "", change.node);
         if (!text) {
-            failed(at, "node not read", text.error());
+            failed(at, "node not read", text.error(), change.node);
             co_return;
         }
         auto node = json::parse(*text, nullptr, false);
@@ -134,6 +138,7 @@ asio::awaitable<void> actor::apply_taint(std::shared_ptr<pass> at, taint_change 
         auto done =
             co_await api_.patch(types::node, "", change.node, kube::patch_kind::merge, body);
         if (done) {
+            at->known->obstacles.erase(change.node);
             auto written = model::decode<model::node>(*done, "Node");
             if (written) {
                 gate_.wrote(at->seen.testbed->metadata.key(), "Node",
@@ -145,7 +150,7 @@ asio::awaitable<void> actor::apply_taint(std::shared_ptr<pass> at, taint_change 
         }
         // Nodes are written often (heartbeats): computed anew from a fresh read.
         if (done.error().code == errc::conflict && attempt < 2) continue;
-        failed(at, "taint not changed", done.error());
+        failed(at, "taint not changed", done.error(), change.node);
         co_return;
     }
 }
@@ -163,7 +168,8 @@ asio::awaitable<result<model::pod>> actor::patch_pod(std::shared_ptr<pass> at, m
 }
 
 asio::awaitable<bool> actor::remove_pod(std::shared_ptr<pass> at, pod_pointer pod,
-                                        kube::preconditions guard, std::optional<int> grace) {
+                                        kube::preconditions guard, std::optional<int> grace,
+                                        std::string subject) {
     const auto& meta = pod->metadata;
     auto text = co_await api_.remove(types::pod, meta.namespace_, meta.name, guard, grace);
     if (!text) {
@@ -171,7 +177,8 @@ asio::awaitable<bool> actor::remove_pod(std::shared_ptr<pass> at, pod_pointer po
             at->again_in(milliseconds(50));
             co_return true;
         }
-        failed(at, "pod not removed", text.error());
+        failed(at, subject.empty() ? "pod not removed" : "ghost not removed", text.error(),
+               subject);
         co_return false;
     }
     auto last = model::decode<model::pod>(*text, "Pod");

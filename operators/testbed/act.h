@@ -68,12 +68,15 @@ private:
     asio::awaitable<void> commit(std::shared_ptr<pass> at, slot_assessment slot);
     asio::awaitable<void> take_back(std::shared_ptr<pass> at, pod_pointer pod);
     asio::awaitable<bool> remove_pod(std::shared_ptr<pass> at, pod_pointer pod,
-                                     kube::preconditions guard, std::optional<int> grace);
+                                     kube::preconditions guard, std::optional<int> grace,
+                                     std::string subject = std::string());
     asio::awaitable<result<model::pod>> patch_pod(std::shared_ptr<pass> at, model::pod pod,
                                                   kube::json body, std::string subresource);
     asio::awaitable<result<node_look>> look_at(std::shared_ptr<pass> at, slot_assessment slot,
                                                model::pod pod);
-    void failed(const std::shared_ptr<pass>& at, std::string_view what, const error& why);
+    /// `subject`: of hints::obstacles, told in the status when only people can mend it.
+    void failed(const std::shared_ptr<pass>& at, std::string_view what, const error& why,
+                const std::string& subject = std::string());
 
     clock& time_;
     kube::client& api_;

@@ -19,6 +19,18 @@ namespace {
 constexpr int most_looks = 6;
 constexpr int most_steps = 24;
 
+/// A live read of the node found something in the way that the cache may not show.
+void meets(const std::shared_ptr<pass>& at, const std::string& uid, const node_look& seen) {
+    if (seen.obstacle.empty()) return;
+    at->known->meets(uid, "pod waits at its slot", std::nullopt, seen.obstacle);
+}
+
+/// What was read live does not give a pod its slot: the caches are behind. Where it could not be
+/// read, the API server has said when to ask again.
+void wait_for_the_right(const std::shared_ptr<pass>& at) {
+    if (!at->again) at->again_in(milliseconds(100));
+}
+
 }  // namespace
 
 /// The token once more, live: before anything is opened, the Testbed must still show the hold and
@@ -98,7 +110,7 @@ asio::awaitable<result<node_look>> actor::look_at(std::shared_ptr<pass> at, slot
 asio::awaitable<void> actor::swap(std::shared_ptr<pass> at, slot_assessment slot) {
     const auto uid = slot.placed->metadata.uid;
     if (!at->confirmed.contains(uid)) {
-        at->again_in(milliseconds(100));
+        wait_for_the_right(at);
         co_return;
     }
     const auto& place = slot.in.place;
@@ -115,6 +127,7 @@ asio::awaitable<void> actor::swap(std::shared_ptr<pass> at, slot_assessment slot
         auto seen = co_await look_at(at, slot, pod);
         if (!seen || seen->ghost_stands || !seen->obstacle.empty()) {
             so_far.blocked = true;
+            if (seen) meets(at, uid, *seen);
             at->again_in(seconds(1));
             co_return;
         }
@@ -130,7 +143,7 @@ asio::awaitable<void> actor::swap(std::shared_ptr<pass> at, slot_assessment slot
             case swap_step::clear_nomination: {
                 auto done = co_await patch_pod(at, pod, nomination_patch(pod, ""), "status");
                 if (!done) {
-                    failed(at, "nomination not cleared", done.error());
+                    failed(at, "nomination not cleared", done.error(), uid);
                     co_return;
                 }
                 pod = std::move(*done);
@@ -140,7 +153,7 @@ asio::awaitable<void> actor::swap(std::shared_ptr<pass> at, slot_assessment slot
                 auto done =
                     co_await patch_pod(at, pod, nomination_patch(pod, place.node), "status");
                 if (!done) {
-                    failed(at, "pod not nominated", done.error());
+                    failed(at, "pod not nominated", done.error(), uid);
                     co_return;
                 }
                 pod = std::move(*done);
@@ -154,7 +167,7 @@ asio::awaitable<void> actor::swap(std::shared_ptr<pass> at, slot_assessment slot
                 auto read = text ? model::decode<model::pod>(*text, "Pod")
                                  : result<model::pod>(std::unexpected(text.error()));
                 if (!read || read->metadata.uid != uid) {
-                    if (!read) failed(at, "pod not read", read.error());
+                    if (!read) failed(at, "pod not read", read.error(), uid);
                     co_return;
                 }
                 pod = std::move(*read);
@@ -163,7 +176,7 @@ asio::awaitable<void> actor::swap(std::shared_ptr<pass> at, slot_assessment slot
             }
             case swap_step::remove_ghost: {
                 const bool gone = co_await remove_pod(
-                    at, slot.in.ghost, kube::preconditions(slot.in.ghost->metadata.uid), 0);
+                    at, slot.in.ghost, kube::preconditions(slot.in.ghost->metadata.uid), 0, uid);
                 if (!gone) co_return;
                 gaps_.ghost_went(uid);
                 ghost_stands = false;
@@ -172,7 +185,7 @@ asio::awaitable<void> actor::swap(std::shared_ptr<pass> at, slot_assessment slot
             case swap_step::look: {
                 auto seen = co_await look_at(at, slot, pod);
                 if (!seen) {
-                    failed(at, "node not looked at", seen.error());
+                    failed(at, "node not looked at", seen.error(), uid);
                     co_return;
                 }
                 if (seen->ghost_stands && ++looks < most_looks) {
@@ -185,7 +198,7 @@ asio::awaitable<void> actor::swap(std::shared_ptr<pass> at, slot_assessment slot
                                {"why",
                                 seen->ghost_stands ? "its ghost is still there" : seen->obstacle}});
                     so_far.blocked = true;
-                    so_far.obstacle = seen->obstacle;
+                    meets(at, uid, *seen);
                     at->again_in(seen->ghost_stands ? milliseconds(200) : milliseconds(1000));
                     co_return;
                 }
@@ -196,7 +209,7 @@ asio::awaitable<void> actor::swap(std::shared_ptr<pass> at, slot_assessment slot
                 auto done = co_await patch_pod(at, pod, let_in_patch(pod, place), "");
                 if (!done) {
                     // Changed meanwhile, perhaps its nomination: from the beginning.
-                    failed(at, "pod not let in", done.error());
+                    failed(at, "pod not let in", done.error(), uid);
                     co_return;
                 }
                 at->known->let_in_since[uid] = time_.now();
@@ -205,6 +218,7 @@ asio::awaitable<void> actor::swap(std::shared_ptr<pass> at, slot_assessment slot
                                          {"node", place.node}});
                 at->let_in.emplace_back(place.node, std::move(*done));
                 at->known->swaps.erase(uid);
+                at->known->obstacles.erase(uid);
                 co_return;
             }
         }
@@ -215,16 +229,17 @@ asio::awaitable<void> actor::swap(std::shared_ptr<pass> at, slot_assessment slot
 asio::awaitable<void> actor::commit(std::shared_ptr<pass> at, slot_assessment slot) {
     const auto& pod = *slot.placed;
     if (!at->confirmed.contains(pod.metadata.uid)) {
-        at->again_in(milliseconds(100));
+        wait_for_the_right(at);
         co_return;
     }
     const auto& ghost = slot.in.ghost;
     auto seen = co_await look_at(at, slot, pod);
     if (!seen) {
-        failed(at, "node not looked at", seen.error());
+        failed(at, "node not looked at", seen.error(), pod.metadata.uid);
         co_return;
     }
     if (!seen->obstacle.empty()) {
+        meets(at, pod.metadata.uid, *seen);
         log::info("pod waits at its slot",
                   {{"pod", pod.metadata.key().text()}, {"why", seen->obstacle}});
         at->again_in(seconds(1));
@@ -233,9 +248,10 @@ asio::awaitable<void> actor::commit(std::shared_ptr<pass> at, slot_assessment sl
     auto done = co_await patch_pod(
         at, pod, commit_patch(pod, slot.in.place, ghost ? ghost->metadata.uid : std::string{}), "");
     if (!done) {
-        failed(at, "placement not committed", done.error());
+        failed(at, "placement not committed", done.error(), pod.metadata.uid);
         co_return;
     }
+    at->known->obstacles.erase(pod.metadata.uid);
     at->known->let_in_since[pod.metadata.uid] = time_.now();
     if (!ghost) co_return;
     co_await remove_pod(at, ghost, kube::preconditions(ghost->metadata.uid), 0);

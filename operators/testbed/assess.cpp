@@ -209,6 +209,13 @@ void judge(slot_assessment& slot, const assessment& all, const hints& known, ste
             slot.problem = describe_shortage(node.room, all.layout);
             return;
         }
+        if (slot.placed && !slot.current) {
+            slot.problem = known.obstacle_of(slot.placed->metadata.uid);
+            if (!slot.problem.empty()) {
+                slot.state = "ERROR";
+                return;
+            }
+        }
         if (slot.ghost_wanted && !slot.in.free()) {
             judge_ghost(slot, all, known, now, wall, ghost_name);
             slot.ghost_under_way = false;
@@ -266,6 +273,7 @@ assessment assess(const view& seen, const model::testbed_layout& layout, const h
         entry.trouble = trouble_of(member, node);
         entry.shielded = testbed.spec.isolation != "Taint" ||
                          (node && node->node && is_shielded(*node->node, seen));
+        if (!entry.shielded) entry.obstacle = known.obstacle_of(member.name);
     }
 
     std::vector<pod_pointer> stand;

@@ -21,6 +21,8 @@ struct node_assessment {
     node_room room;
     /// With isolation Taint: the taint is there, ours or an older Testbed's.
     bool shielded = true;
+    /// Why it is not; empty: it is being set.
+    std::string obstacle;
     /// Slots without room.
     int without_room = 0;
 };

@@ -367,6 +367,24 @@ TEST(decide, isolation_comes_before_the_first_ghost) {
     EXPECT_EQ(at.condition("Isolated").reason, "NoTaint");
 }
 
+TEST(decide, a_taint_that_is_refused_is_told_in_the_words_of_the_api_server) {
+    world at{{"node-a"}};
+    at.testbed.spec.isolation = "Taint";
+    EXPECT_EQ(at.condition("Isolated").message, "without the taint: node-a");
+    at.known.meets("node-a", "taint not changed", errc::forbidden, "denied at 12:00:01");
+    const auto told = at.condition("Isolated").message;
+    EXPECT_EQ(told, "without the taint: node-a; taint not changed: denied at 12:00:01");
+    at.known.meets("node-a", "taint not changed", errc::forbidden, "denied at 12:00:02");
+    EXPECT_EQ(at.condition("Isolated").message, told) << "nothing to write";
+    at.known.meets("node-a", "taint not changed", errc::invalid, "wrong");
+    EXPECT_EQ(at.condition("Isolated").message,
+              "without the taint: node-a; taint not changed: wrong");
+    at.known.meets("node-a", "node not read", errc::forbidden, std::string(999, 'x') + "\u00e4");
+    EXPECT_THAT(at.condition("Isolated").message, testing::EndsWith("xxx")) << "a whole character";
+    at.nodes["node-a"].taints = {{"esi.tu-berlin.de/testbed", "tb-uid", "NoSchedule"}};
+    EXPECT_EQ(at.condition("Isolated").message, "every node carries the taint");
+}
+
 TEST(decide, of_two_testbeds_the_olders_taint_stands) {
     auto with = [](int born, std::string value) {
         world at{{"node-a"}};
@@ -510,6 +528,23 @@ TEST(decide, a_pod_that_cannot_be_let_in_is_refused_with_a_reason) {
         EXPECT_THAT(plan.notes[0].text, HasSubstr(row.why));
         EXPECT_EQ(plan.notes[0].reason, "PodRefused");
     }
+}
+
+TEST(decide, what_keeps_a_placed_pod_out_is_told) {
+    auto at = held_with_job({0});
+    auto& pod = at.placed(at.jobs[0], "exec-1", 0);
+    at.known.meets("uid-exec-1", "pod not nominated", errc::forbidden, "no right to pods/status");
+    EXPECT_EQ(at.states(), "ERROR FREE");
+    EXPECT_EQ(at.decide().status.node_problems["node-a"],
+              lines{"pod not nominated: no right to pods/status"});
+    EXPECT_EQ(at.actions(), lines{"swap 0 exec-1"}) << "it is tried all the same";
+    at.known.meets("uid-exec-1", "pod waits at its slot", std::nullopt, "node-a has 1m cpu left");
+    at.known.meets("uid-exec-1", "pod waits at its slot", std::nullopt, "node-a has 2m cpu left");
+    EXPECT_EQ(at.decide().status.node_problems["node-a"],
+              lines{"pod waits at its slot: node-a has 2m cpu left"})
+        << "as it is now";
+    world::let_in(pod, 0, "node-a", false);
+    EXPECT_EQ(at.states(), "RESERVED FREE");
 }
 
 TEST(decide, strangers_that_pretend_are_told_why_and_get_nothing) {

@@ -8,8 +8,11 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "base/clock.h"
+#include "base/result.h"
 
 namespace esi::testbed {
 
@@ -32,8 +35,15 @@ struct swap_progress {
     bool saw_room = false;
     /// The room was missing: the attempt begins anew when it is there again.
     bool blocked = false;
-    /// The text of what the last live read of the node found in the way.
-    std::string obstacle;
+};
+
+/// What keeps a taint from being set, or a pod from being let in, though all looks well.
+struct obstacle {
+    /// What did not work.
+    std::string what;
+    /// Where the API server refused it.
+    std::optional<errc> code;
+    std::string text;
 };
 
 struct hints {
@@ -43,7 +53,26 @@ struct hints {
     std::map<std::string, wall_time> vacated;         ///< by "node/index"
     std::map<std::string, std::string> told;          ///< events: subject -> text
     std::set<std::string> strangers;                  ///< "node/index" counted as taken
+    std::map<std::string, obstacle> obstacles;        ///< by a taint's node, by a pod's uid
     std::optional<steady_time> status_written;
+
+    /// Its text goes into the status. The first words of one refusal stand: a webhook may choose
+    /// others each time, and the status would be written anew without end.
+    void meets(const std::string& subject, std::string what, std::optional<errc> code,
+               std::string_view text) {
+        constexpr std::size_t most_text = 1000;
+        auto& entry = obstacles[subject];
+        if (code && entry.code == code && entry.what == what) return;
+        auto length = std::min(text.size(), most_text);
+        // Not within a character of UTF-8.
+        while (length < text.size() && length > 0 && (text[length] & 0xc0) == 0x80) --length;
+        entry = {std::move(what), code, std::string(text.substr(0, length))};
+    }
+    /// Its words for people; empty: there is none.
+    std::string obstacle_of(const std::string& subject) const {
+        auto found = obstacles.find(subject);
+        return found == obstacles.end() ? "" : found->second.what + ": " + found->second.text;
+    }
 
     void ghost_failed(const std::string& name, steady_time now, std::string text) {
         auto& entry = ghosts[name];

@@ -149,6 +149,9 @@ void testbed_operator::remember(const testbed_pointer& testbed, hints& known, co
     std::erase_if(known.let_in_since,
                   [&](const auto& entry) { return !alive.contains(entry.first); });
     std::erase_if(known.swaps, [&](const auto& entry) { return !alive.contains(entry.first); });
+    std::erase_if(known.obstacles, [&](const auto& entry) {
+        return !alive.contains(entry.first) && !seen.nodes.contains(entry.first);
+    });
 }
 
 asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::object_key key) {

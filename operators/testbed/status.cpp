@@ -211,15 +211,18 @@ struct writer {
             return;
         }
         std::vector<std::string> open;
+        std::string why;
         for (const auto& [name, node] : all.nodes) {
-            if (!node.shielded) open.push_back(name);
+            if (node.shielded) continue;
+            open.push_back(name);
+            if (why.empty() && !node.obstacle.empty()) why = "; " + node.obstacle;
         }
         if (open.empty()) {
             set("Isolated", true, "Tainted", "every node carries the taint" + pods_beside());
         } else {
             if (open.size() > 8) open.resize(8);
             set("Isolated", false, "NotTainted",
-                fmt::format("without the taint: {}", fmt::join(open, ", ")));
+                fmt::format("without the taint: {}{}", fmt::join(open, ", "), why));
         }
     }
 };
