@@ -63,7 +63,8 @@ caches_of_testbeds::caches_of_testbeds(kube::client& api, clock& time,
     : testbeds_(make_informers<model::testbed>(api, time, types::testbed, namespaces)),
       jobs_(make_informers<model::batchjob>(api, time, types::batchjob, namespaces)),
       nodes_(api, time, types::node),
-      pods_(api, time, types::pod) {
+      pods_(api, time, types::pod),
+      all_namespaces_(namespaces.empty()) {
     nodes_.items().add_index("number", [](const model::node& node) {
         std::vector<std::string> out;
         for (const auto& [label, value] : node.metadata.labels) {
@@ -222,6 +223,7 @@ std::vector<job_pointer> caches_of_testbeds::jobs() const {
 
 view caches_of_testbeds::observe(testbed_pointer testbed) const {
     view out;
+    out.all_namespaces = all_namespaces_;
     const auto key = testbed->metadata.key().text();
     std::set<std::string_view> members;
     if (testbed->status.layout) {

@@ -46,6 +46,7 @@ private:
     kube::informer<model::node> nodes_;
     kube::informer<model::pod> pods_;
     std::function<void(const model::object_key&)> enqueue_;
+    bool all_namespaces_;
 };
 
 }  // namespace esi::testbed

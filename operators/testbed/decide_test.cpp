@@ -402,6 +402,21 @@ TEST(decide, of_two_testbeds_the_olders_taint_stands) {
     EXPECT_EQ(with(5, "gone-uid").actions()[0], "node-a taint tb-uid") << "nobody's";
 }
 
+TEST(decide, a_taint_of_a_testbed_in_another_operators_namespace_shields_too) {
+    world at{{"node-a"}};
+    at.testbed.spec.isolation = "Taint";
+    at.nodes["node-a"].taints = {{"esi.tu-berlin.de/testbed", "unknown-uid", "NoSchedule"}};
+    auto seen = at.see();
+    EXPECT_FALSE(is_shielded(*seen.nodes["node-a"].node, seen));
+    seen.all_namespaces = false;
+    EXPECT_TRUE(is_shielded(*seen.nodes["node-a"].node, seen));
+    EXPECT_TRUE(taint_changes(seen, *at.testbed.status.layout, true).empty());
+    at.nodes["node-a"].taints.clear();
+    seen = at.see();
+    seen.all_namespaces = false;
+    EXPECT_EQ(taint_changes(seen, *at.testbed.status.layout, true).size(), 1u) << "it went";
+}
+
 TEST(decide, deletion_waits_for_the_release_and_then_cleans_up) {
     world at{{"node-a"}};
     at.all_ghosts();

@@ -43,11 +43,14 @@ bool is_shielded(const model::node& node, const view& seen) {
     for (const auto& taint : node.taints) {
         if (!is_esi_taint(taint)) continue;
         if (taint.value == seen.testbed->metadata.uid) return true;
-        for (const auto& other : seen.others) {
-            if (other->metadata.uid == taint.value && wants_taint(*other, node) &&
-                model::older(other->metadata, seen.testbed->metadata)) {
-                return true;
-            }
+        auto other = std::find_if(seen.others.begin(), seen.others.end(), [&](const auto& each) {
+            return each->metadata.uid == taint.value;
+        });
+        if (other == seen.others.end()) {
+            if (!seen.all_namespaces) return true;
+        } else if (wants_taint(**other, node) &&
+                   model::older((*other)->metadata, seen.testbed->metadata)) {
+            return true;
         }
     }
     return false;

@@ -13,8 +13,9 @@
 
 namespace esi::testbed {
 
-/// The taint is on the node: ours, or an older Testbed's that still wants it there. (One key and
-/// effect is there once per node.)
+/// The taint is on the node: ours, or an older Testbed's that still wants it there, or, with an
+/// operator of some namespaces only, that of a Testbed it does not see: two of these would take the
+/// node from each other without end. (One key and effect is there once per node.)
 bool is_shielded(const model::node& node, const view& seen);
 
 /// The node carries the taint of the Testbed with this uid.

@@ -33,6 +33,8 @@ struct view {
     testbed_pointer testbed;
     /// All other Testbeds that this operator sees.
     std::vector<testbed_pointer> others;
+    /// There are no more: it watches all namespaces.
+    bool all_namespaces = true;
     /// Nodes that carry the testbed's label, are in its layout, or carry its taint.
     std::map<std::string, node_view, std::less<>> nodes;
     /// Pods that carry the testbed's labels: ghosts and job pods (and whoever pretends).
