@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/wait.h"
 #include "controller/event_series.h"
+#include "model/text.h"
 
 namespace esi::controller {
 
@@ -30,14 +31,6 @@ constexpr std::size_t note_limit = 1024;
 constexpr std::size_t reason_limit = 128;
 /// Object names have at most 253 characters; "." and 16 digits follow the subject's.
 constexpr std::size_t subject_limit = 253 - 17;
-
-/// Cuts at `limit` bytes, never inside a character.
-std::string cut(std::string text, std::size_t limit) {
-    if (text.size() <= limit) return text;
-    while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xc0u) == 0x80u) --limit;
-    text.resize(limit);
-    return text;
-}
 
 std::string micro(wall_time when) { return model::timestamp{when}.micro(); }
 
@@ -60,12 +53,12 @@ struct event_recorder::state {
         : api(api_),
           time(time_),
           component(std::move(component_)),
-          instance(cut(std::move(instance_), reason_limit)),
+          instance(model::cut(instance_, reason_limit)),
           // Unique among processes by the instance, among starts by the time.
           random(std::hash<std::string>{}(instance) ^
                  static_cast<std::uint64_t>(time.wall().time_since_epoch().count())),
           series([this](const std::string& subject) {
-              return fmt::format("{}.{:016x}", cut(subject, subject_limit), random());
+              return fmt::format("{}.{:016x}", model::cut(subject, subject_limit), random());
           }) {}
 
     void record(const char* type, const event_subject& about, std::string_view reason,
@@ -106,9 +99,9 @@ void event_recorder::state::record(const char* type, const event_subject& about,
                                    std::string note) {
     event_note what;
     what.type = type;
-    what.reason = cut(std::string(reason), reason_limit);
-    what.action = cut(std::string(action), reason_limit);
-    what.note = cut(std::move(note), note_limit);
+    what.reason = model::cut(reason, reason_limit);
+    what.action = model::cut(action, reason_limit);
+    what.note = model::cut(note, note_limit);
     what.api_version = about.type->api_version();
     what.kind = about.type->kind;
     what.subject = {about.namespace_, about.name};

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "model/text.h"
 
 namespace esi::testbed {
 
@@ -63,10 +64,7 @@ struct hints {
         constexpr std::size_t most_text = 1000;
         auto& entry = obstacles[subject];
         if (code && entry.code == code && entry.what == what) return;
-        auto length = std::min(text.size(), most_text);
-        // Not within a character of UTF-8.
-        while (length < text.size() && length > 0 && (text[length] & 0xc0) == 0x80) --length;
-        entry = {std::move(what), code, std::string(text.substr(0, length))};
+        entry = {std::move(what), code, model::cut(text, most_text)};
     }
     /// Its words for people; empty: there is none.
     std::string obstacle_of(const std::string& subject) const {
