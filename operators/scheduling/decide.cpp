@@ -320,7 +320,9 @@ private:
     std::set<int> free_slots() const {
         std::set<int> out;
         if (!testbed_->status.layout) return out;
+        const auto broken = slots_in_error(*testbed_);
         for (const auto& slot : grid::look(*testbed_->status.layout, v_.pods)) {
+            if (broken.contains(slot.place.position)) continue;
             if (slot.free()) out.insert(slot.place.position);
         }
         for (const auto& a : self_.status.assignments) {
@@ -414,7 +416,8 @@ private:
         return job;
     }
 
-    /// Why slots are not free: who has them, or that their ghost does not stand.
+    /// Why slots are not free: who has them, that they are in ERROR, or that their ghost does not
+    /// stand.
     std::string detail_of(const std::vector<int>& slots) const {
         std::map<int, std::string> owners;
         for (const auto& a : self_.status.assignments) {
@@ -422,6 +425,7 @@ private:
             for (int id : a.slot_ids) owners[id] = job_text(a.job.key());
         }
         std::vector<std::string> texts;
+        const auto broken = slots_in_error(*testbed_);
         auto rows = grid::look(*testbed_->status.layout, v_.pods);
         for (int id : slots) {
             if (auto owner = owners.find(id); owner != owners.end()) {
@@ -430,7 +434,8 @@ private:
                 const auto& row = rows[static_cast<std::size_t>(id)];
                 texts.push_back(fmt::format(
                     "{}: on node {}, {}", id, row.place.node,
-                    row.job_pods.empty()
+                    broken.contains(id) ? "in ERROR: " + problem_of(row.place.node)
+                    : row.job_pods.empty()
                         ? "its ghost does not stand"
                         : "Pod " + row.job_pods.front()->metadata.name + " is still in it"));
             }
@@ -438,14 +443,27 @@ private:
         return texts.empty() ? "" : " (" + enumerate(texts, 5) + ")";
     }
 
+    std::string problem_of(const std::string& node) const {
+        const auto& problems = testbed_->status.node_problems;
+        auto found = problems.find(node);
+        if (found == problems.end() || found->second.empty()) return "the Testbed does not say why";
+        return found->second.front();
+    }
+
     std::string busy_text() const {
         std::vector<std::string> texts;
+        auto broken = slots_in_error(*testbed_);
         for (const auto& a : self_.status.assignments) {
-            if (!a.ended) texts.push_back(job_text(a.job.key()) + " has " + slots_text(a.slot_ids));
+            if (a.ended) continue;
+            texts.push_back(job_text(a.job.key()) + " has " + slots_text(a.slot_ids));
+            for (int id : a.slot_ids) broken.erase(id);
         }
-        auto free = free_slots().size();
-        return fmt::format("{} of {} are free{}", free, slots_,
-                           texts.empty() ? "" : ", " + enumerate(texts, 5));
+        auto out = fmt::format("{} of {} are free{}", free_slots().size(), slots_,
+                               texts.empty() ? "" : ", " + enumerate(texts, 5));
+        if (broken.empty()) return out;
+        return out + ", in ERROR " + (broken.size() == 1 ? "is " : "are ") +
+               slots_text({broken.begin(), broken.end()}) + " (nodeProblems of " +
+               testbed_text(testbed_of(self_)) + ")";
     }
 
     void set_acquired() {

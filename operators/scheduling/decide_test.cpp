@@ -678,6 +678,57 @@ TEST_P(driving, strict_and_relaxed_start_in_their_orders) {
     }
 }
 
+TEST_P(driving, slots_in_error_are_given_to_nobody_though_their_ghosts_stand) {
+    // Node t-1 has the slots 1 and 4 of 6.
+    auto cordon = [&](bool listed) {
+        w.edit(w.testbeds, {"ns", "t"}, [&](model::testbed& t) {
+            t.status.node_problems = {{"t-0", {"0.2 cpu missing"}},
+                                      {"t-1", {"the node is cordoned"}}};
+            t.status.slots.clear();
+            for (int i = 0; listed && i < 6; ++i) {
+                t.status.slots.emplace_back().position = i;
+                t.status.slots.back().state = i % 3 == 1 ? "ERROR" : "FREE";
+            }
+        });
+    };
+    auto uncordon = [&] {
+        w.edit(w.testbeds, {"ns", "t"}, [](model::testbed& t) {
+            t.status.node_problems.clear();
+            for (auto& slot : t.status.slots) slot.state = "FREE";
+        });
+    };
+    for (bool listed : {true, false}) {
+        cordon(listed);
+        w.add_queue("s", "t", {"a", "a", "a", "b", "b"});
+        w.settle();
+        EXPECT_EQ(w.running("s"), "a:0,2,3");
+        EXPECT_EQ(w.s("s").status.waiting_for,
+                  "BatchJob ns/b waits for more free slots: 1 of 6 are free, BatchJob ns/a has slots "
+                  "0, 2, 3, in ERROR are slots 1, 4 (nodeProblems of Testbed ns/t)");
+        uncordon();
+        w.settle();
+        EXPECT_EQ(w.running("s"), "a:0,2,3 b:1,4");
+        w.erase_scheduling("s");
+        w.settle();
+
+        cordon(listed);
+        w.add_queue("s", "t", {});
+        w.edit(w.schedulings, {"ns", "s"}, [&](model::scheduling& s) {
+            s.spec.queue_based.reset();
+            s.spec.slot_based = {"strict", {{{"", "a"}, {4}}}};
+        });
+        w.settle();
+        EXPECT_EQ(w.running("s"), "");
+        EXPECT_EQ(w.s("s").status.waiting_for,
+                  "BatchJob ns/a waits for slot 4 (4: on node t-1, in ERROR: the node is cordoned)");
+        uncordon();
+        w.settle();
+        EXPECT_EQ(w.running("s"), "a:4");
+        w.erase_scheduling("s");
+        w.settle();
+    }
+}
+
 TEST_P(driving, a_slot_outside_the_layout_is_an_error_at_acquisition) {
     w.add_queue("s", "t", {});
     w.edit(w.schedulings, {"ns", "s"}, [&](model::scheduling& s) {

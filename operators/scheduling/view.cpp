@@ -1,5 +1,7 @@
 #include "scheduling/view.h"
 
+#include <algorithm>
+
 #include "scheduling/words.h"
 
 namespace esi::scheduling {
@@ -73,6 +75,26 @@ bool held_by(const model::testbed& testbed, std::string_view scheduling_uid) {
 
 std::string_view owner_of_run(std::string_view run) {
     return grid::scheduling_uid_of_hold(grid::hold_of_run(run));
+}
+
+std::set<int> slots_in_error(const model::testbed& testbed) {
+    const auto& status = testbed.status;
+    std::set<int> out;
+    for (const auto& slot : status.slots) {
+        if (slot.state == "ERROR") out.insert(slot.position);
+    }
+    if (!status.slots.empty() || !status.layout || status.node_problems.empty()) return out;
+    // So large that no slot is listed: a ghost stands in a slot in ERROR only where the whole node is
+    // out of use, and the Testbed says so of "the node".
+    for (const auto& slot : grid::slots_of(*status.layout)) {
+        auto found = status.node_problems.find(slot.node);
+        if (found == status.node_problems.end()) continue;
+        if (std::ranges::any_of(found->second,
+                                [](const auto& text) { return text.starts_with("the node "); })) {
+            out.insert(slot.position);
+        }
+    }
+    return out;
 }
 
 std::string holder_text(const model::testbed& testbed) {

@@ -71,6 +71,10 @@ bool requested_by(const model::batchjob& job, std::string_view scheduling_uid);
 bool held_by(const model::testbed& testbed, std::string_view scheduling_uid);
 /// The uid of the Scheduling that a run belongs to.
 std::string_view owner_of_run(std::string_view run);
+/// Positions that the Testbed shows as ERROR. It may be behind, so it only takes slots away: free is
+/// what the pods show as free and this does not name. The ghosts of a node that is cordoned, not ready
+/// or going stand all the same.
+std::set<int> slots_in_error(const model::testbed& testbed);
 /// Who holds the Testbed, for people.
 std::string holder_text(const model::testbed& testbed);
 
