@@ -63,6 +63,30 @@ bool shares(const plan& a, const plan& b, const object_key& testbed_a,
 
 }  // namespace
 
+obstacle older_first(const object_key& older) {
+    return {"OlderFirst", scheduling_text(older) + " is older and goes first", older};
+}
+
+bool cannot_go(const model::scheduling_status& status) {
+    const auto* acquired = model::find_condition(status.conditions, "Acquired");
+    return !is_running(status) && acquired != nullptr && acquired->status == "False" &&
+           acquired->reason != older_first({}).reason;
+}
+
+bool lets_go_first(const model::scheduling& who, const object_key& older) {
+    const auto* acquired = model::find_condition(who.status.conditions, "Acquired");
+    const auto told = older_first(older);
+    return acquired != nullptr && acquired->reason == told.reason && acquired->message == told.text;
+}
+
+bool cycle_changed(const model::scheduling_status& before, const model::scheduling_status& after) {
+    auto told = [](const model::scheduling_status& status) {
+        const auto* acquired = model::find_condition(status.conditions, "Acquired");
+        return acquired && acquired->reason == "WaitCycle" ? acquired->message : std::string();
+    };
+    return told(before) != told(after);
+}
+
 bool is_running(const model::scheduling_status& status) {
     return !status.assignments.empty() || status.state == states::confirmation ||
            status.state == states::submission || status.state == states::awaiting_completion ||

@@ -38,6 +38,17 @@ std::optional<obstacle> obstacle_of(const view& v, const model::scheduling& who,
 /// is older than it. Null when `v.self` may go ahead.
 std::shared_ptr<const model::scheduling> older_claimant(const view& v, const plan& wants);
 
+/// Why `older`, which could start now, is waited for.
+obstacle older_first(const model::object_key& older);
+/// Holds nothing, and what it wants is not to be had: it is in nobody's way.
+bool cannot_go(const model::scheduling_status& status);
+/// `who` waits for `older` to go first: it has to look again when that one cannot go after all.
+bool lets_go_first(const model::scheduling& who, const model::object_key& older);
+
+/// One of the two tells of a cycle of waits that the other does not tell of: the others in it are to
+/// look, too.
+bool cycle_changed(const model::scheduling_status& before, const model::scheduling_status& after);
+
 /// True once a Scheduling had its Testbed and its jobs, and has not let go of them.
 bool is_running(const model::scheduling_status& status);
 /// Finished, or has lost its hold: nothing is acquired any more.

@@ -55,9 +55,7 @@ private:
         }
         if (!claim.holds_something) {
             if (auto older = older_claimant(v_, plan_)) {
-                auto key = older->metadata.key();
-                return settle_waiting(
-                    {{"OlderFirst", scheduling_text(key) + " is older and goes first", key}});
+                return settle_waiting({older_first(older->metadata.key())});
             }
         }
         if (!self_.metadata.has_finalizer(model::names::scheduling_finalizer)) {

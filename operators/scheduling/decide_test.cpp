@@ -820,6 +820,44 @@ TEST(acquisition, lost_race_rolls_back) {
     EXPECT_EQ(w.running("rival"), "b:0");
 }
 
+TEST(acquisition, who_let_one_go_first_is_known_when_that_one_cannot_go) {
+    world w;
+    w.add_testbed("t", 1, 2);
+    w.add_testbed("u", 1, 2);
+    for (const char* name : {"x", "z"}) w.add_job(name);
+    w.add_queue("oldest", "u", {"x"});
+    w.add_queue("older", "t", {"x"});
+    w.add_queue("young", "t", {"z"});
+    for (const char* name : {"young", "older"}) w.step_of({"ns", name});
+    EXPECT_EQ(w.reason("older"), "OlderFirst");
+    EXPECT_EQ(w.reason("young"), "OlderFirst");
+    EXPECT_TRUE(lets_go_first(w.s("young"), {"ns", "older"}));
+    EXPECT_FALSE(lets_go_first(w.s("young"), {"ns", "oldest"}));
+    EXPECT_FALSE(cannot_go(w.s("older").status));
+
+    for (int i = 0; i < 100 && w.step_of({"ns", "oldest"}); ++i) w.sweep_jobs();
+    w.step_of({"ns", "older"});
+    EXPECT_EQ(w.reason("older"), "JobHeld");
+    EXPECT_TRUE(cannot_go(w.s("older").status)) << "nothing that young wants has changed";
+    EXPECT_FALSE(cannot_go(w.s("oldest").status));
+    w.step_of({"ns", "young"});
+    EXPECT_NE(w.reason("young"), "OlderFirst");
+}
+
+TEST(acquisition, a_cycle_that_one_tells_of_is_news_for_the_others) {
+    auto told = [](std::string reason, std::string message) {
+        model::scheduling_status out;
+        model::set_condition(out.conditions, "Acquired", "False", reason, message, 1,
+                             start_of_time);
+        return out;
+    };
+    EXPECT_TRUE(cycle_changed(told("JobHeld", "x"), told("WaitCycle", "a, b")));
+    EXPECT_TRUE(cycle_changed(told("WaitCycle", "a, b"), told("WaitCycle", "a, b, c")));
+    EXPECT_TRUE(cycle_changed(told("WaitCycle", "a, b"), told("JobHeld", "x")));
+    EXPECT_FALSE(cycle_changed(told("WaitCycle", "a, b"), told("WaitCycle", "a, b")));
+    EXPECT_FALSE(cycle_changed(told("JobHeld", "x"), told("JobHeld", "y")));
+}
+
 TEST(acquisition, at_rest_nothing_is_written) {
     world w;
     w.add_testbed("t", 2, 2);

@@ -173,6 +173,12 @@ void scheduling_operator::wake_rivals(const model::scheduling& of) {
     for (const auto& job : jobs_named_by(of)) wake_by("job", object_key::from_text(job));
 }
 
+void scheduling_operator::wake_younger(const object_key& than) {
+    for (const auto& [key, each] : schedulings_.items().all()) {
+        if (lets_go_first(*each, than)) reconciler_.enqueue(key);
+    }
+}
+
 void scheduling_operator::scheduling_changed(const kube::change<model::scheduling>& what) {
     const auto& any = what.after ? what.after : what.before;
     const auto key = any->metadata.key();
@@ -182,7 +188,8 @@ void scheduling_operator::scheduling_changed(const kube::change<model::schedulin
     if (other || what.before->metadata.generation != what.after->metadata.generation ||
         what.before->metadata.deleting() != what.after->metadata.deleting() ||
         what.before->status.state != what.after->status.state ||
-        what.before->status.releasing != what.after->status.releasing) {
+        what.before->status.releasing != what.after->status.releasing ||
+        cycle_changed(what.before->status, what.after->status)) {
         if (what.before) wake_rivals(*what.before);
         if (what.after) wake_rivals(*what.after);
         count_states();
@@ -283,7 +290,10 @@ asio::awaitable<result<controller::outcome>> scheduling_operator::reconcile(obje
         auto decided = decide(seen, in_.time.wall());
         result<void> done;
         if (std::holds_alternative<step::wait>(decided.next)) {
+            const bool hindered = cannot_go(decided.status);
             done = co_await act_.settle(seen.self, std::move(decided.status), fresh);
+            // What is in its way may be nothing that those who let it go first are woken by.
+            if (done && hindered) wake_younger(key);
             if (done) co_return outcome{};
         } else {
             log::debug("step", {{"scheduling", key.text()}, {"step", name_of(decided.next)}});

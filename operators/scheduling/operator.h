@@ -46,6 +46,8 @@ private:
     /// All Schedulings that want something of what this one wants.
     void wake_rivals(const model::scheduling& of);
     void wake_by(std::string_view index, const model::object_key& key);
+    /// Those who let this one go first.
+    void wake_younger(const model::object_key& than);
 
     view observe(const model::object_key& key, newer& fresh) const;
     asio::awaitable<result<outcome>> reconcile(model::object_key key);
