@@ -57,6 +57,9 @@ private:
             if (auto older = older_claimant(v_, plan_)) {
                 return settle_waiting({older_first(older->metadata.key())});
             }
+            // Who was rolled back before may see in a cache far behind as free what is not, again
+            // and again.
+            if (self_.status.epoch > 0 && !release_read()) return read_release();
         }
         if (!self_.metadata.has_finalizer(model::names::scheduling_finalizer)) {
             return {step::add_finalizer{}, status_};
@@ -525,10 +528,13 @@ private:
     /// A release that may have been before: a cache far behind shows what was let go in it as held,
     /// and would begin it again and again.
     decision release_again(std::string_view reason) {
-        if (!v_.fresh || !v_.fresh->release_read) {
-            return {step::read_release{jobs_of_release(v_, plan_), testbed_of(self_)}, status_};
-        }
+        if (!release_read()) return read_release();
         return begin_release(reason);
+    }
+
+    bool release_read() const { return v_.fresh && v_.fresh->release_read; }
+    decision read_release() const {
+        return {step::read_release{jobs_of_release(v_, plan_), testbed_of(self_)}, status_};
     }
 
     decision begin_release(std::string_view reason) {
@@ -554,9 +560,7 @@ private:
             set("Progressing", true, "Releasing", "waits for " + status_.waiting_for);
             return {step::wait{}, status_};
         }
-        if (!v_.fresh || !v_.fresh->release_read) {
-            return {step::read_release{jobs_of_release(v_, plan_), testbed_of(self_)}, status_};
-        }
+        if (!release_read()) return read_release();
         if (!self_.status.assignments.empty()) {
             status_.assignments.clear();
             status_.waiting_for.clear();

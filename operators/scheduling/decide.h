@@ -27,7 +27,7 @@ struct read_testbed {
 struct read_job {
     model::object_key key;
 };
-/// All jobs of the release and the Testbed's job pods are to be read live.
+/// All jobs of the plan or the release and the Testbed's job pods are to be read live.
 struct read_release {
     std::vector<model::object_key> jobs;
     model::object_key testbed;

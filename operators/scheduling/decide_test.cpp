@@ -858,6 +858,38 @@ TEST(acquisition, a_cycle_that_one_tells_of_is_news_for_the_others) {
     EXPECT_FALSE(cycle_changed(told("JobHeld", "x"), told("JobHeld", "y")));
 }
 
+TEST(acquisition, who_was_rolled_back_looks_live_before_it_takes_anything_again) {
+    world w;
+    w.add_testbed("t", 1, 2);
+    w.add_job("a");
+    w.add_queue("s", "t", {"a"});
+    w.edit(w.schedulings, {"ns", "s"}, [](model::scheduling& s) {
+        s.metadata.finalizers.emplace_back(names_of::scheduling_finalizer);
+        s.status.state = "AcquireState";
+        s.status.epoch = 1;
+    });
+    newer fresh;
+    view seen;
+    seen.self = w.schedulings.at({"ns", "s"});
+    seen.schedulings = &w.schedulings;
+    seen.testbeds = &w.testbeds;
+    seen.jobs = &w.jobs;
+    seen.fresh = &fresh;
+    auto first = decide(seen, w.now);
+    auto* read = std::get_if<step::read_release>(&first.next);
+    ASSERT_NE(read, nullptr) << name_of(first.next);
+    EXPECT_EQ(read->jobs, (std::vector<object_key>{{"ns", "a"}}));
+
+    fresh.release_read = true;
+    EXPECT_TRUE(std::holds_alternative<step::hold_testbed>(decide(seen, w.now).next));
+    auto held = w.job("a");
+    held.spec.active_scheduling = {"ns", "rival", "another uid"};
+    fresh.jobs[{"ns", "a"}] = std::make_shared<const model::batchjob>(held);
+    auto then = decide(seen, w.now);
+    EXPECT_TRUE(std::holds_alternative<step::wait>(then.next));
+    EXPECT_EQ(then.status.waiting_for, "BatchJob ns/a is held by Scheduling ns/rival");
+}
+
 TEST(acquisition, at_rest_nothing_is_written) {
     world w;
     w.add_testbed("t", 2, 2);
