@@ -23,6 +23,7 @@ namespace types = kube::types;
 void wrote(newer& fresh) {
     fresh.testbed_read = false;
     fresh.jobs_read.clear();
+    fresh.runs_read.clear();
 }
 
 template <class T>
@@ -53,6 +54,12 @@ bool can_exist(const object_key& key) {
 
 error changed(const std::string& what) {
     return error{errc::conflict, what + " was changed meanwhile"};
+}
+
+/// Selects the pods in slots of a Testbed.
+std::string job_pods_of(const object_key& testbed) {
+    return fmt::format("{}={},{}={},!{}", names_of::testbed, testbed.name,
+                       names_of::testbed_namespace, testbed.namespace_, names_of::ghost);
 }
 
 json clearing_patch() {
@@ -126,11 +133,14 @@ asio::awaitable<result<std::shared_ptr<const model::scheduling>>> executor::read
 
 asio::awaitable<result<std::vector<grid::pod_pointer>>> executor::read_job_pods(
     object_key testbed) {
+    co_return co_await list_job_pods(scope(), job_pods_of(testbed));
+}
+
+asio::awaitable<result<std::vector<grid::pod_pointer>>> executor::list_job_pods(
+    std::string in_namespace, std::string selector) {
     kube::list_options options;
-    options.label_selector =
-        fmt::format("{}={},{}={},!{}", names_of::testbed, testbed.name, names_of::testbed_namespace,
-                    testbed.namespace_, names_of::ghost);
-    auto answer = co_await in_.api.list(types::pod, scope(), options);
+    options.label_selector = std::move(selector);
+    auto answer = co_await in_.api.list(types::pod, in_namespace, options);
     if (!answer) co_return std::unexpected(std::move(answer).error());
     auto pods = model::decode_list<model::pod>(*answer, "Pod");
     if (!pods) co_return std::unexpected(std::move(pods).error());
@@ -163,6 +173,20 @@ asio::awaitable<result<void>> executor::refresh_self(std::shared_ptr<const model
         co_return fail(errc::not_found, scheduling_text(self->metadata.key()) + " is gone");
     }
     fresh.self = std::move(*read);
+    co_return result<void>{};
+}
+
+asio::awaitable<result<void>> executor::refresh_runs(step::read_runs what, newer& fresh) {
+    std::set<std::string, std::less<>> runs;
+    if (can_exist(what.job)) {
+        // A driver carries the run, too, and stays.
+        auto selector =
+            fmt::format("{},{}={}", job_pods_of(what.testbed), names_of::job, what.job.name);
+        auto pods = co_await list_job_pods(what.job.namespace_, std::move(selector));
+        if (!pods) co_return std::unexpected(std::move(pods).error());
+        for (const auto& pod : *pods) runs.emplace(pod->run());
+    }
+    fresh.runs_read[what.job] = std::move(runs);
     co_return result<void>{};
 }
 
@@ -317,6 +341,9 @@ asio::awaitable<result<void>> executor::perform(std::shared_ptr<const model::sch
     }
     if (auto* read = std::get_if<step::read_job>(&next)) {
         co_return co_await refresh_job(read->key, fresh);
+    }
+    if (auto* read = std::get_if<step::read_runs>(&next)) {
+        co_return co_await refresh_runs(std::move(*read), fresh);
     }
     if (auto* read = std::get_if<step::read_release>(&next)) {
         co_return co_await refresh_release(std::move(*read), fresh);

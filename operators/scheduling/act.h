@@ -45,6 +45,8 @@ public:
                                                        std::string resource_version);
 
 private:
+    asio::awaitable<result<std::vector<grid::pod_pointer>>> list_job_pods(std::string in_namespace,
+                                                                          std::string selector);
     /// A guarded merge patch of the Scheduling itself.
     asio::awaitable<result<void>> write_self(std::shared_ptr<const model::scheduling> self,
                                              kube::json patch, std::string subresource,
@@ -65,6 +67,7 @@ private:
                                             model::object_key key, kube::json patch, newer& fresh);
     asio::awaitable<result<void>> refresh_testbed(model::object_key key, newer& fresh);
     asio::awaitable<result<void>> refresh_job(model::object_key key, newer& fresh);
+    asio::awaitable<result<void>> refresh_runs(step::read_runs what, newer& fresh);
     asio::awaitable<result<void>> refresh_release(step::read_release what, newer& fresh);
     asio::awaitable<result<void>> refresh_self(std::shared_ptr<const model::scheduling> self,
                                                newer& fresh);

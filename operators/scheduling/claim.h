@@ -45,8 +45,8 @@ bool cannot_go(const model::scheduling_status& status);
 /// `who` waits for `older` to go first: it has to look again when that one cannot go after all.
 bool lets_go_first(const model::scheduling& who, const model::object_key& older);
 
-/// One of the two tells of a cycle of waits that the other does not tell of: the others in it are to
-/// look, too.
+/// One of the two tells of a cycle of waits that the other does not tell of: the others in it are
+/// to look, too.
 bool cycle_changed(const model::scheduling_status& before, const model::scheduling_status& after);
 
 /// True once a Scheduling had its Testbed and its jobs, and has not let go of them.

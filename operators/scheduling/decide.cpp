@@ -202,6 +202,13 @@ private:
         return {};
     }
 
+    /// As they were read live; null when they were not.
+    const std::set<std::string, std::less<>>* runs_of_pods(const object_key& job) const {
+        if (!v_.fresh) return nullptr;
+        auto found = v_.fresh->runs_read.find(job);
+        return found == v_.fresh->runs_read.end() ? nullptr : &found->second;
+    }
+
     std::optional<decision> end_assignments() {
         std::set<std::string_view> runs_with_pods;
         auto pods = v_.job_pods();
@@ -213,11 +220,15 @@ private:
             bool needs_read = false;
             auto outcome = outcome_of(a, needs_read);
             if (outcome.empty()) continue;
-            if (runs_with_pods.contains(a.run)) {
+            // A cache far behind shows no pod yet of a run that has ended meanwhile.
+            const auto* live = runs_of_pods(a.job.key());
+            if (runs_with_pods.contains(a.run) || (live && live->contains(a.run))) {
                 leftovers_.push_back("the end of the pods of " + job_text(a.job.key()));
                 continue;
             }
             if (needs_read) return decision{step::read_job{a.job.key()}, self_.status};
+            if (!live)
+                return decision{step::read_runs{a.job.key(), testbed_of(self_)}, self_.status};
             a.ended = model::timestamp{now_};
             a.outcome = outcome;
             texts.push_back(fmt::format("{}: {}", job_text(a.job.key()), outcome));
@@ -645,8 +656,9 @@ decision decide(const view& v, wall_time now) { return decider(v, now).run(); }
 
 std::string_view name_of(const next_step& what) {
     static constexpr std::string_view names[] = {
-        "wait", "read_testbed", "read_job", "read_release", "add_finalizer", "remove_finalizer",
-        "hold", "acquire",      "commit",   "request",      "release",       "remove_hold"};
+        "wait",          "read_testbed",     "read_job",   "read_runs", "read_release",
+        "add_finalizer", "remove_finalizer", "hold",       "acquire",   "commit",
+        "request",       "release",          "remove_hold"};
     return names[what.index()];
 }
 

@@ -27,6 +27,11 @@ struct read_testbed {
 struct read_job {
     model::object_key key;
 };
+/// The runs that the job's pods in slots of the Testbed carry are to be read live.
+struct read_runs {
+    model::object_key job;
+    model::object_key testbed;
+};
 /// All jobs of the plan or the release and the Testbed's job pods are to be read live.
 struct read_release {
     std::vector<model::object_key> jobs;
@@ -74,10 +79,10 @@ struct remove_hold {
 
 }  // namespace step
 
-using next_step =
-    std::variant<step::wait, step::read_testbed, step::read_job, step::read_release,
-                 step::add_finalizer, step::remove_finalizer, step::hold_testbed, step::acquire_job,
-                 step::commit, step::request_creation, step::release_job, step::remove_hold>;
+using next_step = std::variant<step::wait, step::read_testbed, step::read_job, step::read_runs,
+                               step::read_release, step::add_finalizer, step::remove_finalizer,
+                               step::hold_testbed, step::acquire_job, step::commit,
+                               step::request_creation, step::release_job, step::remove_hold>;
 
 struct decision {
     next_step next = step::wait{};

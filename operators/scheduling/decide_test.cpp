@@ -32,6 +32,8 @@ struct world {
     /// Every write, "hold t by s".
     std::vector<std::string> writes;
     std::map<object_key, newer> memory;
+    /// The cache does not show its pods.
+    std::string hidden_run;
 
     std::string next_version() { return std::to_string(++version); }
 
@@ -217,6 +219,9 @@ struct world {
             if (active && active->key() == key) v.named.push_back(job_key);
         }
         v.pods = pods_of(testbed_of(*v.self));
+        std::erase_if(v.pods, [&](const auto& pod) {
+            return !hidden_run.empty() && pod->run() == hidden_run;
+        });
         fresh.testbeds.clear();
         fresh.jobs.clear();
         fresh.job_pods.reset();
@@ -230,7 +235,15 @@ struct world {
         } else {
             fresh.testbed_read = false;
             fresh.jobs_read.clear();
+            fresh.runs_read.clear();
         }
+    }
+    std::set<std::string, std::less<>> runs_of(const object_key& job) {
+        std::set<std::string, std::less<>> out;
+        for (const auto& [name, pod] : pods) {
+            if (name.starts_with(job.name + "-exec-")) out.emplace(pod->run());
+        }
+        return out;
     }
     /// One step of one Scheduling; false when there was nothing to do.
     bool step_of(const object_key& key) {
@@ -242,6 +255,8 @@ struct world {
         auto name = key.name;
         if (auto* x = std::get_if<step::read_job>(&d.next)) {
             fresh.jobs_read.insert(x->key);
+        } else if (auto* runs = std::get_if<step::read_runs>(&d.next)) {
+            fresh.runs_read[runs->job] = runs_of(runs->job);
         } else if (std::holds_alternative<step::read_testbed>(d.next)) {
             fresh.testbed_read = true;
         } else if (std::holds_alternative<step::read_release>(d.next)) {
@@ -569,6 +584,20 @@ TEST_P(driving, a_failed_job_is_waited_for_by_name) {
     EXPECT_EQ(w.running("s"), "a:0 b:1");
 }
 
+TEST_P(driving, an_end_is_not_believed_to_a_cache_without_the_pods_of_the_run) {
+    w.add_queue("s", "t", {"a", "b"});
+    w.settle();
+    auto run = w.job("a").spec.creation_request->run;
+    w.edit(w.jobs, {"ns", "a"}, [](model::batchjob& j) { j.status.state = "CompletedState"; });
+    w.hidden_run = run;
+    w.settle();
+    EXPECT_EQ(w.running("s"), "a:0 b:1") << "its pod still stands";
+    EXPECT_EQ(w.s("s").status.waiting_for, "the end of the pods of BatchJob ns/a");
+    w.drop_pods(run);
+    w.settle();
+    EXPECT_EQ(w.running("s"), "b:1");
+}
+
 TEST_P(driving, a_job_deleted_in_mid_run_is_counted_failed) {
     w.add_queue("s", "t", {"a", "b"});
     w.settle();
@@ -702,9 +731,10 @@ TEST_P(driving, slots_in_error_are_given_to_nobody_though_their_ghosts_stand) {
         w.add_queue("s", "t", {"a", "a", "a", "b", "b"});
         w.settle();
         EXPECT_EQ(w.running("s"), "a:0,2,3");
-        EXPECT_EQ(w.s("s").status.waiting_for,
-                  "BatchJob ns/b waits for more free slots: 1 of 6 are free, BatchJob ns/a has slots "
-                  "0, 2, 3, in ERROR are slots 1, 4 (nodeProblems of Testbed ns/t)");
+        EXPECT_EQ(
+            w.s("s").status.waiting_for,
+            "BatchJob ns/b waits for more free slots: 1 of 6 are free, BatchJob ns/a has slots "
+            "0, 2, 3, in ERROR are slots 1, 4 (nodeProblems of Testbed ns/t)");
         uncordon();
         w.settle();
         EXPECT_EQ(w.running("s"), "a:0,2,3 b:1,4");
@@ -719,8 +749,9 @@ TEST_P(driving, slots_in_error_are_given_to_nobody_though_their_ghosts_stand) {
         });
         w.settle();
         EXPECT_EQ(w.running("s"), "");
-        EXPECT_EQ(w.s("s").status.waiting_for,
-                  "BatchJob ns/a waits for slot 4 (4: on node t-1, in ERROR: the node is cordoned)");
+        EXPECT_EQ(
+            w.s("s").status.waiting_for,
+            "BatchJob ns/a waits for slot 4 (4: on node t-1, in ERROR: the node is cordoned)");
         uncordon();
         w.settle();
         EXPECT_EQ(w.running("s"), "a:4");

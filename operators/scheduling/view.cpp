@@ -84,8 +84,8 @@ std::set<int> slots_in_error(const model::testbed& testbed) {
         if (slot.state == "ERROR") out.insert(slot.position);
     }
     if (!status.slots.empty() || !status.layout || status.node_problems.empty()) return out;
-    // So large that no slot is listed: a ghost stands in a slot in ERROR only where the whole node is
-    // out of use, and the Testbed says so of "the node".
+    // So large that no slot is listed: a ghost stands in a slot in ERROR only where the whole node
+    // is out of use, and the Testbed says so of "the node".
     for (const auto& slot : grid::slots_of(*status.layout)) {
         auto found = status.node_problems.find(slot.node);
         if (found == status.node_problems.end()) continue;

@@ -33,6 +33,8 @@ struct newer {
     // after everything that was decided before.
     bool testbed_read = false;
     std::set<model::object_key> jobs_read;
+    /// By job: the runs that its pods in slots carry.
+    std::map<model::object_key, std::set<std::string, std::less<>>> runs_read;
     /// All jobs of the release and all job pods of the Testbed were read live.
     bool release_read = false;
     void forget_release() {
@@ -71,9 +73,9 @@ bool requested_by(const model::batchjob& job, std::string_view scheduling_uid);
 bool held_by(const model::testbed& testbed, std::string_view scheduling_uid);
 /// The uid of the Scheduling that a run belongs to.
 std::string_view owner_of_run(std::string_view run);
-/// Positions that the Testbed shows as ERROR. It may be behind, so it only takes slots away: free is
-/// what the pods show as free and this does not name. The ghosts of a node that is cordoned, not ready
-/// or going stand all the same.
+/// Positions that the Testbed shows as ERROR. It may be behind, so it only takes slots away: free
+/// is what the pods show as free and this does not name. The ghosts of a node that is cordoned, not
+/// ready or going stand all the same.
 std::set<int> slots_in_error(const model::testbed& testbed);
 /// Who holds the Testbed, for people.
 std::string holder_text(const model::testbed& testbed);
