@@ -145,11 +145,12 @@ private:
         tell_spec();
         const auto& layout = testbed_->status.layout;
         slots_ = layout ? grid::count_of_slots(*layout) : 0;
+        const auto unfit = misfits(plan_, slots_);
         for (const auto& job : plan_.jobs) {
-            auto found = assignment_of(job.name) ? std::nullopt : misfit(job, slots_);
-            if (!found) continue;
+            auto found = unfit.find(job.name);
+            if (found == unfit.end() || assignment_of(job.name)) continue;
             skipped_.insert(job.name);
-            skip_texts_.push_back(found->text);
+            skip_texts_.push_back(found->second.text);
         }
         if (auto ending = end_assignments()) return *ending;
         if (auto stray = job_outside_plan()) return release_of(*stray);

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
-#include <set>
 
 #include "scheduling/words.h"
 
@@ -163,37 +163,53 @@ std::optional<fault> misfit(const planned_job& job, int slots) {
     return std::nullopt;
 }
 
-namespace {
-
-/// The place of the job's last entry when its turn has come: all jobs before it have started and
-/// left the queue, those named after it stand where they are.
-int last_place(const plan& of, std::size_t number) {
-    std::set<object_key> gone;
-    for (std::size_t i = 0; i < number; ++i) gone.insert(of.jobs[i].name);
-    int place = 0;
-    int out = 0;
+std::map<object_key, fault> misfits(const plan& of, int slots) {
+    std::map<object_key, fault> out;
+    for (const auto& job : of.jobs) {
+        if (auto found = misfit(job, slots)) out.emplace(job.name, std::move(*found));
+    }
+    // Only a queue longer than the Testbed can have such a place.
+    if (of.mode != plan_mode::queue || std::ssize(of.entries) <= slots) return out;
+    struct stretch {
+        std::ptrdiff_t first = -1;
+        std::ptrdiff_t last = -1;
+        bool stands = true;  ///< its entries take places until it has started
+    };
+    std::map<object_key, std::size_t> numbers;
+    for (const auto& job : of.jobs) numbers.emplace(job.name, numbers.size());
+    std::vector<stretch> jobs(of.jobs.size());
+    std::vector<std::size_t> job_at;
     for (const auto& entry : of.entries) {
-        if (gone.contains(entry)) continue;
-        ++place;
-        if (entry == of.jobs[number].name) out = place;
+        auto& job = jobs[job_at.emplace_back(numbers.at(entry))];
+        job.last = std::ssize(job_at) - 1;
+        if (job.first < 0) job.first = job.last;
+        job.stands = !out.contains(entry);
+    }
+    // When a job's turn comes, all before it have left the queue, and those named after it stand
+    // where they are: from the last one on, as it hangs on these alone.
+    for (auto number = jobs.size(); number-- > 0;) {
+        auto& job = jobs[number];
+        if (!job.stands || job.last - job.first < slots) continue;
+        const auto place =
+            std::count_if(job_at.begin() + job.first, job_at.begin() + job.last + 1,
+                          [&](auto other) { return other >= number && jobs[other].stands; });
+        if (place <= slots) continue;
+        job.stands = false;
+        const auto& name = of.jobs[number].name;
+        out.emplace(name,
+                    fault{"TooManySlots",
+                          fmt::format("{} has an entry at place {} of the queue when its turn "
+                                      "comes, the Testbed has {} slots: it could never start; "
+                                      "move its entries closer together",
+                                      job_text(name), place, slots)});
     }
     return out;
 }
 
-}  // namespace
-
 std::optional<fault> misfit(const plan& of, int slots) {
-    for (std::size_t i = 0; i < of.jobs.size(); ++i) {
-        if (auto found = misfit(of.jobs[i], slots)) return found;
-        // Only a queue longer than the Testbed can have such a place.
-        if (of.mode != plan_mode::queue || std::ssize(of.entries) <= slots) continue;
-        const int place = last_place(of, i);
-        if (place <= slots) continue;
-        return fault{"TooManySlots",
-                     fmt::format("{} has an entry at place {} of the queue when its turn comes, the "
-                                 "Testbed has {} slots: it could never start; move its entries "
-                                 "closer together",
-                                 job_text(of.jobs[i].name), place, slots)};
+    auto all = misfits(of, slots);
+    for (const auto& job : of.jobs) {
+        if (auto found = all.find(job.name); found != all.end()) return std::move(found->second);
     }
     return std::nullopt;
 }

@@ -2,6 +2,7 @@
 // anew for every look, owned by the caller.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,8 +59,10 @@ model::object_key testbed_of(const model::scheduling& of);
 
 /// Why `job` can never start in a layout of `slots` positions: TooManySlots or SlotOutsideLayout.
 std::optional<fault> misfit(const planned_job& job, int slots);
-/// The first of these, over all jobs; and of a queue, a job whose entries stand so far apart that the
-/// places between them are more than the Testbed has.
+/// All jobs of which this is so; and in a queue, those whose entries stand so far apart that the
+/// places between them are more than the Testbed has. A misfit stands in nobody's way.
+std::map<model::object_key, fault> misfits(const plan& of, int slots);
+/// The first of these, in the order of the plan.
 std::optional<fault> misfit(const plan& of, int slots);
 
 /// The spec without its queue, defaults filled in: what status.plan keeps.

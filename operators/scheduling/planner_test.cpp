@@ -135,6 +135,12 @@ TEST(plan, names_what_can_never_start) {
               "BatchJob ns/x has an entry at place 4 of the queue when its turn comes, the Testbed has "
               "3 slots: it could never start; move its entries closer together");
     EXPECT_EQ(misfit(spread, 4), std::nullopt) << "a is at place 3 once x has started";
+    EXPECT_EQ(misfits(spread, 3).size(), 1u) << "a fits once x is out of the way";
+    EXPECT_EQ(misfits(plan_of(queue_of({"b", "c", "c", "c", "b", "d"})), 4).begin()->first,
+              job("b"));
+    auto large = plan_of(queue_of({"b", "c", "c", "c", "c", "c", "b"}));
+    EXPECT_EQ(misfits(large, 4).begin()->first, job("c")) << "b fits: c never stands in its way";
+    EXPECT_EQ(misfits(large, 4).size(), 1u);
     auto slots = plan_of(slots_of("strict", {{"a", {6}}}));
     EXPECT_EQ(misfit(slots, 6)->text, "BatchJob ns/a wants slot 6, the Testbed has slots 0 to 5");
     EXPECT_EQ(plan_of(slots_of("strict", {{"a", {0}}, {"a", {1}}})).wrong->reason, "DuplicateJob");
