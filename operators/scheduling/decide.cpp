@@ -23,7 +23,7 @@ namespace job_state = model::job_state;
 namespace states = model::scheduling_state;
 namespace why = release_reason;
 
-/// Ended assignments beyond this are dropped, oldest first.
+/// Ended assignments of jobs that were taken out of the plan are dropped beyond this, oldest first.
 constexpr std::size_t kept_assignments = 100;
 
 class decider {
@@ -31,6 +31,7 @@ public:
     decider(const view& v, wall_time now)
         : v_(v), self_(*v.self), plan_(plan_of(*v.self)), now_(now), status_(v.self->status) {
         if (auto testbed = v.find_testbed(testbed_of(self_))) testbed_ = std::move(testbed);
+        for (const auto& a : self_.status.assignments) assigned_.try_emplace(a.job.key(), &a);
     }
 
     decision run() {
@@ -109,7 +110,6 @@ private:
         status_.observed_generation = self_.metadata.generation;
         status_.mode = to_string(plan_.mode);
         tell_spec();
-        if (status_.problems.size() > 100) status_.problems.resize(100);
         return {step::wait{}, status_};
     }
 
@@ -171,10 +171,8 @@ private:
     }
 
     const model::assignment* assignment_of(const object_key& job) const {
-        for (const auto& a : self_.status.assignments) {
-            if (a.job.key() == job) return &a;
-        }
-        return nullptr;
+        auto found = assigned_.find(job);
+        return found == assigned_.end() ? nullptr : found->second;
     }
 
     /// The outcome of an assignment whose run is over; empty while it runs.
@@ -246,22 +244,18 @@ private:
         return decision{std::move(note), status_};
     }
 
-    /// Their BatchJobs go on telling that they have ended, as long as they name us.
+    /// Nothing else remembers for sure that a job of the plan has been run: its BatchJob may be
+    /// deleted, released by hand or reset. So those stay: 1,024 of them, a few hundred bytes each.
     void drop_old_assignments() {
         std::vector<const model::assignment*> ended;
         for (const auto& a : status_.assignments) {
-            if (a.ended) ended.push_back(&a);
+            if (a.ended && plan_.find(a.job.key()) == nullptr) ended.push_back(&a);
         }
         if (ended.size() <= kept_assignments) return;
         std::ranges::sort(ended, {}, [](const auto* a) { return std::pair(*a->ended, a); });
         std::set<std::string> dropped;
-        auto excess = ended.size() - kept_assignments;
-        for (const auto* a : ended) {
-            if (dropped.size() == excess) break;
-            auto job = v_.find_job(a->job.key());
-            if (!job || job->metadata.uid != a->job.uid) continue;
-            if (started_and_dropped(*job, self_)) dropped.insert(a->run);
-        }
+        ended.resize(ended.size() - kept_assignments);
+        for (const auto* a : ended) dropped.insert(a->run);
         std::erase_if(status_.assignments, [&](const auto& a) { return dropped.contains(a.run); });
     }
 
@@ -640,6 +634,7 @@ private:
     wall_time now_;
     model::scheduling_status status_;
     std::shared_ptr<const model::testbed> testbed_;
+    std::map<object_key, const model::assignment*> assigned_;
 
     int slots_ = 0;
     std::set<object_key> skipped_;

@@ -799,7 +799,7 @@ TEST_P(driving, a_testbed_without_nodes_is_waited_for) {
     EXPECT_EQ(w.reason("s"), "TestbedEmpty");
 }
 
-TEST_P(driving, ended_assignments_are_kept_up_to_a_hundred) {
+TEST_P(driving, ended_assignments_of_the_plan_are_kept_of_others_a_hundred) {
     w.add_testbed("u", 1, 1);
     std::vector<std::string> queue;
     for (int i = 0; i < 103; ++i) {
@@ -813,9 +813,25 @@ TEST_P(driving, ended_assignments_are_kept_up_to_a_hundred) {
     }
     w.settle();
     EXPECT_EQ(w.s("s").status.state, "CompletedState");
-    EXPECT_EQ(w.s("s").status.assignments.size(), 100u);
+    EXPECT_EQ(w.s("s").status.assignments.size(), 103u);
     EXPECT_EQ(w.s("s").status.last_run, 103);
     EXPECT_EQ(w.s("s").status.progress->summary, "103/103");
+
+    // Whatever becomes of the BatchJobs, it stays done.
+    w.clear_job({"ns", "j001"});
+    w.jobs.erase({"ns", "j002"});
+    w.settle();
+    EXPECT_EQ(w.running("s"), "");
+    EXPECT_EQ(w.s("s").status.progress->summary, "103/103");
+
+    w.set_queue("s", {"j001", "a"});
+    w.settle();
+    w.end_job("a");
+    w.settle();
+    EXPECT_EQ(w.s("s").status.assignments.size(), 102u) << "j001, a and a hundred more";
+    EXPECT_EQ(w.s("s").status.assignments.at(0).job.name, "j001");
+    EXPECT_EQ(w.s("s").status.assignments.at(1).job.name, "j003");
+    EXPECT_EQ(w.s("s").status.state, "CompletedState");
 }
 
 /// Deleted after each single write of its life: nothing is ever left over.

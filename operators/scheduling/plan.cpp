@@ -19,12 +19,10 @@ object_key with_namespace(object_key key, const model::scheduling& of) {
 }
 
 void read_queue(plan& out, const model::scheduling& of) {
-    std::map<object_key, std::size_t> index;
     for (const auto& entry : *of.spec.queue_based) {
         auto name = with_namespace(entry, of);
-        auto [at, first] = index.try_emplace(name, out.jobs.size());
-        if (first) out.jobs.push_back({name, 0, {}});
-        ++out.jobs[at->second].slots_wanted;
+        if (out.find(name) == nullptr) out.add({name, 0, {}});
+        ++out.jobs[out.numbers.at(name)].slots_wanted;
         out.entries.push_back(std::move(name));
     }
     if (out.jobs.size() > most_jobs) {
@@ -47,7 +45,7 @@ void read_slots(plan& out, const model::slot_based_spec& spec, const model::sche
                                   job_text(name))};
             continue;
         }
-        out.jobs.push_back({name, static_cast<int>(job.slot_ids.size()), job.slot_ids});
+        out.add({name, static_cast<int>(job.slot_ids.size()), job.slot_ids});
     }
 }
 
@@ -113,10 +111,13 @@ std::string_view to_string(plan_mode mode) {
 }
 
 const planned_job* plan::find(const object_key& name) const {
-    for (const auto& job : jobs) {
-        if (job.name == name) return &job;
-    }
-    return nullptr;
+    auto found = numbers.find(name);
+    return found == numbers.end() ? nullptr : &jobs[found->second];
+}
+
+void plan::add(planned_job job) {
+    numbers.emplace(job.name, jobs.size());
+    jobs.push_back(std::move(job));
 }
 
 object_key testbed_of(const model::scheduling& of) { return with_namespace(of.spec.testbed, of); }
@@ -168,6 +169,14 @@ std::map<object_key, fault> misfits(const plan& of, int slots) {
     for (const auto& job : of.jobs) {
         if (auto found = misfit(job, slots)) out.emplace(job.name, std::move(*found));
     }
+    for (auto number = most_jobs; number < of.jobs.size(); ++number) {
+        const auto& name = of.jobs[number].name;
+        out.try_emplace(
+            name,
+            fault{"TooManyJobs", fmt::format("{} comes after {} different jobs, which are as many "
+                                             "as one Scheduling can have; create another",
+                                             job_text(name), most_jobs)});
+    }
     // Only a queue longer than the Testbed can have such a place.
     if (of.mode != plan_mode::queue || std::ssize(of.entries) <= slots) return out;
     struct stretch {
@@ -175,12 +184,10 @@ std::map<object_key, fault> misfits(const plan& of, int slots) {
         std::ptrdiff_t last = -1;
         bool stands = true;  ///< its entries take places until it has started
     };
-    std::map<object_key, std::size_t> numbers;
-    for (const auto& job : of.jobs) numbers.emplace(job.name, numbers.size());
     std::vector<stretch> jobs(of.jobs.size());
     std::vector<std::size_t> job_at;
     for (const auto& entry : of.entries) {
-        auto& job = jobs[job_at.emplace_back(numbers.at(entry))];
+        auto& job = jobs[job_at.emplace_back(of.numbers.at(entry))];
         job.last = std::ssize(job_at) - 1;
         if (job.first < 0) job.first = job.last;
         job.stands = !out.contains(entry);

@@ -44,7 +44,11 @@ struct plan {
     /// Set when the spec is wrong whatever the Testbed looks like.
     std::optional<fault> wrong;
 
+    /// By name, the place in `jobs`.
+    std::map<model::object_key, std::size_t> numbers;
+
     const planned_job* find(const model::object_key& name) const;
+    void add(planned_job job);
 };
 
 /// More different jobs than this do not fit into one status (etcd's limit of an object).
@@ -59,8 +63,9 @@ model::object_key testbed_of(const model::scheduling& of);
 
 /// Why `job` can never start in a layout of `slots` positions: TooManySlots or SlotOutsideLayout.
 std::optional<fault> misfit(const planned_job& job, int slots);
-/// All jobs of which this is so; and in a queue, those whose entries stand so far apart that the
-/// places between them are more than the Testbed has. A misfit stands in nobody's way.
+/// All jobs of which this is so; in a queue also those beyond the 1,024th, and those whose entries
+/// stand so far apart that the places between them are more than the Testbed has. A misfit stands
+/// in nobody's way.
 std::map<model::object_key, fault> misfits(const plan& of, int slots);
 /// The first of these, in the order of the plan.
 std::optional<fault> misfit(const plan& of, int slots);

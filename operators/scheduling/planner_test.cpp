@@ -152,6 +152,8 @@ TEST(plan, refuses_more_than_1024_different_jobs) {
     EXPECT_EQ(plan_of(of).wrong, std::nullopt);
     of.spec.queue_based->push_back({"", "one-more"});
     EXPECT_EQ(plan_of(of).wrong->reason, "TooManyJobs");
+    EXPECT_EQ(misfits(plan_of(of), 4).begin()->first, job("one-more")) << "in an extension";
+    EXPECT_EQ(misfits(plan_of(of), 4).size(), 1u);
 }
 
 TEST(plan, after_the_first_assignment_only_the_queue_changes) {

@@ -14,6 +14,8 @@ namespace {
 using model::object_key;
 namespace job_state = model::job_state;
 
+constexpr std::size_t most_problems = 100;
+
 constexpr std::string_view ladder[] = {"Acquiring", "InQueue", "Submitted", "Scheduled",
                                        "Completed"};
 
@@ -89,6 +91,7 @@ void report_jobs(const view& v, const plan& wants, const std::set<object_key>& s
         }
         status.job_states.push_back({key, std::string(ladder[rung])});
     }
+    if (status.problems.size() > most_problems) status.problems.resize(most_problems);
     counts.summary = fmt::format("{}/{}", counts.done, counts.total);
     if (counts.failed > 0) counts.summary += fmt::format(" ({} failed)", counts.failed);
     status.progress = counts;

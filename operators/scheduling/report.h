@@ -12,7 +12,7 @@
 
 namespace esi::scheduling {
 
-/// status.jobStates, progress and the sentences about failed jobs in `problems`.
+/// status.jobStates, progress and the sentences about failed jobs in `problems`, 100 at most.
 /// `skipped`: jobs of the plan that can never start; they count as failed.
 void report_jobs(const view& v, const plan& wants, const std::set<model::object_key>& skipped,
                  model::scheduling_status& status);
@@ -21,8 +21,8 @@ void report_jobs(const view& v, const plan& wants, const std::set<model::object_
 void set(model::scheduling_status& status, const model::scheduling& of, std::string_view type,
          bool holds, std::string_view reason, std::string_view message, wall_time now);
 
-/// Started by this Scheduling before, and its assignment dropped since (status keeps 100 ended
-/// ones).
+/// Started by this Scheduling before, and its assignment dropped since: it was taken out of the
+/// plan for a while, or dropped by an older ESI.
 bool started_and_dropped(const model::batchjob& job, const model::scheduling& by);
 
 }  // namespace esi::scheduling
