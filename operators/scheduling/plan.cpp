@@ -54,9 +54,10 @@ void compare_frozen(plan& out, const model::scheduling_spec& frozen, const model
     const auto& spec = of.spec;
     auto now = frozen_spec(of);
     if (now.slot_based != frozen.slot_based || (spec.queue_based && frozen.slot_based)) {
-        out.ignored.push_back(frozen.slot_based
-                                  ? "slotBased was changed after the first start; the plan stays"
-                                  : "slotBased was set after the first start; the queue stays");
+        out.ignored.push_back(
+            frozen.slot_based ? "slotBased was changed after the first start; the plan stays"
+                              : "slotBased was set in place of queueBased after the first start; "
+                                "what has started stays, nothing else starts");
     }
     if (now.release_on_completion != frozen.release_on_completion) {
         out.ignored.push_back(

@@ -171,6 +171,19 @@ TEST(plan, after_the_first_assignment_only_the_queue_changes) {
     EXPECT_EQ(changed.ignored.size(), 2u);
 }
 
+TEST(plan, a_queue_that_became_a_slot_plan_is_told_what_is_left_of_it) {
+    auto of = queue_of({"a", "b"});
+    of.status.plan = frozen_spec(of);
+    of.status.assignments.push_back({{"ns", "a", "u"}, {0}, "h.1", {}, {}, ""});
+    of.spec.queue_based.reset();
+    of.spec.slot_based = {"strict", {{{"", "b"}, {0}}}};
+    auto read = plan_of(of);
+    EXPECT_TRUE(read.jobs.empty());
+    EXPECT_EQ(read.ignored.at(0),
+              "slotBased was set in place of queueBased after the first start; what has started "
+              "stays, nothing else starts");
+}
+
 TEST(plan, a_slot_plan_stays_as_it_was_first) {
     auto of = slots_of("strict", {{"a", {0}}, {"b", {0}}});
     of.status.plan = frozen_spec(of);
