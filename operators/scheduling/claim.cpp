@@ -109,14 +109,15 @@ std::optional<obstacle> obstacle_of(const view& v, const model::scheduling& who,
         return obstacle{
             "JobFailed", job_text(key) + " is in " + state + "; reset it or take it out", {}};
     }
-    if (names(*job, who)) return std::nullopt;
-    if (const auto& active = job->spec.active_scheduling) {
+    const bool ours = names(*job, who);
+    if (const auto& active = job->spec.active_scheduling; active && !ours) {
         return obstacle{"JobHeld", job_text(key) + " is held by " + scheduling_text(active->key()),
                         active->key()};
     }
     if (job->metadata.deleting()) {
         return obstacle{"JobDeleting", job_text(key) + " is being deleted", {}};
     }
+    if (ours) return std::nullopt;
     if (state != job_state::ready) {
         return obstacle{"JobNotReady",
                         job_text(key) + " is in " + (state.empty() ? "no state yet" : state),

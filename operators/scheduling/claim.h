@@ -30,7 +30,7 @@ struct claim {
 
 claim claim_of(const view& v, const model::scheduling& who, const plan& wants);
 
-/// Why one job cannot be acquired by `who` now; nothing when it can, or is acquired.
+/// Why one job cannot be acquired by `who` now, or be started when it is; nothing where it can.
 std::optional<obstacle> obstacle_of(const view& v, const model::scheduling& who,
                                     const model::object_key& job);
 

@@ -316,7 +316,7 @@ private:
             if (auto found = obstacle_of(v_, self_, key)) {
                 obstacles_.push_back(std::move(*found));
             } else if (names(*job, self_)) {
-                if (!job->metadata.deleting()) startable_.insert(key);
+                startable_.insert(key);
             } else {
                 free.insert(key);
             }
@@ -383,7 +383,10 @@ private:
 
         auto waits = leftovers_;
         for (const auto& each : obstacles_) waits.push_back(each.text);
-        for (const auto& each : hindrances) waits.push_back(text_of(each));
+        for (const auto& each : hindrances) {
+            // Why it is not is told as an obstacle.
+            if (each.why != hindrance::kind::not_ready) waits.push_back(text_of(each));
+        }
         if (waits.empty() && !all_ended) {
             for (const auto& a : status_.assignments) {
                 if (!a.ended) waits.push_back("the end of " + job_text(a.job.key()));

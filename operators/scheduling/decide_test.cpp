@@ -780,6 +780,26 @@ TEST_P(driving, slots_in_error_are_given_to_nobody_though_their_ghosts_stand) {
     }
 }
 
+TEST_P(driving, an_acquired_job_that_is_being_deleted_is_named) {
+    w.add_queue("s", "t", {});
+    w.edit(w.schedulings, {"ns", "s"}, [&](model::scheduling& s) {
+        s.spec.queue_based.reset();
+        s.spec.slot_based = {"strict", {{{"", "a"}, {0}}, {{"", "b"}, {0}}, {{"", "c"}, {1}}}};
+    });
+    w.settle();
+    w.edit(w.jobs, {"ns", "b"},
+           [&](model::batchjob& j) { j.metadata.deletion_timestamp = model::timestamp{w.now}; });
+    w.end_job("a");
+    w.settle();
+    EXPECT_EQ(w.running("s"), "");
+    EXPECT_EQ(w.reason("s"), "JobDeleting");
+    EXPECT_EQ(w.s("s").status.waiting_for,
+              "BatchJob ns/b is being deleted; BatchJob ns/c starts after BatchJob ns/b");
+    w.jobs.erase({"ns", "b"});
+    w.settle();
+    EXPECT_EQ(w.reason("s"), "JobMissing");
+}
+
 TEST_P(driving, a_slot_outside_the_layout_is_an_error_at_acquisition) {
     w.add_queue("s", "t", {});
     w.edit(w.schedulings, {"ns", "s"}, [&](model::scheduling& s) {
