@@ -62,6 +62,10 @@ std::string job_pods_of(const object_key& testbed) {
                        names_of::testbed_namespace, testbed.namespace_, names_of::ghost);
 }
 
+bool completes(const model::scheduling& self, const model::scheduling_status& wanted) {
+    return wanted.state == model::scheduling_state::completed && self.status.state != wanted.state;
+}
+
 json clearing_patch() {
     return json{{"spec", {{"activeScheduling", nullptr}, {"creationRequest", nullptr}}}};
 }
@@ -91,6 +95,11 @@ void executor::tell(const model::scheduling& about, std::string_view reason, std
     } else {
         in_.events.normal(subject, reason, reason, std::move(note));
     }
+}
+
+void executor::tell_completed(const model::scheduling& about) {
+    const auto& counts = about.status.progress;
+    tell(about, "Completed", "all jobs have ended: " + (counts ? counts->summary : std::string()));
 }
 
 void executor::tell_job(const newer& fresh, const object_key& key, std::string_view uid,
@@ -244,17 +253,15 @@ asio::awaitable<result<void>> executor::settle(std::shared_ptr<const model::sche
         (before == nullptr || before->reason != after->reason || before->message != after->message);
     std::string reason = waits ? after->reason : std::string();
     std::string note = waits ? after->message : std::string();
-    const bool completed =
-        wanted.state == model::scheduling_state::completed && self->status.state != wanted.state;
+    const bool completed = completes(*self, wanted);
     const bool bad = wanted.state == model::scheduling_state::error || reason == "WaitCycle";
-    std::string summary = wanted.progress ? wanted.progress->summary : std::string();
     auto done = co_await write_status(self, std::move(wanted), fresh);
     if (!done) co_return done;
     if (!fresh.self || fresh.self->metadata.resource_version == self->metadata.resource_version) {
         co_return done;
     }
     if (waits) tell(*self, reason, note, bad);
-    if (completed) tell(*self, "Completed", "all jobs have ended: " + summary);
+    if (completed) tell_completed(*fresh.self);
     co_return done;
 }
 
@@ -373,8 +380,10 @@ asio::awaitable<result<void>> executor::perform(std::shared_ptr<const model::sch
         for (const auto& a : what.status.assignments) uids[a.job.key().text()] = a.job.uid;
         // A release looks at what is there after it has begun.
         if (self->status.releasing.empty()) fresh.forget_release();
+        const bool completed = completes(*self, what.status);
         auto done = co_await write_status(self, std::move(what.status), fresh);
         if (!done) co_return done;
+        if (completed) tell_completed(*fresh.self);
         tell(*self, commit->reason, commit->note, commit->bad);
         for (const auto& [key, note] : commit->jobs) {
             tell_job(fresh, key, uids[key.text()], commit->reason, note, commit->bad);

@@ -74,6 +74,7 @@ private:
 
     void tell(const model::scheduling& about, std::string_view reason, std::string note,
               bool bad = false);
+    void tell_completed(const model::scheduling& about);
     void tell_job(const newer& fresh, const model::object_key& key, std::string_view uid,
                   std::string_view reason, std::string note, bool bad = false);
     /// Where pods of any namespace are listed.
