@@ -270,7 +270,7 @@ private:
         return nullptr;
     }
 
-    std::optional<decision> request_next() const {
+    std::optional<decision> request_next() {
         for (const auto& a : self_.status.assignments) {
             if (a.ended) continue;
             auto job = v_.find_job(a.job.key());
@@ -289,12 +289,25 @@ private:
                 now->testbed_name == request.testbed_name) {
                 continue;
             }
+            if (const auto* refusal = refusal_of(a.job.key())) {
+                leftovers_.push_back(
+                    fmt::format("the start of {}, which the API server refuses ({}; see the "
+                                "operator's log)",
+                                job_text(a.job.key()), *refusal));
+                continue;
+            }
             const auto& meta = job->metadata;
             return decision{step::request_creation{meta.key(), meta.uid, meta.resource_version,
                                                    std::move(request)},
                             self_.status};
         }
         return std::nullopt;
+    }
+
+    const std::string* refusal_of(const object_key& job) const {
+        if (!v_.fresh) return nullptr;
+        auto found = v_.fresh->refused.find(job);
+        return found == v_.fresh->refused.end() ? nullptr : &found->second;
     }
 
     /// Sorts the jobs of the plan into started, startable, to be acquired, and waited for.
@@ -317,6 +330,13 @@ private:
                 obstacles_.push_back(std::move(*found));
             } else if (names(*job, self_)) {
                 startable_.insert(key);
+            } else if (const auto* refusal = refusal_of(key)) {
+                obstacles_.push_back(
+                    {"JobRefused",
+                     fmt::format("{} is free, but the API server refuses to have it acquired ({}; "
+                                 "see the operator's log)",
+                                 job_text(key), *refusal),
+                     {}});
             } else {
                 free.insert(key);
             }
@@ -652,6 +672,13 @@ private:
 }  // namespace
 
 decision decide(const view& v, wall_time now) { return decider(v, now).run(); }
+
+std::optional<object_key> job_apart(const next_step& what, const model::scheduling& self) {
+    if (!is_running(self.status)) return std::nullopt;
+    if (auto* acquire = std::get_if<step::acquire_job>(&what)) return acquire->key;
+    if (auto* request = std::get_if<step::request_creation>(&what)) return request->key;
+    return std::nullopt;
+}
 
 std::string_view name_of(const next_step& what) {
     static constexpr std::string_view names[] = {

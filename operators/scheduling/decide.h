@@ -7,6 +7,7 @@
 // with the resourceVersion of the object that was looked at.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -101,6 +102,10 @@ inline constexpr std::string_view hold_lost = "HoldLost";
 /// Something names a Scheduling that is over.
 inline constexpr std::string_view left_over = "LeftOver";
 }  // namespace release_reason
+
+/// The job that a step of a running Scheduling is about when the others do not hang on it: one that
+/// is added or is to be started.
+std::optional<model::object_key> job_apart(const next_step& what, const model::scheduling& self);
 
 /// The spelling of a step for metrics and logs: "hold", "acquire", ...
 std::string_view name_of(const next_step& what);

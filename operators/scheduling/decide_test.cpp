@@ -503,6 +503,47 @@ TEST_P(driving, entries_too_far_apart_in_an_extension_hold_up_nobody) {
     EXPECT_EQ(w.running("s"), "a:0 d:1 b:2,3") << "judged again when the queue changes";
 }
 
+TEST(running, goes_on_without_a_job_whose_change_is_refused) {
+    world w;
+    w.add_testbed("t", 3, 2);
+    for (const char* name : {"a", "b", "c"}) w.add_job(name);
+    w.add_queue("s", "t", {"a"});
+    w.settle();
+    w.set_queue("s", {"a", "b", "c"});
+    newer fresh;
+    auto look = [&] {
+        view seen;
+        seen.self = w.schedulings.at({"ns", "s"});
+        seen.schedulings = &w.schedulings;
+        seen.testbeds = &w.testbeds;
+        seen.jobs = &w.jobs;
+        seen.pods = w.pods_of({"ns", "t"});
+        seen.fresh = &fresh;
+        return decide(seen, w.now);
+    };
+    auto first = look();
+    const auto apart = job_apart(first.next, w.s("s"));
+    ASSERT_TRUE(apart);
+    EXPECT_EQ(apart->name, "b");
+    fresh.refused[*apart] = "forbidden";
+    auto second = look();
+    ASSERT_TRUE(std::holds_alternative<step::acquire_job>(second.next));
+    EXPECT_EQ(std::get<step::acquire_job>(second.next).key.name, "c");
+
+    fresh.refused[{"ns", "c"}] = "forbidden";
+    auto last = look();
+    EXPECT_TRUE(std::holds_alternative<step::wait>(last.next));
+    EXPECT_EQ(model::find_condition(last.status.conditions, "Acquired")->reason, "JobRefused");
+
+    // The same for a start.
+    w.edit(w.jobs, {"ns", "a"}, [](model::batchjob& j) { j.spec.creation_request.reset(); });
+    auto start = look();
+    ASSERT_TRUE(std::holds_alternative<step::request_creation>(start.next));
+    fresh.refused[{"ns", "a"}] = "invalid";
+    EXPECT_TRUE(look().status.waiting_for.starts_with("the start of BatchJob ns/a, which"))
+        << look().status.waiting_for;
+}
+
 TEST_P(driving, too_many_slots_is_an_error_with_nothing_taken) {
     w.add_queue("s", "t", {"a", "a", "a", "a", "a", "a", "a"});
     w.settle();

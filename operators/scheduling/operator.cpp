@@ -22,6 +22,8 @@ namespace types = kube::types;
 /// Bounds one reconcile; more steps follow in the next.
 constexpr int most_steps = 8192;
 constexpr int most_conflicts = 5;
+/// Jobs of one Scheduling that are gone on without in one reconcile.
+constexpr std::size_t most_refused = 10;
 
 kube::watch_scope scope_of(const controller::process_options& options,
                            std::string label_selector = {}) {
@@ -49,6 +51,11 @@ void forget_older(objects<T>& fresh, const kube::store<T>& cache) {
                model::version_at_least(cached->metadata.resource_version,
                                        entry.second->metadata.resource_version);
     });
+}
+
+/// Asked again it would answer the same, for one object.
+bool is_refusal(errc code) {
+    return code == errc::bad_request || code == errc::forbidden || code == errc::invalid;
 }
 
 result<controller::outcome> tried_again(error why) {
@@ -281,6 +288,7 @@ asio::awaitable<result<controller::outcome>> scheduling_operator::reconcile(obje
     }
     newer fresh;
     int conflicts = 0;
+    std::optional<error> refusal;
     for (int steps = 0; steps < most_steps; ++steps) {
         auto seen = observe(key, fresh);
         if (!seen.self) {
@@ -294,10 +302,18 @@ asio::awaitable<result<controller::outcome>> scheduling_operator::reconcile(obje
             done = co_await act_.settle(seen.self, std::move(decided.status), fresh);
             // What is in its way may be nothing that those who let it go first are woken by.
             if (done && hindered) wake_younger(key);
+            if (done && refusal) co_return std::unexpected(std::move(*refusal));
             if (done) co_return outcome{};
         } else {
             log::debug("step", {{"scheduling", key.text()}, {"step", name_of(decided.next)}});
+            const auto apart = job_apart(decided.next, *seen.self);
             done = co_await act_.perform(seen.self, std::move(decided), fresh);
+            if (!done && apart && is_refusal(done.error().code) &&
+                fresh.refused.size() < most_refused) {
+                fresh.refused[*apart] = to_string(done.error().code);
+                refusal = std::move(done).error();
+                continue;
+            }
         }
         if (done) continue;
         if (done.error().code != errc::conflict || ++conflicts > most_conflicts) {

@@ -26,6 +26,9 @@ struct newer {
     std::shared_ptr<const model::scheduling> self;
     objects<model::testbed> testbeds;
     objects<model::batchjob> jobs;
+    /// Jobs that the API server refuses to have changed, each with the kind of the refusal: the
+    /// others are gone on with.
+    std::map<model::object_key, std::string> refused;
     /// Job pods of the Testbed, read live; ghosts left out.
     std::optional<std::vector<grid::pod_pointer>> job_pods;
 
