@@ -223,6 +223,23 @@ void build(choices& from, world& w) {
     for (const auto& name : job_names) {
         if (from.one_in(2)) w.fresh.jobs_read.insert({"ns", name});
     }
+    for (const auto& name : job_names) {
+        if (!from.one_in(2)) continue;
+        auto& runs = w.fresh.runs_read[{"ns", name}];
+        for (const auto& a : w.schedulings.at({"ns", "s"})->status.assignments) {
+            if (a.job.name == name && from.one_in(4)) runs.insert(a.run);
+        }
+    }
+    for (auto& [key, testbed] : w.testbeds) {
+        if (!testbed->status.layout || !from.one_in(3)) continue;
+        auto shown = *testbed;
+        for (const auto& place : grid::slots_of(*shown.status.layout)) {
+            auto& row = shown.status.slots.emplace_back();
+            row.position = place.position;
+            row.state = from.one_in(3) ? "ERROR" : "FREE";
+        }
+        testbed = std::make_shared<const model::testbed>(std::move(shown));
+    }
     auto& v = w.seen;
     v.self = w.schedulings.at({"ns", "s"});
     v.schedulings = &w.schedulings;
@@ -270,6 +287,10 @@ struct judge {
     }
     void operator()(const step::read_job& what) const {
         require(!w.fresh.jobs_read.contains(what.key), "reads {} again and again", what.key.text());
+    }
+    void operator()(const step::read_runs& what) const {
+        require(!w.fresh.runs_read.contains(what.job), "reads the runs of {} again and again",
+                what.job.text());
     }
     void operator()(const step::read_release&) const {
         require(!w.fresh.release_read, "reads the release again and again");
@@ -360,6 +381,9 @@ struct judge {
             const auto& is = made.status.assignments[i];
             if (was.ended || !is.ended) continue;
             require(!is.outcome.empty(), "an end without outcome");
+            const auto live = w.fresh.runs_read.find(was.job.key());
+            require(live != w.fresh.runs_read.end() && !live->second.contains(was.run),
+                    "{} ended without a live look", was.run);
             for (const auto& pod : w.seen.pods) {
                 require(pod->is_ghost() || pod->run() != was.run, "{} ended, {} runs", was.run,
                         pod->metadata.name);
@@ -399,6 +423,7 @@ struct judge {
                 require(id >= 0 && id < static_cast<int>(slots.size()), "slot {} is outside", id);
                 require(slots[static_cast<std::size_t>(id)].free(), "slot {} is not free", id);
                 require(taken.insert(id).second, "slot {} is given twice", id);
+                require(!slots_in_error(*testbed).contains(id), "slot {} is in ERROR", id);
             }
         }
         require(made.status.plan.has_value(), "the plan is not kept");
