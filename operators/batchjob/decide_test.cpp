@@ -92,6 +92,8 @@ TEST(life, an_order_creates_the_application_at_once_and_records_it) {
     EXPECT_THAT(status.runs[0].nodes, ElementsAre("node-a"));
     EXPECT_EQ(w.condition("Succeeded"), "False RunUnderWay");
     EXPECT_EQ(w.created["metadata"]["annotations"]["esi.tu-berlin.de/run"], "sched-uid.77.1");
+    EXPECT_EQ(w.created["metadata"]["annotations"]["esi.tu-berlin.de/spec-hash"],
+              hash_of(w.job->spec));
     EXPECT_EQ(w.created["spec"]["executor"]["annotations"]["esi.tu-berlin.de/slots"], "0,3");
 }
 

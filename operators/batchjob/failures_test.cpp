@@ -387,6 +387,17 @@ TEST(failure, an_unknown_state_keeps_the_jobs_state) {
     }
 }
 
+TEST(failure, lines_taken_away_by_somebody_do_no_harm) {
+    world w;
+    w.running();
+    w.told = make_app("COMPLETED");
+    w.app.reset();
+    w.job->status.runs.clear();
+    w.step(42);
+    EXPECT_EQ(w.job->status.state, "FailedState");
+    EXPECT_EQ(w.job->status.reason, "ApplicationDeleted");
+}
+
 TEST(failure, states_and_records_written_by_others_do_no_harm) {
     for (const char* state : {"UnknownState", "Nonsense", "RunningState", "CompletedState"}) {
         world w;

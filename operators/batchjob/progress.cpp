@@ -237,13 +237,14 @@ bool pass::finish_when_final(const model::creation_request& order, const applica
 /// Ends the run with the result that its application tells, or has told before it went. False where
 /// it never told one.
 bool pass::finish_as_told(std::string_view run, const application* there) {
+    const auto* line = line_of(status_, run);
+    if (!line || line->outcome != outcome_running) return false;
     for (const auto* app : {there, seen_.told.get()}) {
         if (!app || app->run() != run || !app->final()) continue;
         finish(run, *app);
         return true;
     }
-    const auto* line = line_of(status_, run);
-    if (!line || (line->reason != reason_completed && line->reason != reason_failed)) return false;
+    if (line->reason != reason_completed && line->reason != reason_failed) return false;
     application last;
     last.phase = line->reason == reason_completed ? phase::succeeded : phase::failed;
     last.message = line->message;
