@@ -231,12 +231,12 @@ void rest_rules::reason_is_true(const model::scheduling& who) {
     if (reason == "JobNotReady" || reason == "TestbedNotReady" || reason == "Released") {
         right = false;
     }
+    // Who could go has gone by now; what an older one cannot have holds up nobody.
     if (reason == "OlderFirst") {
         right = std::ranges::any_of(all_.schedulings, [&](const auto& entry) {
             const auto& other = *entry.second.scheduling;
             return other.metadata.uid != who.metadata.uid &&
-                   model::older(other.metadata, who.metadata) &&
-                   other.status.state != states::finished && other.status.state != states::error;
+                   model::older(other.metadata, who.metadata) && !other.status.releasing.empty();
         });
     }
     out_.require(right, "untrue-reason", {who.metadata.uid + "/status"}, [&] {

@@ -229,6 +229,13 @@ struct invariants::state {
         auto& after = all().testbeds[key];
         after.testbed = std::move(decoded);
         after.raw = what.after;
+        after.broken_since.clear();
+        for (const auto& slot : after.testbed->status.slots) {
+            if (slot.state != "ERROR") continue;
+            const auto known_so = before.broken_since.find(slot.position);
+            after.broken_since[slot.position] =
+                known_so == before.broken_since.end() ? what.at : known_so->second;
+        }
         if (fresh) return;
         conditions_move_with_their_status(what);
         const bool changed = before.testbed->hold() != after.testbed->hold();
@@ -314,7 +321,9 @@ struct invariants::state {
         }
         const auto& body = what.after->body();
         if (auto known = all().applications.find(uid); known != all().applications.end()) {
-            if (says_that_all_went_well(body)) all().finished_runs.insert(known->second.run);
+            if (says_that_all_went_well(body)) {
+                all().finished_runs.try_emplace(known->second.run, what.at);
+            }
             return;
         }
         auto& made = all().applications[uid];

@@ -77,6 +77,8 @@ struct testbed_record {
     object_pointer raw;
     /// When its hold was last set or removed.
     steady_time hold_changed;
+    /// Positions that it calls ERROR, and since when.
+    std::map<int, steady_time> broken_since;
 };
 
 struct job_record {
@@ -132,8 +134,8 @@ public:
     std::map<std::string, std::string, std::less<>> owners_of_apps;  ///< application uid -> owner
     std::map<std::string, int, std::less<>> applications_of_run;
     std::set<std::string, std::less<>> reported_apps;  ///< uids that a BatchJob's status named
-    std::set<std::string, std::less<>>
-        finished_runs;  ///< whose application said that all went well
+    std::map<std::string, steady_time, std::less<>>
+        finished_runs;  ///< whose application said that all went well, and when first
     /// The uid that a name had last: "pods default/a".
     std::map<std::string, std::string, std::less<>> last_uid;
 

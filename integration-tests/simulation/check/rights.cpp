@@ -305,6 +305,15 @@ void rights_rules::assignment_is_new(const scheduling_record& before,
         out_.require(inside, "slot-outside-layout", {meta.uid, bed_uid},
                      [&] { return fmt::format("{}, the layout has {} slots", text(), total); });
     }
+    for (const int slot : given.slot_ids) {
+        if (!bed || !here_.fresh("scheduling")) break;
+        const auto broken = bed->broken_since.find(slot);
+        const bool long_ago =
+            broken != bed->broken_since.end() && here_.now() > broken->second + seconds(5);
+        out_.require(!long_ago, "slot-in-error-assigned", {meta.uid, bed_uid}, [&] {
+            return fmt::format("{}, though the Testbed calls slot {} ERROR", text(), slot);
+        });
+    }
     const auto* job = all_.job(given.job.key());
     if (job && job->job->metadata.uid == given.job.uid) {
         const auto& active = job->job->spec.active_scheduling;
@@ -336,7 +345,6 @@ void rights_rules::assignments_are_disjoint(const scheduling_record& after) {
 
 void rights_rules::assignment_ends_without_pods(const scheduling_record& after,
                                                 const model::assignment& ended) {
-    if (!here_.fresh("scheduling")) return;
     const auto& meta = after.scheduling->metadata;
     for (const auto& [uid, pod] : all_.pods) {
         if (!pod.of_slot() || pod.pod->run() != ended.run) continue;

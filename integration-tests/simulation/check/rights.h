@@ -41,7 +41,7 @@ private:
     void placements_are_of_the_run(const job_record& before, const job_record& after);
     void ready_means_nothing_is_left(const job_record& after);
     void running_means_an_application_of_the_run(const job_record& after);
-    void success_is_what_the_application_said(const job_record& before, const job_record& after);
+    void result_is_what_the_application_said(const job_record& before, const job_record& after);
 
     context& here_;
     records& all_;

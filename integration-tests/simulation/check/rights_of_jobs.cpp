@@ -50,7 +50,7 @@ void rights_rules::job_changed(const job_record& before, const job_record& after
     if (!reported) return;
     ready_means_nothing_is_left(after);
     running_means_an_application_of_the_run(after);
-    success_is_what_the_application_said(before, after);
+    result_is_what_the_application_said(before, after);
 }
 
 void rights_rules::job_is_acquired_when_ready(const job_record& before, const job_record& after) {
@@ -217,18 +217,35 @@ void rights_rules::running_means_an_application_of_the_run(const job_record& aft
                  });
 }
 
-void rights_rules::success_is_what_the_application_said(const job_record& before,
-                                                        const job_record& after) {
+void rights_rules::result_is_what_the_application_said(const job_record& before,
+                                                       const job_record& after) {
     const auto& meta = after.job->metadata;
     for (const auto& line : after.job->status.runs) {
-        if (line.outcome != "Succeeded") continue;
         const auto& earlier = before.job->status.runs;
         const auto told = std::ranges::find(earlier, line.run, &model::run_record::run);
         if (told != earlier.end() && told->outcome == line.outcome) continue;
-        out_.require(all_.finished_runs.contains(line.run), "success-untrue", {meta.uid}, [&] {
-            return fmt::format("BatchJob {} tells run {} as a success; its application never did",
-                               name_of(meta), line.run);
-        });
+        const auto finished = all_.finished_runs.find(line.run);
+        if (line.outcome == "Succeeded") {
+            out_.require(finished != all_.finished_runs.end(), "success-untrue", {meta.uid}, [&] {
+                return fmt::format(
+                    "BatchJob {} tells run {} as a success; its application never did",
+                    name_of(meta), line.run);
+            });
+        } else if (line.outcome != "Running") {
+            // It can be read as long as it is there; one that goes must have been seen before.
+            const bool there = std::ranges::any_of(all_.applications, [&](const auto& entry) {
+                return entry.second.run == line.run;
+            });
+            const bool known = finished != all_.finished_runs.end() &&
+                               here_.now() > finished->second + seconds(5) &&
+                               (there || here_.fresh("batchjob"));
+            out_.require(!known, "success-untold", {meta.uid}, [&] {
+                return fmt::format("BatchJob {} tells run {} as {} ({}: {}); its application said "
+                                   "that all went well",
+                                   name_of(meta), line.run, line.outcome, line.reason,
+                                   line.message);
+            });
+        }
     }
 }
 

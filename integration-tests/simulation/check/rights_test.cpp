@@ -214,7 +214,7 @@ TEST_F(rights_test, an_assignment_that_ends_while_its_pod_is_there_is_seen) {
     EXPECT_THAT(world.broken(), ElementsAre("ended-with-pods"));
 }
 
-TEST_F(rights_test, who_is_behind_may_end_an_assignment_too_early) {
+TEST_F(rights_test, an_assignment_that_ends_too_early_is_seen_also_of_who_is_behind) {
     world.judge->all_disturbances_are_told();
     world.until_placed();
     world.swap_in();
@@ -223,7 +223,7 @@ TEST_F(rights_test, who_is_behind_may_end_an_assignment_too_early) {
     auto& given = world.queue["status"]["assignments"][0];
     given["ended"] = "2026-01-02T03:05:06Z";
     world.put(kinds::scheduling, world.queue);
-    EXPECT_EQ(first(), "");
+    EXPECT_THAT(world.broken(), ElementsAre("ended-with-pods"));
 }
 
 TEST_F(rights_test, a_success_that_the_application_did_not_tell_is_seen) {
@@ -241,6 +241,17 @@ TEST_F(rights_test, a_success_that_the_application_told_is_fine) {
     world.job["status"]["runs"] = {{{"run", world.run()}, {"outcome", "Succeeded"}}};
     world.job = world.put(kinds::batchjob, world.job);
     EXPECT_EQ(first(), "");
+}
+
+TEST_F(rights_test, a_failure_that_the_application_did_not_tell_is_seen) {
+    world.until_placed();
+    auto app = world.store.find(kinds::spark_application, "default", "a")->body();
+    app["status"]["applicationState"]["state"] = "COMPLETED";
+    world.put(kinds::spark_application, app);
+    world.wait(seconds(10));
+    world.job["status"]["runs"] = {{{"run", world.run()}, {"outcome", "Failed"}}};
+    world.job = world.put(kinds::batchjob, world.job);
+    EXPECT_THAT(world.broken(), ElementsAre("success-untold"));
 }
 
 TEST_F(rights_test, an_epoch_that_does_not_rise_with_a_release_is_seen) {
@@ -410,6 +421,29 @@ TEST_F(rights_test, an_assignment_outside_of_the_layout_is_seen) {
     world.queue["status"]["assignments"].push_back(second);
     world.put(kinds::scheduling, world.queue);
     EXPECT_THAT(world.broken(), ElementsAre("slot-outside-layout"));
+}
+
+TEST_F(rights_test, a_slot_that_is_given_though_it_has_long_been_in_error_is_seen) {
+    world.judge->all_disturbances_are_told();
+    world.set_finalizer();
+    world.hold();
+    world.acquire();
+    world.bed["status"]["slots"][0]["state"] = "ERROR";
+    world.bed = world.put(kinds::testbed, world.bed);
+    world.wait(seconds(10));
+    world.assign();
+    EXPECT_THAT(world.broken(), ElementsAre("slot-in-error-assigned"));
+}
+
+TEST_F(rights_test, a_slot_may_be_given_that_is_in_error_since_a_moment_ago) {
+    world.judge->all_disturbances_are_told();
+    world.set_finalizer();
+    world.hold();
+    world.acquire();
+    world.bed["status"]["slots"][0]["state"] = "ERROR";
+    world.bed = world.put(kinds::testbed, world.bed);
+    world.assign();
+    EXPECT_EQ(first(), "");
 }
 
 TEST_F(rights_test, an_assignment_during_a_release_is_seen) {
