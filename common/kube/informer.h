@@ -81,9 +81,11 @@ public:
     /// Called when the first list is in.
     void on_synced(std::function<void()> callback) { synced_callback_ = std::move(callback); }
     asio::awaitable<void> run() {
-        current_ = false;
+        outdate();
         return reflector_.run();
     }
+    /// For who runs it later: what is shown is of before.
+    void outdate() { current_ = false; }
 
 private:
     result<void> upsert(const simdjson::dom::element& object) override {

@@ -162,8 +162,12 @@ void batchjob_operator::wire() {
             [this, from](const model::object_key& key) {
                 const auto job = jobs_.items().find(key);
                 auto made = from->find(key);
-                if (job && made && made->owned_by(job->metadata) && made->final()) {
-                    told_[key] = std::move(made);
+                if (job && made && made->owned_by(job->metadata)) {
+                    if (made->final()) {
+                        told_[key] = std::move(made);
+                    } else {
+                        told_.erase(key);
+                    }
                 }
                 std::erase_if(asked_to_go_, [&](const auto& asked) {
                     const auto there = from->find(key);

@@ -103,6 +103,12 @@ void pass::progress(const model::creation_request& order, const application& app
     }
 
     auto& line = *line_of(status_, order.run);
+    if (!app.final() && !line.reason.empty()) {
+        // It has taken its result back.
+        line.reason.clear();
+        line.message.clear();
+        line.stopped.reset();
+    }
     if (again) {
         // Pods of the attempt before tell nothing of this one.
         std::erase_if(workers, [&](const pod_pointer& pod) {

@@ -23,7 +23,7 @@ namespace types = kube::types;
 void wrote(newer& fresh) {
     fresh.testbed_read = false;
     fresh.jobs_read.clear();
-    fresh.runs_read.clear();
+    fresh.runs_read.reset();
 }
 
 template <class T>
@@ -142,14 +142,9 @@ asio::awaitable<result<std::shared_ptr<const model::scheduling>>> executor::read
 
 asio::awaitable<result<std::vector<grid::pod_pointer>>> executor::read_job_pods(
     object_key testbed) {
-    co_return co_await list_job_pods(scope(), job_pods_of(testbed));
-}
-
-asio::awaitable<result<std::vector<grid::pod_pointer>>> executor::list_job_pods(
-    std::string in_namespace, std::string selector) {
     kube::list_options options;
-    options.label_selector = std::move(selector);
-    auto answer = co_await in_.api.list(types::pod, in_namespace, options);
+    options.label_selector = job_pods_of(testbed);
+    auto answer = co_await in_.api.list(types::pod, scope(), options);
     if (!answer) co_return std::unexpected(std::move(answer).error());
     auto pods = model::decode_list<model::pod>(*answer, "Pod");
     if (!pods) co_return std::unexpected(std::move(pods).error());
@@ -186,16 +181,10 @@ asio::awaitable<result<void>> executor::refresh_self(std::shared_ptr<const model
 }
 
 asio::awaitable<result<void>> executor::refresh_runs(step::read_runs what, newer& fresh) {
-    std::set<std::string, std::less<>> runs;
-    if (can_exist(what.job)) {
-        // A driver carries the run, too, and stays.
-        auto selector =
-            fmt::format("{},{}={}", job_pods_of(what.testbed), names_of::job, what.job.name);
-        auto pods = co_await list_job_pods(what.job.namespace_, std::move(selector));
-        if (!pods) co_return std::unexpected(std::move(pods).error());
-        for (const auto& pod : *pods) runs.emplace(pod->run());
-    }
-    fresh.runs_read[what.job] = std::move(runs);
+    auto pods = co_await read_job_pods(what.testbed);
+    if (!pods) co_return std::unexpected(std::move(pods).error());
+    auto& runs = fresh.runs_read.emplace();
+    for (const auto& pod : *pods) runs.emplace(pod->run());
     co_return result<void>{};
 }
 

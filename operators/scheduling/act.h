@@ -45,8 +45,6 @@ public:
                                                        std::string resource_version);
 
 private:
-    asio::awaitable<result<std::vector<grid::pod_pointer>>> list_job_pods(std::string in_namespace,
-                                                                          std::string selector);
     /// A guarded merge patch of the Scheduling itself.
     asio::awaitable<result<void>> write_self(std::shared_ptr<const model::scheduling> self,
                                              kube::json patch, std::string subresource,

@@ -145,10 +145,17 @@ private:
         tell_spec();
         const auto& layout = testbed_->status.layout;
         slots_ = layout ? grid::count_of_slots(*layout) : 0;
-        const auto unfit = misfits(plan_, slots_);
+        std::set<object_key> gone;
+        for (const auto& job : plan_.jobs) {
+            const auto found = v_.find_job(job.name);
+            if (assignment_of(job.name) || (found && started_and_dropped(*found, self_))) {
+                gone.insert(job.name);
+            }
+        }
+        const auto unfit = misfits(plan_, slots_, gone);
         for (const auto& job : plan_.jobs) {
             auto found = unfit.find(job.name);
-            if (found == unfit.end() || assignment_of(job.name)) continue;
+            if (found == unfit.end() || gone.contains(job.name)) continue;
             skipped_.insert(job.name);
             skip_texts_.push_back(found->second.text);
         }
@@ -201,33 +208,25 @@ private:
         return {};
     }
 
-    /// As they were read live; null when they were not.
-    const std::set<std::string, std::less<>>* runs_of_pods(const object_key& job) const {
-        if (!v_.fresh) return nullptr;
-        auto found = v_.fresh->runs_read.find(job);
-        return found == v_.fresh->runs_read.end() ? nullptr : &found->second;
-    }
-
     std::optional<decision> end_assignments() {
         std::set<std::string_view> runs_with_pods;
         auto pods = v_.job_pods();
         for (const auto& pod : pods) runs_with_pods.insert(pod->run());
         step::commit note{"JobEnded", "", {}, false};
         std::vector<std::string> texts;
+        const auto* live = v_.fresh && v_.fresh->runs_read ? &*v_.fresh->runs_read : nullptr;
         for (auto& a : status_.assignments) {
             if (a.ended) continue;
             bool needs_read = false;
             auto outcome = outcome_of(a, needs_read);
             if (outcome.empty()) continue;
             // A cache far behind shows no pod yet of a run that has ended meanwhile.
-            const auto* live = runs_of_pods(a.job.key());
             if (runs_with_pods.contains(a.run) || (live && live->contains(a.run))) {
                 leftovers_.push_back("the end of the pods of " + job_text(a.job.key()));
                 continue;
             }
             if (needs_read) return decision{step::read_job{a.job.key()}, self_.status};
-            if (!live)
-                return decision{step::read_runs{a.job.key(), testbed_of(self_)}, self_.status};
+            if (!live) return decision{step::read_runs{testbed_of(self_)}, self_.status};
             a.ended = model::timestamp{now_};
             a.outcome = outcome;
             texts.push_back(fmt::format("{}: {}", job_text(a.job.key()), outcome));
@@ -306,8 +305,10 @@ private:
 
     const std::string* refusal_of(const object_key& job) const {
         if (!v_.fresh) return nullptr;
-        auto found = v_.fresh->refused.find(job);
-        return found == v_.fresh->refused.end() ? nullptr : &found->second;
+        const auto& refused = v_.fresh->refused;
+        if (auto found = refused.find(job); found != refused.end()) return &found->second;
+        static const std::string others = "not asked again after as many refusals";
+        return refused.size() >= most_refused ? &others : nullptr;
     }
 
     /// Sorts the jobs of the plan into started, startable, to be acquired, and waited for.

@@ -28,9 +28,8 @@ struct read_testbed {
 struct read_job {
     model::object_key key;
 };
-/// The runs that the job's pods in slots of the Testbed carry are to be read live.
+/// The runs that pods in slots of the Testbed carry are to be read live.
 struct read_runs {
-    model::object_key job;
     model::object_key testbed;
 };
 /// All jobs of the plan or the release and the Testbed's job pods are to be read live.

@@ -235,14 +235,12 @@ struct world {
         } else {
             fresh.testbed_read = false;
             fresh.jobs_read.clear();
-            fresh.runs_read.clear();
+            fresh.runs_read.reset();
         }
     }
-    std::set<std::string, std::less<>> runs_of(const object_key& job) {
+    std::set<std::string, std::less<>> runs_of_pods() {
         std::set<std::string, std::less<>> out;
-        for (const auto& [name, pod] : pods) {
-            if (name.starts_with(job.name + "-exec-")) out.emplace(pod->run());
-        }
+        for (const auto& [name, pod] : pods) out.emplace(pod->run());
         return out;
     }
     /// One step of one Scheduling; false when there was nothing to do.
@@ -255,8 +253,8 @@ struct world {
         auto name = key.name;
         if (auto* x = std::get_if<step::read_job>(&d.next)) {
             fresh.jobs_read.insert(x->key);
-        } else if (auto* runs = std::get_if<step::read_runs>(&d.next)) {
-            fresh.runs_read[runs->job] = runs_of(runs->job);
+        } else if (std::holds_alternative<step::read_runs>(d.next)) {
+            fresh.runs_read = runs_of_pods();
         } else if (std::holds_alternative<step::read_testbed>(d.next)) {
             fresh.testbed_read = true;
         } else if (std::holds_alternative<step::read_release>(d.next)) {
@@ -487,20 +485,32 @@ TEST_P(driving, a_running_queue_is_extended_and_shortened) {
 TEST_P(driving, entries_too_far_apart_in_an_extension_hold_up_nobody) {
     w.add_queue("s", "t", {"a"});
     w.settle();
-    w.set_queue("s", {"a", "b", "c", "c", "c", "c", "c", "b", "d"});
+    w.set_queue("s", {"a", "b", "c", "c", "c", "c", "c", "c", "b", "d"});
     w.settle();
-    EXPECT_EQ(w.running("s"), "a:0 c:1,2,3,4,5");
+    EXPECT_EQ(w.running("s"), "a:0") << "c needs all slots";
     EXPECT_EQ(w.s("s").status.progress->failed, 1);
     EXPECT_EQ(
         w.s("s").status.problems.at(0),
-        "BatchJob ns/b has an entry at place 7 of the queue when its turn comes, the Testbed has "
-        "6 slots: it could never start; move its entries closer together");
+        "BatchJob ns/b has an entry at place 8 of the queue when its turn comes, the Testbed has "
+        "6 slots: it cannot start; move its entries closer together");
+    w.end_job("a");
+    w.settle();
+    EXPECT_EQ(w.running("s"), "c:0,1,2,3,4,5");
+    EXPECT_EQ(w.s("s").status.progress->failed, 0) << "nothing stands between them any more";
     w.end_job("c");
     w.settle();
-    EXPECT_EQ(w.running("s"), "a:0 d:1");
-    w.set_queue("s", {"a", "c", "c", "c", "c", "c", "b", "b", "d"});
+    EXPECT_EQ(w.running("s"), "b:0,1 d:2");
+}
+
+TEST_P(driving, who_has_started_does_not_stand_between_entries_of_an_extension) {
+    w.add_queue("s", "t", {"a", "a", "a", "a", "a", "a"});
     w.settle();
-    EXPECT_EQ(w.running("s"), "a:0 d:1 b:2,3") << "judged again when the queue changes";
+    w.set_queue("s", {"b", "a", "a", "a", "a", "a", "a", "b"});
+    w.settle();
+    EXPECT_EQ(w.s("s").status.progress->failed, 0);
+    w.end_job("a");
+    w.settle();
+    EXPECT_EQ(w.running("s"), "b:0,1");
 }
 
 TEST(running, goes_on_without_a_job_whose_change_is_refused) {

@@ -22,8 +22,6 @@ namespace types = kube::types;
 /// Bounds one reconcile; more steps follow in the next.
 constexpr int most_steps = 8192;
 constexpr int most_conflicts = 5;
-/// Jobs of one Scheduling that are gone on without in one reconcile.
-constexpr std::size_t most_refused = 10;
 
 kube::watch_scope scope_of(const controller::process_options& options,
                            std::string label_selector = {}) {

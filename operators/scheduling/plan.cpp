@@ -165,7 +165,7 @@ std::optional<fault> misfit(const planned_job& job, int slots) {
     return std::nullopt;
 }
 
-std::map<object_key, fault> misfits(const plan& of, int slots) {
+std::map<object_key, fault> misfits(const plan& of, int slots, const std::set<object_key>& gone) {
     std::map<object_key, fault> out;
     for (const auto& job : of.jobs) {
         if (auto found = misfit(job, slots)) out.emplace(job.name, std::move(*found));
@@ -191,7 +191,7 @@ std::map<object_key, fault> misfits(const plan& of, int slots) {
         auto& job = jobs[job_at.emplace_back(of.numbers.at(entry))];
         job.last = std::ssize(job_at) - 1;
         if (job.first < 0) job.first = job.last;
-        job.stands = !out.contains(entry);
+        job.stands = !out.contains(entry) && !gone.contains(entry);
     }
     // When a job's turn comes, all before it have left the queue, and those named after it stand
     // where they are: from the last one on, as it hangs on these alone.
@@ -207,7 +207,7 @@ std::map<object_key, fault> misfits(const plan& of, int slots) {
         out.emplace(name,
                     fault{"TooManySlots",
                           fmt::format("{} has an entry at place {} of the queue when its turn "
-                                      "comes, the Testbed has {} slots: it could never start; "
+                                      "comes, the Testbed has {} slots: it cannot start; "
                                       "move its entries closer together",
                                       job_text(name), place, slots)});
     }

@@ -65,8 +65,9 @@ model::object_key testbed_of(const model::scheduling& of);
 std::optional<fault> misfit(const planned_job& job, int slots);
 /// All jobs of which this is so; in a queue also those beyond the 1,024th, and those whose entries
 /// stand so far apart that the places between them are more than the Testbed has. A misfit stands
-/// in nobody's way.
-std::map<model::object_key, fault> misfits(const plan& of, int slots);
+/// in nobody's way, nor do those that have `gone` out of the queue, as they were started.
+std::map<model::object_key, fault> misfits(const plan& of, int slots,
+                                           const std::set<model::object_key>& gone = {});
 /// The first of these, in the order of the plan.
 std::optional<fault> misfit(const plan& of, int slots);
 

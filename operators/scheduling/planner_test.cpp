@@ -133,7 +133,7 @@ TEST(plan, names_what_can_never_start) {
     auto spread = plan_of(queue_of({"x", "a", "b", "x", "a"}));
     EXPECT_EQ(misfit(spread, 3)->text,
               "BatchJob ns/x has an entry at place 4 of the queue when its turn comes, the Testbed has "
-              "3 slots: it could never start; move its entries closer together");
+              "3 slots: it cannot start; move its entries closer together");
     EXPECT_EQ(misfit(spread, 4), std::nullopt) << "a is at place 3 once x has started";
     EXPECT_EQ(misfits(spread, 3).size(), 1u) << "a fits once x is out of the way";
     EXPECT_EQ(misfits(plan_of(queue_of({"b", "c", "c", "c", "b", "d"})), 4).begin()->first,

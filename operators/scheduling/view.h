@@ -20,6 +20,9 @@ namespace esi::scheduling {
 template <class T>
 using objects = std::map<model::object_key, std::shared_ptr<const T>>;
 
+/// After as many refusals in one reconcile the API server is asked for no further job.
+inline constexpr std::size_t most_refused = 10;
+
 /// Newer than the caches, gathered within one reconcile and dropped with it. A null pointer means
 /// that the object is known to be gone.
 struct newer {
@@ -36,8 +39,8 @@ struct newer {
     // after everything that was decided before.
     bool testbed_read = false;
     std::set<model::object_key> jobs_read;
-    /// By job: the runs that its pods in slots carry.
-    std::map<model::object_key, std::set<std::string, std::less<>>> runs_read;
+    /// The runs that pods in slots of the Testbed carry.
+    std::optional<std::set<std::string, std::less<>>> runs_read;
     /// All jobs of the release and all job pods of the Testbed were read live.
     bool release_read = false;
     void forget_release() {

@@ -129,11 +129,13 @@ void caches_of_testbeds::on_change(std::function<void(const model::object_key&)>
         informer->items().on_change([this](const kube::change<model::testbed>& what) {
             const auto& some = what.after ? *what.after : *what.before;
             enqueue_(some.metadata.key());
-            // Testbeds on common nodes count each other's demand.
+            // Testbeds on common nodes count each other's demand, and one takes over from another
+            // that goes when that is let go.
             const bool same = what.before && what.after &&
                               what.before->metadata.generation == what.after->metadata.generation &&
                               what.before->metadata.uid == what.after->metadata.uid &&
                               what.before->metadata.deleting() == what.after->metadata.deleting() &&
+                              what.before->hold() == what.after->hold() &&
                               what.before->status.layout == what.after->status.layout;
             if (!same) concern_all();
         });

@@ -42,6 +42,7 @@ public:
                  asio::any_io_executor executor, const std::string& ns)
         : kind_(std::move(kind)),
           convert_(convert),
+          time_(time),
           definitions_(api, time, kube::types::custom_resource_definition, only(*kind_)),
           objects_(api, time, kind_->resource(), within(ns)),
           came_(executor) {
@@ -66,7 +67,13 @@ public:
         using cache = controller::operator_part::cache;
         const std::string plural(kind_->resource().plural);
         auto objects = cache::of(plural, objects_);
-        objects.run = [this] { return run_objects(); };
+        objects.run = [this] {
+            objects_.outdate();
+            return run_objects();
+        };
+        objects.last_heard = [this] {
+            return served() ? objects_.source().last_heard() : time_.now();
+        };
         // Where the kind is not served there is nothing to wait for.
         objects.synced = [this] {
             return objects_.synced() || (definitions_.synced() && !served());
@@ -105,6 +112,7 @@ private:
 
     std::unique_ptr<backend> kind_;
     conversion convert_;
+    clock& time_;
     kube::informer<model::custom_resource_definition> definitions_;
     kube::informer<Record> objects_;
     notifier came_;
