@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kube/live_list.h"
 #include "kube/patch.h"
 #include "model/json.h"
 #include "model/names.h"
@@ -144,9 +145,7 @@ asio::awaitable<result<std::vector<grid::pod_pointer>>> executor::read_job_pods(
     object_key testbed) {
     kube::list_options options;
     options.label_selector = job_pods_of(testbed);
-    auto answer = co_await in_.api.list(types::pod, scope(), options);
-    if (!answer) co_return std::unexpected(std::move(answer).error());
-    auto pods = model::decode_list<model::pod>(*answer, "Pod");
+    auto pods = co_await kube::live_list<model::pod>(in_.api, types::pod, scope(), options);
     if (!pods) co_return std::unexpected(std::move(pods).error());
     std::vector<grid::pod_pointer> out;
     for (auto& pod : *pods) out.push_back(std::make_shared<const model::pod>(std::move(pod)));

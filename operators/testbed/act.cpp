@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "kube/live_list.h"
 #include "kube/patch.h"
 #include "kube/resource.h"
 #include "model/json.h"
@@ -251,9 +252,7 @@ asio::awaitable<result<bool>> actor::write_status(testbed_pointer testbed,
 
 asio::awaitable<result<bool>> actor::taint_is_left(testbed_pointer testbed) {
     // All nodes: one may have lost its label or left the layout since.
-    auto text = co_await api_.list(types::node, "", kube::list_options());
-    if (!text) co_return std::unexpected(text.error());
-    auto nodes = model::decode_list<model::node>(*text, "Node");
+    auto nodes = co_await kube::live_list<model::node>(api_, types::node, "");
     if (!nodes) co_return std::unexpected(nodes.error());
     const auto& meta = testbed->metadata;
     bool left = false;

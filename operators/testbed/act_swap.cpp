@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "kube/live_list.h"
 #include "kube/resource.h"
 #include "model/json.h"
 #include "model/names.h"
@@ -80,9 +81,7 @@ asio::awaitable<result<node_look>> actor::look_at(std::shared_ptr<pass> at, slot
     const auto& place = slot.in.place;
     kube::list_options options;
     options.field_selector = "spec.nodeName=" + place.node;
-    auto text = co_await api_.list(types::pod, "", options);
-    if (!text) co_return std::unexpected(text.error());
-    auto pods = model::decode_list<model::pod>(*text, "Pod");
+    auto pods = co_await kube::live_list<model::pod>(api_, types::pod, "", options);
     if (!pods) co_return std::unexpected(pods.error());
     auto seen = at->seen.nodes.find(place.node);
     if (seen == at->seen.nodes.end() || !seen->second.node) {

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "base/log.h"
+#include "kube/live_list.h"
 #include "kube/patch.h"
 #include "kube/resource.h"
 #include "model/json.h"
@@ -40,13 +41,6 @@ int read_count(const std::string& text) {
     return code != std::errc() || at != end || out < 1 ? 0 : out;
 }
 
-/// Not from the cache: it may not show the labels yet that the question before this one wrote.
-asio::awaitable<result<std::vector<model::node>>> all_nodes(kube::client& api) {
-    auto text = co_await api.list(types::node, "", {});
-    if (!text) co_return std::unexpected(std::move(text).error());
-    co_return model::decode_list<model::node>(*text, "Node");
-}
-
 asio::awaitable<reply> set_up_nodes(std::shared_ptr<const debug_endpoints> at, request asked) {
     const auto name = asked.parameter("name");
     const auto count = read_count(asked.parameter("count").value_or(""));
@@ -57,7 +51,8 @@ asio::awaitable<reply> set_up_nodes(std::shared_ptr<const debug_endpoints> at, r
         co_return refused(*at, asked, 404,
                           {"no such Testbed in namespace " + at->legacy_namespace});
     }
-    auto nodes = co_await all_nodes(at->api);
+    // The cache may not show the labels yet that the question before this one wrote.
+    auto nodes = co_await kube::live_list<model::node>(at->api, types::node, "");
     if (!nodes) {
         const auto& why = nodes.error();
         co_return refused(*at, asked, why.transient() ? 503 : 401, {why.text});
