@@ -37,6 +37,8 @@ func upCommand(flags *pflag.FlagSet, dir *Dir) func([]string) error {
 	flags.StringArrayVar(&crds, "crds", nil, "a CRD file, or a folder of them; may be repeated, and more may follow as arguments")
 	flags.IntVar(&options.ParentPID, "parent-pid", 0, "end the cluster when this process ends")
 	flags.StringVar(&options.Features, "feature-gates", "", "for the API server and the schedulers, A=true,B=false")
+	flags.StringArrayVar(&options.APIServerFlags, "apiserver-flag", nil,
+		"one more flag for kube-apiserver, --NAME=VALUE; may be repeated")
 	return func(args []string) error {
 		var err error
 		spec.Prefix = "node"
@@ -45,6 +47,9 @@ func upCommand(flags *pflag.FlagSet, dir *Dir) func([]string) error {
 		}
 		options.Nodes = *spec
 		if options.CRDs, err = existing(append(crds, args...)); err != nil {
+			return err
+		}
+		if err := checkFlags(options.APIServerFlags); err != nil {
 			return err
 		}
 		options.Spark = options.Spark || options.SparkWebhook
@@ -73,6 +78,17 @@ func existing(paths []string) ([]string, error) {
 		absolute = append(absolute, path)
 	}
 	return absolute, nil
+}
+
+// checkFlags wants each flag in one piece: what does not look like one would be
+// taken for an argument, of which kube-apiserver has none.
+func checkFlags(given []string) error {
+	for _, flag := range given {
+		if !strings.HasPrefix(flag, "--") {
+			return fmt.Errorf("--apiserver-flag %q: want --apiserver-flag=--NAME=VALUE", flag)
+		}
+	}
+	return nil
 }
 
 func up(dir Dir, options Options) error {

@@ -95,6 +95,7 @@ func apiServer(dir Dir, ports Ports, options Options) component {
 	if options.Features != "" {
 		args = append(args, "--feature-gates="+options.Features)
 	}
+	args = append(args, options.APIServerFlags...)
 	return component{name: "kube-apiserver", program: "kube-apiserver", args: args}
 }
 

@@ -26,6 +26,9 @@ type Options struct {
 	ParentStart uint64 `json:"parentStart"`
 	// Features are extra feature gates for the API server and the schedulers.
 	Features string `json:"features"`
+	// APIServerFlags are more flags for kube-apiserver, after its own: where both
+	// name one that takes a single value, these win.
+	APIServerFlags []string `json:"apiServerFlags"`
 }
 
 // NodeSpec describes pretended nodes; all of one call are alike.
