@@ -2,7 +2,8 @@
 # Builds esi-cluster (the control plane) and spark-operator, and gets the jars of
 # flink-operator, into a cache folder, once per content of their sources, and
 # prints the path of esi-cluster on the last line of its output. Everything else
-# it says goes to stderr.
+# it says goes to stderr. With K8S=1.34 also the control plane of that version,
+# for `esi-cluster up --kubernetes 1.34`.
 #
 # The first build compiles all of Kubernetes: 4 to 8 minutes on two cores. After
 # an edit here it links anew: about 10 seconds. If nothing changed: at once.
@@ -20,19 +21,30 @@ go=$("$here/go.sh")
 # --- flags: always the same, other ones would compile all of Kubernetes again ---
 flags=(-trimpath -buildvcs=false)
 kubernetes=1.36.3 kwok=0.8.0 helm=4.2.4
-link='-s -w'
-for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
-  link+=" -X $package.gitVersion=v$kubernetes -X $package.gitMajor=1 -X $package.gitMinor=36"
-  link+=" -X $package.gitTreeState=clean -X $package.gitCommit=esi -X $package.buildDate=1970-01-01T00:00:00Z"
-done
+# link_flags VERSION: with what the programs say that they are
+link_flags() {
+  local package minor=${1#*.}
+  printf -- '-s -w'
+  for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
+    printf -- " -X $package.%s" "gitVersion=v$1" gitMajor=1 "gitMinor=${minor%.*}" gitTreeState=clean gitCommit=esi \
+      buildDate=1970-01-01T00:00:00Z
+  done
+}
+link="$(link_flags $kubernetes)"
 link+=" -X sigs.k8s.io/kwok/pkg/consts.Version=$kwok -X helm.sh/helm/v4/internal/version.version=v$helm"
 
-# --- build DIR OUTPUT LINKFLAGS: with a word every few seconds ---
+# integration-tests/node builds kubelet and kube-proxy with the same ones.
+if [[ ${1:-} == --link-flags ]]; then
+  echo "$link"
+  exit 0
+fi
+
+# --- build DIR OUTPUT PACKAGES LINKFLAGS [FLAG...]: with a word every few seconds ---
 build() {
   local folder=$1 output=$2 total=$3 log
   log=$(mktemp)
   say "$(basename "$output"): about $total packages when the Go cache is empty"
-  (cd "$folder" && exec nice -n 5 "$go" build -v "${flags[@]}" -ldflags "$4" -o "$output" .) 2>"$log" &
+  (cd "$folder" && exec nice -n 5 "$go" build -v "${flags[@]}" "${@:5}" -ldflags "$4" -o "$output" .) 2>"$log" &
   local builder=$! begin=$SECONDS
   trap 'kill "$builder" 2>/dev/null || true; rm -f "$log"' EXIT
   while kill -0 "$builder" 2>/dev/null; do
@@ -83,7 +95,19 @@ sources() { find "$1" "${@:2}" -type f \( -name '*.go' -o -name go.mod -o -name 
 
 operator=$cache/spark-operator-$({ sources "$here/spark-operator"; echo "${flags[*]}"; "$go" env GOVERSION GOARCH; } | digest)
 flink=$cache/flink-operator-$(cat "$here/flink-operator/pom.xml" "$here/flink-operator/jars.sha256" | digest)
-cluster=$cache/$({ sources "$here"; echo "${flags[*]} $link ${flink##*/}"; "$go" env GOVERSION GOARCH; } | digest)
+cluster=$cache/$({ sources "$here" ! -path "$here/versions/*"; echo "${flags[*]} $link ${flink##*/}"; "$go" env GOVERSION GOARCH; } | digest)
+
+# --- another version of Kubernetes, if one is asked for ---
+other=
+if [[ -n ${K8S:-} && $K8S != "${kubernetes%.*}" ]]; then
+  pins=$here/versions
+  if [[ ! -f $pins/$K8S.mod ]]; then
+    say "K8S=$K8S: there are $(cd "$pins" && printf '%s ' 1.*.mod | sed 's/\.mod//g')and ${kubernetes%.*}; versions/pin.sh adds one"
+    exit 1
+  fi
+  other=$cache/kubernetes-$K8S-$({ cat "$pins/main.go" "$pins/$K8S.mod" "$pins/$K8S.sum"; echo "${flags[*]}"
+    "$go" env GOVERSION GOARCH; } | digest)
+fi
 
 # One build at a time; who waited finds it done.
 exec 9>"$cache/lock"
@@ -108,9 +132,18 @@ if [[ ! -x $cluster/esi-cluster ]]; then
   build "$here" "$cluster/esi-cluster.new" 3000 "$link"
   mv "$cluster/esi-cluster.new" "$cluster/esi-cluster"
 fi
-touch "$cluster" "$operator" "$flink"
+if [[ -n $other ]]; then
+  if [[ ! -x $other/kubernetes-$K8S ]]; then
+    mkdir -p "$other"
+    build "$pins" "$other/kubernetes-$K8S.new" 1900 \
+      "$(link_flags "$(sed -n 's/^\tk8s.io\/kubernetes v//p' "$pins/$K8S.mod")")" "-modfile=$K8S.mod"
+    mv "$other/kubernetes-$K8S.new" "$other/kubernetes-$K8S"
+  fi
+  ln -sfn "$other/kubernetes-$K8S" "$cluster/kubernetes-$K8S"
+fi
+touch "$cluster" "$operator" "$flink" ${other:+"$other"}
 ln -sfn "$cluster" "$cache/current"
 
 # Each edit leaves 150 MB: forget builds that nobody asked for in two days.
-find "$cache" -mindepth 1 -maxdepth 1 -type d -regex '.*/\(\(spark\|flink\)-operator-\)?[0-9a-f]*' -mtime +1 -exec rm -rf {} +
+find "$cache" -mindepth 1 -maxdepth 1 -type d -regex '.*/\(\(spark-operator\|flink-operator\|kubernetes-[0-9.]*\)-\)?[0-9a-f]*' -mtime +1 -exec rm -rf {} +
 echo "$cluster/esi-cluster"

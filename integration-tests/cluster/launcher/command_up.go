@@ -26,6 +26,7 @@ func nodeFlags(flags *pflag.FlagSet, prefix string) (spec *NodeSpec, labels *str
 func upCommand(flags *pflag.FlagSet, dir *Dir) func([]string) error {
 	var options Options
 	var crds []string
+	var kubernetes string
 	flags.IntVar(&options.Count, "nodes", 3, "number of nodes, node-0 and so on")
 	spec, labels := nodeFlags(flags, "node-")
 	flags.BoolVar(&options.Audit, "audit", false, "write DIR/audit.log")
@@ -37,6 +38,8 @@ func upCommand(flags *pflag.FlagSet, dir *Dir) func([]string) error {
 	flags.StringArrayVar(&crds, "crds", nil, "a CRD file, or a folder of them; may be repeated, and more may follow as arguments")
 	flags.IntVar(&options.ParentPID, "parent-pid", 0, "end the cluster when this process ends")
 	flags.StringVar(&options.Features, "feature-gates", "", "for the API server and the schedulers, A=true,B=false")
+	flags.StringVar(&kubernetes, "kubernetes", os.Getenv("K8S"),
+		"minor version of the control plane, such as 1.34, if that is built (default: $K8S, else this program's own)")
 	flags.StringArrayVar(&options.APIServerFlags, "apiserver-flag", nil,
 		"one more flag for kube-apiserver, --NAME=VALUE; may be repeated")
 	return func(args []string) error {
@@ -47,6 +50,9 @@ func upCommand(flags *pflag.FlagSet, dir *Dir) func([]string) error {
 		}
 		options.Nodes = *spec
 		if options.CRDs, err = existing(append(crds, args...)); err != nil {
+			return err
+		}
+		if options.Kubernetes, err = kubernetesBinary(kubernetes); err != nil {
 			return err
 		}
 		if err := checkFlags(options.APIServerFlags); err != nil {

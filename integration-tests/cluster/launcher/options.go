@@ -26,6 +26,8 @@ type Options struct {
 	ParentStart uint64 `json:"parentStart"`
 	// Features are extra feature gates for the API server and the schedulers.
 	Features string `json:"features"`
+	// Kubernetes is the binary of another version's control plane; "" = this one.
+	Kubernetes string `json:"kubernetes"`
 	// APIServerFlags are more flags for kube-apiserver, after its own: where both
 	// name one that takes a single value, these win.
 	APIServerFlags []string `json:"apiServerFlags"`

@@ -65,7 +65,7 @@ func (s *supervisor) launch(c component) error {
 	defer log.Close()
 	fmt.Fprintf(log, "--- %s %s\n", time.Now().Format(time.RFC3339Nano), c.name)
 
-	binary := c.binary
+	binary := binaryOf(c, s.options)
 	if binary == "" {
 		if binary, err = os.Executable(); err != nil {
 			return err
