@@ -2,7 +2,7 @@
 PRESET ?= release
 BUILD := build/$(PRESET)
 
-.PHONY: help setup build cluster test unit simulation soak mutations fuzz scenarios demo bench format tidy asan tsan
+.PHONY: help setup build cluster test unit simulation soak mutations fuzz scenarios demo bench images test-images format tidy asan tsan
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -43,6 +43,12 @@ demo: build cluster ## A running evaluation set-up, live in the terminal (KEEP=1
 
 bench: build cluster ## The numbers of docs/performance.md
 	@scripts/bench.sh
+
+images: build ## Container images as OCI archives in build/images; needs no container engine
+	@scripts/images.sh
+
+test-images: build ## What the images contain, and whether they run
+	@integration-tests/images/run.sh $(T)
 
 format: ## Format all C++ and Go sources in place
 	@find common operators integration-tests -name '*.cpp' -o -name '*.h' | xargs clang-format-19 -i
