@@ -44,7 +44,7 @@ func (s *supervisor) run(ctx context.Context) error {
 	if s.pool, err = newPortPool(); err != nil {
 		return err
 	}
-	if s.ports, err = takePorts(s.pool); err != nil {
+	if s.ports, err = takePorts(s.pool, s.options.RealNodes.host()); err != nil {
 		return err
 	}
 	control, err := s.serveControl()
@@ -100,7 +100,7 @@ func (s *supervisor) bringUp(ctx context.Context) error {
 	if err := s.launch(etcd(s.dir, s.ports)); err != nil {
 		return err
 	}
-	if err := makeKeys(s.dir.Path("pki")); err != nil {
+	if err := makeKeys(s.dir.Path("pki"), s.options.RealNodes); err != nil {
 		return err
 	}
 	if err := s.dir.writeKubeconfigs(s.ports.Server()); err != nil {
@@ -128,7 +128,7 @@ func (s *supervisor) bringUp(ctx context.Context) error {
 		}
 	}
 	// The controller manager ends itself if the API server is not ready yet.
-	s.report.say("controllers, schedulers and kwok start")
+	s.report.say("controllers and schedulers start")
 	controllers := s.controllers()
 	for _, c := range controllers {
 		if err := s.launch(c); err != nil {
@@ -151,7 +151,9 @@ func (s *supervisor) controllers() []component {
 	all := []component{
 		controllerManager(s.dir, s.ports),
 		scheduler(s.dir, "kube-scheduler", s.ports.Scheduler, s.options),
-		kwok(s.dir),
+	}
+	if !s.options.RealNodes.exist() {
+		all = append(all, kwok(s.dir))
 	}
 	if s.options.ExtenderURL != "" {
 		all = append(all, scheduler(s.dir, "second-scheduler", s.ports.SecondScheduler, s.options))

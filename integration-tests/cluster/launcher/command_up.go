@@ -33,6 +33,7 @@ func upCommand(flags *pflag.FlagSet, dir *Dir) func([]string) error {
 	flags.BoolVar(&options.Spark, "spark", false, "run the Spark operator with a stand-in for Spark")
 	flags.BoolVar(&options.SparkWebhook, "spark-webhook", false, "run the Spark operator's webhook too")
 	flags.BoolVar(&options.Flink, "flink-operator", false, "run the Flink operator with a stand-in for Flink's JobManagers")
+	realNodesFlags(flags, &options.RealNodes)
 	flags.StringVar(&options.ExtenderURL, "second-scheduler", "",
 		"run the second scheduler, external-scheduler, with the extender at this URL (it adds /extender/filter and so on)")
 	flags.StringArrayVar(&crds, "crds", nil, "a CRD file, or a folder of them; may be repeated, and more may follow as arguments")
@@ -54,6 +55,12 @@ func upCommand(flags *pflag.FlagSet, dir *Dir) func([]string) error {
 		}
 		if options.Kubernetes, err = kubernetesBinary(kubernetes); err != nil {
 			return err
+		}
+		if err := options.RealNodes.check(); err != nil {
+			return err
+		}
+		if options.RealNodes.exist() {
+			options.Count = 0
 		}
 		if err := checkFlags(options.APIServerFlags); err != nil {
 			return err

@@ -18,8 +18,10 @@ type component struct {
 	ready func() error
 }
 
-// Ports of one cluster, all on loopback.
+// Ports of one cluster, on loopback.
 type Ports struct {
+	Host string `json:"host"` // the API server's: loopback but for real nodes
+
 	EtcdClient      int `json:"etcdClient"`
 	EtcdPeer        int `json:"etcdPeer"`
 	APIServer       int `json:"apiServer"`
@@ -32,8 +34,8 @@ type Ports struct {
 	FlinkREST       int `json:"flinkREST"`
 }
 
-func takePorts(pool *portPool) (Ports, error) {
-	var ports Ports
+func takePorts(pool *portPool, host string) (Ports, error) {
+	ports := Ports{Host: host}
 	for _, port := range []*int{&ports.EtcdClient, &ports.EtcdPeer, &ports.APIServer, &ports.Controllers,
 		&ports.Scheduler, &ports.SecondScheduler, &ports.SparkOperator, &ports.SparkWebhook, &ports.SparkWebhookTLS,
 		&ports.FlinkREST} {
@@ -47,7 +49,7 @@ func takePorts(pool *portPool) (Ports, error) {
 }
 
 // Server is the API server's address.
-func (p Ports) Server() string { return fmt.Sprintf("https://127.0.0.1:%d", p.APIServer) }
+func (p Ports) Server() string { return fmt.Sprintf("https://%s:%d", p.Host, p.APIServer) }
 
 func loopback(port int) string { return fmt.Sprintf("http://127.0.0.1:%d", port) }
 
@@ -68,9 +70,8 @@ func apiServer(dir Dir, ports Ports, options Options) component {
 	pki := func(name string) string { return dir.Path("pki", name) }
 	args := []string{
 		"--etcd-servers=" + loopback(ports.EtcdClient),
-		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1",
+		"--bind-address=" + ports.Host, "--advertise-address=" + ports.Host,
 		"--secure-port=" + strconv.Itoa(ports.APIServer),
-		"--endpoint-reconciler-type=none",
 		"--service-cluster-ip-range=10.96.0.0/16",
 		"--authorization-mode=Node,RBAC",
 		"--tls-cert-file=" + pki("apiserver.crt"), "--tls-private-key-file=" + pki("apiserver.key"),
@@ -86,6 +87,7 @@ func apiServer(dir Dir, ports Ports, options Options) component {
 		"--proxy-client-cert-file=" + pki("front-proxy.crt"), "--proxy-client-key-file=" + pki("front-proxy.key"),
 		"--allow-privileged=true", "--profiling=false",
 	}
+	args = append(args, options.RealNodes.apiServerFlags(dir)...)
 	if options.Audit {
 		args = append(args,
 			"--audit-policy-file="+dir.Path("config", "audit-policy.yaml"),
@@ -143,7 +145,7 @@ func kwok(dir Dir) component {
 func sparkEnvironment(dir Dir, ports Ports) []string {
 	return []string{
 		"SPARK_HOME=" + dir.Path("spark"),
-		"KUBERNETES_SERVICE_HOST=127.0.0.1",
+		"KUBERNETES_SERVICE_HOST=" + ports.Host,
 		"KUBERNETES_SERVICE_PORT=" + strconv.Itoa(ports.APIServer),
 		"KUBECONFIG=" + dir.componentKubeconfig("spark-drivers"),
 		"ESI_CLUSTER_DIR=" + string(dir),

@@ -19,9 +19,12 @@ import (
 	"time"
 )
 
-// tokenUsers are the components' identities: they log in by a token, which is
-// one line of a file instead of a certificate each.
-var tokenUsers = []struct{ component, user, groups string }{
+// A tokenUser is an identity that logs in by a token, which is one line of a file
+// instead of a certificate each.
+type tokenUser struct{ component, user, groups string }
+
+// tokenUsers are the components' identities.
+var tokenUsers = []tokenUser{
 	{"kube-controller-manager", "system:kube-controller-manager", ""},
 	{"kube-scheduler", "system:kube-scheduler", ""},
 	{"second-scheduler", "system:kube-scheduler", ""},
@@ -42,7 +45,7 @@ type authority struct {
 // makeKeys writes all keys and certificates of a cluster into folder:
 // ca.crt, ca.key, apiserver.*, admin.*, front-proxy-ca.crt, front-proxy.*,
 // service-account.{key,pub}, tokens.csv.
-func makeKeys(folder string) error {
+func makeKeys(folder string, nodes RealNodes) error {
 	ca, err := newAuthority(folder, "ca", "esi-cluster")
 	if err != nil {
 		return err
@@ -55,7 +58,7 @@ func makeKeys(folder string) error {
 	}
 	names := []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc",
 		"kubernetes.default.svc.cluster.local"}
-	if err := ca.issue(folder, "apiserver", pkix.Name{CommonName: "kube-apiserver"}, names); err != nil {
+	if err := ca.issue(folder, "apiserver", pkix.Name{CommonName: "kube-apiserver"}, append(names, nodes.host())); err != nil {
 		return err
 	}
 	admin := pkix.Name{CommonName: "kubernetes-admin", Organization: []string{"system:masters"}}
@@ -72,7 +75,7 @@ func makeKeys(folder string) error {
 	if err := writeKeyPair(folder, "service-account", signer); err != nil {
 		return err
 	}
-	return writeTokens(filepath.Join(folder, "tokens.csv"))
+	return writeTokens(filepath.Join(folder, "tokens.csv"), append(nodes.users(), tokenUsers...))
 }
 
 func newAuthority(folder, file, name string) (*authority, error) {
@@ -116,8 +119,14 @@ func (a *authority) sign(folder, file string, subject pkix.Name, names []string,
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
 	if len(names) > 0 {
 		template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
-		template.DNSNames = names
 		template.IPAddresses = []net.IP{net.ParseIP("127.0.0.1"), net.ParseIP("10.96.0.1")}
+		for _, name := range names {
+			if ip := net.ParseIP(name); ip != nil {
+				template.IPAddresses = append(template.IPAddresses, ip)
+			} else {
+				template.DNSNames = append(template.DNSNames, name)
+			}
+		}
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, key.Public(), a.key)
 	if err != nil {
@@ -163,9 +172,9 @@ func writePEM(path, kind string, der []byte) error {
 	return os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600)
 }
 
-func writeTokens(path string) error {
+func writeTokens(path string, users []tokenUser) error {
 	var lines strings.Builder
-	for _, entry := range tokenUsers {
+	for _, entry := range users {
 		secret := make([]byte, 16)
 		if _, err := rand.Read(secret); err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 
 func TestServingCertificateIsTrustedForLoopback(t *testing.T) {
 	folder := t.TempDir()
-	if err := makeKeys(folder); err != nil {
+	if err := makeKeys(folder, RealNodes{}); err != nil {
 		t.Fatal(err)
 	}
 	pair, err := tls.LoadX509KeyPair(filepath.Join(folder, "apiserver.crt"), filepath.Join(folder, "apiserver.key"))
@@ -36,7 +36,7 @@ func TestServingCertificateIsTrustedForLoopback(t *testing.T) {
 
 func TestEveryComponentHasItsOwnToken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens.csv")
-	if err := writeTokens(path); err != nil {
+	if err := writeTokens(path, tokenUsers); err != nil {
 		t.Fatal(err)
 	}
 	tokens, err := readTokens(path)

@@ -15,6 +15,8 @@ type Options struct {
 	SparkWebhook bool `json:"sparkWebhook"`
 	// Flink runs the Flink operator and the stand-in for Flink's JobManagers.
 	Flink bool `json:"flink"`
+	// RealNodes take the place of the simulated ones.
+	RealNodes RealNodes `json:"realNodes"`
 	// ExtenderURL, if set, starts a second kube-scheduler (external-scheduler)
 	// that asks the extender there.
 	ExtenderURL string `json:"extenderURL"`
