@@ -26,7 +26,7 @@ class Image:
     def config(self):
         """The `config` of the image's configuration (image-spec, config.md)."""
         config = {"User": f"{self.uid}:{self.uid}", "Env": list(self.env), "Entrypoint": [self.entrypoint],
-                  "WorkingDir": "/", "Labels": {
+                  "Labels": {
                       f"org.opencontainers.image.{key}": value for key, value in {
                           "title": self.name, "description": self.description, "version": self.version,
                           "licenses": "Apache-2.0", **self.labels}.items() if value}}
@@ -52,6 +52,6 @@ IMAGES = {image.name: image for image in (
           "/usr/local/bin/esi-colocation",
           env=("PATH=/usr/local/bin:/usr/bin", "PYTHONDONTWRITEBYTECODE=1", "PYTHONUNBUFFERED=1")),
     Image("esi-pause", "The program of ESI's ghost pods: it waits for SIGTERM", "/pause",
-          version=(SOURCE / "images/pause/version").read_text().strip(), uid=65535, env=("PATH=/",),
+          version=(SOURCE / "images/pause/version").read_text().strip(), uid=65535,
           compiled_in=("libc6-dev",)),
 )}

@@ -10,6 +10,7 @@ import json
 import os
 import tarfile
 from datetime import datetime, timezone
+from functools import cache
 from pathlib import Path
 
 INDEX = "application/vnd.oci.image.index.v1+json"
@@ -31,6 +32,12 @@ def encoded(value):
 
 def digest_of(content):
     return "sha256:" + hashlib.sha256(content).hexdigest()
+
+
+@cache
+def compressed(tar):
+    """Remembered, because images share layers."""
+    return gzip.compress(tar, mtime=0)
 
 
 def packed(entries, epoch):
@@ -88,7 +95,7 @@ def write(path, image, layers, architecture, epoch):
     platform = PLATFORMS[architecture] | {"os": "linux"}
     archive = Archive(epoch)
     tars = [packed(folder_entries(layer), epoch) for layer in layers]
-    blobs = [archive.blob(gzip.compress(tar, mtime=0), LAYER) for tar in tars]
+    blobs = [archive.blob(compressed(tar), LAYER) for tar in tars]
     created = f"{datetime.fromtimestamp(epoch, timezone.utc):%Y-%m-%dT%H:%M:%SZ}"
     config = archive.blob(encoded(platform | {
         "created": created, "config": image.config(),

@@ -18,11 +18,13 @@ import debian
 # The main licence of a Debian source package, in SPDX's names, from its copyright file, which names all
 # others and is in the image. A package that is missing here is recorded as NOASSERTION.
 LICENCES = {
-    "boost1.81": "BSL-1.0", "bzip2": "bzip2-1.0.6", "cli11": "BSD-3-Clause", "expat": "MIT",
-    "fmtlib": "MIT", "gcc-12": "GPL-3.0-or-later WITH GCC-exception-3.1", "glibc": "LGPL-2.1-or-later",
-    "libffi": "MIT", "nlohmann-json3": "MIT", "openssl": "Apache-2.0", "prometheus-cpp": "MIT",
-    "python3-defaults": "Python-2.0", "python3.11": "Python-2.0", "simdjson": "Apache-2.0", "spdlog": "MIT",
-    "util-linux": "BSD-3-Clause", "xz-utils": "0BSD", "yaml-cpp": "MIT", "zlib": "Zlib",
+    "base-files": "GPL-2.0-or-later", "boost1.81": "BSL-1.0", "bzip2": "bzip2-1.0.6",
+    "cli11": "BSD-3-Clause", "expat": "MIT", "fmtlib": "MIT",
+    "gcc-12": "GPL-3.0-or-later WITH GCC-exception-3.1", "glibc": "LGPL-2.1-or-later", "libffi": "MIT",
+    "libxcrypt": "LGPL-2.1-or-later", "nlohmann-json3": "MIT", "openssl": "Apache-2.0",
+    "prometheus-cpp": "MIT", "python3-defaults": "Python-2.0", "python3.11": "Python-2.0",
+    "simdjson": "Apache-2.0", "spdlog": "MIT", "util-linux": "BSD-3-Clause", "xz-utils": "0BSD",
+    "yaml-cpp": "MIT", "zlib": "Zlib",
 }
 UNKNOWN = "NOASSERTION"
 

@@ -103,8 +103,8 @@ def stage(image, folder, epoch):
     write(program / "usr/share/sbom" / f"{image.name}.spdx.json", json.dumps(bill, indent=1) + "\n")
     for layer in layers:
         for path in (layer, *layer.rglob("*")):
-            if path.is_dir() and not path.is_symlink():
-                path.chmod(0o755)
+            if not path.is_symlink():
+                path.chmod(0o755 if path.is_dir() or os.access(path, os.X_OK) else 0o644)
             os.utime(path, (epoch, epoch), follow_symlinks=False)
     return layers
 
