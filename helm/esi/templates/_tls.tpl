@@ -1,0 +1,26 @@
+{{/* "true" where this operator serves HTTPS; dict "root" $ "component" "testbed". */}}
+{{- define "esi.tls" -}}
+{{- if and (ne .root.Values.tls.mode "none") (has .component (list "testbed" "scheduling")) }}true{{ end -}}
+{{- end }}
+
+{{- define "esi.scheme" -}}
+{{- ternary "https" "http" (eq (include "esi.tls" .) "true") -}}
+{{- end }}
+
+{{- define "esi.tlsSecret" -}}
+{{- get .root.Values.tls.secrets .component | default (printf "%s-%s-tls" (include "esi.fullname" .root) .component) -}}
+{{- end }}
+
+{{/* All DNS names of an operator's server, as a YAML list: its Service, the original's Service, and
+localhost for sidecars and port-forwards. */}}
+{{- define "esi.dnsNames" -}}
+{{- $original := get (dict "testbed" "extender-service" "scheduling" "external-scheduling-interface-service") .component -}}
+{{- $namespace := .root.Release.Namespace -}}
+{{- range $service := list (printf "%s-%s" (include "esi.fullname" .root) .component) $original }}
+- {{ $service }}
+- {{ $service }}.{{ $namespace }}
+- {{ $service }}.{{ $namespace }}.svc
+- {{ $service }}.{{ $namespace }}.svc.cluster.local
+{{- end }}
+- localhost
+{{- end }}

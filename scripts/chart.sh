@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Makes what is made from other files: the chart's copy of crds/, the table in its README, and
+# helm/manifests, which is the chart rendered for people without Helm. The tests of the chart compare.
+#   scripts/chart.sh            makes all of it
+#   scripts/chart.sh FOLDER     renders what is in helm/manifests into FOLDER, and nothing else
+# HELM names a helm; else it is the one of integration-tests/cluster.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+chart=helm/esi
+manifests=${1:-helm/manifests}
+
+if [[ -n ${HELM:-} ]]; then
+    helm=("$HELM")
+else
+    helm=("${ESI_CLUSTER:-$(integration-tests/cluster/build.sh | tail -n 1)}" helm)
+fi
+
+# render FILE TEMPLATES... -- OPTIONS...: without what is Helm's alone.
+render() {
+    local file=$manifests/$1 shown=()
+    shift
+    while (($#)) && [[ $1 != -- ]]; do
+        shown+=(--show-only "templates/$1")
+        shift
+    done
+    mkdir -p "$(dirname "$file")"
+    {
+        echo "# Made from the chart helm/esi by scripts/chart.sh."
+        "${helm[@]}" template esi "$chart" --namespace esi-system --skip-tests --kube-version 1.36 \
+            --set crds.keep=false "${shown[@]}" "${@:2}" |
+            sed -e '/^# Source: /d' -e '/^ *helm.sh\/chart: /d' -e '/^ *app.kubernetes.io\/managed-by: /d' |
+            awk 'NR == 1 && /^---$/ { next } /^$/ { next } { print }'
+    } >"$file"
+}
+
+if (($# == 0)); then
+    for kind in testbed batchjob scheduling; do
+        install -D -m 0644 "crds/$kind.yaml" "$chart/files/crds/$kind.yaml"
+    done
+    "$(integration-tests/scenarios/venv.sh)" scripts/chart_readme.py
+fi
+
+render namespace.yaml namespace.yaml -- --set namespace.create=true
+render priority-classes.yaml priority-classes.yaml
+for operator in testbed batchjob scheduling; do
+    render "rbac-$operator.yaml" "$operator/rbac.yaml"
+done
+render debug/rbac-testbed-debug.yaml testbed/rbac-debug.yaml -- --set debugEndpoints.enabled=true
+render extender/priority-class.yaml priority-class-extender.yaml -- --set extender.enabled=true
+render flinkcluster/policy.yaml admission/flinkcluster.yaml -- --set flinkCluster.enabled=true
+render flinkcluster/rights.yaml batchjob/rbac-flinkcluster.yaml -- --set flinkCluster.enabled=true
+render install/install.yaml -- --set namespace.create=true
