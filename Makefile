@@ -17,8 +17,8 @@ build: setup ## Build the three operators and their tests (PRESET=dev|release|as
 cluster: setup ## Build the control plane used by demo and tests (once: about 5 minutes)
 	@integration-tests/cluster/build.sh
 
-test: ## Everything: unit tests, then the real binaries on a real control plane
-	@scripts/test.sh
+test: ## Everything: unit tests, then the real binaries on a real control plane (K8S=1.34: only the core, there)
+	@scripts/$(if $(K8S),test_kubernetes,test).sh
 
 unit: build ## Unit tests only
 	@ctest --preset $(PRESET) -j2
