@@ -1,18 +1,21 @@
 # How ESI's targets are made: warnings as errors for our code, tests and benchmarks beside sources.
 
-# ccache, told what a precompiled header needs (ccache manual, "Precompiled headers"). As a launcher,
-# not as environment of a preset, so that every way to start a build behaves alike.
+# ccache, told what a precompiled header needs (ccache manual, "Precompiled headers"), and that the
+# folder of a checkout does not matter. As a launcher, not as environment of a preset, so that every
+# way to start a build behaves alike.
 find_program(ESI_CCACHE ccache)
 if(ESI_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
         CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
-        CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${ESI_CCACHE})
+        CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${ESI_CCACHE})
 endif()
 
 add_library(esi_options INTERFACE)
 target_compile_options(esi_options INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
-    -fno-omit-frame-pointer -fstack-protector-strong)
+    -fno-omit-frame-pointer -fstack-protector-strong
+    # Names of files in messages and debug information are the same in every checkout.
+    -ffile-prefix-map=${PROJECT_SOURCE_DIR}=.)
 # Libraries and executables alike, so that one precompiled header serves both.
 target_compile_options(esi_options INTERFACE -fPIE)
 target_link_options(esi_options INTERFACE -pie -Wl,-z,relro,-z,now)
@@ -55,12 +58,11 @@ function(esi_library name folder)
     target_link_libraries(${name} PUBLIC esi_options ${ARGN})
     target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/common
         ${PROJECT_SOURCE_DIR}/operators)
+    target_precompile_headers(${name} REUSE_FROM esi_precompiled)
     if(tests)
         add_executable(${name}_tests ${tests})
         target_link_libraries(${name}_tests PRIVATE ${name} GTest::gmock GTest::gtest_main)
-        target_compile_definitions(${name}_tests PRIVATE
-            ESI_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-        target_precompile_headers(${name}_tests REUSE_FROM esi_common)
+        target_precompile_headers(${name}_tests REUSE_FROM esi_precompiled)
         gtest_discover_tests(${name}_tests TEST_PREFIX "${name}/" NO_PRETTY_VALUES PROPERTIES LABELS unit
             DISCOVERY_TIMEOUT 60)
     endif()

@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# Configures and builds one preset; ninja's own progress line shows where it is.
+# Configures and builds one preset: everything, or the targets named after it. ninja's own progress
+# line shows where it is.
+#   scripts/build.sh [PRESET [TARGET...]]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=${1:-release}
+targets=("${@:2}")
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
@@ -12,4 +15,4 @@ if ! cmake --preset "$preset" >"$log" 2>&1; then
     exit 1
 fi
 echo "build: preset $preset"
-cmake --build --preset "$preset" -j "${JOBS:-$(nproc)}"
+cmake --build --preset "$preset" -j "${JOBS:-$(nproc)}" ${targets[0]+--target "${targets[@]}"}

@@ -12,6 +12,7 @@
 #include "conformance/run_script.h"
 #include "kube/http_transport.h"
 #include "kube/kubeconfig.h"
+#include "source_folder.h"
 
 namespace esi::simulation {
 namespace {
@@ -22,7 +23,7 @@ struct flags {
     std::vector<std::string> scripts;
     std::string kubeconfig;
     std::string ns = "esi-conformance";
-    std::string root = ESI_ROOT;
+    std::string root = source_folder();
 };
 
 asio::awaitable<int> status_of(kube::transport& wire, clock& time, kube::request what) {

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "conformance/model_wire.h"
+#include "source_folder.h"
 
 namespace esi::simulation {
 namespace {
@@ -16,10 +17,10 @@ namespace {
 json answers_to(const script& what) {
     asio::io_context loop;
     system_clock time;
-    model_wire wire(ESI_SOURCE_DIR "/crds");
+    model_wire wire(source_folder() + "/crds");
     conformance_options options;
     options.ns = "default";
-    options.root = ESI_SOURCE_DIR;
+    options.root = source_folder();
     options.patience = std::chrono::milliseconds(1);
     json out;
     std::exception_ptr failed;

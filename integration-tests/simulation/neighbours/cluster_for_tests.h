@@ -9,6 +9,7 @@
 
 #include "neighbours/fields.h"
 #include "neighbours/neighbour.h"
+#include "source_folder.h"
 
 namespace esi::simulation::testing {
 
@@ -42,7 +43,7 @@ struct cluster {
         server_settings out;
         out.now = [&time] { return time.now(); };
         out.wall = [&time] { return time.wall(); };
-        out.crds = ESI_CRDS;
+        out.crds = source_folder() + "/crds";
         return out;
     }
 

@@ -6,6 +6,7 @@
 
 #include "plan/generate.h"
 #include "program/commands.h"
+#include "source_folder.h"
 #include "sweep/sweep.h"
 
 int main(int argc, char** argv) {
@@ -69,7 +70,7 @@ int main(int argc, char** argv) {
     cut->add_option("plan", plan, "A seed, or the file of a plan")->required();
     cut->add_option("--save", save, "Write the plan there");
 
-    std::string folder = ESI_SIMULATION_CASES;
+    std::string folder = esi::source_folder() + "/integration-tests/simulation/cases";
     auto* kept = command("cases", "Run the kept plans", [&] { return run_cases(folder, jobs); });
     kept->add_option("--folder", folder, "Where they are")->capture_default_str();
     add_jobs(kept);

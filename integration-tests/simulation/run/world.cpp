@@ -9,6 +9,7 @@
 #include "batchjob/operator.h"
 #include "check/end_state.h"
 #include "scheduling/operator.h"
+#include "source_folder.h"
 #include "testbed/operator.h"
 
 namespace esi::simulation {
@@ -47,7 +48,8 @@ world::world(const plan& what, const run_options& how)
       how_(how),
       told_(time_),
       server_(server_settings{[this] { return time_.now(); }, [this] { return time_.wall(); },
-                              ESI_CRDS, true, true, what.streaming_lists, what.page_size}),
+                              source_folder() + "/crds", true, true, what.streaming_lists,
+                              what.page_size}),
       rules_(server_, time_),
       quiet_(server_.objects(), time_.now()),
       around_{time_, server_, rules_, told_, random_source(what.seed)},

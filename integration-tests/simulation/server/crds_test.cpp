@@ -10,19 +10,20 @@
 #include "server/kinds.h"
 #include "server/schema.h"
 #include "server/validation.h"
+#include "source_folder.h"
 
 namespace esi::simulation {
 namespace {
 
 const validation& rules() {
-    static const validation made(ESI_SOURCE_DIR "/crds");
+    static const validation made(source_folder() + "/crds");
     return made;
 }
 
 std::vector<std::filesystem::path> files(const char* folder) {
     std::vector<std::filesystem::path> out;
     for (const auto& each :
-         std::filesystem::directory_iterator(std::string(ESI_SOURCE_DIR "/crds/") + folder)) {
+         std::filesystem::directory_iterator(source_folder() + "/crds/" + folder)) {
         out.push_back(each.path());
     }
     std::ranges::sort(out);

@@ -5,6 +5,7 @@
 
 #include "server/api_server.h"
 #include "server/desk.h"
+#include "source_folder.h"
 
 namespace esi::simulation::testing {
 
@@ -19,7 +20,7 @@ struct world {
         server_settings out;
         out.now = [&of] { return of.now; };
         out.wall = [&of] { return of.wall; };
-        out.crds = ESI_CRDS;
+        out.crds = source_folder() + "/crds";
         return out;
     }
     explicit world(bool streaming_lists = true)

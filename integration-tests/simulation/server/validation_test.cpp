@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "server/kinds.h"
+#include "source_folder.h"
 
 namespace esi::simulation {
 namespace {
@@ -13,7 +14,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 const validation& rules() {
-    static const validation made(ESI_SOURCE_DIR "/crds");
+    static const validation made(source_folder() + "/crds");
     return made;
 }
 

@@ -1,4 +1,5 @@
 #include "sweep/properties.h"
+#include "source_folder.h"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +21,7 @@ property of(std::vector<std::string> path, json schema, bool required = false) {
 
 TEST(properties, are_those_of_the_schema_down_to_the_members_of_lists) {
     std::set<std::string> names;
-    for (const auto& one : properties(spec_schema(ESI_CRDS "/scheduling.yaml"))) {
+    for (const auto& one : properties(spec_schema(source_folder() + "/crds/scheduling.yaml"))) {
         names.insert(one.name());
     }
     const std::set<std::string> expected = {"testbed",

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "run/pool.h"
+#include "source_folder.h"
 #include "sweep/sweep.h"
 
 namespace esi::simulation {
@@ -56,7 +57,7 @@ int run_sweep(int jobs) {
             return true;
         });
 
-    const auto cases = sweep_cases(ESI_CRDS);
+    const auto cases = sweep_cases(source_folder() + "/crds");
     std::map<std::string, row> table;
     run_all(
         cases.size(), how,

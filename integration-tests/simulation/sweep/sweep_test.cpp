@@ -1,4 +1,5 @@
 #include "sweep/sweep.h"
+#include "source_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -97,7 +98,7 @@ TEST(sweep, wants_back_what_is_not_the_users) {
 TEST(sweep, tries_every_property_of_every_kind) {
     std::set<std::string> touched;
     std::size_t refused = 0;
-    const auto all = sweep_cases(ESI_CRDS);
+    const auto all = sweep_cases(source_folder() + "/crds");
     for (const auto& one : all) {
         touched.insert(one.name.substr(0, one.name.rfind('/')));
         if (one.refusal) ++refused;

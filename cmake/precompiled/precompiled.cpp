@@ -1,0 +1,1 @@
+// The precompiled header is all that is wanted of this library.
