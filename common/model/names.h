@@ -9,7 +9,8 @@ inline constexpr std::string_view group = "esi.tu-berlin.de";
 inline constexpr std::string_view prefix = "esi.tu-berlin.de/";
 
 // On a Testbed: who holds it. Labels carry the name, the annotation the token.
-inline constexpr std::string_view active_scheduling_name = "esi.tu-berlin.de/active-scheduling-name";
+inline constexpr std::string_view active_scheduling_name =
+    "esi.tu-berlin.de/active-scheduling-name";
 inline constexpr std::string_view active_scheduling_namespace =
     "esi.tu-berlin.de/active-scheduling-namespace";
 inline constexpr std::string_view hold = "esi.tu-berlin.de/hold";
@@ -26,6 +27,9 @@ inline constexpr std::string_view slot_node = "esi.tu-berlin.de/slot-node";
 inline constexpr std::string_view slot_ghost = "esi.tu-berlin.de/slot-ghost";
 inline constexpr std::string_view node = "esi.tu-berlin.de/node";
 inline constexpr std::string_view index = "esi.tu-berlin.de/index";
+/// On a ghost: the image that it was last given. Not what its container has: a webhook may put a
+/// mirror's name in its place.
+inline constexpr std::string_view ghost_image = "esi.tu-berlin.de/ghost-image";
 
 /// The scheduling gate of job pods (gate path).
 inline constexpr std::string_view gate = "esi.tu-berlin.de/slot";

@@ -88,6 +88,11 @@ asio::awaitable<void> actor::take(std::shared_ptr<pass> at, action what) {
         co_await apply_taint(at, *change);
     } else if (auto* create = std::get_if<create_ghost>(&what)) {
         co_await make_ghost(at, create->place);
+    } else if (auto* given = std::get_if<change_ghost_image>(&what)) {
+        auto done =
+            co_await patch_pod(at, *given->ghost, ghost_image_patch(*given->ghost, ghosts_.image),
+                               "", kube::patch_kind::json);
+        if (!done) failed(at, "image of a ghost not changed", done.error());
     } else if (auto* nominate = std::get_if<nominate_ghost>(&what)) {
         auto done = co_await patch_pod(
             at, *nominate->ghost, nomination_patch(*nominate->ghost, nominate->node), "status");
@@ -142,8 +147,7 @@ asio::awaitable<void> actor::apply_taint(std::shared_ptr<pass> at, taint_change 
             at->known->obstacles.erase(change.node);
             auto written = model::decode<model::node>(*done, "Node");
             if (written) {
-                gate_.wrote(at->seen.testbed->metadata.key(), "Node",
-                            written->metadata.resource_version);
+                gate_.wrote(at->seen.testbed->metadata.key(), "Node", written->metadata);
             }
             log::info("taint changed",
                       {{"node", change.node}, {"set", change.value.empty() ? "no" : "yes"}});
@@ -157,13 +161,14 @@ asio::awaitable<void> actor::apply_taint(std::shared_ptr<pass> at, taint_change 
 }
 
 asio::awaitable<result<model::pod>> actor::patch_pod(std::shared_ptr<pass> at, model::pod pod,
-                                                     json body, std::string subresource) {
-    auto text = co_await api_.patch(types::pod, pod.metadata.namespace_, pod.metadata.name,
-                                    kube::patch_kind::merge, std::move(body), subresource);
+                                                     json body, std::string subresource,
+                                                     kube::patch_kind kind) {
+    auto text = co_await api_.patch(types::pod, pod.metadata.namespace_, pod.metadata.name, kind,
+                                    std::move(body), subresource);
     if (!text) co_return std::unexpected(text.error());
     auto written = model::decode<model::pod>(*text, "Pod");
     if (written) {
-        gate_.wrote(at->seen.testbed->metadata.key(), "Pod", written->metadata.resource_version);
+        gate_.wrote(at->seen.testbed->metadata.key(), "Pod", written->metadata);
     }
     co_return written;
 }
@@ -184,7 +189,7 @@ asio::awaitable<bool> actor::remove_pod(std::shared_ptr<pass> at, pod_pointer po
     }
     auto last = model::decode<model::pod>(*text, "Pod");
     if (last && last->metadata.name == meta.name) {
-        gate_.wrote(at->seen.testbed->metadata.key(), "Pod", last->metadata.resource_version);
+        gate_.wrote(at->seen.testbed->metadata.key(), "Pod", last->metadata);
     }
     co_return true;
 }
@@ -212,7 +217,7 @@ asio::awaitable<void> actor::make_ghost(std::shared_ptr<pass> at, grid::slot pla
                 }
             } else if (pod) {
                 // Made by a leader before this one: no second try before the cache shows it.
-                gate_.wrote(testbed.metadata.key(), "Pod", pod->metadata.resource_version);
+                gate_.wrote(testbed.metadata.key(), "Pod", pod->metadata);
             }
             at->again_in(milliseconds(200));
             co_return;
@@ -226,7 +231,7 @@ asio::awaitable<void> actor::make_ghost(std::shared_ptr<pass> at, grid::slot pla
         failed(at, "ghost not understood", ghost.error());
         co_return;
     }
-    gate_.wrote(testbed.metadata.key(), "Pod", ghost->metadata.resource_version);
+    gate_.wrote(testbed.metadata.key(), "Pod", ghost->metadata);
     if (ghost->bound()) co_return;
     auto nominated = co_await patch_pod(at, *ghost, nomination_patch(*ghost, place.node), "status");
     // Bound or judged by the scheduler meanwhile: if it still waits, the next look nominates it.
@@ -246,7 +251,7 @@ asio::awaitable<result<bool>> actor::write_status(testbed_pointer testbed,
     if (!text) co_return std::unexpected(text.error());
     auto written = model::decode<model::testbed>(*text, "Testbed");
     if (!written) co_return std::unexpected(written.error());
-    gate_.wrote(meta.key(), "Testbed", written->metadata.resource_version);
+    gate_.wrote(meta.key(), "Testbed", written->metadata);
     co_return true;
 }
 
@@ -259,7 +264,7 @@ asio::awaitable<result<bool>> actor::taint_is_left(testbed_pointer testbed) {
     for (const auto& node : *nodes) {
         if (!has_taint_of(node, meta.uid)) continue;
         left = true;
-        gate_.wrote(meta.key(), "Node", node.metadata.resource_version);
+        gate_.wrote(meta.key(), "Node", node.metadata);
     }
     co_return left;
 }
@@ -278,7 +283,7 @@ asio::awaitable<result<void>> actor::set_finalizer(testbed_pointer testbed, bool
     if (!text) co_return std::unexpected(text.error());
     auto written = model::decode<model::testbed>(*text, "Testbed");
     // The removal of the last finalizer of a deleted object deletes it: nothing to wait for.
-    if (written && present) gate_.wrote(meta.key(), "Testbed", written->metadata.resource_version);
+    if (written && present) gate_.wrote(meta.key(), "Testbed", written->metadata);
     co_return result<void>{};
 }
 

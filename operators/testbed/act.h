@@ -71,7 +71,8 @@ private:
                                      kube::preconditions guard, std::optional<int> grace,
                                      std::string subject = std::string());
     asio::awaitable<result<model::pod>> patch_pod(std::shared_ptr<pass> at, model::pod pod,
-                                                  kube::json body, std::string subresource);
+                                                  kube::json body, std::string subresource,
+                                                  kube::patch_kind kind = kube::patch_kind::merge);
     asio::awaitable<result<node_look>> look_at(std::shared_ptr<pass> at, slot_assessment slot,
                                                model::pod pod);
     /// `subject`: of hints::obstacles, told in the status when only people can mend it.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/names.h"
+#include "testbed/ghosts.h"
 
 namespace esi::testbed {
 
@@ -131,6 +132,34 @@ struct planner {
         });
     }
 
+    void plan_images() {
+        if (seen.ghost_image.empty()) return;
+        for (const auto& slot : all.slots) {
+            const auto& ghost = slot.in.ghost;
+            if (!ghost || !ghost->live() || ghost->metadata.deleting()) continue;
+            // One without its labels and annotations is made anew.
+            if (!is_own_ghost(*ghost, *seen.testbed)) continue;
+            if (ghost->metadata.annotation(names::ghost_image) == seen.ghost_image) continue;
+            out.actions.push_back(change_ghost_image{ghost});
+        }
+    }
+
+    void tell_failing_ghosts() {
+        std::set<std::string> failures;
+        for (const auto& slot : all.slots) {
+            if (!slot.in.ghost) continue;
+            if (auto why = ghost_failure(*slot.in.ghost); !why.empty()) failures.insert(why);
+        }
+        for (const auto& why : failures) {
+            tell(
+                true, "GhostsNotRunning", "RunGhost",
+                fmt::format("ghosts do not run, though they hold their room: {}; set --ghost-image "
+                            "(ghost.image of the chart) to one that the nodes can have",
+                            why),
+                nullptr, "ghosts/" + why);
+        }
+    }
+
     void plan_strangers() {
         for (const auto& slot : all.slots) {
             if (slot.has_room) continue;
@@ -247,7 +276,9 @@ plan decide(const view& seen, const hints& known, steady_time now, wall_time wal
                            milliseconds(10));
         }
     }
+    work.plan_images();
     work.plan_strangers();
+    work.tell_failing_ghosts();
     work.tell_pretenders();
     if (testbed.metadata.deleting()) {
         work.tell(false, "WaitsForRelease", "Delete",

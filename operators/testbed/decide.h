@@ -23,6 +23,10 @@ struct write_layout {
 struct create_ghost {
     grid::slot place;
 };
+/// Another --ghost-image than it was made with: changed in place, so that the room stays held.
+struct change_ghost_image {
+    pod_pointer ghost;
+};
 struct nominate_ghost {
     pod_pointer ghost;
     std::string node;
@@ -53,8 +57,8 @@ struct drop_pod {
 };
 
 using action =
-    std::variant<change_finalizer, write_layout, taint_change, create_ghost, nominate_ghost,
-                 remove_ghost, swap_in, commit_placement, withdraw, drop_pod>;
+    std::variant<change_finalizer, write_layout, taint_change, create_ghost, change_ghost_image,
+                 nominate_ghost, remove_ghost, swap_in, commit_placement, withdraw, drop_pod>;
 
 struct note {
     bool warning = false;

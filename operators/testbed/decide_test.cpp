@@ -326,6 +326,61 @@ TEST(decide, a_failed_ghost_goes_and_comes_back_after_a_pause) {
     EXPECT_EQ(at.decide().again, std::optional<steady_time::duration>(seconds(2)));
 }
 
+TEST(decide, a_ghost_of_another_image_is_given_the_right_one_in_place) {
+    world at;
+    at.all_ghosts();
+    at.ghost_image = "mirror/pause:1";
+    for (auto& pod : at.pods) {
+        pod.metadata.annotations[std::string(names::ghost_image)] = "mirror/pause:1";
+    }
+    at.pods[1].metadata.annotations[std::string(names::ghost_image)] = "old/pause:1";
+    at.pods[2].metadata.annotations.erase(std::string(names::ghost_image));
+    at.pods[3].metadata.annotations[std::string(names::ghost_image)] = "old/pause:1";
+    at.pods[3].metadata.deletion_timestamp = model::timestamp{at_second(90)};
+    const lines wanted{"image " + at.pods[1].metadata.uid, "image " + at.pods[2].metadata.uid};
+    EXPECT_THAT(at.actions(), testing::UnorderedElementsAreArray(wanted))
+        << "their room stays held";
+    at.hold();
+    EXPECT_THAT(at.actions(), testing::UnorderedElementsAreArray(wanted)) << "somebody uses it";
+    at.ghost_image.clear();
+    EXPECT_EQ(at.actions(), lines{});
+}
+
+TEST(decide, ghosts_that_do_not_run_are_told_and_their_slots_are_free_all_the_same) {
+    world at;
+    at.all_ghosts();
+    EXPECT_EQ(at.condition("GhostsRunning").status, "True");
+    for (const char* starting : {"", "ContainerCreating", "PodInitializing"}) {
+        at.pods[0].reason = starting;
+        EXPECT_EQ(at.condition("GhostsRunning").status, "True") << starting;
+    }
+    for (std::size_t i : {0u, 1u}) {
+        at.pods[i].phase = "Pending";
+        at.pods[i].metadata.annotations[std::string(names::ghost_image)] = "x/pause:9";
+    }
+    at.pods[0].reason = "ErrImagePull";
+    at.pods[1].reason = "ImagePullBackOff";
+    const auto told = at.condition("GhostsRunning");
+    EXPECT_EQ(told.status, "False");
+    EXPECT_EQ(told.reason, "GhostsFail");
+    EXPECT_THAT(told.message, testing::StartsWith("2 of 6 slots have a ghost that does not run: "
+                                                  "image x/pause:9 cannot be pulled (node-a); "));
+    EXPECT_EQ(at.states(), "FREE FREE FREE FREE FREE FREE");
+    EXPECT_EQ(at.condition("Ready").status, "True");
+    const auto notes = at.decide().notes;
+    ASSERT_EQ(notes.size(), 1u);
+    EXPECT_TRUE(notes[0].warning);
+    EXPECT_EQ(notes[0].reason, "GhostsNotRunning");
+    // The kubelet goes back and forth between the two while it tries: that is no news.
+    std::swap(at.pods[0].reason, at.pods[1].reason);
+    at.known.told[notes[0].subject] = notes[0].text;
+    EXPECT_EQ(at.decide().notes.size(), 0u);
+    EXPECT_EQ(at.condition("GhostsRunning").message, told.message);
+    at.pods[0].reason = "CrashLoopBackOff";
+    EXPECT_THAT(at.condition("GhostsRunning").message,
+                HasSubstr("container cannot be run: CrashLoopBackOff (node-a)"));
+}
+
 TEST(decide, a_ghost_that_waits_too_long_is_an_error_with_the_schedulers_words) {
     world at{{"node-a"}};
     at.ghost("node-a", 0);

@@ -1,5 +1,8 @@
 #include "testbed/ghosts.h"
 
+#include <algorithm>
+#include <array>
+
 #include "model/names.h"
 
 namespace esi::testbed {
@@ -8,6 +11,8 @@ using nlohmann::json;
 namespace names = model::names;
 
 namespace {
+
+constexpr std::string_view container_name = "ghost";
 
 json exists(std::string_view key) { return {{"key", key}, {"operator", "Exists"}}; }
 
@@ -30,7 +35,7 @@ json ghost_object(const model::testbed& testbed, const model::testbed_layout& la
 
     const auto& meta = testbed.metadata;
     json container = {
-        {"name", "ghost"},
+        {"name", container_name},
         {"image", options.image},
         {"imagePullPolicy", "IfNotPresent"},
         {"resources", std::move(resources)},
@@ -73,7 +78,10 @@ json ghost_object(const model::testbed& testbed, const model::testbed_layout& la
            {{names::testbed, meta.name},
             {names::testbed_namespace, meta.namespace_},
             {names::ghost, "true"}}},
-          {"annotations", {{names::node, place.node}, {names::index, std::to_string(place.index)}}},
+          {"annotations",
+           {{names::node, place.node},
+            {names::index, std::to_string(place.index)},
+            {names::ghost_image, options.image}}},
           {"ownerReferences", json::array({{{"apiVersion", "esi.tu-berlin.de/v1alpha1"},
                                             {"kind", "Testbed"},
                                             {"name", meta.name},
@@ -82,6 +90,39 @@ json ghost_object(const model::testbed& testbed, const model::testbed_layout& la
                                             {"blockOwnerDeletion", true}}})}}},
         {"spec", std::move(spec)},
     };
+}
+
+json ghost_image_patch(const model::pod& ghost, const std::string& image) {
+    // A key in a JSON pointer has ~1 for its slash.
+    return json::array({
+        {{"op", "test"}, {"path", "/metadata/uid"}, {"value", ghost.metadata.uid}},
+        {{"op", "test"}, {"path", "/spec/containers/0/name"}, {"value", container_name}},
+        {{"op", "replace"}, {"path", "/spec/containers/0/image"}, {"value", image}},
+        {{"op", "add"},
+         {"path", "/metadata/annotations/esi.tu-berlin.de~1ghost-image"},
+         {"value", image}},
+    });
+}
+
+std::string ghost_failure(const model::pod& ghost) {
+    // Reasons of a waiting container: pkg/kubelet/images/types.go, kuberuntime_container.go and
+    // kubelet_pods.go of Kubernetes 1.36.
+    static constexpr std::array<std::string_view, 7> pulls{
+        "ErrImagePull",      "ImagePullBackOff",    "InvalidImageName",         "ImageInspectError",
+        "ErrImageNeverPull", "RegistryUnavailable", "SignatureValidationFailed"};
+    static constexpr std::array<std::string_view, 7> starts{
+        "CreateContainerConfigError", "CreateContainerError", "RunContainerError",
+        "CrashLoopBackOff",           "PreCreateHookError",   "PreStartHookError",
+        "PostStartHookError"};
+    if (!ghost.bound() || !ghost.live() || ghost.metadata.deleting()) return {};
+    if (std::ranges::find(pulls, ghost.reason) != pulls.end()) {
+        return "image " + std::string(ghost.metadata.annotation(names::ghost_image)) +
+               " cannot be pulled";
+    }
+    if (std::ranges::find(starts, ghost.reason) != starts.end()) {
+        return "container cannot be run: " + ghost.reason;
+    }
+    return {};
 }
 
 }  // namespace esi::testbed

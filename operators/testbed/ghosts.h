@@ -6,6 +6,7 @@
 #include <string>
 
 #include "grid/grid.h"
+#include "model/cluster.h"
 #include "model/testbed.h"
 
 namespace esi::testbed {
@@ -19,5 +20,13 @@ struct ghost_options {
 /// The pod to create for one slot.
 nlohmann::json ghost_object(const model::testbed& testbed, const model::testbed_layout& layout,
                             const grid::slot& place, const ghost_options& options);
+
+/// Gives a ghost that stands another image, as a JSON patch. It stays where it is: only its
+/// container is started anew.
+nlohmann::json ghost_image_patch(const model::pod& ghost, const std::string& image);
+
+/// Why the ghost's container does not run, in words that stay the same while the kubelet tries
+/// again; empty where it runs or is being started. It holds its room all the same.
+std::string ghost_failure(const model::pod& ghost);
 
 }  // namespace esi::testbed

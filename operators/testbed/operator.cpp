@@ -168,6 +168,7 @@ asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::
 
     auto at = std::make_shared<pass>(around_.executor);
     at->seen = caches_.observe(testbed);
+    at->seen.ghost_image = settings_.ghosts.image;
     at->known = known;
     if (testbed->status.layout) at->layout = *testbed->status.layout;
     // Before decide: a pod that was let in is watched from the first look at it.

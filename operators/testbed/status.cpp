@@ -1,8 +1,14 @@
 #include "testbed/status.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <ranges>
+#include <set>
+
+#include "testbed/ghosts.h"
 
 namespace esi::testbed {
 
@@ -144,6 +150,36 @@ struct writer {
         }
     }
 
+    /// A ghost whose image is not there holds its room all the same, and slots work: told, no more.
+    void judge_ghosts() {
+        std::map<std::string, std::set<std::string_view>> nodes;
+        int failing = 0;
+        for (const auto& slot : all.slots) {
+            if (!slot.in.ghost) continue;
+            auto why = ghost_failure(*slot.in.ghost);
+            if (why.empty()) continue;
+            ++failing;
+            nodes[std::move(why)].insert(slot.in.place.node);
+        }
+        if (failing == 0) {
+            set("GhostsRunning", true, "NoneFails", "no ghost fails to run");
+            return;
+        }
+        constexpr std::size_t most_named = 5;
+        std::vector<std::string> causes;
+        for (const auto& [why, where] : nodes) {
+            const auto named = where | std::views::take(most_named);
+            causes.push_back(fmt::format("{} ({}{})", why, fmt::join(named, ", "),
+                                         where.size() > most_named ? ", ..." : ""));
+            if (causes.size() == most_named) break;
+        }
+        set("GhostsRunning", false, "GhostsFail",
+            fmt::format("{} of {} slots have a ghost that does not run: {}; their room is held all "
+                        "the same; set --ghost-image (ghost.image of the chart) to one that the "
+                        "nodes can have",
+                        failing, all.slots.size(), fmt::join(causes, "; ")));
+    }
+
     void judge_layout() {
         if (!wanted.spec_problems.empty()) {
             set("LayoutCurrent", false, "SpecInvalid", "the spec cannot be used");
@@ -249,6 +285,7 @@ model::testbed_status report(const view& seen, const wanted_layout& wanted, cons
     work.judge_whole();
     work.judge_capacity();
     work.judge_layout();
+    work.judge_ghosts();
     work.judge_isolation();
     return out;
 }

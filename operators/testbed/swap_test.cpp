@@ -182,7 +182,8 @@ TEST(ghost, requests_exactly_one_slot_and_is_pinned_never_bound_by_us) {
     EXPECT_EQ(ghost["metadata"]["labels"], json::parse(R"({"esi.tu-berlin.de/testbed": "tb",
         "esi.tu-berlin.de/testbed-namespace": "default", "esi.tu-berlin.de/ghost": "true"})"));
     EXPECT_EQ(ghost["metadata"]["annotations"],
-              json::parse(R"({"esi.tu-berlin.de/node": "node-a", "esi.tu-berlin.de/index": "0"})"));
+              json::parse(R"({"esi.tu-berlin.de/node": "node-a", "esi.tu-berlin.de/index": "0",
+                              "esi.tu-berlin.de/ghost-image": "registry.k8s.io/pause:3.10"})"));
     EXPECT_EQ(ghost["metadata"]["ownerReferences"][0]["uid"], "tb-uid");
     const auto& spec = ghost["spec"];
     EXPECT_FALSE(spec.contains("nodeName"));

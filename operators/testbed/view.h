@@ -33,6 +33,8 @@ struct view {
     testbed_pointer testbed;
     /// All other Testbeds that this operator sees.
     std::vector<testbed_pointer> others;
+    /// The image that ghosts are to have; empty: whatever they have.
+    std::string ghost_image;
     /// There are no more: it watches all namespaces.
     bool all_namespaces = true;
     /// Nodes that carry the testbed's label, are in its layout, or carry its taint.

@@ -23,6 +23,7 @@ struct world {
     std::vector<model::pod> pods;
     std::vector<model::batchjob> jobs;
     std::vector<model::testbed> others;
+    std::string ghost_image;
     hints known;
     steady_time now{seconds(1000)};
     wall_time wall = at_second(100);
@@ -151,6 +152,7 @@ struct world {
     view see() const {
         view out;
         out.testbed = std::make_shared<const model::testbed>(testbed);
+        out.ghost_image = ghost_image;
         for (const auto& other : others) {
             out.others.push_back(std::make_shared<const model::testbed>(other));
         }
@@ -217,6 +219,9 @@ struct world {
             std::string operator()(const create_ghost& a) const {
                 return fmt::format("create {} {}/{}", a.place.position, a.place.node,
                                    a.place.index);
+            }
+            std::string operator()(const change_ghost_image& a) const {
+                return "image " + a.ghost->metadata.uid;
             }
             std::string operator()(const nominate_ghost& a) const {
                 return "nominate " + a.ghost->metadata.uid + " " + a.node;
