@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <random>
 #include <utility>
 
@@ -72,13 +73,20 @@ void write_lease(const lease_record& record, json& object) {
     if (!record.version.empty()) object["metadata"]["resourceVersion"] = record.version;
 }
 
-std::string process_identity() {
+process_names name_process() {
+    std::random_device entropy;
+    const auto random = fmt::format("{:08x}{:08x}", entropy(), entropy());
+    const char* pod = std::getenv("POD_NAME");
+    const char* uid = std::getenv("POD_UID");
+    if (pod != nullptr && uid != nullptr && *pod != '\0' && *uid != '\0') {
+        const auto own = fmt::format("{}_{}_", pod, uid);
+        return {own + random, own};
+    }
     std::array<char, 256> host{};
     if (gethostname(host.data(), host.size() - 1) != 0 || host[0] == '\0') {
         std::string_view("unknown").copy(host.data(), host.size() - 1);
     }
-    std::random_device entropy;
-    return fmt::format("{}_{:08x}{:08x}", host.data(), entropy(), entropy());
+    return {fmt::format("{}_{}", host.data(), random), {}};
 }
 
 struct leader_election::state {
@@ -89,8 +97,9 @@ struct leader_election::state {
           options(std::move(options_)),
           on_leading(std::move(on_leading_)),
           random(std::hash<std::string>{}(options.identity)),
-          machine(options.identity, options.times,
-                  [this] { return std::generate_canonical<double, 53>(random); }),
+          machine(
+              options.identity, options.times,
+              [this] { return std::generate_canonical<double, 53>(random); }, options.pod),
           master(numbers_.gauge("leader_election_master_status",
                                 "1 when this process leads, 0 when it is a standby",
                                 {{"name", options.lease_name}})),

@@ -21,8 +21,10 @@ struct election_options {
     /// Namespace and name of the Lease.
     std::string lease_namespace;
     std::string lease_name;
-    /// Host name and a random part; unique to this process.
+    /// Unique to this process.
     std::string identity;
+    /// See lease_machine.
+    std::string pod;
     lease_times times;
 };
 
@@ -49,8 +51,15 @@ private:
     std::unique_ptr<state> state_;
 };
 
-/// "HOSTNAME_RANDOM"
-std::string process_identity();
+struct process_names {
+    /// Unique to this process.
+    std::string identity;
+    /// How the identities of all processes of its pod begin; empty outside of a pod.
+    std::string pod;
+};
+/// "POD_UID_RANDOM" where the environment has POD_NAME and POD_UID (the downward API), else
+/// "HOSTNAME_RANDOM": on a host there may be several processes at once.
+process_names name_process();
 
 /// spec and resourceVersion of a Lease.
 result<lease_record> read_lease(const nlohmann::json& object);

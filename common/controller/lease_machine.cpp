@@ -18,8 +18,11 @@ constexpr int release_tries = 3;
 }  // namespace
 
 lease_machine::lease_machine(std::string identity, lease_times times,
-                             std::function<double()> random)
-    : identity_(std::move(identity)), times_(times), random_(std::move(random)) {}
+                             std::function<double()> random, std::string pod)
+    : identity_(std::move(identity)),
+      pod_(std::move(pod)),
+      times_(times),
+      random_(std::move(random)) {}
 
 std::optional<steady_time> lease_machine::may_write_until() const {
     if (!leading_) return std::nullopt;
@@ -94,7 +97,9 @@ lease_step lease_machine::decide(steady_time now, wall_time wall) {
     if (leading_) return lose();
     const bool expired =
         now >= observed_at_ + std::chrono::seconds(std::max(observed_.duration_seconds, 0));
-    if (observed_.holder.empty() || expired) return write(kind::update, now, wall);
+    if (observed_.holder.empty() || expired || held_by_predecessor()) {
+        return write(kind::update, now, wall);
+    }
     return pause(now);
 }
 
@@ -171,6 +176,10 @@ void lease_machine::observe(const lease_record& record, steady_time now) {
     before.version = record.version;
     if (before != record) observed_at_ = now;
     observed_ = record;
+}
+
+bool lease_machine::held_by_predecessor() const {
+    return !pod_.empty() && observed_.holder.starts_with(pod_);
 }
 
 bool lease_machine::overdue(steady_time now) const {

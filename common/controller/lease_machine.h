@@ -78,8 +78,11 @@ struct lease_step {
 
 class lease_machine {
 public:
-    /// `random`: uniform in [0, 1).
-    lease_machine(std::string identity, lease_times times, std::function<double()> random);
+    /// `random`: uniform in [0, 1). `pod`: how the identities of all processes of this one's pod
+    /// begin; empty outside of a pod. Of these the one before has ended when the next one starts
+    /// (the kubelet restarts a container only then), so its lease is taken over at once.
+    lease_machine(std::string identity, lease_times times, std::function<double()> random,
+                  std::string pod = {});
 
     lease_step resume(const lease::event& event, steady_time now, wall_time wall);
 
@@ -100,8 +103,10 @@ private:
     lease_step lose();
     void observe(const lease_record& record, steady_time now);
     bool overdue(steady_time now) const;
+    bool held_by_predecessor() const;
 
     std::string identity_;
+    std::string pod_;
     lease_times times_;
     std::function<double()> random_;
 

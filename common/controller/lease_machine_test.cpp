@@ -292,5 +292,33 @@ TEST_F(a_lease, standbys_ask_at_different_times) {
     EXPECT_EQ(text(late.resume(lease::found{other("7")}, now, noon)), "wait 4397ms");
 }
 
+TEST(a_lease_of_an_earlier_container, of_the_same_pod_is_taken_at_once) {
+    const struct {
+        const char* holder;
+        const char* pod;
+        bool taken;
+    } table[] = {
+        {"esi-0_uid-1_aaaa", "esi-0_uid-1_", true},
+        {"esi-0_uid-2_aaaa", "esi-0_uid-1_", false},  // another pod of that name
+        {"esi-0_uid-1", "esi-0_uid-1_", false},       // not of this form
+        {"host_aaaa", "", false},                     // outside of a pod: another process
+    };
+    for (const auto& [holder, pod, taken] : table) {
+        lease_machine machine("esi-0_uid-1_bbbb", lease_times(), [] { return 0.0; }, pod);
+        const steady_time now{1000s};
+        machine.resume(lease::started(), now, noon);
+        lease_record record;
+        record.holder = holder;
+        record.duration_seconds = 15;
+        record.acquired = record.renewed = noon;
+        record.transitions = 3;
+        record.version = "7";
+        const auto step = machine.resume(lease::found{record}, now, noon);
+        EXPECT_EQ(text(step),
+                  taken ? "update esi-0_uid-1_bbbb for 15s, 4 changes, at '7'" : "wait 2000ms")
+            << holder;
+    }
+}
+
 }  // namespace
 }  // namespace esi::controller

@@ -26,6 +26,7 @@ election_options election_of(const ground& on) {
     out.lease_namespace = on.options.leader_elect_namespace;
     out.lease_name = on.component;
     out.identity = on.identity;
+    out.pod = on.pod;
     out.times.duration = on.options.lease_duration;
     out.times.renew_deadline = on.options.renew_deadline;
     out.times.retry_period = on.options.retry_period;
@@ -42,8 +43,8 @@ operator_life::operator_life(ground on, const operator_factory& make, std::funct
       api_(on_.wire, on_.time),
       open_api_(on_.wire, on_.time),
       events_(api_, on_.time, on_.component, on_.component + "-" + on_.identity),
-      around_{on_.executor, on_.time,    api_,        events_,
-              on_.numbers,  on_.routes,  on_.options, open_api_} {
+      around_{on_.executor, on_.time,   api_,        events_,
+              on_.numbers,  on_.routes, on_.options, open_api_} {
     count_requests(api_);
     count_requests(open_api_);
     if (on_.lease_wire != nullptr) {

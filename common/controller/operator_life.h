@@ -33,6 +33,8 @@ struct ground {
     std::string component;
     /// Unique among all processes.
     std::string identity;
+    /// See lease_machine.
+    std::string pod;
     /// Of the API server, for metrics.
     std::string host;
     /// Called once, when the caches are full; may be empty.

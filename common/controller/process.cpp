@@ -153,12 +153,14 @@ asio::awaitable<int> process::serve(const operator_factory& make) {
     }
     kube::transport* front = wire_.get();
     if (limited_) front = limited_.get();
-    life_.emplace(ground{loop_.get_executor(), time_, *front, lease_wire_.get(), numbers_, routes_,
-                         options_, component_, process_identity(), wire_->host(),
-                         // What only the start needed lies scattered in the heap: no free() gives
-                         // that back.
-                         [] { malloc_trim(0); }},
-                  make, [] { end_at_once(exit_failed); });
+    auto names = name_process();
+    life_.emplace(
+        ground{loop_.get_executor(), time_, *front, lease_wire_.get(), numbers_, routes_, options_,
+               component_, std::move(names.identity), std::move(names.pod), wire_->host(),
+               // What only the start needed lies scattered in the heap: no free() gives
+               // that back.
+               [] { malloc_trim(0); }},
+        make, [] { end_at_once(exit_failed); });
     add_status_routes(
         routes_, component_, [this] { return life_->checks(); }, numbers_,
         [this] { show_gauges(); });

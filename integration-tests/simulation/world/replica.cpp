@@ -46,7 +46,7 @@ struct replica::life {
           tasks(loop.get_executor()),
           whole(controller::ground{loop.get_executor(), time, *wire, lease_wire.get(), numbers,
                                    routes, of.options_, "esi-" + of.who_.operator_, of.identity(),
-                                   "api-server", nullptr},
+                                   "", "api-server", nullptr},
                 of.make_, [&of] {
                     of.led_ = false;  // nothing is left to give back
                     of.end();
