@@ -8,8 +8,8 @@ namespace esi::batchjob::flink {
 struct defaults {
     /// FlinkDeployment or FlinkCluster.
     std::string backend = "FlinkDeployment";
-    std::string image = "flink:1.20";
-    std::string version = "v1_20";
+    std::string image = "flink:1.19";
+    std::string version = "v1_19";
     /// Kubernetes quantities.
     std::string job_manager_cpu = "500m";
     std::string job_manager_memory = "1600Mi";

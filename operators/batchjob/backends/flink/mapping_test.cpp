@@ -35,7 +35,7 @@ TEST(flink_mapping, the_originals_job_on_the_gate_path) {
           "name": "a", "uid": "job-uid", "controller": true, "blockOwnerDeletion": true}]
       },
       "spec": {
-        "image": "flink:1.20", "flinkVersion": "v1_20", "mode": "standalone",
+        "image": "flink:1.19", "flinkVersion": "v1_19", "mode": "standalone",
         "serviceAccount": "flink",
         "flinkConfiguration": {
           "taskmanager.numberOfTaskSlots": "1",
