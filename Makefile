@@ -2,7 +2,7 @@
 PRESET ?= release
 BUILD := build/$(PRESET)
 
-.PHONY: help setup build cluster test unit simulation soak mutations fuzz scenarios demo bench images test-images format tidy asan tsan
+.PHONY: help setup build operators cluster test unit simulation soak mutations fuzz scenarios demo bench images test-images format tidy asan tsan
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -13,6 +13,9 @@ setup: ## Install what is needed (Debian 12 packages; asks nothing, safe to repe
 
 build: setup ## Build the three operators and their tests (PRESET=dev|release|asan|tsan)
 	@scripts/build.sh $(PRESET)
+
+operators: setup ## Build the three operators only, without their tests
+	@scripts/build.sh $(PRESET) esi-testbed esi-batchjob esi-scheduling
 
 cluster: setup ## Build the control plane used by demo and tests (once: about 5 minutes)
 	@integration-tests/cluster/build.sh
@@ -38,7 +41,7 @@ fuzz: setup ## Fuzz every parser and planner, a minute each (FUZZ_SECONDS=60; T=
 scenarios: build cluster ## Scenario tests only (T="-k ghosts" picks some)
 	@integration-tests/scenarios/run.sh $(T)
 
-demo: build cluster ## A running evaluation set-up, live in the terminal (KEEP=1 leaves it running)
+demo: operators cluster ## A running evaluation set-up, live in the terminal (KEEP=1 leaves it running)
 	@integration-tests/demo/run.sh
 
 bench: build cluster ## The numbers of docs/performance.md
