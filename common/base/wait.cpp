@@ -6,6 +6,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/system/system_error.hpp>
+#include <utility>
 
 namespace esi {
 
@@ -39,6 +40,26 @@ asio::awaitable<bool> ends_by(clock& time, steady_time deadline, asio::awaitable
     if (!task_failure) co_return true;
     if (order[0] == 1 && is_aborted(task_failure)) co_return false;
     std::rethrow_exception(task_failure);
+}
+
+asio::awaitable<void> run_together(std::vector<asio::awaitable<void>> tasks) {
+    auto executor = co_await asio::this_coro::executor;
+    auto start = [&](asio::awaitable<void> task) {
+        return asio::co_spawn(executor, std::move(task), asio::deferred);
+    };
+    std::vector<decltype(start(std::declval<asio::awaitable<void>>()))> starts;
+    for (auto& task : tasks) starts.push_back(start(std::move(task)));
+    auto [order, failures] =
+        co_await asio::experimental::make_parallel_group(std::move(starts))
+            .async_wait(asio::experimental::wait_for_one_error(), asio::use_awaitable);
+    auto cancellation = co_await asio::this_coro::cancellation_state;
+    if (cancellation.cancelled() != asio::cancellation_type::none) {
+        throw boost::system::system_error(asio::error::operation_aborted);
+    }
+    // In the order in which they ended: the first failure is the cause of the others.
+    for (auto at : order) {
+        if (failures[at]) std::rethrow_exception(failures[at]);
+    }
 }
 
 }  // namespace esi

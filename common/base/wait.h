@@ -1,7 +1,8 @@
-// Waiting with a limit: the one place where two waits are raced.
+// Waiting with a limit, or for several: the one place where waits run side by side.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <vector>
 
 #include "base/clock.h"
 
@@ -12,5 +13,9 @@ namespace esi {
 /// An exception of the task passes through. Cancelling the caller cancels the task and throws
 /// operation_aborted.
 asio::awaitable<bool> ends_by(clock& time, steady_time deadline, asio::awaitable<void> task);
+
+/// Runs all of them side by side until each has ended. An exception of one cancels the others and
+/// passes through; cancelling the caller cancels all.
+asio::awaitable<void> run_together(std::vector<asio::awaitable<void>> tasks);
 
 }  // namespace esi

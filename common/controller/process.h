@@ -82,7 +82,7 @@ public:
         static cache of(std::string name, kube::informer<T>& from) {
             return {std::move(name), [&from] { return from.run(); },
                     [&from] { return from.synced(); }, [&from] { return from.current(); },
-                    [&from] { return from.source().last_heard(); }};
+                    [&from] { return from.last_heard(); }};
         }
     };
     virtual std::vector<cache> caches() = 0;

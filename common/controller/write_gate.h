@@ -4,9 +4,10 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "model/meta.h"
 
@@ -14,17 +15,25 @@ namespace esi::controller {
 
 class write_gate {
 public:
-    /// `seen`: newest resourceVersion that the cache of a kind has shown.
-    void watch_kind(std::string kind, std::function<std::string()> seen);
-    /// A write for `root` gave an object of `kind` this version.
-    void wrote(const model::object_key& root, std::string_view kind, std::string_view version);
+    /// Newest resourceVersion that the cache of a kind has shown in a namespace; none where it
+    /// watches nothing.
+    using seen_version = std::function<std::optional<std::string>(std::string_view ns)>;
+
+    void watch_kind(std::string kind, seen_version seen);
+    /// A write for `root` left an object of `kind` as `written` says.
+    void wrote(const model::object_key& root, std::string_view kind,
+               const model::object_meta& written);
     /// True when every write for `root` has come back through the watch. Forgets those that have.
     bool caught_up(const model::object_key& root);
     void forget(const model::object_key& root);
 
 private:
-    std::map<std::string, std::function<std::string()>, std::less<>> kinds_;
-    std::map<model::object_key, std::map<std::string, std::string, std::less<>>> pending_;
+    /// A kind in a namespace: what one watch shows.
+    using place = std::pair<std::string, std::string>;
+
+    std::map<std::string, seen_version, std::less<>> kinds_;
+    /// By root: the newest version to come.
+    std::map<model::object_key, std::map<place, std::string>> pending_;
 };
 
 }  // namespace esi::controller

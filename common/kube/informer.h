@@ -1,11 +1,14 @@
 // Store and reflector of one kind: list and watch kept running, decoded into typed records.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "base/task_group.h"
+#include "base/wait.h"
 #include "kube/client.h"
 #include "kube/store.h"
 
@@ -17,13 +20,14 @@ namespace esi::kube {
 
 struct watch_scope {
     watch_scope() = default;
-    /// Empty: all namespaces.
-    std::string ns;
+    /// Each is listed and watched by itself, so that rights in these namespaces suffice. None: all
+    /// namespaces, in one list and one watch.
+    std::vector<std::string> namespaces;
     std::string label_selector;
     std::string field_selector;
 };
 
-/// What the reflector does with what it reads; implemented by informer<T>.
+/// What the reflector does with what it reads; implemented in informer<T>.
 class sink {
 public:
     virtual ~sink() = default;
@@ -44,7 +48,9 @@ public:
 /// A kind that is not served (404) is asked for again with back-off: `served` turns false.
 class reflector {
 public:
-    reflector(client& api, clock& time, const resource_type& type, watch_scope scope, sink& into);
+    /// Of `scope` it watches the part in `ns`, where empty means all namespaces.
+    reflector(client& api, clock& time, const resource_type& type, watch_scope scope,
+              std::string ns, sink& into);
     ~reflector();
     asio::awaitable<void> run();
     bool served() const;
@@ -64,71 +70,111 @@ template <class T>
 result<T> decode_object(const simdjson::dom::element& object);
 
 template <class T>
-class informer final : public sink {
+class informer {
 public:
     informer(client& api, clock& time, const resource_type& type, watch_scope scope = watch_scope())
-        : reflector_(api, time, type, std::move(scope), *this), type_(type) {}
+        : type_(type) {
+        auto namespaces = scope.namespaces;
+        if (namespaces.empty()) namespaces.emplace_back();
+        std::ranges::sort(namespaces);
+        namespaces.erase(std::ranges::unique(namespaces).begin(), namespaces.end());
+        for (auto& ns : namespaces) {
+            store_.set_version("", ns);
+            feeds_.push_back(std::make_unique<feed>(*this, api, time, scope, std::move(ns)));
+        }
+    }
 
     store<T>& items() { return store_; }
     const store<T>& items() const { return store_; }
-    /// A list has been complete, ever.
+    /// A list has been complete, ever, in each namespace.
     bool synced() const { return store_.synced(); }
-    /// A list that began after the last run() is complete: nothing older than that call is shown.
-    bool current() const { return current_; }
-    bool served() const { return reflector_.served(); }
+    /// Lists that began after the last run() are complete: nothing older than that call is shown.
+    bool current() const {
+        return std::ranges::all_of(feeds_, [](const auto& each) { return each->current; });
+    }
+    bool served() const {
+        return std::ranges::all_of(feeds_, [](const auto& each) { return each->source.served(); });
+    }
     const resource_type& type() const { return type_; }
-    const reflector& source() const { return reflector_; }
-    /// Called when the first list is in.
+    /// When the last byte of a list or watch came in; of several, that of the quietest.
+    steady_time last_heard() const {
+        auto out = steady_time::max();
+        for (const auto& each : feeds_) out = std::min(out, each->source.last_heard());
+        return out;
+    }
+    /// Called when the first list is in, of each namespace.
     void on_synced(std::function<void()> callback) { synced_callback_ = std::move(callback); }
     asio::awaitable<void> run() {
         outdate();
-        return reflector_.run();
+        if (feeds_.size() == 1) return feeds_.front()->source.run();
+        std::vector<asio::awaitable<void>> all;
+        for (auto& each : feeds_) all.push_back(each->source.run());
+        return run_together(std::move(all));
     }
     /// For who runs it later: what is shown is of before.
-    void outdate() { current_ = false; }
+    void outdate() {
+        for (auto& each : feeds_) each->current = false;
+    }
 
 private:
-    result<void> upsert(const simdjson::dom::element& object) override {
-        auto decoded = decode_object<T>(object);
-        if (!decoded) return std::unexpected(std::move(decoded).error());
-        if (listing_) {
-            pending_.push_back(std::move(*decoded));
-        } else {
-            store_.apply(std::move(*decoded));
+    /// What one reflector tells of one namespace, or of all.
+    struct feed final : sink {
+        feed(informer& into, client& api, clock& time, const watch_scope& scope, std::string of)
+            : whole(into), ns(std::move(of)), source(api, time, into.type_, scope, ns, *this) {}
+
+        result<void> upsert(const simdjson::dom::element& object) override {
+            auto decoded = decode_object<T>(object);
+            if (!decoded) return std::unexpected(std::move(decoded).error());
+            if (listing) {
+                pending.push_back(std::move(*decoded));
+            } else {
+                whole.store_.apply(std::move(*decoded));
+            }
+            return {};
         }
-        return {};
-    }
-    result<void> erase(const simdjson::dom::element& object) override {
-        auto key = decode_key(object);
-        if (!key) return std::unexpected(std::move(key).error());
-        if (listing_) {
-            std::erase_if(pending_, [&](const T& item) { return item.metadata.key() == *key; });
-        } else {
-            store_.erase(*key);
+        result<void> erase(const simdjson::dom::element& object) override {
+            auto key = decode_key(object);
+            if (!key) return std::unexpected(std::move(key).error());
+            if (listing) {
+                std::erase_if(pending, [&](const T& item) { return item.metadata.key() == *key; });
+            } else {
+                whole.store_.erase(*key);
+            }
+            return {};
         }
-        return {};
-    }
-    void begin_list() override {
-        listing_ = true;
-        pending_.clear();
-    }
-    void end_list() override {
-        listing_ = false;
-        store_.replace(std::exchange(pending_, {}));
-        current_ = true;
+        void begin_list() override {
+            listing = true;
+            pending.clear();
+        }
+        void end_list() override {
+            listing = false;
+            whole.store_.replace(std::exchange(pending, {}), ns);
+            listed = current = true;
+            whole.note_list();
+        }
+        void version(std::string resource_version) override {
+            whole.store_.set_version(std::move(resource_version), ns);
+        }
+
+        informer& whole;
+        const std::string ns;
+        std::vector<T> pending;
+        bool listing = false;
+        bool listed = false;
+        bool current = false;
+        reflector source;
+    };
+
+    void note_list() {
+        if (!std::ranges::all_of(feeds_, [](const auto& each) { return each->listed; })) return;
+        store_.mark_synced();
         if (synced_callback_) std::exchange(synced_callback_, nullptr)();
     }
-    void version(std::string resource_version) override {
-        store_.set_version(std::move(resource_version));
-    }
 
-    store<T> store_;
-    std::vector<T> pending_;
-    bool listing_ = false;
-    bool current_ = false;
-    std::function<void()> synced_callback_;
-    reflector reflector_;
     const resource_type& type_;
+    store<T> store_;
+    std::function<void()> synced_callback_;
+    std::vector<std::unique_ptr<feed>> feeds_;
 };
 
 }  // namespace esi::kube

@@ -93,12 +93,12 @@ TEST_F(an_informer, shows_the_list_as_a_whole_when_it_is_complete) {
     send(event("ADDED", "b", "9") + event("ADDED", "a", "3"));
     EXPECT_FALSE(pods.synced());
     EXPECT_EQ(taken_changes(), strings{});
-    EXPECT_EQ(pods.items().version(), "");
+    EXPECT_EQ(pods.items().version("default"), "");
     send(end_of_list("10"));
     EXPECT_TRUE(pods.synced());
     EXPECT_TRUE(told);
     EXPECT_EQ(taken_changes(), (strings{"+b", "+a"}));
-    EXPECT_EQ(pods.items().version(), "10");
+    EXPECT_EQ(pods.items().version("default"), "10");
 }
 
 TEST_F(an_informer, run_again_it_lists_what_is_there_then) {
@@ -137,7 +137,7 @@ TEST_F(an_informer, follows_the_watch_whatever_its_chunks) {
         send(std::string(1, c));
     }
     EXPECT_EQ(taken_changes(), (strings{"+a", "~a", "-a"}));
-    EXPECT_EQ(pods.items().version(), "16");
+    EXPECT_EQ(pods.items().version("default"), "16");
 }
 
 TEST_F(an_informer, goes_on_from_the_last_version_after_an_orderly_end) {
@@ -203,13 +203,13 @@ TEST_F(an_informer, loses_no_list_to_one_object_that_nobody_expected) {
         return fmt::format(R"({{"metadata":{{"name":"{}","namespace":"default"}},"x":{}}})", name,
                            value);
     };
-    wire.answers.push_back(answer(
-        200, R"({"metadata":{"resourceVersion":"10"},"items":[)" +
-                 stray("big", "100000000000000000000") + "," +
-                 stray("deep", std::string(9'000, '[') + std::string(9'000, ']')) + "," +
-                 stray("wrong", R"(1,"spec":{"affinity":)" + std::string(9'000, '[') +
-                                    std::string(9'000, ']') + "}") +
-                 "]}"));
+    wire.answers.push_back(
+        answer(200, R"({"metadata":{"resourceVersion":"10"},"items":[)" +
+                        stray("big", "100000000000000000000") + "," +
+                        stray("deep", std::string(9'000, '[') + std::string(9'000, ']')) + "," +
+                        stray("wrong", R"(1,"spec":{"affinity":)" + std::string(9'000, '[') +
+                                           std::string(9'000, ']') + "}") +
+                        "]}"));
     last_stream().close();
     for (int i = 0; i < 10 && !pods.synced(); ++i) run_for(loop, time, 60s);
     EXPECT_EQ(taken_changes(), (strings{"+big", "+deep"}));
@@ -221,16 +221,16 @@ TEST_F(an_informer, deletes_by_name_even_if_the_rest_cannot_be_decoded) {
         R"({"type":"DELETED","object":{"metadata":{"name":"a","namespace":"default","resourceVersion":"11"},"spec":7}})"
         "\n");
     EXPECT_EQ(pods.items().size(), 0u);
-    EXPECT_EQ(pods.items().version(), "11");
+    EXPECT_EQ(pods.items().version("default"), "11");
 }
 
 TEST_F(an_informer, notices_a_watch_that_falls_silent) {
     send(end_of_list("10"));
-    const auto heard = pods.source().last_heard();
+    const auto heard = pods.last_heard();
     run_for(loop, time, 599s + 5s + 2s);
     EXPECT_GE(wire.streams.size(), 2u);
     EXPECT_NE(last_asked().find("resourceVersion=10"), std::string::npos) << last_asked();
-    EXPECT_GT(pods.source().last_heard(), heard) << "the answer to the new watch was heard";
+    EXPECT_GT(pods.last_heard(), heard) << "the answer to the new watch was heard";
 }
 
 TEST_F(an_informer, tells_when_the_kind_is_not_served) {
@@ -252,7 +252,7 @@ TEST_F(an_informer, tells_when_the_kind_is_not_served) {
 
 TEST_F(an_informer, asks_only_for_its_scope) {
     watch_scope scope;
-    scope.ns = "team-a";
+    scope.namespaces = {"team-a"};
     scope.label_selector = "a=b,c";
     scope.field_selector = "spec.nodeName=n";
     informer<model::pod> narrow(api, time, types::pod, scope);
@@ -264,6 +264,83 @@ TEST_F(an_informer, asks_only_for_its_scope) {
         << last_asked();
     other.cancel();
     run_for(loop, time, 0s);
+}
+
+struct an_informer_of_two_namespaces : testing::Test {
+    an_informer_of_two_namespaces() {
+        tasks.spawn("informer", pods.run());
+        run_for(loop, time, 0s);
+    }
+    ~an_informer_of_two_namespaces() override {
+        tasks.cancel();
+        run_for(loop, time, 0s);
+        EXPECT_EQ(tasks.size(), 0u);
+    }
+    static watch_scope of_two() {
+        watch_scope out;
+        out.namespaces = {"b", "a", "b"};
+        return out;
+    }
+    static std::string in(std::string_view ns, std::string text) {
+        const std::string old = R"("namespace":"default")";
+        text.replace(text.find(old), old.size(), fmt::format(R"("namespace":"{}")", ns));
+        return text;
+    }
+    void send(std::size_t to, const std::string& text) {
+        wire.streams[to]->push(text);
+        run_for(loop, time, 0s);
+    }
+
+    asio::io_context loop;
+    virtual_clock time;
+    scripted_transport wire{loop.get_executor(), time};
+    client api{wire, time};
+    informer<model::pod> pods{api, time, types::pod, of_two()};
+    task_group tasks{loop.get_executor()};
+};
+
+TEST_F(an_informer_of_two_namespaces, watches_each_of_them_once_and_nothing_else) {
+    ASSERT_EQ(wire.asked.size(), 2u);
+    EXPECT_TRUE(wire.asked[0].starts_with("GET /api/v1/namespaces/a/pods?watch=true"));
+    EXPECT_TRUE(wire.asked[1].starts_with("GET /api/v1/namespaces/b/pods?watch=true"));
+}
+
+TEST_F(an_informer_of_two_namespaces, is_full_when_both_lists_are) {
+    bool told = false;
+    pods.on_synced([&] { told = true; });
+    send(0, in("a", event("ADDED", "x", "3")) + end_of_list("10"));
+    EXPECT_FALSE(pods.synced());
+    EXPECT_FALSE(pods.current());
+    EXPECT_FALSE(told);
+    send(1, in("b", event("ADDED", "x", "4")) + end_of_list("12"));
+    EXPECT_TRUE(pods.synced());
+    EXPECT_TRUE(pods.current());
+    EXPECT_TRUE(told);
+    EXPECT_EQ(pods.items().size(), 2u);
+    pods.outdate();
+    EXPECT_FALSE(pods.current());
+}
+
+TEST_F(an_informer_of_two_namespaces, has_the_version_of_each_by_itself) {
+    EXPECT_EQ(pods.items().version("a"), "");
+    send(0, end_of_list("10"));
+    send(1, end_of_list("12"));
+    send(1, in("b", event("ADDED", "x", "20")));
+    EXPECT_EQ(pods.items().version("a"), "10");
+    EXPECT_EQ(pods.items().version("b"), "20");
+    EXPECT_EQ(pods.items().version("c"), std::nullopt) << "nothing is watched there";
+}
+
+TEST_F(an_informer_of_two_namespaces, a_relist_of_one_deletes_nothing_of_the_other) {
+    send(0, in("a", event("ADDED", "x", "3")) + end_of_list("10"));
+    send(1, in("b", event("ADDED", "y", "4")) + end_of_list("12"));
+    send(0, fmt::format("{{\"type\":\"ERROR\",\"object\":{}}}\n", status_text(410, "Expired")));
+    run_for(loop, time, 2s);
+    ASSERT_EQ(wire.streams.size(), 3u);
+    send(2, in("a", event("ADDED", "z", "20")) + end_of_list("21"));
+    EXPECT_EQ(pods.items().find({"a", "x"}), nullptr);
+    EXPECT_NE(pods.items().find({"a", "z"}), nullptr);
+    EXPECT_NE(pods.items().find({"b", "y"}), nullptr);
 }
 
 }  // namespace

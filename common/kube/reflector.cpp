@@ -60,15 +60,17 @@ result<model::object_key> decode_key(const element& object) {
 }
 
 struct reflector::state {
-    state(client& api_, clock& time_, const resource_type& type_, watch_scope scope_, sink& into_)
+    state(client& api_, clock& time_, const resource_type& type_, watch_scope scope_,
+          std::string ns_, sink& into_)
         : api(api_),
           time(time_),
           type(type_),
           scope(std::move(scope_)),
+          ns(std::move(ns_)),
           into(into_),
           // Different in each process and at each start, the same in each run of a simulation.
           random(static_cast<std::uint64_t>(time.wall().time_since_epoch().count()) ^
-                 std::hash<std::string_view>{}(type.plural)),
+                 std::hash<std::string>{}(std::string(type.plural) + ns)),
           climb(new_climb()),
           last_heard(time.now()) {}
 
@@ -90,6 +92,7 @@ struct reflector::state {
     clock& time;
     const resource_type& type;
     watch_scope scope;
+    std::string ns;
     sink& into;
     std::mt19937_64 random;
     watch_ladder climb;
@@ -102,8 +105,8 @@ struct reflector::state {
 };
 
 reflector::reflector(client& api, clock& time, const resource_type& type, watch_scope scope,
-                     sink& into)
-    : state_(std::make_unique<state>(api, time, type, std::move(scope), into)) {}
+                     std::string ns, sink& into)
+    : state_(std::make_unique<state>(api, time, type, std::move(scope), std::move(ns), into)) {}
 reflector::~reflector() = default;
 
 bool reflector::served() const { return state_->climb.served(); }
@@ -144,7 +147,7 @@ std::string reflector::state::subject(std::string_view verb) const {
     std::string out(verb);
     out += ' ';
     out += type.plural;
-    if (!scope.ns.empty()) out += " in " + scope.ns;
+    if (!ns.empty()) out += " in " + ns;
     return out;
 }
 
@@ -155,7 +158,7 @@ asio::awaitable<ladder::event> reflector::state::list(ladder_step step) {
     if (!step.version.empty()) options.resource_version = step.version;
     options.limit = step.limit;
     options.continue_token = step.continue_token;
-    auto answer = co_await api.list(type, scope.ns, std::move(options));
+    auto answer = co_await api.list(type, ns, std::move(options));
     if (!answer) co_return ladder::refused{std::move(answer).error()};
     last_heard = time.now();
 
@@ -186,7 +189,7 @@ asio::awaitable<ladder::event> reflector::state::list(ladder_step step) {
 asio::awaitable<ladder::event> reflector::state::watch(ladder_step step) {
     source.reset();
     lines = line_splitter();
-    query_builder target(type.path(scope.ns));
+    query_builder target(type.path(ns));
     target.add("watch", "true").add("allowWatchBookmarks", "true");
     target.add("timeoutSeconds", std::to_string(step.timeout.count()));
     if (!step.version.empty()) target.add("resourceVersion", step.version);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -60,14 +61,23 @@ public:
         listeners_.push_back(std::move(listener));
     }
 
-    /// Newest resourceVersion that the watch has shown for this kind (objects, deletions,
-    /// bookmarks); empty before the first list.
-    const std::string& version() const { return version_; }
-    void set_version(std::string version) { version_ = std::move(version); }
+    /// Newest resourceVersion that the watch has shown for this kind in that namespace (objects,
+    /// deletions, bookmarks); empty before the first list; none where nothing is watched.
+    std::optional<std::string> version(std::string_view ns) const {
+        auto found = versions_.find(std::string_view());
+        if (found == versions_.end()) found = versions_.find(ns);
+        if (found == versions_.end()) return std::nullopt;
+        return found->second;
+    }
     /// The first list is complete.
     bool synced() const { return synced_; }
 
-    // For the reflector.
+    // For the informer.
+    /// `ns`: what the watch covers; empty: all namespaces.
+    void set_version(std::string version, const std::string& ns) {
+        versions_[ns] = std::move(version);
+    }
+    void mark_synced() { synced_ = true; }
     void apply(T object) {
         auto key = object.metadata.key();
         auto after = std::make_shared<const T>(std::move(object));
@@ -89,12 +99,14 @@ public:
         items_.erase(at);
         tell({before, nullptr});
     }
-    /// The first list, or a relist: what is not in `objects` was deleted meanwhile.
-    void replace(std::vector<T> objects) {
+    /// The first list of a namespace (empty: of all), or a relist: what is not in `objects` was
+    /// deleted meanwhile.
+    void replace(std::vector<T> objects, std::string_view ns = {}) {
         std::set<model::object_key> present;
         for (const auto& object : objects) present.insert(object.metadata.key());
         std::vector<model::object_key> absent;
         for (const auto& [key, unused] : items_) {
+            if (!ns.empty() && key.namespace_ != ns) continue;
             if (!present.contains(key)) absent.push_back(key);
         }
         for (const auto& key : absent) erase(key);
@@ -104,7 +116,6 @@ public:
                 continue;
             apply(std::move(object));
         }
-        synced_ = true;
     }
 
 private:
@@ -144,7 +155,8 @@ private:
     std::map<model::object_key, pointer> items_;
     std::vector<index> indexes_;
     std::vector<std::function<void(const change<T>&)>> listeners_;
-    std::string version_;
+    /// By what each watch covers.
+    std::map<std::string, std::string, std::less<>> versions_;
     bool synced_ = false;
 };
 

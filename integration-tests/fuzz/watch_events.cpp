@@ -47,7 +47,7 @@ outcome watch(std::string_view text, std::size_t piece) {
                 key.text());
         out.uids[key] = pod->metadata.uid;
     }
-    out.version = pods.items().version();
+    out.version = pods.items().version("").value_or("");
     out.synced = pods.synced();
     out.asked = wire.asked;
     tasks.cancel();

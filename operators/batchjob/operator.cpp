@@ -37,8 +37,7 @@ constexpr std::string_view job_kind = "BatchJob";
 
 kube::watch_scope scope_of(const controller::process_options& flags, std::string label_selector) {
     kube::watch_scope scope;
-    // Several namespaces are watched as all, and sorted out by key.
-    if (flags.namespaces.size() == 1) scope.ns = flags.namespaces.front();
+    scope.namespaces = flags.namespaces;
     scope.label_selector = std::move(label_selector);
     return scope;
 }
@@ -115,10 +114,9 @@ placement_options placement_of(const options& flags) {
 batchjob_operator::batchjob_operator(controller::environment& env, const options& flags)
     : env_(env),
       sources_(make_sources(placement_of(flags), flags.flink, env.api, env.time, env.executor,
-                            scope_of(env.options, {}).ns)),
+                            scope_of(env.options, {}))),
       jobs_(env.api, env.time, kube::types::batchjob, scope_of(env.options, {})),
-      // A Testbed may stand in another namespace than the job.
-      testbeds_(env.api, env.time, kube::types::testbed),
+      testbeds_(env.api, env.time, kube::types::testbed, scope_of(env.options, {})),
       pods_(env.api, env.time, kube::types::pod, scope_of(env.options, std::string(names::job))),
       loop_("batchjob", env.time, env.executor, env.numbers,
             [this](model::object_key key) { return reconcile(std::move(key)); }) {
@@ -135,7 +133,8 @@ void batchjob_operator::wire() {
     pods_.items().add_index("node", [](const model::pod& pod) {
         return pod.bound() ? std::vector{pod.node_name} : std::vector<std::string>{};
     });
-    gate_.watch_kind(std::string(job_kind), [this] { return jobs_.items().version(); });
+    gate_.watch_kind(std::string(job_kind),
+                     [this](std::string_view ns) { return jobs_.items().version(ns); });
     jobs_.items().on_change([this](const kube::change<model::batchjob>& what) {
         const auto key = (what.after ? what.after : what.before)->metadata.key();
         if (!what.after) {
@@ -157,7 +156,7 @@ void batchjob_operator::wire() {
     for (auto& source : sources_) {
         const auto* from = source.get();
         gate_.watch_kind(std::string(from->kind().resource().kind),
-                         [from] { return from->version(); });
+                         [from](std::string_view ns) { return from->version(ns); });
         source->on_change(
             [this, from](const model::object_key& key) {
                 const auto job = jobs_.items().find(key);
@@ -188,10 +187,7 @@ std::vector<controller::operator_part::cache> batchjob_operator::caches() {
     return out;
 }
 
-void batchjob_operator::enqueue(const model::object_key& key) {
-    const auto& only = env_.options.namespaces;
-    if (only.empty() || contains(only, key.namespace_)) loop_.enqueue(key);
-}
+void batchjob_operator::enqueue(const model::object_key& key) { loop_.enqueue(key); }
 
 void batchjob_operator::enqueue_all() {
     for (const auto& [key, unused] : jobs_.items().all()) enqueue(key);
@@ -377,7 +373,7 @@ asio::awaitable<result<void>> batchjob_operator::write_status(
     if (!answer) co_return std::unexpected(answer.error());
     auto now = model::decode<model::batchjob>(*answer, job_kind);
     if (!now) co_return std::unexpected(now.error());
-    gate_.wrote(job.metadata.key(), job_kind, now->metadata.resource_version);
+    gate_.wrote(job.metadata.key(), job_kind, now->metadata);
     tell(job, wanted);
     seen.job = std::make_shared<const model::batchjob>(std::move(*now));
     co_return result<void>();
@@ -493,7 +489,7 @@ asio::awaitable<result<void>> batchjob_operator::act_create(view& seen, create_a
     if (!made) co_return std::unexpected(made.error());
     const auto* source = source_of(*seen.job);
     if (source && source->synced()) {
-        gate_.wrote(key, seen.kind->resource().kind, made->metadata.resource_version);
+        gate_.wrote(key, seen.kind->resource().kind, made->metadata);
     }
     log::info("application created",
               {{"job", key.text()}, {"kind", seen.kind->resource().kind}, {"run", made->run()}});

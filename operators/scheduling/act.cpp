@@ -84,10 +84,6 @@ json hold_patch(const object_key& holder, const json& token) {
 
 }  // namespace
 
-std::string executor::scope() const {
-    return in_.options.namespaces.size() == 1 ? in_.options.namespaces.front() : std::string();
-}
-
 void executor::tell(const model::scheduling& about, std::string_view reason, std::string note,
                     bool bad) {
     controller::event_subject subject(types::scheduling, about.metadata);
@@ -145,10 +141,14 @@ asio::awaitable<result<std::vector<grid::pod_pointer>>> executor::read_job_pods(
     object_key testbed) {
     kube::list_options options;
     options.label_selector = job_pods_of(testbed);
-    auto pods = co_await kube::live_list<model::pod>(in_.api, types::pod, scope(), options);
-    if (!pods) co_return std::unexpected(std::move(pods).error());
+    auto namespaces = in_.options.namespaces;
+    if (namespaces.empty()) namespaces.emplace_back();
     std::vector<grid::pod_pointer> out;
-    for (auto& pod : *pods) out.push_back(std::make_shared<const model::pod>(std::move(pod)));
+    for (const auto& ns : namespaces) {
+        auto pods = co_await kube::live_list<model::pod>(in_.api, types::pod, ns, options);
+        if (!pods) co_return std::unexpected(std::move(pods).error());
+        for (auto& pod : *pods) out.push_back(std::make_shared<const model::pod>(std::move(pod)));
+    }
     co_return out;
 }
 
@@ -216,7 +216,7 @@ asio::awaitable<result<void>> executor::write_self(std::shared_ptr<const model::
     }
     auto now = decoded<model::scheduling>(*answer, "Scheduling");
     if (!now) co_return std::unexpected(std::move(now).error());
-    gate_.wrote(meta.key(), types::scheduling.kind, (*now)->metadata.resource_version);
+    gate_.wrote(meta.key(), types::scheduling.kind, (*now)->metadata);
     fresh.self = std::move(*now);
     wrote(fresh);
     co_return result<void>{};
@@ -272,7 +272,7 @@ asio::awaitable<result<void>> executor::take_hold_answer(
         if (!read) co_return read;
         co_return std::unexpected(changed(testbed_text(key)));
     }
-    gate_.wrote(self->metadata.key(), types::testbed.kind, answer->metadata.resource_version);
+    gate_.wrote(self->metadata.key(), types::testbed.kind, answer->metadata);
     fresh.testbeds[key] = std::make_shared<const model::testbed>(std::move(*answer));
     wrote(fresh);
     co_return result<void>{};
@@ -293,7 +293,7 @@ asio::awaitable<result<void>> executor::write_job(std::shared_ptr<const model::s
     }
     auto now = decoded<model::batchjob>(*answer, "BatchJob");
     if (!now) co_return std::unexpected(std::move(now).error());
-    gate_.wrote(self->metadata.key(), types::batchjob.kind, (*now)->metadata.resource_version);
+    gate_.wrote(self->metadata.key(), types::batchjob.kind, (*now)->metadata);
     fresh.jobs[key] = std::move(*now);
     wrote(fresh);
     co_return result<void>{};

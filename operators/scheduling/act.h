@@ -75,8 +75,6 @@ private:
     void tell_completed(const model::scheduling& about);
     void tell_job(const newer& fresh, const model::object_key& key, std::string_view uid,
                   std::string_view reason, std::string note, bool bad = false);
-    /// Where pods of any namespace are listed.
-    std::string scope() const;
 
     controller::environment& in_;
     controller::write_gate& gate_;

@@ -17,7 +17,7 @@ void look_at_testbed(claim& out, const view& v, const model::scheduling& who, co
     auto key = testbed_of(who);
     auto testbed = v.find_testbed(key);
     if (!testbed) {
-        out.obstacles.push_back({"TestbedMissing", testbed_text(key) + " does not exist", {}});
+        out.obstacles.push_back({"TestbedMissing", testbed_text(key) + v.absence(key), {}});
         return;
     }
     const auto& status = testbed->status;
@@ -103,7 +103,7 @@ bool is_over(const model::scheduling_status& status) {
 std::optional<obstacle> obstacle_of(const view& v, const model::scheduling& who,
                                     const object_key& key) {
     auto job = v.find_job(key);
-    if (!job) return obstacle{"JobMissing", job_text(key) + " does not exist", {}};
+    if (!job) return obstacle{"JobMissing", job_text(key) + v.absence(key), {}};
     const auto& state = job->status.state;
     if (state == job_state::failed || state == job_state::failed_submission) {
         return obstacle{

@@ -26,7 +26,7 @@ constexpr int most_conflicts = 5;
 kube::watch_scope scope_of(const controller::process_options& options,
                            std::string label_selector = {}) {
     kube::watch_scope out;
-    if (options.namespaces.size() == 1) out.ns = options.namespaces.front();
+    out.namespaces = options.namespaces;
     out.label_selector = std::move(label_selector);
     return out;
 }
@@ -120,10 +120,11 @@ scheduling_operator::scheduling_operator(controller::environment& in, operator_o
         return std::vector<std::string>{of.testbed().text()};
     });
     gate_.watch_kind(std::string(types::scheduling.kind),
-                     [this] { return schedulings_.items().version(); });
+                     [this](std::string_view ns) { return schedulings_.items().version(ns); });
     gate_.watch_kind(std::string(types::testbed.kind),
-                     [this] { return testbeds_.items().version(); });
-    gate_.watch_kind(std::string(types::batchjob.kind), [this] { return jobs_.items().version(); });
+                     [this](std::string_view ns) { return testbeds_.items().version(ns); });
+    gate_.watch_kind(std::string(types::batchjob.kind),
+                     [this](std::string_view ns) { return jobs_.items().version(ns); });
     wire_wake_ups();
     interfaces_ = std::make_unique<interfaces>(
         legacy::sources{in.open_api, in.time, testbeds_.items(), jobs_.items(),
@@ -276,6 +277,7 @@ view scheduling_operator::observe(const object_key& key, newer& fresh) const {
     }
     if (out.self) out.pods = pods_.items().by_index("testbed", testbed_of(*out.self).text());
     out.fresh = &fresh;
+    out.namespaces = in_.options.namespaces;
     return out;
 }
 
@@ -323,6 +325,10 @@ asio::awaitable<result<controller::outcome>> scheduling_operator::reconcile(obje
 
 // --- orphans ---
 
+bool scheduling_operator::watches(const object_key& scheduling) const {
+    return schedulings_.items().version(scheduling.namespace_).has_value();
+}
+
 asio::awaitable<result<controller::outcome>> scheduling_operator::reconcile_job(object_key key) {
     auto job = jobs_.items().find(key);
     if (!job || !may_be_orphan(*job, schedulings_.items().all())) co_return outcome{};
@@ -331,6 +337,7 @@ asio::awaitable<result<controller::outcome>> scheduling_operator::reconcile_job(
     job = *live;
     if (!job) co_return outcome{};
     if (const auto& active = job->spec.active_scheduling) {
+        if (!watches(active->key())) co_return outcome{};
         auto holder = co_await act_.read_scheduling(active->key());
         if (!holder) co_return tried_again(std::move(holder).error());
         if (is_holder(holder->get(), active->uid)) co_return outcome{};
@@ -357,6 +364,7 @@ asio::awaitable<result<controller::outcome>> scheduling_operator::reconcile_test
     const auto& known = schedulings_.items().all();
     auto testbed = testbeds_.items().find(key);
     if (!testbed || !may_be_orphan(*testbed, known)) co_return outcome{};
+    if (!testbed->holder().name.empty() && !watches(testbed->holder())) co_return outcome{};
     auto pods = pods_.items().by_index("testbed", key.text());
     // What it waits for wakes it again.
     if (!orphan_waits(*testbed, jobs_.items().all(), pods).empty()) co_return outcome{};

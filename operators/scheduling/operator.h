@@ -52,6 +52,9 @@ private:
     view observe(const model::object_key& key, newer& fresh) const;
     asio::awaitable<result<outcome>> reconcile(model::object_key key);
     asio::awaitable<result<outcome>> reconcile_testbed(model::object_key key);
+    /// Whether an installation with --namespace has Schedulings of there in its care; those of
+    /// other namespaces are another installation's, which judges whether they are gone.
+    bool watches(const model::object_key& scheduling) const;
     asio::awaitable<result<outcome>> reconcile_job(model::object_key key);
     void count_states();
 

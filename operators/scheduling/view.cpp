@@ -21,6 +21,14 @@ std::shared_ptr<const T> find_in(const objects<T>* cache, const objects<T>* fres
 
 }  // namespace
 
+std::string view::absence(const model::object_key& key) const {
+    const auto watched = std::ranges::find(namespaces, key.namespace_) != namespaces.end();
+    if (namespaces.empty() || watched) {
+        return " does not exist";
+    }
+    return " is in a namespace that this installation does not watch (--namespace)";
+}
+
 std::shared_ptr<const model::testbed> view::find_testbed(const model::object_key& key) const {
     return find_in(testbeds, fresh ? &fresh->testbeds : nullptr, key);
 }

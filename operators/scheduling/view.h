@@ -59,7 +59,11 @@ struct view {
     /// Every pod with the labels of the Testbed of `self`: ghosts and job pods.
     std::vector<grid::pod_pointer> pods;
     const newer* fresh = nullptr;
+    /// The only ones that are watched; none: all are.
+    std::vector<std::string> namespaces;
 
+    /// Why an object that is not found there may be missing, for people: "does not exist".
+    std::string absence(const model::object_key& key) const;
     /// Null where there is none.
     std::shared_ptr<const model::testbed> find_testbed(const model::object_key& key) const;
     std::shared_ptr<const model::batchjob> find_job(const model::object_key& key) const;

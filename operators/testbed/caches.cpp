@@ -1,6 +1,7 @@
 #include "testbed/caches.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "kube/resource.h"
 #include "model/json.h"
@@ -13,18 +14,9 @@ namespace types = kube::types;
 
 namespace {
 
-template <class T>
-std::vector<std::unique_ptr<kube::informer<T>>> make_informers(
-    kube::client& api, clock& time, const kube::resource_type& type,
-    const std::vector<std::string>& namespaces) {
-    std::vector<std::unique_ptr<kube::informer<T>>> out;
-    auto add = [&](const std::string& ns) {
-        kube::watch_scope scope;
-        scope.ns = ns;
-        out.push_back(std::make_unique<kube::informer<T>>(api, time, type, scope));
-    };
-    if (namespaces.empty()) add("");
-    for (const auto& ns : namespaces) add(ns);
+kube::watch_scope within(const std::vector<std::string>& namespaces) {
+    kube::watch_scope out;
+    out.namespaces = namespaces;
     return out;
 }
 
@@ -60,8 +52,8 @@ bool same_for_slots(const model::batchjob& a, const model::batchjob& b) {
 
 caches_of_testbeds::caches_of_testbeds(kube::client& api, clock& time,
                                        const std::vector<std::string>& namespaces)
-    : testbeds_(make_informers<model::testbed>(api, time, types::testbed, namespaces)),
-      jobs_(make_informers<model::batchjob>(api, time, types::batchjob, namespaces)),
+    : testbeds_(api, time, types::testbed, within(namespaces)),
+      jobs_(api, time, types::batchjob, within(namespaces)),
       nodes_(api, time, types::node),
       pods_(api, time, types::pod),
       all_namespaces_(namespaces.empty()) {
@@ -79,23 +71,16 @@ caches_of_testbeds::caches_of_testbeds(kube::client& api, clock& time,
         auto key = testbed_key_of(pod);
         return key.empty() ? std::vector<std::string>{} : std::vector<std::string>{std::move(key)};
     });
-    for (auto& jobs : jobs_) {
-        jobs->items().add_index("testbed", [](const model::batchjob& job) {
-            auto key = job_testbed(job);
-            return key.empty() ? std::vector<std::string>{}
-                               : std::vector<std::string>{std::move(key)};
-        });
-    }
+    jobs_.items().add_index("testbed", [](const model::batchjob& job) {
+        auto key = job_testbed(job);
+        return key.empty() ? std::vector<std::string>{} : std::vector<std::string>{std::move(key)};
+    });
 }
 
 std::vector<controller::operator_part::cache> caches_of_testbeds::list() {
-    std::vector<controller::operator_part::cache> out;
     using cache = controller::operator_part::cache;
-    for (auto& informer : testbeds_) out.push_back(cache::of("testbeds", *informer));
-    for (auto& informer : jobs_) out.push_back(cache::of("batchjobs", *informer));
-    out.push_back(cache::of("nodes", nodes_));
-    out.push_back(cache::of("pods", pods_));
-    return out;
+    return {cache::of("testbeds", testbeds_), cache::of("batchjobs", jobs_),
+            cache::of("nodes", nodes_), cache::of("pods", pods_)};
 }
 
 void caches_of_testbeds::concern_all() {
@@ -125,21 +110,19 @@ void caches_of_testbeds::concern_node(const model::node& node) {
 
 void caches_of_testbeds::on_change(std::function<void(const model::object_key&)> enqueue) {
     enqueue_ = std::move(enqueue);
-    for (auto& informer : testbeds_) {
-        informer->items().on_change([this](const kube::change<model::testbed>& what) {
-            const auto& some = what.after ? *what.after : *what.before;
-            enqueue_(some.metadata.key());
-            // Testbeds on common nodes count each other's demand, and one takes over from another
-            // that goes when that is let go.
-            const bool same = what.before && what.after &&
-                              what.before->metadata.generation == what.after->metadata.generation &&
-                              what.before->metadata.uid == what.after->metadata.uid &&
-                              what.before->metadata.deleting() == what.after->metadata.deleting() &&
-                              what.before->hold() == what.after->hold() &&
-                              what.before->status.layout == what.after->status.layout;
-            if (!same) concern_all();
-        });
-    }
+    testbeds_.items().on_change([this](const kube::change<model::testbed>& what) {
+        const auto& some = what.after ? *what.after : *what.before;
+        enqueue_(some.metadata.key());
+        // Testbeds on common nodes count each other's demand, and one takes over from another that
+        // goes when that is let go.
+        const bool same = what.before && what.after &&
+                          what.before->metadata.generation == what.after->metadata.generation &&
+                          what.before->metadata.uid == what.after->metadata.uid &&
+                          what.before->metadata.deleting() == what.after->metadata.deleting() &&
+                          what.before->hold() == what.after->hold() &&
+                          what.before->status.layout == what.after->status.layout;
+        if (!same) concern_all();
+    });
     nodes_.items().on_change([this](const kube::change<model::node>& what) {
         if (what.before && what.after && same_for_slots(*what.before, *what.after)) return;
         // A number that is there twice or no longer decides what an elder needs on another node.
@@ -167,17 +150,15 @@ void caches_of_testbeds::on_change(std::function<void(const model::object_key&)>
             if (auto node = nodes_.items().find({"", side->node_name})) concern_node(*node);
         }
     });
-    for (auto& informer : jobs_) {
-        informer->items().on_change([this](const kube::change<model::batchjob>& what) {
-            if (what.before && what.after && same_for_slots(*what.before, *what.after)) return;
-            for (const auto& side : {what.before, what.after}) {
-                if (!side) continue;
-                if (auto key = job_testbed(*side); !key.empty()) {
-                    enqueue_(model::object_key::from_text(key));
-                }
+    jobs_.items().on_change([this](const kube::change<model::batchjob>& what) {
+        if (what.before && what.after && same_for_slots(*what.before, *what.after)) return;
+        for (const auto& side : {what.before, what.after}) {
+            if (!side) continue;
+            if (auto key = job_testbed(*side); !key.empty()) {
+                enqueue_(model::object_key::from_text(key));
             }
-        });
-    }
+        }
+    });
 }
 
 void caches_of_testbeds::on_pod_change(
@@ -186,41 +167,24 @@ void caches_of_testbeds::on_pod_change(
 }
 
 void caches_of_testbeds::feed(controller::write_gate& gate) {
-    gate.watch_kind("Pod", [this] { return pods_.items().version(); });
-    gate.watch_kind("Node", [this] { return nodes_.items().version(); });
-    // Of several namespaces each has its own watch: the one that is furthest has seen the write or
-    // is not concerned; a Testbed that looks older than it is only meets a conflict.
-    gate.watch_kind("Testbed", [this] {
-        std::string newest;
-        for (const auto& informer : testbeds_) {
-            const auto& version = informer->items().version();
-            if (newest.empty() || model::version_at_least(version, newest)) newest = version;
-        }
-        return newest;
-    });
+    gate.watch_kind("Pod", [this](std::string_view ns) { return pods_.items().version(ns); });
+    gate.watch_kind("Node", [this](std::string_view ns) { return nodes_.items().version(ns); });
+    gate.watch_kind("Testbed",
+                    [this](std::string_view ns) { return testbeds_.items().version(ns); });
 }
 
 testbed_pointer caches_of_testbeds::find_testbed(const model::object_key& key) const {
-    for (const auto& informer : testbeds_) {
-        if (auto found = informer->items().find(key)) return found;
-    }
-    return nullptr;
+    return testbeds_.items().find(key);
 }
 
 std::vector<testbed_pointer> caches_of_testbeds::testbeds() const {
-    std::vector<testbed_pointer> out;
-    for (const auto& informer : testbeds_) {
-        for (const auto& [key, testbed] : informer->items().all()) out.push_back(testbed);
-    }
-    return out;
+    const auto all = testbeds_.items().all() | std::views::values;
+    return {all.begin(), all.end()};
 }
 
 std::vector<job_pointer> caches_of_testbeds::jobs() const {
-    std::vector<job_pointer> out;
-    for (const auto& informer : jobs_) {
-        for (const auto& [key, job] : informer->items().all()) out.push_back(job);
-    }
-    return out;
+    const auto all = jobs_.items().all() | std::views::values;
+    return {all.begin(), all.end()};
 }
 
 view caches_of_testbeds::observe(testbed_pointer testbed) const {
@@ -257,11 +221,7 @@ view caches_of_testbeds::observe(testbed_pointer testbed) const {
         }
     }
     out.pods = pods_.items().by_index("testbed", key);
-    for (const auto& informer : jobs_) {
-        for (auto& job : informer->items().by_index("testbed", key)) {
-            out.jobs.push_back(std::move(job));
-        }
-    }
+    out.jobs = jobs_.items().by_index("testbed", key);
     out.testbed = std::move(testbed);
     return out;
 }

@@ -41,8 +41,8 @@ private:
     void concern_node(const model::node& node);
     void concern_all();
 
-    std::vector<std::unique_ptr<kube::informer<model::testbed>>> testbeds_;
-    std::vector<std::unique_ptr<kube::informer<model::batchjob>>> jobs_;
+    kube::informer<model::testbed> testbeds_;
+    kube::informer<model::batchjob> jobs_;
     kube::informer<model::node> nodes_;
     kube::informer<model::pod> pods_;
     std::function<void(const model::object_key&)> enqueue_;

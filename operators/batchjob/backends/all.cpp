@@ -13,18 +13,19 @@ std::vector<std::unique_ptr<application_source>> make_sources(const placement_op
                                                               const flink::defaults& flink,
                                                               kube::client& api, clock& time,
                                                               asio::any_io_executor executor,
-                                                              const std::string& ns) {
+                                                              const kube::watch_scope& within) {
     std::vector<std::unique_ptr<application_source>> out;
     out.push_back(std::make_unique<typed_source<model::spark_application>>(
-        std::make_unique<spark::spark_backend>(options), spark::facts_of, api, time, executor, ns));
+        std::make_unique<spark::spark_backend>(options), spark::facts_of, api, time, executor,
+        within));
     if (flink.backend == "FlinkCluster") {
         out.push_back(std::make_unique<typed_source<model::flink_cluster>>(
             std::make_unique<flink_cluster::flink_cluster_backend>(options, flink),
-            flink_cluster::facts_of, api, time, executor, ns));
+            flink_cluster::facts_of, api, time, executor, within));
     } else {
         out.push_back(std::make_unique<typed_source<model::flink_deployment>>(
             std::make_unique<flink::flink_backend>(options, flink), flink::facts_of, api, time,
-            executor, ns));
+            executor, within));
     }
     return out;
 }

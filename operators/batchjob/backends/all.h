@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "batchjob/backends/flink/defaults.h"
@@ -10,11 +9,11 @@
 
 namespace esi::batchjob {
 
-/// `ns`: the one namespace to watch; empty for all.
+/// `within`: the namespaces whose applications are watched.
 std::vector<std::unique_ptr<application_source>> make_sources(const placement_options& options,
                                                               const flink::defaults& flink,
                                                               kube::client& api, clock& time,
                                                               asio::any_io_executor executor,
-                                                              const std::string& ns);
+                                                              const kube::watch_scope& within);
 
 }  // namespace esi::batchjob

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,9 @@ public:
     /// The cache of applications is full.
     virtual bool synced() const = 0;
     virtual std::shared_ptr<const application> find(const model::object_key& key) const = 0;
-    /// Newest resourceVersion that the cache of applications has shown.
-    virtual std::string version() const = 0;
+    /// Newest resourceVersion that the cache of applications has shown there; none where it
+    /// watches nothing.
+    virtual std::optional<std::string> version(std::string_view ns) const = 0;
     virtual std::vector<controller::operator_part::cache> caches() = 0;
     /// `application` is called with the key of one that changed, `definition` when the kind came or
     /// went. Both only note keys.
@@ -39,12 +41,12 @@ public:
     using conversion = application (*)(const Record&);
 
     typed_source(std::unique_ptr<backend> kind, conversion convert, kube::client& api, clock& time,
-                 asio::any_io_executor executor, const std::string& ns)
+                 asio::any_io_executor executor, kube::watch_scope within)
         : kind_(std::move(kind)),
           convert_(convert),
           time_(time),
           definitions_(api, time, kube::types::custom_resource_definition, only(*kind_)),
-          objects_(api, time, kind_->resource(), within(ns)),
+          objects_(api, time, kind_->resource(), std::move(within)),
           came_(executor) {
         definitions_.items().on_change(
             [this](const kube::change<model::custom_resource_definition>&) { came_.notify(); });
@@ -62,7 +64,9 @@ public:
         const auto found = objects_.items().find(key);
         return found ? std::make_shared<const application>(convert_(*found)) : nullptr;
     }
-    std::string version() const override { return objects_.items().version(); }
+    std::optional<std::string> version(std::string_view ns) const override {
+        return objects_.items().version(ns);
+    }
     std::vector<controller::operator_part::cache> caches() override {
         using cache = controller::operator_part::cache;
         const std::string plural(kind_->resource().plural);
@@ -71,9 +75,7 @@ public:
             objects_.outdate();
             return run_objects();
         };
-        objects.last_heard = [this] {
-            return served() ? objects_.source().last_heard() : time_.now();
-        };
+        objects.last_heard = [this] { return served() ? objects_.last_heard() : time_.now(); };
         // Where the kind is not served there is nothing to wait for.
         objects.synced = [this] {
             return objects_.synced() || (definitions_.synced() && !served());
@@ -97,11 +99,6 @@ private:
     static kube::watch_scope only(const backend& kind) {
         kube::watch_scope scope;
         scope.field_selector = "metadata.name=" + kind.definition();
-        return scope;
-    }
-    static kube::watch_scope within(const std::string& ns) {
-        kube::watch_scope scope;
-        scope.ns = ns;
         return scope;
     }
     /// Asks for the kind only once it is there: a reflector that is refused waits ever longer.

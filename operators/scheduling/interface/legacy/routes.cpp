@@ -260,7 +260,8 @@ asio::awaitable<routes::reply> routes::put_job(request from) {
     if (!done) co_return refused(from, done.error());
     auto job = model::decode<model::batchjob>(*done, "BatchJob");
     if (!job) co_return refused(from, job.error());
-    co_await seen([this] { return from_.jobs.version(); }, job->metadata.resource_version);
+    co_await seen([this] { return from_.jobs.version(namespace_).value_or(""); },
+                  job->metadata.resource_version);
     co_return ok(external(*job));
 }
 
@@ -329,7 +330,7 @@ asio::awaitable<routes::reply> routes::post_scheduling(request from) {
         if (done) {
             auto stored = model::decode<model::scheduling>(*done, "Scheduling");
             if (!stored) co_return refused(from, stored.error());
-            co_await seen([this] { return from_.schedulings.version(); },
+            co_await seen([this] { return from_.schedulings.version(namespace_).value_or(""); },
                           stored->metadata.resource_version);
             // As it was sent: what the operator has made of it is told by GET.
             stored->status = {};

@@ -78,9 +78,9 @@ private:
 class legacy_rest : public testing::Test {
 protected:
     void SetUp() override {
-        testbeds.replace({});
-        jobs.replace({});
-        schedulings.replace({});
+        testbeds.mark_synced();
+        jobs.mark_synced();
+        schedulings.mark_synced();
         surface.add_to(router);
     }
     http::server_reply ask(std::string method, std::string path, std::string body = {},

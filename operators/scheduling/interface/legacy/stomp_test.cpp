@@ -151,9 +151,9 @@ protected:
     std::unique_ptr<http::server> server;
     std::unique_ptr<stomp::raw_peer> client;
     void synced() {
-        testbeds.replace({});
-        jobs.replace({});
-        schedulings.replace({});
+        testbeds.mark_synced();
+        jobs.mark_synced();
+        schedulings.mark_synced();
     }
 };
 
