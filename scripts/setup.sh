@@ -1,23 +1,28 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that are missing. Idempotent; as root or with sudo; says plainly what
-# it cannot do.
+# Installs the Debian packages that are missing, of scripts/debian-packages.txt or of the lists that are
+# named. Idempotent; as root or with sudo; says plainly what it cannot do.
+#   scripts/setup.sh [LIST...]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 if ! command -v apt-get >/dev/null; then
     echo "setup: this is not a Debian system. Install the equivalents of" \
-         "scripts/debian-packages.txt (clang 19, Boost 1.81, ...) by hand." >&2
+         "${*:-scripts/debian-packages.txt} by hand." >&2
     exit 1
 fi
 
-mapfile -t wanted < <(grep -v '^#' scripts/debian-packages.txt)
+lists=("${@:-scripts/debian-packages.txt}")
+listed=$(grep -hv '^#' "${lists[@]}")
+mapfile -t wanted <<<"$listed"
 missing=()
 for package in "${wanted[@]}"; do
     status=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
     [[ $status == "install ok installed" ]] || missing+=("$package")
 done
 # With Debian's Node.js npm is a package of its own; with others it comes along.
-command -v npm >/dev/null || missing+=(npm)
+if (($# == 0)) && ! command -v npm >/dev/null; then
+    missing+=(npm)
+fi
 if ((${#missing[@]} == 0)); then
     exit 0
 fi

@@ -67,7 +67,8 @@ def test_it_installs_nothing_that_the_project_does_not_install():
 @pytest.fixture(scope="module")
 def buildah(tmp_path_factory):
     """Buildah with a store of its own, and an image in the place of debian:12-slim: made by mmdebstrap and,
-    like that one, without manuals and without documentation but copyright files."""
+    like that one, without manuals and without documentation but copyright files. pip in it trusts whom this
+    machine trusts, e.g. a company's proxy."""
     if os.geteuid() != 0:
         pytest.skip("buildah builds as root here, and this user is not root")
     packages = SOURCE / "integration-tests/images/dockerfile-packages.txt"
@@ -85,6 +86,9 @@ def buildah(tmp_path_factory):
     subprocess.run(["mmdebstrap", "--variant=minbase", *options, "bookworm", root / "base.tar"], check=True)
     container = run("from", "scratch")
     run("add", container, str(root / "base.tar"), "/")
+    # Under a name of its own, because the package ca-certificates writes its bundle anew.
+    run("add", container, "/etc/ssl/certs/ca-certificates.crt", "/etc/trusted.crt")
+    run("config", "--env=PIP_CERT=/etc/trusted.crt", container)
     run("commit", "--rm", container, BASE)
     yield run
     run("rm", "--all")
