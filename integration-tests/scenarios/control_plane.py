@@ -11,7 +11,7 @@ import time
 
 import requests
 
-from api import Api
+from api import Api, ApiException
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CRDS = [ROOT / "crds" / f"{kind}.yaml" for kind in ("testbed", "batchjob", "scheduling")]
@@ -64,6 +64,20 @@ class ControlPlane:
         self.api = Api(self.kubeconfig)
         self.has_flink = flink
         return self
+
+    def version(self):
+        """What the API server says that it is, such as v1.36.3."""
+        return self.api.call("GET", "/version")["gitVersion"]
+
+    def serves(self, group, plural):
+        """Whether there are objects of that kind, such as admissionregistration.k8s.io/v1."""
+        try:
+            found = self.api.call("GET", f"/apis/{group}")["resources"]
+        except ApiException as error:
+            if error.status == 404:
+                return False
+            raise
+        return plural in [each["name"] for each in found]
 
     def down(self):
         self.command("down", timeout=60)

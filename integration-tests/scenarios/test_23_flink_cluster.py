@@ -24,6 +24,8 @@ DEFINITION = {
 @pytest.fixture
 def flink_cluster(scene, plane, operators, monkeypatch):
     """The batchjob operator with the other backend, the kind, and the manifests that it needs."""
+    if not plane.serves("admissionregistration.k8s.io/v1", "mutatingadmissionpolicies"):
+        pytest.skip("backend FlinkCluster: MutatingAdmissionPolicy v1 is not served")
     scene.may_restart = True
     monkeypatch.setitem(api.KINDS, "FlinkCluster", (f"/apis/{GROUP}/v1beta1", "flinkclusters", True))
     plane.kubectl("apply", "-f", "-", stdin=yaml.safe_dump(DEFINITION))
