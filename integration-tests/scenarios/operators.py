@@ -1,15 +1,20 @@
-"""The three operators as processes, each as its own service account, on a free port, with its own log.
+"""The three operators as processes that run as the chart's pods do: each with the arguments and the
+environment of its container, as its own service account; only on a free port, with shorter leases, and
+with what a test adds.
 
 ESI_OPERATORS names the folder of the binaries.
 """
+import functools
 import os
 import pathlib
 import signal
 import socket
 import subprocess
 import time
+import uuid
 
 import requests
+import yaml
 
 NAMES = ("testbed", "batchjob", "scheduling")
 
@@ -20,8 +25,34 @@ def lease_flags(seconds):
             "--leader-elect-retry-period=1s")
 
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+@functools.cache
+def arguments_of_pods():
+    """{operator: arguments of its container}, as the chart has them with its default values."""
+    text = (ROOT / "helm" / "manifests" / "install" / "install.yaml").read_text("utf-8")
+    found = {}
+    for each in yaml.safe_load_all(text):
+        if each and each["kind"] == "Deployment":
+            container = each["spec"]["template"]["spec"]["containers"][0]
+            found[container["name"].removeprefix("esi-")] = container["args"]
+    return found
+
+
+def flag_of(argument):
+    return argument.split("=")[0]
+
+
+def command_line(name, *flags):
+    """The container's arguments, but for those that `flags` give anew, and `flags`."""
+    given = {flag_of(each) for each in flags}
+    kept = [each for each in arguments_of_pods()[name] if flag_of(each) not in given]
+    return [str(binaries() / f"esi-{name}"), *kept, *flags]
+
+
 def binaries():
-    default = pathlib.Path(__file__).resolve().parents[2] / "build" / "release" / "operators"
+    default = ROOT / "build" / "release" / "operators"
     return pathlib.Path(os.environ.get("ESI_OPERATORS", default))
 
 
@@ -34,14 +65,17 @@ def free_port():
 class Operator:
     """One process of one operator."""
 
-    def __init__(self, name, kubeconfig, folder, replica=0, flags=(), lease_seconds=8):
+    def __init__(self, name, kubeconfig, folder, replica=0, flags=(), lease_seconds=8, lease_namespace="esi-system"):
         self.name = name
+        self.lease_namespace = lease_namespace
         self.label = name if replica == 0 else f"{name}-{replica}"
         self.kubeconfig = pathlib.Path(kubeconfig)
         self.log = pathlib.Path(folder) / f"esi-{self.label}.log"
         self.flags = (*lease_flags(lease_seconds), *flags)
         self.port = free_port()
         self.process = None
+        #: One object is one pod: a process that is started again is a container that is.
+        self.pod_uid = str(uuid.uuid4())
 
     @property
     def url(self):
@@ -52,16 +86,16 @@ class Operator:
         return self.process.pid
 
     def start(self, more=()):
-        line = [str(binaries() / f"esi-{self.name}"), "--kubeconfig", str(self.kubeconfig),
-                "--bind-address", "127.0.0.1", "--port", str(self.port),
-                "--leader-elect-namespace", "esi-system", "--enable-debug-endpoints",
-                *self.flags, *more]
+        line = command_line(self.name, f"--kubeconfig={self.kubeconfig}", "--bind-address=127.0.0.1",
+                            f"--port={self.port}", f"--leader-elect-namespace={self.lease_namespace}",
+                            "--enable-debug-endpoints", *self.flags, *more)
+        environment = dict(os.environ, POD_NAME=f"esi-{self.label}", POD_UID=self.pod_uid)
         with open(self.log, "ab") as log:
             log.write(f"--- {time.strftime('%H:%M:%S')} {' '.join(line)}\n".encode())
             log.flush()
             # A session of its own: Ctrl-C is for the tests, which then end it in order.
             self.process = subprocess.Popen(line, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
-                                            start_new_session=True)
+                                            start_new_session=True, env=environment)
         return self
 
     def alive(self):

@@ -1,0 +1,149 @@
+"""Two installations divide the namespaces of one cluster: each works on its own, with Roles there and no
+more than a reader's rights elsewhere, and neither touches what is the other's.
+
+A control plane of its own: the suite's operators work on all namespaces.
+"""
+import json
+import subprocess
+import time
+
+import pytest
+import yaml
+
+import audit
+import objects
+from control_plane import ROOT, ControlPlane
+from operators import NAMES, Operator
+
+#: Release -> the namespaces that it watches. Nobody watches "nobodys".
+WATCHED = {"left": ("left-a", "left-b"), "right": ("right-a",)}
+NOBODYS = "nobodys"
+LABEL = "lab.esi/divided"
+
+
+def rights(plane, release):
+    """What the chart grants an installation of these namespaces: accounts, Roles, bindings, classes."""
+    values = ",".join(WATCHED[release])
+    first = release == next(iter(WATCHED))
+    done = subprocess.run(
+        [plane.binary, "helm", "template", release, str(ROOT / "helm" / "esi"), "--namespace", f"{release}-system",
+         "--set", f"watchNamespaces={{{values}}}", "--set", f"priorityClasses.create={json.dumps(first)}",
+         "--set", "crds.install=false,aggregatedRoles.create=false"],
+        capture_output=True, text=True, timeout=60, check=True)
+    kinds = ("ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding", "PriorityClass")
+    return [each for each in yaml.safe_load_all(done.stdout) if each and each["kind"] in kinds]
+
+
+class Installation:
+    def __init__(self, plane, folder, release):
+        self.plane, self.release = plane, release
+        self.namespace = f"{release}-system"
+        plane.api.create("Namespace", None, {"metadata": {"name": self.namespace}})
+        made = rights(plane, release)
+        plane.kubectl("apply", "-f", "-", stdin=yaml.safe_dump_all(made))
+        classes = {part: f"--{part}-priority-class=left-esi-{part}" for part in ("ghost", "job")}
+        flags = {"testbed": (classes["ghost"],), "batchjob": (classes["job"],), "scheduling": ()}
+        self.operators = []
+        for name in NAMES:
+            account = plane.account(self.namespace, f"{release}-esi-{name}")
+            own = [f"--namespace={each}" for each in WATCHED[release]]
+            self.operators.append(Operator(name, account, folder / release, flags=(*own, *flags[name]),
+                                           lease_namespace=self.namespace))
+
+    def start(self):
+        for operator in self.operators:
+            operator.start()
+        for operator in self.operators:
+            operator.ready()
+
+    def stop(self):
+        return [operator.stop() for operator in self.operators]
+
+
+@pytest.fixture(scope="module")
+def plane(folder):
+    plane = ControlPlane(folder / "divided").up(nodes=4, labels=LABEL + "={i}")
+    try:
+        plane.add_nodes("drivers", 1)
+        for name in (*WATCHED["left"], *WATCHED["right"], NOBODYS):
+            plane.api.create("Namespace", None, {"metadata": {"name": name}})
+            wait("the default account", lambda name=name: plane.api.get("ServiceAccount", name, "default"))
+        yield plane
+    finally:
+        plane.down()
+
+
+@pytest.fixture(scope="module")
+def installations(plane, folder):
+    made = {}
+    try:
+        for release in WATCHED:
+            (folder / release).mkdir()
+            made[release] = Installation(plane, folder, release)
+            made[release].start()
+        yield made
+    finally:
+        codes = {release: each.stop() for release, each in made.items()}
+    assert all(code == 0 for each in codes.values() for code in each), codes
+
+
+def wait(what, probe, timeout=60):
+    deadline = time.monotonic() + timeout
+    while not (value := probe()):
+        assert time.monotonic() < deadline, f"waited {timeout} s for {what}"
+        time.sleep(0.05)
+    return value
+
+
+def state(plane, kind, namespace, name):
+    return ((plane.api.get(kind, namespace, name) or {}).get("status") or {}).get("state")
+
+
+def start_all(plane, namespace):
+    """A Testbed over all nodes, a job and a plan for it."""
+    for body in (objects.testbed("slots", label=LABEL, slots=1, cpu="1", memory="1Gi"), objects.job("pi"),
+                 objects.queue("plan", "slots", ["pi", "pi"], releaseOnCompletion=True)):
+        plane.api.create(body["kind"], namespace, body)
+
+
+def test_each_works_on_all_of_its_namespaces_and_leaves_the_others_alone(plane, installations):
+    for namespace in (*WATCHED["left"], *WATCHED["right"], NOBODYS):
+        start_all(plane, namespace)
+    for namespace in (*WATCHED["left"], *WATCHED["right"]):
+        wait(f"the plan in {namespace}", lambda n=namespace: state(plane, "Scheduling", n, "plan") == "FinishedState")
+        job = plane.api.get("BatchJob", namespace, "pi")
+        assert job["status"]["runs"][0]["outcome"] == "Succeeded", job["status"]
+    for kind, name in (("Testbed", "slots"), ("BatchJob", "pi"), ("Scheduling", "plan")):
+        found = plane.api.get(kind, NOBODYS, name)
+        assert not found.get("status"), f"somebody works on {kind} {NOBODYS}/{name}"
+        assert not found["metadata"].get("finalizers")
+    writers = {}
+    for each in audit.AuditLog(plane.audit_log).read():
+        if each.user.startswith("system:serviceaccount:") and each.agent.startswith("esi-") and \
+                each.verb in audit.WRITES and each.resource not in ("leases",) and each.namespace:
+            writers.setdefault(each.namespace, set()).add(each.user.split(":")[2])
+    expected = {name: {f"{release}-system"} for release, names in WATCHED.items() for name in names}
+    assert writers == expected
+
+
+def test_a_plan_that_names_what_is_not_watched_waits_and_says_why(plane, installations):
+    plane.api.create("Scheduling", "left-a", objects.queue("abroad", "right-a/slots", [f"{NOBODYS}/pi"]))
+
+    def told():
+        status = (plane.api.get("Scheduling", "left-a", "abroad") or {}).get("status") or {}
+        found = [each for each in status.get("conditions", []) if each["type"] == "Acquired"]
+        return found and found[0]["message"]
+    message = wait("the condition", told)
+    assert "Testbed right-a/slots is in a namespace that this installation does not watch (--namespace)" in message
+    plane.api.delete("Scheduling", "left-a", "abroad")
+    wait("its end", lambda: plane.api.get("Scheduling", "left-a", "abroad") is None)
+
+
+def test_no_right_was_missing(plane, installations):
+    log = [each for each in audit.AuditLog(plane.audit_log).read()
+           if each.agent.startswith("esi-") and each.user.startswith("system:serviceaccount:")]
+    users = {each.user for each in log}
+    assert users == {f"system:serviceaccount:{release}-system:{release}-esi-{name}"
+                     for release in WATCHED for name in NAMES}
+    forbidden = [f"{each.user}: {each.verb} {each.uri}" for each in log if each.decision == "forbid"]
+    assert not forbidden, "\n".join(forbidden[:20])
