@@ -2,7 +2,7 @@
 PRESET ?= release
 BUILD := build/$(PRESET)
 
-.PHONY: help setup build operators cluster test unit simulation soak mutations fuzz scenarios demo bench images test-images format tidy asan tsan
+.PHONY: help setup build operators cluster test unit simulation soak mutations fuzz scenarios demo bench images test-images nodes demo-real test-real format tidy asan tsan
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -52,6 +52,15 @@ images: build ## Container images as OCI archives in build/images; needs no cont
 
 test-images: build ## What the images contain, and whether they run
 	@integration-tests/images/run.sh $(T)
+
+nodes: operators cluster ## Build what real nodes on this machine consist of (root; once: a quarter of an hour)
+	@scripts/setup.sh integration-tests/node/debian-packages.txt && integration-tests/node/build.sh >/dev/null
+
+demo-real: nodes ## Real Spark and Flink in slots of real nodes, live in the terminal (KEEP=1 leaves it running)
+	@integration-tests/node/demo.sh
+
+test-real: nodes ## Everything on real nodes: jobs, 200 swaps, faults, interference, upgrade (T="-k upgrade" picks some)
+	@integration-tests/node/run.sh $(T)
 
 format: ## Format all C++ and Go sources in place
 	@find common operators integration-tests -name '*.cpp' -o -name '*.h' | xargs clang-format-19 -i

@@ -77,25 +77,29 @@ part_runc() { # runc is partly C, and needs seccomp: every pod's sandbox has a p
 
 part_coredns() { go_build "$here/coredns" "$1/coredns" . "-s -w"; }
 
-part_images() {
-  "$here/images/build.sh" "$1" "$cache/work" "$operators/spark-operator" "$operators/flink-operator"
-}
+part_base() { "$here/images/base.sh" "$1/base.tar"; }
 
-if [[ ${1:-} == --part ]]; then
-  "part_$2" "$3"
-  exit 0
-fi
+part_images() {
+  "$here/images/build.sh" "$1" "$cache/work" "$(part_folder base)/base.tar" \
+    "$operators/spark-operator" "$operators/flink-operator"
+}
 
 declare -A key=(
   [kubernetes]=$({ content "$cluster/nodeparts" "$cluster/go.mod"; "$cluster/build.sh" --link-flags; } | digest)
   [containerd]=$(content "$here/containerd" | digest)
   [runc]=$(content "$here/runc-cni" | digest)
   [coredns]=$(content "$here/coredns" | digest)
+  [base]=$(digest <"$here/images/base.sh")
   [images]=$({ content "$here/images"; readlink "$operators/spark-operator" "$operators/flink-operator"; } | digest)
 )
-order=(kubernetes containerd runc coredns images)
+order=(kubernetes containerd runc coredns base images)
 
 part_folder() { printf '%s/%s-%s\n' "$cache" "$1" "$(printf '%s' "${key[$1]} ${flags[*]} $go_version" | digest)"; }
+
+if [[ ${1:-} == --part ]]; then
+  "part_$2" "$3"
+  exit 0
+fi
 
 missing=()
 for part in "${order[@]}"; do

@@ -4,6 +4,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import threading
 
 PROGRAMS = {"ip": "iproute2", "unshare": "util-linux", "nsenter": "util-linux", "mount": "mount",
             "tini": "tini", "nft": "nftables", "iptables": "iptables"}
@@ -94,7 +95,8 @@ def snapshot():
             programs.append(target)
     return {"links": sorted(os.listdir("/sys/class/net")), "routes": run("ip", "route").stdout,
             "namespaces": run("ip", "netns", "list").stdout,
-            "mounts": sorted(line.split()[1] for line in mounts), "cgroups": sorted(groups), "sysctls": sysctls(), "programs": sorted(programs)}
+            "mounts": sorted(line.split()[1] for line in mounts), "cgroups": sorted(groups),
+            "sysctls": sysctls(), "programs": sorted(programs)}
 
 
 class Record:
@@ -103,15 +105,17 @@ class Record:
 
     def __init__(self, file):
         self.file = pathlib.Path(file)
+        self.lock = threading.Lock()
         try:
             self.entries = json.loads(self.file.read_text(encoding="utf-8"))
         except FileNotFoundError:
             self.entries = []
 
     def add(self, kind, *what):
-        if [kind, *what] not in self.entries:
-            self.entries.append([kind, *what])
-        self.save()
+        with self.lock:
+            if [kind, *what] not in self.entries:
+                self.entries.append([kind, *what])
+            self.save()
 
     def add_process(self, process):
         self.add("process", process.pid, start_time(process.pid))

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Makes images.tar: Spark, Flink and their operators as images in one OCI archive, without a registry
-# and without a container engine. Debian's files come by mmdebstrap, Spark's by Maven, Flink's from PyPI.
+# and without a container engine. The lowest layer is base.sh's; Spark's files come by Maven, Flink's from
+# PyPI.
 #
-#     build.sh OUTPUT-FOLDER WORK-FOLDER SPARK-OPERATOR FLINK-OPERATOR-FOLDER
+#     build.sh OUTPUT-FOLDER WORK-FOLDER BASE SPARK-OPERATOR FLINK-OPERATOR-FOLDER
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-output=$1 work=$2 spark_operator=$3 flink_operator=$4
+output=$1 work=$2 base=$3 spark_operator=$4 flink_operator=$5
 flink=1.19.1
 say() { printf 'nodes build: images: %s\n' "$*" >&2; }
 
@@ -14,19 +15,7 @@ layers=$work/layers
 mkdir -p "$layers"
 architecture=$(dpkg --print-architecture)
 
-say "Debian with a Java runtime, by mmdebstrap"
-# The runtime's packages want the folder of man pages, the accounts are those of the real images.
-# shellcheck disable=SC2016  # the hooks are programs for mmdebstrap's shell
-SOURCE_DATE_EPOCH=0 mmdebstrap --quiet --variant=minbase --include=openjdk-17-jre-headless,tini,procps \
-  --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
-  --setup-hook='mkdir -p "$1/usr/share/man/man1"' \
-  --customize-hook='chroot "$1" useradd --uid 185 --no-create-home --home-dir /opt/spark spark' \
-  --customize-hook='chroot "$1" useradd --uid 9999 --no-create-home --home-dir /opt/flink flink' \
-  --customize-hook='chroot "$1" install -d -o spark /opt/spark/work-dir' \
-  --customize-hook='chroot "$1" install -d -o flink /opt/flink/log /opt/flink/conf' \
-  --customize-hook="ln -s java-17-openjdk-$architecture \"\$1/usr/lib/jvm/java-17\"" \
-  --customize-hook='rm -rf "$1"/var/lib/apt/lists/* "$1"/var/cache/apt/*' \
-  bookworm "$layers/base.tar" >&2
+ln -s "$base" "$layers/base.tar"
 
 say "Spark, by Maven"
 spark=$layers/spark/opt/spark
