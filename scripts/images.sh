@@ -7,8 +7,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 if [[ -z ${SOURCE_DATE_EPOCH:-} || -z ${REVISION:-} ]]; then
-    if ! head=$(git log -1 --format='%ct %H' 2>/dev/null); then
-        echo "images: this folder is no git checkout: set SOURCE_DATE_EPOCH and REVISION" >&2
+    if ! head=$(git log -1 --format='%ct %H'); then
+        echo "images: git does not say which commit this is: set SOURCE_DATE_EPOCH and REVISION" >&2
         exit 1
     fi
     changed=$(git status --porcelain --untracked-files=no)

@@ -21,9 +21,9 @@ def out(*command):
 
 
 def test_the_same_sources_give_the_same_bytes(folder, tmp_path):
-    """Another folder, time zone, language and umask, minutes later."""
+    """Another folder, time zone, language and umask, minutes later, and Python packages installed anew."""
     again = make_images(tmp_path / "again", umask=0o077, SOURCE="https://source.example/esi",
-                        TZ="Pacific/Chatham", LC_ALL="C", LANGUAGE="tr")
+                        TZ="Pacific/Chatham", LC_ALL="C", XDG_CACHE_HOME=str(tmp_path / "cache"))
     made = {path.name for path in folder.iterdir()}
     assert made == {f"{name}{ending}" for name in NAMES for ending in (".tar", ".spdx.json")}
     for name in sorted(made):

@@ -37,7 +37,7 @@ def digest_of(content):
 @cache
 def compressed(tar):
     """Remembered, because images share layers."""
-    return gzip.compress(tar, mtime=0)
+    return gzip.compress(tar, compresslevel=6, mtime=0)
 
 
 def packed(entries, epoch):

@@ -57,6 +57,16 @@ def needed_of_python(path):
     return path.parts[:2] == ("usr", "bin")
 
 
+def copy_python_packages(target):
+    """Without tests and commands, which are taken from the lists of files too: a command is a script that
+    names the folder in which pip ran, so that its hash differs from machine to machine."""
+    packages = Path(debian.output(SOURCE / "scripts/images/python_packages.sh").strip())
+    shutil.copytree(packages, target, ignore=shutil.ignore_patterns("bin", "tests", "__pycache__"))
+    for record in target.glob("*.dist-info/RECORD"):
+        lines = record.read_text().splitlines(keepends=True)
+        record.write_text("".join(line for line in lines if (target / line.split(",")[0]).exists()))
+
+
 def stage_colocation(image, runtime, program):
     files = debian.DebianFiles(runtime)
     files.add("/usr/bin/python3")
@@ -64,9 +74,8 @@ def stage_colocation(image, runtime, program):
         for path in sorted(debian.package(name).checksums):
             if needed_of_python(Path(path)):
                 files.add("/" + path)
-    packages = Path(debian.output(SOURCE / "scripts/images/python_packages.sh").strip())
     target = program / "usr/local/lib/python3.11/dist-packages"
-    shutil.copytree(packages, target, ignore=shutil.ignore_patterns("bin", "tests", "__pycache__"))
+    copy_python_packages(target)
     for binary in (*runtime.rglob("lib-dynload/*.so"), *target.rglob("*.so"), runtime / "usr/bin/python3.11"):
         for library in debian.shared_libraries(binary):
             files.add(library)
