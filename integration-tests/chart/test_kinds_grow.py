@@ -1,0 +1,130 @@
+"""Changes of the kinds are additive: whatever an older release took, and its clients read, the present files
+take and have. Compared with the CRDs of every release that is tagged in this checkout."""
+import copy
+import subprocess
+
+import pytest
+import yaml
+
+from chart import ROOT
+
+KINDS = ("testbed", "batchjob", "scheduling")
+UPPER = ("maximum", "maxLength", "maxItems", "maxProperties")
+LOWER = ("minimum", "minLength", "minItems", "minProperties")
+SAME = ("type", "format", "pattern", "default", "anyOf", "x-kubernetes-list-type",
+        "x-kubernetes-list-map-keys", "x-kubernetes-int-or-string", "x-kubernetes-preserve-unknown-fields")
+
+
+def rules(schema):
+    return {each["rule"] for each in schema.get("x-kubernetes-validations", [])}
+
+
+def losses_of_schema(old, new, path):
+    """What the old schema took or had and the new one does not, one line each."""
+    out = [f"{path}: {key} was {old.get(key)}, is {new.get(key)}" for key in SAME
+           if old.get(key) != new.get(key)]
+    out += [f"{path}: {key} was {old.get(key)}, is {new[key]}" for key in UPPER
+            if key in new and (key not in old or new[key] < old[key])]
+    out += [f"{path}: {key} was {old.get(key)}, is {new[key]}" for key in LOWER
+            if key in new and (key not in old or new[key] > old[key])]
+    if "enum" in new and ("enum" not in old or not set(old["enum"]) <= set(new["enum"])):
+        out.append(f"{path}: enum was {old.get('enum')}, is {new['enum']}")
+    required = set(new.get("required", [])) - set(old.get("required", []))
+    out += [f"{path}: {name} is required now" for name in required]
+    out += [f"{path}: new rule {rule}" for rule in rules(new) - rules(old)]
+    for name, below in old.get("properties", {}).items():
+        if name in new.get("properties", {}):
+            out += losses_of_schema(below, new["properties"][name], f"{path}.{name}")
+        else:
+            out.append(f"{path}.{name} is gone")
+    for inner in ("items", "additionalProperties"):
+        if isinstance(old.get(inner), dict):
+            out += losses_of_schema(old[inner], new.get(inner) or {}, f"{path}[]")
+        elif old.get(inner) != new.get(inner):
+            out.append(f"{path}: {inner} was {old.get(inner)}, is {new.get(inner)}")
+    return out
+
+
+def losses(old, new):
+    out = []
+    for key in ("group", "scope"):
+        if old["spec"][key] != new["spec"][key]:
+            out.append(f"{key} was {old['spec'][key]}")
+    for key, value in old["spec"]["names"].items():
+        now = new["spec"]["names"].get(key)
+        kept = set(value) <= set(now or []) if isinstance(value, list) else value == now
+        if not kept:
+            out.append(f"names.{key} was {value}, is {now}")
+    present = {each["name"]: each for each in new["spec"]["versions"]}
+    for each in old["spec"]["versions"]:
+        now = present.get(each["name"])
+        if not now or not now["served"]:
+            out.append(f"version {each['name']} is not served")
+            continue
+        fields = {field["jsonPath"] for field in now.get("selectableFields", [])}
+        out += [f"{field['jsonPath']} cannot be selected by" for field in each.get("selectableFields", [])
+                if field["jsonPath"] not in fields]
+        out += losses_of_schema(each["schema"]["openAPIV3Schema"], now["schema"]["openAPIV3Schema"],
+                                each["name"])
+    return out
+
+
+def git(*arguments):
+    return subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True, check=True).stdout
+
+
+def releases():
+    try:
+        return git("tag", "--list", "v*", "--merged", "HEAD").split()
+    except (OSError, subprocess.CalledProcessError):
+        return []
+
+
+def present(kind):
+    return yaml.safe_load((ROOT / "crds" / f"{kind}.yaml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("release", releases() or [
+    pytest.param("no release", marks=pytest.mark.skip("no release is tagged in this checkout"))])
+def test_nothing_is_lost_since(release, kind):
+    assert losses(yaml.safe_load(git("show", f"{release}:crds/{kind}.yaml")), present(kind)) == []
+
+
+def test_additions_are_taken():
+    old, new = present("testbed"), present("testbed")
+    spec = new["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    spec["properties"]["more"] = {"type": "string"}
+    spec["properties"]["isolation"]["enum"].append("Walls")
+    spec["properties"]["slotsPerNode"]["maximum"] = 250
+    new["spec"]["names"]["shortNames"].append("bed")
+    new["spec"]["versions"].append(dict(copy.deepcopy(new["spec"]["versions"][0]), name="v1beta1"))
+    assert losses(old, new) == []
+
+
+@pytest.mark.parametrize("change, said", [
+    (lambda spec: spec["properties"].pop("isolation"), "v1alpha1.spec.isolation is gone"),
+    (lambda spec: spec["properties"]["isolation"]["enum"].remove("None"), "enum was ['None', 'Taint']"),
+    (lambda spec: spec["properties"]["slotsPerNode"].update(maximum=100), "maximum was 110, is 100"),
+    (lambda spec: spec["properties"]["slotsPerNode"].update(minimum=2), "minimum was 1, is 2"),
+    (lambda spec: spec["properties"]["slotsPerNode"].update(type="string"), "type was integer, is string"),
+    (lambda spec: spec["properties"]["isolation"].update(default="Taint"), "default was None, is Taint"),
+    (lambda spec: spec["required"].append("isolation"), "isolation is required now"),
+    (lambda spec: spec.update({"x-kubernetes-validations": [{"rule": "false"}]}), "new rule false"),
+    (lambda spec: spec["properties"]["resourcesPerSlot"]["additionalProperties"].update(maxLength=1),
+     "maxLength was 64, is 1"),
+])
+def test_losses_are_found(change, said):
+    old, new = present("testbed"), present("testbed")
+    change(new["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"])
+    found = losses(old, new)
+    assert len(found) == 1 and said in found[0], found
+
+
+def test_losses_outside_the_schema_are_found():
+    old, new = present("testbed"), present("testbed")
+    new["spec"]["versions"][0]["selectableFields"].pop()
+    new["spec"]["names"]["shortNames"] = []
+    assert losses(old, new) == ["names.shortNames was ['tb'], is []", ".status.state cannot be selected by"]
+    new["spec"]["versions"][0]["served"] = False
+    assert "version v1alpha1 is not served" in losses(old, new)
