@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "integration-tests" / "scenarios"))
 import machine  # noqa: E402  (after the path is set)
 from api import Api  # noqa: E402
 from machine import run  # noqa: E402
-from node import Claim, Network, Node, end, sweep_groups  # noqa: E402
+from node import Claim, Network, Node, end, into_groups, make_groups, sweep_groups  # noqa: E402
 
 FOLDER = pathlib.Path(os.environ.get("ESI_NODES_DIR", ROOT / "build" / "nodes"))
 CACHE = pathlib.Path(os.environ.get("ESI_CACHE") or
@@ -94,15 +94,18 @@ class Cluster:
                            *(["--parent-pid", str(os.getpid())] if parent else []), *options)
         self.start_dns()
         self.say(f"nodes: {', '.join(CLAIMS)}")
+        begin = now()
         with concurrent.futures.ThreadPoolExecutor() as pool:
             list(pool.map(Node.start, self.nodes))
-        self.wait_ready()
+        self.wait_ready(self.nodes, begin)
         for node in self.nodes:
             if node.name.startswith("work-"):
                 self.kubectl("label", "node", node.name, f"{WORK}=")
 
     def control_plane(self, *arguments, timeout=180):
-        return run(self.binary, *arguments, "--dir", self.folder / "plane", timeout=timeout).stdout
+        groups = make_groups(self.record, "esi-plane", ["cpu"]) if arguments[0] == "up" else []
+        return run(*into_groups(groups), self.binary, *arguments, "--dir", self.folder / "plane",
+                   timeout=timeout).stdout
 
     def start_dns(self):
         self.kubectl("apply", "-f", HERE / "manifests" / "coredns.yaml")
@@ -129,12 +132,11 @@ class Cluster:
                 return answer.status == 200
         wait("CoreDNS", ready, 30)
 
-    def wait_ready(self, nodes=None, since=None, patience=120):
+    def wait_ready(self, nodes, since):
         """Until the nodes are Ready, and their kubelets said so since then: a node that went away keeps its
         last word for 40 seconds."""
-        since = since or datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-        for node in nodes or self.nodes:
-            wait(f"{node.name} to be Ready", lambda node=node: self.is_ready(node, since), patience)
+        for node in nodes:
+            wait(f"{node.name} to be Ready", lambda node=node: self.is_ready(node, since), 180)
 
     def is_ready(self, node, since):
         thing = self.api.get("Node", None, node.name)
@@ -205,14 +207,19 @@ class Cluster:
         for pid, started in self.record.take("process"):
             end(pid, started, signal.SIGKILL)
         sweep_groups(group for [group] in self.record.take("cgroup"))
-        for [namespace] in self.record.take("netns"):
-            if pathlib.Path("/run/netns", namespace).exists():
-                run("ip", "netns", "del", namespace)
         for [link] in self.record.take("link"):
             if pathlib.Path("/sys/class/net", link).exists():
                 run("ip", "link", "del", link)
+        for [namespace] in self.record.take("netns"):
+            if pathlib.Path("/run/netns", namespace).exists():
+                run("ip", "netns", "del", namespace)
         machine.restore_sysctls({name: value for name, value in self.record.take("sysctl")})
         self.record.clear()
+
+
+def now():
+    """As the API server writes it."""
+    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def wait(what, done, patience, every=0.2):

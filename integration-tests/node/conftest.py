@@ -41,8 +41,9 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def cluster():
-    before = machine.snapshot()
     real = clusters.Cluster(say=lambda text: print(text, flush=True))
+    real.down()     # of an earlier run
+    before = machine.snapshot()
     try:
         real.up("--spark", parent=True)
         real.control_plane("stop", "spark-operator")  # for the tests with the stand-in

@@ -92,8 +92,8 @@ class History:
         while True:
             text = self.file.read_text(encoding="utf-8")
             lines = [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
-            seen = {line["kind"] for line in lines if line["type"] == "MODIFIED" and
-                    (line["object"]["metadata"].get("annotations") or {}).get(MARK) == mark}
+            seen = {line["kind"] for line in lines for thing in line.get("objects") or [line.get("object")]
+                    if thing and (thing["metadata"].get("annotations") or {}).get(MARK) == mark}
             if seen == {"Pod", "Node"}:
                 return sorted(lines, key=lambda line: line["rv"])
             if time.monotonic() > deadline:

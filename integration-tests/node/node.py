@@ -17,7 +17,7 @@ from machine import run
 
 HERE = pathlib.Path(__file__).resolve().parent
 #: A group of the processor's hierarchy has 1024 shares, as one process of the machine has: too few for
-#: a node on which operators and drivers run.
+#: a node on which operators and drivers run, or for a control plane beside other work.
 SHARES = 8192
 
 
@@ -54,8 +54,18 @@ class Network:
         run("ip", "addr", "add", f"{self.host}/24", "dev", self.bridge)
         run("ip", "link", "set", self.bridge, "up")
 
+    def outside(self, number):
+        """The device of a node that is on the bridge."""
+        return f"{self.bridge}-{number}"
+
+    def leave(self, namespace, number):
+        # The namespace alone would take it along too, but some time later.
+        run("ip", "link", "del", self.outside(number))
+        run("ip", "netns", "del", namespace)
+
     def join(self, namespace, number, count):
-        outside = f"{self.bridge}-{number}"
+        outside = self.outside(number)
+        self.record.add("link", outside)
         self.record.add("netns", namespace)
         run("ip", "netns", "add", namespace)
         run("ip", "link", "add", outside, "type", "veth", "peer", "name", "eth0", "netns", namespace)
@@ -90,14 +100,13 @@ class Node:
         self.store.mkdir(parents=True, exist_ok=True)
         self.write_configurations()
         self.cluster.network.join(self.namespace, self.number, len(self.cluster.nodes))
-        groups = self.make_groups()
+        groups = make_groups(self.cluster.record, self.group)
         environment = dict(os.environ, NODE=str(self.folder), PARTS=str(self.cluster.parts), NAME=self.name,
                            ADDRESS=self.address, KUBECONFIG=str(self.cluster.identity(f"node-{self.name}")),
                            CPUS=str(self.claim.cpus), MEMORY_GI=str(self.claim.memory_gi))
-        enter = "".join(f'echo $$ >"{group}/cgroup.procs"; ' for group in groups)
         with open(self.folder / "log" / "init.log", "ab") as log:
             process = subprocess.Popen(
-                ["sh", "-ec", f'{enter} exec "$@"', "sh", "ip", "netns", "exec", self.namespace, "unshare",
+                [*into_groups(groups), "ip", "netns", "exec", self.namespace, "unshare",
                  "--mount", "--cgroup", "--uts", "--ipc", "--pid", "--fork", "--kill-child=KILL",
                  "--mount-proc", "--propagation", "private", "tini", "--", str(HERE / "node-init.sh")],
                 env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
@@ -108,20 +117,6 @@ class Node:
             if process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"{self.name} does not start: see {self.folder}/log")
             time.sleep(0.05)
-
-    def make_groups(self):
-        groups = []
-        for controller, parent in machine.own_groups():
-            group = parent / self.group
-            self.cluster.record.add("cgroup", str(group))
-            group.mkdir(exist_ok=True)
-            groups.append(group)
-            if controller == "cpuset":
-                for name in ("cpuset.cpus", "cpuset.mems"):
-                    (group / name).write_text((parent / name).read_text(encoding="utf-8"), encoding="utf-8")
-            if controller == "cpu":
-                (group / "cpu.shares").write_text(str(SHARES), encoding="utf-8")
-        return groups
 
     def process(self):
         """(pid, start time) of the node's process, or None."""
@@ -136,7 +131,7 @@ class Node:
         if found:
             end(*found)
         sweep_groups([str(parent / self.group) for _, parent in machine.own_groups()])
-        run("ip", "netns", "del", self.namespace, check=False)
+        self.cluster.network.leave(self.namespace, self.number)
 
     # --- inside
 
@@ -238,6 +233,30 @@ disabled_plugins = ['io.containerd.nri.v1.nri']
             "oomScoreAdj": 0, "clientConnection": {"kubeconfig": str(self.cluster.identity("kube-proxy"))},
             "conntrack": {"maxPerCore": 0, "tcpEstablishedTimeout": "0s", "tcpCloseWaitTimeout": "0s"},
         }), encoding="utf-8")
+
+
+def make_groups(record, name, controllers=None):
+    """A cgroup of that name below this process's own, for each controller or for those given."""
+    groups = []
+    for controller, parent in machine.own_groups():
+        if controllers and controller not in controllers:
+            continue
+        group = parent / name
+        record.add("cgroup", str(group))
+        group.mkdir(exist_ok=True)
+        groups.append(group)
+        if controller == "cpuset":
+            for file in ("cpuset.cpus", "cpuset.mems"):
+                (group / file).write_text((parent / file).read_text(encoding="utf-8"), encoding="utf-8")
+        if controller == "cpu":
+            (group / "cpu.shares").write_text(str(SHARES), encoding="utf-8")
+    return groups
+
+
+def into_groups(groups):
+    """The beginning of a command line that runs the rest of it in these cgroups."""
+    enter = "".join(f'echo $$ >"{group}/cgroup.procs"; ' for group in groups)
+    return ["sh", "-ec", f'{enter}exec "$@"', "sh"]
 
 
 def end(pid, started, how=signal.SIGKILL):

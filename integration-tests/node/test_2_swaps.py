@@ -17,7 +17,6 @@ def stand_in(esi):
 
 def test_two_hundred_swaps_without_a_refusal(esi, stand_in, history, capsys):
     names = [f"sleep-{number}" for number in range(4)]
-    begin = len(history.pods())
     for name in names:
         # The stand-in deletes its executors, which then end by SIGTERM as real ones do.
         jobs.put(esi, jobs.spark(
@@ -29,11 +28,12 @@ def test_two_hundred_swaps_without_a_refusal(esi, stand_in, history, capsys):
         jobs.wait_finished(esi, plan, patience=180)
         esi.api.delete("Scheduling", jobs.NAMESPACE, plan)
     jobs.wait_free(esi)
-    pods = history.pods()[begin:]
-    ins, outs = swaps(pods)
+    ins, outs = swaps(history.pods())
+    ins = [swap for swap in ins if swap.into.job in names]
+    outs = [swap for swap in outs if swap.out.job in names]
     with capsys.disabled():
         print(f"\nghost gone -> job pod Running   {summary([swap.seconds for swap in ins])}"
               f"\njob pod gone -> ghost Running   {summary([swap.seconds for swap in outs])}")
     assert len(ins) == 100 and len(outs) == 100
     assert history.refused() == []
-    assert [pod.name for pod in pods if pod.phase == "Failed" and pod.is_ghost] == []
+    assert [pod.name for pod in history.pods() if pod.phase == "Failed" and pod.is_ghost] == []

@@ -2,7 +2,7 @@
 import time
 
 import jobs
-from cluster import wait
+from cluster import now, wait
 from test_1_install import OPERATORS
 
 LONG = (60, 300)    # tasks, millions of darts: some minutes on the slots of two nodes
@@ -50,8 +50,9 @@ def test_kubelet_stopped_for_two_minutes(esi):
     assert "testbed-1" in problems(esi) and "not ready" in problems(esi).lower(), problems(esi)
     assert "ERROR" not in states(esi, "testbed-2")
     time.sleep(max(0, 120 - (time.monotonic() - stopped)))
+    begin = now()
     esi["testbed-1"].start_program("kubelet")
-    esi.wait_ready([esi["testbed-1"]])
+    esi.wait_ready([esi["testbed-1"]], begin)
     jobs.wait_finished(esi, "long-plan", patience=600)
     assert jobs.last_run(esi, "long")["outcome"] == "Succeeded"
     jobs.wait_free(esi)
@@ -62,8 +63,9 @@ def test_node_restarted(esi):
     start_long(esi)
     esi["testbed-2"].lose_power()
     time.sleep(5)
+    begin = now()
     esi["testbed-2"].start(fresh=False)
-    esi.wait_ready([esi["testbed-2"]])
+    esi.wait_ready([esi["testbed-2"]], begin)
     jobs.wait_finished(esi, "long-plan", patience=900)
     assert jobs.last_run(esi, "long")["outcome"] == "Succeeded", jobs.last_run(esi, "long")
     jobs.wait_free(esi)
