@@ -119,7 +119,7 @@ class ControlPlane:
         """Namespace, priority classes and rights of the operators, with those for /debug, which they
         serve here."""
         self.kubectl("apply", "-f", str(MANIFESTS / "namespace.yaml"))
-        self.kubectl("apply", "-f", str(MANIFESTS), "-f", str(MANIFESTS / "debug"))
+        self.kubectl("apply", "-f", str(MANIFESTS), "-f", str(MANIFESTS / "debug"), "-f", str(MANIFESTS / "extender"))
 
     def account(self, namespace, name):
         """The path of a kubeconfig that acts as that service account."""

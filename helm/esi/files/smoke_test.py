@@ -15,7 +15,7 @@ SPECS = {
     "Testbed": {"slotsPerNode": 1, "nodeLabel": "esi.tu-berlin.de/helm-test",
                 "resourcesPerSlot": {"cpu": "100m", "memory": "64Mi"}},
     "BatchJob": {"sparkSpec": {"type": "Scala"}},
-    "Scheduling": {"testbed": {"name": "helm-test"}, "queue": [{"name": "helm-test"}]},
+    "Scheduling": {"testbed": {"name": "helm-test"}, "queueBased": [{"name": "helm-test"}]},
 }
 
 

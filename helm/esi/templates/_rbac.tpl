@@ -97,7 +97,9 @@ automountServiceAccountToken: false
 {{- end }}
 {{- if $op.rbac.create }}
 {{- if .root.Values.watchNamespaces }}
+{{- if $cluster }}
 {{- include "esi.clusterRights" (merge (dict "name" $name "rules" $cluster) .) }}
+{{- end }}
 {{- include "esi.rights" (merge (dict "name" $name "rules" $rules) .) }}
 {{- else }}
 {{- include "esi.clusterRights" (merge (dict "name" $name "rules" (print $cluster $rules)) .) }}

@@ -1,0 +1,166 @@
+"""The life of a release on a real control plane: installed, upgraded, rolled back, uninstalled, installed
+again; in some namespaces; twice side by side. Pods of the Deployments are played by kwok: what runs in
+them is the business of integration-tests/node."""
+import base64
+import json
+
+import pytest
+from cryptography import x509
+
+from chart import CRDS, OPERATORS, HelmFailed
+from control_plane import MANIFESTS, ROOT
+
+TESTBED = {"apiVersion": "esi.tu-berlin.de/v1alpha1", "kind": "Testbed",
+           "metadata": {"name": "kept", "namespace": "team-a"},
+           "spec": {"slotsPerNode": 1, "nodeLabel": "tuberlin.de/kept", "resourcesPerSlot": {"cpu": "1", "memory": "1Gi"}}}
+
+
+def owned(plane, release):
+    """Everything of a release that is there, but pods and what Deployments make."""
+    kinds = plane.kubectl("api-resources", "--verbs=list", "--output=name").split()
+    found = plane.kubectl("get", ",".join(sorted(set(kinds) - {"events", "events.events.k8s.io"})), "--all-namespaces",
+                          "--selector", f"app.kubernetes.io/instance={release}", "--output=name", "--ignore-not-found")
+    return [name for name in found.split() if not name.startswith(("pod/", "replicaset", "endpoint"))]
+
+
+def test_life_of_a_release(plane, helm, look):
+    said = helm.install()
+    assert "No backend" not in said, "the kinds of Spark and Flink are there"
+    for name in CRDS:
+        assert look("crd", name)["metadata"]["annotations"]["helm.sh/resource-policy"] == "keep"
+    for operator in OPERATORS:
+        assert look("deployment", f"esi-{operator}")["status"]["availableReplicas"] == 2
+    plane.kubectl("apply", "--filename", "-", stdin=json.dumps(TESTBED))
+    uid = look("testbed", "kept", "team-a")["metadata"]["uid"]
+
+    helm.upgrade(values={"operators": {"replicas": 3}, "log": {"level": "debug"}})
+    changed = look("deployment", "esi-testbed")
+    assert changed["status"]["availableReplicas"] == 3
+    assert "--log-level=debug" in changed["spec"]["template"]["spec"]["containers"][0]["args"]
+
+    helm("rollback", "esi", "1", "--namespace", "esi-system", "--wait", "--timeout", "90s")
+    back = look("deployment", "esi-testbed")
+    assert back["spec"]["replicas"] == 2
+    assert "--log-level=info" in back["spec"]["template"]["spec"]["containers"][0]["args"]
+
+    helm.uninstall()
+    assert owned(plane, "esi") == []
+    assert look("testbed", "kept", "team-a")["metadata"]["uid"] == uid, "kinds and objects stay"
+
+    helm.install()
+    assert look("testbed", "kept", "team-a")["metadata"]["uid"] == uid
+    helm.upgrade(values={"crds": {"keep": False}})
+    helm.uninstall()
+    assert not any(look("crd", name) for name in CRDS), "without crds.keep they go"
+
+
+def test_only_some_namespaces(plane, helm):
+    helm.install(values={"watchNamespaces": ["team-a", "team-b"]})
+
+    def may(who, verb, resource, namespace):
+        account = f"system:serviceaccount:esi-system:esi-{who}"
+        done = plane.kubectl("auth", "can-i", verb, resource, "--as", account, "--namespace", namespace, check=False)
+        return done.stdout.strip() == "yes"
+
+    for namespace, inside in (("team-a", True), ("team-b", True), ("team-c", False), ("esi-system", False)):
+        assert may("testbed", "create", "pods", namespace) is inside
+        assert may("batchjob", "create", "sparkapplications.sparkoperator.k8s.io", namespace) is inside
+        assert may("scheduling", "patch", "batchjobs.esi.tu-berlin.de", namespace) is inside
+        assert may("testbed", "list", "testbeds.esi.tu-berlin.de", namespace) is inside
+        assert may("testbed", "list", "pods", namespace), "room is a matter of all pods"
+    assert not may("testbed", "get", "leases.coordination.k8s.io", "team-a")
+
+
+def test_twice_side_by_side(plane, helm, look):
+    blue = {"release": "blue", "namespace": "blue-system"}
+    helm.install(values={"watchNamespaces": ["team-a"]})
+    with pytest.raises(HelmFailed, match="belongs to the release esi-system/esi: set crds.install=false"):
+        helm.install(**blue, values={"watchNamespaces": ["team-b"]})
+    with pytest.raises(HelmFailed, match='the release "esi" runs in namespace "esi-system": their operators would share leases'):
+        helm.install(release="blue", namespace="esi-system", values={"crds": {"install": False}})
+    helm.install(**blue, values={"watchNamespaces": ["team-b"], "crds": {"install": False},
+                                 "priorityClasses": {"create": False}})
+    args = look("deployment", "blue-esi-testbed", "blue-system")["spec"]["template"]["spec"]["containers"][0]["args"]
+    assert {"--ghost-priority-class=esi-ghost", "--namespace=team-b",
+            "--leader-elect-namespace=blue-system"} <= set(args)
+    helm.uninstall("blue", "blue-system")
+    assert look("deployment", "esi-testbed")["status"]["availableReplicas"] == 2, "the first one is untouched"
+    assert look("priorityclass", "esi-ghost") and look("clusterrole", "esi-testbed")
+
+
+def test_everything_at_once(plane, helm, look):
+    helm.install(values={
+        "extender": {"enabled": True}, "scheduler": {"enabled": True}, "tls": {"mode": "generate"},
+        "networkPolicy": {"enabled": True}, "debugEndpoints": {"enabled": True}, "flinkCluster": {"enabled": True},
+        "legacy": {"services": True, "open": True}, "exampleScheduler": {"enabled": True},
+        "metrics": {"serviceMonitor": {"enabled": True}, "prometheusRule": {"enabled": True}, "dashboards": {"enabled": True}}})
+    version = plane.api.call("GET", "/version")["gitVersion"]
+    scheduler = look("deployment", "esi-scheduler")["spec"]["template"]["spec"]["containers"][0]
+    assert scheduler["image"] == f"registry.k8s.io/kube-scheduler:{version}"
+    helm.uninstall()
+    assert owned(plane, "esi") == []
+
+
+def test_generated_keys_are_made_once(plane, helm, look):
+    values = {"tls": {"mode": "generate", "generate": {"days": 30}}}
+    helm.install(values=values)
+    made = {name: look("secret", name)["data"] for name in ("esi-testbed-tls", "esi-scheduling-tls")}
+    for name, service in (("esi-testbed-tls", "esi-testbed"), ("esi-scheduling-tls", "esi-scheduling")):
+        certificate = x509.load_pem_x509_certificate(base64.b64decode(made[name]["tls.crt"]))
+        authority = x509.load_pem_x509_certificate(base64.b64decode(made[name]["ca.crt"]))
+        certificate.verify_directly_issued_by(authority)
+        alternatives = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        assert f"{service}.esi-system.svc" in alternatives.get_values_for_type(x509.DNSName)
+        assert "127.0.0.1" in [str(each) for each in alternatives.get_values_for_type(x509.IPAddress)]
+        assert (certificate.not_valid_after_utc - certificate.not_valid_before_utc).days == 30
+    assert made["esi-testbed-tls"]["tls.key"] != made["esi-scheduling-tls"]["tls.key"]
+
+    helm.upgrade(values=values | {"log": {"level": "debug"}})
+    helm("rollback", "esi", "1", "--namespace", "esi-system", "--wait", "--timeout", "90s")
+    assert {name: look("secret", name)["data"] for name in made} == made
+
+    plane.kubectl("delete", "secret", "--namespace", "esi-system", "esi-testbed-tls")
+    helm.upgrade(values=values)
+    assert look("secret", "esi-testbed-tls")["data"]["tls.key"] != made["esi-testbed-tls"]["tls.key"]
+    assert look("secret", "esi-scheduling-tls")["data"] == made["esi-scheduling-tls"]
+
+
+def test_notes_say_what_is_missing(plane, helm):
+    rival = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "rival"},
+             "value": 1000050, "description": "evicts ghosts"}
+    plane.kubectl("apply", "--filename", "-", stdin=json.dumps(rival))
+    try:
+        said = helm.install(values={
+            "priorityClasses": {"create": False}, "tls": {"mode": "secret"}, "legacy": {"open": True},
+            "extender": {"enabled": True}, "flinkCluster": {"enabled": True}})
+    finally:
+        plane.kubectl("delete", "priorityclass", "rival")
+    for words in ("PriorityClass rival (1000050) is not below ESI's ghosts (1000000)",
+                  "PriorityClass esi-ghost does not exist", "PriorityClass esi-job does not exist",
+                  "PriorityClass esi-extender does not exist",
+                  "Secret esi-testbed-tls (tls.crt, tls.key, ca.crt) does not exist",
+                  "legacy.open: whoever reaches port 8082",
+                  "run a kube-scheduler named external-scheduler that asks the extender at esi-testbed.esi-system.svc:8080",
+                  "spotify's Flink operator (flinkoperator.k8s.io/v1beta1) is not installed"):
+        assert words in said
+    helm.uninstall()
+    assert "To know:" not in helm.install(), "nothing is missing for the defaults"
+
+
+def test_manifests_install_without_helm(plane, look):
+    """What the user guide tells people without Helm, and the one file with everything."""
+    plane.kubectl("apply", "--filename", str(MANIFESTS / "install"))
+    try:
+        plane.kubectl("rollout", "status", "--timeout=60s", "--namespace=esi-system", "deploy/esi-testbed",
+                      "deploy/esi-batchjob", "deploy/esi-scheduling")
+        repeated = plane.kubectl("apply", "--filename", str(MANIFESTS), "--filename", str(MANIFESTS / "debug"),
+                                 "--filename", str(MANIFESTS / "extender"), "--filename", str(MANIFESTS / "flinkcluster"),
+                                 "--filename", str(ROOT / "crds"))
+        assert "clusterrole.rbac.authorization.k8s.io/esi-testbed unchanged" in repeated
+        assert "customresourcedefinition.apiextensions.k8s.io/testbeds.esi.tu-berlin.de unchanged" in repeated
+        assert look("crd", CRDS[0])["metadata"].get("annotations", {}).get("helm.sh/resource-policy") is None
+    finally:
+        for folder in ("install", "debug", "extender", "flinkcluster"):
+            text = (MANIFESTS / folder)
+            plane.kubectl("delete", "--ignore-not-found", "--filename", str(text))
+        plane.kubectl("create", "namespace", "esi-system", check=False)

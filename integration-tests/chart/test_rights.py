@@ -1,0 +1,198 @@
+"""Each right is needed: for every verb of every rule a request that the API server refuses (403) to a user
+with all rights of the account but this one, and takes from a user with all of them. The API server runs
+with OwnerReferencesPermissionEnforcement, which is what the rights on finalizers are for."""
+import concurrent.futures
+import json
+import time
+
+import pytest
+
+import chart
+from api import ApiException
+from chart import OPERATORS, render, rules_of
+
+EVERYTHING = {"debugEndpoints": {"enabled": True}, "flinkCluster": {"enabled": True}}
+ESI = "esi.tu-berlin.de"
+VERSIONS = {"": "api/v1", ESI: f"apis/{ESI}/v1alpha1", "events.k8s.io": "apis/events.k8s.io/v1",
+            "coordination.k8s.io": "apis/coordination.k8s.io/v1",
+            "apiextensions.k8s.io": "apis/apiextensions.k8s.io/v1",
+            "sparkoperator.k8s.io": "apis/sparkoperator.k8s.io/v1beta2",
+            "flink.apache.org": "apis/flink.apache.org/v1beta1",
+            "flinkoperator.k8s.io": "apis/flinkoperator.k8s.io/v1beta1"}
+KINDS = {"testbeds": "Testbed", "batchjobs": "BatchJob", "schedulings": "Scheduling", "pods": "Pod",
+         "events": "Event", "leases": "Lease", "sparkapplications": "SparkApplication",
+         "flinkdeployments": "FlinkDeployment", "flinkclusters": "FlinkCluster"}
+CLUSTER_WIDE = {"nodes", "customresourcedefinitions"}
+#: Answers that mean: allowed, but there is no such object, or it is not valid.
+ALLOWED = {200, 201, 404, 409, 415, 422}
+RIGHTS = sorted((component, *right) for component in OPERATORS for right in rules_of(render(EVERYTHING), component))
+
+
+def name_of(right):
+    component, group, resource, verb, names = right
+    return "-".join([component, verb, resource.replace("/", "."), group or "core", *names])
+
+
+def url_of(group, resource, namespace):
+    inside = "" if resource in CLUSTER_WIDE else f"namespaces/{namespace}/"
+    return f"/{VERSIONS[group]}/{inside}{resource}"
+
+
+def request_for(group, resource, verb, names=(), namespace="team-a"):
+    """(method, URL, query, body) of a request that needs just this right."""
+    plural, _, sub = resource.partition("/")
+    collection = url_of(group, plural, namespace)
+    one = f"{collection}/{names[0] if names else 'absent'}" + (f"/{sub}" if sub else "")
+    dry = {"dryRun": "All"}
+    if sub == "finalizers":
+        return "POST", url_of("", "pods", namespace), dry, pod_owned_by(KINDS[plural])
+    if verb == "create":
+        return "POST", collection, dry, {"apiVersion": VERSIONS[group].removeprefix("apis/").removeprefix("api/"),
+                                         "kind": KINDS[plural], "metadata": {"name": "absent"}}
+    return {"list": ("GET", collection, {"limit": "1"}, None),
+            "watch": ("GET", collection, {"watch": "1", "timeoutSeconds": "1"}, None),
+            "get": ("GET", one, {}, None), "delete": ("DELETE", one, dry, None),
+            "patch": ("PATCH", one, dry, {"metadata": {}}),
+            "update": ("PUT", one, dry, {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+                                         "metadata": {"name": names[0]} if names else {}})}[verb]
+
+
+def pod_owned_by(kind):
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "absent", "ownerReferences": [
+        {"apiVersion": f"{ESI}/v1alpha1", "kind": kind, "name": "owner", "uid": "00000000-0000-0000-0000-000000000000",
+         "controller": True, "blockOwnerDeletion": True}]},
+        "spec": {"containers": [{"name": "pause", "image": "pause"}]}}
+
+
+class As:
+    """Requests of an impersonated user; the answers' status codes."""
+
+    def __init__(self, plane):
+        self.client = plane.api.client
+
+    def __call__(self, user, method, url, query, body):
+        kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
+        try:
+            answer = self.client.call_api(
+                url, method, query_params=list(query.items()), body=body, auth_settings=["BearerToken"],
+                header_params={"Impersonate-User": user, "Content-Type": kind, "Accept": "application/json"},
+                response_type=None, _return_http_data_only=True, _preload_content=False, _request_timeout=30)
+        except ApiException as error:
+            return error.status, (error.body or b"").decode()
+        if "watch" in query:
+            answer.close()
+        else:
+            answer.read()
+            answer.release_conn()
+        return answer.status, ""
+
+
+def rules(rights):
+    return [{"apiGroups": [group], "resources": [resource], "verbs": [verb],
+             **({"resourceNames": list(names)} if names else {})} for group, resource, verb, names in rights]
+
+
+@pytest.fixture(scope="module")
+def ask(plane):
+    """The kinds, and a user for each right who has all rights of the account but this one."""
+    shown = render(EVERYTHING)
+    crds = [each for each in shown.objects if each["kind"] == "CustomResourceDefinition"]
+    plane.kubectl("apply", "--filename", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": crds}))
+    plane.kubectl("wait", "--for=condition=Established", *(f"crd/{each['metadata']['name']}" for each in crds))
+    for component in OPERATORS:
+        plane.api.create("Lease", "team-a", {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+                                             "metadata": {"name": f"esi-{component}"}})
+    users = {}
+    for component in OPERATORS:
+        all_of_it = [right[1:] for right in RIGHTS if right[0] == component]
+        users[f"all-{component}"] = all_of_it
+        for right in (each for each in RIGHTS if each[0] == component):
+            kept = [each for each in all_of_it if each != right[1:]]
+            if right[2].endswith("/finalizers"):
+                # The request that shows it is a creation, also where the account makes other objects.
+                kept.append(("", "pods", "create", ()))
+            users[f"without-{name_of(right)}"] = kept
+        users[f"all-{component}"] = [*all_of_it, ("", "pods", "create", ())]
+
+    def bind(user):
+        name = f"test:{user}"
+        plane.api.create("ClusterRole", None, {"metadata": {"name": name}, "rules": rules(users[user])})
+        plane.api.call("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
+            "metadata": {"name": name}, "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name},
+            "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}]})
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        list(pool.map(bind, users))
+    ask = As(plane)
+    deadline = time.monotonic() + 20
+    for component in OPERATORS:  # the API server knows the last of them
+        for user in (each for each in users if component in each):
+            any_right = next(each for each in users[user] if each[2] in ("list", "get"))
+            while ask(user, *request_for(*any_right))[0] == 403:
+                assert time.monotonic() < deadline, f"the API server does not know the rights of {user}"
+                time.sleep(0.05)
+    yield ask
+    plane.kubectl("delete", "crd", *(each["metadata"]["name"] for each in crds))
+    plane.kubectl("delete", "leases", "--all", "--namespace", "team-a")
+
+
+def test_there_are_rights():
+    assert len(RIGHTS) > 60
+
+
+@pytest.mark.parametrize("right", RIGHTS, ids=map(name_of, RIGHTS))
+def test_right_is_needed_and_enough(ask, right):
+    component, *what = right
+    request = request_for(*what)
+    status, message = ask(f"without-{name_of(right)}", *request)
+    assert status == 403, f"{request[0]} {request[1]} is allowed without it: {status}"
+    assert "forbidden" in message
+    status, message = ask(f"all-{component}", *request)
+    assert status in ALLOWED, f"{request[0]} {request[1]}: {status} {message}"
+
+
+@pytest.mark.parametrize("component", OPERATORS)
+def test_rights_in_some_namespaces_are_those_of_the_whole_cluster(component):
+    """With watchNamespaces nothing is lost and nothing is added, but what is in the namespaces is in Roles."""
+    narrow = render(EVERYTHING | {"watchNamespaces": ["team-a"]})
+    assert rules_of(narrow, component) == rules_of(render(EVERYTHING), component)
+    wide = {resource for each in narrow.of("ClusterRole").values()
+            if each["metadata"]["labels"].get("app.kubernetes.io/component") == component
+            for rule in each["rules"] for resource in rule["resources"]}
+    assert wide == {"testbed": {"nodes", "pods"}, "batchjob": {"customresourcedefinitions"},
+                    "scheduling": set()}[component]
+    written = [(rule["resources"], verb) for each in narrow.of("ClusterRole").values()
+               if each["metadata"]["labels"].get("app.kubernetes.io/component") == component
+               for rule in each["rules"] for verb in rule["verbs"] if verb not in ("get", "list", "watch")]
+    assert written == ([(["nodes"], "patch")] if component == "testbed" else [])
+
+
+def test_people_get_esi_through_kubernetes_own_roles(plane, ask):
+    for each in render().of("ClusterRole").values():
+        if "esi-" in each["metadata"]["name"] and any("aggregate-to" in key for key in each["metadata"]["labels"]):
+            plane.api.create("ClusterRole", None, each)
+    try:
+        for role, verbs in (("view", {"get"}), ("edit", {"get", "create"}), ("admin", {"get", "create"})):
+            plane.kubectl("create", "rolebinding", f"a-{role}", f"--clusterrole={role}", f"--user=a-{role}", "--namespace=team-b")
+            assert allowed(plane, f"a-{role}", "schedulings") == verbs
+            assert allowed(plane, f"a-{role}", "testbeds") == (verbs if role == "admin" else {"get"})
+    finally:
+        plane.kubectl("delete", "clusterrole", "esi-view", "esi-edit", "esi-admin")
+        plane.kubectl("delete", "rolebinding", "--namespace=team-b", "a-view", "a-edit", "a-admin")
+
+
+def allowed(plane, user, resource, timeout=20):
+    """Which of get and create; Kubernetes' controller needs a moment to aggregate."""
+    deadline = time.monotonic() + timeout
+    while True:
+        verbs = {verb for verb in ("get", "create") if plane.kubectl(
+            "auth", "can-i", verb, f"{resource}.{ESI}", "--as", user, "--namespace", "team-b", check=False).stdout.strip() == "yes"}
+        if verbs or time.monotonic() > deadline:
+            return verbs
+        time.sleep(0.2)
+
+
+def test_the_chart_is_what_the_tests_of_rights_read():
+    """The rules come from the rendering; an account without any would make all of this pass."""
+    for component in chart.OPERATORS:
+        assert [right for right in RIGHTS if right[0] == component and right[2] == "leases"]

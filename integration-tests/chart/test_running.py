@@ -1,0 +1,172 @@
+"""What the pods of the chart would run, run as processes: the operators with the Deployments' arguments and
+the accounts' rights, the smoke test of `helm test`, and the second kube-scheduler with the ConfigMap's
+configuration, by TLS with the keys that the chart made."""
+import base64
+import json
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+import requests
+import yaml
+
+from chart import CHART, OPERATORS
+from operators import Operator, free_port
+
+VALUES = {"extender": {"enabled": True}, "scheduler": {"enabled": True}, "tls": {"mode": "generate"},
+          "watchNamespaces": ["team-a", "default"], "interface": {"namespace": "team-a"}, "operators": {"replicas": 0}}
+
+
+class ChartOperator(Operator):
+    """A process that is told what the pod's container is told; files are where the test put them."""
+
+    def __init__(self, name, kubeconfig, folder, args, tls):
+        super().__init__(name, kubeconfig, folder)
+        self.args = [each.replace("/etc/esi/tls", str(tls)) for each in args]
+        self.scheme = "https" if any(each.startswith("--tls-cert-file") for each in args) else "http"
+        self.tls = tls
+
+    @property
+    def url(self):
+        return f"{self.scheme}://127.0.0.1:{self.port}"
+
+    def start(self, more=()):
+        line = [os.path.join(os.environ["ESI_OPERATORS"], f"esi-{self.name}"), *self.args,
+                f"--kubeconfig={self.kubeconfig}", "--bind-address=127.0.0.1", f"--port={self.port}"]
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(line, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True,
+                                            env=dict(os.environ, POD_NAME=f"esi-{self.name}-0", POD_UID="0"))
+        return self
+
+    def answers(self, what="/livez"):
+        try:
+            return requests.get(self.url + what, timeout=2, verify=str(self.tls / "ca.crt")).status_code == 200
+        except requests.RequestException:
+            return False
+
+
+@pytest.fixture
+def running(plane, helm, look, folder):
+    helm.install(values=VALUES)
+    started = {}
+    try:
+        for name in OPERATORS:
+            tls = folder / f"tls-{name}"
+            tls.mkdir(exist_ok=True)
+            secret = look("secret", f"esi-{name}-tls")
+            for file, content in (secret or {"data": {}})["data"].items():
+                (tls / file).write_bytes(base64.b64decode(content))
+            pod = look("deployment", f"esi-{name}")["spec"]["template"]["spec"]
+            account = plane.account("esi-system", pod["serviceAccountName"])
+            started[name] = ChartOperator(name, account, folder, pod["containers"][0]["args"], tls).start()
+        for each in started.values():
+            each.ready()
+        yield started
+    finally:
+        for each in started.values():
+            each.stop()
+
+
+def smoke(plane, running, folder, *more):
+    """files/smoke_test.py as the pod runs it, with the rights of its account."""
+    account = folder / "account"
+    account.mkdir(exist_ok=True)
+    admin = yaml.safe_load(plane.kubeconfig.read_text("utf-8"))["clusters"][0]["cluster"]
+    (account / "ca.crt").write_bytes(base64.b64decode(admin["certificate-authority-data"])
+                                     if "certificate-authority-data" in admin else open(admin["certificate-authority"], "rb").read())
+    (account / "namespace").write_text("esi-system", "utf-8")
+    (account / "token").write_text(plane.kubectl("create", "token", "esi-test", "--namespace=esi-system"), "utf-8")
+    return subprocess.run(
+        [sys.executable, CHART / "files/smoke_test.py", "--api-server", admin["server"], "--account", account, *more,
+         *(f"--operator={name}={each.url}" for name, each in running.items()),
+         *(f"--ca={each.tls / 'ca.crt'}" for each in running.values() if each.scheme == "https")],
+        capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_smoke_test_passes_and_fails(plane, helm, running, folder):
+    hooks = [each for each in yaml.safe_load_all(helm("get", "hooks", "esi", "--namespace", "esi-system")) if each]
+    pod = next(each for each in hooks if each["kind"] == "Pod")
+    version = next(each for each in pod["spec"]["containers"][0]["args"] if each.startswith("--version="))
+    rights = [each for each in hooks if each["kind"] in ("ServiceAccount", "Role", "RoleBinding")]
+    plane.kubectl("apply", "--filename", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": rights}))
+    try:
+        done = smoke(plane, running, folder, version)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert len([line for line in done.stdout.splitlines() if line.startswith("ok ")]) == 13
+        running["batchjob"].stop()
+        done = smoke(plane, running, folder, "--version=9.9.9", "--patience=2")
+        assert done.returncode == 1
+        assert "FAILED  esi-batchjob is ready" in done.stdout
+        assert "FAILED  esi-batchjob has a leader: nobody holds the lease esi-batchjob" in done.stdout
+        assert "FAILED  esi-testbed is version 9.9.9: it is version" in done.stdout
+        assert "ok      esi-testbed is ready" in done.stdout
+    finally:
+        plane.kubectl("delete", "--filename", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": rights}))
+
+
+def test_nothing_is_forbidden_to_operators_of_some_namespaces(plane, running):
+    """A Testbed and a Scheduling come and go in a watched namespace; one in another is left alone."""
+    def testbed(namespace):
+        return {"apiVersion": "esi.tu-berlin.de/v1alpha1", "kind": "Testbed",
+                "metadata": {"name": "tb", "namespace": namespace},
+                "spec": {"slotsPerNode": 1, "nodeLabel": f"tuberlin.de/{namespace}", "isolation": "Taint",
+                         "resourcesPerSlot": {"cpu": "1", "memory": "1Gi"}}}
+    node = plane.add_nodes("chart", 1, labels="tuberlin.de/team-a=0,tuberlin.de/team-c=0", cpu="2")[0]
+    for namespace in ("team-c", "team-a"):
+        plane.api.create("Testbed", namespace, testbed(namespace))
+    plane.kubectl("wait", "--for=condition=Ready", "testbed/tb", "--namespace=team-a", "--timeout=30s")
+    assert plane.api.get("Testbed", "team-a", "tb")["status"]["counts"]["free"] == 1
+    assert [each["key"] for each in plane.api.get("Node", None, node)["spec"]["taints"]], "isolation"
+    plane.api.create("Scheduling", "team-a", {
+        "apiVersion": "esi.tu-berlin.de/v1alpha1", "kind": "Scheduling", "metadata": {"name": "plan"},
+        "spec": {"testbed": {"name": "tb", "namespace": "team-a"}, "queueBased": [{"name": "none", "namespace": "team-a"}]}})
+    wait_for(lambda: plane.api.get("Scheduling", "team-a", "plan").get("status", {}).get("state"))
+    plane.kubectl("delete", "scheduling/plan", "testbed/tb", "--namespace=team-a", "--timeout=30s")
+    assert "status" not in plane.api.get("Testbed", "team-c", "tb"), "not a namespace of theirs"
+    plane.kubectl("delete", "testbed/tb", "--namespace=team-c", "--timeout=30s")
+    for each in running.values():
+        assert "403" not in each.log.read_text() and "forbidden" not in each.log.read_text(), each.tail()
+
+
+def test_second_scheduler_has_the_rights_and_settings_that_it_needs(plane, look, running, folder):
+    config = yaml.safe_load(look("configmap", "esi-scheduler")["data"]["config.yaml"])
+    account = plane.account("esi-system", look("deployment", "esi-scheduler")["spec"]["template"]["spec"]["serviceAccountName"])
+    config["clientConnection"] = {"kubeconfig": str(account)}
+    extender = config["extenders"][0]
+    assert extender["urlPrefix"] == "https://esi-testbed.esi-system.svc:8080"
+    extender["urlPrefix"] = running["testbed"].url
+    extender["tlsConfig"]["caFile"] = str(running["testbed"].tls / "ca.crt")
+    file = folder / "second-scheduler.yaml"
+    file.write_text(yaml.safe_dump(config), "utf-8")
+    log = folder / "second-scheduler.log"
+    with open(log, "wb") as into:
+        process = subprocess.Popen(
+            [os.environ["ESI_CLUSTER"], "kube-scheduler", f"--config={file}", f"--authentication-kubeconfig={account}",
+             f"--authorization-kubeconfig={account}", f"--secure-port={free_port()}", "--bind-address=127.0.0.1"],
+            stdout=into, stderr=into, stdin=subprocess.DEVNULL)
+    try:
+        plane.api.create("Pod", "team-a", {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "any"}, "spec": {
+            "schedulerName": "external-scheduler", "containers": [{"name": "pause", "image": "pause"}]}})
+        wait_for(lambda: plane.api.get("Pod", "team-a", "any")["spec"].get("nodeName"), log)
+        assert plane.api.get("Lease", "esi-system", "esi-scheduler")["spec"]["holderIdentity"]
+        # Job pods of ESI that are not decided yet are held back by the extender, which so was asked.
+        plane.api.create("Pod", "team-a", {"apiVersion": "v1", "kind": "Pod", "metadata": {
+            "name": "job", "labels": {"esi.tu-berlin.de/testbed": "tb"}}, "spec": {
+            "schedulerName": "external-scheduler", "containers": [{"name": "pause", "image": "pause"}]}})
+        wait_for(lambda: [each for each in plane.api.get("Pod", "team-a", "job")["status"].get("conditions", [])
+                          if each["type"] == "PodScheduled" and each["reason"] == "Unschedulable"], log)
+        assert "forbidden" not in log.read_text()
+    finally:
+        process.terminate()
+        process.wait(20)
+        plane.kubectl("delete", "pods", "--all", "--namespace=team-a", "--force")
+
+
+def wait_for(check, log=None, timeout=30):
+    deadline = time.monotonic() + timeout
+    while not (found := check()):
+        assert time.monotonic() < deadline, log.read_text()[-3000:] if log else "it did not come"
+        time.sleep(0.1)
+    return found
