@@ -49,16 +49,20 @@ class Screen:
 
     def draw(self, testbeds, schedulings, jobs, pods):
         names = grid.job_names(pods, self.names)
+        self.show(grid.screen(testbeds, schedulings, jobs, names, colours="NO_COLOR" not in os.environ),
+                  grid.one_line(testbeds, schedulings, names))
+
+    def show(self, lines, line):
+        """The lines on a terminal, the one line in a log."""
         if self.live:
-            lines = [f"[{time.monotonic() - self.begin:5.1f} s]",
-                     *grid.screen(testbeds, schedulings, jobs, names, colours="NO_COLOR" not in os.environ)]
+            lines = [f"[{time.monotonic() - self.begin:5.1f} s]", *lines]
             up = f"\033[{self.drawn}A" if self.drawn else ""
             # Without wrapping (7l, 7h): a line that is too long must stay one line for the way back up.
-            sys.stdout.write(up + "\033[?7l" + "".join(f"\033[2K{line}\n" for line in lines) + "\033[J\033[?7h")
+            sys.stdout.write(up + "\033[?7l" + "".join(f"\033[2K{each}\n" for each in lines) + "\033[J\033[?7h")
             sys.stdout.flush()
             self.drawn = len(lines)
             return
-        line, now = grid.one_line(testbeds, schedulings, names), time.monotonic()
+        now = time.monotonic()
         if line != self.last_line and now - self.last_time >= 1 or now - self.last_time >= 10:
             self.say(line)
             self.last_line, self.last_time = line, now

@@ -5,4 +5,5 @@ here=$(cd "$(dirname "$0")" && pwd)
 "$here/../../scripts/setup.sh" "$here/debian-packages.txt"
 "$here/build.sh" >/dev/null
 source "$here/../scenarios/environment.sh"
+"$here/../../scripts/images.sh" >/dev/null
 exec "$python" -B "$here/show.py"

@@ -11,5 +11,6 @@ else
   "$here/build.sh" >/dev/null
 fi
 source "$here/../scenarios/environment.sh"
+"$here/../../scripts/images.sh" >/dev/null
 cd "$here"
 exec "$python" -B -m pytest "$@"

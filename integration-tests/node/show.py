@@ -26,8 +26,8 @@ def objects(cluster, kind):
     return sorted(cluster.api.list(kind, jobs.NAMESPACE), key=lambda thing: thing["metadata"]["name"])
 
 
-def nodes_lines(cluster):
-    """Each node with its pods but ghosts: what really runs where."""
+def node_lines(cluster):
+    """Each node with its pods, less the ghosts, which the slots show."""
     places = {node.name: [] for node in cluster.nodes}
     for pod in cluster.api.list("Pod"):
         labels = pod["metadata"].get("labels") or {}
@@ -37,8 +37,11 @@ def nodes_lines(cluster):
 
 
 def draw(screen, cluster):
-    screen.draw(objects(cluster, "Testbed"), objects(cluster, "Scheduling"), objects(cluster, "BatchJob"),
-                cluster.api.list("Pod", jobs.NAMESPACE, labels=grid.PREFIX + "job"))
+    testbeds, plans, batchjobs = (objects(cluster, kind) for kind in ("Testbed", "Scheduling", "BatchJob"))
+    pods = cluster.api.list("Pod", jobs.NAMESPACE, labels=grid.PREFIX + "job")
+    names = grid.job_names(pods, screen.names)
+    slots = grid.screen(testbeds, plans, batchjobs, names, colours="NO_COLOR" not in os.environ)
+    screen.show(node_lines(cluster) + slots, grid.one_line(testbeds, plans, names))
 
 
 def watch(screen, cluster):
@@ -74,8 +77,7 @@ def run(screen, cluster):
     screen.say("kubectl apply -k examples/real")
     cluster.kubectl("apply", "-k", ROOT / "examples" / "real")
     watch(screen, cluster)
-    table = nodes_lines(cluster) + grid.runs_table(objects(cluster, "BatchJob"))
-    print("\n" + "\n".join(table) + "\n", flush=True)
+    print("\n" + "\n".join(grid.runs_table(objects(cluster, "BatchJob"))) + "\n", flush=True)
     found = faults(cluster)
     if found:
         raise RuntimeError("\n".join(found))
