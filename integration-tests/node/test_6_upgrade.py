@@ -40,7 +40,7 @@ def people(cluster, job):
 def test_upgrade_and_rollback_while_a_scheduling_runs(esi):
     now = tags(esi)
     assert len(now) == 1 and now != {"99.0.0"}
-    jobs.put(esi, jobs.spark("stays", 60, 300), jobs.slots("plan", {"stays": [0, 1]}))
+    jobs.put(esi, jobs.spark("stays", 60, 900), jobs.slots("plan", {"stays": [0, 1]}))
     jobs.wait_running(esi, "stays", 2)
     before = people(esi, "stays")
     assert len(before) == 5     # a driver, two executors, two ghosts
