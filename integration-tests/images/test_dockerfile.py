@@ -68,7 +68,7 @@ def test_it_installs_nothing_that_the_project_does_not_install():
 def buildah(tmp_path_factory):
     """Buildah with a store of its own, and an image in the place of debian:12-slim: made by mmdebstrap and,
     like that one, without manuals and without documentation but copyright files. pip in it trusts whom this
-    machine trusts, e.g. a company's proxy."""
+    machine trusts, e.g. a company's proxy. It has ccache, so that what is compiled is what has changed."""
     if os.geteuid() != 0:
         pytest.skip("buildah builds as root here, and this user is not root")
     packages = SOURCE / "integration-tests/images/dockerfile-packages.txt"
@@ -83,7 +83,8 @@ def buildah(tmp_path_factory):
     options = [f"--dpkgopt={option}" for option in (
         "path-exclude=/usr/share/man/*", "path-exclude=/usr/share/doc/*",
         "path-include=/usr/share/doc/*/copyright")]
-    subprocess.run(["mmdebstrap", "--variant=minbase", *options, "bookworm", root / "base.tar"], check=True)
+    subprocess.run(["mmdebstrap", "--variant=minbase", "--include=ccache", *options, "bookworm",
+                    root / "base.tar"], check=True)
     container = run("from", "scratch")
     run("add", container, str(root / "base.tar"), "/")
     # Under a name of its own, because the package ca-certificates writes its bundle anew.
@@ -100,8 +101,11 @@ def buildah(tmp_path_factory):
 def built(buildah, tmp_path_factory):
     """Every target, out of one build each; the stages that they share are built once."""
     folder = tmp_path_factory.mktemp("built")
+    compiled = subprocess.check_output(["ccache", "--get-config", "cache_dir"], text=True).strip()
+    os.makedirs(compiled, exist_ok=True)
     for name in NAMES:
-        buildah("build", "--layers", "--isolation=chroot", "--network=host", f"--build-arg=BASE={BASE}",
+        buildah("build", "--layers", "--isolation=chroot", "--network=host",
+                f"--volume={compiled}:/root/.cache/ccache", f"--build-arg=BASE={BASE}",
                 f"--build-arg=REVISION={REVISION}", "--build-arg=SOURCE=https://source.example/esi",
                 f"--build-arg=SOURCE_DATE_EPOCH={EPOCH}", f"--target={name.removeprefix('esi-')}",
                 f"--tag={name}", str(SOURCE))
