@@ -95,7 +95,7 @@ class Helm:
     def put(self, command, release="esi", namespace="esi-system", values=None, more=()):
         options, file = with_values(values)
         with file:
-            return self(command, release, CHART, "--namespace", namespace, "--wait", "--timeout", "90s", *options, *more)
+            return self(command, release, CHART, "--namespace", namespace, "--wait", "--timeout", "180s", *options, *more)
 
     def install(self, *arguments, **more):
         return self.put("install", *arguments, **more)

@@ -38,7 +38,7 @@ def test_life_of_a_release(plane, helm, look):
     assert changed["status"]["availableReplicas"] == 3
     assert "--log-level=debug" in changed["spec"]["template"]["spec"]["containers"][0]["args"]
 
-    helm("rollback", "esi", "1", "--namespace", "esi-system", "--wait", "--timeout", "90s")
+    helm("rollback", "esi", "1", "--namespace", "esi-system", "--wait", "--timeout", "180s")
     back = look("deployment", "esi-testbed")
     assert back["spec"]["replicas"] == 2
     assert "--log-level=info" in back["spec"]["template"]["spec"]["containers"][0]["args"]
@@ -116,7 +116,7 @@ def test_generated_keys_are_made_once(plane, helm, look):
     assert made["esi-testbed-tls"]["tls.key"] != made["esi-scheduling-tls"]["tls.key"]
 
     helm.upgrade(values=values | {"log": {"level": "debug"}})
-    helm("rollback", "esi", "1", "--namespace", "esi-system", "--wait", "--timeout", "90s")
+    helm("rollback", "esi", "1", "--namespace", "esi-system", "--wait", "--timeout", "180s")
     assert {name: look("secret", name)["data"] for name in made} == made
 
     plane.kubectl("delete", "secret", "--namespace", "esi-system", "esi-testbed-tls")
@@ -151,7 +151,7 @@ def test_manifests_install_without_helm(plane, look):
     """What the user guide tells people without Helm, and the one file with everything."""
     plane.kubectl("apply", "--filename", str(MANIFESTS / "install"))
     try:
-        plane.kubectl("rollout", "status", "--timeout=60s", "--namespace=esi-system", "deploy/esi-testbed",
+        plane.kubectl("rollout", "status", "--timeout=120s", "--namespace=esi-system", "deploy/esi-testbed",
                       "deploy/esi-batchjob", "deploy/esi-scheduling")
         repeated = plane.kubectl("apply", "--filename", str(MANIFESTS), "--filename", str(MANIFESTS / "debug"),
                                  "--filename", str(MANIFESTS / "extender"), "--filename", str(MANIFESTS / "flinkcluster"),

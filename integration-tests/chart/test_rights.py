@@ -121,16 +121,19 @@ def ask(plane):
             "metadata": {"name": name}, "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name},
             "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}]})
 
+    ask = As(plane)
+
+    def known(user):
+        """The API server knows the user's rights a moment after they are made."""
+        some = next(right for right in users[user] if right[2] in ("list", "get"))
+        deadline = time.monotonic() + 60
+        while ask(user, *request_for(*some))[0] == 403:
+            assert time.monotonic() < deadline, f"the API server does not know the rights of {user}"
+            time.sleep(0.05)
+
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         list(pool.map(bind, users))
-    ask = As(plane)
-    deadline = time.monotonic() + 20
-    for component in OPERATORS:  # the API server knows the last of them
-        for user in (each for each in users if component in each):
-            any_right = next(each for each in users[user] if each[2] in ("list", "get"))
-            while ask(user, *request_for(*any_right))[0] == 403:
-                assert time.monotonic() < deadline, f"the API server does not know the rights of {user}"
-                time.sleep(0.05)
+        list(pool.map(known, users))
     yield ask
     plane.kubectl("delete", "crd", *(each["metadata"]["name"] for each in crds))
     plane.kubectl("delete", "leases", "--all", "--namespace", "team-a")

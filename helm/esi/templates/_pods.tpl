@@ -72,7 +72,8 @@ httpGet:
 {{- end }}
 {{- end }}
 
-{{/* The container of an operator, without name and probes; dict "root" $ "component" "testbed" "settings" OP. */}}
+{{/* The container of an operator, without name and probes; dict "root" $ "component" "testbed" "settings" OP,
+and "mounts", a list of more volumeMounts. */}}
 {{- define "esi.operatorContainer" -}}
 {{- $image := .settings.image -}}
 image: {{ include "esi.image" (dict "root" .root "name" ($image.repository | default (printf "esi-%s" .component)) "digest" $image.digest) }}
@@ -100,11 +101,17 @@ resources:
   {{- toYaml .settings.resources | nindent 2 }}
 securityContext:
   {{- toYaml .settings.securityContext | nindent 2 }}
-{{- if eq (include "esi.tls" .) "true" }}
+{{- $tls := eq (include "esi.tls" .) "true" }}
+{{- if or $tls .mounts }}
 volumeMounts:
+{{- if $tls }}
 - name: tls
   mountPath: /etc/esi/tls
   readOnly: true
+{{- end }}
+{{- with .mounts }}
+{{ toYaml . }}
+{{- end }}
 {{- end }}
 {{- end }}
 
