@@ -30,8 +30,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     target_compile_options(esi_options INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
 endif()
 target_compile_definitions(esi_options INTERFACE
-    BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_SEPARATE_COMPILATION BOOST_BEAST_SEPARATE_COMPILATION
-    ESI_VERSION="${PROJECT_VERSION}")
+    BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_SEPARATE_COMPILATION BOOST_BEAST_SEPARATE_COMPILATION)
 if(ESI_SANITIZE)
     target_compile_options(esi_options INTERFACE -fsanitize=${ESI_SANITIZE}
         -fno-sanitize-recover=all)

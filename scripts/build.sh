@@ -15,4 +15,8 @@ if ! cmake --preset "$preset" >"$log" 2>&1; then
     exit 1
 fi
 echo "build: preset $preset"
+# All checkouts of a user have one precompiled header: one of them at a time makes it.
+cache=${ESI_CACHE:-${XDG_CACHE_HOME:-${HOME:-$PWD/build}/.cache}/esi}
+mkdir -p "$cache"
+flock "$cache/precompiled.lock" cmake --build --preset "$preset" --target esi_precompiled
 cmake --build --preset "$preset" -j "${JOBS:-$(nproc)}" ${targets[0]+--target "${targets[@]}"}

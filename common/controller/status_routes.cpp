@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/version.h"
+
 namespace esi::controller {
 
 namespace {
@@ -70,7 +72,7 @@ void add_status_routes(http::router& routes, std::string component, readiness re
     routes.add("GET", "/version", [component](server_request) {
         nlohmann::ordered_json out;
         out["name"] = component;
-        out["version"] = ESI_VERSION;
+        out["version"] = version();
         return at_once({200, "application/json", out.dump()});
     });
     const auto up_when_ready = [ready](server_request) {

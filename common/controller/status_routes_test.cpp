@@ -1,9 +1,12 @@
 #include "controller/status_routes.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+
+#include "base/version.h"
 
 namespace esi::controller {
 namespace {
@@ -71,7 +74,8 @@ TEST_F(status_routes, show_metrics_and_version) {
     EXPECT_EQ(scrapes, 1);
     EXPECT_EQ(reply.content_type, "text/plain; version=0.0.4; charset=utf-8");
     EXPECT_NE(reply.body.find("esi_things_total 1\n"), std::string::npos);
-    EXPECT_EQ(get("/version").body, R"({"name":"esi-testbed","version":")" ESI_VERSION R"("})");
+    EXPECT_EQ(get("/version").body,
+              fmt::format(R"({{"name":"esi-testbed","version":"{}"}})", version()));
 }
 
 }  // namespace

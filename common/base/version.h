@@ -1,0 +1,8 @@
+#pragma once
+
+namespace esi {
+
+/// Of ESI, as CMakeLists.txt has it: "0.1.0".
+const char* version();
+
+}  // namespace esi
