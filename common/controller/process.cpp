@@ -17,11 +17,13 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/version.h"
 #include "controller/operator_life.h"
 #include "controller/status_routes.h"
 #include "kube/http_transport.h"
 #include "kube/kubeconfig.h"
 #include "kube/rate_limit.h"
+#include "kube/server_version.h"
 
 namespace esi::controller {
 
@@ -30,6 +32,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto http_patience = 2s;
+
+/// An API server that does not answer is waited for elsewhere.
+constexpr auto version_patience = 5s;
 
 constexpr int exit_ok = 0;
 constexpr int exit_failed = 1;
@@ -146,10 +151,17 @@ result<void> process::open_wires() {
 }
 
 asio::awaitable<int> process::serve(const operator_factory& make) {
-    log::info("starting", {{"operator", component_}, {"version", ESI_VERSION}});
+    log::info("starting", {{"operator", component_}, {"version", version()}});
     if (auto opened = open_wires(); !opened) {
         log::error("no way to the API server", {{"error", opened.error().text}});
         co_return exit_failed;
+    }
+    if (auto known = co_await kube::read_server_version(*wire_, time_.now() + version_patience)) {
+        log::info("Kubernetes", {{"version", known->text}});
+        if (auto fault = kube::too_old(*known); !fault.empty()) {
+            log::error("cannot work here", {{"error", fault}});
+            co_return exit_failed;
+        }
     }
     kube::transport* front = wire_.get();
     if (limited_) front = limited_.get();
@@ -183,7 +195,7 @@ asio::awaitable<int> process::serve(const operator_factory& make) {
 result<std::unique_ptr<kube::http_transport>> process::connect(const kube::cluster_access& access,
                                                                std::string_view purpose) {
     kube::http_transport_options how;
-    how.user_agent = fmt::format("{}/{}{}", component_, ESI_VERSION, purpose);
+    how.user_agent = fmt::format("{}/{}{}", component_, version(), purpose);
     return kube::http_transport::make(loop_.get_executor(), time_, access, std::move(how));
 }
 
@@ -228,7 +240,7 @@ int run_process(int argc, char** argv, std::string name, int default_port,
                 std::function<void(CLI::App&)> add_flags, operator_factory make) {
     process_options options;
     CLI::App app("ESI " + name + " operator", "esi-" + name);
-    app.set_version_flag("--version", fmt::format("esi-{} {}", name, ESI_VERSION));
+    app.set_version_flag("--version", fmt::format("esi-{} {}", name, version()));
     options.add_to(app, default_port);
     if (add_flags) add_flags(app);
     try {
