@@ -95,11 +95,8 @@ lease_step lease_machine::decide(steady_time now, wall_time wall) {
     if (overdue(now)) return lose();
     if (observed_.holder == identity_) return write(kind::update, now, wall);
     if (leading_) return lose();
-    const bool expired =
-        now >= observed_at_ + std::chrono::seconds(std::max(observed_.duration_seconds, 0));
-    if (observed_.holder.empty() || expired || held_by_predecessor()) {
-        return write(kind::update, now, wall);
-    }
+    const bool expired = now >= observed_at_ + patience();
+    if (observed_.holder.empty() || expired) return write(kind::update, now, wall);
     return pause(now);
 }
 
@@ -178,8 +175,10 @@ void lease_machine::observe(const lease_record& record, steady_time now) {
     observed_ = record;
 }
 
-bool lease_machine::held_by_predecessor() const {
-    return !pod_.empty() && observed_.holder.starts_with(pod_);
+seconds lease_machine::patience() const {
+    const auto whole = seconds(std::max(observed_.duration_seconds, 0));
+    const bool predecessor = !pod_.empty() && observed_.holder.starts_with(pod_);
+    return predecessor ? std::min(whole, 2 * times_.retry_period) : whole;
 }
 
 bool lease_machine::overdue(steady_time now) const {

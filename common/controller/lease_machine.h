@@ -80,7 +80,8 @@ class lease_machine {
 public:
     /// `random`: uniform in [0, 1). `pod`: how the identities of all processes of this one's pod
     /// begin; empty outside of a pod. Of these the one before has ended when the next one starts
-    /// (the kubelet restarts a container only then), so its lease is taken over at once.
+    /// (the kubelet restarts a container only then): its lease is taken over as soon as it has not
+    /// been renewed for two retry periods, which nobody who still runs lets pass.
     lease_machine(std::string identity, lease_times times, std::function<double()> random,
                   std::string pod = {});
 
@@ -103,7 +104,8 @@ private:
     lease_step lose();
     void observe(const lease_record& record, steady_time now);
     bool overdue(steady_time now) const;
-    bool held_by_predecessor() const;
+    /// How long the lease counts after its last change.
+    seconds patience() const;
 
     std::string identity_;
     std::string pod_;
