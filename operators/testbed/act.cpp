@@ -91,8 +91,17 @@ asio::awaitable<void> actor::take(std::shared_ptr<pass> at, action what) {
     } else if (auto* given = std::get_if<change_ghost_image>(&what)) {
         auto done =
             co_await patch_pod(at, *given->ghost, ghost_image_patch(*given->ghost, ghosts_.image),
-                               "", kube::patch_kind::json);
-        if (!done) failed(at, "image of a ghost not changed", done.error());
+                               "", kube::patch_kind::strategic);
+        if (done) {
+            at->known->images = {};
+        } else if (done.error().transient() || done.error().code == errc::conflict ||
+                   done.error().code == errc::not_found) {
+            failed(at, "image of a ghost not changed", done.error());
+        } else {
+            log::warn("image of a ghost not changed",
+                      {{"pod", given->ghost->metadata.key().text()}, {"why", done.error().text}});
+            at->known->images.failed(time_.now(), model::cut(done.error().text, 500));
+        }
     } else if (auto* nominate = std::get_if<nominate_ghost>(&what)) {
         auto done = co_await patch_pod(
             at, *nominate->ghost, nomination_patch(*nominate->ghost, nominate->node), "status");

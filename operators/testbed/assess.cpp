@@ -6,6 +6,7 @@
 
 #include "model/names.h"
 #include "testbed/admission.h"
+#include "testbed/ghosts.h"
 #include "testbed/isolation.h"
 
 namespace esi::testbed {
@@ -124,6 +125,15 @@ void give_room(assessment& out) {
 std::string words_of_scheduler(const model::pod& pod) {
     if (pod.scheduled_message.empty()) return "no scheduler has looked at it";
     return pod.scheduled_message;
+}
+
+std::string failure_of(const model::pod& ghost, const hints& known, steady_time now) {
+    auto why = ghost_failure(ghost);
+    const auto crashed = known.crashed.find(ghost.metadata.uid);
+    if (why.empty() && crashed != known.crashed.end() && now < crashed->second + crash_memory) {
+        why = keeps_ending;
+    }
+    return why;
 }
 
 /// State of a slot where neither a bound job pod nor a right to it decides.
@@ -366,7 +376,9 @@ assessment assess(const view& seen, const model::testbed_layout& layout, const h
         if (node.seen) node.room = room_on(seen, others, *node.seen, layout, takers);
     }
     give_room(out);
+    if (known.images.failures > 0) out.image_obstacle = known.images.text;
     for (auto& slot : out.slots) {
+        if (slot.in.ghost) slot.ghost_failure = failure_of(*slot.in.ghost, known, now);
         judge(slot, out, known, now, wall,
               grid::ghost_name(testbed.metadata.name, testbed.metadata.uid, slot.in.place.node,
                                slot.in.place.index));

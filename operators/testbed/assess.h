@@ -39,6 +39,8 @@ struct slot_assessment {
     pod_pointer current;
     /// A ghost must stand here, or wait at the door.
     bool ghost_wanted = false;
+    /// Why its ghost does not run, though it holds the room; else empty.
+    std::string ghost_failure;
     /// The node has the room for this slot, counted in the order in which slots take it.
     bool has_room = true;
 
@@ -62,12 +64,17 @@ struct assessment {
     /// Own ghosts that are not in the layout (node, index, name or size).
     std::vector<pod_pointer> misfits;
     std::vector<std::string> problems;
+    /// Why ghosts keep the image that they have; empty: nothing is in the way.
+    std::string image_obstacle;
 };
 
 /// A ghost that waits longer than this for its node makes its slot ERROR.
 inline constexpr seconds ghost_patience{5};
 /// A pod let in and not bound for this long, whose place is gone, is given up.
 inline constexpr seconds let_in_patience{10};
+/// A ghost whose container ends by itself fails until it has run for so long: the kubelet starts it
+/// anew after five minutes at most.
+inline constexpr std::chrono::minutes crash_memory{10};
 
 assessment assess(const view& seen, const model::testbed_layout& layout, const hints& known,
                   steady_time now, wall_time wall);

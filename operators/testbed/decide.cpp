@@ -134,12 +134,23 @@ struct planner {
 
     void plan_images() {
         if (seen.ghost_image.empty()) return;
+        // Of a big Testbed some at a time, so that swaps need not wait for all of them.
+        constexpr int most_at_once = 50;
+        int count = 0;
         for (const auto& slot : all.slots) {
             const auto& ghost = slot.in.ghost;
             if (!ghost || !ghost->live() || ghost->metadata.deleting()) continue;
             // One without its labels and annotations is made anew.
             if (!is_own_ghost(*ghost, *seen.testbed)) continue;
             if (ghost->metadata.annotation(names::ghost_image) == seen.ghost_image) continue;
+            if (known.images.failures > 0 && now < known.images.next) {
+                look_again(out, known.images.next - now);
+                return;
+            }
+            if (++count > most_at_once) {
+                look_again(out, milliseconds(100));
+                return;
+            }
             out.actions.push_back(change_ghost_image{ghost});
         }
     }
@@ -147,8 +158,7 @@ struct planner {
     void tell_failing_ghosts() {
         std::set<std::string> failures;
         for (const auto& slot : all.slots) {
-            if (!slot.in.ghost) continue;
-            if (auto why = ghost_failure(*slot.in.ghost); !why.empty()) failures.insert(why);
+            if (!slot.ghost_failure.empty()) failures.insert(slot.ghost_failure);
         }
         for (const auto& why : failures) {
             tell(
@@ -157,6 +167,12 @@ struct planner {
                             "(ghost.image of the chart) to one that the nodes can have",
                             why),
                 nullptr, "ghosts/" + why);
+            if (why == keeps_ending) look_again(out, crash_memory);
+        }
+        if (!all.image_obstacle.empty()) {
+            tell(true, "GhostImageNotChanged", "ChangeImage",
+                 "ghosts keep the image that they have: " + all.image_obstacle, nullptr,
+                 "ghost-image");
         }
     }
 

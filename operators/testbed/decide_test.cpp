@@ -9,6 +9,7 @@ namespace esi::testbed::tests {
 namespace {
 
 using testing::HasSubstr;
+using namespace std::chrono_literals;
 
 TEST(decide, a_new_testbed_gets_its_finalizer_then_its_layout_then_ghosts) {
     world at;
@@ -376,9 +377,43 @@ TEST(decide, ghosts_that_do_not_run_are_told_and_their_slots_are_free_all_the_sa
     at.known.told[notes[0].subject] = notes[0].text;
     EXPECT_EQ(at.decide().notes.size(), 0u);
     EXPECT_EQ(at.condition("GhostsRunning").message, told.message);
+}
+
+TEST(decide, a_ghost_that_ends_again_and_again_fails_until_it_has_run_for_long) {
+    world at;
+    at.all_ghosts();
     at.pods[0].reason = "CrashLoopBackOff";
-    EXPECT_THAT(at.condition("GhostsRunning").message,
-                HasSubstr("container cannot be run: CrashLoopBackOff (node-a)"));
+    const auto told = at.condition("GhostsRunning");
+    EXPECT_EQ(told.status, "False");
+    EXPECT_THAT(told.message, HasSubstr("container does not keep running (node-a)"));
+    for (const char* attempt : {"RunContainerError", "", "CreateContainerError"}) {
+        at.pods[0].reason = attempt;
+        at.known.crashed[at.pods[0].metadata.uid] = at.now - 9min;
+        EXPECT_EQ(at.condition("GhostsRunning"), told) << attempt;
+    }
+    at.pods[0].reason.clear();
+    at.known.crashed[at.pods[0].metadata.uid] = at.now - 10min;
+    EXPECT_EQ(at.condition("GhostsRunning").status, "True");
+}
+
+TEST(decide, an_image_that_the_api_server_refuses_is_told_and_tried_ever_later) {
+    world at;
+    at.all_ghosts();
+    at.ghost_image = "mirror/pause:1";
+    EXPECT_EQ(at.actions().size(), 6u);
+    at.known.images.failed(at.now, "policy x: no");
+    at.known.images.failed(at.now, "policy x: no, either");
+    EXPECT_EQ(at.known.images.failures, 1) << "those of one look count once";
+    EXPECT_EQ(at.actions(), lines{});
+    EXPECT_EQ(at.decide().again, steady_time::duration(1s));
+    const auto told = at.condition("GhostsRunning");
+    EXPECT_EQ(told.status, "True");
+    EXPECT_EQ(told.reason, "ImageNotChanged");
+    EXPECT_THAT(told.message, HasSubstr("policy x: no"));
+    ASSERT_EQ(at.decide().notes.size(), 1u);
+    EXPECT_EQ(at.decide().notes[0].reason, "GhostImageNotChanged");
+    at.now += 1s;
+    EXPECT_EQ(at.actions().size(), 6u);
 }
 
 TEST(decide, a_ghost_that_waits_too_long_is_an_error_with_the_schedulers_words) {

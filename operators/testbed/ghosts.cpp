@@ -93,15 +93,11 @@ json ghost_object(const model::testbed& testbed, const model::testbed_layout& la
 }
 
 json ghost_image_patch(const model::pod& ghost, const std::string& image) {
-    // A key in a JSON pointer has ~1 for its slash.
-    return json::array({
-        {{"op", "test"}, {"path", "/metadata/uid"}, {"value", ghost.metadata.uid}},
-        {{"op", "test"}, {"path", "/spec/containers/0/name"}, {"value", container_name}},
-        {{"op", "replace"}, {"path", "/spec/containers/0/image"}, {"value", image}},
-        {{"op", "add"},
-         {"path", "/metadata/annotations/esi.tu-berlin.de~1ghost-image"},
-         {"value", image}},
-    });
+    // By the container's name: somebody's webhook may have put another one before it.
+    json container = {{"name", container_name}, {"image", image}};
+    return {
+        {"metadata", {{"uid", ghost.metadata.uid}, {"annotations", {{names::ghost_image, image}}}}},
+        {"spec", {{"containers", json::array({std::move(container)})}}}};
 }
 
 std::string ghost_failure(const model::pod& ghost) {
@@ -120,7 +116,7 @@ std::string ghost_failure(const model::pod& ghost) {
                " cannot be pulled";
     }
     if (std::ranges::find(starts, ghost.reason) != starts.end()) {
-        return "container cannot be run: " + ghost.reason;
+        return std::string(keeps_ending);
     }
     return {};
 }

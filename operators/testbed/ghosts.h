@@ -21,12 +21,16 @@ struct ghost_options {
 nlohmann::json ghost_object(const model::testbed& testbed, const model::testbed_layout& layout,
                             const grid::slot& place, const ghost_options& options);
 
-/// Gives a ghost that stands another image, as a JSON patch. It stays where it is: only its
-/// container is started anew.
+/// Gives a ghost that stands another image, as a strategic merge patch. It stays where it is: only
+/// its container is started anew.
 nlohmann::json ghost_image_patch(const model::pod& ghost, const std::string& image);
 
 /// Why the ghost's container does not run, in words that stay the same while the kubelet tries
 /// again; empty where it runs or is being started. It holds its room all the same.
 std::string ghost_failure(const model::pod& ghost);
+
+/// What ghost_failure says where the kubelet starts a container again and again; between two
+/// attempts it runs.
+inline constexpr std::string_view keeps_ending = "container does not keep running";
 
 }  // namespace esi::testbed

@@ -17,13 +17,24 @@
 
 namespace esi::testbed {
 
-/// Waiting between attempts to make a ghost that fails: 1 s doubling to 5 min.
+/// Waiting between attempts at ghosts that fail: 1 s doubling to 5 min.
 struct ghost_backoff {
     int failures = 0;
     steady_time next{};
     steady_time last{};
     /// Why it failed, for people.
     std::string text;
+
+    /// What fails within the wait counts once.
+    void failed(steady_time now, std::string why) {
+        if (failures > 0 && now < next) return;
+        if (now - last > std::chrono::minutes(10)) failures = 0;
+        const auto wait = seconds(1) * (1 << std::min(failures, 9));
+        next = now + std::min<steady_time::duration>(wait, std::chrono::minutes(5));
+        last = now;
+        failures += 1;
+        text = std::move(why);
+    }
 };
 
 /// How far this process has come with letting one pod in.
@@ -56,6 +67,8 @@ struct hints {
     std::set<std::string> strangers;                  ///< "node/index" counted as taken
     std::map<std::string, obstacle> obstacles;        ///< by a taint's node, by a pod's uid
     std::optional<steady_time> status_written;
+    ghost_backoff images;                        ///< giving ghosts another image
+    std::map<std::string, steady_time> crashed;  ///< by a ghost's uid: seen not running
 
     /// Its text goes into the status. The first words of one refusal stand: a webhook may choose
     /// others each time, and the status would be written anew without end.
@@ -74,12 +87,8 @@ struct hints {
 
     void ghost_failed(const std::string& name, steady_time now, std::string text) {
         auto& entry = ghosts[name];
-        if (now - entry.last > std::chrono::minutes(10)) entry.failures = 0;
-        auto wait = seconds(1) * (1 << std::min(entry.failures, 9));
-        entry.next = now + std::min<steady_time::duration>(wait, std::chrono::minutes(5));
-        entry.last = now;
-        entry.failures += 1;
-        entry.text = std::move(text);
+        entry.next = {};
+        entry.failed(now, std::move(text));
     }
 };
 

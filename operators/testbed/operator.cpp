@@ -135,6 +135,7 @@ void testbed_operator::remember(const testbed_pointer& testbed, hints& known, co
         alive.insert(uid);
         if (pod->is_ghost()) {
             if (!pod->bound() || !pod->live()) continue;
+            if (ghost_failure(*pod) == keeps_ending) known.crashed[uid] = now;
             auto failed = known.ghosts.find(pod->metadata.name);
             if (failed != known.ghosts.end() &&
                 now - failed->second.last > std::chrono::minutes(10)) {
@@ -148,6 +149,9 @@ void testbed_operator::remember(const testbed_pointer& testbed, hints& known, co
     }
     std::erase_if(known.let_in_since,
                   [&](const auto& entry) { return !alive.contains(entry.first); });
+    std::erase_if(known.crashed, [&](const auto& entry) {
+        return !alive.contains(entry.first) || now > entry.second + crash_memory;
+    });
     std::erase_if(known.swaps, [&](const auto& entry) { return !alive.contains(entry.first); });
     std::erase_if(known.obstacles, [&](const auto& entry) {
         return !alive.contains(entry.first) && !seen.nodes.contains(entry.first);

@@ -152,32 +152,40 @@ struct writer {
 
     /// A ghost whose image is not there holds its room all the same, and slots work: told, no more.
     void judge_ghosts() {
-        std::map<std::string, std::set<std::string_view>> nodes;
+        std::map<std::string_view, std::set<std::string_view>> nodes;
         int failing = 0;
         for (const auto& slot : all.slots) {
-            if (!slot.in.ghost) continue;
-            auto why = ghost_failure(*slot.in.ghost);
-            if (why.empty()) continue;
+            if (slot.ghost_failure.empty()) continue;
             ++failing;
-            nodes[std::move(why)].insert(slot.in.place.node);
+            nodes[slot.ghost_failure].insert(slot.in.place.node);
         }
-        if (failing == 0) {
+        std::string told;
+        if (failing > 0) {
+            constexpr std::size_t most_named = 5;
+            std::vector<std::string> causes;
+            for (const auto& [why, where] : nodes) {
+                const auto named = where | std::views::take(most_named);
+                causes.push_back(fmt::format("{} ({}{})", why, fmt::join(named, ", "),
+                                             where.size() > most_named ? ", ..." : ""));
+                if (causes.size() == most_named) break;
+            }
+            told = fmt::format(
+                "{} of {} slots have a ghost that does not run: {}; their room is held all the "
+                "same; set --ghost-image (ghost.image of the chart) to one that the nodes can have",
+                failing, all.slots.size(), fmt::join(causes, "; "));
+        }
+        if (!all.image_obstacle.empty()) {
+            if (!told.empty()) told += "; ";
+            told += "ghosts keep the image that they have, as the API server refuses the change: " +
+                    all.image_obstacle;
+        }
+        if (failing > 0) {
+            set("GhostsRunning", false, "GhostsFail", told);
+        } else if (!told.empty()) {
+            set("GhostsRunning", true, "ImageNotChanged", told);
+        } else {
             set("GhostsRunning", true, "NoneFails", "no ghost fails to run");
-            return;
         }
-        constexpr std::size_t most_named = 5;
-        std::vector<std::string> causes;
-        for (const auto& [why, where] : nodes) {
-            const auto named = where | std::views::take(most_named);
-            causes.push_back(fmt::format("{} ({}{})", why, fmt::join(named, ", "),
-                                         where.size() > most_named ? ", ..." : ""));
-            if (causes.size() == most_named) break;
-        }
-        set("GhostsRunning", false, "GhostsFail",
-            fmt::format("{} of {} slots have a ghost that does not run: {}; their room is held all "
-                        "the same; set --ghost-image (ghost.image of the chart) to one that the "
-                        "nodes can have",
-                        failing, all.slots.size(), fmt::join(causes, "; ")));
     }
 
     void judge_layout() {
