@@ -52,13 +52,13 @@ asio::awaitable<void> run_together(std::vector<asio::awaitable<void>> tasks) {
     auto [order, failures] =
         co_await asio::experimental::make_parallel_group(std::move(starts))
             .async_wait(asio::experimental::wait_for_one_error(), asio::use_awaitable);
+    // In the order in which they ended: the first failure is the cause of the others.
+    for (auto at : order) {
+        if (failures[at] && !is_aborted(failures[at])) std::rethrow_exception(failures[at]);
+    }
     auto cancellation = co_await asio::this_coro::cancellation_state;
     if (cancellation.cancelled() != asio::cancellation_type::none) {
         throw boost::system::system_error(asio::error::operation_aborted);
-    }
-    // In the order in which they ended: the first failure is the cause of the others.
-    for (auto at : order) {
-        if (failures[at]) std::rethrow_exception(failures[at]);
     }
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/log.h"
 #include "base/wait.h"
 #include "kube/client.h"
 #include "kube/store.h"
@@ -39,6 +40,8 @@ public:
     virtual void begin_list() = 0;
     virtual void end_list() = 0;
     virtual void version(std::string resource_version) = 0;
+    /// The API server refuses to show this (403); it is asked again.
+    virtual void denied() {}
 };
 
 /// Keeps one kind in step with the API server until cancelled; never returns otherwise. Run again
@@ -86,12 +89,12 @@ public:
 
     store<T>& items() { return store_; }
     const store<T>& items() const { return store_; }
-    /// A list has been complete, ever, in each namespace.
+    /// A list has been complete, ever, in each namespace. One of several to which the right is
+    /// missing (its Role went with it, say) is left out until the right is there: it holds up none
+    /// of the others.
     bool synced() const { return store_.synced(); }
     /// Lists that began after the last run() are complete: nothing older than that call is shown.
-    bool current() const {
-        return std::ranges::all_of(feeds_, [](const auto& each) { return each->current; });
-    }
+    bool current() const { return rest(&feed::current); }
     bool served() const {
         return std::ranges::all_of(feeds_, [](const auto& each) { return each->source.served(); });
     }
@@ -113,7 +116,7 @@ public:
     }
     /// For who runs it later: what is shown is of before.
     void outdate() {
-        for (auto& each : feeds_) each->current = false;
+        for (auto& each : feeds_) each->current = each->left_out = false;
     }
 
 private:
@@ -150,10 +153,18 @@ private:
             listing = false;
             whole.store_.replace(std::exchange(pending, {}), ns);
             listed = current = true;
+            left_out = false;
             whole.note_list();
         }
         void version(std::string resource_version) override {
             whole.store_.set_version(std::move(resource_version), ns);
+        }
+
+        void denied() override {
+            if (whole.feeds_.size() == 1 || left_out) return;
+            left_out = true;
+            whole.tell_left_out(ns);
+            whole.note_list();
         }
 
         informer& whole;
@@ -162,13 +173,27 @@ private:
         bool listing = false;
         bool listed = false;
         bool current = false;
+        bool left_out = false;
         reflector source;
     };
 
+    /// True of one namespace at least, and of each that is not left out.
+    bool rest(bool feed::* holds) const {
+        return std::ranges::any_of(feeds_, [&](const auto& each) { return (*each).*holds; }) &&
+               std::ranges::all_of(
+                   feeds_, [&](const auto& each) { return (*each).*holds || each->left_out; });
+    }
     void note_list() {
-        if (!std::ranges::all_of(feeds_, [](const auto& each) { return each->listed; })) return;
+        if (!rest(&feed::listed)) return;
         store_.mark_synced();
         if (synced_callback_) std::exchange(synced_callback_, nullptr)();
+    }
+
+    void tell_left_out(const std::string& ns) const {
+        log::error("namespace left out until the right is there",
+                   {{"namespace", ns},
+                    {"kind", type_.kind},
+                    {"remedy", "grant list and watch there, or take it out of --namespace"}});
     }
 
     const resource_type& type_;

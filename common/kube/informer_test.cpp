@@ -343,5 +343,30 @@ TEST_F(an_informer_of_two_namespaces, a_relist_of_one_deletes_nothing_of_the_oth
     EXPECT_NE(pods.items().find({"b", "y"}), nullptr);
 }
 
+TEST_F(an_informer_of_two_namespaces, one_without_the_right_holds_up_none_of_the_others) {
+    // The streams of both are cut; then the server refuses the first and shows the second.
+    for (std::size_t i : {0u, 1u}) wire.streams[i]->cut(error{errc::transport, "reset"});
+    bool may = false;
+    auto opening = [&](stream_feed& s) {
+        const bool of_a = wire.asked.back().find("/namespaces/a/") != std::string::npos;
+        if (!of_a || may) return;
+        s.status = 403;
+        s.pieces.push_back(status_text(403, "Forbidden"));
+        s.closed = true;
+    };
+    for (int i = 0; i < 50; ++i) wire.next_streams.emplace_back(opening);
+    run_for(loop, time, 3s);
+    EXPECT_FALSE(pods.synced()) << "no list of any namespace is there";
+    for (auto& each : wire.streams) each->push(end_of_list("10"));
+    run_for(loop, time, 0s);
+    EXPECT_TRUE(pods.synced());
+    EXPECT_TRUE(pods.current());
+    may = true;
+    run_for(loop, time, 60s);
+    wire.streams.back()->push(in("a", event("ADDED", "x", "11")) + end_of_list("12"));
+    run_for(loop, time, 0s);
+    EXPECT_NE(pods.items().find({"a", "x"}), nullptr) << "it is asked for again";
+}
+
 }  // namespace
 }  // namespace esi::kube

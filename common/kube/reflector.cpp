@@ -51,6 +51,11 @@ bool marks_end_of_initial_events(const element& object) {
            value == "true";
 }
 
+bool is_denied(const ladder::event& event) {
+    const auto* refused = std::get_if<ladder::refused>(&event);
+    return refused != nullptr && refused->why.code == errc::forbidden;
+}
+
 }  // namespace
 
 result<model::object_key> decode_key(const element& object) {
@@ -120,6 +125,7 @@ asio::awaitable<void> reflector::run() {
     while (true) {
         auto step = own.climb.resume(event, own.time.now());
         own.log_change(event, step);
+        if (is_denied(event)) own.into.denied();
         if (step.end_list) own.into.end_list();
         if (!step.seen.empty()) own.into.version(step.seen);
         if (step.begin_list) own.into.begin_list();

@@ -326,7 +326,8 @@ asio::awaitable<result<controller::outcome>> scheduling_operator::reconcile(obje
 // --- orphans ---
 
 bool scheduling_operator::watches(const object_key& scheduling) const {
-    return schedulings_.items().version(scheduling.namespace_).has_value();
+    return scheduling.namespace_.empty() ||
+           schedulings_.items().version(scheduling.namespace_).has_value();
 }
 
 asio::awaitable<result<controller::outcome>> scheduling_operator::reconcile_job(object_key key) {
@@ -364,7 +365,7 @@ asio::awaitable<result<controller::outcome>> scheduling_operator::reconcile_test
     const auto& known = schedulings_.items().all();
     auto testbed = testbeds_.items().find(key);
     if (!testbed || !may_be_orphan(*testbed, known)) co_return outcome{};
-    if (!testbed->holder().name.empty() && !watches(testbed->holder())) co_return outcome{};
+    if (!watches(testbed->holder())) co_return outcome{};
     auto pods = pods_.items().by_index("testbed", key.text());
     // What it waits for wakes it again.
     if (!orphan_waits(*testbed, jobs_.items().all(), pods).empty()) co_return outcome{};

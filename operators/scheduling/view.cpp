@@ -21,11 +21,12 @@ std::shared_ptr<const T> find_in(const objects<T>* cache, const objects<T>* fres
 
 }  // namespace
 
+bool view::watches(const std::string& ns) const {
+    return namespaces.empty() || std::ranges::find(namespaces, ns) != namespaces.end();
+}
+
 std::string view::absence(const model::object_key& key) const {
-    const auto watched = std::ranges::find(namespaces, key.namespace_) != namespaces.end();
-    if (namespaces.empty() || watched) {
-        return " does not exist";
-    }
+    if (watches(key.namespace_)) return " does not exist";
     return " is in a namespace that this installation does not watch (--namespace)";
 }
 

@@ -62,6 +62,7 @@ struct view {
     /// The only ones that are watched; none: all are.
     std::vector<std::string> namespaces;
 
+    bool watches(const std::string& ns) const;
     /// Why an object that is not found there may be missing, for people: "does not exist".
     std::string absence(const model::object_key& key) const;
     /// Null where there is none.
