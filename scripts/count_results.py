@@ -9,7 +9,8 @@ import pathlib
 import sys
 import xml.etree.ElementTree as tree
 
-EXPECTED = ("unit.xml", "simulation.xml", "colocation.xml", "launcher.json", "scenarios.xml")
+EXPECTED = ("unit.xml", "simulation.xml", "colocation.xml", "images.xml", "launcher.json", "scenarios.xml",
+            "chart.xml", "nodes.xml")
 
 
 def count_go(path: pathlib.Path) -> tuple[int, int, int]:

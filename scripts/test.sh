@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Everything that must pass: unit tests of the C++ code, the simulation, unit tests of the cluster
-# launcher, and the scenarios with the real binaries on a real control plane. Ends with one line that counts.
+# Everything that must pass: unit tests of the C++ code, the simulation, the images, unit tests of the
+# cluster launcher, the scenarios with the real binaries on a real control plane, the chart, and, where
+# their parts are built, some minutes on real nodes. Ends with one line that counts.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -41,10 +42,17 @@ step "unit tests" unit_tests
 step "simulation: virtual time, every fault" scripts/simulate.sh "$PWD/$results/simulation.xml"
 step "unit tests of the example scheduler" \
     examples/schedulers/colocation/tests/run.sh --junit-xml="$PWD/$results/colocation.xml"
+if step "build the images" scripts/images.sh; then
+    step "tests of the images" integration-tests/images/run.sh --junit-xml="$PWD/$results/images.xml"
+fi
 if step "build the control plane (minutes, once)" integration-tests/cluster/build.sh; then
     step "unit tests of the control plane's launcher" launcher_tests
     step "scenarios on the real control plane" \
         integration-tests/scenarios/run.sh --junit-xml="$PWD/$results/scenarios.xml"
+    step "the chart on a real control plane" \
+        integration-tests/chart/run.sh --junit-xml="$PWD/$results/chart.xml"
+    step "real nodes: an installation, a Spark job, a Flink job (skipped where \`make nodes\` was not run)" \
+        integration-tests/node/run.sh --if-built -m quick --junit-xml="$PWD/$results/nodes.xml"
 fi
 
 echo

@@ -184,3 +184,22 @@ def test_a_testbed_without_nodes_is_in_order_and_grows_when_nodes_get_the_label(
     n0, = scene.nodes(1)
     scene.testbed_ready()
     assert set(scene.bound_ghosts()) == {(n0, 0), (n0, 1)}
+
+
+def test_ghosts_are_given_another_image_where_they_stand(scene, operators):
+    scene.nodes(2)
+    scene.testbed()
+    before = scene.bound_ghosts()
+    usual = {pod["spec"]["containers"][0]["image"] for pod in scene.ghosts().values()}
+    scene.may_restart = True
+    try:
+        operators["testbed"].stop()
+        operators["testbed"].start(["--ghost-image=mirror/pause:2"]).ready()
+        scene.wait("the other image", lambda: {pod["spec"]["containers"][0]["image"]
+                                               for pod in scene.ghosts().values()} == {"mirror/pause:2"})
+    finally:
+        operators["testbed"].stop()
+        operators["testbed"].start().ready()
+    scene.wait("the usual image", lambda: {pod["spec"]["containers"][0]["image"]
+                                           for pod in scene.ghosts().values()} == usual)
+    assert scene.bound_ghosts() == before, "a ghost was made anew"

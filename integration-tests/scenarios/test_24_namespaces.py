@@ -147,3 +147,14 @@ def test_no_right_was_missing(plane, installations):
                      for release in WATCHED for name in NAMES}
     forbidden = [f"{each.user}: {each.verb} {each.uri}" for each in log if each.decision == "forbid"]
     assert not forbidden, "\n".join(forbidden[:20])
+
+
+def test_a_namespace_whose_rights_are_gone_holds_up_none_of_the_others(plane, installations):
+    plane.kubectl("delete", "rolebinding", "--all", "--namespace", "left-b")
+    for operator in installations["left"].operators:
+        operator.stop()
+        operator.start().ready()
+        assert "namespace left out until the right is there namespace=left-b" in operator.tail(lines=1000)
+    for body in (objects.job("later"), objects.queue("later", "slots", ["later"], releaseOnCompletion=True)):
+        plane.api.create(body["kind"], "left-a", body)
+    wait("the plan in left-a", lambda: state(plane, "Scheduling", "left-a", "later") == "FinishedState")
