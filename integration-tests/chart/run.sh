@@ -4,6 +4,7 @@
 # HELM names another helm than Helm 4 of integration-tests/cluster: HELM=$(./helm3.sh) ./run.sh
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+"$here/../../scripts/setup.sh" "$here/debian-packages.txt"
 # shellcheck source=integration-tests/scenarios/environment.sh
 source "$here/../scenarios/environment.sh"
 cd "$here"
