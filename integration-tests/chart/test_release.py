@@ -164,3 +164,5 @@ def test_manifests_install_without_helm(plane, look):
             text = (MANIFESTS / folder)
             plane.kubectl("delete", "--ignore-not-found", "--filename", str(text))
         plane.kubectl("create", "namespace", "esi-system", check=False)
+        plane.kubectl("label", "namespace", "esi-system", "--overwrite",
+                      *(f"pod-security.kubernetes.io/{mode}=restricted" for mode in ("enforce", "warn")))

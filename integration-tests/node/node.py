@@ -48,7 +48,7 @@ class Network:
         taken = run("ip", "-o", "route", "show", "root", f"{self.prefix}.0/24").stdout.strip()
         if taken:
             raise RuntimeError(f"{self.prefix}.0/24 is in use here ({taken}): set ESI_NODES_NET to another "
-                               "prefix, or end earlier nodes with `nodes.py down`")
+                               "prefix, or end earlier nodes with `nodes.sh down`")
         self.record.add("link", self.bridge)
         run("ip", "link", "add", self.bridge, "type", "bridge")
         run("ip", "addr", "add", f"{self.host}/24", "dev", self.bridge)

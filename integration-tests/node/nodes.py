@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Four real nodes on this machine, by hand.
+"""Four real nodes on this machine, by hand (nodes.sh finds Python and programs).
 
-    nodes.py up            control plane, DNS, nodes, images, the operators of Spark and Flink
-    nodes.py install       ESI by `helm install`, as pods
-    nodes.py down          ends everything and leaves nothing behind, also of a run that was killed
-    nodes.py status        nodes and pods
-    nodes.py kubectl ...   kubectl, helm: the programs themselves, on this cluster
-    nodes.py in NODE ...   runs a program in a node's namespaces, e.g. `ctr -n k8s.io containers ls`
+    nodes.sh up            control plane, DNS, nodes, images, the operators of Spark and Flink
+    nodes.sh install       ESI by `helm install`, as pods
+    nodes.sh down          ends everything and leaves nothing behind, also of a run that was killed
+    nodes.sh status        nodes and pods
+    nodes.sh kubectl ...   kubectl, helm: the programs themselves, on this cluster
+    nodes.sh in NODE ...   runs a program in a node's namespaces, e.g. `ctr -n k8s.io containers ls`
 """
 import os
 import sys
@@ -27,7 +27,7 @@ def main(arguments):
             cluster.up()
             cluster.bring_images()
             cluster.install_backends()
-            cluster.say("up; nodes.py install, nodes.py status, nodes.py kubectl get nodes")
+            cluster.say("up; nodes.sh install, nodes.sh status, nodes.sh kubectl get nodes")
         case ["install", *more]:
             cluster.install_esi(*more)
         case ["down"]:

@@ -98,7 +98,7 @@ def main():
         return 1
     finally:
         if KEEP:
-            print(f"It is left running (KEEP=1): {HERE}/nodes.py status, nodes.py kubectl ..., nodes.py down")
+            print(f"It is left running (KEEP=1): {HERE}/nodes.sh status, nodes.sh kubectl ..., nodes.sh down")
         else:
             signal.signal(signal.SIGINT, signal.SIG_IGN)    # a second Ctrl-C must not leave things behind
             screen.say("taking everything down")
