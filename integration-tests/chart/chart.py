@@ -74,3 +74,22 @@ def rules_of(rendering, component):
             and each["metadata"].get("labels", {}).get("app.kubernetes.io/component") == component
             for rule in each["rules"] for group in rule["apiGroups"]
             for resource in rule["resources"] for verb in rule["verbs"]}
+
+
+def enabled(*blocks):
+    """Values that switch these blocks on."""
+    return {block: {"enabled": True} for block in blocks}
+
+
+def kubectl(plane, command, objects):
+    """`kubectl apply` or `kubectl delete` of these objects."""
+    items = {"apiVersion": "v1", "kind": "List", "items": objects}
+    plane.kubectl(command, "--filename", "-", stdin=json.dumps(items))
+
+
+def namespace(name):
+    """A namespace; in those of operators the API server refuses pods that are not restricted, and warns of
+    Deployments that would make them."""
+    modes = ("enforce", "warn") if name.endswith("-system") else ()
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {
+        "name": name, "labels": {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in modes}}}

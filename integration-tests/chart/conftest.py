@@ -10,7 +10,7 @@ import pytest
 
 import chart
 from api import Api
-from chart import CHART, CRDS, ROOT, with_values
+from chart import CHART, CRDS, ROOT, namespace, with_values
 from control_plane import ControlPlane
 
 #: Modules that carry the kinds of other programs that the chart makes objects of; their newest
@@ -28,9 +28,10 @@ NAMESPACES = ("esi-system", "blue-system", "team-a", "team-b", "team-c")
 
 def module(name):
     """The folder of a Go module, which the proxy hands out once."""
-    go = subprocess.run([ROOT / "integration-tests/cluster/go.sh"], capture_output=True, text=True, check=True)
-    done = subprocess.run([go.stdout.strip(), "mod", "download", "-json", name], capture_output=True, text=True,
-                          check=False, cwd="/", env=dict(os.environ, GOTOOLCHAIN="local", GOFLAGS="-mod=mod"))
+    go = subprocess.run([ROOT / "integration-tests/cluster/go.sh"], stdout=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run(
+        [go.stdout.strip(), "mod", "download", "-json", name], capture_output=True, text=True, check=False,
+        cwd="/", env=dict(os.environ, GOTOOLCHAIN="local", GOFLAGS="-mod=mod"))
     found = json.loads(done.stdout)
     if done.returncode != 0 or "Error" in found:
         raise RuntimeError(f"go mod download {name}: {found.get('Error') or done.stderr}")
@@ -68,19 +69,10 @@ def plane(folder):
         plane.kubeconfig = pathlib.Path(plane.status()["kubeconfig"])
         plane.api = Api(plane.kubeconfig)
         for name in NAMESPACES:
-            plane.api.create("Namespace", None, {
-                "apiVersion": "v1", "kind": "Namespace",
-                "metadata": {"name": name, "labels": restricted(name)}})
+            plane.api.create("Namespace", None, namespace(name))
         yield plane
     finally:
         plane.down()
-
-
-def restricted(namespace):
-    """Pod Security of the operators' namespaces: pods are refused, Deployments warned of."""
-    if not namespace.endswith("-system"):
-        return {}
-    return {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "warn")}
 
 
 class Helm:
@@ -95,7 +87,8 @@ class Helm:
     def put(self, command, release="esi", namespace="esi-system", values=None, more=()):
         options, file = with_values(values)
         with file:
-            return self(command, release, CHART, "--namespace", namespace, "--wait", "--timeout", "180s", *options, *more)
+            return self(command, release, CHART, "--namespace", namespace, "--wait", "--timeout", "180s",
+                        *options, *more)
 
     def install(self, *arguments, **more):
         return self.put("install", *arguments, **more)
@@ -126,6 +119,7 @@ def helm(plane):
 def look(plane):
     """look(KIND, NAME): the object, or None."""
     def look(kind, name, namespace="esi-system"):
-        text = plane.kubectl("get", kind, name, "--namespace", namespace, "--ignore-not-found", "--output", "json")
+        text = plane.kubectl("get", kind, name, "--namespace", namespace, "--ignore-not-found",
+                             "--output", "json")
         return json.loads(text) if text else None
     return look

@@ -2,7 +2,6 @@
 the accounts' rights, the smoke test of `helm test`, and the second kube-scheduler with the ConfigMap's
 configuration, by TLS with the keys that the chart made."""
 import base64
-import json
 import os
 import subprocess
 import sys
@@ -12,11 +11,12 @@ import pytest
 import requests
 import yaml
 
-from chart import CHART, OPERATORS
+from chart import CHART, OPERATORS, enabled, kubectl
 from operators import Operator, free_port
 
-VALUES = {"extender": {"enabled": True}, "scheduler": {"enabled": True}, "tls": {"mode": "generate"},
-          "watchNamespaces": ["team-a", "default"], "interface": {"namespace": "team-a"}, "operators": {"replicas": 0}}
+VALUES = enabled("extender", "scheduler") | {
+    "tls": {"mode": "generate"}, "watchNamespaces": ["team-a", "default"], "interface": {"namespace": "team-a"},
+    "operators": {"replicas": 0}}
 
 
 class ChartOperator(Operator):
@@ -35,14 +35,16 @@ class ChartOperator(Operator):
     def start(self, more=()):
         line = [os.path.join(os.environ["ESI_OPERATORS"], f"esi-{self.name}"), *self.args,
                 f"--kubeconfig={self.kubeconfig}", "--bind-address=127.0.0.1", f"--port={self.port}"]
+        environment = dict(os.environ, POD_NAME=f"esi-{self.name}-0", POD_UID="0")
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(line, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True,
-                                            env=dict(os.environ, POD_NAME=f"esi-{self.name}-0", POD_UID="0"))
+            self.process = subprocess.Popen(line, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
+                                            start_new_session=True, env=environment)
         return self
 
     def answers(self, what="/livez"):
         try:
-            return requests.get(self.url + what, timeout=2, verify=str(self.tls / "ca.crt")).status_code == 200
+            answer = requests.get(self.url + what, timeout=2, verify=str(self.tls / "ca.crt"))
+            return answer.status_code == 200
         except requests.RequestException:
             return False
 
@@ -73,24 +75,26 @@ def smoke(plane, running, folder, *more):
     """files/smoke_test.py as the pod runs it, with the rights of its account."""
     account = folder / "account"
     account.mkdir(exist_ok=True)
-    admin = yaml.safe_load(plane.kubeconfig.read_text("utf-8"))["clusters"][0]["cluster"]
-    (account / "ca.crt").write_bytes(base64.b64decode(admin["certificate-authority-data"])
-                                     if "certificate-authority-data" in admin else open(admin["certificate-authority"], "rb").read())
+    server = yaml.safe_load(plane.kubeconfig.read_text("utf-8"))["clusters"][0]["cluster"]["server"]
+    root = plane.api.call("GET", "/api/v1/namespaces/esi-system/configmaps/kube-root-ca.crt")
+    (account / "ca.crt").write_text(root["data"]["ca.crt"], "utf-8")
     (account / "namespace").write_text("esi-system", "utf-8")
-    (account / "token").write_text(plane.kubectl("create", "token", "esi-test", "--namespace=esi-system"), "utf-8")
+    token = plane.kubectl("create", "token", "esi-test", "--namespace=esi-system")
+    (account / "token").write_text(token, "utf-8")
     return subprocess.run(
-        [sys.executable, CHART / "files/smoke_test.py", "--api-server", admin["server"], "--account", account, *more,
+        [sys.executable, CHART / "files/smoke_test.py", "--api-server", server, "--account", account, *more,
          *(f"--operator={name}={each.url}" for name, each in running.items()),
          *(f"--ca={each.tls / 'ca.crt'}" for each in running.values() if each.scheme == "https")],
         capture_output=True, text=True, timeout=120, check=False)
 
 
 def test_smoke_test_passes_and_fails(plane, helm, running, folder):
-    hooks = [each for each in yaml.safe_load_all(helm("get", "hooks", "esi", "--namespace", "esi-system")) if each]
+    shown = helm("get", "hooks", "esi", "--namespace", "esi-system")
+    hooks = [each for each in yaml.safe_load_all(shown) if each]
     pod = next(each for each in hooks if each["kind"] == "Pod")
     version = next(each for each in pod["spec"]["containers"][0]["args"] if each.startswith("--version="))
     rights = [each for each in hooks if each["kind"] in ("ServiceAccount", "Role", "RoleBinding")]
-    plane.kubectl("apply", "--filename", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": rights}))
+    kubectl(plane, "apply", rights)
     try:
         done = smoke(plane, running, folder, version)
         assert done.returncode == 0, done.stdout + done.stderr
@@ -103,7 +107,7 @@ def test_smoke_test_passes_and_fails(plane, helm, running, folder):
         assert "FAILED  esi-testbed is version 9.9.9: it is version" in done.stdout
         assert "ok      esi-testbed is ready" in done.stdout
     finally:
-        plane.kubectl("delete", "--filename", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": rights}))
+        kubectl(plane, "delete", rights)
 
 
 def test_nothing_is_forbidden_to_operators_of_some_namespaces(plane, running):
@@ -121,7 +125,7 @@ def test_nothing_is_forbidden_to_operators_of_some_namespaces(plane, running):
     assert [each["key"] for each in plane.api.get("Node", None, node)["spec"]["taints"]], "isolation"
     plane.api.create("Scheduling", "team-a", {
         "apiVersion": "esi.tu-berlin.de/v1alpha1", "kind": "Scheduling", "metadata": {"name": "plan"},
-        "spec": {"testbed": {"name": "tb", "namespace": "team-a"}, "queueBased": [{"name": "none", "namespace": "team-a"}]}})
+        "spec": {"testbed": {"name": "tb"}, "queueBased": [{"name": "none"}]}})
     wait_for(lambda: plane.api.get("Scheduling", "team-a", "plan").get("status", {}).get("state"))
     plane.kubectl("delete", "scheduling/plan", "testbed/tb", "--namespace=team-a", "--timeout=30s")
     assert "status" not in plane.api.get("Testbed", "team-c", "tb"), "not a namespace of theirs"
@@ -132,7 +136,8 @@ def test_nothing_is_forbidden_to_operators_of_some_namespaces(plane, running):
 
 def test_second_scheduler_has_the_rights_and_settings_that_it_needs(plane, look, running, folder):
     config = yaml.safe_load(look("configmap", "esi-scheduler")["data"]["config.yaml"])
-    account = plane.account("esi-system", look("deployment", "esi-scheduler")["spec"]["template"]["spec"]["serviceAccountName"])
+    pod = look("deployment", "esi-scheduler")["spec"]["template"]["spec"]
+    account = plane.account("esi-system", pod["serviceAccountName"])
     config["clientConnection"] = {"kubeconfig": str(account)}
     extender = config["extenders"][0]
     assert extender["urlPrefix"] == "https://esi-testbed.esi-system.svc:8080"
@@ -143,20 +148,19 @@ def test_second_scheduler_has_the_rights_and_settings_that_it_needs(plane, look,
     log = folder / "second-scheduler.log"
     with open(log, "wb") as into:
         process = subprocess.Popen(
-            [os.environ["ESI_CLUSTER"], "kube-scheduler", f"--config={file}", f"--authentication-kubeconfig={account}",
-             f"--authorization-kubeconfig={account}", f"--secure-port={free_port()}", "--bind-address=127.0.0.1"],
+            [os.environ["ESI_CLUSTER"], "kube-scheduler", f"--config={file}",
+             f"--authentication-kubeconfig={account}", f"--authorization-kubeconfig={account}",
+             f"--secure-port={free_port()}", "--bind-address=127.0.0.1"],
             stdout=into, stderr=into, stdin=subprocess.DEVNULL)
     try:
-        plane.api.create("Pod", "team-a", {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "any"}, "spec": {
-            "schedulerName": "external-scheduler", "containers": [{"name": "pause", "image": "pause"}]}})
+        spec = {"schedulerName": "external-scheduler", "containers": [{"name": "pause", "image": "pause"}]}
+        plane.api.create("Pod", "team-a", {"metadata": {"name": "any"}, "spec": spec})
         wait_for(lambda: plane.api.get("Pod", "team-a", "any")["spec"].get("nodeName"), log)
         assert plane.api.get("Lease", "esi-system", "esi-scheduler")["spec"]["holderIdentity"]
         # Job pods of ESI that are not decided yet are held back by the extender, which so was asked.
-        plane.api.create("Pod", "team-a", {"apiVersion": "v1", "kind": "Pod", "metadata": {
-            "name": "job", "labels": {"esi.tu-berlin.de/testbed": "tb"}}, "spec": {
-            "schedulerName": "external-scheduler", "containers": [{"name": "pause", "image": "pause"}]}})
-        wait_for(lambda: [each for each in plane.api.get("Pod", "team-a", "job")["status"].get("conditions", [])
-                          if each["type"] == "PodScheduled" and each["reason"] == "Unschedulable"], log)
+        plane.api.create("Pod", "team-a", {
+            "metadata": {"name": "job", "labels": {"esi.tu-berlin.de/testbed": "tb"}}, "spec": spec})
+        wait_for(lambda: "Unschedulable" in str(plane.api.get("Pod", "team-a", "job")["status"]), log)
         assert "forbidden" not in log.read_text()
     finally:
         process.terminate()

@@ -65,7 +65,8 @@ class ApiServer:
 
     def takes(self, kind, spec, wanted):
         path = f"/apis/{ESI}/namespaces/{self.namespace}/{kind.lower()}s?dryRun=All&fieldValidation=Strict"
-        status, answer = self.ask(path, {"apiVersion": ESI, "kind": kind, "metadata": {"name": "helm-test"}, "spec": spec})
+        thing = {"apiVersion": ESI, "kind": kind, "metadata": {"name": "helm-test"}, "spec": spec}
+        status, answer = self.ask(path, thing)
         assert status == wanted, f"the API server answers {status}, not {wanted}: {answer.get('message')}"
 
 
@@ -77,7 +78,8 @@ def checks(options):
     for name, url in (each.split("=", 1) for each in options.operator):
         yield f"esi-{name} is ready", lambda url=url: ready(url, context)
         if options.version:
-            yield f"esi-{name} is version {options.version}", lambda url=url: runs_version(url, context, options.version)
+            wanted = options.version
+            yield f"esi-{name} is version {wanted}", lambda url=url: runs_version(url, context, wanted)
         yield f"esi-{name} has a leader", lambda name=name: server.leader(name)
     for kind, spec in SPECS.items():
         yield f"the API server takes a {kind}", lambda kind=kind, spec=spec: server.takes(kind, spec, 201)
@@ -101,10 +103,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--version", help="that the operators should be")
     parser.add_argument("--operator", action="append", default=[], metavar="NAME=URL")
-    parser.add_argument("--ca", action="append", default=[], metavar="FILE", help="CA of the operators' certificates")
+    parser.add_argument("--ca", action="append", default=[], metavar="FILE",
+                        help="CA of the operators' certificates")
     parser.add_argument("--api-server", metavar="URL", help="default: that of the pod's cluster")
-    parser.add_argument("--account", default=str(ACCOUNT), metavar="FOLDER", help="token, ca.crt and namespace")
-    parser.add_argument("--patience", type=float, default=60, metavar="SECONDS", help="for all checks together")
+    parser.add_argument("--account", default=str(ACCOUNT), metavar="FOLDER",
+                        help="token, ca.crt and namespace")
+    parser.add_argument("--patience", type=float, default=60, metavar="SECONDS",
+                        help="for all checks together")
     options = parser.parse_args()
     until = time.monotonic() + options.patience
     failed = 0
