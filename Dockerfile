@@ -1,13 +1,13 @@
 # ESI's images, each a target: testbed, batchjob, scheduling, colocation (the example scheduler), pause.
 #
-#     docker build --target testbed -t registry.example/esi-testbed:0.1.0 --build-arg REVISION="$(git rev-parse HEAD)" .
+#     docker build --target testbed -t registry.example/esi-testbed:0.2.0 --build-arg REVISION="$(git rev-parse HEAD)" .
 #
 # BASE is where ESI is compiled and where the images' libraries come from; pin it by digest for a release.
 # No layer of it is in an image, so there is no shell and no package manager: only the program, the files of
 # Debian packages that it loads, their records for scanners (var/lib/dpkg/status.d) and the bill of materials.
 # `make images` makes the same images without a container engine.
 ARG BASE=debian:12-slim
-ARG VERSION=0.1.0
+ARG VERSION=0.2.0
 
 FROM ${BASE} AS tools
 WORKDIR /src

@@ -2,7 +2,7 @@
 PRESET ?= release
 BUILD := build/$(PRESET)
 
-.PHONY: help setup build operators cluster test unit simulation soak mutations fuzz scenarios demo bench images test-images nodes demo-real test-real format tidy asan tsan
+.PHONY: help setup build operators cluster test unit simulation soak mutations fuzz scenarios demo bench images test-images nodes demo-real test-real audit format tidy asan tsan
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -24,7 +24,7 @@ test: ## Everything: unit tests, then the real binaries on a real control plane 
 	@scripts/$(if $(K8S),test_kubernetes,test).sh
 
 unit: build ## Unit tests only
-	@ctest --preset $(PRESET) -j2
+	@ctest --preset $(PRESET) -j2 --no-tests=error
 
 simulation: build ## The simulation as in the tests: 1,000 seeds, crash table, spec sweep (SEEDS=n)
 	@PRESET=$(PRESET) scripts/simulate.sh
@@ -61,6 +61,9 @@ demo-real: nodes ## Real Spark and Flink in slots of real nodes, live in the ter
 
 test-real: nodes ## Everything on real nodes: jobs, 200 swaps, faults, interference, upgrade (T="-k upgrade" picks some)
 	@integration-tests/node/run.sh $(T)
+
+audit: ## Known vulnerabilities of Python and npm packages; for a release, needs the internet
+	@scripts/audit.sh
 
 format: ## Format all C++ and Go sources in place
 	@find common operators integration-tests -name '*.cpp' -o -name '*.h' | xargs clang-format-19 -i

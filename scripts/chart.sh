@@ -45,8 +45,16 @@ render priority-classes.yaml priority-classes.yaml
 for operator in testbed batchjob scheduling; do
     render "rbac-$operator.yaml" "$operator/rbac.yaml"
 done
-render debug/rbac-testbed-debug.yaml testbed/rbac-debug.yaml -- --set debugEndpoints.enabled=true
+for part in testbed batchjob scheduling operators orders pods nodes priority-classes; do
+    render "policies-$part.yaml" "admission/$part.yaml"
+done
+render interface/rbac-scheduling-interface.yaml scheduling/rbac-interface.yaml
+render isolation/rbac-testbed-nodes.yaml testbed/rbac-nodes.yaml
+render debug/rbac-testbed-debug.yaml testbed/rbac-debug.yaml testbed/rbac-nodes.yaml -- --set debugEndpoints.enabled=true
+render debug/policies-nodes.yaml admission/nodes.yaml -- --set debugEndpoints.enabled=true
+render debug/policies-testbed-debug.yaml admission/testbed-debug.yaml -- --set debugEndpoints.enabled=true
 render extender/priority-class.yaml priority-class-extender.yaml -- --set extender.enabled=true
+render extender/policies-priority-classes.yaml admission/priority-classes.yaml -- --set extender.enabled=true
 render flinkcluster/policy.yaml admission/flinkcluster.yaml -- --set flinkCluster.enabled=true
 render flinkcluster/rights.yaml batchjob/rbac-flinkcluster.yaml -- --set flinkCluster.enabled=true
 render install/install.yaml -- --set namespace.create=true

@@ -47,6 +47,7 @@ if [[ -n $junit ]]; then
     {
         echo '<?xml version="1.0" encoding="UTF-8"?>'
         echo "<testsuite name=\"simulation\" tests=\"${#cases[@]}\">"
+        echo "<properties><property name=\"seeds\" value=\"${SEEDS:-1000}\"/></properties>"
         printf '%s\n' "${cases[@]}"
         echo "</testsuite>"
     } >"$junit"

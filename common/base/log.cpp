@@ -3,6 +3,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace esi::log {
@@ -23,16 +24,38 @@ sink& the_sink() {
 
 spdlog::level::level_enum to_spdlog(level at) {
     switch (at) {
-        case level::debug: return spdlog::level::debug;
-        case level::info: return spdlog::level::info;
-        case level::warn: return spdlog::level::warn;
-        case level::error: return spdlog::level::err;
+        case level::debug:
+            return spdlog::level::debug;
+        case level::info:
+            return spdlog::level::info;
+        case level::warn:
+            return spdlog::level::warn;
+        case level::error:
+            return spdlog::level::err;
     }
     return spdlog::level::info;
 }
 
+bool is_printable(char c) { return c >= 0x20 && c < 0x7F; }
+
 bool needs_quotes(std::string_view value) {
-    return value.empty() || value.find_first_of(" \"=\n\r\t") != std::string_view::npos;
+    return value.empty() || value.find_first_of(" \"=\\") != std::string_view::npos ||
+           !std::ranges::all_of(value, is_printable);
+}
+
+/// In printable ASCII: what stands in a log is read on terminals, which obey control characters.
+/// Bad UTF-8 in somebody's message must not lose the line.
+std::string printable(const nlohmann::ordered_json& text) {
+    const auto encoded = text.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+    std::string out;
+    for (const char c : encoded) {
+        if (c == 0x7F) {
+            out += "\\u007f";
+        } else {
+            out += c;
+        }
+    }
+    return out;
 }
 
 }  // namespace
@@ -63,19 +86,17 @@ void write(level at, std::string_view event, std::initializer_list<field> fields
         line["level"] = std::string_view(spdlog::level::to_string_view(to_spdlog(at)).data());
         line["msg"] = event;
         for (const auto& entry : fields) line[std::string(entry.key)] = entry.value;
-        // Bad UTF-8 in somebody's message must not lose the line.
-        out.logger->log(to_spdlog(at), "{}",
-                        line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+        out.logger->log(to_spdlog(at), "{}", printable(line));
         return;
     }
     std::string line(event);
+    if (!std::ranges::all_of(event, is_printable)) line = printable(line);
     for (const auto& entry : fields) {
         line += ' ';
         line += entry.key;
         line += '=';
         if (needs_quotes(entry.value)) {
-            line += nlohmann::json(entry.value)
-                        .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+            line += printable(entry.value);
         } else {
             line += entry.value;
         }

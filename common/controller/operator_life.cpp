@@ -33,24 +33,38 @@ election_options election_of(const ground& on) {
     return out;
 }
 
+void tell_not_synced(const operator_part::cache& cache) {
+    std::string where;
+    for (const auto& ns : cache.missing ? cache.missing() : std::vector<std::string>()) {
+        where += (where.empty() ? "" : ", ") + (ns.empty() ? "all" : ns);
+    }
+    log::error(
+        "cache not synced within 2 minutes; see the warnings above, and the rights (RBAC) of this "
+        "operator",
+        {{"cache", cache.name}, {"namespaces", where}});
+}
+
 }  // namespace
 
 operator_life::operator_life(ground on, const operator_factory& make, std::function<void()> on_lost)
     : on_(std::move(on)),
+      time_(on_.time),
+      wire_(on_.wire, time_),
       on_lost_(std::move(on_lost)),
       changed_(on_.executor),
       background_(on_.executor),
-      api_(on_.wire, on_.time),
-      open_api_(on_.wire, on_.time),
-      events_(api_, on_.time, on_.component, on_.component + "-" + on_.identity),
-      around_{on_.executor, on_.time,   api_,        events_,
+      api_(wire_, time_),
+      open_api_(wire_, time_),
+      events_(api_, time_, on_.component, on_.component + "-" + on_.identity),
+      around_{on_.executor, time_,      api_,        events_,
               on_.numbers,  on_.routes, on_.options, open_api_} {
     count_requests(api_);
     count_requests(open_api_);
     if (on_.lease_wire != nullptr) {
-        lease_api_.emplace(*on_.lease_wire, on_.time);
+        lease_wire_.emplace(*on_.lease_wire, time_);
+        lease_api_.emplace(*lease_wire_, time_);
         count_requests(*lease_api_);
-        election_.emplace(*lease_api_, on_.time, on_.numbers, election_of(on_), [this] {
+        election_.emplace(*lease_api_, time_, on_.numbers, election_of(on_), [this] {
             elected_ = true;
             changed_.notify();
         });
@@ -96,7 +110,7 @@ asio::awaitable<bool> operator_life::run() {
     } else {
         elected_ = renewed_ = true;
     }
-    auto sync_deadline = on_.time.now() + sync_limit;
+    auto sync_deadline = time_.now() + sync_limit;
     bool full = false;
     while (!stop_asked_) {
         if (elected_ && !renewed_) {
@@ -106,7 +120,7 @@ asio::awaitable<bool> operator_life::run() {
             co_await running_caches_->stop();
             run_caches();
             renewed_ = true;
-            sync_deadline = on_.time.now() + sync_limit;
+            sync_deadline = time_.now() + sync_limit;
         }
         if (!full && all(&operator_part::cache::synced)) {
             full = true;
@@ -121,17 +135,14 @@ asio::awaitable<bool> operator_life::run() {
             co_await changed_.wait();
             continue;
         }
-        if (on_.time.now() >= sync_deadline) {
+        if (time_.now() >= sync_deadline) {
             for (const auto& cache : caches_) {
                 if (elected_ ? cache.current() : cache.synced()) continue;
-                log::error(
-                    "cache not synced within 2 minutes; see the warnings above, and the "
-                    "rights (RBAC) of this operator",
-                    {{"cache", cache.name}});
+                tell_not_synced(cache);
             }
             co_return false;
         }
-        co_await ends_by(on_.time, on_.time.now() + sync_poll, changed_.wait());
+        co_await ends_by(time_, time_.now() + sync_poll, changed_.wait());
     }
     co_return true;
 }
@@ -142,14 +153,16 @@ void operator_life::ask_to_stop() {
 }
 
 asio::awaitable<void> operator_life::stop() {
-    co_await part_->stop(on_.time.now() + stop_patience);
+    co_await part_->stop(time_.now() + stop_patience);
     if (running_caches_) co_await running_caches_->stop();
     co_await background_.stop();
-    if (election_) co_await election_->release(on_.time.now() + release_patience);
+    if (election_) co_await election_->release(time_.now() + release_patience);
 }
 
 std::vector<readiness_check> operator_life::checks() const {
     std::vector<readiness_check> out;
+    // Whoever sends requests here is to send them elsewhere before they are refused.
+    if (stop_asked_) out.push_back({"shutdown", false});
     for (const auto& cache : caches_) out.push_back({cache.name, cache.synced()});
     return out;
 }

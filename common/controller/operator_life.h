@@ -15,6 +15,7 @@
 #include "controller/process.h"
 #include "controller/status_routes.h"
 #include "kube/client.h"
+#include "kube/server_clock.h"
 
 namespace esi::controller {
 
@@ -58,6 +59,8 @@ public:
     std::vector<readiness_check> checks() const;
     const std::vector<operator_part::cache>& caches() const { return caches_; }
     bool leading() const;
+    /// This machine's clock minus the API server's.
+    std::chrono::microseconds clock_skew() const { return time_.skew(); }
 
 private:
     asio::awaitable<void> hold_lease();
@@ -66,6 +69,9 @@ private:
     void count_requests(kube::client& api) const;
 
     ground on_;
+    kube::server_clock time_;
+    kube::dated_transport wire_;
+    std::optional<kube::dated_transport> lease_wire_;
     std::function<void()> on_lost_;
     notifier changed_;
     /// Events, the election.

@@ -1,7 +1,9 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
+#include "controller/duration_flag.h"
 #include "controller/process.h"
 
 namespace esi::controller {
@@ -38,13 +40,20 @@ std::optional<seconds> parse_duration(std::string_view text) {
     return seconds(std::int64_t{count} * (minutes ? 60 : 1));
 }
 
-void duration(CLI::App& app, const std::string& name, seconds& into, const std::string& text) {
+}  // namespace
+
+void add_duration(CLI::App& app, const std::string& name, seconds& into, const std::string& text,
+                  seconds least) {
     app.add_option_function<std::string>(
            name,
-           [&into, name](const std::string& value) {
+           [&into, name, least](const std::string& value) {
                const auto read = parse_duration(value);
                if (!read) {
                    throw CLI::ValidationError(name, "\"" + value + "\" is not like 15s or 2m");
+               }
+               if (*read < least) {
+                   throw CLI::ValidationError(
+                       name, value + " is less than " + std::to_string(least.count()) + "s");
                }
                into = *read;
            },
@@ -53,8 +62,6 @@ void duration(CLI::App& app, const std::string& name, seconds& into, const std::
         ->default_str(std::to_string(into.count()) + "s")
         ->type_name("DURATION");
 }
-
-}  // namespace
 
 void process_options::add_to(CLI::App& app, int default_port) {
     port = default_port;
@@ -69,17 +76,21 @@ void process_options::add_to(CLI::App& app, int default_port) {
     flag(app, "--leader-elect", leader_elect,
          "Hold a Lease while working, so that of several replicas one works");
     option(app, "--leader-elect-namespace", leader_elect_namespace, "Namespace of that Lease");
-    duration(app, "--leader-elect-lease-duration", lease_duration,
-             "How long a standby waits after the last sign of life of the leader");
-    duration(app, "--leader-elect-renew-deadline", renew_deadline,
-             "How long a leader goes on without a renewal");
-    duration(app, "--leader-elect-retry-period", retry_period, "Time between two renewals");
+    add_duration(app, "--leader-elect-lease-duration", lease_duration,
+                 "How long a standby waits after the last sign of life of the leader");
+    add_duration(app, "--leader-elect-renew-deadline", renew_deadline,
+                 "How long a leader goes on without a renewal");
+    add_duration(app, "--leader-elect-retry-period", retry_period, "Time between two renewals");
     option(app, "--bind-address", bind_address, "Address to listen on");
     option(app, "--port", port, "Port to listen on; 0 takes a free one")
         ->check(CLI::Range(0, 65535));
     option(app, "--tls-cert-file", tls_cert_file, "Certificate chain (PEM); plain HTTP without")
         ->check(CLI::ExistingFile);
     option(app, "--tls-private-key-file", tls_private_key_file, "Key of the certificate (PEM)")
+        ->check(CLI::ExistingFile);
+    option(
+        app, "--client-ca-file", client_ca_file,
+        "CAs (PEM) of client certificates; with it, /extender answers only clients that show one")
         ->check(CLI::ExistingFile);
     option(app, "--log-level", log_level, "What is logged")
         ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
@@ -91,9 +102,40 @@ void process_options::add_to(CLI::App& app, int default_port) {
     flag(app, "--enable-debug-endpoints", enable_debug_endpoints, "Serve /debug/...");
 }
 
+void add_access_flags(CLI::App& app, http::local_access& access, const std::string& what) {
+    flag(app, "--legacy-open", access.open,
+         "Serve " + what + " (no authentication) also to peers that are not loopback");
+    option(app, "--allowed-hosts", access.hosts,
+           "Hosts under which " + what +
+               " may be asked for with --legacy-open, beside IP addresses, names without a dot and "
+               "names below .svc and .cluster.local; *.example.org for all below it, * for all")
+        ->allow_extra_args(false)
+        ->delimiter(',');
+}
+
+void add_legacy_namespace(CLI::App& app, std::string& into, const std::string& what,
+                          const std::string& with) {
+    option(app, "--legacy-namespace", into, "Namespace " + what);
+    app.final_callback([&app, &into, with] {
+        if (!with.empty() && !app.get_option(with)->as<bool>()) return;
+        const auto* given = app.get_option("--namespace");
+        if (given->empty()) return;
+        const auto watched = given->as<std::vector<std::string>>();
+        if (std::ranges::find(watched, into) != watched.end()) return;
+        std::string names;
+        for (const auto& each : watched) names += (names.empty() ? "" : ",") + each;
+        throw CLI::ValidationError("--legacy-namespace",
+                                   into + " is not watched (--namespace " + names +
+                                       "), so nothing would be found there; give one of those");
+    });
+}
+
 result<void> process_options::check() const {
     if (tls_cert_file.empty() != tls_private_key_file.empty()) {
         return fail(errc::config, "--tls-cert-file and --tls-private-key-file go together");
+    }
+    if (!client_ca_file.empty() && tls_cert_file.empty()) {
+        return fail(errc::config, "--client-ca-file needs --tls-cert-file");
     }
     if (retry_period < seconds(1) || renew_deadline * 10 <= retry_period * 12 ||
         lease_duration <= renew_deadline) {

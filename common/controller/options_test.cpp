@@ -104,5 +104,40 @@ TEST(process_options, that_are_wrong_are_named) {
     }
 }
 
+/// What is said about --legacy-namespace beside these flags.
+std::string parse_legacy(std::vector<std::string> flags, const std::string& with = {}) {
+    process_options options;
+    std::string ns = "default";
+    CLI::App app;
+    options.add_to(app, 8080);
+    add_legacy_namespace(app, ns, "that /external speaks of", with);
+    std::reverse(flags.begin(), flags.end());
+    try {
+        app.parse(flags);
+    } catch (const CLI::ParseError& e) {
+        return e.what();
+    }
+    return "";
+}
+
+TEST(process_options, a_legacy_namespace_that_is_not_watched_is_refused) {
+    EXPECT_EQ(parse_legacy({}), "");
+    EXPECT_EQ(parse_legacy({"--legacy-namespace=a"}), "") << "all are watched";
+    EXPECT_EQ(parse_legacy({"--namespace=a", "--namespace=b", "--legacy-namespace=b"}), "");
+    EXPECT_EQ(parse_legacy({"--namespace=a,b", "--legacy-namespace=c"}),
+              "--legacy-namespace: c is not watched (--namespace a,b), so nothing would be found "
+              "there; give one of those");
+    EXPECT_NE(parse_legacy({"--namespace=a"}), "") << "the default is not watched either";
+
+    const std::string debug = "--enable-debug-endpoints";
+    EXPECT_EQ(parse_legacy({"--namespace=a"}, debug), "");
+    EXPECT_NE(parse_legacy({"--namespace=a", debug}, debug), "");
+    setenv("ESI_NAMESPACE", "a", 1);
+    setenv("ESI_LEGACY_NAMESPACE", "b", 1);
+    EXPECT_NE(parse_legacy({}), "");
+    unsetenv("ESI_NAMESPACE");
+    unsetenv("ESI_LEGACY_NAMESPACE");
+}
+
 }  // namespace
 }  // namespace esi::controller

@@ -33,6 +33,9 @@ using namespace std::chrono_literals;
 
 constexpr auto http_patience = 2s;
 
+/// A connection with TLS takes some 80 KiB more than one without.
+constexpr int most_tls_connections = 384;
+
 /// An API server that does not answer is waited for elsewhere.
 constexpr auto version_patience = 5s;
 
@@ -221,6 +224,11 @@ void process::show_gauges() {
                    {{"cache", cache.name}})
             .Set(std::chrono::duration<double>(time_.now() - cache.last_heard()).count());
     }
+    numbers_
+        .gauge("esi_clock_skew_seconds",
+               "This machine's clock minus the API server's, as far as the Date of answers proves "
+               "it; deadlines go by the API server's")
+        .Set(std::chrono::duration<double>(life_->clock_skew()).count());
     numbers_.gauge("process_resident_memory_bytes", "Resident memory size in bytes")
         .Set(resident_bytes());
 }
@@ -231,6 +239,8 @@ http::server_options process::listen_options() const {
     out.port = options_.port;
     out.tls_cert_file = options_.tls_cert_file;
     out.tls_private_key_file = options_.tls_private_key_file;
+    out.client_ca_file = options_.client_ca_file;
+    if (!out.tls_cert_file.empty()) out.limits.connections = most_tls_connections;
     return out;
 }
 

@@ -12,6 +12,7 @@
 #include "controller/controller.h"
 #include "controller/events.h"
 #include "controller/metrics.h"
+#include "http/access.h"
 #include "http/server.h"
 #include "kube/client.h"
 #include "kube/informer.h"
@@ -36,6 +37,7 @@ struct process_options {
     int port = 0;
     std::string tls_cert_file;
     std::string tls_private_key_file;
+    std::string client_ca_file;
     std::string log_level = "info";
     std::string log_format = "text";
     double kube_api_qps = 0;
@@ -46,9 +48,14 @@ struct process_options {
     result<void> check() const;
 };
 
+/// --legacy-open and --allowed-hosts, for `what` (parts of the interface that know no
+/// authentication).
+void add_access_flags(CLI::App& app, http::local_access& access, const std::string& what);
+
 /// Everything a part of an operator may need, owned by the process, valid until it has stopped.
 struct environment {
     asio::any_io_executor executor;
+    /// Its wall time is the API server's (kube/server_clock.h): objects can be compared with it.
     clock& time;
     /// Writes only while this process leads (see kube::client::limit_writes).
     kube::client& api;
@@ -60,6 +67,12 @@ struct environment {
     /// scheduling operator's REST). Never for reconciling.
     kube::client& open_api;
 };
+
+/// Adds --legacy-namespace, the namespace of the original's interface (`what`: "that /external
+/// speaks of"). One that --namespace does not have is refused: there would be nothing in it.
+/// `with`: only where this flag is given, too; empty: always.
+void add_legacy_namespace(CLI::App& app, std::string& into, const std::string& what,
+                          const std::string& with = {});
 
 /// The three operators implement this.
 class operator_part {
@@ -76,13 +89,18 @@ public:
         std::function<bool()> current;
         /// When the last byte of its watch came in, for the metric; may be left out.
         std::function<steady_time()> last_heard = nullptr;
+        /// The namespaces that `current` waits for; may be left out.
+        std::function<std::vector<std::string>()> missing = nullptr;
 
         /// The cache of an informer, which must outlive it.
         template <class T>
         static cache of(std::string name, kube::informer<T>& from) {
-            return {std::move(name), [&from] { return from.run(); },
-                    [&from] { return from.synced(); }, [&from] { return from.current(); },
-                    [&from] { return from.last_heard(); }};
+            return {std::move(name),
+                    [&from] { return from.run(); },
+                    [&from] { return from.synced(); },
+                    [&from] { return from.current(); },
+                    [&from] { return from.last_heard(); },
+                    [&from] { return from.missing(); }};
         }
     };
     virtual std::vector<cache> caches() = 0;

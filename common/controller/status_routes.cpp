@@ -1,6 +1,8 @@
 #include "controller/status_routes.h"
 
 #include <algorithm>
+#include <chrono>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -14,6 +16,13 @@ using http::server_reply;
 using http::server_request;
 
 constexpr const char* plain = "text/plain; charset=utf-8";
+
+/// Whoever asks may ask a thousand times at once: the text is made ten times a second, at most.
+constexpr auto scrape_reuse = std::chrono::milliseconds(100);
+struct scrape {
+    std::string text;
+    std::chrono::steady_clock::time_point until;
+};
 
 bool all_passed(const std::vector<readiness_check>& checks) {
     return std::all_of(checks.begin(), checks.end(), [](const auto& c) { return c.passed; });
@@ -58,17 +67,26 @@ server_reply actuator_reply(bool up) {
 
 void add_status_routes(http::router& routes, std::string component, readiness ready,
                        metrics& numbers, std::function<void()> before_scrape) {
+    http::route_rules probe;
+    probe.probe = true;
     const auto alive = [](server_request) { return at_once({200, plain, "ok"}); };
-    routes.add("GET", "/livez", alive);
-    routes.add("GET", "/healthz", alive);
-    routes.add("GET", "/readyz", [ready](server_request what) {
+    routes.add("GET", "/livez", alive, probe);
+    routes.add("GET", "/healthz", alive, probe);
+    const auto answer_readiness = [ready](server_request what) {
         return at_once(
             readiness_reply(ready(), what.parameter("verbose").has_value(), excluded_by(what)));
-    });
-    routes.add("GET", "/metrics", [&numbers, before_scrape](server_request) {
-        before_scrape();
-        return at_once({200, "text/plain; version=0.0.4; charset=utf-8", numbers.text()});
-    });
+    };
+    routes.add("GET", "/readyz", answer_readiness, probe);
+    const auto show_metrics = [&numbers, before_scrape,
+                               last = std::make_shared<scrape>()](server_request) {
+        const auto now = std::chrono::steady_clock::now();
+        if (now >= last->until) {
+            before_scrape();
+            *last = {numbers.text(), now + scrape_reuse};
+        }
+        return at_once({200, "text/plain; version=0.0.4; charset=utf-8", last->text});
+    };
+    routes.add("GET", "/metrics", show_metrics, probe);
     routes.add("GET", "/version", [component](server_request) {
         nlohmann::ordered_json out;
         out["name"] = component;
@@ -78,10 +96,10 @@ void add_status_routes(http::router& routes, std::string component, readiness re
     const auto up_when_ready = [ready](server_request) {
         return at_once(actuator_reply(all_passed(ready())));
     };
-    routes.add("GET", "/actuator/health", up_when_ready);
-    routes.add("GET", "/actuator/health/readiness", up_when_ready);
-    routes.add("GET", "/actuator/health/liveness",
-               [](server_request) { return at_once(actuator_reply(true)); });
+    const auto up = [](server_request) { return at_once(actuator_reply(true)); };
+    routes.add("GET", "/actuator/health", up_when_ready, probe);
+    routes.add("GET", "/actuator/health/readiness", up_when_ready, probe);
+    routes.add("GET", "/actuator/health/liveness", up, probe);
 }
 
 }  // namespace esi::controller

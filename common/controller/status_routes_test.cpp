@@ -74,6 +74,8 @@ TEST_F(status_routes, show_metrics_and_version) {
     EXPECT_EQ(scrapes, 1);
     EXPECT_EQ(reply.content_type, "text/plain; version=0.0.4; charset=utf-8");
     EXPECT_NE(reply.body.find("esi_things_total 1\n"), std::string::npos);
+    for (int i = 0; i < 1000; ++i) EXPECT_EQ(get("/metrics").body, reply.body);
+    EXPECT_LE(scrapes, 50) << "not made for each who asks";
     EXPECT_EQ(get("/version").body,
               fmt::format(R"({{"name":"esi-testbed","version":"{}"}})", version()));
 }

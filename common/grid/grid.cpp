@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
 
+#include "grid/rights.h"
 #include "model/names.h"
 
 namespace esi::grid {
@@ -127,6 +129,47 @@ std::vector<slot_view> look(const model::testbed_layout& layout,
         if (pod->metadata.annotation(names::slot_node) != view.place.node) continue;
         if (pod->bound() && pod->node_name != view.place.node) continue;
         view.job_pods.push_back(pod);
+    }
+    return out;
+}
+
+model::object_key placed_in(const model::batchjob& job) {
+    if (job.status.placements.empty() || job.status.runs.empty()) return {};
+    return in_namespace(job.status.runs.back().testbed, job.metadata.namespace_);
+}
+
+void records::add(const model::testbed& testbed) {
+    if (testbed.metadata.key() != of_) return;
+    for (const auto& row : testbed.status.slots) entries_.emplace(row.pod_u_id, row.position);
+}
+
+void records::add(const model::batchjob& job) {
+    if (placed_in(job) != of_) return;
+    for (const auto& entry : job.status.placements) entries_.emplace(entry.pod_uid, entry.slot);
+}
+
+bool records::has(const model::pod& pod) const {
+    auto found = entries_.lower_bound({pod.metadata.uid, std::numeric_limits<int>::min()});
+    return found != entries_.end() && found->first == pod.metadata.uid;
+}
+
+bool records::has(const model::pod& pod, int position) const {
+    return entries_.contains({pod.metadata.uid, position});
+}
+
+bool is_own_ghost(const model::pod& pod, const model::testbed& testbed) {
+    if (!pod.is_ghost() || pod.metadata.namespace_ != testbed.metadata.namespace_) return false;
+    const auto* owner = pod.metadata.controller_owner();
+    return owner && owner->uid == testbed.metadata.uid;
+}
+
+std::vector<pod_pointer> members_of(const model::testbed& testbed, const records& known,
+                                    std::span<const pod_pointer> pods) {
+    std::vector<pod_pointer> out;
+    for (const auto& pod : pods) {
+        const auto position = slot_of_pod(*pod);
+        const bool recorded = !pod->is_ghost() && position && known.has(*pod, *position);
+        if (recorded || is_own_ghost(*pod, testbed)) out.push_back(pod);
     }
     return out;
 }

@@ -4,10 +4,14 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "model/batchjob.h"
 #include "model/cluster.h"
 #include "model/testbed.h"
 
@@ -23,8 +27,8 @@ struct slot {
     int index = 0;  ///< the slot's index on its node, from 0
 };
 
-/// How many slots a layout has. One beyond the bounds of the CRD, which only a status edited by hand
-/// can be, has none: what it would ask for has no end.
+/// How many slots a layout has. One beyond the bounds of the CRD, which only a status edited by
+/// hand can be, has none: what it would ask for has no end.
 int count_of_slots(const model::testbed_layout& layout);
 
 /// All slots of a layout in position order.
@@ -56,9 +60,40 @@ struct slot_view {
     bool free() const;
 };
 
-/// `pods`: every pod that carries the testbed's labels (ghosts and job pods). A pod without a run
-/// token is no job pod, whatever else it carries.
+/// `pods`: ghosts and job pods of the Testbed; see members_of. A pod without a run token is no job
+/// pod, whatever else it carries.
 std::vector<slot_view> look(const model::testbed_layout& layout, std::span<const pod_pointer> pods);
+
+/// The Testbed in whose slots the placements of a job are: that of its last run. An empty name: it
+/// has none.
+model::object_key placed_in(const model::batchjob& job);
+
+/// Which pod takes which slot of a Testbed by what ESI's operators have written: the placements of
+/// its jobs, and the rows of the Testbed's own status, which stand longer than a deleted job. What
+/// a pod says of itself is no record. Refers to the objects that it was made of.
+class records {
+public:
+    explicit records(model::object_key testbed) : of_(std::move(testbed)) {}
+    void add(const model::testbed& testbed);
+    void add(const model::batchjob& job);
+    bool has(const model::pod& pod) const;
+    bool has(const model::pod& pod, int position) const;
+
+private:
+    model::object_key of_;
+    std::set<std::pair<std::string_view, int>> entries_;
+};
+
+/// A pod that the Testbed itself made to fill a slot: label and controller reference agree.
+bool is_own_ghost(const model::pod& pod, const model::testbed& testbed);
+/// Of `pods` the Testbed's own ghosts, and the job pods that are on record for the slot that they
+/// name. All others are strangers, whatever they carry.
+std::vector<pod_pointer> members_of(const model::testbed& testbed, const records& known,
+                                    std::span<const pod_pointer> pods);
+
+/// What stands for the name of a pod of another namespace where people of one namespace read: in
+/// the status of a Testbed, and over REST.
+inline constexpr std::string_view foreign_pod = "a pod of another namespace";
 
 /// Parses the annotation `slots` ("3,5,8"). Empty on any error.
 std::vector<int> parse_slot_list(std::string_view text);

@@ -1,21 +1,10 @@
-#include <algorithm>
-#include <nlohmann/json.hpp>
+#include "http/router.h"
 
-#include "http/server.h"
+#include <algorithm>
+
 #include "http/target.h"
 
 namespace esi::http {
-
-std::string_view server_request::header(std::string_view lower_name) const {
-    const auto found =
-        std::ranges::find(headers, lower_name, &std::pair<std::string, std::string>::first);
-    return found == headers.end() ? std::string_view() : std::string_view(found->second);
-}
-
-std::optional<std::string> server_request::parameter(std::string_view name) const {
-    const auto found = std::ranges::find(query, name, &std::pair<std::string, std::string>::first);
-    return found == query.end() ? std::nullopt : std::optional(found->second);
-}
 
 struct router::entry {
     struct segment {
@@ -25,6 +14,7 @@ struct router::entry {
     std::string method;  ///< of an upgrade: the protocol
     std::vector<segment> segments;
     route_handler handler;
+    route_rules rules;
 
     entry(std::string method_, std::string_view pattern) : method(std::move(method_)) {
         if (pattern.starts_with('/')) pattern.remove_prefix(1);
@@ -50,6 +40,20 @@ struct router::entry {
         return std::ranges::lexicographical_compare(
             segments, other.segments,
             [](const segment& a, const segment& b) { return !a.variable && b.variable; });
+    }
+};
+
+struct router::guarded_path {
+    std::string prefix;
+    std::vector<std::string> segments;
+    filter may;
+
+    /// By decoded segments: an escape in a path is no way round. A path that cannot be decoded is
+    /// compared as it was sent; no route answers it.
+    bool covers(const server_request& head, const std::vector<std::string>* path) const {
+        if (path == nullptr) return head.raw_path.starts_with(prefix);
+        return path->size() >= segments.size() &&
+               std::equal(segments.begin(), segments.end(), path->begin());
     }
 };
 
@@ -86,28 +90,26 @@ server_reply default_miss(const server_request& request, const std::vector<std::
 
 }  // namespace
 
-void router::add(std::string method, std::string pattern, route_handler handler) {
+void router::add(std::string method, std::string pattern, route_handler handler,
+                 route_rules rules) {
     auto made = std::make_shared<entry>(std::move(method), pattern);
     made->handler = std::move(handler);
+    made->rules = rules;
     entries_.push_back(std::move(made));
+}
+
+void router::guard(std::string prefix, filter may) {
+    auto made = std::make_shared<guarded_path>();
+    // A prefix is written by us and can be decoded.
+    made->segments = decode_segments(prefix).value();
+    made->prefix = std::move(prefix);
+    made->may = std::move(may);
+    guards_.push_back(std::move(made));
 }
 
 void router::on_upgrade(std::string protocol, std::string pattern, upgrade_handler handler) {
     upgrades_.emplace_back(std::make_shared<const entry>(std::move(protocol), pattern),
                            std::move(handler));
-}
-
-const upgrade_handler* router::upgrade_of(const server_request& request) const {
-    if (upgrades_.empty() || request.method != "GET") return nullptr;
-    if (!lists(request.header("connection"), "upgrade")) return nullptr;
-    const auto path = decode_segments(request.raw_path);
-    if (!path) return nullptr;
-    for (const auto& [where, handler] : upgrades_) {
-        if (where->matches(*path) && lists(request.header("upgrade"), where->method)) {
-            return &handler;
-        }
-    }
-    return nullptr;
 }
 
 void router::on_miss(std::string prefix, miss_handler handler) {
@@ -117,58 +119,82 @@ void router::on_miss(std::string prefix, miss_handler handler) {
     misses_.emplace(shorter, std::move(prefix), std::move(handler));
 }
 
-asio::awaitable<server_reply> router::answer(server_request request) const {
-    const auto path = decode_segments(request.raw_path);
-    if (!path) {
-        request.undecodable_path = true;
-        const auto own = std::ranges::find_if(
-            misses_, [&](const auto& miss) { return request.raw_path.starts_with(miss.first); });
-        if (own != misses_.end()) {
-            auto reply = own->second(request, {});
-            if (reply.status == 400) co_return reply;
-        }
-        co_return problem(400, "Bad Request", path.error().text);
-    }
+const router::miss_handler* router::miss_of(const server_request& request) const {
+    const auto own = std::ranges::find_if(
+        misses_, [&](const auto& miss) { return request.raw_path.starts_with(miss.first); });
+    return own == misses_.end() ? nullptr : &own->second;
+}
 
-    std::shared_ptr<const entry> best;
+const upgrade_handler* router::upgrade_of(const server_request& request,
+                                          const std::vector<std::string>& path) const {
+    if (upgrades_.empty() || request.method != "GET") return nullptr;
+    if (!lists(request.header("connection"), "upgrade")) return nullptr;
+    for (const auto& [where, handler] : upgrades_) {
+        if (where->matches(path) && lists(request.header("upgrade"), where->method)) {
+            return &handler;
+        }
+    }
+    return nullptr;
+}
+
+server_reply router::miss(const server_request& request,
+                          const std::vector<std::string>& path) const {
     std::vector<std::string> allowed;
-    const std::string wanted = request.method == "HEAD" ? "GET" : request.method;
     for (const auto& candidate : entries_) {
-        if (!candidate->matches(*path)) continue;
-        if (candidate->method == wanted || candidate->method == request.method) {
-            if (!best || candidate->more_literal_than(*best)) best = candidate;
-        } else if (std::ranges::find(allowed, candidate->method) == allowed.end()) {
+        if (!candidate->matches(path)) continue;
+        if (std::ranges::find(allowed, candidate->method) == allowed.end()) {
             allowed.push_back(candidate->method);
         }
     }
-    if (!best) {
-        const auto at = std::ranges::find_if(
-            misses_, [&](const auto& miss) { return request.raw_path.starts_with(miss.first); });
-        auto reply =
-            at == misses_.end() ? default_miss(request, allowed) : at->second(request, allowed);
-        const bool has_allow = std::ranges::any_of(
-            reply.headers, [](const auto& header) { return header.first == "Allow"; });
-        if (reply.status == 405 && !has_allow) reply.headers.emplace_back("Allow", joined(allowed));
-        co_return reply;
+    const auto* own = miss_of(request);
+    auto reply = own == nullptr ? default_miss(request, allowed) : (*own)(request, allowed);
+    const bool has_allow = std::ranges::any_of(
+        reply.headers, [](const auto& header) { return header.first == "Allow"; });
+    if (reply.status == 405 && !has_allow) reply.headers.emplace_back("Allow", joined(allowed));
+    return reply;
+}
+
+router::decision router::decide(server_request& head) const {
+    decision out;
+    const auto path = decode_segments(head.raw_path);
+    head.undecodable_path = !path;
+    for (const auto& guard : guards_) {
+        if (!guard->covers(head, path ? &*path : nullptr)) continue;
+        out.reply = guard->may(head);
+        if (out.reply) return out;
+    }
+    if (!path) {
+        if (const auto* own = miss_of(head)) out.reply = (*own)(head, {});
+        if (!out.reply || out.reply->status != 400) out.reply = problem(400, path.error().text);
+        return out;
+    }
+    out.upgrade = upgrade_of(head, *path);
+
+    const entry* best = nullptr;
+    for (const auto& candidate : entries_) {
+        const bool as_get =
+            head.method == "HEAD" && candidate->method == "GET" && !candidate->rules.writes;
+        if (candidate->method != head.method && !as_get) continue;
+        if (!candidate->matches(*path)) continue;
+        if (best == nullptr || candidate->more_literal_than(*best)) best = candidate.get();
+    }
+    if (best == nullptr) {
+        out.reply = miss(head, *path);
+        return out;
     }
     for (std::size_t i = 0; i < path->size(); ++i) {
         const auto& segment = best->segments[i];
-        if (segment.variable) request.variables[segment.text] = (*path)[i];
+        if (segment.variable) head.variables[segment.text] = (*path)[i];
     }
-    auto reply = co_await best->handler(std::move(request));
-    co_return reply;
+    out.handler = &best->handler;
+    out.rules = best->rules;
+    return out;
 }
 
-server_reply problem(int status, std::string_view title, std::string_view detail,
-                     const std::vector<std::string>& faults) {
-    nlohmann::ordered_json body;
-    body["type"] = "about:blank";
-    body["title"] = title;
-    body["status"] = status;
-    body["detail"] = detail;
-    if (!faults.empty()) body["faults"] = faults;
-    return server_reply(status, "application/problem+json",
-                        body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+asio::awaitable<server_reply> router::answer(server_request request) const {
+    auto decided = decide(request);
+    if (decided.reply) co_return std::move(*decided.reply);
+    co_return co_await (*decided.handler)(std::move(request));
 }
 
 }  // namespace esi::http

@@ -132,6 +132,32 @@ TEST(router, finds_the_route) {
     }
 }
 
+TEST(router, a_filter_is_asked_for_all_below_its_path_however_that_is_written) {
+    auto routes = example();
+    routes.guard("/external", [](const server_request& head) -> std::optional<server_reply> {
+        return server_reply(403, "", head.method);
+    });
+    for (const char* path : {"/external", "/external/testbeds", "/%65xternal/testbeds",
+                             "/external/nowhere", "/external/", "/external/%zz"}) {
+        EXPECT_EQ(answer(routes, "GET", path).status, 403) << path;
+        EXPECT_EQ(answer(routes, "PATCH", path).status, 403) << path;
+    }
+    EXPECT_EQ(answer(routes, "GET", "/externally").status, 404);
+    EXPECT_EQ(answer(routes, "GET", "/a/external/c/2").status, 200);
+    EXPECT_EQ(answer(routes, "GET", "/%zz").status, 400);
+}
+
+TEST(router, head_runs_no_get_that_writes) {
+    router routes;
+    route_rules rules;
+    rules.writes = true;
+    routes.add("GET", "/reset", says("reset"), rules);
+    EXPECT_EQ(answer(routes, "GET", "/reset").status, 200);
+    const auto reply = answer(routes, "HEAD", "/reset");
+    EXPECT_EQ(reply.status, 405);
+    EXPECT_EQ(header(reply, "Allow"), "GET");
+}
+
 TEST(router, misses_are_404_or_405_with_the_methods_of_the_path) {
     const auto routes = example();
     const struct {

@@ -45,14 +45,15 @@ class http_server : public testing::Test {
 protected:
     http_server() {
         routes.add("GET", "/show", show);
-        routes.add("POST", "/show", show);
+        route_rules with_body;
+        with_body.body_limit = 1000;
+        routes.add("POST", "/show", show, with_body);
         routes.add("GET", "/break", break_down);
         routes.add("GET", "/inject", inject);
         routes.add("DELETE", "/nothing", nothing);
         routes.add("GET", "/wait",
                    [this](server_request request) { return wait_for_go(std::move(request)); });
         options.bind_address = "127.0.0.1";
-        options.body_limit = 1000;
         options.header_limit = 1000;
     }
 
@@ -120,6 +121,9 @@ protected:
     notifier go{loop.get_executor()};
     bool waiting = false;
     std::unique_ptr<server> own;
+    /// Of a conversation that may last until the end of the test.
+    std::string first_heard;
+    bool first_closed = false;
 };
 
 /// The one header Date is made "Date: now".
@@ -134,7 +138,7 @@ TEST_F(http_server, answers_with_length_and_type) {
     start();
     EXPECT_EQ(dated(say("GET /show?a=b HTTP/1.1\r\nHost: h\r\nX: y\r\n\r\n")),
               "HTTP/1.1 200 OK\r\nContent-Length: 32\r\nContent-Type: text/plain\r\n"
-              "Date: now\r\n\r\n"
+              "X-Content-Type-Options: nosniff\r\nDate: now\r\n\r\n"
               "GET /show a=b x=y body= loopback");
 }
 
@@ -193,7 +197,8 @@ TEST_F(http_server, head_has_the_length_and_no_body) {
     EXPECT_TRUE(heard.starts_with("HTTP/1.1 200 OK\r\nContent-Length: 28\r\n")) << heard;
     EXPECT_TRUE(heard.ends_with("\r\n\r\n"));
     const auto empty = say("DELETE /nothing HTTP/1.1\r\nHost: h\r\n\r\n");
-    EXPECT_EQ(dated(empty), "HTTP/1.1 204 No Content\r\nDate: now\r\n\r\n");
+    EXPECT_EQ(dated(empty),
+              "HTTP/1.1 204 No Content\r\nX-Content-Type-Options: nosniff\r\nDate: now\r\n\r\n");
 }
 
 TEST_F(http_server, refuses_what_could_be_read_in_two_ways) {
@@ -306,7 +311,7 @@ TEST_F(http_server, stop_lets_the_answer_under_way_finish_and_closes_idle_ones) 
     asio::co_spawn(loop, own->stop(time.now() + seconds(5)),
                    [&](std::exception_ptr) { stopped = true; });
     ASSERT_TRUE(run_until(idle_closed));
-    EXPECT_FALSE(busy_closed);
+    EXPECT_FALSE(first_closed);
     go.notify();
     ASSERT_TRUE(run_until(stopped));
     ASSERT_TRUE(run_until(busy_closed));
@@ -349,7 +354,7 @@ TEST_F(http_server, an_address_in_use_is_an_error_that_names_it) {
 }
 
 TEST_F(http_server, who_sends_no_request_makes_room_for_others_at_the_limit) {
-    options.max_connections = 2;
+    options.limits.connections = 2;
     start();
     std::array<std::string, 3> heard;
     std::array<bool, 3> closed{};
@@ -381,9 +386,142 @@ TEST_F(http_server, who_sends_no_request_makes_room_for_others_at_the_limit) {
 }
 
 TEST_F(http_server, connections_above_the_limit_are_closed) {
-    options.max_connections = 0;
+    options.limits.connections = 0;
+    options.limits.reserved = 0;
     start();
     EXPECT_EQ(say({"GET /show HTTP/1.1\r\nHost: h\r\n\r\n"}, false), "");
+}
+
+TEST_F(http_server, what_stands_between_and_behind_chunks_is_bounded) {
+    start();
+    const std::string head = "POST /show HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
+    const std::string much(1u << 20, 'x');
+    std::string many_chunks = head;
+    for (int i = 0; i < 900; ++i) many_chunks += "1;" + std::string(20, 'x') + "\r\na\r\n";
+    const std::string table[] = {
+        head + "1;" + much,
+        head + "1\r\na\r\n0\r\nTrailer: " + much,
+        head + "1" + much,
+        many_chunks,
+    };
+    for (const auto& text : table) {
+        const auto heard = say(text);
+        EXPECT_TRUE(heard.starts_with("HTTP/1.1 4")) << text.substr(0, 100) << " gave " << heard;
+    }
+}
+
+TEST_F(http_server, a_head_of_many_small_parts_is_refused) {
+    options.header_limit = 8000;
+    start();
+    std::string lines;
+    for (int i = 0; i < 101; ++i) lines += "a:\r\n";
+    EXPECT_TRUE(
+        say("GET /show HTTP/1.1\r\nHost: h\r\n" + lines + "\r\n").starts_with("HTTP/1.1 431 "));
+    std::string query;
+    for (int i = 0; i < 65; ++i) query += "a&";
+    EXPECT_TRUE(
+        say("GET /show?" + query + " HTTP/1.1\r\nHost: h\r\n\r\n").starts_with("HTTP/1.1 400 "));
+}
+
+TEST_F(http_server, what_is_not_http_is_refused_at_its_first_byte) {
+    options.idle_timeout = options.request_timeout = seconds(60);
+    start();
+    EXPECT_TRUE(say({"\x16\x03\x01"}, false).starts_with("HTTP/1.1 400 "));
+}
+
+TEST_F(http_server, who_may_not_is_told_before_a_body_comes) {
+    std::vector<std::string> asked;
+    routes.guard("/show", [&](const server_request& head) -> std::optional<server_reply> {
+        asked.push_back(head.method + head.body);
+        return problem(403, "not you");
+    });
+    start();
+    const auto heard =
+        say({"POST /show HTTP/1.1\r\nHost: h\r\nContent-Length: 900\r\n\r\n"}, false);
+    EXPECT_TRUE(heard.starts_with("HTTP/1.1 403 ")) << heard;
+    EXPECT_NE(heard.find("Connection: close\r\n"), std::string::npos);
+    // Without a body the connection goes on.
+    const auto twice =
+        say("HEAD /show HTTP/1.1\r\nHost: h\r\n\r\n"
+            "GET /show HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_EQ(twice.find("HTTP/1.1 403 "), 0u) << twice;
+    EXPECT_TRUE(twice.ends_with("\"not you\"}")) << twice;
+    EXPECT_EQ(asked, (std::vector<std::string>{"POST", "HEAD", "GET"}));
+}
+
+TEST_F(http_server, a_body_that_no_route_takes_is_refused_before_it_comes) {
+    start();
+    const struct {
+        const char* head;
+        const char* answer;
+    } table[] = {
+        {"GET /show HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\n", "HTTP/1.1 413 "},
+        {"DELETE /nothing HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n",
+         "HTTP/1.1 413 "},
+        {"POST /show HTTP/1.1\r\nHost: h\r\nContent-Length: 1001\r\n\r\n", "HTTP/1.1 413 "},
+        {"POST /nowhere HTTP/1.1\r\nHost: h\r\nContent-Length: 900\r\n\r\n", "HTTP/1.1 404 "},
+        {"PATCH /show HTTP/1.1\r\nHost: h\r\nContent-Length: 900\r\n\r\n", "HTTP/1.1 405 "},
+    };
+    for (const auto& row : table) {
+        const auto heard = say({row.head}, false);
+        EXPECT_TRUE(heard.starts_with(row.answer)) << row.head << " gave " << heard;
+    }
+}
+
+TEST_F(http_server, bodies_of_all_connections_together_are_bounded) {
+    options.limits.bytes = 500;
+    options.limits.free_bytes = 100;
+    start();
+    const std::string head = "POST /show HTTP/1.1\r\nHost: h\r\nContent-Length: 900\r\n\r\n";
+    asio::co_spawn(loop, talk({head + std::string(800, 'x')}, false, first_heard, first_closed),
+                   asio::detached);
+    loop.run_for(std::chrono::milliseconds(100));
+    const auto second = say({head + std::string(800, 'x')}, false);
+    EXPECT_TRUE(second.starts_with("HTTP/1.1 503 ")) << second;
+    EXPECT_NE(second.find("Retry-After: "), std::string::npos);
+    EXPECT_TRUE(say("POST /show HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n123456789")
+                    .starts_with("HTTP/1.1 200 "))
+        << "a small one finds its place";
+    EXPECT_FALSE(first_closed);
+}
+
+TEST_F(http_server, who_does_not_read_an_answer_makes_room_at_the_limit) {
+    routes.add("GET", "/much", [](server_request) -> asio::awaitable<server_reply> {
+        co_return server_reply(200, "text/plain", std::string(32u << 20, 'x'));
+    });
+    options.limits.connections = 1;
+    start();
+    tcp::socket deaf(loop);
+    deaf.connect({asio::ip::make_address("127.0.0.1"), static_cast<std::uint16_t>(own->port())});
+    asio::write(deaf, asio::buffer(std::string("GET /much HTTP/1.1\r\nHost: h\r\n\r\n")));
+    loop.run_for(std::chrono::milliseconds(300));
+    EXPECT_TRUE(say("GET /show HTTP/1.1\r\nHost: h\r\n\r\n").starts_with("HTTP/1.1 200 "));
+}
+
+TEST_F(http_server, probes_are_answered_where_all_places_are_taken) {
+    route_rules probe;
+    probe.probe = true;
+    routes.add("GET", "/livez", show, probe);
+    options.limits.connections = 1;
+    start();
+    asio::co_spawn(loop,
+                   talk({"GET /wait HTTP/1.1\r\nHost: h\r\n\r\n"}, true, first_heard, first_closed),
+                   asio::detached);
+    loop.run_for(std::chrono::milliseconds(100));
+    ASSERT_TRUE(waiting);
+    EXPECT_TRUE(say("GET /livez HTTP/1.1\r\nHost: h\r\n\r\n").starts_with("HTTP/1.1 200 "));
+    EXPECT_TRUE(say("GET /show HTTP/1.1\r\nHost: h\r\n\r\n").starts_with("HTTP/1.1 503 "));
+    EXPECT_FALSE(first_closed);
+    go.notify();
+}
+
+TEST_F(http_server, the_authority_of_an_absolute_target_is_the_host) {
+    routes.add("GET", "/host", [](server_request request) -> asio::awaitable<server_reply> {
+        co_return server_reply(200, "text/plain", std::string(request.header("host")));
+    });
+    start();
+    EXPECT_TRUE(say("GET http://evil.example:1/host HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                    .ends_with("\r\n\r\nevil.example:1"));
 }
 
 TEST_F(http_server, wrong_certificate_files_are_an_error_at_start) {

@@ -70,6 +70,10 @@ result<std::vector<std::pair<std::string, std::string>>> decode_query(std::strin
         const auto part = text.substr(0, end);
         text.remove_prefix(std::min(end + 1, text.size()));
         if (part.empty()) continue;
+        if (out.size() == most_parameters) {
+            return fail(errc::bad_request,
+                        "more than " + std::to_string(most_parameters) + " parameters");
+        }
         const auto equals = std::min(part.find('='), part.size());
         auto key = decode(part.substr(0, equals), true);
         if (!key) return std::unexpected(std::move(key).error());
@@ -80,28 +84,31 @@ result<std::vector<std::pair<std::string, std::string>>> decode_query(std::strin
     return out;
 }
 
-/// Takes "http://authority" away from an absolute form.
-std::string_view origin_form(std::string_view text) {
+/// Takes "http://authority" off an absolute form, and returns the authority.
+std::string_view take_authority(std::string_view& text) {
     for (std::string_view scheme : {"http://", "https://"}) {
         if (!text.starts_with(scheme)) continue;
-        const auto path = text.find_first_of("/?", scheme.size());
-        return path == std::string_view::npos ? "/" : text.substr(path);
+        text.remove_prefix(scheme.size());
+        const auto end = std::min(text.find_first_of("/?"), text.size());
+        const auto authority = text.substr(0, end);
+        text = end == text.size() ? "/" : text.substr(end);
+        return authority;
     }
-    return text;
+    return {};
 }
 
 }  // namespace
 
 result<target> parse_target(std::string_view text) {
     const bool fragment = text.find('#') != std::string_view::npos;
-    text = origin_form(text);
+    const auto authority = take_authority(text);
     if (!text.starts_with('/') || fragment) {
         return fail(errc::bad_request, "the address does not start with / or contains #");
     }
     const auto mark = std::min(text.find('?'), text.size());
     auto query = decode_query(text.substr(std::min(mark + 1, text.size())));
     if (!query) return std::unexpected(std::move(query).error());
-    return target{std::string(text.substr(0, mark)), std::move(*query)};
+    return target{std::string(text.substr(0, mark)), std::move(*query), std::string(authority)};
 }
 
 result<std::vector<std::string>> decode_segments(std::string_view raw_path) {

@@ -1,5 +1,6 @@
-// The server's certificate and key from files, read again when they change on disk (cert-manager
-// and kubelet replace them in place). A bad new pair is logged and the old one stays in use.
+// The server's certificate and key, and the CAs of its clients, from files; read again when they
+// change on disk (cert-manager and kubelet replace them in place). What is bad is logged, and what
+// was read before stays in use.
 #pragma once
 
 #include <boost/asio/ssl/context.hpp>
@@ -11,17 +12,24 @@
 
 namespace esi::http {
 
+struct tls_file_names {
+    std::string cert;
+    std::string key;
+    /// CAs of the certificates that clients may show; empty: none is asked for. A client may go
+    /// without one; one that no CA here vouches for ends the handshake.
+    std::string client_ca;
+};
+
 class tls_files {
 public:
-    static result<tls_files> load(std::string cert_file, std::string key_file, steady_time now);
+    static result<tls_files> load(tls_file_names names, steady_time now);
     /// For the next connection; looks at the files at most every ten seconds.
     std::shared_ptr<asio::ssl::context> context(steady_time now);
 
 private:
     tls_files() = default;
-    std::string cert_file_;
-    std::string key_file_;
-    /// Modification times of both files, as one comparable text.
+    tls_file_names names_;
+    /// Modification times of the files, as one comparable text.
     std::string stamp_;
     steady_time looked_{};
     std::shared_ptr<asio::ssl::context> context_;

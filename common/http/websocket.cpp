@@ -33,6 +33,8 @@ constexpr std::size_t short_bytes = 16u << 10;
 /// Who may write next: Beast its control frames, or the owner its messages, each of them whole.
 struct write_turns {
     bool taken = false;
+    /// A close frame was sent: nothing may follow it (RFC 6455 5.5.1).
+    bool closed = false;
     std::deque<std::move_only_function<void()>> waiting;
 
     void take(std::move_only_function<void()> then) {
@@ -88,6 +90,12 @@ public:
                 order.take([from, to = std::move(to), turns = std::move(turns),
                             done = std::move(done)]() mutable {
                     const auto where = asio::get_associated_executor(done, to->get_executor());
+                    if (turns->closed) {
+                        turns->give(to->get_executor());
+                        asio::post(where, beast::bind_front_handler(std::move(done), error_code(),
+                                                                    asio::buffer_size(from)));
+                        return;
+                    }
                     auto& connection = *to;
                     asio::async_write(
                         connection, from,
@@ -103,19 +111,25 @@ public:
             token, buffers, connection_, turns_);
     }
 
+    /// What is written from now on goes nowhere.
+    void say_no_more() { turns_->closed = true; }
+
 private:
     std::shared_ptr<tcp_connection> connection_;
     std::string early_;
     std::shared_ptr<write_turns> turns_ = std::make_shared<write_turns>();
 };
 
-/// The head of one text frame of a server (RFC 6455 5.2).
+constexpr unsigned char text_frame = 0x81;
+constexpr unsigned char close_frame = 0x88;
+
+/// The head of one frame of a server (RFC 6455 5.2).
 struct frame_head {
     std::array<unsigned char, 10> bytes{};
     std::size_t size = 2;
 
-    explicit frame_head(std::uint64_t payload) {
-        bytes[0] = 0x81;
+    frame_head(unsigned char kind, std::uint64_t payload) {
+        bytes[0] = kind;
         const std::size_t width = payload < 126 ? 0 : payload < (1u << 16) ? 2 : 8;
         bytes[1] = static_cast<unsigned char>(width == 0 ? payload : width == 2 ? 126 : 127);
         for (std::size_t i = 0; i < width; ++i) {
@@ -167,6 +181,7 @@ struct websocket::state {
     std::shared_ptr<tcp_connection> connection;
     std::string peer;
     stream_type stream;
+    seconds close_time{0};
     std::string end;
 
     void ended(const error_code& failure) {
@@ -196,6 +211,7 @@ asio::awaitable<std::shared_ptr<websocket>> websocket::accept(std::shared_ptr<up
     for (const auto& [name, value] : from->request.headers) head.insert(name, value);
 
     beast::websocket::stream_base::timeout times;
+    own->close_time = options.close_time;
     times.handshake_timeout = options.close_time;
     times.idle_timeout = options.idle_time;
     times.keep_alive_pings = true;
@@ -240,7 +256,7 @@ asio::awaitable<bool> websocket::write(std::vector<parts> messages) {
         for (; i < messages.size(); ++i) {
             const auto size = asio::buffer_size(messages[i]);
             if (together.size() + size > short_bytes) break;
-            const frame_head head(size);
+            const frame_head head(text_frame, size);
             for (const auto& part :
                  {head.buffer(), messages[i][0], messages[i][1], messages[i][2]}) {
                 together.append(static_cast<const char*>(part.data()), part.size());
@@ -252,7 +268,7 @@ asio::awaitable<bool> websocket::write(std::vector<parts> messages) {
                                          asio::redirect_error(asio::use_awaitable, failure));
             continue;
         }
-        const frame_head head(asio::buffer_size(messages[i]));
+        const frame_head head(text_frame, asio::buffer_size(messages[i]));
         const std::array<asio::const_buffer, 4> whole{head.buffer(), messages[i][0], messages[i][1],
                                                       messages[i][2]};
         ++i;
@@ -265,10 +281,18 @@ asio::awaitable<bool> websocket::write(std::vector<parts> messages) {
 asio::awaitable<void> websocket::close(int code, std::string reason) {
     // A control frame holds 125 bytes, two of them for the code.
     reason.resize(std::min<std::size_t>(reason.size(), 123));
-    const beast::websocket::close_reason told(static_cast<beast::websocket::close_code>(code),
-                                              reason);
+    std::string frame;
+    const frame_head head(close_frame, 2 + reason.size());
+    frame.append(static_cast<const char*>(head.buffer().data()), head.size);
+    frame += static_cast<char>(code >> 8);
+    frame += static_cast<char>(code & 0xFF);
+    frame += reason;
+    cut_at(std::chrono::steady_clock::now() + state_->close_time);
+    auto& to = state_->stream.next_layer();
     error_code failure;
-    co_await state_->stream.async_close(told, asio::redirect_error(asio::use_awaitable, failure));
+    co_await to.async_write_some(asio::buffer(frame),
+                                 asio::redirect_error(asio::use_awaitable, failure));
+    to.say_no_more();
 }
 
 void websocket::cut_at(steady_time when) { state_->connection->close_at(when); }

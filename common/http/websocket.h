@@ -46,7 +46,9 @@ public:
     /// sent together: much the cheapest way to send many. False when the conversation has ended.
     using parts = std::array<asio::const_buffer, 3>;
     asio::awaitable<bool> write(std::vector<parts> messages);
-    /// Close frame, then the peer's, at most close_time. `reason` is cut to what a frame holds.
+    /// Sends a close frame, the last thing that is sent; `reason` is cut to what it holds. The
+    /// reader goes on until the peer's close frame, at most for close_time, and is what ends: a
+    /// close that read for itself would wait for the reader, and the reader for it.
     asio::awaitable<void> close(int code, std::string reason);
     /// Cuts the connection at that time, whatever is under way.
     void cut_at(steady_time when);

@@ -190,6 +190,16 @@ TEST_F(client_test, an_answer_with_retry_after_is_waited_for) {
     EXPECT_EQ(wire.seen.size(), 3u);
 }
 
+TEST_F(client_test, what_a_proxy_asks_to_wait_for_is_bounded) {
+    wire.will_answer(429, "{}", 86'400);
+    auto answer = run(api.get(types::pod, "lab", "p"));
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().retry_after, seconds(120));
+    const auto in_watch = status_error(
+        R"({"kind":"Status","code":429,"details":{"retryAfterSeconds":86400}})", "watch pods");
+    EXPECT_EQ(in_watch.retry_after, seconds(120));
+}
+
 TEST_F(client_test, waiting_has_an_end) {
     for (int i = 0; i < 9; ++i) wire.will_answer(429, "{}", 1);
     auto answer = run(api.get(types::pod, "lab", "p"));

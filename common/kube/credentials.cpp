@@ -26,9 +26,16 @@ std::string trimmed(std::string text) {
     return text;
 }
 
+/// An empty file is one that is being written, or a mistake: it never means "none".
+result<std::string> read_filled_file(const std::string& path) {
+    auto out = read_small_file(path);
+    if (out && trimmed(*out).empty()) return fail(errc::config, path + ": is empty");
+    return out;
+}
+
 result<std::string> pem_of(const file_or_data& source) {
     if (!source.data.empty() || source.file.empty()) return source.data;
-    return read_small_file(source.file);
+    return read_filled_file(source.file);
 }
 
 /// What a turn of the helper thread gave.
@@ -71,7 +78,7 @@ result<credential_set> read_credential_files(const cluster_access& access,
     out.key_pem = std::move(*key);
     out.token = access.user.token;
     if (!access.user.token_file.empty()) {
-        auto token = read_small_file(access.user.token_file);
+        auto token = read_filled_file(access.user.token_file);
         if (!token) return std::unexpected(std::move(token).error());
         out.token = trimmed(std::move(*token));
     }

@@ -4,6 +4,8 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -85,6 +87,56 @@ TEST_F(credentials_test, files_are_read_again_each_minute_without_a_wait) {
     run_until([&] { return (*current(who))->tls_revision == 2; });
     EXPECT_EQ((*current(who))->ca_pem, "NEW");
     EXPECT_EQ((*current(who))->tls_revision, 2u);
+}
+
+TEST_F(credentials_test, an_empty_file_is_an_error_and_what_was_read_before_stays) {
+    access.user.token_file = write("token", "\n");
+    access.cluster.ca.file = write("ca", "");
+    EXPECT_EQ(read_credential_files(access, nullptr).error().text, folder + "/ca: is empty");
+    write("ca", "CA");
+    EXPECT_EQ(read_credential_files(access, nullptr).error().text, folder + "/token: is empty");
+    write("token", "one");
+    credentials who(loop.get_executor(), time, access);
+    EXPECT_EQ(token(who), "one");
+    write("token", "");
+    time.advance_to(time.now() + seconds(60));
+    EXPECT_EQ(token(who), "one");
+    run_until([] { return false; });
+    EXPECT_EQ(token(who), "one");
+}
+
+TEST_F(credentials_test, a_plugin_inherits_nothing_but_its_own_pipes) {
+    // As Asio opens its sockets: without O_CLOEXEC.
+    asio::ip::tcp::acceptor listener(loop, {asio::ip::make_address("127.0.0.1"), 0});
+    access.user.exec = counting("");
+    const auto seen = folder + "/seen";
+    auto& script = access.user.exec->args[1];
+    script = "ls -l /proc/self/fd | grep -c socket >" + seen +
+             "; grep SigIgn /proc/self/status >>" + seen + "; " + script;
+    credentials who(loop.get_executor(), time, access);
+    const auto before = std::signal(SIGPIPE, SIG_IGN);
+    EXPECT_EQ(token(who), "t1");
+    std::signal(SIGPIPE, before);
+    std::ifstream in(seen);
+    std::string sockets;
+    std::string word;
+    std::string ignored;
+    in >> sockets >> word >> ignored;
+    EXPECT_EQ(sockets, "0");
+    EXPECT_EQ(std::stoull(ignored, nullptr, 16) >> (SIGPIPE - 1) & 1, 0u) << ignored;
+}
+
+TEST_F(credentials_test, a_plugin_that_leaves_its_group_is_ended_too) {
+    access.user.exec = counting("");
+    access.user.exec->command = "setsid";
+    access.user.exec->args = {"sh", "-c", "trap '' TERM; sleep 100"};
+    std::atomic<bool> stop{false};
+    const auto begun = std::chrono::steady_clock::now();
+    const auto answer =
+        run_exec_plugin(*access.user.exec, "{}", begun + std::chrono::milliseconds(300), stop);
+    ASSERT_FALSE(answer);
+    EXPECT_TRUE(answer.error().text.contains("did not answer in time")) << answer.error().text;
+    EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(3));
 }
 
 TEST_F(credentials_test, what_was_read_before_is_used_at_once) {

@@ -24,6 +24,8 @@ using json = nlohmann::json;
 constexpr std::size_t output_limit = 1u << 20;
 constexpr std::size_t shown_stderr = 500;
 constexpr int slice_ms = 50;
+/// A process that is killed ends at once, but for one that waits for a device.
+constexpr auto kill_time = std::chrono::seconds(1);
 
 std::string text_at(const json& object, const char* key) {
     const auto found = object.find(key);
@@ -85,12 +87,20 @@ int start(const exec_plugin& plugin, const std::string& info, pipe_ends& out, pi
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&files, out.writing(), STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&files, err.writing(), STDERR_FILENO);
+    // Not every socket of ours closes itself on exec (Asio's do not): a plugin that leaves a daemon
+    // behind would keep the listener and connections open.
+    posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
     sigset_t none;
     sigemptyset(&none);
     posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+    sigset_t ignored_here;
+    sigemptyset(&ignored_here);
+    sigaddset(&ignored_here, SIGPIPE);
+    posix_spawnattr_setsigdefault(&attributes, &ignored_here);
+    posix_spawnattr_setflags(
+        &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     const int failure =
         posix_spawnp(&child, plugin.command.c_str(), &files, &attributes, argv.data(), envp.data());
     posix_spawnattr_destroy(&attributes);
@@ -229,8 +239,10 @@ result<exec_credential> run_exec_plugin(const exec_plugin& plugin, const std::st
     }
     if (!status) {
         ::kill(-child, SIGKILL);
-        int ignored = 0;
-        ::waitpid(child, &ignored, 0);
+        // It may have gone to another group.
+        ::kill(child, SIGKILL);
+        static const std::atomic<bool> never{false};
+        wait_for(child, std::chrono::steady_clock::now() + kill_time, never);
         return wrong("did not answer in time", complaint);
     }
     if (!WIFEXITED(*status) || WEXITSTATUS(*status) != 0) {

@@ -35,6 +35,7 @@ struct stream_feed {
 
     int status = 200;
     int retry_after_seconds = -1;
+    std::optional<wall_time> date;
     std::deque<std::string> pieces;
     bool closed = false;
     std::optional<error> failure;
@@ -49,6 +50,7 @@ public:
 
     int status() const override { return feed_->status; }
     int retry_after_seconds() const override { return feed_->retry_after_seconds; }
+    std::optional<wall_time> date() const override { return feed_->date; }
     asio::awaitable<result<std::string>> read(steady_time deadline) override {
         while (true) {
             if (!feed_->pieces.empty()) {

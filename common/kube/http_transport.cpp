@@ -23,6 +23,7 @@
 #include "base/wait.h"
 #include "kube/credentials.h"
 #include "kube/server_address.h"
+#include "kube/server_clock.h"
 #include "kube/tls_client.h"
 
 namespace esi::kube {
@@ -202,6 +203,9 @@ public:
 
     int status() const override { return static_cast<int>(parser_.get().result_int()); }
     int retry_after_seconds() const override { return retry_after_of(parser_.get()); }
+    std::optional<wall_time> date() const override {
+        return parse_http_date(parser_.get()[http::field::date]);
+    }
 
     asio::awaitable<result<std::string>> read(steady_time deadline) override {
         connection_->close_at(deadline);
@@ -447,6 +451,7 @@ asio::awaitable<exchange_fault> http_transport::state::exchange(lease& over, con
     auto& message = parser.get();
     answer.status = static_cast<int>(message.result_int());
     answer.retry_after_seconds = retry_after_of(message);
+    answer.date = parse_http_date(message[http::field::date]);
     const auto warnings = message.equal_range(http::field::warning);
     for (auto at = warnings.first; at != warnings.second; ++at) {
         answer.warnings.push_back(warning_text(at->value()));
@@ -486,6 +491,12 @@ result<std::unique_ptr<http_transport>> http_transport::make(asio::any_io_execut
     if (where->tls) {
         auto context = make_client_context(*set, access.cluster);
         if (!context) return std::unexpected(std::move(context).error());
+        if (access.cluster.insecure_skip_tls_verify) {
+            log::warn(
+                "insecure-skip-tls-verify: who stands between here and the API server is "
+                "believed to be it",
+                {{"server", access.cluster.server}});
+        }
     } else if (!set->token.empty() || access.user.exec) {
         log::warn("the API server is spoken to without TLS: tokens can be read on the way",
                   {{"server", access.cluster.server}});

@@ -344,6 +344,27 @@ TEST_F(transport_test, a_stream_gives_pieces_as_they_come) {
     EXPECT_EQ(late.error().code, errc::timeout);
 }
 
+TEST_F(transport_test, the_date_of_an_answer_and_of_the_head_of_a_stream_is_told) {
+    const std::string date = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n";
+    const std::vector<std::string> answers{
+        "HTTP/1.1 200 OK\r\n" + date + "Content-Length: 1\r\n\r\nx",
+        "HTTP/1.1 200 OK\r\nDate: yesterday\r\nContent-Length: 1\r\n\r\nx"};
+    scripted_server server(
+        loop, {{answers},
+               {{"HTTP/1.1 200 OK\r\n" + date + "Transfer-Encoding: chunked\r\n\r\n"}, false}});
+    auto wire = to(server.url());
+    auto answer = get(*wire);
+    ASSERT_TRUE(answer) << answer.error().text;
+    ASSERT_TRUE(answer->date);
+    EXPECT_EQ(answer->date->time_since_epoch(), seconds(784111777));
+    auto other = get(*wire);
+    ASSERT_TRUE(other) << other.error().text;
+    EXPECT_FALSE(other->date);
+    auto opened = run(wire->open(request("GET", "/watch"), soon()));
+    ASSERT_TRUE(opened) << opened.error().text;
+    EXPECT_EQ((*opened)->date(), answer->date);
+}
+
 TEST_F(transport_test, a_stream_ends_with_an_empty_piece) {
     std::string body;
     for (int i = 0; i < 1000; ++i) body += "3e8\r\n" + std::string(1000, 'x') + "\r\n";
@@ -537,9 +558,11 @@ protected:
         loop.restart();
         loop.run_for(std::chrono::seconds(5));
     }
-    std::string serve(const std::string& alternative_names) {
+    /// `client_ca`: asks clients for certificates that it vouches for.
+    std::string serve(const std::string& alternative_names, const std::string& client_ca = {}) {
         const auto [key, certificate] = make_certificate(alternative_names);
         http::server_options server_options;
+        if (!client_ca.empty()) server_options.client_ca_file = write("clients.crt", client_ca);
         server_options.bind_address = "127.0.0.1";
         server_options.tls_private_key_file = write("tls.key", key);
         server_options.tls_cert_file = write("tls.crt", certificate);
@@ -597,7 +620,7 @@ TEST_F(tls_test, insecure_skips_the_check) {
 TEST_F(tls_test, the_server_takes_up_a_new_certificate_and_keeps_the_old_one_over_a_bad_one) {
     serve("IP:127.0.0.1");
     const auto begun = time.now();
-    auto files = http::tls_files::load(folder + "/tls.crt", folder + "/tls.key", begun);
+    auto files = http::tls_files::load({folder + "/tls.crt", folder + "/tls.key", ""}, begun);
     ASSERT_TRUE(files) << files.error().text;
     const auto first = files->context(begun);
     EXPECT_EQ(files->context(begun + seconds(10)), first);
@@ -609,6 +632,79 @@ TEST_F(tls_test, the_server_takes_up_a_new_certificate_and_keeps_the_old_one_ove
     write("tls.key", key);
     EXPECT_EQ(files->context(begun + seconds(35)), first) << "looked at every ten seconds";
     EXPECT_NE(files->context(begun + seconds(40)), first);
+}
+
+asio::awaitable<http::server_reply> measure(http::server_request asked) {
+    co_return http::server_reply(200, "text/plain", std::to_string(asked.body.size()));
+}
+
+/// A route for clients with a certificate, and one for everybody.
+class certified_test : public tls_test {
+protected:
+    certified_test() {
+        http::route_rules rules;
+        rules.body_limit = 1000;
+        rules.certified_body_limit = 8u << 20;
+        routes.add("POST", "/filter", measure, rules);
+        routes.guard("/filter", [](const http::server_request& head) {
+            std::optional<http::server_reply> out;
+            if (!head.peer_has_certificate) out = http::problem(403, "show a certificate");
+            return out;
+        });
+        std::tie(key, certificate) = make_certificate("DNS:scheduler");
+        access.cluster.ca.data = serve("IP:127.0.0.1", certificate);
+    }
+    request filter(std::size_t bytes) {
+        auto out = request("POST", "/filter");
+        out.content_type = "application/json";
+        out.body.assign(bytes, 'x');
+        out.safe_to_repeat = true;
+        return out;
+    }
+    void show_certificate() {
+        access.user.client_certificate.data = certificate;
+        access.user.client_key.data = key;
+    }
+    /// Status and body.
+    std::string post(std::size_t bytes) {
+        wire = to("https://127.0.0.1:" + std::to_string(own->port()));
+        auto answer = run(wire->send(filter(bytes), soon()));
+        return answer ? std::to_string(answer->status) + " " + answer->body : answer.error().text;
+    }
+    std::string key;
+    std::string certificate;
+};
+
+TEST_F(certified_test, a_certificate_is_asked_for_and_needed_where_a_route_says_so) {
+    EXPECT_TRUE(post(10).starts_with("403 ")) << "without one";
+    EXPECT_EQ(ask("127.0.0.1")->body, "hello") << "probes have none";
+    show_certificate();
+    EXPECT_EQ(post(10), "200 10");
+    EXPECT_EQ(ask("127.0.0.1")->body, "hello");
+}
+
+TEST_F(certified_test, a_certificate_of_another_ca_ends_the_handshake) {
+    std::tie(key, certificate) = make_certificate("DNS:scheduler");
+    show_certificate();
+    const auto answer = post(10);
+    EXPECT_FALSE(answer.starts_with("200 ") || answer.starts_with("403 ")) << answer;
+}
+
+TEST_F(certified_test, large_bodies_come_with_a_certificate_one_at_a_time) {
+    show_certificate();
+    EXPECT_EQ(post(8u << 20), "200 8388608");
+    EXPECT_FALSE(post((8u << 20) + 1).starts_with("200 "));
+    std::vector<std::unique_ptr<http_transport>> wires;
+    int answers = 0;
+    for (int i = 0; i < 4; ++i) {
+        wires.push_back(to("https://127.0.0.1:" + std::to_string(own->port())));
+        asio::co_spawn(loop, wires.back()->send(filter(4u << 20), soon()),
+                       [&](std::exception_ptr, result<response> answer) {
+                           EXPECT_EQ(answer ? answer->body : answer.error().text, "4194304");
+                           ++answers;
+                       });
+    }
+    EXPECT_TRUE(run_until([&] { return answers == 4; }));
 }
 
 TEST_F(tls_test, a_handshake_that_hangs_ends_at_the_deadline) {

@@ -32,8 +32,9 @@ struct watch_scope {
 class sink {
 public:
     virtual ~sink() = default;
-    /// ADDED, MODIFIED, or an item of a list under way. An object that cannot be decoded is
-    /// reported (result error), skipped, and never ends the watch.
+    /// ADDED, MODIFIED, or an item of a list under way. An object of which a part cannot be decoded
+    /// is kept without that part, and marked; one without name and uid is reported (result error),
+    /// skipped, and never ends the watch.
     virtual result<void> upsert(const simdjson::dom::element& object) = 0;
     virtual result<void> erase(const simdjson::dom::element& object) = 0;
     /// Objects between begin and end form one list; the store is replaced at the end.
@@ -95,6 +96,18 @@ public:
     bool synced() const { return store_.synced(); }
     /// Lists that began after the last run() are complete: nothing older than that call is shown.
     bool current() const { return rest(&feed::current); }
+    /// The namespaces of which current() waits for a list; of one that watches all: "".
+    std::vector<std::string> missing() const {
+        std::vector<std::string> out;
+        for (const auto& each : feeds_) {
+            if (!each->current && !each->left_out) out.push_back(each->ns);
+        }
+        // Nothing but what is left out: that is what is missing.
+        if (out.empty() && !current()) {
+            for (const auto& each : feeds_) out.push_back(each->ns);
+        }
+        return out;
+    }
     bool served() const {
         return std::ranges::all_of(feeds_, [](const auto& each) { return each->source.served(); });
     }
@@ -128,6 +141,12 @@ private:
         result<void> upsert(const simdjson::dom::element& object) override {
             auto decoded = decode_object<T>(object);
             if (!decoded) return std::unexpected(std::move(decoded).error());
+            if (!decoded->metadata.undecodable.empty()) {
+                log::warn("object not understood in full",
+                          {{"kind", whole.type_.kind},
+                           {"object", decoded->metadata.key().text()},
+                           {"why", decoded->metadata.undecodable}});
+            }
             if (listing) {
                 pending.push_back(std::move(*decoded));
             } else {

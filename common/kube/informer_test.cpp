@@ -312,13 +312,16 @@ TEST_F(an_informer_of_two_namespaces, is_full_when_both_lists_are) {
     EXPECT_FALSE(pods.synced());
     EXPECT_FALSE(pods.current());
     EXPECT_FALSE(told);
+    EXPECT_EQ(pods.missing(), std::vector<std::string>{"b"});
     send(1, in("b", event("ADDED", "x", "4")) + end_of_list("12"));
+    EXPECT_TRUE(pods.missing().empty());
     EXPECT_TRUE(pods.synced());
     EXPECT_TRUE(pods.current());
     EXPECT_TRUE(told);
     EXPECT_EQ(pods.items().size(), 2u);
     pods.outdate();
     EXPECT_FALSE(pods.current());
+    EXPECT_EQ(pods.missing(), (std::vector<std::string>{"a", "b"}));
 }
 
 TEST_F(an_informer_of_two_namespaces, has_the_version_of_each_by_itself) {

@@ -117,8 +117,10 @@ private:
         out.client_key = pem(node, "client-key", "client-key-data");
         out.token = text_of(node, "token");
         out.token_file = path_of(node, "tokenFile");
-        for (const char* key : {"auth-provider", "username", "as"}) {
-            if (member(node, key)) out.unsupported = key;
+        // Passed over in silence, an impersonation that is meant would not happen.
+        for (const char* key : {"auth-provider", "username", "password", "as", "as-groups",
+                                "as-uid", "as-user-extra"}) {
+            if (out.unsupported.empty() && member(node, key)) out.unsupported = key;
         }
         if (const auto found = member(node, "exec")) out.exec = exec(*found);
         return out;

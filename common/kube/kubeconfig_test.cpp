@@ -152,6 +152,21 @@ TEST(kubeconfig, bad_text_is_an_error_that_names_the_file) {
     EXPECT_TRUE(parse_kubeconfig("clusters: [{name: a, cluster: null}, {name: b}]", "/c"));
 }
 
+TEST(kubeconfig, what_would_make_it_somebody_else_is_refused_not_passed_over) {
+    for (const char* key : {"auth-provider: {name: x}", "password: p", "as: a", "as-groups: [g]",
+                            "as-uid: u", "as-user-extra: {a: [b]}"}) {
+        auto config =
+            parse_kubeconfig(std::string("clusters: [{name: c, cluster: {server: 'https://a'}}]\n"
+                                         "users: [{name: u, user: {token: t, ") +
+                                 key + "}}]\ncontexts: [{name: x, context: {cluster: c, user: u}}]",
+                             "/c");
+        ASSERT_TRUE(config) << config.error().text;
+        const auto access = select_context(*config, "x");
+        ASSERT_FALSE(access) << key;
+        EXPECT_TRUE(access.error().text.contains("which ESI does not speak")) << key;
+    }
+}
+
 TEST(kubeconfig, of_several_files_the_first_wins_per_key) {
     auto a = parse_kubeconfig(
         "clusters: [{name: c, cluster: {server: 'https://a'}}]\n"

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "kube/client.h"
+#include "kube/reasons.h"
 
 namespace esi::kube {
 
@@ -10,6 +12,12 @@ namespace {
 
 constexpr std::size_t shown_text = 300;
 constexpr std::size_t shown_causes = 8;
+/// A proxy may ask for a day; caches must not stand still for so long.
+constexpr std::chrono::seconds longest_retry_after{120};
+/// What etcd and the API server's client of it say (HTTP 500) about an object that they cannot
+/// store.
+constexpr std::string_view too_large_texts[] = {"etcdserver: request is too large",
+                                                "trying to send message larger than max"};
 
 errc code_of(int status, std::string_view reason) {
     switch (status) {
@@ -96,6 +104,11 @@ error from_status(int code, std::string_view body, std::string_view subject) {
     out.reason = text_at(status, "reason");
     out.code = code_of(code, out.reason);
     const auto message = text_at(status, "message");
+    if (out.code == errc::server &&
+        std::ranges::any_of(too_large_texts, [&](auto text) { return message.contains(text); })) {
+        out.code = errc::invalid;
+        out.reason = too_large_reason;
+    }
     const auto* causes = causes_in(status);
     if (out.code == errc::invalid && causes != nullptr && is_about_the_uid(*causes)) {
         out.code = errc::conflict;
@@ -106,7 +119,7 @@ error from_status(int code, std::string_view body, std::string_view subject) {
     const auto details = status.find("details");
     if (details != status.end() && details->is_object()) {
         const int wait = number_at(*details, "retryAfterSeconds", 0);
-        if (wait > 0) out.retry_after = std::chrono::seconds(wait);
+        if (wait > 0) out.retry_after = std::min(std::chrono::seconds(wait), longest_retry_after);
     }
     return out;
 }
@@ -116,7 +129,8 @@ error from_status(int code, std::string_view body, std::string_view subject) {
 error status_error(const response& answer, std::string_view subject) {
     auto out = from_status(answer.status, answer.body, subject);
     if (answer.retry_after_seconds >= 0) {
-        out.retry_after = std::chrono::seconds(answer.retry_after_seconds);
+        out.retry_after =
+            std::min(std::chrono::seconds(answer.retry_after_seconds), longest_retry_after);
     }
     return out;
 }

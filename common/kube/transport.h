@@ -5,6 +5,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,6 +36,8 @@ struct response {
     int retry_after_seconds = -1;
     /// Warning headers.
     std::vector<std::string> warnings;
+    /// The Date header.
+    std::optional<wall_time> date;
 };
 
 /// The body of an answer that trickles in: a watch.
@@ -43,6 +46,8 @@ public:
     virtual ~stream() = default;
     virtual int status() const = 0;
     virtual int retry_after_seconds() const = 0;
+    /// The Date header of the answer's head.
+    virtual std::optional<wall_time> date() const { return std::nullopt; }
     /// The next piece of the body; empty at the orderly end. `deadline` is the idle limit.
     virtual asio::awaitable<result<std::string>> read(steady_time deadline) = 0;
 };

@@ -88,7 +88,7 @@ struct run_record {
     std::optional<timestamp> scheduled;
     std::optional<timestamp> started;
     std::optional<timestamp> stopped;
-    std::string outcome;  ///< Running Succeeded Failed Released
+    std::string outcome;  ///< see run_outcome
     std::string reason;
     std::string message;
     bool operator==(const run_record&) const = default;
@@ -142,6 +142,14 @@ inline constexpr std::string_view failed = "FailedState";
 inline constexpr std::string_view failed_submission = "FailedSubmissionState";
 inline constexpr std::string_view pending_deletion = "PendingDeletion";
 }  // namespace job_state
+
+/// status.runs[].outcome, and the first word of status.lastResult.
+namespace run_outcome {
+inline constexpr std::string_view running = "Running";      ///< it has not ended
+inline constexpr std::string_view succeeded = "Succeeded";  ///< the application ended well
+inline constexpr std::string_view failed = "Failed";        ///< it did not, or was never made
+inline constexpr std::string_view released = "Released";    ///< the job was taken away before
+}  // namespace run_outcome
 
 /// Completed, Failed or FailedSubmission: the run has ended.
 bool is_final(std::string_view job_state);

@@ -59,6 +59,11 @@ result<void> read(const element& from, std::initializer_list<std::string_view> p
     return fail(errc::decode, where + done.error().text);
 }
 
+/// The first error is the one that is told; what follows is read all the same.
+void note(result<void> done, result<void>& first) {
+    if (!done && first) first = std::move(done);
+}
+
 std::optional<timestamp> time_at(const element& from,
                                  std::initializer_list<std::string_view> path) {
     element found;
@@ -240,6 +245,7 @@ result<void> codec<object_meta>::decode(const element& from, object_meta& out) {
     if (from.is_null()) return {};
     simdjson::dom::object members;
     if (from.get(members) != simdjson::SUCCESS) return fail(errc::decode, ": is not an object");
+    result<void> first;
     for (auto member : members) {
         result<void> done;
         const std::string_view key = member.key;
@@ -272,9 +278,9 @@ result<void> codec<object_meta>::decode(const element& from, object_meta& out) {
                 }
             }
         }
-        if (!done) return fail(errc::decode, "." + std::string(key) + done.error().text);
+        if (!done) note(fail(errc::decode, "." + std::string(key) + done.error().text), first);
     }
-    return {};
+    return first;
 }
 json codec<object_meta>::encode(const object_meta& value) {
     json out = json::object();
@@ -287,15 +293,17 @@ json codec<object_meta>::encode(const object_meta& value) {
 }
 
 result<void> codec<pod>::decode(const element& from, pod& out) {
-    if (auto done = read(from, {"metadata"}, out.metadata); !done) return done;
+    result<void> first = read(from, {"metadata"}, out.metadata);
     element spec;
     if (at(from, {"spec"}, spec)) {
         out.node_name = text_at(spec, {"nodeName"});
         out.scheduler_name = text_at(spec, {"schedulerName"});
         out.priority_class_name = text_at(spec, {"priorityClassName"});
-        auto requests = effective_requests(spec);
-        if (!requests) return fail(errc::decode, ".spec" + requests.error().text);
-        out.requests = std::move(*requests);
+        if (auto requests = effective_requests(spec)) {
+            out.requests = std::move(*requests);
+        } else {
+            note(fail(errc::decode, ".spec" + requests.error().text), first);
+        }
         element list;
         if (at(spec, {"schedulingGates"}, list) && list.is_array()) {
             for (element gate : simdjson::dom::array(list)) {
@@ -303,13 +311,13 @@ result<void> codec<pod>::decode(const element& from, pod& out) {
             }
         }
         if (out.node_name.empty()) {
-            if (auto done = read(spec, {"tolerations"}, out.tolerations); !done) return done;
-            if (auto done = read(spec, {"affinity"}, out.affinity); !done) return done;
-            if (auto done = read(spec, {"nodeSelector"}, out.node_selector); !done) return done;
+            note(read(spec, {"tolerations"}, out.tolerations), first);
+            note(read(spec, {"affinity"}, out.affinity), first);
+            note(read(spec, {"nodeSelector"}, out.node_selector), first);
         }
     }
     element status;
-    if (!at(from, {"status"}, status)) return {};
+    if (!at(from, {"status"}, status)) return first;
     out.phase = text_at(status, {"phase"});
     out.nominated_node_name = text_at(status, {"nominatedNodeName"});
     element conditions;
@@ -327,17 +335,17 @@ result<void> codec<pod>::decode(const element& from, pod& out) {
         out.reason = text_at(status, {"reason"});
         out.message = text_at(status, {"message"});
     }
-    return {};
+    return first;
 }
 json codec<pod>::encode(const pod& value) { return {{"metadata", model::encode(value.metadata)}}; }
 
 result<void> codec<node>::decode(const element& from, node& out) {
-    if (auto done = read(from, {"metadata"}, out.metadata); !done) return done;
+    result<void> first = read(from, {"metadata"}, out.metadata);
     resource_list allocatable;
-    if (auto done = read(from, {"status", "allocatable"}, allocatable); !done) return done;
+    note(read(from, {"status", "allocatable"}, allocatable), first);
     out.allocatable = to_amounts(allocatable);
-    if (auto done = read(from, {"spec", "taints"}, out.taints); !done) return done;
-    if (auto done = read(from, {"spec", "unschedulable"}, out.unschedulable); !done) return done;
+    note(read(from, {"spec", "taints"}, out.taints), first);
+    note(read(from, {"spec", "unschedulable"}, out.unschedulable), first);
     element conditions;
     if (at(from, {"status", "conditions"}, conditions) && conditions.is_array()) {
         for (element condition : simdjson::dom::array(conditions)) {
@@ -346,27 +354,23 @@ result<void> codec<node>::decode(const element& from, node& out) {
             }
         }
     }
-    return {};
+    return first;
 }
 json codec<node>::encode(const node& value) {
     return {{"metadata", model::encode(value.metadata)}};
 }
 
 result<void> codec<spark_application>::decode(const element& from, spark_application& out) {
-    if (auto done = read(from, {"metadata"}, out.metadata); !done) return done;
+    result<void> first = read(from, {"metadata"}, out.metadata);
     out.state = text_at(from, {"status", "applicationState", "state"});
     out.error_message = text_at(from, {"status", "applicationState", "errorMessage"});
     out.submission_id = text_at(from, {"status", "submissionID"});
     out.driver_pod_name = text_at(from, {"status", "driverInfo", "podName"});
-    if (auto done = read(from, {"status", "executionAttempts"}, out.execution_attempts); !done) {
-        return done;
-    }
-    if (auto done = read(from, {"status", "submissionAttempts"}, out.submission_attempts); !done) {
-        return done;
-    }
+    note(read(from, {"status", "executionAttempts"}, out.execution_attempts), first);
+    note(read(from, {"status", "submissionAttempts"}, out.submission_attempts), first);
     out.last_submission_attempt = time_at(from, {"status", "lastSubmissionAttemptTime"});
     out.termination_time = time_at(from, {"status", "terminationTime"});
-    return {};
+    return first;
 }
 json codec<spark_application>::encode(const spark_application& value) {
     return {{"metadata", model::encode(value.metadata)}};

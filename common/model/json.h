@@ -3,15 +3,18 @@
 // namespace_ -> namespace, pod_u_id -> podUId).
 //
 // Decoding: null and absent members leave the default; unknown members are ignored (the API server
-// has checked them against the schema); a wrong type is an error that names the path.
-// Encoding: empty optionals, strings, lists and maps are left out; numbers and booleans are
-// written.
+// has checked them against the schema); a wrong type is an error that names the path. What stands
+// beside a member that cannot be read is read all the same: an object of which only a part cannot
+// be read is marked (object_meta::undecodable) and no error, so that it can be told so, released
+// and deleted like any other. Encoding: empty optionals, strings, lists and maps are left out;
+// numbers and booleans are written.
 #pragma once
 
 #include <simdjson.h>
 
 #include <boost/describe.hpp>
 #include <boost/mp11/algorithm.hpp>
+#include <concepts>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -92,8 +95,10 @@ struct codec<std::vector<T>> {
         if (from.get(list) != simdjson::SUCCESS) return fail(errc::decode, ": is not a list");
         for (element item : list) {
             if (auto done = codec<T>::decode(item, out.emplace_back()); !done) {
-                return fail(errc::decode,
-                            "[" + std::to_string(out.size() - 1) + "]" + done.error().text);
+                const auto at = out.size() - 1;
+                // All or none: half a list is another list.
+                out.clear();
+                return fail(errc::decode, "[" + std::to_string(at) + "]" + done.error().text);
             }
         }
         return {};
@@ -118,6 +123,7 @@ struct codec<std::map<std::string, V, C>> {
         for (auto member : members) {
             std::string key(member.key);
             if (auto done = codec<V>::decode(member.value, out[key]); !done) {
+                out.clear();
                 return fail(errc::decode, "." + key + done.error().text);
             }
         }
@@ -144,17 +150,16 @@ struct codec<T> {
         if (from.is_null()) return {};
         simdjson::dom::object object;
         if (from.get(object) != simdjson::SUCCESS) return fail(errc::decode, ": is not an object");
-        result<void> done;
+        result<void> first;
         boost::mp11::mp_for_each<members>([&](auto member) {
-            if (!done) return;
             static const std::string name = json_name(member.name);
             element value;
             if (object.at_key(name).get(value) != simdjson::SUCCESS) return;
             using field = std::remove_reference_t<decltype(out.*member.pointer)>;
-            done = codec<field>::decode(value, out.*member.pointer);
-            if (!done) done = fail(errc::decode, "." + name + done.error().text);
+            const auto done = codec<field>::decode(value, out.*member.pointer);
+            if (!done && first) first = fail(errc::decode, "." + name + done.error().text);
         });
-        return done;
+        return first;
     }
     static json encode(const T& value) {
         json out = json::object();
@@ -174,12 +179,26 @@ json encode(const T& value) {
     return codec<T>::encode(value);
 }
 
-/// A record from an element that a parser still holds.
+/// An object whose name and uid could be read.
+template <class T>
+concept object = requires(T& of) {
+    { of.metadata } -> std::same_as<object_meta&>;
+};
+
+/// A record from an element that a parser still holds. An error only where nothing could be made of
+/// an object.
 template <class T>
 result<T> decode(const element& from) {
     T out{};
-    if (auto done = codec<T>::decode(from, out); !done) return std::unexpected(done.error());
-    return out;
+    auto done = codec<T>::decode(from, out);
+    if (done) return out;
+    if constexpr (object<T>) {
+        if (!out.metadata.name.empty() && !out.metadata.uid.empty()) {
+            out.metadata.undecodable = std::move(done).error().text;
+            return out;
+        }
+    }
+    return std::unexpected(std::move(done).error());
 }
 
 /// A record from text: the answer to a single request. The error names the kind of record by
@@ -194,8 +213,8 @@ result<T> decode(std::string_view text, std::string_view what) {
     return out;
 }
 
-/// The records of the answer to a list, all or none: one that cannot be understood is an error, as
-/// it may be the one that matters. `what` names the kind of record.
+/// The records of the answer to a list, all or none: one of which nothing can be understood is an
+/// error, as it may be the one that matters. `what` names the kind of record.
 template <class T>
 result<std::vector<T>> decode_list(std::string_view text, std::string_view what) {
     simdjson::dom::parser parser;
@@ -206,8 +225,18 @@ result<std::vector<T>> decode_list(std::string_view text, std::string_view what)
         return fail(errc::decode, "list of " + std::string(what) + ": no items");
     }
     std::vector<T> out;
-    if (auto done = codec<std::vector<T>>::decode(items, out); !done) {
-        return fail(errc::decode, "list of " + std::string(what) + ".items" + done.error().text);
+    if (items.is_null()) return out;
+    simdjson::dom::array list;
+    if (items.get(list) != simdjson::SUCCESS) {
+        return fail(errc::decode, "list of " + std::string(what) + ".items: is not a list");
+    }
+    for (element item : list) {
+        auto read = decode<T>(item);
+        if (!read) {
+            return fail(errc::decode, "list of " + std::string(what) + ".items[" +
+                                          std::to_string(out.size()) + "]" + read.error().text);
+        }
+        out.push_back(std::move(*read));
     }
     return out;
 }

@@ -158,16 +158,56 @@ TEST(json, a_whole_number_beyond_64_bits_is_read_as_a_float) {
     EXPECT_FALSE(decode<batchjob>(R"({"spec":{"sparkSpec":{"a":0100000000000000000000}}})", "B"));
 }
 
-TEST(json, what_nests_too_deep_is_refused_alone) {
+TEST(json, what_nests_too_deep_is_left_out_and_the_object_marked) {
     auto nested = [](std::size_t depth) {
-        return R"({"metadata":{"name":"a"},"spec":{"sparkSpec":{"a":)" + std::string(depth, '[') +
-               std::string(depth, ']') + "}}}";
+        return R"({"metadata":{"name":"a","uid":"u","generation":7},)"
+               R"("spec":{"activeScheduling":{"name":"s","uid":"v"},"sparkSpec":{"a":)" +
+               std::string(depth, '[') + std::string(depth, ']') +
+               R"(}},"status":{"state":"ReadyState"}})";
     };
-    EXPECT_TRUE(decode<batchjob>(nested(200), "BatchJob"));
+    auto good = decode<batchjob>(nested(200), "BatchJob");
+    ASSERT_TRUE(good) << good.error().text;
+    EXPECT_EQ(good->metadata.undecodable, "");
     auto deep = decode<batchjob>(nested(9'000), "BatchJob");
-    ASSERT_FALSE(deep);
-    EXPECT_EQ(deep.error().text, "BatchJob.spec.sparkSpec: nests deeper than 256 levels");
+    ASSERT_TRUE(deep) << deep.error().text;
+    EXPECT_EQ(deep->metadata.undecodable, ".spec.sparkSpec: nests deeper than 256 levels");
+    EXPECT_EQ(deep->metadata.generation, 7);
+    ASSERT_TRUE(deep->spec.spark_spec) << "what kind of job it is stays known";
+    EXPECT_EQ(deep->spec.spark_spec->text, "");
+    EXPECT_EQ(deep->spec.active_scheduling->uid, "v");
+    EXPECT_EQ(deep->status.state, "ReadyState");
+    // Beyond what the API server takes.
     EXPECT_FALSE(decode<batchjob>(nested(20'000), "BatchJob"));
+}
+
+TEST(json, a_part_that_cannot_be_read_takes_nothing_else_with_it) {
+    auto read = decode<batchjob>(
+        R"({"metadata":{"name":"a","uid":"u"},
+            "spec":{"creationRequest":{"slotIds":[1,99999999999],"run":"r.1.2"}},
+            "status":{"placements":[{"slot":1,"podUid":"p"},{"slot":"x"}],"state":5,
+                      "reason":"R"}})",
+        "BatchJob");
+    ASSERT_TRUE(read) << read.error().text;
+    EXPECT_EQ(read->metadata.undecodable, ".spec.creationRequest.slotIds[1]: is out of range");
+    EXPECT_TRUE(read->spec.creation_request->slot_ids.empty()) << "half a list is another list";
+    EXPECT_EQ(read->spec.creation_request->run, "r.1.2");
+    EXPECT_TRUE(read->status.placements.empty());
+    EXPECT_EQ(read->status.reason, "R");
+    EXPECT_FALSE(decode<batchjob>(R"({"metadata":{"name":"a"},"status":{"state":5}})", "BatchJob"))
+        << "without a uid it is no object";
+
+    auto pods = decode_list<pod>(R"({"items":[
+        {"metadata":{"name":"p","uid":"u"},"spec":{"nodeName":"n","containers":[
+            {"resources":{"requests":{"cpu":"many"}}}],"schedulingGates":[{"name":"g"}]},
+         "status":{"phase":"Running"}},
+        {"metadata":{"name":"q","uid":"v"}}]})",
+                                 "Pod");
+    ASSERT_TRUE(pods) << pods.error().text;
+    ASSERT_EQ(pods->size(), 2u);
+    EXPECT_NE((*pods)[0].metadata.undecodable, "");
+    EXPECT_EQ((*pods)[0].phase, "Running");
+    EXPECT_EQ((*pods)[0].scheduling_gates.size(), 1u);
+    EXPECT_EQ((*pods)[1].metadata.undecodable, "");
 }
 
 TEST(json, an_empty_value_in_a_list_is_written_as_empty_never_as_null) {

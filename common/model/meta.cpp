@@ -185,6 +185,15 @@ const condition* find_condition(const std::vector<condition>& list, std::string_
     return found == list.end() ? nullptr : &*found;
 }
 
+bool may_exist(const object_key& key) {
+    auto alnum = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+    auto good = [&](const std::string& text) {
+        return !text.empty() && text.size() <= 253 && alnum(text.front()) && alnum(text.back()) &&
+               std::ranges::all_of(text, [&](char c) { return alnum(c) || c == '-' || c == '.'; });
+    };
+    return good(key.name) && good(key.namespace_);
+}
+
 bool older(const object_meta& a, const object_meta& b) {
     if (a.creation_timestamp != b.creation_timestamp) {
         if (!a.creation_timestamp || !b.creation_timestamp) return a.creation_timestamp.has_value();

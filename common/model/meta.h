@@ -20,8 +20,8 @@ using string_map = std::map<std::string, std::string, std::less<>>;
 struct timestamp {
     wall_time value{};
 
-    /// One that its offset moves out of the years 0 to 9999, which cannot be written, is the nearest
-    /// that can.
+    /// One that its offset moves out of the years 0 to 9999, which cannot be written, is the
+    /// nearest that can.
     static result<timestamp> parse(std::string_view text);
     /// "2026-11-21T09:34:07.149160Z"
     std::string micro() const;
@@ -72,6 +72,11 @@ struct object_meta {
     string_map annotations;
     std::vector<owner_reference> owner_references;
     std::vector<std::string> finalizers;
+    /// Why ESI cannot read the whole object, which the API server has taken; empty where it can.
+    /// What could not be read is as if it were absent.
+    std::string undecodable;
+    /// That, as a sentence for conditions.
+    std::string undecodable_text() const { return "ESI cannot read the object: " + undecodable; }
 
     object_key key() const { return {namespace_, name}; }
     bool deleting() const { return deletion_timestamp.has_value(); }
@@ -105,6 +110,10 @@ void set_condition(std::vector<condition>& list, std::string_view type, std::str
                    std::string_view reason, std::string_view message, std::int64_t generation,
                    wall_time now);
 const condition* find_condition(const std::vector<condition>& list, std::string_view type);
+
+/// An object can be called so. Who writes a spec may name something else, which must not end up in
+/// a path.
+bool may_exist(const object_key& key);
 
 /// Order by age, then uid: who came first has the right of way.
 bool older(const object_meta& a, const object_meta& b);

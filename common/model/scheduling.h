@@ -47,14 +47,14 @@ struct assignment {
     std::string run;
     std::optional<timestamp> since;
     std::optional<timestamp> ended;
-    std::string outcome;  ///< Succeeded Failed Deleted ReleasedByHand; empty while it runs
+    std::string outcome;  ///< see assignment_outcome; empty while it runs
     bool operator==(const assignment&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(assignment, (), (job, slot_ids, run, since, ended, outcome))
 
 struct job_progress {
     object_key name;
-    std::string state;  ///< Acquiring InQueue Submitted Scheduled Completed
+    std::string state;  ///< see job_progress_state
     bool operator==(const job_progress&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(job_progress, (), (name, state))
@@ -82,11 +82,16 @@ struct scheduling_status {
     std::int64_t last_run = 0;
     std::optional<progress_counts> progress;
     std::vector<condition> conditions;
+    /// Sentences for people.
     std::string waiting_for;
+    /// Who has to let go or to start first, by the condition Acquired: the holders of what is
+    /// wanted, the older one (OlderFirst), or the cycle from its smallest member on (WaitCycle).
+    std::vector<object_key> waiting_for_schedulings;
 };
 BOOST_DESCRIBE_STRUCT(scheduling_status, (),
                       (state, mode, plan, job_states, problems, observed_generation, assignments,
-                       epoch, releasing, last_run, progress, conditions, waiting_for))
+                       epoch, releasing, last_run, progress, conditions, waiting_for,
+                       waiting_for_schedulings))
 
 struct scheduling {
     object_meta metadata;
@@ -105,5 +110,25 @@ inline constexpr std::string_view completed = "CompletedState";
 inline constexpr std::string_view finished = "FinishedState";
 inline constexpr std::string_view error = "Error";
 }  // namespace scheduling_state
+
+/// status.assignments[].outcome: how a run ended for its Scheduling.
+namespace assignment_outcome {
+inline constexpr std::string_view succeeded = "Succeeded";  ///< the application ended well
+inline constexpr std::string_view failed = "Failed";        ///< it did not, or was never made
+inline constexpr std::string_view deleted = "Deleted";      ///< the BatchJob has gone
+/// The BatchJob no longer names the Scheduling.
+inline constexpr std::string_view released_by_hand = "ReleasedByHand";
+}  // namespace assignment_outcome
+
+/// status.jobStates[].state.
+namespace job_progress_state {
+inline constexpr std::string_view acquiring = "Acquiring";  ///< it is not the Scheduling's yet
+inline constexpr std::string_view in_queue = "InQueue";     ///< acquired, without slots
+inline constexpr std::string_view submitted = "Submitted";  ///< assigned
+inline constexpr std::string_view scheduled = "Scheduled";  ///< all its pods are bound
+inline constexpr std::string_view completed = "Completed";  ///< ended, well or badly
+/// In the order in which a job goes through them.
+inline constexpr std::string_view all[] = {acquiring, in_queue, submitted, scheduled, completed};
+}  // namespace job_progress_state
 
 }  // namespace esi::model

@@ -15,8 +15,12 @@ struct testbed_spec {
     std::string node_label;
     resource_list resources_per_slot;
     std::string isolation;  ///< "None" or "Taint"
+    /// Whose Schedulings may hold it beside those of its own namespace; "*": everybody's.
+    std::vector<std::string> allowed_namespaces;
 };
-BOOST_DESCRIBE_STRUCT(testbed_spec, (), (slots_per_node, node_label, resources_per_slot, isolation))
+BOOST_DESCRIBE_STRUCT(testbed_spec, (),
+                      (slots_per_node, node_label, resources_per_slot, isolation,
+                       allowed_namespaces))
 
 struct layout_node {
     std::string name;
@@ -36,10 +40,32 @@ struct testbed_layout {
 };
 BOOST_DESCRIBE_STRUCT(testbed_layout, (), (revision, nodes, slots_per_node, resources_per_slot))
 
-/// One row of status.slots; for people and for the original's clients, never read by operators.
+/// status.slots[].state.
+namespace slot_state {
+/// A ghost is bound, and nobody has a right to the slot.
+inline constexpr std::string_view free = "FREE";
+/// Assigned to a job whose pod is not bound yet, or its ghost is under way.
+inline constexpr std::string_view reserved = "RESERVED";
+/// A job pod is bound in it.
+inline constexpr std::string_view occupied = "OCCUPIED";
+/// Neither can be there; nothing is started in it.
+inline constexpr std::string_view error = "ERROR";
+}  // namespace slot_state
+
+/// status.state of a Testbed, the first that holds from ERROR up to INITIAL.
+namespace testbed_state {
+inline constexpr std::string_view initial = "INITIAL";          ///< not looked at yet
+inline constexpr std::string_view success = "SUCCESS";          ///< all slots are free
+inline constexpr std::string_view in_progress = "IN_PROGRESS";  ///< a slot is reserved
+inline constexpr std::string_view running = "RUNNING";          ///< a slot is occupied
+inline constexpr std::string_view error = "ERROR";              ///< no usable slot, or a wrong spec
+}  // namespace testbed_state
+
+/// One row of status.slots: for people, for the original's clients, and for operators, which take
+/// from it which slots are in ERROR and which pod was seen in which.
 struct slot_status {
     int position = 0;
-    std::string state;  ///< FREE RESERVED OCCUPIED ERROR
+    std::string state;  ///< see slot_state
     std::string node_name;
     std::int64_t node_id = 0;
     int slot_position_on_node = 0;
@@ -63,20 +89,43 @@ struct slot_counts {
 };
 BOOST_DESCRIBE_STRUCT(slot_counts, (), (nodes, total, free, reserved, occupied, error))
 
+/// Nodes of the layout of which no slot can be used: gone, made anew, being deleted, cordoned or
+/// not ready. Their ghosts stand all the same. The scheduling operator starts nothing there.
+struct nodes_out_of_use {
+    int count = 0;
+    std::vector<std::string> names;  ///< sorted; a layout has 20,000 nodes at most
+    bool operator==(const nodes_out_of_use&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(nodes_out_of_use, (), (count, names))
+
+/// The Scheduling that holds a Testbed.
+struct holder_status {
+    std::string namespace_;
+    std::string name;
+    /// The name, and the namespace before it where that is another: for kubectl get.
+    std::string summary;
+    bool operator==(const holder_status&) const = default;
+    object_key key() const { return {namespace_, name}; }
+};
+BOOST_DESCRIBE_STRUCT(holder_status, (), (namespace_, name, summary))
+
 struct testbed_status {
-    std::string state;  ///< INITIAL IN_PROGRESS SUCCESS RUNNING ERROR
+    std::string state;  ///< see testbed_state
     std::vector<slot_status> slots;
+    /// Sentences for people, by node.
     std::map<std::string, std::vector<std::string>> node_problems;
+    /// Absent in the status of an older testbed operator.
+    std::optional<model::nodes_out_of_use> nodes_out_of_use;
     std::vector<std::string> problems;
     std::optional<testbed_layout> layout;
     std::int64_t observed_generation = 0;
     std::optional<slot_counts> counts;
-    std::optional<object_key> held_by;
+    std::optional<holder_status> held_by;
     std::vector<condition> conditions;
 };
 BOOST_DESCRIBE_STRUCT(testbed_status, (),
-                      (state, slots, node_problems, problems, layout, observed_generation, counts,
-                       held_by, conditions))
+                      (state, slots, node_problems, nodes_out_of_use, problems, layout,
+                       observed_generation, counts, held_by, conditions))
 
 struct testbed {
     object_meta metadata;
@@ -87,6 +136,8 @@ struct testbed {
     std::string_view hold() const;
     /// Who holds it, by the labels; empty name without a hold.
     object_key holder() const;
+    /// Schedulings of that namespace may hold it.
+    bool is_offered_to(std::string_view ns) const;
 };
 BOOST_DESCRIBE_STRUCT(testbed, (), (metadata, spec, status))
 

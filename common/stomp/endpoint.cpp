@@ -204,6 +204,12 @@ void endpoint::perform(client& of, std::vector<action> actions) {
         if (auto* send = std::get_if<todo::send>(&each)) {
             push(of, {std::move(send->text), nullptr});
         } else if (auto* add = std::get_if<todo::subscribe>(&each)) {
+            if (broker_.subscriptions() >= options_.most_subscriptions) {
+                drop(of, policy, "full",
+                     fmt::format("{} subscriptions are open, no more are taken",
+                                 broker_.subscriptions()));
+                return;
+            }
             present state;
             if (asked_) state = asked_(add->destination);
             if (state.state) of.deliver(add->id, state.state);
@@ -302,8 +308,9 @@ asio::awaitable<void> endpoint::write_all(endpoint& own, shared_client to) {
         texts = {};
         if (to->closing) {
             if (sockjs) {
-                const auto text =
-                    fmt::format("c[{},{}]", to->close_code, json(to->close_reason).dump());
+                const auto reason =
+                    json(to->close_reason).dump(-1, ' ', false, json::error_handler_t::replace);
+                const auto text = fmt::format("c[{},{}]", to->close_code, reason);
                 co_await wire->write({{asio::buffer(text)}});
             }
             co_await wire->close(to->close_code, to->close_reason);

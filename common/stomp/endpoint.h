@@ -24,6 +24,8 @@ struct endpoint_options {
     session_options session;
     outbox_limits queue;
     std::size_t most_connections = 2000;
+    /// Of all connections together; each takes some 2 KB.
+    std::size_t most_subscriptions = 20'000;
     std::size_t message_limit = 128u << 10;  ///< of a client's WebSocket message
     seconds idle_time{60};                   ///< see http::websocket_options
 };

@@ -20,7 +20,7 @@ class stomp_endpoint : public testing::Test {
 protected:
     stomp_endpoint() {
         options.queue.messages = 20;
-        options.session.heart_beat = milliseconds(40);
+        options.session.heart_beat = milliseconds(400);
     }
     void start(endpoint::framing how = endpoint::framing::plain) {
         of = std::make_unique<endpoint>(loop.get_executor(), numbers, options);
@@ -148,13 +148,64 @@ TEST_F(stomp_endpoint, a_fault_is_told_then_closed_with_1002) {
     EXPECT_EQ(number("esi_stomp_dropped_total{reason=\"protocol\"}"), 1);
 }
 
+TEST_F(stomp_endpoint, a_bad_frame_that_crosses_the_close_leaves_nobody_behind) {
+    start(endpoint::framing::sockjs);
+    std::vector<std::unique_ptr<raw_peer>> all;
+    for (int i = 0; i < 50; ++i) {
+        auto one = come(handshake());
+        ASSERT_TRUE(until([&] { return one->heard.contains("\x81\x01o"s); }));
+        // No frame of SockJS: the server closes. In a second segment, text that is not UTF-8.
+        one->say(masked(1, "CONNECT\naccept-version:1.2\n\n\0"s));
+        loop.run_for(std::chrono::microseconds(i * 20));
+        one->say(masked(1, "\xff\xfe"));
+        loop.run_for(milliseconds(1));
+        one->socket.close();
+        all.push_back(std::move(one));
+    }
+    EXPECT_TRUE(until([&] { return number("esi_stomp_connections") == 0; }))
+        << number("esi_stomp_connections") << " are left";
+}
+
+TEST_F(stomp_endpoint, who_does_not_answer_the_close_is_cut) {
+    start();
+    auto one = come(handshake() + masked(1, "HELLO\n\nxx\0"s));
+    EXPECT_TRUE(until([&] { return one->closed && number("esi_stomp_connections") == 0; }));
+}
+
+TEST_F(stomp_endpoint, nothing_follows_the_close_frame) {
+    start();
+    auto one = connected();
+    ASSERT_TRUE(until([&] { return number("esi_stomp_subscriptions") == 1; }));
+    one->say(masked(1, "HELLO\n\nxx\0"s) + masked(9, "ping") + masked(8, "\x03\xea"s));
+    of->publish("/topic/jobs", 1, [] { return "late"s; });
+    ASSERT_TRUE(until([&] { return one->closed; }));
+    EXPECT_TRUE(one->heard.ends_with("\x88\x02\x03\xea"s)) << one->heard;
+}
+
+TEST_F(stomp_endpoint, all_subscriptions_together_are_bounded) {
+    options.most_subscriptions = 2;
+    start();
+    auto one = connected();
+    auto two = connected();
+    ASSERT_TRUE(until([&] { return number("esi_stomp_subscriptions") == 2; }));
+    auto three = connected();
+    EXPECT_TRUE(until([&] { return three->heard.contains("2 subscriptions are open"); }))
+        << three->heard;
+    EXPECT_TRUE(three->heard.contains("\x03\xf0"s)) << "1008";
+    EXPECT_EQ(number("esi_stomp_subscriptions"), 2);
+    EXPECT_EQ(number("esi_stomp_dropped_total{reason=\"full\"}"), 1);
+    one->say(masked(1, "SUBSCRIBE\nid:0\ndestination:/topic/testbeds\n\n\0"s));
+    one->say(masked(1, "UNSUBSCRIBE\nid:0\nreceipt:1\n\n\0"s));
+    EXPECT_TRUE(until([&] { return one->heard.contains("RECEIPT"); })) << "replaced, not added";
+}
+
 TEST_F(stomp_endpoint, beats_and_ends_who_is_silent) {
     start();
     auto one =
-        come(handshake() + masked(1, "CONNECT\naccept-version:1.2\nheart-beat:40,40\n\n\0"s));
-    const auto end = "\x88\x19\x03\xeano heart-beat for 80 ms"s;
+        come(handshake() + masked(1, "CONNECT\naccept-version:1.2\nheart-beat:400,400\n\n\0"s));
+    const auto end = "\x88\x1a\x03\xeano heart-beat for 800 ms"s;
     EXPECT_TRUE(until([&] { return one->heard.contains(end); })) << one->heard;
-    EXPECT_TRUE(one->heard.contains("heart-beat:40,40\n\n\0\x81\x01\n"s)) << one->heard;
+    EXPECT_TRUE(one->heard.contains("heart-beat:400,400\n\n\0\x81\x01\n"s)) << one->heard;
 }
 
 TEST_F(stomp_endpoint, more_than_the_limit_are_refused_and_may_ask_again) {

@@ -27,7 +27,8 @@ inline std::string masked(char opcode, const std::string& text) {
 
 /// A request for /scheduler as a WebSocket; `more`: whole header lines.
 inline std::string handshake(const std::string& more = {}) {
-    return "GET /scheduler HTTP/1.1\r\nHost: h\r\nUpgrade: WebSocket\r\nConnection: keep-alive, "
+    return "GET /scheduler HTTP/1.1\r\nHost: localhost\r\nUpgrade: WebSocket\r\nConnection: "
+           "keep-alive, "
            "Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
            "Sec-WebSocket-Version: 13\r\n" +
            more + "\r\n";

@@ -10,11 +10,14 @@ import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHART = ROOT / "helm" / "esi"
+#: The charts of all releases, as `helm package` made them.
+RELEASES = sorted((ROOT / "integration-tests" / "chart" / "releases").glob("esi-*.tgz"))
 OPERATORS = ("testbed", "batchjob", "scheduling")
 CRDS = [f"{plural}.esi.tu-berlin.de" for plural in ("testbeds", "batchjobs", "schedulings")]
 #: Kinds that the chart makes and that are in no namespace.
 OF_THE_CLUSTER = {"CustomResourceDefinition", "PriorityClass", "ClusterRole", "ClusterRoleBinding",
-                  "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding", "Namespace"}
+                  "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding", "ValidatingAdmissionPolicy",
+                  "ValidatingAdmissionPolicyBinding", "Namespace"}
 
 
 class HelmFailed(Exception):

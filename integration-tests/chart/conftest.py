@@ -57,13 +57,13 @@ def keep_or_clear(request, folder):
 
 @pytest.fixture(scope="session")
 def plane(folder):
-    """An API server that also asks for rights on owners' finalizers; the nodes are kwok's."""
-    beside = pathlib.Path(os.environ["ESI_CLUSTER"]).parent
-    crds = [beside / "spark-crds", beside / "flink-operator" / "crds"]
+    """An API server that also asks for rights on owners' finalizers, and the Spark operator with its
+    kinds; the nodes are kwok's."""
+    crds = [pathlib.Path(os.environ["ESI_CLUSTER"]).parent / "flink-operator" / "crds"]
     crds += [module(name) / file for name, files in KINDS_OF_OTHERS.items() for file in files]
     plane = ControlPlane(folder / "cluster")
     try:
-        plane.command("up", "--nodes", "2", "--node-cpu", "32", "--parent-pid", str(os.getpid()),
+        plane.command("up", "--nodes", "2", "--node-cpu", "32", "--spark", "--parent-pid", str(os.getpid()),
                       "--apiserver-flag=--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
                       *(f"--crds={each}" for each in crds), timeout=180)
         plane.kubeconfig = pathlib.Path(plane.status()["kubeconfig"])
@@ -84,10 +84,10 @@ class Helm:
     def __call__(self, *arguments):
         return chart.helm(*arguments, kubeconfig=self.plane.kubeconfig)
 
-    def put(self, command, release="esi", namespace="esi-system", values=None, more=()):
+    def put(self, command, release="esi", namespace="esi-system", values=None, more=(), chart=CHART):
         options, file = with_values(values)
         with file:
-            return self(command, release, CHART, "--namespace", namespace, "--wait", "--timeout", "180s",
+            return self(command, release, chart, "--namespace", namespace, "--wait", "--timeout", "180s",
                         *options, *more)
 
     def install(self, *arguments, **more):

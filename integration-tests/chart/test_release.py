@@ -6,13 +6,17 @@ import base64
 import pytest
 from cryptography import x509
 
-from chart import CRDS, OPERATORS, HelmFailed, enabled, namespace
+from chart import CRDS, OPERATORS, RELEASES, HelmFailed, enabled, namespace
 from control_plane import MANIFESTS, ROOT
 
 TESTBED = {"apiVersion": "esi.tu-berlin.de/v1alpha1", "kind": "Testbed",
            "metadata": {"name": "kept", "namespace": "team-a"},
            "spec": {"slotsPerNode": 1, "nodeLabel": "tuberlin.de/kept",
                     "resourcesPerSlot": {"cpu": "1", "memory": "1Gi"}}}
+
+
+#: Of helm/manifests, what single features need.
+PARTS = ("interface", "isolation", "debug", "extender", "flinkcluster")
 
 
 def owned(plane, release):
@@ -55,6 +59,35 @@ def test_life_of_a_release(plane, helm, look):
     assert not any(look("crd", name) for name in CRDS), "without crds.keep they go"
 
 
+@pytest.mark.parametrize("archive", RELEASES, ids=lambda archive: archive.stem)
+def test_upgrade_from_a_release_and_back(plane, helm, look, archive):
+    """As docs/upgrade.md says it. Values that a person set stay, objects stay, and nothing of the newer one is
+    left after the rollback."""
+    def kinds():
+        return {name: look("crd", name)["spec"] for name in CRDS}
+
+    def images():
+        return {look("deployment", f"esi-{operator}")["spec"]["template"]["spec"]["containers"][0]["image"]
+                for operator in OPERATORS}
+
+    helm.install(chart=archive, values={"log": {"level": "debug"}})
+    plane.api.create("Testbed", "team-a", TESTBED)
+    uid = look("testbed", "kept", "team-a")["metadata"]["uid"]
+    before, objects, released = kinds(), owned(plane, "esi"), images()
+
+    helm.upgrade(more=["--reset-then-reuse-values"])
+    assert images().isdisjoint(released), "another version's images"
+    for operator in OPERATORS:
+        deployment = look("deployment", f"esi-{operator}")
+        assert deployment["status"]["availableReplicas"] == deployment["status"]["updatedReplicas"] == 2
+        assert "--log-level=debug" in deployment["spec"]["template"]["spec"]["containers"][0]["args"]
+
+    helm("rollback", "esi", "1", "--namespace", "esi-system", "--wait", "--timeout", "180s")
+    assert (kinds(), images()) == (before, released)
+    assert set(owned(plane, "esi")) == set(objects)
+    assert look("testbed", "kept", "team-a")["metadata"]["uid"] == uid
+
+
 def test_only_some_namespaces(plane, helm):
     helm.install(values={"watchNamespaces": ["team-a", "team-b"]})
 
@@ -76,7 +109,9 @@ def test_only_some_namespaces(plane, helm):
 def test_twice_side_by_side(plane, helm, look):
     blue = {"release": "blue", "namespace": "blue-system"}
     helm.install(values={"watchNamespaces": ["team-a"]})
-    with pytest.raises(HelmFailed, match="belongs to the release esi-system/esi: set crds.install=false"):
+    with pytest.raises(HelmFailed, match="belongs to the release esi-system/esi: set crds.install=false, .* "
+                       "kubectl annotate --overwrite crd testbeds.esi.tu-berlin.de meta.helm.sh/release-name=blue "
+                       "meta.helm.sh/release-namespace=blue-system"):
         helm.install(**blue, values={"watchNamespaces": ["team-b"]})
     with pytest.raises(HelmFailed, match='"esi" runs in namespace "esi-system": .* would share leases'):
         helm.install(release="blue", namespace="esi-system", values={"crds": {"install": False}})
@@ -92,8 +127,9 @@ def test_twice_side_by_side(plane, helm, look):
 
 def test_everything_at_once(plane, helm, look):
     helm.install(values=enabled(
-        "extender", "scheduler", "networkPolicy", "debugEndpoints", "flinkCluster", "exampleScheduler") | {
+        "scheduler", "networkPolicy", "debugEndpoints", "flinkCluster", "exampleScheduler") | {
         "tls": {"mode": "generate"}, "legacy": {"services": True, "open": True},
+        "extender": {"enabled": True, "clientCertificates": {"enabled": True}},
         "metrics": enabled("serviceMonitor", "prometheusRule", "dashboards")})
     version = plane.api.call("GET", "/version")["gitVersion"]
     scheduler = look("deployment", "esi-scheduler")["spec"]["template"]["spec"]["containers"][0]
@@ -103,27 +139,55 @@ def test_everything_at_once(plane, helm, look):
 
 
 def test_generated_keys_are_made_once(plane, helm, look):
-    values = {"tls": {"mode": "generate", "generate": {"days": 30}}}
+    values = {"tls": {"mode": "generate", "generate": {"days": 30}}, "operators": {"replicas": 0},
+              "extender": {"enabled": True, "clientCertificates": {"enabled": True}}}
     helm.install(values=values)
-    made = {name: look("secret", name)["data"] for name in ("esi-testbed-tls", "esi-scheduling-tls")}
-    for name, service in (("esi-testbed-tls", "esi-testbed"), ("esi-scheduling-tls", "esi-scheduling")):
-        certificate = x509.load_pem_x509_certificate(base64.b64decode(made[name]["tls.crt"]))
-        authority = x509.load_pem_x509_certificate(base64.b64decode(made[name]["ca.crt"]))
-        certificate.verify_directly_issued_by(authority)
-        alternatives = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    servers = {"esi-testbed-tls": "esi-testbed", "esi-scheduling-tls": "esi-scheduling"}
+    made = {name: look("secret", name)["data"] for name in (*servers, "esi-extender-client")}
+    certificates = {name: checked_certificate(data, days=30) for name, data in made.items()}
+    for name, service in servers.items():
+        alternatives = certificates[name].extensions.get_extension_for_class(x509.SubjectAlternativeName).value
         assert f"{service}.esi-system.svc" in alternatives.get_values_for_type(x509.DNSName)
         assert "127.0.0.1" in [str(each) for each in alternatives.get_values_for_type(x509.IPAddress)]
-        assert (certificate.not_valid_after_utc - certificate.not_valid_before_utc).days == 30
-    assert made["esi-testbed-tls"]["tls.key"] != made["esi-scheduling-tls"]["tls.key"]
+    usages = certificates["esi-extender-client"].extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
+    assert x509.ExtendedKeyUsageOID.CLIENT_AUTH in usages
+    for part in ("ca.crt", "tls.key"):
+        assert len({data[part] for data in made.values()}) == 3, "each has a CA and a key of its own"
 
     helm.upgrade(values=values | {"log": {"level": "debug"}})
     helm("rollback", "esi", "1", "--namespace", "esi-system", "--wait", "--timeout", "180s")
     assert {name: look("secret", name)["data"] for name in made} == made
 
-    plane.kubectl("delete", "secret", "--namespace", "esi-system", "esi-testbed-tls")
+    anew = ("esi-testbed-tls", "esi-extender-client")
+    plane.kubectl("delete", "secret", "--namespace", "esi-system", *anew)
     helm.upgrade(values=values)
-    assert look("secret", "esi-testbed-tls")["data"]["tls.key"] != made["esi-testbed-tls"]["tls.key"]
+    for name in anew:
+        assert look("secret", name)["data"]["tls.key"] != made[name]["tls.key"]
     assert look("secret", "esi-scheduling-tls")["data"] == made["esi-scheduling-tls"]
+
+
+def checked_certificate(data, days):
+    """The certificate of a Secret, which its CA signed and which is valid for so many days."""
+    certificate, authority = (x509.load_pem_x509_certificate(base64.b64decode(data[part]))
+                              for part in ("tls.crt", "ca.crt"))
+    certificate.verify_directly_issued_by(authority)
+    assert (certificate.not_valid_after_utc - certificate.not_valid_before_utc).days == days
+    return certificate
+
+
+def test_client_certificates_come_with_an_upgrade_and_go_with_one(plane, helm, look):
+    """The keys of the servers stay; without the second scheduler its Secret is for the one that a person runs."""
+    without = {"tls": {"mode": "generate"}, "operators": {"replicas": 0}, **enabled("extender")}
+    helm.install(values=without)
+    server = look("secret", "esi-testbed-tls")["data"]
+    assert look("secret", "esi-extender-client") is None
+    said = helm.upgrade(values=without | {"extender": {"enabled": True, "clientCertificates": {"enabled": True}}})
+    assert "with the certificate of Secret esi-extender-client" in said
+    assert look("secret", "esi-extender-client")["data"].keys() == {"ca.crt", "tls.crt", "tls.key"}
+    assert look("secret", "esi-testbed-tls")["data"] == server
+    helm.upgrade(values=without)
+    assert look("secret", "esi-extender-client") is None
+    assert look("secret", "esi-testbed-tls")["data"] == server
 
 
 def test_notes_say_what_is_missing(plane, helm):
@@ -133,16 +197,17 @@ def test_notes_say_what_is_missing(plane, helm):
     try:
         said = helm.install(values={
             "priorityClasses": {"create": False}, "tls": {"mode": "secret"}, "legacy": {"open": True},
-            **enabled("extender", "flinkCluster")})
+            "extender": {"enabled": True, "clientCertificates": {"enabled": True}}, **enabled("flinkCluster")})
     finally:
         plane.kubectl("delete", "priorityclass", "rival")
     for words in ("PriorityClass rival (1000050) is not below ESI's ghosts (1000000)",
                   "PriorityClass esi-ghost does not exist", "PriorityClass esi-job does not exist",
                   "PriorityClass esi-extender does not exist",
                   "Secret esi-testbed-tls (tls.crt, tls.key, ca.crt) does not exist",
+                  "Secret esi-extender-client (tls.crt, tls.key, ca.crt) does not exist: the pods of esi-testbed do",
                   "legacy.open: whoever reaches port 8082",
                   "run a kube-scheduler named external-scheduler that asks the extender at "
-                  "esi-testbed.esi-system.svc:8080",
+                  "esi-testbed.esi-system.svc:8080, with the certificate of Secret esi-extender-client",
                   "spotify's Flink operator (flinkoperator.k8s.io/v1beta1) is not installed"):
         assert words in said
     helm.uninstall()
@@ -155,13 +220,13 @@ def test_manifests_install_without_helm(plane, look):
     try:
         plane.kubectl("rollout", "status", "--timeout=120s", "--namespace=esi-system", "deploy/esi-testbed",
                       "deploy/esi-batchjob", "deploy/esi-scheduling")
-        again = (MANIFESTS, MANIFESTS / "debug", MANIFESTS / "extender", MANIFESTS / "flinkcluster", ROOT / "crds")
+        again = (MANIFESTS, *(MANIFESTS / part for part in PARTS), ROOT / "crds")
         repeated = plane.kubectl("apply", *(f"--filename={each}" for each in again))
         assert "clusterrole.rbac.authorization.k8s.io/esi-testbed unchanged" in repeated
         assert "customresourcedefinition.apiextensions.k8s.io/testbeds.esi.tu-berlin.de unchanged" in repeated
         assert look("crd", CRDS[0])["metadata"].get("annotations", {}).get("helm.sh/resource-policy") is None
     finally:
-        for folder in ("install", "debug", "extender", "flinkcluster"):
+        for folder in ("install", *PARTS):
             plane.kubectl("delete", "--ignore-not-found", "--filename", str(MANIFESTS / folder))
         plane.api.create("Namespace", None, namespace("esi-system"))
         plane.kubectl("label", "namespace", "esi-system", "--overwrite",

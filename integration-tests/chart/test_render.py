@@ -199,13 +199,16 @@ def test_two_renderings_are_equal(matrix, name):
 
 def test_names_of_the_cluster_carry_the_release():
     shown = render(enabled("debugEndpoints", "flinkCluster", "extender", "scheduler", "networkPolicy",
-                           "exampleScheduler") | {"tls": {"mode": "secret"}},
+                           "exampleScheduler") | {
+                               "tls": {"mode": "secret"},
+                               "extender": {"enabled": True, "clientCertificates": {"enabled": True}}},
                    release="blue", namespace="blue-system")
     own = [each for each in shown.objects if each["kind"] != "CustomResourceDefinition"]
     assert {each["kind"] for each in own} >= OF_THE_CLUSTER - {"CustomResourceDefinition", "Namespace"}
     assert not [name for name in (each["metadata"]["name"] for each in own) if not name.startswith("blue-esi-")]
     elsewhere = {each["metadata"]["namespace"] for each in own if each["kind"] not in OF_THE_CLUSTER}
-    assert elsewhere == {"blue-system", "kube-system"}, "only the scheduler's reader is in another namespace"
+    assert elsewhere == {"blue-system", "kube-system", "default"}, \
+        "only the scheduler's reader and the interface's rights are in other namespaces"
 
 
 def test_objects_of_one_release_have_names_of_their_own():
@@ -214,6 +217,38 @@ def test_objects_of_one_release_have_names_of_their_own():
     metas = [(each["kind"], each["metadata"]) for each in shown.objects]
     keys = [(kind, meta.get("namespace"), meta["name"]) for kind, meta in metas]
     assert len(keys) == len(set(keys))
+
+
+def test_the_key_of_the_client_certificate_is_the_schedulers():
+    """esi-testbed mounts the CA without the key, and nobody else anything."""
+    shown = render({"tls": {"mode": "secret"}, "extender": {"enabled": True, "clientCertificates": {"enabled": True}},
+                    **enabled("scheduler", "exampleScheduler")})
+    mounted = {}
+    for each in shown.objects:
+        pod = each["spec"] if each["kind"] == "Pod" else each.get("spec", {}).get("template", {}).get("spec", {})
+        for volume in pod.get("volumes", ()):
+            if volume.get("secret", {}).get("secretName") == "esi-extender-client":
+                [container] = pod["containers"]
+                [path] = [at["mountPath"] for at in container["volumeMounts"] if at["name"] == volume["name"]]
+                mounted[each["metadata"]["name"]] = path, volume["secret"].get("items")
+    assert mounted == {"esi-testbed": ("/etc/esi/client-ca", [{"key": "ca.crt", "path": "ca.crt"}]),
+                       "esi-scheduler": ("/etc/esi/client", None)}
+    assert "--client-ca-file=/etc/esi/client-ca/ca.crt" in shown.container("esi-testbed")["args"]
+    config = yaml.safe_load(shown.of("ConfigMap")["esi-scheduler"]["data"]["config.yaml"])
+    assert config["extenders"][0]["tlsConfig"] == {
+        "caFile": "/etc/esi/ca/ca.crt", "certFile": "/etc/esi/client/tls.crt", "keyFile": "/etc/esi/client/tls.key"}
+
+
+def test_client_certificates_are_signed_by_the_releases_own_ca():
+    """Whoever has a certificate of that CA is answered, so that no other issuer is asked."""
+    shown = render({"tls": {"mode": "certManager", "certManager": {"issuerRef": {"name": "corporate"}}},
+                    "extender": {"enabled": True, "clientCertificates": {"enabled": True}}},
+                   apis=["cert-manager.io/v1"])
+    signed = {name: (each["spec"]["issuerRef"]["name"], each["spec"].get("usages"))
+              for name, each in shown.of("Certificate").items()}
+    assert signed == {"esi-testbed-tls": ("corporate", ["server auth"]),
+                      "esi-scheduling-tls": ("corporate", ["server auth"]),
+                      "esi-ca": ("esi-self-signed", None), "esi-extender-client": ("esi-ca", ["client auth"])}
 
 
 def test_the_pods_of_operators_are_hardened_and_spread():
@@ -243,7 +278,8 @@ def test_the_operators_know_every_flag(operator):
     stomp = {"allowedOrigins": ["*"], "maxConnections": 5, "maxSubscriptions": 5, "queueBytes": 65536}
     shown = render(enabled("debugEndpoints", "flinkCluster", "extender") | {
         "legacy": {"open": True}, "watchNamespaces": ["team-a", "team-b"], "operators": {"kubeApiQps": 50},
-        "flink": {"jobManager": {"cpu": "500m", "memory": "1Gi"}}, "interface": {"stomp": stomp}})
+        "flink": {"jobManager": {"cpu": "500m", "memory": "1Gi"}},
+        "interface": {"stomp": stomp, "allowedHosts": ["esi.example.org", "*.example.org", "*"]}})
     args = shown.container(f"esi-{operator}")["args"]
     program = pathlib.Path(os.environ["ESI_OPERATORS"]) / f"esi-{operator}"
 

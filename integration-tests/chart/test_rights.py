@@ -163,9 +163,31 @@ def test_rights_in_some_namespaces_are_those_of_the_whole_cluster(component):
                         if each["metadata"]["labels"].get("app.kubernetes.io/component") == component
                         for rule in each["rules"]]
     assert [(rule["resources"], rule["verbs"]) for rule in rules_of_cluster] == {
-        "testbed": [(["nodes"], ["get", "list", "watch", "patch"]), (["pods"], ["get", "list", "watch"])],
+        "testbed": [(["nodes"], ["patch"]), (["nodes"], ["get", "list", "watch"]),
+                    (["pods"], ["get", "list", "watch"])],
         "batchjob": [(["customresourcedefinitions"], ["list", "watch"])],
         "scheduling": []}[component]
+
+
+def test_schedulings_are_read_where_the_operators_work():
+    """Orders are checked against them. With watchNamespaces the right is in Roles of these namespaces only."""
+    wanted = {"testbed": ["get", "list", "watch"], "batchjob": ["get"]}
+    narrow = render({"watchNamespaces": ["team-a", "team-b"]})
+    for component, verbs in wanted.items():
+        account = f"esi-{component}"
+        assert readers(RENDERED, account) == {("ClusterRole", None, account): verbs}
+        assert readers(narrow, account) == {("Role", "team-a", account): verbs, ("Role", "team-b", account): verbs}
+
+
+def readers(rendering, account):
+    """{(kind, namespace, name) of each role with rights on Schedulings that the account is bound to: verbs}."""
+    bound = {(each["roleRef"]["kind"], each["metadata"].get("namespace"), each["roleRef"]["name"])
+             for each in rendering.objects if each["kind"] in ("RoleBinding", "ClusterRoleBinding")
+             and account in [who["name"] for who in each["subjects"]]}
+    keys = {(each["kind"], each["metadata"].get("namespace"), each["metadata"]["name"]): rule["verbs"]
+            for each in rendering.objects if each["kind"] in ("Role", "ClusterRole")
+            for rule in each.get("rules") or () if "schedulings" in rule["resources"]}
+    return {key: verbs for key, verbs in keys.items() if key in bound}
 
 
 def test_people_get_esi_through_kubernetes_own_roles(plane, ask):

@@ -1,6 +1,6 @@
 """What the pods of the chart would run, run as processes: the operators with the Deployments' arguments and
 the accounts' rights, the smoke test of `helm test`, and the second kube-scheduler with the ConfigMap's
-configuration, by TLS with the keys that the chart made."""
+configuration, by TLS with the keys that the chart made, with and without client certificates."""
 import base64
 import os
 import subprocess
@@ -11,22 +11,46 @@ import pytest
 import requests
 import yaml
 
+import objects
 from chart import CHART, OPERATORS, enabled, kubectl
 from operators import Operator, free_port
 
 VALUES = enabled("extender", "scheduler") | {
     "tls": {"mode": "generate"}, "watchNamespaces": ["team-a", "default"], "interface": {"namespace": "team-a"},
     "operators": {"replicas": 0}}
+CLIENT_CERTIFICATES = VALUES | {"extender": {"enabled": True, "clientCertificates": {"enabled": True}}}
+
+
+def mounted(look, pod, folder):
+    """{path in the pod: folder here} of the Secrets that the pod mounts, with the files that it gets."""
+    [container] = pod["containers"]
+    paths = {each["name"]: each["mountPath"] for each in container.get("volumeMounts", ())}
+    found = {}
+    for volume in (each for each in pod.get("volumes", ()) if "secret" in each):
+        data = look("secret", volume["secret"]["secretName"])["data"]
+        items = volume["secret"].get("items") or [{"key": key, "path": key} for key in data]
+        here = found[paths[volume["name"]]] = folder / f"{container['name']}-{volume['name']}"
+        here.mkdir(exist_ok=True)
+        for item in items:
+            (here / item["path"]).write_bytes(base64.b64decode(data[item["key"]]))
+    return found
+
+
+def with_folders(text, folders):
+    """The text with the pod's paths replaced by those of here."""
+    for path, here in folders.items():
+        text = text.replace(f"{path}/", f"{here}/")
+    return text
 
 
 class ChartOperator(Operator):
     """A process that is told what the pod's container is told; files are where the test put them."""
 
-    def __init__(self, name, kubeconfig, folder, args, tls):
+    def __init__(self, name, kubeconfig, folder, args, folders):
         super().__init__(name, kubeconfig, folder)
-        self.args = [each.replace("/etc/esi/tls", str(tls)) for each in args]
+        self.args = [with_folders(each, folders) for each in args]
         self.scheme = "https" if any(each.startswith("--tls-cert-file") for each in args) else "http"
-        self.tls = tls
+        self.tls = folders.get("/etc/esi/tls")
 
     @property
     def url(self):
@@ -43,32 +67,58 @@ class ChartOperator(Operator):
 
     def answers(self, what="/livez"):
         try:
-            answer = requests.get(self.url + what, timeout=2, verify=str(self.tls / "ca.crt"))
-            return answer.status_code == 200
+            return self.ask("GET", what, timeout=2).status_code == 200
         except requests.RequestException:
             return False
 
+    def ask(self, method, what, **more):
+        """The answer to a client that trusts the CA of the operator's Secret."""
+        return requests.request(method, self.url + what, verify=self.tls and str(self.tls / "ca.crt"), **more)
+
 
 @pytest.fixture
-def running(plane, helm, look, folder):
-    helm.install(values=VALUES)
+def running(request, plane, helm, look, folder):
+    """The operators of the chart with VALUES, or with those that a test hands in."""
+    helm.install(values=getattr(request, "param", VALUES))
     started = {}
     try:
         for name in OPERATORS:
-            tls = folder / f"tls-{name}"
-            tls.mkdir(exist_ok=True)
-            secret = look("secret", f"esi-{name}-tls")
-            for file, content in (secret or {"data": {}})["data"].items():
-                (tls / file).write_bytes(base64.b64decode(content))
             pod = look("deployment", f"esi-{name}")["spec"]["template"]["spec"]
             account = plane.account("esi-system", pod["serviceAccountName"])
-            started[name] = ChartOperator(name, account, folder, pod["containers"][0]["args"], tls).start()
+            started[name] = ChartOperator(name, account, folder, pod["containers"][0]["args"],
+                                          mounted(look, pod, folder)).start()
         for each in started.values():
             each.ready()
         yield started
     finally:
         for each in started.values():
             each.stop()
+
+
+@pytest.fixture
+def second_scheduler(plane, look, running, folder):
+    """kube-scheduler with the ConfigMap's configuration and the account's rights; its log."""
+    config = yaml.safe_load(look("configmap", "esi-scheduler")["data"]["config.yaml"])
+    pod = look("deployment", "esi-scheduler")["spec"]["template"]["spec"]
+    account = plane.account("esi-system", pod["serviceAccountName"])
+    config["clientConnection"] = {"kubeconfig": str(account)}
+    [extender] = config["extenders"]
+    assert extender["urlPrefix"] == "https://esi-testbed.esi-system.svc:8080"
+    extender["urlPrefix"] = running["testbed"].url
+    file = folder / "second-scheduler.yaml"
+    file.write_text(with_folders(yaml.safe_dump(config), mounted(look, pod, folder)), "utf-8")
+    log = folder / "second-scheduler.log"
+    with open(log, "wb") as into:
+        process = subprocess.Popen(
+            [os.environ["ESI_CLUSTER"], "kube-scheduler", f"--config={file}",
+             f"--authentication-kubeconfig={account}", f"--authorization-kubeconfig={account}",
+             f"--secure-port={free_port()}", "--bind-address=127.0.0.1"],
+            stdout=into, stderr=into, stdin=subprocess.DEVNULL)
+    try:
+        yield log
+    finally:
+        process.terminate()
+        process.wait(20)
 
 
 def smoke(plane, running, folder, *more):
@@ -88,23 +138,26 @@ def smoke(plane, running, folder, *more):
         capture_output=True, text=True, timeout=120, check=False)
 
 
+@pytest.mark.parametrize("running", [CLIENT_CERTIFICATES], indirect=True, ids=["client certificates"])
 def test_smoke_test_passes_and_fails(plane, helm, running, folder):
     shown = helm("get", "hooks", "esi", "--namespace", "esi-system")
     hooks = [each for each in yaml.safe_load_all(shown) if each]
     pod = next(each for each in hooks if each["kind"] == "Pod")
-    version = next(each for each in pod["spec"]["containers"][0]["args"] if each.startswith("--version="))
+    args = [each for each in pod["spec"]["containers"][0]["args"]
+            if each.startswith(("--version=", "--client-certificates="))]
     rights = [each for each in hooks if each["kind"] in ("ServiceAccount", "Role", "RoleBinding")]
     kubectl(plane, "apply", rights)
     try:
-        done = smoke(plane, running, folder, version)
+        done = smoke(plane, running, folder, *args)
         assert done.returncode == 0, done.stdout + done.stderr
-        assert len([line for line in done.stdout.splitlines() if line.startswith("ok ")]) == 13
+        assert len([line for line in done.stdout.splitlines() if line.startswith("ok ")]) == 14
         running["batchjob"].stop()
-        done = smoke(plane, running, folder, "--version=9.9.9", "--patience=2")
+        done = smoke(plane, running, folder, "--version=9.9.9", "--client-certificates=scheduling", "--patience=2")
         assert done.returncode == 1
         assert "FAILED  esi-batchjob is ready" in done.stdout
         assert "FAILED  esi-batchjob has a leader: nobody holds the lease esi-batchjob" in done.stdout
         assert "FAILED  esi-testbed is version 9.9.9: it is version" in done.stdout
+        assert "FAILED  esi-scheduling refuses schedulers without a client certificate" in done.stdout
         assert "ok      esi-testbed is ready" in done.stdout
     finally:
         kubectl(plane, "delete", rights)
@@ -134,38 +187,53 @@ def test_nothing_is_forbidden_to_operators_of_some_namespaces(plane, running):
         assert "403" not in each.log.read_text() and "forbidden" not in each.log.read_text(), each.tail()
 
 
-def test_second_scheduler_has_the_rights_and_settings_that_it_needs(plane, look, running, folder):
-    config = yaml.safe_load(look("configmap", "esi-scheduler")["data"]["config.yaml"])
-    pod = look("deployment", "esi-scheduler")["spec"]["template"]["spec"]
-    account = plane.account("esi-system", pod["serviceAccountName"])
-    config["clientConnection"] = {"kubeconfig": str(account)}
-    extender = config["extenders"][0]
-    assert extender["urlPrefix"] == "https://esi-testbed.esi-system.svc:8080"
-    extender["urlPrefix"] = running["testbed"].url
-    extender["tlsConfig"]["caFile"] = str(running["testbed"].tls / "ca.crt")
-    file = folder / "second-scheduler.yaml"
-    file.write_text(yaml.safe_dump(config), "utf-8")
-    log = folder / "second-scheduler.log"
-    with open(log, "wb") as into:
-        process = subprocess.Popen(
-            [os.environ["ESI_CLUSTER"], "kube-scheduler", f"--config={file}",
-             f"--authentication-kubeconfig={account}", f"--authorization-kubeconfig={account}",
-             f"--secure-port={free_port()}", "--bind-address=127.0.0.1"],
-            stdout=into, stderr=into, stdin=subprocess.DEVNULL)
+def test_second_scheduler_has_the_rights_and_settings_that_it_needs(plane, second_scheduler):
     try:
         spec = {"schedulerName": "external-scheduler", "containers": [{"name": "pause", "image": "pause"}]}
         plane.api.create("Pod", "team-a", {"metadata": {"name": "any"}, "spec": spec})
-        wait_for(lambda: plane.api.get("Pod", "team-a", "any")["spec"].get("nodeName"), log)
+        wait_for(lambda: plane.api.get("Pod", "team-a", "any")["spec"].get("nodeName"), second_scheduler)
         assert plane.api.get("Lease", "esi-system", "esi-scheduler")["spec"]["holderIdentity"]
         # Job pods of ESI that are not decided yet are held back by the extender, which so was asked.
+        uid = plane.api.get("ServiceAccount", "team-a", "default")["metadata"]["uid"]
         plane.api.create("Pod", "team-a", {
-            "metadata": {"name": "job", "labels": {"esi.tu-berlin.de/testbed": "tb"}}, "spec": spec})
-        wait_for(lambda: "Unschedulable" in str(plane.api.get("Pod", "team-a", "job")["status"]), log)
-        assert "forbidden" not in log.read_text()
+            "metadata": {"name": "job", "labels": {"esi.tu-berlin.de/testbed": "tb"}, "ownerReferences": [
+                {"apiVersion": "v1", "kind": "ServiceAccount", "name": "default", "uid": uid}]}, "spec": spec})
+        wait_for(lambda: "Unschedulable" in str(plane.api.get("Pod", "team-a", "job")["status"]), second_scheduler)
+        assert "forbidden" not in second_scheduler.read_text()
     finally:
-        process.terminate()
-        process.wait(20)
         plane.kubectl("delete", "pods", "--all", "--namespace=team-a", "--force")
+
+
+@pytest.mark.parametrize("running", [CLIENT_CERTIFICATES], indirect=True, ids=["client certificates"])
+def test_with_client_certificates_the_extender_serves_the_scheduler(plane, look, running, second_scheduler):
+    """A job starts through the extender, which refuses clients without a certificate; probes need none."""
+    testbed = running["testbed"]
+    question = {"Pod": {"metadata": {"name": "p"}}, "NodeNames": ["a"]}
+    refused = testbed.ask("POST", "/extender/filter", json=question)
+    assert refused.status_code == 403 and "certificate" in refused.json()["messages"][0]
+    probes = look("deployment", "esi-testbed")["spec"]["template"]["spec"]["containers"][0]
+    for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+        assert testbed.answers(probes[probe]["httpGet"]["path"])
+
+    [node] = plane.add_nodes("extender", 1, labels="tuberlin.de/extender=0", cpu="2")
+    plane.api.create("ServiceAccount", "team-a", {"metadata": {"name": "spark"}})
+    try:
+        for thing in (objects.testbed("tb", "tuberlin.de/extender"), objects.job("pi", seconds=600),
+                      objects.queue("plan", "tb", ["pi"])):
+            plane.api.create(thing["kind"], "team-a", thing)
+
+        def bound():
+            pods = plane.api.list("Pod", "team-a", labels="esi.tu-berlin.de/testbed=tb")
+            return [pod["spec"] for pod in pods if pod["spec"].get("schedulerName") == "external-scheduler"
+                    and pod["spec"].get("nodeName")]
+        [spec] = wait_for(bound, second_scheduler, timeout=60)
+        assert (spec["nodeName"], spec["priorityClassName"]) == (node, "esi-extender")
+        plane.kubectl("wait", "--for=jsonpath={.status.state}=RunningState", "batchjob/pi", "--namespace=team-a",
+                      "--timeout=60s")
+    finally:
+        plane.kubectl("delete", "scheduling/plan", "batchjob/pi", "testbed/tb", "--namespace=team-a",
+                      "--ignore-not-found", "--timeout=60s")
+        plane.kubectl("delete", "serviceaccount", "spark", "--namespace=team-a")
 
 
 def wait_for(check, log=None, timeout=30):

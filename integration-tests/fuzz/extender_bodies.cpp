@@ -1,6 +1,9 @@
 // Questions of kube-scheduler to the extender. Oracles, out of nlohmann's reading of the question:
 // the answer has the form that was asked, every node is in it once and none that was not asked; a
-// pod that is decided passes its node only; the one victim is its ghost.
+// pod that is decided passes its node only. And without any reading of annotations: whoever is
+// named as a victim is a ghost of the cluster below, or was chosen by the scheduler for a pod
+// without a Testbed's label.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -40,8 +43,27 @@ std::string text(const json& of, std::string_view key) {
     return found != of.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
+/// A cluster of two Testbeds, of which one is held; its run has two pods in slots.
+struct cluster final : testbed::extender_facts {
+    std::string hold_of(const model::object_key& testbed) const override {
+        return testbed == held ? "s.7" : "";
+    }
+    std::optional<testbed::seat> seat_of(const model::object_key& testbed, std::string_view run,
+                                         std::string_view pod_uid) const override {
+        const auto found = seats.find(pod_uid);
+        if (testbed != held || run != "s.7.1" || found == seats.end()) return std::nullopt;
+        return found->second;
+    }
+    const model::object_key held{"default", "tb"};
+    const std::map<std::string, testbed::seat, std::less<>> seats{{"p", {"node-b", "g"}},
+                                                                  {"q", {"node-c", "h"}}};
+};
+const cluster shown;
+
 struct question {
     bool ours = false;
+    std::string uid;
+    std::string run;
     std::string node;
     std::string ghost;
     std::map<std::string, json> top;
@@ -59,15 +81,21 @@ std::optional<question> read(const json& asked) {
     if (!metadata) return std::nullopt;
     const auto& labels = at(*metadata, "labels");
     const auto& annotations = at(*metadata, "annotations");
-    out.node = text(annotations, names::slot_node);
-    out.ghost = text(annotations, names::slot_ghost);
-    out.ours = (labels.is_object() && labels.contains(names::testbed)) || !out.node.empty() ||
-               !out.ghost.empty() || !text(annotations, names::slot).empty();
+    out.ours = labels.is_object() && labels.contains(names::testbed);
+    out.uid = text(*metadata, "uid");
+    out.run = text(annotations, names::run);
+    const bool of_held =
+        text(labels, names::testbed) == "tb" && text(labels, names::testbed_namespace) == "default";
+    if (out.ours && of_held && out.run.starts_with("s.7.") &&
+        out.run.find('.', 4) == std::string::npos) {
+        out.node = text(annotations, names::slot_node);
+        out.ghost = text(annotations, names::slot_ghost);
+    }
     return out;
 }
 
 void filter(std::string_view body, const std::optional<question>& asked) {
-    const auto got = testbed::answer_filter(body);
+    const auto got = testbed::answer_filter(body, shown);
     if (!got) {
         require(got.error().code == errc::bad_request, "refused as {}",
                 to_string(got.error().code));
@@ -120,7 +148,7 @@ void filter(std::string_view body, const std::optional<question>& asked) {
 }
 
 void preemption(std::string_view body, const std::optional<question>& asked) {
-    const auto got = testbed::answer_preemption(body);
+    const auto got = testbed::answer_preemption(body, shown);
     if (!got) {
         require(got.error().code == errc::bad_request, "refused as {}",
                 to_string(got.error().code));
@@ -141,13 +169,17 @@ void preemption(std::string_view body, const std::optional<question>& asked) {
         require(offered.contains(node), "{} was not offered", node);
         require(!chosen.at("Pods").empty(), "a node without victims: {}", *got);
         if (!asked->ours) continue;
-        require(node == asked->node && chosen.at("Pods").size() == 1 &&
-                    chosen.at("Pods")[0].at("UID") == asked->ghost && !asked->ghost.empty(),
-                "the victim is not the ghost: {}", *got);
+        require(chosen.at("Pods").size() == 1, "more than one victim: {}", *got);
+        const bool is_ghost = std::ranges::any_of(shown.seats, [&](const auto& each) {
+            return each.second.node == node && chosen.at("Pods")[0].at("UID") == each.second.ghost;
+        });
+        require(is_ghost, "the victim is no ghost of the Testbed on that node: {}", *got);
     }
     if (asked->ours) {
-        const bool decided = !asked->node.empty() && !asked->ghost.empty();
-        require(victims.size() == (decided && offered.contains(asked->node) ? 1u : 0u), "{}", *got);
+        const auto seat = shown.seats.find(asked->uid);
+        const bool right = seat != shown.seats.end() && asked->run == "s.7.1" &&
+                           seat->second.node == asked->node && seat->second.ghost == asked->ghost;
+        require(victims.size() == (right && offered.contains(asked->node) ? 1u : 0u), "{}", *got);
     }
 }
 
@@ -158,7 +190,7 @@ void extender_bodies(std::string_view body) {
     filter(body, asked);
     preemption(body, asked);
     if (parsed.is_discarded() && one_meaning(body)) {
-        require(!testbed::answer_filter(body) && !testbed::answer_preemption(body),
+        require(!testbed::answer_filter(body, shown) && !testbed::answer_preemption(body, shown),
                 "taken, but nlohmann finds no JSON");
     }
 }

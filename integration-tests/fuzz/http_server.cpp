@@ -1,7 +1,10 @@
 // Raw bytes to the real server over loopback. Oracles: it always ends the conversation, what it
 // says is a sequence of whole answers, one for each request that its routes saw and at most one
-// refusal behind them, and no request gets through whose end two readers could see in different
-// places.
+// refusal behind them, no request gets through whose end two readers could see in different places,
+// and the memory that a conversation takes is bounded, however much is said: an input that ends
+// with the byte 2 says the bytes before it again and again.
+#include <malloc.h>
+
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -24,29 +27,69 @@ using boost::system::error_code;
 
 constexpr std::size_t body_limit = 512;
 constexpr std::size_t header_limit = 1024;
+constexpr char again = 2;
+constexpr std::size_t repeated_bytes = 64;
+constexpr std::size_t much = 256u << 10;
+/// Of one conversation: buffers, the parsed head, coroutines and what is heard.
+constexpr std::size_t most_memory = 64u << 10;
+
+/// Bytes on the heap. Sanitizers have heaps of their own, of which this tells nothing.
+std::size_t heap_bytes() {
+    const auto info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
+/// What is said for an input.
+std::string said_for(std::string_view text) {
+    std::string out(text);
+    if (text.empty() || text.back() != again) return out;
+    out.pop_back();
+    const auto tail = out.substr(out.size() - std::min(out.size(), repeated_bytes));
+    while (!tail.empty() && out.size() < much) out += tail;
+    return out;
+}
 
 struct harness {
     asio::io_context loop;
     system_clock time;
     http::router routes;
     std::unique_ptr<http::server> server;
-    /// What the routes saw of this conversation.
-    std::vector<http::server_request> seen;
+    /// What the routes saw of this conversation; `whole`: with its body.
+    struct seen_request {
+        http::server_request request;
+        bool whole = true;
+    };
+    std::vector<seen_request> seen;
 
     harness() {
         log::send_to([](log::level, std::string_view) {});
         routes.on_miss("/", [this](const http::server_request& request, const auto&) {
-            seen.push_back(request);
+            seen.push_back({request, false});
             const bool bad = request.undecodable_path;
-            return http::server_reply(bad ? 400 : 200, "text/plain", request.body + "!");
+            return http::server_reply(bad ? 400 : 200, "text/plain", "!");
         });
+        http::route_rules rules;
+        rules.body_limit = body_limit;
+        for (const char* pattern : {"/", "/{a}", "/{a}/{b}", "/{a}/{b}/{c}"}) {
+            for (const char* method : {"POST", "PUT", "GET", "DELETE"}) {
+                routes.add(
+                    method, pattern,
+                    [this](http::server_request request) { return note(std::move(request)); },
+                    rules);
+            }
+        }
         http::server_options options;
         options.bind_address = "127.0.0.1";
-        options.body_limit = body_limit;
         options.header_limit = header_limit;
         server = std::make_unique<http::server>(loop.get_executor(), time, options, routes);
         const auto started = server->start();
         require(started.has_value(), "{}", started ? "" : started.error().text);
+    }
+
+    asio::awaitable<http::server_reply> note(http::server_request request) {
+        http::server_reply out(200, "text/plain", request.body + "!");
+        seen.push_back({std::move(request), true});
+        co_return out;
     }
 
     asio::awaitable<void> talk(std::string said, std::string& heard, bool& ended) {
@@ -72,12 +115,18 @@ struct harness {
         seen.clear();
         std::string heard;
         bool ended = false;
-        asio::co_spawn(loop, talk(std::string(text), heard, ended), asio::detached);
+        asio::co_spawn(loop, talk(said_for(text), heard, ended), asio::detached);
+        const auto before = heap_bytes();
+        std::size_t most = before;
         loop.restart();
         const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
         while (!ended && std::chrono::steady_clock::now() < limit) {
             loop.run_one_for(std::chrono::milliseconds(100));
+            most = std::max(most, heap_bytes());
         }
+        // Answers are many where requests are.
+        require(most - before <= most_memory + 8 * heard.size(), "{} bytes of memory",
+                most - before);
         require(ended, "no end; heard: {}", heard);
         return heard;
     }
@@ -113,7 +162,7 @@ int take_answer(std::string_view& rest, bool bodiless) {
     return status;
 }
 
-void check_request(const http::server_request& request) {
+void check_request(const http::server_request& request, bool whole) {
     const auto count = [&](std::string_view name) {
         return std::ranges::count(request.headers, name,
                                   &std::pair<std::string, std::string>::first);
@@ -121,7 +170,7 @@ void check_request(const http::server_request& request) {
     const auto lengths = count("content-length");
     const auto codings = count("transfer-encoding");
     require(lengths + codings <= 1, "{} lengths and {} codings get through", lengths, codings);
-    if (lengths == 1) {
+    if (lengths == 1 && whole) {
         const auto text = request.header("content-length");
         require(text == std::to_string(request.body.size()) ||
                     (!text.empty() && text.find_first_not_of("0123456789") == text.npos &&
@@ -149,8 +198,8 @@ void http_server(std::string_view text) {
     if (text.size() > 4096) return;
     const auto heard = own.say(text);
     std::string_view rest = heard;
-    for (const auto& request : own.seen) {
-        check_request(request);
+    for (const auto& [request, whole] : own.seen) {
+        check_request(request, whole);
         int status = 100;
         while (status == 100) status = take_answer(rest, request.method == "HEAD");
         require(status == 200 || status == 400, "{} is answered {}", request.raw_path, status);

@@ -71,10 +71,12 @@ void check_target(std::string_view text, const result<http::target>& got) {
         if (!origin) return;
     }
     auto origin = text;
+    std::string_view authority;
     for (std::string_view scheme : {"http://", "https://"}) {
         if (!text.starts_with(scheme)) continue;
         const auto path = text.find_first_of("/?", scheme.size());
         origin = path == std::string_view::npos ? "/" : text.substr(path);
+        authority = text.substr(0, path).substr(scheme.size());
         break;
     }
     const auto mark = std::min(origin.find('?'), origin.size());
@@ -85,7 +87,7 @@ void check_target(std::string_view text, const result<http::target>& got) {
         const auto equals = std::min(part.find('='), part.size());
         auto key = decoded(part.substr(0, equals), true);
         auto value = decoded(part.substr(std::min(equals + 1, part.size())), true);
-        if (!key || !value) {
+        if (!key || !value || query->size() == http::most_parameters) {
             query.reset();
             break;
         }
@@ -96,6 +98,7 @@ void check_target(std::string_view text, const result<http::target>& got) {
     require(got->raw_path == origin.substr(0, mark) && got->raw_path.starts_with('/'),
             "the path is \"{}\"", got->raw_path);
     require(got->query == *query, "the query is another");
+    require(got->authority == authority, "the authority is \"{}\"", got->authority);
     require(text.find('#') == std::string_view::npos, "a fragment is taken");
 }
 

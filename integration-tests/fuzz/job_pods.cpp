@@ -33,6 +33,10 @@ void check_slot_pod(const json& pod, const batchjob::placement_options& options)
             "goes past the scheduler: {}", pod.dump());
     require(contains(pod.at("tolerations"), {{"key", keys::taint}, {"operator", "Exists"}}),
             "is kept out by the taint");
+    const auto grace = pod.value("terminationGracePeriodSeconds", json());
+    require(grace.is_null() || (grace.is_number_integer() && grace.dump().size() <= 20 &&
+                                grace.get<double>() <= 120),
+            "may take longer than 120 s to end: {}", grace.dump());
     if (!options.extender) {
         require(contains(pod.at("schedulingGates"), {{"name", keys::gate}}), "has no gate");
     }

@@ -1,5 +1,6 @@
-// Every record out of one text. Oracle: nlohmann as second opinion. Both take the text or both
-// refuse it, all fields agree, and what is written decodes to the same again.
+// Every record out of one text. Oracle: nlohmann as second opinion. Both take the whole text, and all
+// fields agree, or both do not: then the record is refused, or has its name and uid and is marked.
+// What is written decodes to the same again.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -262,9 +263,17 @@ void compare(std::string_view text, const json* parsed, std::string_view kind) {
     } else {
         taken = read(*parsed, other);
     }
-    require(decoded.has_value() == taken, "{}: {}, the second opinion {} it", kind,
-            decoded ? "taken" : decoded.error().text, taken ? "takes" : "refuses");
-    if (!decoded) return;
+    const auto why = decoded ? decoded->metadata.undecodable : decoded.error().text;
+    require(why.empty() == taken, "{}: {}, the second opinion {} it", kind,
+            why.empty() ? "taken" : why, taken ? "takes" : "refuses");
+    if (decoded && !why.empty()) {
+        // What can be released and deleted: it is known by name and uid.
+        require(op::text(*parsed, {"metadata", "name"}) == decoded->metadata.name &&
+                    op::text(*parsed, {"metadata", "uid"}) == decoded->metadata.uid &&
+                    !decoded->metadata.name.empty() && !decoded->metadata.uid.empty(),
+                "{}: marked, but not known by its name", kind);
+    }
+    if (!why.empty()) return;
     if constexpr (op::described<T>) {
         require(op::same(*decoded, other), "{}: fields differ", kind);
     } else {

@@ -94,6 +94,7 @@ void add_testbed(choices& from, world& w, const std::string& name) {
             mark(pod, name);
             if (what == 7) continue;
             if (what == 6) {
+                pod.metadata.labels[std::string(keys::job)] = from.pick(job_names);
                 pod.metadata.annotations = {
                     {std::string(keys::run), from.pick(holds) + "." + std::to_string(from.upto(4))},
                     {std::string(keys::slot), std::to_string(place.position)},
@@ -101,6 +102,7 @@ void add_testbed(choices& from, world& w, const std::string& name) {
                 pod.node_name = place.node;
             } else {
                 pod.metadata.labels[std::string(keys::ghost)] = "true";
+                pod.metadata.owner_references = {{"v", "Testbed", name, name + "-uid", true}};
                 pod.metadata.annotations = {
                     {std::string(keys::node), place.node},
                     {std::string(keys::index), std::to_string(place.index)}};
@@ -149,6 +151,13 @@ void add_job(choices& from, world& w, const std::string& name) {
         auto& record = out.status.runs.emplace_back();
         record.run = run();
         record.scheduling = {"ns", from.pick(schedulings_named)};
+        record.testbed = {"ns", from.pick(testbed_names)};
+        for (const auto& pod : w.pods) {
+            const auto slot = grid::slot_of_pod(*pod);
+            if (slot && pod->metadata.label(keys::job) == name && from.one_in(2)) {
+                out.status.placements.push_back({*slot, pod->metadata.uid, pod->metadata.name});
+            }
+        }
         record.outcome = from.one_in(2) ? "Succeeded" : from.one_in(2) ? "Running" : "Failed";
     }
     const auto key = out.metadata.key();
@@ -224,9 +233,9 @@ void build(choices& from, world& w) {
         if (from.one_in(2)) w.fresh.jobs_read.insert({"ns", name});
     }
     if (from.one_in(2)) {
-        auto& runs = w.fresh.runs_read.emplace();
-        for (const auto& a : w.schedulings.at({"ns", "s"})->status.assignments) {
-            if (from.one_in(4)) runs.insert(a.run);
+        auto& pods = w.fresh.pods_read.emplace();
+        for (const auto& pod : w.pods) {
+            if (!pod->is_ghost() && from.one_in(4)) pods.push_back(pod);
         }
     }
     for (auto& [key, testbed] : w.testbeds) {
@@ -236,6 +245,7 @@ void build(choices& from, world& w) {
             auto& row = shown.status.slots.emplace_back();
             row.position = place.position;
             row.state = from.one_in(3) ? "ERROR" : "FREE";
+            if (from.one_in(4)) row.pod_u_id = fmt::format("{}-pod-{}", key.name, place.position);
         }
         testbed = std::make_shared<const model::testbed>(std::move(shown));
     }
@@ -280,6 +290,24 @@ struct judge {
                 "the write of {} is not guarded", key.text());
     }
 
+    /// What an operator has written of it: a placement, or the row of a slot.
+    bool on_record(const model::pod& pod) const {
+        if (pod.is_ghost()) return false;
+        const auto& uid = pod.metadata.uid;
+        for (const auto& [key, job] : w.jobs) {
+            const auto& status = job->status;
+            const bool here = !status.runs.empty() &&
+                              status.runs.back().testbed == testbed_of(self) &&
+                              key.name == pod.metadata.label(keys::job);
+            for (const auto& entry : status.placements) {
+                if (here && entry.pod_uid == uid) return true;
+            }
+        }
+        if (!testbed) return false;
+        return std::ranges::any_of(testbed->status.slots,
+                                   [&](const auto& row) { return row.pod_u_id == uid; });
+    }
+
     void operator()(const step::wait&) const {}
     void operator()(const step::read_testbed&) const {
         require(!w.fresh.testbed_read, "reads the Testbed again and again");
@@ -287,8 +315,8 @@ struct judge {
     void operator()(const step::read_job& what) const {
         require(!w.fresh.jobs_read.contains(what.key), "reads {} again and again", what.key.text());
     }
-    void operator()(const step::read_runs&) const {
-        require(!w.fresh.runs_read, "reads the runs again and again");
+    void operator()(const step::read_pods&) const {
+        require(!w.fresh.pods_read, "reads the pods again and again");
     }
     void operator()(const step::read_release&) const {
         require(!w.fresh.release_read, "reads the release again and again");
@@ -359,7 +387,7 @@ struct judge {
             require(after.empty() && w.fresh.release_read && !self.status.releasing.empty(),
                     "assignments are dropped too early");
             for (const auto& pod : w.seen.pods) {
-                require(pod->is_ghost() || owner_of_run(pod->run()) != self.metadata.uid,
+                require(!on_record(*pod) || owner_of_run(pod->run()) != self.metadata.uid,
                         "{} still runs", pod->metadata.name);
             }
             return;
@@ -379,11 +407,12 @@ struct judge {
             const auto& is = made.status.assignments[i];
             if (was.ended || !is.ended) continue;
             require(!is.outcome.empty(), "an end without outcome");
-            require(w.fresh.runs_read && !w.fresh.runs_read->contains(was.run),
-                    "{} ended without a live look", was.run);
-            for (const auto& pod : w.seen.pods) {
-                require(pod->is_ghost() || pod->run() != was.run, "{} ended, {} runs", was.run,
-                        pod->metadata.name);
+            require(w.fresh.pods_read.has_value(), "{} ended without a live look", was.run);
+            for (const auto* pods : {&w.seen.pods, &*w.fresh.pods_read}) {
+                for (const auto& pod : *pods) {
+                    require(!on_record(*pod) || pod->run() != was.run, "{} ended, {} runs", was.run,
+                            pod->metadata.name);
+                }
             }
         }
     }
@@ -398,7 +427,11 @@ struct judge {
             runs.insert(a.run);
             if (!a.ended) taken.insert(a.slot_ids.begin(), a.slot_ids.end());
         }
-        const auto slots = grid::look(*testbed->status.layout, w.seen.pods);
+        std::vector<grid::pod_pointer> stand;
+        for (const auto& pod : w.seen.pods) {
+            if (pod->is_ghost() || on_record(*pod)) stand.push_back(pod);
+        }
+        const auto slots = grid::look(*testbed->status.layout, stand);
         const auto wants = plan_of(self);
         for (auto at = made.status.assignments.begin() + static_cast<std::ptrdiff_t>(before.size());
              at != made.status.assignments.end(); ++at) {

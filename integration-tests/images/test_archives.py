@@ -39,7 +39,7 @@ def test_another_commit_changes_the_label_and_the_times(archives, tmp_path):
 
 
 def test_the_image_says_what_it_is_and_how_it_runs(name, archive):
-    version = "1" if name == "esi-pause" else "0.1.0"
+    version = "1" if name == "esi-pause" else "0.2.0"
     user = "65535:65535" if name == "esi-pause" else "65532:65532"
     description = archive.labels.pop("description")
     assert description.startswith(("ESI's ", "The program of ESI's "))
@@ -88,4 +88,4 @@ def test_skopeo_copies_it_whole(archive, tmp_path):
 
 def test_podman_names_it_as_the_chart_does(podman, name):
     loaded = podman.out("images", "--format", "{{.Repository}}:{{.Tag}}").splitlines()
-    assert f"localhost/{name}:{'1' if name == 'esi-pause' else '0.1.0'}" in loaded
+    assert f"localhost/{name}:{'1' if name == 'esi-pause' else '0.2.0'}" in loaded

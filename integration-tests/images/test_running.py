@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 OPERATORS = ("esi-testbed", "esi-batchjob", "esi-scheduling")
-COLOCATION, PAUSE = "localhost/esi-colocation:0.1.0", "localhost/esi-pause:1"
+COLOCATION, PAUSE = "localhost/esi-colocation:0.2.0", "localhost/esi-pause:1"
 
 
 @pytest.mark.parametrize("name", OPERATORS)
 def test_an_operator_runs(podman, name):
-    done = podman.run(f"localhost/{name}:0.1.0", "--version")
-    assert (done.returncode, done.stdout) == (0, f"{name} 0.1.0\n"), done.stderr
-    done = podman.run(f"localhost/{name}:0.1.0", "--help")
+    done = podman.run(f"localhost/{name}:0.2.0", "--version")
+    assert (done.returncode, done.stdout) == (0, f"{name} 0.2.0\n"), done.stderr
+    done = podman.run(f"localhost/{name}:0.2.0", "--help")
     assert done.returncode == 0 and "--namespace" in done.stdout, done.stderr
 
 
@@ -52,7 +52,7 @@ print(json.dumps(answer))
         "/usr/local/bin/x": "Read-only file system"}
 
 
-@pytest.mark.parametrize("image", [*(f"localhost/{name}:0.1.0" for name in OPERATORS), COLOCATION, PAUSE])
+@pytest.mark.parametrize("image", [*(f"localhost/{name}:0.2.0" for name in OPERATORS), COLOCATION, PAUSE])
 def test_there_is_nothing_to_open_a_shell_with(podman, image):
     done = podman.run("--entrypoint=/bin/sh", image, "-c", "true")
     assert done.returncode == 127 and "no such file or directory" in done.stderr

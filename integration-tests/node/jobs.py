@@ -2,6 +2,7 @@
 import datetime
 import subprocess
 import threading
+import time
 
 from cluster import ROOT, wait
 
@@ -104,26 +105,45 @@ def clear(cluster):
 
 
 class Log:
-    """Follows the log of a pod from the moment that it has one: pods are gone when a run is over."""
+    """
+    What all pods of a job with a role write, each followed from the moment that it has a log: pods are gone when a
+    run is over, and a job's pods do not come at the same time.
+    """
 
-    def __init__(self, cluster, *pod):
-        self.text = ""
-        self.thread = threading.Thread(target=self.follow, args=(cluster, pod), daemon=True)
+    def __init__(self, cluster, labels, patience=600):
+        self.texts = {}
+        self.thread = threading.Thread(target=self.watch, args=(cluster, labels, patience), daemon=True)
         self.thread.start()
 
-    def follow(self, cluster, pod):
-        command = [cluster.binary, "kubectl", "logs", "-n", NAMESPACE, "--follow",
-                   "--pod-running-timeout=5m", *pod]
-        for _ in range(300):
-            done = subprocess.run(command, capture_output=True, text=True, check=False,
-                                  env=cluster.environment())
-            self.text += done.stdout
-            if done.returncode == 0 and done.stdout:
+    def watch(self, cluster, labels, patience):
+        deadline = time.monotonic() + patience
+        while time.monotonic() < deadline:
+            try:
+                names = [pod["metadata"]["name"] for pod in cluster.api.list("Pod", NAMESPACE, labels=labels)]
+            except Exception:  # the API server may be away
+                names = []
+            for name in names:
+                if name not in self.texts:
+                    self.texts[name] = ""
+                    threading.Thread(target=self.follow, args=(cluster, name, deadline), daemon=True).start()
+            time.sleep(0.5)
+
+    def follow(self, cluster, pod, deadline):
+        """Until the whole log was read: without one yet, kubectl says that its container waits to start."""
+        while time.monotonic() < deadline:
+            done = subprocess.run([cluster.binary, "kubectl", "logs", "-n", NAMESPACE, "--follow", pod],
+                                  capture_output=True, text=True, check=False, env=cluster.environment())
+            self.texts[pod] += done.stdout
+            if (done.returncode == 0 and done.stdout) or "not found" in done.stderr:
                 return
-            threading.Event().wait(1)
+            time.sleep(0.5)
 
     def wait(self, words, patience=60):
-        wait(f"the log to have {words!r}", lambda: words in self.text, patience)
+        try:
+            wait("a log", lambda: any(words in text for text in self.texts.values()), patience)
+        except RuntimeError:
+            ends = {pod: text[-1000:] for pod, text in self.texts.items()}
+            raise RuntimeError(f"no log has {words!r}; their ends are: {ends}") from None
 
 
 def apply_example(cluster, *files):

@@ -82,7 +82,8 @@ def restore_sysctls(saved):
 
 
 def snapshot():
-    """What real nodes could leave behind on this machine."""
+    """What real nodes could leave behind on this machine. Without the mount of /run/netns itself, which
+    iproute2 makes at the first `ip netns add` on a machine and leaves there."""
     groups = [str(folder) for _, parent in own_groups() for folder in parent.glob("esi-*")]
     mounts = pathlib.Path("/proc/mounts").read_text(encoding="utf-8").splitlines()
     programs = []
@@ -95,7 +96,7 @@ def snapshot():
             programs.append(target)
     return {"links": sorted(os.listdir("/sys/class/net")), "routes": run("ip", "route").stdout,
             "namespaces": run("ip", "netns", "list").stdout,
-            "mounts": sorted(line.split()[1] for line in mounts), "cgroups": sorted(groups),
+            "mounts": sorted({line.split()[1] for line in mounts} - {"/run/netns"}), "cgroups": sorted(groups),
             "sysctls": sysctls(), "programs": sorted(programs)}
 
 

@@ -41,8 +41,8 @@ def test_a_spark_job_and_a_flink_job_run_to_their_ends(esi):
     """Side by side on both nodes: real spark-submit, driver, executors; real JobManager, TaskManagers."""
     jobs.apply_example(esi, "spark-jobs.yaml", "flink-jobs.yaml")
     jobs.put(esi, jobs.slots("side-by-side", {"spark-2": [0, 1], "flink-2": [2, 3]}))
-    driver = jobs.Log(esi, "spark-2-driver")
-    words = jobs.Log(esi, "--selector=esi.tu-berlin.de/job=flink-2,component=taskmanager")
+    driver = jobs.Log(esi, "esi.tu-berlin.de/job=spark-2,spark-role=driver")
+    words = jobs.Log(esi, "esi.tu-berlin.de/job=flink-2,component=taskmanager")
     jobs.wait_finished(esi, "side-by-side")
     for job, slots in (("spark-2", [0, 1]), ("flink-2", [2, 3])):
         run = jobs.last_run(esi, job)

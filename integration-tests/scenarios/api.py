@@ -4,9 +4,13 @@ Objects are dicts as the API server sends them: a test reads and writes what a p
 `kubectl -o json`, and nothing here knows more about ESI than the names of its kinds.
 """
 import json
+import sys
 import urllib.parse
 
 import kubernetes
+
+# Objects of people nest deeper than Python's readers go by default.
+sys.setrecursionlimit(20_000)
 
 ApiException = kubernetes.client.ApiException
 

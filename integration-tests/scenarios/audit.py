@@ -8,9 +8,11 @@ ESI_USERS = {f"system:serviceaccount:esi-system:esi-{name}": name
 WRITES = ("create", "update", "patch", "delete", "deletecollection")
 
 #: at, done: seconds since 1970 when the request came and when it was answered; decision: RBAC's word,
-#: "allow" or "forbid" (an admission plugin may refuse with 403 what RBAC allowed).
+#: "allow" or "forbid" (an admission plugin may refuse with 403 what RBAC allowed); policies: names of the
+#: ValidatingAdmissionPolicies that were not met.
 Request = collections.namedtuple(
-    "Request", "operator user agent verb group resource sub namespace name code at done uri dry_run decision")
+    "Request", "operator user agent verb group resource sub namespace name code at done uri dry_run decision policies")
+NOT_MET = "validation.policy.admission.k8s.io/validation_failure"
 
 
 def seconds(text):
@@ -27,6 +29,7 @@ def parse(line):
         return None
     ref = event.get("objectRef") or {}
     user = event["user"].get("username", "")
+    annotations = event.get("annotations") or {}
     return Request(
         operator=ESI_USERS.get(user), user=user, agent=event.get("userAgent", ""), verb=event["verb"],
         group=ref.get("apiGroup", ""), resource=ref.get("resource", ""), sub=ref.get("subresource", ""),
@@ -34,7 +37,8 @@ def parse(line):
         code=(event.get("responseStatus") or {}).get("code", 0),
         at=seconds(event["requestReceivedTimestamp"]), done=seconds(event["stageTimestamp"]),
         uri=event.get("requestURI", ""), dry_run="dryRun=" in event.get("requestURI", ""),
-        decision=(event.get("annotations") or {}).get("authorization.k8s.io/decision", ""))
+        decision=annotations.get("authorization.k8s.io/decision", ""),
+        policies=tuple(each["policy"] for each in json.loads(annotations.get(NOT_MET, "[]"))))
 
 
 class AuditLog:

@@ -16,7 +16,7 @@ import tempfile
 import pytest
 
 from control_plane import ControlPlane
-from operators import Operators
+from operators import EXTENDER, Operators
 from recording import Recording
 from scene import Scene
 
@@ -115,3 +115,16 @@ def scene(request, plane, operators, recording):
     assert scene.may_restart or not dead, f"operators died in this test:\n{words}"
     assert scene.may_restart or pids == {operator.label: operator.pid for operator in operators}
     assert not violations, "the recording of this test:\n" + "\n".join(map(str, violations))
+
+
+@pytest.fixture
+def by_extender(scene, plane, operators):
+    """Pods reach their slots through a second, unmodified kube-scheduler, which asks the extender."""
+    scene.may_restart = True
+    plane.start("second-scheduler", "--extender-url", operators["testbed"].url)
+    operators["batchjob"].stop()
+    operators["batchjob"].start(EXTENDER).ready()
+    yield
+    operators["batchjob"].stop()
+    operators["batchjob"].start().ready()
+    plane.stop("second-scheduler", "TERM")

@@ -39,7 +39,7 @@ class ControlPlane:
         return done.stdout
 
     def up(self, nodes=2, cpu="32", memory="64Gi", labels="", spark=True, audit=True, second=None,
-           parent=True, log=None, flink=False):
+           parent=True, log=None, flink=False, crds=()):
         arguments = ["up", "--nodes", str(nodes), "--node-cpu", cpu, "--node-memory", memory]
         if labels:
             arguments += ["--node-labels", labels]
@@ -53,7 +53,7 @@ class ControlPlane:
             arguments += ["--second-scheduler", second]
         if parent:
             arguments += ["--parent-pid", str(os.getpid())]
-        for crd in CRDS:
+        for crd in (*CRDS, *crds):
             arguments += ["--crds", str(crd)]
         try:
             self.command(*arguments, timeout=180, log=log)
@@ -116,10 +116,21 @@ class ControlPlane:
         return done.stdout
 
     def install(self):
-        """Namespace, priority classes and rights of the operators, with those for /debug, which they
-        serve here."""
+        """Namespace, priority classes, rights and policies of the operators, with those for /debug, which
+        they serve here, and the extender."""
         self.kubectl("apply", "-f", str(MANIFESTS / "namespace.yaml"))
-        self.kubectl("apply", "-f", str(MANIFESTS), "-f", str(MANIFESTS / "debug"), "-f", str(MANIFESTS / "extender"))
+        parts = ("interface", "isolation", "debug", "extender")
+        self.kubectl("apply", "-f", str(MANIFESTS), *(f"--filename={MANIFESTS / part}" for part in parts))
+
+    def set_policies(self, *values, templates):
+        """Admission policies as the chart has them with these values (KEY=VALUE), of some of its templates.
+        The API server needs a moment; install() brings back those of the manifests."""
+        done = subprocess.run(
+            [self.binary, "helm", "template", "esi", str(ROOT / "helm" / "esi"), "--namespace", "esi-system",
+             *(word for value in values for word in ("--set", value)),
+             *(word for each in templates for word in ("--show-only", f"templates/admission/{each}.yaml"))],
+            capture_output=True, text=True, timeout=60, check=True)
+        self.kubectl("apply", "-f", "-", stdin=done.stdout)
 
     def account(self, namespace, name):
         """The path of a kubeconfig that acts as that service account."""

@@ -3,6 +3,9 @@
 GROUP = "esi.tu-berlin.de/v1alpha1"
 PREFIX = "esi.tu-berlin.de/"
 
+#: The header without which /debug changes nothing.
+DEBUG = {"X-ESI-Debug": "1"}
+
 
 def esi(kind, name, spec):
     return {"apiVersion": GROUP, "kind": kind, "metadata": {"name": name}, "spec": spec}

@@ -17,6 +17,8 @@ import requests
 import yaml
 
 NAMES = ("testbed", "batchjob", "scheduling")
+#: What esi-batchjob is started with for a second scheduler.
+EXTENDER = ("--placement=extender",)
 
 
 def lease_flags(seconds):

@@ -76,6 +76,10 @@ def answer_of(raw, head_only, ours):
     if head_only and body:
         raise Malformed(f"a body in the answer to HEAD: {body!r}")
     hidden = {"date", "transfer-encoding"} | (set() if head_only else {"content-length"})
+    if ours:
+        if by_name.get("x-content-type-options") != "nosniff":
+            raise Malformed(f"X-Content-Type-Options: {by_name.get('x-content-type-options')}")
+        hidden.add("x-content-type-options")
     shown = sorted((each for each in headers if each[0] not in hidden), key=lambda each: each[0])
     return Answer(int(status), shown, masked_body(body.decode("utf-8"), by_name.get("content-type", ""), ours))
 

@@ -1,4 +1,6 @@
 """A Testbed cuts labelled nodes into slots and fills each with a bound ghost."""
+import json
+
 import pytest
 import requests
 
@@ -61,7 +63,7 @@ def test_node_set_up_labels_the_least_requested_nodes_and_gives_the_same_ghosts(
     try:
         def set_up(count):
             return requests.get(operators["testbed"].url + "/debug/node-set-up",
-                                params={"name": "set-up", "count": count}, timeout=30)
+                                params={"name": "set-up", "count": count}, headers=objects.DEBUG, timeout=30)
         scene.wait("the operator to know it and the load of the nodes", lambda: (
             lambda answer: answer.status_code == 400 and answer.json()["messages"] == [
                 "3 nodes have the room, 99 are wanted"])(set_up(99)))
@@ -85,13 +87,15 @@ def test_node_set_up_labels_the_least_requested_nodes_and_gives_the_same_ghosts(
 
 def test_node_set_up_refuses_an_unknown_testbed_and_more_nodes_than_there_are(scene, operators):
     url = operators["testbed"].url + "/debug/node-set-up"
-    assert requests.get(url, params={"name": "nowhere", "count": 1}, timeout=10).status_code == 404
+    assert requests.get(url, params={"name": "nowhere", "count": 1}, headers=objects.DEBUG,
+                        timeout=10).status_code == 404
     scene.apply(objects.testbed("few", scene.label), namespace="default")
     try:
         scene.wait("the operator to know the testbed", lambda: requests.get(
-            url, params={"name": "few", "count": 500}, timeout=10).status_code == 400)
+            url, params={"name": "few", "count": 500}, headers=objects.DEBUG, timeout=10).status_code == 400)
         for count in ("many", "-1", ""):
-            assert requests.get(url, params={"name": "few", "count": count}, timeout=10).status_code == 400
+            assert requests.get(url, params={"name": "few", "count": count}, headers=objects.DEBUG,
+                                timeout=10).status_code == 400
     finally:
         scene.api.delete("Testbed", "default", "few")
 
@@ -186,7 +190,7 @@ def test_a_testbed_without_nodes_is_in_order_and_grows_when_nodes_get_the_label(
     assert set(scene.bound_ghosts()) == {(n0, 0), (n0, 1)}
 
 
-def test_ghosts_are_given_another_image_where_they_stand(scene, operators):
+def test_ghosts_are_given_another_image_where_they_stand(scene, plane, operators):
     scene.nodes(2)
     scene.testbed()
     before = scene.bound_ghosts()
@@ -194,6 +198,14 @@ def test_ghosts_are_given_another_image_where_they_stand(scene, operators):
     scene.may_restart = True
     try:
         operators["testbed"].stop()
+        plane.set_policies("policies.ghostImages={mirror/pause:2}", templates=("testbed",))
+        ghost = next(iter(scene.ghosts().values()))
+        [container] = ghost["spec"]["containers"]
+        patch = {"spec": {"containers": [{"name": container["name"], "image": "mirror/pause:2"}]}}
+        scene.wait("the API server to judge by the other policy", lambda: plane.kubectl(
+            "patch", "pod", ghost["metadata"]["name"], "--namespace", scene.namespace, "--dry-run=server",
+            "--as=system:serviceaccount:esi-system:esi-testbed", "--patch", json.dumps(patch),
+            check=False).returncode == 0)
         operators["testbed"].start(["--ghost-image=mirror/pause:2"]).ready()
         scene.wait("the other image", lambda: {pod["spec"]["containers"][0]["image"]
                                                for pod in scene.ghosts().values()} == {"mirror/pause:2"})
@@ -202,4 +214,5 @@ def test_ghosts_are_given_another_image_where_they_stand(scene, operators):
         operators["testbed"].start().ready()
     scene.wait("the usual image", lambda: {pod["spec"]["containers"][0]["image"]
                                            for pod in scene.ghosts().values()} == usual)
+    plane.install()
     assert scene.bound_ghosts() == before, "a ghost was made anew"

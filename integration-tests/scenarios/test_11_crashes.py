@@ -3,7 +3,6 @@
 A proxy before every replica stops it at a named write: after the API server has done the write and
 before the operator hears of it, or before the API server has seen it. The other replica goes on.
 """
-import random
 import re
 import threading
 import time
@@ -12,6 +11,7 @@ import pytest
 
 from breakpoint_proxy import Proxy
 from operators import NAMES, Operator
+from scene import chances
 
 
 
@@ -186,9 +186,7 @@ def test_asleep_for_longer_than_the_lease_at(crash_scene, pairs, write):
 
 @pytest.mark.slow
 def test_kills_at_random_moments(crash_scene, pairs):
-    seed = int(time.time())
-    print(f"seed {seed}")
-    chance = random.Random(seed)
+    chance = chances()
     done = threading.Event()
 
     def disturb():

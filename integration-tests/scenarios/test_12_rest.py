@@ -343,7 +343,7 @@ def test_reset_all_jobs_makes_failed_jobs_ready(scene, rest, operators):
     scene.wait("the release", lambda: not scene.api.get("BatchJob", "default", "bad")["spec"].get("activeScheduling"))
     answer = scene.wait("the other operator to see the failure", lambda: (
         lambda answer: answer.text != "[]" and answer)(
-        requests.get(operators["testbed"].url + "/debug/reset-all-jobs", timeout=30)))
+        requests.get(operators["testbed"].url + "/debug/reset-all-jobs", headers=objects.DEBUG, timeout=30)))
     assert (answer.status_code, answer.json()) == (200, ["bad"])
     scene.wait("it to be ready", lambda: ask(rest, "GET", "/external/jobs/bad").json()["state"] == "ReadyState")
 

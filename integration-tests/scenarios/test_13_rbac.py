@@ -16,6 +16,10 @@ NOT_SEEN = {
 }
 
 
+#: Who acts for a person in these tests.
+PEOPLE = {"kubernetes-admin"}
+
+
 def granted():
     """{(operator, group, resource, verb)} of all rules in the manifests."""
     rights = set()
@@ -48,6 +52,15 @@ def test_nothing_was_forbidden_to_the_operators(log):
     # RBAC allowed these, an admission plugin did not: nothing can be made in a namespace that ends.
     refused = [each for each in mine if each.code == 403]
     assert all(each.verb == "create" for each in refused), refused[:5]
+
+
+def test_no_policy_refused_anything_to_a_program(log):
+    """Neither to the operators nor to schedulers, controllers, drivers and kubelets; people are the tests."""
+    # What test_28's attackers put into templates of pods is refused to those who make the pods.
+    programs = [each for each in log if each.user not in PEOPLE and "/namespaces/attacks" not in each.uri]
+    assert len({each.user for each in programs}) > 5, "the audit log knows few programs"
+    refused = [each for each in programs if each.policies]
+    assert not refused, "\n".join(f"{each.user}: {each.verb} {each.uri}: {each.policies}" for each in refused[:20])
 
 
 def test_every_granted_right_was_used(log):

@@ -73,13 +73,13 @@ def test_a_pod_that_copies_token_slot_and_node_opens_nothing(scene):
     body["metadata"]["annotations"] = {
         objects.PREFIX + "run": real["metadata"]["annotations"][objects.PREFIX + "run"],
         objects.PREFIX + "slot": "1", objects.PREFIX + "slot-node": n0}
-    scene.apply(body)
+    scene.forge(body)
     scene.wait("it to be refused in words", lambda: ("PodRefused", "forged") in scene.events())
     assert scene.bound_ghosts() == ghosts
     # Neither do they keep a slot closed by naming it.
     body["metadata"] |= {"name": "blocker", "annotations": body["metadata"]["annotations"] | {
         objects.PREFIX + "run": "any.thing.1"}}
-    scene.apply(body)
+    scene.forge(body)
     scene.wait("it to be refused too", lambda: ("PodRefused", "blocker") in scene.events())
     assert scene.slots()[1]["state"] == "FREE"
     for name in ("forged", "blocker"):

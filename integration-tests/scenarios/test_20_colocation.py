@@ -78,8 +78,9 @@ def program():
 
 @pytest.fixture
 def rest(scene, operators, folder):
-    """A replica of the scheduling operator that shows the scene's namespace to clients of the original."""
-    replica = Operator("scheduling", operators.kubeconfigs["scheduling"], folder / "operators", replica=20,
+    """A replica of the scheduling operator that shows the scene's namespace to clients of the original, with
+    the rights of an admin: those of esi-scheduling end at the namespace that it was installed with."""
+    replica = Operator("scheduling", scene.plane.kubeconfig, folder / "operators", replica=20,
                        flags=("--legacy-namespace", scene.namespace)).start().ready()
     yield replica.url
     assert replica.stop() == 0, replica.tail()

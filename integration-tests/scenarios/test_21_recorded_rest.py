@@ -108,7 +108,8 @@ def stage(operators, plane, recording):
     operators.ensure()
     recording.catch_up()
     scene = Scene("esij", plane, operators, recording)
-    surface = Operator("scheduling", operators.kubeconfigs["scheduling"], operators.folder, replica=21,
+    # With the rights of an admin: those of esi-scheduling end at the namespace that it was installed with.
+    surface = Operator("scheduling", plane.kubeconfig, operators.folder, replica=21,
                        flags=("--legacy-namespace", "esij"))
     try:
         surface.start().ready()

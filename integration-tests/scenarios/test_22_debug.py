@@ -37,7 +37,7 @@ def own_nodes(scene):
 
 
 def ask(url, **parameters):
-    return requests.get(url, params=parameters, timeout=30)
+    return requests.get(url, params=parameters, headers=objects.DEBUG, timeout=30)
 
 
 def error(answer, status, word, path):
@@ -93,8 +93,24 @@ def test_node_set_up_refuses_what_it_cannot_do_and_changes_nothing(scene, debug,
                        {"name": "beds", "count": "two"}):
         error(ask(debug + "/node-set-up", **parameters), 400, "Bad Request", path)
     assert labels(scene) == [None, None, None, None]
-    answer = requests.post(debug + "/node-set-up", timeout=10)
-    assert (answer.status_code, answer.headers["Allow"]) == (405, "GET")
+    for method in ("POST", "HEAD"):
+        answer = requests.request(method, debug + "/node-set-up", headers=objects.DEBUG, timeout=10)
+        assert (answer.status_code, answer.headers["Allow"]) == (405, "GET")
+
+
+def test_pages_cannot_ask_and_labels_of_kubernetes_stay(scene, debug, own_nodes):
+    path = "/debug/node-set-up"
+    wanted = {"name": "beds", "count": 1}
+    apply_testbed(scene, debug)
+    for headers in ({}, {**objects.DEBUG, "Host": "evil.example"}, {**objects.DEBUG, "X-Forwarded-For": "10.0.0.1"}):
+        error(requests.get(debug + "/node-set-up", params=wanted, headers=headers, timeout=10), 403, "Forbidden", path)
+    assert labels(scene) == [None, None, None, None]
+    scene.apply(objects.testbed("hosts", "kubernetes.io/hostname"), namespace="default")
+    said, = scene.wait("the operator to know it", lambda: (lambda answer: answer.status_code == 400 and error(
+        answer, 400, "Bad Request", path))(ask(debug + "/node-set-up", name="hosts", count=1)))
+    assert said.startswith("spec.nodeLabel of the Testbed is kubernetes.io/hostname, a label of Kubernetes itself")
+    for node in scene.api.list("Node"):
+        assert node["metadata"]["labels"]["kubernetes.io/hostname"] == node["metadata"]["name"]
 
 
 def fail_for_good(scene, name):
@@ -141,7 +157,7 @@ apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata: {{name: {name}}}
 rules:
-- {{apiGroups: [esi.tu-berlin.de], resources: [testbeds, batchjobs], verbs: [get, list, watch]}}
+- {{apiGroups: [esi.tu-berlin.de], resources: [testbeds, batchjobs, schedulings], verbs: [get, list, watch]}}
 - {{apiGroups: [""], resources: [pods, nodes], verbs: [get, list, watch]}}
 ---
 apiVersion: rbac.authorization.k8s.io/v1

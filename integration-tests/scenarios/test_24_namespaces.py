@@ -42,13 +42,14 @@ class Installation:
         made = rights(plane, release)
         plane.kubectl("apply", "-f", "-", stdin=yaml.safe_dump_all(made))
         classes = {part: f"--{part}-priority-class=left-esi-{part}" for part in ("ghost", "job")}
-        flags = {"testbed": (classes["ghost"],), "batchjob": (classes["job"],), "scheduling": ()}
+        interface = f"--legacy-namespace={WATCHED[release][0]}"
+        flags = {"testbed": (classes["ghost"], interface), "batchjob": (classes["job"],), "scheduling": (interface,)}
         self.operators = []
         for name in NAMES:
             account = plane.account(self.namespace, f"{release}-esi-{name}")
             own = [f"--namespace={each}" for each in WATCHED[release]]
             self.operators.append(Operator(name, account, folder / release, flags=(*own, *flags[name]),
-                                           lease_namespace=self.namespace))
+                                           lease_namespace=self.namespace, lease_seconds=30))
 
     def start(self):
         for operator in self.operators:
@@ -87,7 +88,7 @@ def installations(plane, folder):
     assert all(code == 0 for each in codes.values() for code in each), codes
 
 
-def wait(what, probe, timeout=60):
+def wait(what, probe, timeout=120):
     deadline = time.monotonic() + timeout
     while not (value := probe()):
         assert time.monotonic() < deadline, f"waited {timeout} s for {what}"
@@ -137,6 +138,123 @@ def test_a_plan_that_names_what_is_not_watched_waits_and_says_why(plane, install
     assert "Testbed right-a/slots is in a namespace that this installation does not watch (--namespace)" in message
     plane.api.delete("Scheduling", "left-a", "abroad")
     wait("its end", lambda: plane.api.get("Scheduling", "left-a", "abroad") is None)
+
+
+def condition(plane, namespace, name, kind):
+    """The condition of a Scheduling; empty without one."""
+    status = (plane.api.get("Scheduling", namespace, name) or {}).get("status") or {}
+    return next((each for each in status.get("conditions", []) if each["type"] == kind), {})
+
+
+def refused(plane, namespace, name, generation=1):
+    """The message of a Scheduling that may not use what it names."""
+    def told():
+        found = condition(plane, namespace, name, "Acquired")
+        return found.get("reason") == "NotAllowed" and found.get("observedGeneration") == generation and found
+    return wait(f"{namespace}/{name} is told NotAllowed", told)["message"]
+
+
+def remove(plane, namespace, name):
+    plane.api.delete("Scheduling", namespace, name)
+    wait(f"the end of {namespace}/{name}", lambda: plane.api.get("Scheduling", namespace, name) is None)
+
+
+def version_of(plane, kind, namespace, name):
+    return plane.api.get(kind, namespace, name)["metadata"]["resourceVersion"]
+
+
+def test_a_job_of_another_namespace_is_not_touched(plane, installations):
+    plane.api.create("BatchJob", "left-b", objects.job("payroll"))
+    wait("the job", lambda: state(plane, "BatchJob", "left-b", "payroll") == "ReadyState")
+    before = version_of(plane, "BatchJob", "left-b", "payroll")
+    plane.api.create("Scheduling", "left-a", objects.queue("thief", "slots", ["left-b/payroll"]))
+    message = refused(plane, "left-a", "thief")
+    assert message.startswith("BatchJob left-b/payroll is of another namespace: a Scheduling of left-a starts "
+                              "BatchJobs of left-a only"), message
+    assert version_of(plane, "BatchJob", "left-b", "payroll") == before, "something was written to it"
+    assert not plane.api.get("Testbed", "left-a", "slots")["metadata"].get("labels"), "the Testbed is held"
+    remove(plane, "left-a", "thief")
+    assert version_of(plane, "BatchJob", "left-b", "payroll") == before
+
+
+def test_a_testbed_is_held_from_another_namespace_when_and_as_long_as_it_offers_itself(plane, installations):
+    api = plane.api
+    for name in ("first", "second"):
+        api.create("BatchJob", "left-a", objects.job(name, seconds=10))
+    before = version_of(plane, "Testbed", "left-b", "slots")
+    # All slots of the four nodes for the first, so that the second has to wait.
+    api.create("Scheduling", "left-a", objects.queue("guest", "left-b/slots", ["first"] * 4 + ["second"]))
+    assert "Testbed left-b/slots does not exist, or is not offered to namespace left-a" in \
+        refused(plane, "left-a", "guest")
+    assert version_of(plane, "Testbed", "left-b", "slots") == before, "something was written to it"
+
+    api.patch("Testbed", "left-b", "slots", {"spec": {"allowedNamespaces": ["left-a"]}})
+    wait("the first job", lambda: state(plane, "BatchJob", "left-a", "first") == "RunningState")
+    assert condition(plane, "left-a", "guest", "Allowed")["status"] == "True"
+    assert "left-a/guest" in plane.kubectl("get", "tb", "slots", "--namespace=left-b")
+    names = {row["podName"] for row in api.get("Testbed", "left-b", "slots")["status"]["slots"]}
+    assert names == {"a pod of another namespace"}
+
+    api.patch("Testbed", "left-b", "slots", {"spec": {"allowedNamespaces": None}})
+    wait("the withdrawal", lambda: condition(plane, "left-a", "guest", "Allowed")["status"] == "False")
+    wait("the end of the first job", lambda: state(plane, "BatchJob", "left-a", "first") == "CompletedState")
+    told = "Testbed left-b/slots is no longer offered to namespace left-a: what runs goes on, nothing else starts"
+
+    def told_at_the_end():
+        status = api.get("Scheduling", "left-a", "guest")["status"]
+        return all(each.get("ended") for each in status["assignments"]) and \
+            status.get("waitingFor", "").startswith(told) and status
+    found = wait("what is told", told_at_the_end)
+    assert [each["outcome"] for each in found["assignments"]] == ["Succeeded"]
+    assert state(plane, "BatchJob", "left-a", "second") == "InQueueState"
+
+    api.patch("Testbed", "left-b", "slots", {"spec": {"allowedNamespaces": ["*"]}})
+    wait("the second job", lambda: state(plane, "BatchJob", "left-a", "second") == "CompletedState")
+    remove(plane, "left-a", "guest")
+    api.patch("Testbed", "left-b", "slots", {"spec": {"allowedNamespaces": None}})
+    assert not api.get("Testbed", "left-b", "slots")["metadata"].get("labels")
+
+
+def test_an_offer_does_not_reach_into_the_other_installation(plane, installations):
+    plane.api.patch("Testbed", "right-a", "slots", {"spec": {"allowedNamespaces": ["*"]}})
+    plane.api.create("Scheduling", "left-a", objects.queue("far", "right-a/slots", ["pi"]))
+    message = wait("the condition", lambda: condition(plane, "left-a", "far", "Acquired").get("message"))
+    assert message == "Testbed right-a/slots is in a namespace that this installation does not watch (--namespace)"
+    assert not plane.api.get("Testbed", "right-a", "slots")["metadata"].get("labels")
+    remove(plane, "left-a", "far")
+
+
+def test_a_plan_from_before_offers_goes_on_to_its_end_and_is_told(plane, installations):
+    """What a version without offers left: a plan that runs on a Testbed of another namespace, with a job of
+    another namespace, and no condition that says whether it may."""
+    api = plane.api
+    scheduling = next(each for each in installations["left"].operators if each.name == "scheduling")
+    scheduling.stop()
+    scheduling.start(more=("--cross-namespace-jobs",)).ready()
+    api.patch("Testbed", "left-b", "slots", {"spec": {"allowedNamespaces": ["left-a"]}})
+    for namespace, name in (("left-a", "old-first"), ("left-b", "old-second")):
+        api.create("BatchJob", namespace, objects.job(name, seconds=10))
+    api.create("Scheduling", "left-a",
+               objects.queue("old", "left-b/slots", ["old-first"] * 4 + ["left-b/old-second"],
+                             releaseOnCompletion=True))
+    wait("the first job", lambda: state(plane, "BatchJob", "left-a", "old-first") == "RunningState")
+    scheduling.stop()
+    conditions = [each for each in api.get("Scheduling", "left-a", "old")["status"]["conditions"]
+                  if each["type"] != "Allowed"]
+    api.patch("Scheduling", "left-a", "old", {"status": {"conditions": conditions}}, sub="status")
+    api.patch("Testbed", "left-b", "slots", {"spec": {"allowedNamespaces": None}})
+    scheduling.start().ready()
+    allowed = wait("the condition", lambda: condition(plane, "left-a", "old", "Allowed"))
+    assert (allowed["status"], allowed["reason"]) == ("True", "HeldBefore"), allowed
+    assert "BatchJob left-b/old-second" in allowed["message"]
+    assert "Testbed left-b/slots is not offered to namespace left-a" in allowed["message"]
+    wait("its end", lambda: state(plane, "Scheduling", "left-a", "old") == "FinishedState")
+    found = api.get("Scheduling", "left-a", "old")["status"]
+    assert found["progress"]["summary"] == "2/2", found
+    # The next one is judged like any other.
+    api.create("Scheduling", "left-a", objects.queue("new", "left-b/slots", ["old-first"]))
+    refused(plane, "left-a", "new")
+    remove(plane, "left-a", "new")
 
 
 def test_no_right_was_missing(plane, installations):

@@ -14,7 +14,7 @@ if [[ ! -e $venv/ready ]]; then
     if [[ ! -e $venv/ready ]]; then
         rm -rf "$venv"
         python3 -m venv "$venv" >&2
-        "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/requirements.txt" >&2
+        "$venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes -r "$here/requirements.txt" >&2
         touch "$venv/ready"
     fi
 fi

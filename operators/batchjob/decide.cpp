@@ -27,6 +27,9 @@ constexpr seconds deletion_patience{60};
 /// How long "in queue" is held back: its write would collide with that of the order.
 constexpr milliseconds order_patience{100};
 
+/// How long an order that nobody gave may stand before the Scheduling is asked again.
+constexpr seconds assignment_patience{10};
+
 }  // namespace
 
 decision decide(const view& seen, wall_time now) { return pass(seen, now).run(); }
@@ -45,7 +48,7 @@ const model::creation_request* order_of(const model::batchjob& job, std::string*
             "slots to a job");
     }
     if (order->slot_ids.empty()) return explain("spec.creationRequest names no slot");
-    const auto uid = grid::scheduling_uid_of_hold(grid::hold_of_run(order->run));
+    const auto uid = grid::owner_of_run(order->run);
     if (!active->uid.empty() && active->uid != uid) {
         return explain(
             fmt::format("spec.creationRequest is of another Scheduling (run {}) than "
@@ -53,12 +56,6 @@ const model::creation_request* order_of(const model::batchjob& job, std::string*
                         order->run, active->uid));
     }
     return &*order;
-}
-
-model::object_key testbed_of(const model::batchjob& job, const model::creation_request& order) {
-    auto out = order.testbed_name;
-    if (out.namespace_.empty()) out.namespace_ = job.metadata.namespace_;
-    return out;
 }
 
 pass::pass(const view& seen, wall_time now)
@@ -79,6 +76,8 @@ decision pass::run() {
         unassigned();
     } else if (failed() || has_ended(status_, order->run)) {
         over(*order);
+    } else if (!was_given(*order)) {
+        if (!out_.act_first) unassigned();
     } else {
         assigned(*order);
         // Ended in this look: the result is written, then what still stands is removed.
@@ -112,30 +111,31 @@ void pass::unassigned() {
     if (open && !finish_as_told(std::string(open->run), there)) {
         // A Scheduling takes both away in one patch; who leaves one of them standing is a person.
         const auto& active = job_.spec.active_scheduling;
-        const auto holder = grid::scheduling_uid_of_hold(grid::hold_of_run(open->run));
+        const auto holder = grid::owner_of_run(open->run);
         const bool named = active && active->uid == holder;
         const bool by_hand = job_.spec.creation_request || named;
         const auto* text = named     ? "spec.creationRequest was taken away while the job ran"
                            : by_hand ? "spec.activeScheduling was taken away while the job ran"
                                      : "the Scheduling released the job before its run had ended";
-        end(outcome_released, by_hand ? "ReleasedByHand" : "Released", text, stamp());
+        end(run_outcome::released, by_hand ? "ReleasedByHand" : "Released", text, stamp());
     }
     clear_assignment();
     refer(there);
     take_reset();
 
-    const bool left = there || std::ranges::any_of(seen_.pods, [](const pod_pointer& pod) {
-                          return !pod->metadata.annotation(names::run).empty();
-                      });
+    const bool left =
+        there || !status_.placements.empty() ||
+        std::ranges::any_of(seen_.pods, [&](const pod_pointer& pod) { return is_left(*pod); });
     if (!failed()) {
         status_.state = left                          ? state::pending_deletion
                         : job_.spec.active_scheduling ? state::in_queue
                                                       : state::ready;
     }
     const std::string_view reason = left ? "Releasing" : "NotAssigned";
-    set("Submitted", "False", reason, left ? "waits until application and pods are gone" : "");
-    set("Placed", "False", reason, "");
-    set("Running", "False", reason, "");
+    set(condition_type::submitted, "False", reason,
+        left ? "waits until application and pods are gone" : "");
+    set(condition_type::placed, "False", reason, "");
+    set(condition_type::running, "False", reason, "");
     remove_leftovers({}, false);
     check();
 }
@@ -168,11 +168,48 @@ bool pass::kind_may_have_changed() const {
     return unseen > (job_.status.slot_ids.empty() ? 2 : 1);
 }
 
+/// A run begins only by an assignment that its Scheduling shows: an order alone may be anybody's.
+bool pass::was_given(const model::creation_request& order) {
+    if (line_of(status_, order.run)) return true;
+    if (!seen_.live.assignment_read) {
+        out_.next = read_assignment{};
+        out_.act_first = true;
+        return false;
+    }
+    if (seen_.live.assigned) return true;
+    problem(
+        fmt::format("spec.creationRequest (run {}) starts nothing: Scheduling {} has not "
+                    "assigned these slots to the job; take spec.creationRequest away",
+                    order.run, job_.spec.active_scheduling->key().text()));
+    look_again(assignment_patience);
+    return false;
+}
+
+/// Something of a run that was: a coordinator, or a pod whose owner still stands. One that only
+/// says so keeps nobody from what comes next.
+bool pass::is_left(const model::pod& pod) const {
+    if (pod.metadata.annotation(names::run).empty()) return false;
+    if (seen_.kind->role_of(pod, job_.metadata.name) == pod_role::coordinator) return true;
+    const auto* owner = pod.metadata.controller_owner();
+    if (!owner) return false;
+    return owner->kind != "Pod" || std::ranges::any_of(seen_.pods, [&](const pod_pointer& other) {
+               return other->metadata.uid == owner->uid;
+           });
+}
+
 void pass::clear_assignment() {
     status_.slots.reset();
     status_.slot_ids.clear();
     status_.replication.reset();
-    status_.placements.clear();
+    drop_ended_placements();
+}
+
+/// As long as one pod on record lives the record stands: nothing else proves which slots are taken.
+void pass::drop_ended_placements() {
+    const bool stands = std::ranges::any_of(status_.placements, [&](const auto& entry) {
+        return seen_.standing.contains(entry.pod_uid);
+    });
+    if (!stands) status_.placements.clear();
 }
 
 // The run has ended, or the job had failed before: what still stands of it goes, the state stays.
@@ -184,16 +221,17 @@ void pass::over(const model::creation_request& order) {
         return;
     }
     if (!ours(there)) there = nullptr;
-    status_.slots = testbed_of(job_, order);
+    status_.slots = testbed_of(job_);
     status_.slot_ids = order.slot_ids;
     status_.replication = static_cast<int>(order.slot_ids.size());
-    status_.placements.clear();
+    drop_ended_placements();
     refer(there);
     if (!final()) {
         // Only a status edited by hand: the line of the run knows how it ended.
-        status_.state = !status_.runs.empty() && status_.runs.back().outcome == outcome_succeeded
-                            ? state::completed
-                            : state::failed;
+        status_.state =
+            !status_.runs.empty() && status_.runs.back().outcome == run_outcome::succeeded
+                ? state::completed
+                : state::failed;
     }
     // An application that ended by itself stays for people to look at until the release; but not
     // one that keeps its pods, and so the slots.
@@ -207,9 +245,9 @@ void pass::over(const model::creation_request& order) {
 /// the driver exists) would make executors for ever.
 bool pass::coordinator_may_stay(const model::pod& pod) {
     if (pod.terminal() || status_.runs.empty() || !status_.runs.back().stopped) return true;
-    const auto end = status_.runs.back().stopped->value + coordinator_patience;
-    if (now_ >= end) return false;
-    look_again(end - now_);
+    const auto end = status_.runs.back().stopped->value;
+    if (!is_near(end, coordinator_patience)) return false;
+    look_again(end + coordinator_patience - now_);
     return true;
 }
 
@@ -261,7 +299,7 @@ void pass::tell_who_keeps(const model::object_meta& meta) {
 }
 
 void pass::assigned(const model::creation_request& order) {
-    status_.slots = testbed_of(job_, order);
+    status_.slots = testbed_of(job_);
     status_.slot_ids = order.slot_ids;
     status_.replication = static_cast<int>(order.slot_ids.size());
     // Asked for before there was a failure: none that comes later is forgotten for it.
@@ -298,9 +336,9 @@ void pass::assigned(const model::creation_request& order) {
     }
     if (there->run() != order.run) {
         status_.state = state::in_queue;
-        status_.placements.clear();
+        drop_ended_placements();
         refer(there);
-        set("Submitted", "False", "OldApplication",
+        set(condition_type::submitted, "False", "OldApplication",
             "waits until the application of an earlier run is gone");
         remove_leftovers({}, false);
         return;
@@ -321,15 +359,15 @@ void pass::describe() {
     status_.observed_generation = job_.metadata.generation;
     if (seen_.kind && seen_.served) {
         const auto limits = seen_.kind->limits();
-        set("BackendAvailable", "True", limits.empty() ? "Established" : "Limited",
+        set(condition_type::backend_available, "True", limits.empty() ? "Established" : "Limited",
             fmt::format("{} is served{}{}", seen_.kind->definition(), limits.empty() ? "" : "; ",
                         limits));
     } else {
-        set("BackendAvailable", "False", seen_.kind ? "DefinitionMissing" : "NotSupported",
-            backend_missing());
+        set(condition_type::backend_available, "False",
+            seen_.kind ? "DefinitionMissing" : "NotSupported", backend_missing());
     }
-    if (!model::find_condition(status_.conditions, "Succeeded")) {
-        set("Succeeded", "False", "NotRunYet", "");
+    if (!model::find_condition(status_.conditions, condition_type::succeeded)) {
+        set(condition_type::succeeded, "False", "NotRunYet", "");
     }
     // What was true of an older generation was looked at again, and still is: `kubectl wait` takes
     // a condition of an older generation for not met.
@@ -342,7 +380,7 @@ void pass::describe() {
         }
     }
 
-    const auto* accepted = model::find_condition(status_.conditions, "Accepted");
+    const auto* accepted = model::find_condition(status_.conditions, condition_type::accepted);
     const bool refused = accepted && accepted->status == "False";
     std::vector<std::string> texts;
     if (failed() && !status_.runs.empty()) {
@@ -351,12 +389,12 @@ void pass::describe() {
         status_.reason = line.reason;
     } else {
         status_.reason = reason_;
-        if (status_.reason.empty() && refused) status_.reason = "SpecRefused";
+        if (status_.reason.empty() && refused) status_.reason = reasons::spec_refused;
         if (status_.reason.empty() && !(seen_.kind && seen_.served)) {
-            status_.reason = "BackendMissing";
+            status_.reason = reasons::backend_missing;
         }
     }
-    if (refused && !(failed() && status_.reason == "SpecRefused")) {
+    if (refused && !(failed() && status_.reason == reasons::spec_refused)) {
         texts.push_back(fmt::format("{}Spec was refused: {}",
                                     status_.type == "Flink" ? "flink" : "spark",
                                     accepted->message));
@@ -381,12 +419,24 @@ std::vector<pod_pointer> pass::pods_of(std::string_view run, pod_role role) cons
     std::vector<pod_pointer> out;
     if (!seen_.kind) return out;
     for (const auto& pod : seen_.pods) {
-        if (pod->metadata.annotation(names::run) == run &&
-            seen_.kind->role_of(*pod, job_.metadata.name) == role) {
+        if (pod->metadata.annotation(names::run) == run && is_member(pod, role)) {
             out.push_back(pod);
         }
     }
     return out;
+}
+
+/// On record, or made for the application. Once that is gone a coordinator only tells how it ended.
+bool pass::is_member(const pod_pointer& pod, pod_role role) const {
+    if (seen_.kind->role_of(*pod, job_.metadata.name) != role) return false;
+    const auto& uid = pod->metadata.uid;
+    if (std::ranges::find(status_.placements, uid, &model::placement::pod_uid) !=
+        status_.placements.end()) {
+        return true;
+    }
+    const auto* there = app();
+    if (!ours(there)) return role == pod_role::coordinator;
+    return seen_.kind->foreign(*pod, *there, seen_.pods).empty();
 }
 
 bool pass::failed() const {

@@ -22,11 +22,18 @@
 #include <vector>
 
 #include "batchjob/view.h"
+#include "grid/rights.h"
+#include "model/conditions.h"
 
 namespace esi::batchjob {
 
+namespace condition_type = model::condition_type;
+namespace reasons = model::condition_reason;
+
 /// Read the application of the job's name live; where it is not the job's, those of other kinds.
 struct read_application {};
+/// Read the Scheduling that the job names live: has it given this order?
+struct read_assignment {};
 /// Read these pods live.
 struct read_pods {
     std::vector<model::placement> pods;
@@ -50,8 +57,8 @@ struct delete_pods {
     bool as_seen = false;
 };
 
-using action = std::variant<std::monostate, read_application, read_pods, check_spec,
-                            create_application, delete_application, delete_pods>;
+using action = std::variant<std::monostate, read_application, read_assignment, read_pods,
+                            check_spec, create_application, delete_application, delete_pods>;
 
 struct decision {
     model::batchjob_status status;
@@ -74,13 +81,11 @@ decision decide(const view& seen, wall_time now);
 /// are of one Scheduling. Null else; `why` then says what is wrong with an order that is there.
 const model::creation_request* order_of(const model::batchjob& job, std::string* why = nullptr);
 
-/// The Testbed that an order means: in the job's own namespace where none is given.
-model::object_key testbed_of(const model::batchjob& job, const model::creation_request& order);
+using grid::testbed_of;
 
-/// Defaults of creationRequest's time-outs.
-inline constexpr seconds default_submit_timeout{600};
-inline constexpr seconds default_schedule_timeout{300};
 /// How long a scheduler may ignore a pod of ours.
 inline constexpr seconds scheduler_patience{5};
+/// A pod that was let in, rejected, and is not bound for this long is what the job waits for.
+inline constexpr seconds binding_patience{2};
 
 }  // namespace esi::batchjob

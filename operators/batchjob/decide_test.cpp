@@ -51,9 +51,10 @@ TEST(life, nothing_is_written_at_rest) {
         w.take_log();
         // Left-over pods are gone by now; the application that ended stands.
         if (model::is_final(w.job->status.state)) w.pods.clear();
-        const int writes = w.writes;
         const int now = model::is_final(w.job->status.state) ? 42 : 18;
         w.step(now);
+        const int writes = w.writes;
+        w.take_log();
         w.step(now + 1);
         EXPECT_EQ(w.writes, writes) << name;
         EXPECT_THAT(w.take_log(), ElementsAre()) << name;
@@ -193,7 +194,7 @@ TEST(life, completed_with_the_drivers_end_and_executors_removed_after_the_result
     EXPECT_EQ(status.runs[0].outcome, "Succeeded");
     EXPECT_EQ(status.last_result, "Succeeded 24.0s");
     EXPECT_EQ(w.condition("Succeeded"), "True Completed");
-    EXPECT_TRUE(status.placements.empty());
+    EXPECT_EQ(status.placements.size(), 2u) << "until its executors have gone";
     EXPECT_EQ(status.application->run, "sched-uid.77.1");
 }
 
@@ -203,11 +204,11 @@ TEST(life, a_driver_that_runs_on_though_its_application_failed_is_removed) {
     w.take_log();
     w.app = make_app("FAILED");
     w.step(45);
-    EXPECT_THAT(w.take_log(), ElementsAre("status FailedState", "delete pod a-exec-1",
-                                          "delete pod a-exec-2"));
+    EXPECT_THAT(w.take_log(),
+                ElementsAre("status FailedState", "delete pod a-exec-1", "delete pod a-exec-2"));
     w.pods.resize(1);
     w.step(50);
-    EXPECT_THAT(w.take_log(), ElementsAre());
+    EXPECT_THAT(w.take_log(), ElementsAre("status FailedState")) << "the placements are over";
     ASSERT_TRUE(w.again_in);
     w.step(110);
     // It may have ended since.
@@ -226,6 +227,27 @@ TEST(life, a_result_waits_a_moment_for_the_driver_pod_that_tells_the_end) {
     w.step(44);
     EXPECT_EQ(w.job->status.state, "CompletedState");
     EXPECT_EQ(w.job->status.scheduled_events[0].stop, stamp(41));
+}
+
+TEST(life, an_end_that_another_clock_dates_far_ahead_holds_up_nothing) {
+    world w;
+    w.running();
+    w.app = make_app("COMPLETED");
+    w.app->ended = stamp(41 + 86400);
+    w.step(41);
+    EXPECT_EQ(w.job->status.state, "CompletedState") << "its slots would be kept for a day";
+
+    world failed;
+    failed.running();
+    failed.app = make_app("FAILED");
+    failed.app->ended = stamp(41 + 86400);
+    failed.step(45);
+    failed.pods.resize(1);
+    failed.take_log();
+    failed.step(50);
+    EXPECT_THAT(failed.take_log(),
+                ElementsAre("status FailedState", "delete pod a-driver as seen"))
+        << "the entries of the pods that are gone go first";
 }
 
 TEST(life, a_result_that_was_told_is_not_lost_with_its_application) {
@@ -372,6 +394,180 @@ TEST(life, pods_of_the_attempt_before_stand_for_none_of_the_next) {
     EXPECT_THAT(status.problems, ElementsAre(HasSubstr("0 of 2 pods exist 60 s after")));
 }
 
+// Who belongs to a run.
+
+std::vector<std::string> names_of(const std::vector<model::placement>& list) {
+    std::vector<std::string> out;
+    for (const auto& entry : list) out.push_back(entry.pod_name);
+    return out;
+}
+
+TEST(members, a_pod_that_only_carries_the_marks_of_the_run_gets_no_slot) {
+    world w;
+    w.submitted();
+    w.app = make_app("RUNNING");
+    struct row {
+        const char* what;
+        std::vector<model::owner_reference> owners;
+        const char* submission;
+        const char* told;
+    };
+    const std::vector<row> rows{
+        {"no owner", {}, "submission-1", "its owner is nobody, not the driver a-driver"},
+        {"another pod",
+         {{"v1", "Pod", "a-driver", "uid-other", true}},
+         "submission-1",
+         "its owner is Pod a-driver (uid uid-other), not the driver a-driver"},
+        {"no controller", {{"v1", "Pod", "a-driver", "uid-a-driver", false}}, "submission-1", ""},
+        {"another submission",
+         {{"v1", "Pod", "a-driver", "uid-a-driver", true}},
+         "submission-0",
+         "it is of submission submission-0, not of submission-1"},
+    };
+    for (const auto& row : rows) {
+        auto forged = executor(0);
+        forged->metadata.owner_references = row.owners;
+        forged->metadata.labels["sparkoperator.k8s.io/submission-id"] = row.submission;
+        w.pods = {testing::driver(), forged, executor(1), executor(2)};
+        w.step(13);
+        EXPECT_THAT(names_of(w.job->status.placements), ElementsAre("a-exec-1", "a-exec-2"))
+            << row.what;
+        EXPECT_THAT(
+            w.job->status.problems,
+            ::testing::Contains(HasSubstr(fmt::format("pod a-exec-0 gets no slot: {}", row.told))))
+            << row.what;
+    }
+}
+
+TEST(members, a_driver_is_the_one_that_the_application_names) {
+    world w;
+    w.submitted();
+    w.app = make_app("RUNNING");
+    auto other = testing::make_pod("mallory", "driver");
+    auto forged = executor(0);
+    forged->metadata.owner_references = {{"v1", "Pod", "mallory", "uid-mallory", true}};
+    w.pods = {other, forged};
+    w.step(13);
+    EXPECT_TRUE(w.job->status.placements.empty());
+    EXPECT_THAT(w.job->status.problems,
+                ::testing::Contains("pod a-exec-0 gets no slot: its driver a-driver is not there"));
+    auto driver = testing::driver();
+    driver->metadata.owner_references = {{"v", "SparkApplication", "a", "another-app", true}};
+    w.pods = {driver, executor(1)};
+    w.step(14);
+    EXPECT_TRUE(w.job->status.placements.empty()) << "it belongs to another application";
+}
+
+TEST(members, the_place_of_an_executor_that_died_goes_to_no_forged_pod) {
+    world w;
+    w.running();
+    auto forged = executor(3);
+    forged->metadata.owner_references.clear();
+    w.replace(1, [](model::pod& pod) { pod.phase = "Failed"; });
+    w.pods.push_back(forged);
+    w.step(18);
+    EXPECT_THAT(names_of(w.job->status.placements), ElementsAre("a-exec-1", "a-exec-2"));
+    w.pods.push_back(executor(4));
+    w.step(19);
+    EXPECT_THAT(names_of(w.job->status.placements), ElementsAre("a-exec-4", "a-exec-2"));
+}
+
+TEST(members, a_forged_pod_delays_no_release) {
+    world w;
+    w.running();
+    auto forged = executor(7);
+    forged->metadata.owner_references.clear();
+    forged->metadata.finalizers = {"example.com/keep"};
+    release(*w.job);
+    w.app.reset();
+    w.pods = {forged};
+    w.step(50);
+    EXPECT_EQ(w.job->status.state, "ReadyState");
+    EXPECT_TRUE(w.job->status.placements.empty());
+}
+
+TEST(members, placements_stand_until_the_last_pod_of_the_run_has_gone) {
+    world w;
+    w.completed();
+    const auto& status = w.job->status;
+    EXPECT_EQ(status.state, "CompletedState");
+    EXPECT_EQ(status.placements.size(), 2u);
+    w.replace(1, [](model::pod& pod) { pod.phase = "Succeeded"; });
+    w.step(42);
+    EXPECT_EQ(status.placements.size(), 2u);
+    w.replace(2, [](model::pod& pod) { pod.metadata.deletion_timestamp = stamp(42); });
+    w.step(43);
+    EXPECT_EQ(status.placements.size(), 2u) << "it may take its time to end";
+    w.pods.pop_back();
+    w.step(44);
+    EXPECT_TRUE(status.placements.empty());
+}
+
+TEST(members, an_order_that_no_scheduling_gave_starts_nothing) {
+    world w;
+    w.queued();
+    w.assigned = false;
+    w.take_log();
+    order(*w.job, {0, 3});
+    w.step(10);
+    EXPECT_THAT(w.take_log(), ::testing::Not(::testing::Contains("create application")));
+    EXPECT_EQ(w.job->status.state, "InQueueState");
+    EXPECT_TRUE(w.job->status.slot_ids.empty());
+    EXPECT_THAT(w.job->status.problems,
+                ElementsAre(HasSubstr("starts nothing: Scheduling jobs/s")));
+    EXPECT_TRUE(w.again_in);
+    // Nor what somebody has made for it by hand.
+    w.app = make_app("RUNNING");
+    w.pods = {testing::driver(), executor(1), executor(2)};
+    w.step(20);
+    EXPECT_TRUE(w.job->status.placements.empty());
+    w.app.reset();
+    w.pods.clear();
+    w.step(25);
+    w.assigned = true;
+    w.take_log();
+    w.step(30);
+    EXPECT_THAT(w.take_log(), ::testing::Contains("create application"));
+}
+
+TEST(undecodable, a_job_is_refused_in_words_and_starts_nothing) {
+    world w;
+    w.job->spec.spark_spec->text.clear();
+    w.job->metadata.undecodable = ".spec.sparkSpec: nests deeper than 256 levels";
+    w.step(0);
+    EXPECT_EQ(w.condition("Accepted"), "False Undecodable");
+    EXPECT_THAT(w.message("Accepted"), HasSubstr("nests deeper than 256 levels"));
+    EXPECT_EQ(w.job->status.observed_generation, w.job->metadata.generation);
+    acquire(*w.job);
+    order(*w.job, {0, 3});
+    w.take_log();
+    w.step(10);
+    EXPECT_THAT(w.take_log(), ::testing::Not(::testing::Contains("create application")));
+    EXPECT_EQ(w.job->status.state, "FailedSubmissionState");
+    release(*w.job);
+    w.step(20);
+    EXPECT_EQ(w.job->status.observed_generation, w.job->metadata.generation);
+    EXPECT_FALSE(w.job->status.active_scheduling);
+}
+
+TEST(undecodable, a_run_goes_on_and_is_released_like_any_other) {
+    world w;
+    w.running();
+    w.job->spec.spark_spec->text.clear();
+    w.job->metadata.undecodable = ".spec.sparkSpec: nests deeper than 256 levels";
+    ++w.job->metadata.generation;
+    w.step(20);
+    EXPECT_EQ(w.job->status.state, "RunningState");
+    release(*w.job);
+    w.step(30);
+    EXPECT_EQ(w.job->status.state, "PendingDeletion");
+    w.app.reset();
+    w.pods.clear();
+    w.step(31);
+    EXPECT_EQ(w.job->status.state, "ReadyState");
+    EXPECT_EQ(w.condition("Accepted"), "False Undecodable");
+}
+
 // Release.
 
 TEST(release_in_each_state, leads_to_ready_when_application_and_pods_are_gone) {
@@ -390,7 +586,7 @@ TEST(release_in_each_state, leads_to_ready_when_application_and_pods_are_gone) {
         const auto& status = w.job->status;
         EXPECT_EQ(status.state, "PendingDeletion") << name;
         EXPECT_EQ(status.runs.back().outcome, outcome) << name;
-        EXPECT_TRUE(status.placements.empty()) << name;
+        EXPECT_EQ(status.placements.size(), 2u) << name << ": its pods are still there";
         EXPECT_TRUE(status.slot_ids.empty()) << name;
         EXPECT_FALSE(status.slots) << name;
         // The generation is spoken about in the same write that names the application.
@@ -409,6 +605,7 @@ TEST(release_in_each_state, leads_to_ready_when_application_and_pods_are_gone) {
         w.pods.clear();
         w.step(52);
         EXPECT_EQ(status.state, "ReadyState") << name;
+        EXPECT_TRUE(status.placements.empty()) << name;
         EXPECT_FALSE(status.active_scheduling) << name;
         w.take_log();
         w.step(53);
@@ -476,7 +673,7 @@ TEST(release_in_each_state, a_reset_while_still_assigned_counts_at_the_release) 
     w.take_log();
     w.step(50);
     EXPECT_EQ(w.job->status.state, "FailedState");
-    EXPECT_THAT(w.take_log(), ElementsAre());
+    EXPECT_THAT(w.take_log(), ElementsAre("status FailedState")) << "the placements are over";
     release(*w.job);
     w.app.reset();
     w.step(51);
@@ -739,6 +936,8 @@ TEST(restart, a_run_that_has_ended_is_never_started_again) {
     w.job->status.application.reset();
     w.take_log();
     w.step(60);
+    EXPECT_THAT(w.take_log(), ElementsAre("status CompletedState")) << "the placements are over";
+    w.step(61);
     EXPECT_THAT(w.take_log(), ElementsAre());
 }
 

@@ -269,11 +269,47 @@ TEST(failure, pods_that_no_scheduler_looks_at_are_told_after_five_seconds) {
     EXPECT_EQ(w.job->status.reason, "SchedulerAbsent");
 }
 
+TEST(failure, a_pod_that_was_let_in_and_is_not_bound_is_what_the_job_waits_for) {
+    world w;
+    w.placed();
+    w.replace(2, [](model::pod& pod) {
+        pod.scheduling_gates.clear();
+        pod.scheduler_name = "external-scheduler";
+        pod.scheduled_reason = "Unschedulable";
+        pod.scheduled_message = "0/3 nodes are available: 1 Insufficient cpu.";
+        pod.scheduled_time = testing::stamp(14);
+    });
+    w.step(20);
+    EXPECT_EQ(w.condition("Placed"), "False Unschedulable") << "not let in yet: ESI's turn";
+    EXPECT_EQ(w.job->status.reason, "");
+    w.replace(2, [](model::pod& pod) {
+        pod.metadata.annotations["esi.tu-berlin.de/slot-node"] = "node-b";
+        pod.scheduled_time = testing::stamp(20);
+    });
+    w.step(20);
+    EXPECT_EQ(w.job->status.reason, "") << "two seconds are nothing";
+    ASSERT_TRUE(w.again_in);
+    EXPECT_LE(*w.again_in, std::chrono::microseconds(2100000));
+    w.step(22);
+    EXPECT_EQ(w.condition("Placed"), "False WaitsForBinding");
+    EXPECT_EQ(w.job->status.reason, "WaitsForBinding");
+    EXPECT_THAT(w.job->status.problems,
+                ElementsAre("pod a-exec-2 (slot 3) waits since 2026-11-21T09:00:20Z for "
+                            "external-scheduler to bind it to node-b: 0/3 nodes are available: 1 "
+                            "Insufficient cpu."));
+    w.take_log();
+    w.step(25);
+    EXPECT_THAT(w.take_log(), ElementsAre()) << "the same is not written again";
+    w.replace(2, [](model::pod& pod) { testing::bind(pod, "node-b", 26); });
+    w.step(26);
+    EXPECT_EQ(w.job->status.reason, "");
+}
+
 TEST(timeouts, pods_that_never_exist_fail_the_job_and_its_application_goes) {
     world w;
     w.submitted();
     w.app = make_app("RUNNING");
-    w.pods = {executor(1)};
+    w.pods = {testing::driver(), executor(1)};
     w.step(20);
     ASSERT_TRUE(w.again_in);
     EXPECT_EQ(std::chrono::floor<seconds>(*w.again_in), seconds(50));
@@ -284,7 +320,7 @@ TEST(timeouts, pods_that_never_exist_fail_the_job_and_its_application_goes) {
     EXPECT_THAT(w.job->status.problems, ElementsAre(HasSubstr("1 of 2 pods exist 60 s after")));
     EXPECT_THAT(w.take_log(),
                 ElementsAre("status FailedState", "delete application app-sched-uid.77.1",
-                            "delete pod a-exec-1"));
+                            "delete pod a-driver", "delete pod a-exec-1"));
 }
 
 TEST(timeouts, pods_that_are_not_bound_fail_the_job_with_pod_slot_and_words) {
@@ -359,7 +395,7 @@ TEST(failure, surplus_pods_stay_at_the_gate_with_a_reason) {
     world w;
     w.submitted({4});
     w.app = make_app("RUNNING");
-    w.pods = {executor(1), executor(2)};
+    w.pods = {testing::driver(), executor(1), executor(2)};
     w.step(13);
     EXPECT_EQ(w.job->status.placements.size(), 1u);
     EXPECT_THAT(w.job->status.problems, ElementsAre(HasSubstr("pod a-exec-2 waits")));

@@ -49,9 +49,12 @@ std::shared_ptr<model::pod> pod_of(std::string name, std::string component) {
     pod->metadata.labels = {{"app", "a"},
                             {"component", component},
                             {"type", "flink-standalone-kubernetes"},
+                            {"pod-template-hash", "x"},
                             {"esi.tu-berlin.de/job", "a"}};
     pod->metadata.annotations = {{"esi.tu-berlin.de/run", std::string(run_1)}};
     pod->phase = "Pending";
+    const std::string set = component == "taskmanager" ? "a-taskmanager-x" : "a-x";
+    pod->metadata.owner_references = {{"apps/v1", "ReplicaSet", set, "uid-" + set, true}};
     if (component == "taskmanager") {
         pod->scheduling_gates = {"esi.tu-berlin.de/slot"};
         pod->scheduled_status = "False";

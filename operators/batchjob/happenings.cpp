@@ -7,8 +7,12 @@
 #include "batchjob/contains.h"
 #include "batchjob/runs.h"
 #include "grid/grid.h"
+#include "model/conditions.h"
 
 namespace esi::batchjob {
+
+namespace condition_type = model::condition_type;
+namespace reasons = model::condition_reason;
 
 namespace {
 
@@ -55,13 +59,13 @@ std::vector<happening> happenings(const model::batchjob_status& before,
                                   const model::batchjob_status& after) {
     std::vector<happening> out;
     // A line that ended without the job being failed: released early, or one of several attempts.
-    if (!before.runs.empty() && before.runs.back().outcome == outcome_running) {
+    if (!before.runs.empty() && before.runs.back().outcome == run_outcome::running) {
         const auto& was = before.runs.back();
         const auto at = std::ranges::find_if(after.runs, [&](const model::run_record& line) {
             return line.run == was.run && line.submitted == was.submitted;
         });
         if (at != after.runs.end() &&
-            (at->outcome == outcome_released || at->reason == "AttemptFailed")) {
+            (at->outcome == run_outcome::released || at->reason == reasons::attempt_failed)) {
             out.push_back({true, at->reason, "Observe", at->message});
         }
     }
@@ -78,15 +82,16 @@ std::vector<happening> happenings(const model::batchjob_status& before,
         }
         if (!text.empty()) out.push_back({false, "Placed", "Place", std::move(text)});
     }
-    for (const std::string_view type : {"Accepted", "BackendAvailable"}) {
+    for (const auto type : {condition_type::accepted, condition_type::backend_available}) {
         const auto* now = model::find_condition(after.conditions, type);
         if (now && now->status == "False" && status_of(before, type) != "False") {
-            out.push_back({true, type == "Accepted" ? "SpecRefused" : "BackendMissing", "CheckSpec",
-                           now->message});
+            const auto why =
+                type == condition_type::accepted ? reasons::spec_refused : reasons::backend_missing;
+            out.push_back({true, std::string(why), "CheckSpec", now->message});
         }
     }
     for (const std::string_view reason :
-         {"DriverUnschedulable", "SchedulerAbsent", "CreateFailing"}) {
+         {reasons::driver_unschedulable, reasons::scheduler_absent, reasons::create_failing}) {
         if (after.reason == reason && before.reason != reason) {
             out.push_back({true, std::string(reason), "Observe",
                            after.problems.empty() ? std::string() : after.problems.front()});

@@ -16,24 +16,27 @@ void pass::launch(const model::creation_request& order) {
     // The garbage collector would take it, or never come to it: nothing is begun for who goes.
     if (job_.metadata.deleting()) return;
     if (!seen_.kind || !seen_.served) {
-        return fail_submission(order, "BackendMissing", backend_missing());
+        return fail_submission(order, reasons::backend_missing, backend_missing());
     }
-    const auto* accepted = model::find_condition(status_.conditions, "Accepted");
+    if (!job_.metadata.undecodable.empty()) {
+        return fail_submission(order, reasons::undecodable, job_.metadata.undecodable_text());
+    }
+    const auto* accepted = model::find_condition(status_.conditions, condition_type::accepted);
     if (accepted && accepted->status == "False" && status_.spec_hash == hash_of(job_.spec)) {
-        return fail_submission(order, "SpecRefused", accepted->message);
+        return fail_submission(order, reasons::spec_refused, accepted->message);
     }
     const auto* bed = seen_.testbed.get();
-    const bool under_hold = bed && bed->hold() == grid::hold_of_run(order.run);
+    const bool under_hold = bed && grid::is_under_hold(job_, *bed);
     if (!bed || !bed->status.layout || !under_hold) {
         // The assignment was made under a hold, which freezes the layout: the cache will show it. A
         // layout from before the hold may have other slots, of another size.
         status_.state = state::in_queue;
         reason_ = "TestbedNotReady";
-        const auto text = fmt::format("Testbed {} {}", testbed_of(job_, order).text(),
+        const auto text = fmt::format("Testbed {} {}", testbed_of(job_).text(),
                                       !bed                  ? "is not there"
                                       : !bed->status.layout ? "has no layout yet"
                                                             : "does not show the hold of this run");
-        set("Submitted", "False", reason_, text);
+        set(condition_type::submitted, "False", reason_, text);
         problem(text);
         return;
     }
@@ -44,12 +47,12 @@ void pass::launch(const model::creation_request& order) {
         return fail_submission(order, "SlotOutOfLayout",
                                fmt::format("slot {} is not in the layout of Testbed {}, which has "
                                            "{} slots",
-                                           slot, testbed_of(job_, order).text(), total));
+                                           slot, testbed_of(job_).text(), total));
     }
     build_request request;
     request.job = job_.metadata;
     request.spec = *spec_of(job_.spec);
-    request.testbed = testbed_of(job_, order);
+    request.testbed = testbed_of(job_);
     request.node_label = seen_.testbed->spec.node_label;
     request.slot_size = layout.resources_per_slot;
     request.slot_ids = order.slot_ids;
@@ -57,7 +60,7 @@ void pass::launch(const model::creation_request& order) {
     request.run = order.run;
     auto made = seen_.kind->build(request);
     if (!made) {
-        return fail_submission(order, std::move(made.error().reason), std::move(made.error().text));
+        return fail_submission(order, made.error().reason, std::move(made.error().text));
     }
 
     made->object["metadata"]["annotations"][std::string(spec_hash)] = hash_of(job_.spec);
@@ -69,29 +72,29 @@ void pass::launch(const model::creation_request& order) {
         return;
     }
     if (!refused->transient()) {
-        return fail_submission(
-            order, refused->code == errc::not_found ? "BackendMissing" : "Refused", refused->text);
+        const bool missing = refused->code == errc::not_found;
+        return fail_submission(order, missing ? reasons::backend_missing : reasons::refused,
+                               refused->text);
     }
     // The API server or a webhook is in trouble: tried again, as long as a submission may take.
-    const auto* submitted = model::find_condition(status_.conditions, "Submitted");
+    const auto* submitted = model::find_condition(status_.conditions, condition_type::submitted);
     const bool known = submitted && submitted->status == "Unknown";
     const auto since =
         known && submitted->last_transition_time ? submitted->last_transition_time->value : now_;
-    const auto limit = order.submit_timeout_seconds > 0 ? seconds(order.submit_timeout_seconds)
-                                                        : default_submit_timeout;
+    const auto limit = grid::submit_timeout(order);
     if (now_ - since >= limit) {
         return fail_submission(order, "SubmitTimeout",
                                fmt::format("the application could not be created within {} s: {}",
                                            limit.count(), refused->text));
     }
     status_.state = state::in_queue;
-    reason_ = "CreateFailing";
-    set("Submitted", "Unknown", reason_, refused->text);
+    reason_ = reasons::create_failing;
+    set(condition_type::submitted, "Unknown", reason_, refused->text);
     problem("the application could not be created yet: " + refused->text);
     out_.retry = true;
 }
 
-void pass::fail_submission(const model::creation_request& order, std::string reason,
+void pass::fail_submission(const model::creation_request& order, std::string_view reason,
                            std::string message) {
     if (!line_of(status_, order.run)) {
         begin_line(status_, order,
@@ -99,8 +102,8 @@ void pass::fail_submission(const model::creation_request& order, std::string rea
                                                                  : nullptr,
                    std::nullopt);
     }
-    set("Submitted", "False", reason, message);
-    end(outcome_failed, std::move(reason), std::move(message), stamp());
+    set(condition_type::submitted, "False", reason, message);
+    end(run_outcome::failed, reason, std::move(message), stamp());
     status_.state = state::failed_submission;
     refer(nullptr);
 }

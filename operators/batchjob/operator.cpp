@@ -15,6 +15,7 @@
 #include "batchjob/runs.h"
 #include "controller/controller.h"
 #include "controller/write_gate.h"
+#include "grid/grid.h"
 #include "kube/patch.h"
 #include "model/json.h"
 #include "model/names.h"
@@ -78,11 +79,15 @@ private:
     asio::awaitable<result<std::shared_ptr<const application>>> read_as(const backend& kind,
                                                                         model::object_key key);
     asio::awaitable<result<void>> act_read_application(view& seen);
+    asio::awaitable<result<void>> act_read_assignment(view& seen);
     asio::awaitable<result<void>> act_read_pods(view& seen, read_pods what);
     asio::awaitable<result<void>> act_check(view& seen, check_spec what);
     asio::awaitable<result<void>> act_create(view& seen, create_application what);
     asio::awaitable<result<void>> act_delete_application(view& seen, delete_application what);
+    asio::awaitable<result<void>> remove_application(const backend& kind, model::object_key job,
+                                                     delete_application what);
     asio::awaitable<result<void>> act_delete_pods(view& seen, delete_pods what);
+    asio::awaitable<result<controller::outcome>> leave_nothing(model::object_key key);
     asio::awaitable<result<void>> write_status(view& seen, const model::batchjob_status& wanted);
     void tell(const model::batchjob& job, const model::batchjob_status& after);
     void count(const std::string& name, const std::string& help,
@@ -125,8 +130,8 @@ batchjob_operator::batchjob_operator(controller::environment& env, const options
 
 void batchjob_operator::wire() {
     jobs_.items().add_index("testbed", [](const model::batchjob& job) {
-        const auto& order = job.spec.creation_request;
-        return order ? std::vector{testbed_of(job, *order).text()} : std::vector<std::string>{};
+        if (!job.spec.creation_request) return std::vector<std::string>{};
+        return std::vector{testbed_of(job).text()};
     });
     pods_.items().add_index("job",
                             [](const model::pod& pod) { return std::vector{job_of(pod).text()}; });
@@ -300,8 +305,12 @@ view batchjob_operator::observe(std::shared_ptr<const model::batchjob> job) cons
     seen.job = job;
     const auto key = job->metadata.key();
     if (const auto* source = source_of(*job)) observe_as(seen, *source);
-    if (const auto& order = job->spec.creation_request) {
-        seen.testbed = testbeds_.items().find(testbed_of(*job, *order));
+    if (job->spec.creation_request) seen.testbed = testbeds_.items().find(testbed_of(*job));
+    for (const auto& entry : job->status.placements) {
+        const auto pod = pods_.items().find({key.namespace_, entry.pod_name});
+        if (pod && pod->metadata.uid == entry.pod_uid && pod->live()) {
+            seen.standing.insert(entry.pod_uid);
+        }
     }
     for (const auto& [uid, subject] : asked_to_go_) seen.asked_to_go.insert(uid);
     if (const auto at = checks_.find(key);
@@ -319,7 +328,7 @@ view batchjob_operator::observe(std::shared_ptr<const model::batchjob> job) cons
 
 asio::awaitable<result<controller::outcome>> batchjob_operator::reconcile(model::object_key key) {
     auto job = jobs_.items().find(key);
-    if (!job) co_return controller::outcome();
+    if (!job) co_return co_await leave_nothing(std::move(key));
     if (!gate_.caught_up(key)) co_return controller::outcome::again_in(milliseconds(500));
     auto seen = observe(std::move(job));
 
@@ -381,6 +390,7 @@ asio::awaitable<result<void>> batchjob_operator::write_status(
 
 asio::awaitable<result<void>> batchjob_operator::act(view& seen, action what) {
     if (std::holds_alternative<read_application>(what)) return act_read_application(seen);
+    if (std::holds_alternative<read_assignment>(what)) return act_read_assignment(seen);
     if (auto* pods = std::get_if<read_pods>(&what)) return act_read_pods(seen, std::move(*pods));
     if (auto* spec = std::get_if<check_spec>(&what)) return act_check(seen, std::move(*spec));
     if (auto* make = std::get_if<create_application>(&what)) {
@@ -419,6 +429,21 @@ asio::awaitable<result<void>> batchjob_operator::act_read_application(view& seen
         seen.live.application = std::move(*other);
     }
     seen.live.application_read = true;
+    co_return result<void>();
+}
+
+asio::awaitable<result<void>> batchjob_operator::act_read_assignment(view& seen) {
+    const auto by = grid::in_namespace(seen.job->spec.active_scheduling->key(),
+                                       seen.job->metadata.namespace_);
+    seen.live.assignment_read = true;
+    seen.live.assigned = false;
+    if (!model::may_exist(by)) co_return result<void>();
+    auto answer = co_await env_.api.get(kube::types::scheduling, by.namespace_, by.name);
+    if (!answer && answer.error().code == errc::not_found) co_return result<void>();
+    if (!answer) co_return std::unexpected(answer.error());
+    auto found = model::decode<model::scheduling>(*answer, "Scheduling");
+    if (!found) co_return std::unexpected(found.error());
+    seen.live.assigned = grid::is_assigned(*seen.job, *found);
     co_return result<void>();
 }
 
@@ -500,19 +525,45 @@ asio::awaitable<result<void>> batchjob_operator::act_create(view& seen, create_a
     co_return result<void>();
 }
 
+asio::awaitable<result<void>> batchjob_operator::remove_application(const backend& kind,
+                                                                    model::object_key job,
+                                                                    delete_application what) {
+    const auto answer = co_await env_.api.remove(kind.resource(), job.namespace_, what.name,
+                                                 kube::preconditions(what.uid));
+    // A conflict is no proof that it is gone, and that another one has its name: asked again.
+    if (!answer && answer.error().code != errc::not_found) co_return std::unexpected(answer.error());
+    log::info("application deleted", {{"job", job.text()}, {"uid", what.uid}, {"why", what.why}});
+    co_return result<void>();
+}
+
 asio::awaitable<result<void>> batchjob_operator::act_delete_application(view& seen,
                                                                         delete_application what) {
     const auto key = seen.job->metadata.key();
-    auto answer = co_await env_.api.remove(seen.kind->resource(), key.namespace_, what.name,
-                                           kube::preconditions(what.uid));
-    // A conflict is no proof that it is gone, and that another one has its name: asked again.
-    if (!answer && answer.error().code != errc::not_found) {
-        co_return std::unexpected(answer.error());
-    }
-    log::info("application deleted", {{"job", key.text()}, {"uid", what.uid}, {"why", what.why}});
+    auto done = co_await remove_application(*seen.kind, key, what);
+    if (!done) co_return done;
     asked_to_go_[what.uid] = key;
     seen.asked_to_go.insert(what.uid);
     co_return result<void>();
+}
+
+/// The garbage collector takes applications and pods of a BatchJob that is gone. But where it was
+/// deleted with propagationPolicy Orphan, its application has lost its owner, and would keep its
+/// slots: it is deleted as well. Another BatchJob of that name, which the cache does not show yet,
+/// could not take it over either: an application without owner is nobody's.
+asio::awaitable<result<controller::outcome>> batchjob_operator::leave_nothing(
+    model::object_key key) {
+    for (const auto& source : sources_) {
+        const auto left = source->find(key);
+        if (!left || left->run().empty() || left->metadata.controller_owner() ||
+            left->metadata.deleting()) {
+            continue;
+        }
+        auto done = co_await remove_application(
+            source->kind(), key,
+            {key.name, left->metadata.uid, "its BatchJob is gone and has left it behind"});
+        if (!done) co_return std::unexpected(std::move(done).error());
+    }
+    co_return controller::outcome();
 }
 
 asio::awaitable<result<void>> batchjob_operator::act_delete_pods(view& seen, delete_pods what) {
@@ -553,8 +604,8 @@ void batchjob_operator::tell(const model::batchjob& job, const model::batchjob_s
                     return known.run == line.run && known.submitted == line.submitted;
                 });
             const bool was_open =
-                before == job.status.runs.end() || before->outcome == outcome_running;
-            if (was_open && line.outcome != outcome_running) {
+                before == job.status.runs.end() || before->outcome == run_outcome::running;
+            if (was_open && line.outcome != run_outcome::running) {
                 count("esi_batchjob_runs_total", "Runs that ended", {{"outcome", line.outcome}});
             }
         }

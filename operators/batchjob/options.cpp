@@ -2,6 +2,7 @@
 
 #include "batchjob/backends/flink/spec.h"
 #include "batchjob/operator.h"
+#include "controller/duration_flag.h"
 
 namespace esi::batchjob {
 
@@ -42,6 +43,11 @@ void options::add_to(CLI::App& app) {
                    "Priority class of job pods on the extender path; may preempt")
         ->envname("ESI_EXTENDER_PRIORITY_CLASS")
         ->capture_default_str();
+    controller::add_duration(
+        app, "--max-termination-grace", pods.max_termination_grace,
+        "How long a pod of a job may take to end, whatever its template says: so long can it keep "
+        "its slot after the release",
+        seconds(1));
     app.add_option("--flink-backend", flink.backend,
                    "What a flinkSpec becomes: a FlinkDeployment of Apache's operator, or a "
                    "FlinkCluster of spotify's, which needs helm/manifests/flinkcluster")

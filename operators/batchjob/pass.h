@@ -21,7 +21,9 @@ private:
     void unassigned();
     void over(const model::creation_request& order);
     void assigned(const model::creation_request& order);
+    bool was_given(const model::creation_request& order);
     void clear_assignment();
+    void drop_ended_placements();
     void take_reset();
     bool needs_proof_of_absence() const;
     bool kind_may_have_changed() const;
@@ -33,7 +35,7 @@ private:
 
     // launch.cpp
     void launch(const model::creation_request& order);
-    void fail_submission(const model::creation_request& order, std::string reason,
+    void fail_submission(const model::creation_request& order, std::string_view reason,
                          std::string message);
 
     // progress.cpp
@@ -48,7 +50,7 @@ private:
     void watch_schedulers(const model::creation_request& order, std::size_t bound);
     model::timestamp end_of(std::string_view run, const application& app) const;
     void fail(std::string reason, std::string message);
-    void end(std::string_view outcome, std::string reason, std::string message,
+    void end(std::string_view outcome, std::string_view reason, std::string message,
              model::timestamp stopped);
     std::string show_pod(const model::pod& pod) const;
     std::string unbound_words() const;
@@ -60,6 +62,9 @@ private:
     const application* app() const;
     bool ours(const application* app) const;
     std::vector<pod_pointer> pods_of(std::string_view run, pod_role role) const;
+    bool is_member(const pod_pointer& pod, pod_role role) const;
+    bool is_left(const model::pod& pod) const;
+    void tell_foreign_pods(const model::creation_request& order);
     bool failed() const;
     bool final() const;
     void set(std::string_view type, std::string_view status, std::string_view reason,
@@ -69,6 +74,11 @@ private:
     void hold_back(milliseconds time);
     void refer(const application* app);
     model::timestamp stamp() const { return {now_}; }
+    /// Ends `patience` after a time that other clocks than the API server's wrote (kubelets, Spark's
+    /// operator): one that is further ahead than that is not waited for.
+    bool is_near(wall_time time, seconds patience) const {
+        return std::chrono::abs(now_ - time) < patience;
+    }
     std::optional<wall_time> unseen_since(const model::pod& pod) const;
     std::string backend_missing() const;
 

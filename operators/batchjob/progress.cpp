@@ -32,6 +32,13 @@ bool unschedulable(const model::pod& pod) {
            pod.scheduled_reason == "Unschedulable";
 }
 
+/// Since when a pod that may go to its slot is known not to fit there. Nothing for one that ESI has
+/// not let in.
+std::optional<model::timestamp> let_in_and_rejected_since(const model::pod& pod) {
+    if (pod.metadata.annotation(names::slot_node).empty()) return std::nullopt;
+    return pod.scheduled_time;
+}
+
 /// "DriverUnschedulable", "JobManagerUnschedulable"
 std::string unschedulable_reason(std::string_view coordinator) {
     std::string out(coordinator);
@@ -102,6 +109,8 @@ void pass::progress(const model::creation_request& order, const application& app
         if (!seen_.live.living_pods.empty()) look_again(seconds(2));
     }
 
+    tell_foreign_pods(order);
+
     auto& line = *line_of(status_, order.run);
     if (!app.final() && !line.reason.empty()) {
         // It has taken its result back.
@@ -153,19 +162,19 @@ void pass::progress(const model::creation_request& order, const application& app
     }
     if (status_.state != state::submitted) note_neighbours(line, bound_pods, seen_.neighbours);
 
-    set("Submitted", "True", "ApplicationCreated",
+    set(condition_type::submitted, "True", "ApplicationCreated",
         fmt::format("{} {}", seen_.kind->resource().kind, app.metadata.name));
     if (status_.state == state::running) {
-        set("Running", "True", "Running", "");
+        set(condition_type::running, "True", "Running", "");
     } else {
-        set("Running", "False", "NotStarted", "");
+        set(condition_type::running, "False", "NotStarted", "");
     }
     if (finish_when_final(order, app)) return;
     if (app.phase == phase::paused || app.phase == phase::unknown) {
         reason_ = app.phase == phase::paused ? "Suspended" : "UnknownApplicationState";
         const auto text = fmt::format("{} {} is in state {}", seen_.kind->resource().kind,
                                       app.metadata.name, app.word);
-        set("Running", "Unknown", reason_, text);
+        set(condition_type::running, "Unknown", reason_, text);
         problem(text);
         out_.unknown_state = app.phase == phase::unknown;
     }
@@ -177,6 +186,20 @@ void pass::progress(const model::creation_request& order, const application& app
     watch_deadlines(order, placed_pods, bound_pods.size());
 }
 
+/// Pods that carry the marks of the run and are none of it: they get no slot, and are told.
+void pass::tell_foreign_pods(const model::creation_request& order) {
+    constexpr int most_told = 3;
+    int count = 0;
+    for (const auto& pod : seen_.pods) {
+        const bool claims = pod->metadata.annotation(names::run) == order.run &&
+                            seen_.kind->role_of(*pod, job_.metadata.name) == pod_role::slot;
+        if (!claims || !pod->live() || is_member(pod, pod_role::slot)) continue;
+        if (++count > most_told) break;
+        problem(fmt::format("pod {} gets no slot: {}", pod->metadata.name,
+                            seen_.kind->foreign(*pod, *app(), seen_.pods)));
+    }
+}
+
 /// The first look at the application of a run.
 void pass::begin(const model::creation_request& order, const application& app) {
     if (line_of(status_, order.run)) return;
@@ -186,14 +209,14 @@ void pass::begin(const model::creation_request& order, const application& app) {
         app.metadata.creation_timestamp);
     status_.placements.clear();
     status_.state = state::submitted;
-    set("Succeeded", "False", "RunUnderWay", "");
+    set(condition_type::succeeded, "False", "RunUnderWay", "");
     // The API server has accepted the real one: of this spec, unless it was edited since.
     const auto hash = hash_of(job_.spec);
     if (app.metadata.annotation(spec_hash) != hash) return;
     status_.spec_hash = hash;
-    const auto* accepted = model::find_condition(status_.conditions, "Accepted");
+    const auto* accepted = model::find_condition(status_.conditions, condition_type::accepted);
     if (!accepted || accepted->status != "True") {
-        set("Accepted", "True", "Accepted", "the API server accepts the application");
+        set(condition_type::accepted, "True", "Accepted", "the API server accepts the application");
     }
 }
 
@@ -203,13 +226,13 @@ bool pass::begin_attempt(const model::creation_request& order, const application
     auto& line = *line_of(status_, order.run);
     if (app.attempt < 2 || !app.attempt_since) return false;
     if (line.submitted && *app.attempt_since <= *line.submitted) return true;
-    end(outcome_failed, "AttemptFailed", "this attempt failed; the application was started again",
-        *app.attempt_since);
+    end(run_outcome::failed, reasons::attempt_failed,
+        "this attempt failed; the application was started again", *app.attempt_since);
     begin_line(status_, order, nullptr, app.attempt_since).nodes =
         status_.runs.size() > 1 ? status_.runs[status_.runs.size() - 2].nodes
                                 : std::vector<std::string>{};
     status_.state = state::submitted;
-    set("Succeeded", "False", "RunUnderWay", "");
+    set(condition_type::succeeded, "False", "RunUnderWay", "");
     return true;
 }
 
@@ -227,7 +250,7 @@ bool pass::finish_when_final(const model::creation_request& order, const applica
     if (!app.final()) return false;
     const auto coordinator = newest(pods_of(order.run, pod_role::coordinator));
     if (coordinator && coordinator->live() && !coordinator->metadata.deleting() && app.ended &&
-        !seen_.kind->pods_stand() && now_ < app.ended->value + last_pod_patience) {
+        !seen_.kind->pods_stand() && is_near(app.ended->value, last_pod_patience)) {
         // Until then it may go: by a short time to live, or by somebody's hand.
         auto& line = *line_of(status_, order.run);
         line.reason = app.phase == phase::succeeded ? reason_completed : reason_failed;
@@ -244,7 +267,7 @@ bool pass::finish_when_final(const model::creation_request& order, const applica
 /// it never told one.
 bool pass::finish_as_told(std::string_view run, const application* there) {
     const auto* line = line_of(status_, run);
-    if (!line || line->outcome != outcome_running) return false;
+    if (!line || line->outcome != run_outcome::running) return false;
     for (const auto* app : {there, seen_.told.get()}) {
         if (!app || app->run() != run || !app->final()) continue;
         finish(run, *app);
@@ -268,7 +291,7 @@ void pass::finish(std::string_view run, const application& app) {
         // So short that no pod in a slot was seen to start: this is the closest there is.
         if (!line.started) line.started = app.started;
         if (!line.started && coordinator) line.started = coordinator->started_at;
-        end(outcome_succeeded, std::string(reason_completed), "", stopped);
+        end(run_outcome::succeeded, reason_completed, "", stopped);
         status_.state = state::completed;
         return;
     }
@@ -279,11 +302,11 @@ void pass::finish(std::string_view run, const application& app) {
     }
     if (message.empty()) message = "the application failed without a message";
     if (app.attempt == 0) {
-        set("Submitted", "False", "SubmissionFailed", message);
-        end(outcome_failed, "SubmissionFailed", std::move(message), stopped);
+        set(condition_type::submitted, "False", "SubmissionFailed", message);
+        end(run_outcome::failed, "SubmissionFailed", std::move(message), stopped);
         status_.state = state::failed_submission;
     } else {
-        end(outcome_failed, std::string(reason_failed), std::move(message), stopped);
+        end(run_outcome::failed, reason_failed, std::move(message), stopped);
         status_.state = state::failed;
     }
 }
@@ -298,11 +321,11 @@ void pass::watch_schedulers(const model::creation_request& order, std::size_t bo
         reason_ = unschedulable_reason(seen_.kind->coordinator());
         const auto text = fmt::format("{} {} cannot be scheduled: {}", seen_.kind->coordinator(),
                                       pod->metadata.name, pod->scheduled_message);
-        set("Running", "False", reason_, text);
+        set(condition_type::running, "False", reason_, text);
         problem(text);
     }
     if (bound >= wanted) {
-        set("Placed", "True", "AllBound", "");
+        set(condition_type::placed, "True", "AllBound", "");
         return;
     }
     for (const auto* group : {&workers, &coordinators}) {
@@ -313,28 +336,39 @@ void pass::watch_schedulers(const model::creation_request& order, std::size_t bo
                 look_again(*since + scheduler_patience - now_);
                 continue;
             }
-            reason_ = "SchedulerAbsent";
+            reason_ = reasons::scheduler_absent;
             const auto text =
                 fmt::format("no scheduler has looked at pod {} for {} s: is there one named {}?",
                             pod->metadata.name, scheduler_patience.count(), pod->scheduler_name);
-            set("Placed", "False", reason_, text);
+            set(condition_type::placed, "False", reason_, text);
             problem(text);
             return;
         }
     }
     for (const auto& pod : workers) {
         if (!unschedulable(*pod)) continue;
-        const auto text = fmt::format("pod {}: {}", show_pod(*pod), pod->scheduled_message);
-        set("Placed", "False", "Unschedulable", text);
+        auto text = fmt::format("pod {}: {}", show_pod(*pod), pod->scheduled_message);
+        std::string reason = "Unschedulable";
+        const auto since = let_in_and_rejected_since(*pod);
+        if (since && now_ < since->value + binding_patience) {
+            look_again(since->value + binding_patience - now_);
+        } else if (since) {
+            reason_ = reason = "WaitsForBinding";
+            text = fmt::format("pod {} waits since {} for {} to bind it to {}: {}", show_pod(*pod),
+                               since->whole_seconds(), pod->scheduler_name,
+                               pod->metadata.annotation(names::slot_node), pod->scheduled_message);
+        }
+        set(condition_type::placed, "False", reason, text);
         problem(text);
         return;
     }
     const auto live = std::ranges::count_if(
         workers, [](const pod_pointer& pod) { return pod->live() && !pod->metadata.deleting(); });
     if (static_cast<std::size_t>(live) < wanted) {
-        set("Placed", "False", "WaitingForPods", fmt::format("{} of {} pods exist", live, wanted));
+        set(condition_type::placed, "False", "WaitingForPods",
+            fmt::format("{} of {} pods exist", live, wanted));
     } else {
-        set("Placed", "False", "WaitingForSlots",
+        set(condition_type::placed, "False", "WaitingForSlots",
             fmt::format("{} of {} pods are bound", bound, wanted));
     }
 }
@@ -345,12 +379,8 @@ void pass::watch_deadlines(const model::creation_request& order, std::size_t pla
     const auto& line = *line_of(status_, order.run);
     const auto submitted = line.submitted.value_or(stamp()).value;
     const auto wanted = order.slot_ids.size();
-    const auto submit_limit = order.submit_timeout_seconds > 0
-                                  ? seconds(order.submit_timeout_seconds)
-                                  : default_submit_timeout;
-    const auto schedule_limit = order.schedule_timeout_seconds > 0
-                                    ? seconds(order.schedule_timeout_seconds)
-                                    : default_schedule_timeout;
+    const auto submit_limit = grid::submit_timeout(order);
+    const auto schedule_limit = grid::schedule_timeout(order);
     if (placed < wanted) {
         const auto deadline = submitted + submit_limit;
         if (now_ < deadline) return look_again(deadline - now_);
@@ -374,34 +404,34 @@ void pass::watch_deadlines(const model::creation_request& order, std::size_t pla
 }
 
 void pass::fail(std::string reason, std::string message) {
-    if (status_.runs.empty() || status_.runs.back().outcome != outcome_running) {
+    if (status_.runs.empty() || status_.runs.back().outcome != run_outcome::running) {
         // The application was made and is gone before a status could speak of it.
         begin_line(status_, *job_.spec.creation_request, nullptr, std::nullopt);
     }
-    end(outcome_failed, std::move(reason), std::move(message), stamp());
+    end(run_outcome::failed, reason, std::move(message), stamp());
     status_.state = state::failed;
 }
 
-void pass::end(std::string_view outcome, std::string reason, std::string message,
+void pass::end(std::string_view outcome, std::string_view reason, std::string message,
                model::timestamp stopped) {
     const auto& line = status_.runs.back();
-    const bool released = outcome == outcome_released;
+    const bool released = outcome == run_outcome::released;
     if (released) {
         if (const auto coordinator = newest(pods_of(line.run, pod_role::coordinator));
             coordinator && coordinator->finished_at) {
             stopped = *coordinator->finished_at;
         }
     }
-    const bool good = outcome == outcome_succeeded;
-    set("Succeeded", good ? "True" : "False", reason, message);
-    set("Placed", "False", "Ended", "");
-    set("Running", "False", "Ended", "");
-    end_line(status_, {outcome, std::move(reason), std::move(message), stopped});
+    const bool good = outcome == run_outcome::succeeded;
+    set(condition_type::succeeded, good ? "True" : "False", reason, message);
+    set(condition_type::placed, "False", "Ended", "");
+    set(condition_type::running, "False", "Ended", "");
+    end_line(status_, {outcome, std::string(reason), std::move(message), stopped});
     // What was in the way is told by the ending from now on.
     problems_.clear();
     reason_.clear();
     // A new attempt takes over the places of the old one as its pods go.
-    if (line.reason != "AttemptFailed") status_.placements.clear();
+    if (line.reason != reasons::attempt_failed) drop_ended_placements();
 }
 
 /// A pod that nobody has looked at: since when it could have been. Nothing when that is not so.

@@ -37,7 +37,7 @@ const model::run_record* line_of(const model::batchjob_status& status, std::stri
 }
 
 model::run_record* open_line(model::batchjob_status& status) {
-    if (status.runs.empty() || status.runs.back().outcome != outcome_running) return nullptr;
+    if (status.runs.empty() || status.runs.back().outcome != run_outcome::running) return nullptr;
     return &status.runs.back();
 }
 
@@ -45,7 +45,7 @@ bool has_ended(const model::batchjob_status& status, std::string_view run) {
     // A run's attempts follow each other: the last line of a run decides, wherever it stands.
     const auto at =
         std::ranges::find(status.runs.rbegin(), status.runs.rend(), run, &model::run_record::run);
-    return at != status.runs.rend() && at->outcome != outcome_running;
+    return at != status.runs.rend() && at->outcome != run_outcome::running;
 }
 
 model::run_record& begin_line(model::batchjob_status& status,
@@ -58,7 +58,7 @@ model::run_record& begin_line(model::batchjob_status& status,
     line.testbed = request.testbed_name;
     line.slots = request.slot_ids;
     line.submitted = submitted;
-    line.outcome = outcome_running;
+    line.outcome = run_outcome::running;
     if (layout) {
         std::set<std::string> nodes;
         for (const auto& slot : grid::slots_of(*layout)) {
@@ -93,7 +93,7 @@ void end_line(model::batchjob_status& status, const ending& how) {
     auto& event = status.scheduled_events.back();
     event.start = line.started;
     event.stop = line.stopped;
-    event.successful = how.outcome == outcome_succeeded;
+    event.successful = how.outcome == run_outcome::succeeded;
 
     status.last_result = how.outcome;
     if (line.started) {

@@ -10,10 +10,7 @@
 
 namespace esi::batchjob {
 
-inline constexpr std::string_view outcome_running = "Running";
-inline constexpr std::string_view outcome_succeeded = "Succeeded";
-inline constexpr std::string_view outcome_failed = "Failed";
-inline constexpr std::string_view outcome_released = "Released";
+namespace run_outcome = model::run_outcome;
 
 /// The last line, if it is of `run`; null without one.
 model::run_record* line_of(model::batchjob_status& status, std::string_view run);

@@ -28,36 +28,42 @@ std::pair<std::string, std::string> describe_accepted(const built& made) {
 
 void pass::check() {
     const auto hash = hash_of(job_.spec);
-    const auto* known = model::find_condition(status_.conditions, "Accepted");
+    if (!job_.metadata.undecodable.empty()) {
+        status_.spec_hash = hash;
+        set(condition_type::accepted, "False", reasons::undecodable,
+            job_.metadata.undecodable_text());
+        return;
+    }
+    const auto* known = model::find_condition(status_.conditions, condition_type::accepted);
     const bool judged = known && known->status != "Unknown" && status_.spec_hash == hash;
     status_.spec_hash = hash;
     if (judged || job_.metadata.deleting()) return;
 
     if (!seen_.kind || !seen_.served) {
-        set("Accepted", "Unknown", "BackendMissing", backend_missing());
+        set(condition_type::accepted, "Unknown", reasons::backend_missing, backend_missing());
         return;
     }
     const auto* spec = spec_of(job_.spec);
     if (!spec) return;
     auto made = seen_.kind->probe(job_.metadata, *spec);
     if (!made) {
-        set("Accepted", "False", made.error().reason, made.error().text);
+        set(condition_type::accepted, "False", made.error().reason, made.error().text);
         return;
     }
     if (seen_.check && seen_.check->accepted) {
         const auto [reason, text] = describe_accepted(*made);
-        set("Accepted", "True", reason, text);
+        set(condition_type::accepted, "True", reason, text);
         return;
     }
     if (seen_.check && !seen_.check->transient) {
-        set("Accepted", "False", "Refused", seen_.check->text);
+        set(condition_type::accepted, "False", reasons::refused, seen_.check->text);
         return;
     }
     if (seen_.check) {
-        set("Accepted", "Unknown", "CheckFailed", seen_.check->text);
+        set(condition_type::accepted, "Unknown", "CheckFailed", seen_.check->text);
         if (!seen_.check_due) return;
     } else {
-        set("Accepted", "Unknown", "Checking", "the API server is asked");
+        set(condition_type::accepted, "Unknown", "Checking", "the API server is asked");
     }
     if (std::holds_alternative<std::monostate>(out_.next)) {
         out_.next = check_spec{std::move(made->object)};

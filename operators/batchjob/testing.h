@@ -82,6 +82,7 @@ inline application make_app(std::string_view word, std::string_view run = run_1,
         R"("ownerReferences":[{{"apiVersion":"esi.tu-berlin.de/v1alpha1","kind":"BatchJob",)"
         R"("name":"a","uid":"{1}","controller":true}}]}},"status":{{"executionAttempts":1,)"
         R"("lastSubmissionAttemptTime":"2026-11-21T09:00:11Z",)"
+        R"("driverInfo":{{"podName":"a-driver"}},"submissionID":"submission-1",)"
         R"("applicationState":{{"state":"{2}"}}}}}})",
         run, owner, word);
     return *spark().read(text);
@@ -99,7 +100,9 @@ inline std::shared_ptr<model::pod> make_pod(std::string name, std::string_view r
                             {"esi.tu-berlin.de/job", "a"}};
     pod->metadata.annotations = {{"esi.tu-berlin.de/run", std::string(run)}};
     pod->phase = "Pending";
+    pod->metadata.labels["sparkoperator.k8s.io/submission-id"] = "submission-1";
     if (role == "executor") {
+        pod->metadata.owner_references = {{"v1", "Pod", "a-driver", "uid-a-driver", true}};
         pod->scheduling_gates = {"esi.tu-berlin.de/slot"};
         pod->scheduled_status = "False";
         pod->scheduled_reason = "SchedulingGated";
@@ -146,6 +149,8 @@ struct world {
     std::optional<application> told;
     /// What the cache does not show yet.
     bool cache_blind = false;
+    /// The Scheduling has given the order.
+    bool assigned = true;
     /// The cached Testbed carries the hold of the order's run.
     bool shows_hold = true;
     std::map<std::string, wall_time, std::less<>> ungated_since;
@@ -174,6 +179,13 @@ struct world {
         if (app && !cache_blind) seen.application = std::make_shared<application>(*app);
         if (told) seen.told = std::make_shared<application>(*told);
         seen.pods = pods;
+        for (const auto& entry : job->status.placements) {
+            for (const auto& pod : pods) {
+                if (pod->metadata.uid == entry.pod_uid && pod->live()) {
+                    seen.standing.insert(entry.pod_uid);
+                }
+            }
+        }
         seen.neighbours = neighbours;
         seen.check = check;
         seen.check_due = false;
@@ -208,6 +220,9 @@ struct world {
             log.push_back("read application");
             seen.live.application_read = true;
             seen.live.application = app ? std::make_shared<application>(*app) : nullptr;
+        } else if (std::holds_alternative<read_assignment>(what)) {
+            seen.live.assignment_read = true;
+            seen.live.assigned = assigned;
         } else if (const auto* reads = std::get_if<read_pods>(&what)) {
             for (const auto& entry : reads->pods) {
                 log.push_back("read pod " + entry.pod_name);

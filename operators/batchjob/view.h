@@ -17,13 +17,14 @@
 
 namespace esi::batchjob {
 
-using pod_pointer = std::shared_ptr<const model::pod>;
-
 /// What the API server itself has answered in this pass; empty until a decision asks for it.
 struct live_facts {
     /// The application was read: `application` is what is there, null for nothing.
     bool application_read = false;
     std::shared_ptr<const batchjob::application> application;
+    /// The Scheduling that the order names was read, and whether it has given this order.
+    bool assignment_read = false;
+    bool assigned = false;
     /// The create was refused.
     std::optional<error> create_error;
     /// Pods by uid. Gone: 404, another uid under the name, Succeeded or Failed.
@@ -53,6 +54,8 @@ struct view {
     std::shared_ptr<const batchjob::application> told;
     /// Pods made for this job (label job, and of the application's name), of whatever run.
     std::vector<pod_pointer> pods;
+    /// Pods on record in the job's placements that live, by uid, whatever they say of themselves.
+    std::set<std::string, std::less<>> standing;
     /// Bound job pods of other jobs.
     std::vector<pod_pointer> neighbours;
     /// When this process first saw a pod without its gate, by uid; the API has no such time.

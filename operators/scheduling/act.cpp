@@ -17,6 +17,7 @@ namespace {
 
 using kube::json;
 using model::object_key;
+namespace condition_type = model::condition_type;
 namespace names_of = model::names;
 namespace types = kube::types;
 
@@ -24,7 +25,7 @@ namespace types = kube::types;
 void wrote(newer& fresh) {
     fresh.testbed_read = false;
     fresh.jobs_read.clear();
-    fresh.runs_read.reset();
+    fresh.pods_read.reset();
 }
 
 template <class T>
@@ -41,16 +42,6 @@ result<std::shared_ptr<const T>> found_or_null(result<std::string> answer, std::
         return std::unexpected(std::move(answer).error());
     }
     return decoded<T>(*answer, what);
-}
-
-/// A spec may name what no object can be called; it must not end up in a path.
-bool can_exist(const object_key& key) {
-    auto good = [](const std::string& text) {
-        auto alnum = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-        return !text.empty() && text.size() <= 253 && alnum(text.front()) && alnum(text.back()) &&
-               std::ranges::all_of(text, [&](char c) { return alnum(c) || c == '-' || c == '.'; });
-    };
-    return good(key.name) && good(key.namespace_);
 }
 
 error changed(const std::string& what) {
@@ -119,20 +110,20 @@ void executor::tell_job(const newer& fresh, const object_key& key, std::string_v
 
 asio::awaitable<result<std::shared_ptr<const model::testbed>>> executor::read_testbed(
     object_key key) {
-    if (!can_exist(key)) co_return std::shared_ptr<const model::testbed>();
+    if (!model::may_exist(key)) co_return std::shared_ptr<const model::testbed>();
     auto answer = co_await in_.api.get(types::testbed, key.namespace_, key.name);
     co_return found_or_null<model::testbed>(std::move(answer), "Testbed");
 }
 
 asio::awaitable<result<std::shared_ptr<const model::batchjob>>> executor::read_job(object_key key) {
-    if (!can_exist(key)) co_return std::shared_ptr<const model::batchjob>();
+    if (!model::may_exist(key)) co_return std::shared_ptr<const model::batchjob>();
     auto answer = co_await in_.api.get(types::batchjob, key.namespace_, key.name);
     co_return found_or_null<model::batchjob>(std::move(answer), "BatchJob");
 }
 
 asio::awaitable<result<std::shared_ptr<const model::scheduling>>> executor::read_scheduling(
     object_key key) {
-    if (!can_exist(key)) co_return std::shared_ptr<const model::scheduling>();
+    if (!model::may_exist(key)) co_return std::shared_ptr<const model::scheduling>();
     auto answer = co_await in_.api.get(types::scheduling, key.namespace_, key.name);
     co_return found_or_null<model::scheduling>(std::move(answer), "Scheduling");
 }
@@ -182,11 +173,10 @@ asio::awaitable<result<void>> executor::refresh_self(std::shared_ptr<const model
     co_return result<void>{};
 }
 
-asio::awaitable<result<void>> executor::refresh_runs(step::read_runs what, newer& fresh) {
+asio::awaitable<result<void>> executor::refresh_pods(step::read_pods what, newer& fresh) {
     auto pods = co_await read_job_pods(what.testbed);
     if (!pods) co_return std::unexpected(std::move(pods).error());
-    auto& runs = fresh.runs_read.emplace();
-    for (const auto& pod : *pods) runs.emplace(pod->run());
+    fresh.pods_read = std::move(*pods);
     co_return result<void>{};
 }
 
@@ -236,8 +226,8 @@ asio::awaitable<result<void>> executor::write_status(std::shared_ptr<const model
 
 asio::awaitable<result<void>> executor::settle(std::shared_ptr<const model::scheduling> self,
                                                model::scheduling_status wanted, newer& fresh) {
-    const auto* before = model::find_condition(self->status.conditions, "Acquired");
-    const auto* after = model::find_condition(wanted.conditions, "Acquired");
+    const auto* before = model::find_condition(self->status.conditions, condition_type::acquired);
+    const auto* after = model::find_condition(wanted.conditions, condition_type::acquired);
     const bool waits =
         after != nullptr && after->status == "False" && wanted.releasing.empty() &&
         !is_over(wanted) &&
@@ -245,7 +235,8 @@ asio::awaitable<result<void>> executor::settle(std::shared_ptr<const model::sche
     std::string reason = waits ? after->reason : std::string();
     std::string note = waits ? after->message : std::string();
     const bool completed = completes(*self, wanted);
-    const bool bad = wanted.state == model::scheduling_state::error || reason == "WaitCycle";
+    const bool bad =
+        wanted.state == model::scheduling_state::error || reason == reasons::wait_cycle;
     auto done = co_await write_status(self, std::move(wanted), fresh);
     if (!done) co_return done;
     if (!fresh.self || fresh.self->metadata.resource_version == self->metadata.resource_version) {
@@ -340,8 +331,8 @@ asio::awaitable<result<void>> executor::perform(std::shared_ptr<const model::sch
     if (auto* read = std::get_if<step::read_job>(&next)) {
         co_return co_await refresh_job(read->key, fresh);
     }
-    if (auto* read = std::get_if<step::read_runs>(&next)) {
-        co_return co_await refresh_runs(std::move(*read), fresh);
+    if (auto* read = std::get_if<step::read_pods>(&next)) {
+        co_return co_await refresh_pods(std::move(*read), fresh);
     }
     if (auto* read = std::get_if<step::read_release>(&next)) {
         co_return co_await refresh_release(std::move(*read), fresh);

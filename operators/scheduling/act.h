@@ -65,7 +65,7 @@ private:
                                             model::object_key key, kube::json patch, newer& fresh);
     asio::awaitable<result<void>> refresh_testbed(model::object_key key, newer& fresh);
     asio::awaitable<result<void>> refresh_job(model::object_key key, newer& fresh);
-    asio::awaitable<result<void>> refresh_runs(step::read_runs what, newer& fresh);
+    asio::awaitable<result<void>> refresh_pods(step::read_pods what, newer& fresh);
     asio::awaitable<result<void>> refresh_release(step::read_release what, newer& fresh);
     asio::awaitable<result<void>> refresh_self(std::shared_ptr<const model::scheduling> self,
                                                newer& fresh);

@@ -1,5 +1,7 @@
 #include "scheduling/claim.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -10,14 +12,20 @@ namespace esi::scheduling {
 namespace {
 
 using model::object_key;
+namespace condition_type = model::condition_type;
 namespace job_state = model::job_state;
 namespace states = model::scheduling_state;
 
 void look_at_testbed(claim& out, const view& v, const model::scheduling& who, const plan& wants) {
     auto key = testbed_of(who);
     auto testbed = v.find_testbed(key);
+    if (auto refused = testbed_not_allowed(v, who)) {
+        out.holds_something = testbed && held_by(*testbed, who.metadata.uid);
+        out.obstacles.push_back(std::move(*refused));
+        return;
+    }
     if (!testbed) {
-        out.obstacles.push_back({"TestbedMissing", testbed_text(key) + v.absence(key), {}});
+        out.obstacles.push_back({reasons::testbed_missing, testbed_text(key) + v.absence(key), {}});
         return;
     }
     const auto& status = testbed->status;
@@ -25,32 +33,45 @@ void look_at_testbed(claim& out, const view& v, const model::scheduling& who, co
         out.holds_something = true;
     } else {
         if (!testbed->hold().empty()) {
-            out.obstacles.push_back({"TestbedHeld",
+            out.obstacles.push_back({reasons::testbed_held,
                                      testbed_text(key) + " is held by " + holder_text(*testbed),
                                      testbed->holder()});
         }
         if (testbed->metadata.deleting()) {
             out.obstacles.push_back(
-                {"TestbedDeleting", testbed_text(key) + " is being deleted", {}});
+                {reasons::testbed_deleting, testbed_text(key) + " is being deleted", {}});
             return;
         }
-        const auto* current = model::find_condition(status.conditions, "LayoutCurrent");
+        const auto* current =
+            model::find_condition(status.conditions, condition_type::layout_current);
         if (!status.layout || status.observed_generation < testbed->metadata.generation) {
-            out.obstacles.push_back(
-                {"TestbedNotReady", testbed_text(key) + " has no layout for its spec yet", {}});
+            out.obstacles.push_back({reasons::testbed_not_ready,
+                                     testbed_text(key) + " has no layout for its spec yet",
+                                     {}});
             return;
         }
         if (current != nullptr && current->status == "False" && testbed->hold().empty()) {
-            out.obstacles.push_back(
-                {"TestbedNotReady", testbed_text(key) + " has a layout that is not current", {}});
+            out.obstacles.push_back({reasons::testbed_not_ready,
+                                     testbed_text(key) + " has a layout that is not current",
+                                     {}});
             return;
         }
     }
     if (!status.layout || status.layout->nodes.empty()) {
-        out.obstacles.push_back({"TestbedEmpty", testbed_text(key) + " has no nodes", {}});
+        out.obstacles.push_back({reasons::testbed_empty, testbed_text(key) + " has no nodes", {}});
         return;
     }
     out.wrong = misfit(wants, grid::count_of_slots(*status.layout));
+}
+
+/// In their order, but what is not allowed before all else.
+void put(std::vector<obstacle>& list, obstacle what) {
+    auto at = list.end();
+    if (what.reason == reasons::not_allowed) {
+        at = std::ranges::find_if(list,
+                                  [](auto& each) { return each.reason != reasons::not_allowed; });
+    }
+    list.insert(at, std::move(what));
 }
 
 bool shares(const plan& a, const plan& b, const object_key& testbed_a,
@@ -61,28 +82,54 @@ bool shares(const plan& a, const plan& b, const object_key& testbed_a,
     return std::ranges::any_of(b.jobs, [&](const auto& job) { return names.contains(job.name); });
 }
 
+obstacle job_not_allowed(const model::scheduling& who, const object_key& job) {
+    return {reasons::not_allowed,
+            fmt::format("{} is of another namespace: a Scheduling of {} starts BatchJobs of {} "
+                        "only; create the Scheduling in {} (--cross-namespace-jobs of "
+                        "esi-scheduling is for clusters whose namespaces trust each other)",
+                        job_text(job), who.metadata.namespace_, who.metadata.namespace_,
+                        job.namespace_),
+            {}};
+}
+
 }  // namespace
 
+std::optional<obstacle> testbed_not_allowed(const view& v, const model::scheduling& who) {
+    const auto key = testbed_of(who);
+    const auto& ns = who.metadata.namespace_;
+    // What is not watched is told as that: nothing is known of it.
+    if (key.namespace_ == ns || !v.watches(key.namespace_)) return std::nullopt;
+    auto testbed = v.find_testbed(key);
+    if (testbed && testbed->is_offered_to(ns)) return std::nullopt;
+    return obstacle{reasons::not_allowed,
+                    fmt::format("{} does not exist, or is not offered to namespace {}: its "
+                                "spec.allowedNamespaces has to name {}",
+                                testbed_text(key), ns, ns),
+                    {}};
+}
+
 obstacle older_first(const object_key& older) {
-    return {"OlderFirst", scheduling_text(older) + " is older and goes first", older};
+    return {reasons::older_first, scheduling_text(older) + " is older and goes first", older};
 }
 
 bool cannot_go(const model::scheduling_status& status) {
-    const auto* acquired = model::find_condition(status.conditions, "Acquired");
+    const auto* acquired = model::find_condition(status.conditions, condition_type::acquired);
     return !is_running(status) && acquired != nullptr && acquired->status == "False" &&
-           acquired->reason != older_first({}).reason;
+           acquired->reason != reasons::older_first;
 }
 
 bool lets_go_first(const model::scheduling& who, const object_key& older) {
-    const auto* acquired = model::find_condition(who.status.conditions, "Acquired");
-    const auto told = older_first(older);
-    return acquired != nullptr && acquired->reason == told.reason && acquired->message == told.text;
+    const auto* acquired = model::find_condition(who.status.conditions, condition_type::acquired);
+    return acquired != nullptr && acquired->reason == reasons::older_first &&
+           std::ranges::find(who.status.waiting_for_schedulings, older) !=
+               who.status.waiting_for_schedulings.end();
 }
 
 bool cycle_changed(const model::scheduling_status& before, const model::scheduling_status& after) {
     auto told = [](const model::scheduling_status& status) {
-        const auto* acquired = model::find_condition(status.conditions, "Acquired");
-        return acquired && acquired->reason == "WaitCycle" ? acquired->message : std::string();
+        const auto* acquired = model::find_condition(status.conditions, condition_type::acquired);
+        return acquired && acquired->reason == reasons::wait_cycle ? status.waiting_for_schedulings
+                                                                   : std::vector<object_key>();
     };
     return told(before) != told(after);
 }
@@ -96,36 +143,43 @@ bool is_running(const model::scheduling_status& status) {
 bool is_over(const model::scheduling_status& status) {
     if (status.state == states::finished) return true;
     if (status.state != states::error) return false;
-    const auto* acquired = model::find_condition(status.conditions, "Acquired");
-    return acquired != nullptr && acquired->reason == "HoldLost";
+    const auto* acquired = model::find_condition(status.conditions, condition_type::acquired);
+    return acquired != nullptr && acquired->reason == reasons::hold_lost;
 }
 
 std::optional<obstacle> obstacle_of(const view& v, const model::scheduling& who,
                                     const object_key& key) {
     auto job = v.find_job(key);
-    if (!job) return obstacle{"JobMissing", job_text(key) + v.absence(key), {}};
+    // What was acquired before that was asked goes on.
+    if (!v.may_start(who.metadata.namespace_, key) &&
+        !(job && names(*job, who))) {
+        return job_not_allowed(who, key);
+    }
+    if (!job) return obstacle{reasons::job_missing, job_text(key) + v.absence(key), {}};
     const auto& state = job->status.state;
     if (state == job_state::failed || state == job_state::failed_submission) {
-        return obstacle{
-            "JobFailed", job_text(key) + " is in " + state + "; reset it or take it out", {}};
+        return obstacle{reasons::job_failed,
+                        job_text(key) + " is in " + state + "; reset it or take it out",
+                        {}};
     }
     const bool ours = names(*job, who);
     if (const auto& active = job->spec.active_scheduling; active && !ours) {
-        return obstacle{"JobHeld", job_text(key) + " is held by " + scheduling_text(active->key()),
+        return obstacle{reasons::job_held,
+                        job_text(key) + " is held by " + scheduling_text(active->key()),
                         active->key()};
     }
     if (job->metadata.deleting()) {
-        return obstacle{"JobDeleting", job_text(key) + " is being deleted", {}};
+        return obstacle{reasons::job_deleting, job_text(key) + " is being deleted", {}};
     }
     if (ours) return std::nullopt;
     if (state != job_state::ready) {
-        return obstacle{"JobNotReady",
+        return obstacle{reasons::job_not_ready,
                         job_text(key) + " is in " + (state.empty() ? "no state yet" : state),
                         {}};
     }
     if (job->status.observed_generation != job->metadata.generation) {
         return obstacle{
-            "JobNotReady", job_text(key) + " has a change that is not looked at yet", {}};
+            reasons::job_not_ready, job_text(key) + " has a change that is not looked at yet", {}};
     }
     return std::nullopt;
 }
@@ -135,7 +189,7 @@ claim claim_of(const view& v, const model::scheduling& who, const plan& wants) {
     look_at_testbed(out, v, who, wants);
     if (wants.wrong) out.wrong = wants.wrong;
     for (const auto& job : wants.jobs) {
-        if (auto found = obstacle_of(v, who, job.name)) out.obstacles.push_back(std::move(*found));
+        if (auto found = obstacle_of(v, who, job.name)) put(out.obstacles, std::move(*found));
         auto known = v.find_job(job.name);
         if (known && names(*known, who)) out.holds_something = true;
     }

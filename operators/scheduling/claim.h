@@ -5,22 +5,30 @@
 #include <string>
 #include <vector>
 
+#include "model/conditions.h"
 #include "scheduling/plan.h"
 #include "scheduling/view.h"
 
 namespace esi::scheduling {
 
+namespace reasons = model::condition_reason;
+
 /// One thing that has to change first.
 struct obstacle {
-    std::string reason;  ///< CamelCase, for the condition Acquired
-    std::string text;    ///< names who, what and where possible what to do
+    std::string_view reason;  ///< of model::condition_reason, for the condition Acquired
+    std::string text;         ///< names who, what and where possible what to do
     /// The Scheduling to wait for; empty name where it is nobody.
     model::object_key holder;
 };
 
+/// Why `who` may not hold its Testbed: it belongs to another namespace and is not offered to that
+/// of `who`. Whether it exists is not told then.
+std::optional<obstacle> testbed_not_allowed(const view& v, const model::scheduling& who);
+
 struct claim {
     /// The plan cannot be carried out on this layout.
     std::optional<fault> wrong;
+    /// Those with the reason NotAllowed first.
     std::vector<obstacle> obstacles;
     /// Something is ours already.
     bool holds_something = false;

@@ -20,11 +20,18 @@ namespace {
 using model::object_key;
 using job_pointer = std::shared_ptr<const model::batchjob>;
 namespace job_state = model::job_state;
+namespace outcome = model::assignment_outcome;
 namespace states = model::scheduling_state;
 namespace why = release_reason;
 
 /// Ended assignments of jobs that were taken out of the plan are dropped beyond this, oldest first.
 constexpr std::size_t kept_assignments = 100;
+
+/// Bound of status.waitingForSchedulings.
+constexpr std::size_t most_waited_for = 64;
+
+/// The reason of the condition Allowed where a version that did not ask took what is used.
+constexpr std::string_view held_before = "HeldBefore";
 
 class decider {
 public:
@@ -49,7 +56,12 @@ private:
 
     decision acquire() {
         if (auto stray = job_outside_plan()) return release_of(*stray);
+        if (!self_.metadata.undecodable.empty()) {
+            if (owns_anything(v_, plan_)) return release_again(why::rolled_back);
+            return settle_wrong({reasons::undecodable, self_.metadata.undecodable_text()});
+        }
         auto claim = claim_of(v_, self_, plan_);
+        tell_refused(claim.obstacles);
         if (!claim.possible()) {
             if (claim.holds_something) return release_again(why::rolled_back);
             return claim.wrong ? settle_wrong(*claim.wrong) : settle_waiting(claim.obstacles);
@@ -88,7 +100,7 @@ private:
         status_.state = states::acquire;
         status_.waiting_for = text;
         status_.problems.clear();
-        set("Acquired", false, obstacles.front().reason, text);
+        set_acquired(false, obstacles.front().reason, text, holders_of(obstacles));
         set("Progressing", false, "Waiting", text);
         set("Completed", false, "NotStarted", "");
         report_jobs(v_, plan_, {}, status_);
@@ -99,11 +111,19 @@ private:
         status_.state = states::error;
         status_.waiting_for.clear();
         status_.problems = {wrong.text};
-        set("Acquired", false, wrong.reason, wrong.text);
+        set_acquired(false, wrong.reason, wrong.text);
         set("Progressing", false, wrong.reason, wrong.text);
         set("Completed", false, "NotStarted", "");
         report_jobs(v_, plan_, {}, status_);
         return settle();
+    }
+
+    /// What is under way goes on to its end; a plan that cannot be read begins nothing else.
+    decision settle_unread() {
+        status_.observed_generation = self_.metadata.generation;
+        set("Progressing", false, reasons::undecodable, self_.metadata.undecodable_text());
+        status_.problems = {self_.metadata.undecodable_text()};
+        return {step::wait{}, status_};
     }
 
     decision settle() {
@@ -124,8 +144,23 @@ private:
         return {step::wait{}, status_};
     }
 
+    /// Whether it may use what it names, of one that holds nothing yet.
+    void tell_refused(const std::vector<obstacle>& obstacles) {
+        std::vector<std::string> texts;
+        for (const auto& each : obstacles) {
+            if (each.reason == reasons::not_allowed) texts.push_back(each.text);
+        }
+        if (texts.empty()) {
+            set("Allowed", true, "Allowed", "");
+        } else {
+            set("Allowed", false, reasons::not_allowed, enumerate(texts, 10, "; "));
+        }
+    }
+
     void tell_spec() {
-        if (plan_.ignored.empty()) {
+        if (!self_.metadata.undecodable.empty()) {
+            set("SpecCurrent", false, reasons::undecodable, self_.metadata.undecodable_text());
+        } else if (plan_.ignored.empty()) {
             set("SpecCurrent", true, "AsSpecified", "");
         } else {
             set("SpecCurrent", false, "ChangeIgnored", enumerate(plan_.ignored, 10, "; "));
@@ -143,6 +178,7 @@ private:
         }
         // With the next write, whatever it is: there may be no rest before the release.
         tell_spec();
+        look_at_offer();
         const auto& layout = testbed_->status.layout;
         slots_ = layout ? grid::count_of_slots(*layout) : 0;
         std::set<object_key> gone;
@@ -160,6 +196,7 @@ private:
             skip_texts_.push_back(found->second.text);
         }
         if (auto ending = end_assignments()) return *ending;
+        if (!self_.metadata.undecodable.empty()) return settle_unread();
         if (auto stray = job_outside_plan()) return release_of(*stray);
         if (auto requesting = request_next()) return *requesting;
         sort_jobs();
@@ -169,11 +206,53 @@ private:
         return settle_running(next.waits);
     }
 
+    /// Whether it may still use what it holds. Status tells whether that was ever asked: what was
+    /// held and acquired by a version that did not ask goes on to its end.
+    void look_at_offer() {
+        std::vector<std::string> texts;
+        std::vector<std::string> foreign;
+        for (const auto& job : plan_.jobs) {
+            if (v_.may_start(self_.metadata.namespace_, job.name)) continue;
+            auto found = v_.find_job(job.name);
+            if (found && names(*found, self_)) foreign.push_back(job_text(job.name));
+        }
+        if (!foreign.empty()) {
+            texts.push_back("acquired before this was asked, BatchJobs of other namespaces go on "
+                            "to their end: " +
+                            enumerate(foreign));
+        }
+        if (auto refused = testbed_not_allowed(v_, self_)) {
+            const auto* told = model::find_condition(self_.status.conditions, "Allowed");
+            if (told != nullptr && told->reason != held_before) {
+                withdrawn_ =
+                    obstacle{reasons::not_allowed,
+                             fmt::format("{} is no longer offered to namespace {}: what "
+                                         "runs goes on, nothing else starts until its "
+                                         "spec.allowedNamespaces names {} again",
+                                         testbed_text(testbed_of(self_)), self_.metadata.namespace_,
+                                         self_.metadata.namespace_),
+                             {}};
+                set("Allowed", false, reasons::not_allowed, withdrawn_->text);
+                return;
+            }
+            texts.push_back(fmt::format("{} is not offered to namespace {} "
+                                        "(spec.allowedNamespaces): it was held before that was "
+                                        "asked, and this Scheduling goes on to its end",
+                                        testbed_text(testbed_of(self_)),
+                                        self_.metadata.namespace_));
+        }
+        if (texts.empty()) {
+            set("Allowed", true, "Allowed", "");
+        } else {
+            set("Allowed", true, held_before, enumerate(texts, 10, "; "));
+        }
+    }
+
     /// The Testbed shows our hold, the one that the assignments were made under.
     bool hold_stands() const {
         if (!testbed_ || !held_by(*testbed_, self_.metadata.uid)) return false;
         return std::ranges::all_of(self_.status.assignments, [&](const auto& a) {
-            return grid::hold_of_run(a.run) == testbed_->hold();
+            return grid::is_under_hold(a.run, *testbed_);
         });
     }
 
@@ -188,21 +267,23 @@ private:
         const bool read = v_.fresh && v_.fresh->jobs_read.contains(a.job.key());
         if (!job || job->metadata.uid != a.job.uid) {
             needs_read = !read;
-            return "Deleted";
+            return outcome::deleted;
         }
         if (!names(*job, self_)) {
             needs_read = !read;
-            return "ReleasedByHand";
+            return outcome::released_by_hand;
         }
         // A job that is final without our request has failed before it could see it.
         const auto& state = job->status.state;
-        if (state == job_state::completed) return "Succeeded";
-        if (model::is_final(state)) return "Failed";
+        if (state == job_state::completed) return outcome::succeeded;
+        if (model::is_final(state)) return outcome::failed;
         // Reset between two looks: the record of the run still tells.
         if (state == job_state::ready || state == job_state::in_queue) {
             for (const auto& run : job->status.runs) {
-                if (run.run != a.run || run.outcome.empty() || run.outcome == "Running") continue;
-                return run.outcome == "Succeeded" ? "Succeeded" : "Failed";
+                if (run.run != a.run || run.outcome.empty()) continue;
+                if (run.outcome == model::run_outcome::running) continue;
+                return run.outcome == model::run_outcome::succeeded ? outcome::succeeded
+                                                                    : outcome::failed;
             }
         }
         return {};
@@ -210,30 +291,33 @@ private:
 
     std::optional<decision> end_assignments() {
         std::set<std::string_view> runs_with_pods;
-        auto pods = v_.job_pods();
-        for (const auto& pod : pods) runs_with_pods.insert(pod->run());
+        const auto cached = v_.job_pods();
+        for (const auto& pod : cached) runs_with_pods.insert(pod->run());
         step::commit note{"JobEnded", "", {}, false};
         std::vector<std::string> texts;
-        const auto* live = v_.fresh && v_.fresh->runs_read ? &*v_.fresh->runs_read : nullptr;
+        const bool live = v_.fresh && v_.fresh->pods_read;
+        std::vector<grid::pod_pointer> read;
+        // A cache far behind shows no pod yet of a run that has ended meanwhile.
+        if (live) read = v_.on_record(*v_.fresh->pods_read);
+        for (const auto& pod : read) runs_with_pods.insert(pod->run());
         for (auto& a : status_.assignments) {
             if (a.ended) continue;
             bool needs_read = false;
-            auto outcome = outcome_of(a, needs_read);
-            if (outcome.empty()) continue;
-            // A cache far behind shows no pod yet of a run that has ended meanwhile.
-            if (runs_with_pods.contains(a.run) || (live && live->contains(a.run))) {
+            auto how = outcome_of(a, needs_read);
+            if (how.empty()) continue;
+            if (runs_with_pods.contains(a.run)) {
                 leftovers_.push_back("the end of the pods of " + job_text(a.job.key()));
                 continue;
             }
             if (needs_read) return decision{step::read_job{a.job.key()}, self_.status};
-            if (!live) return decision{step::read_runs{testbed_of(self_)}, self_.status};
+            if (!live) return decision{step::read_pods{testbed_of(self_)}, self_.status};
             a.ended = model::timestamp{now_};
-            a.outcome = outcome;
-            texts.push_back(fmt::format("{}: {}", job_text(a.job.key()), outcome));
+            a.outcome = how;
+            texts.push_back(fmt::format("{}: {}", job_text(a.job.key()), how));
             note.jobs.emplace_back(a.job.key(),
                                    fmt::format("run {} of {} ended: {}", a.run,
-                                               scheduling_text(self_.metadata.key()), outcome));
-            note.bad = note.bad || outcome != "Succeeded";
+                                               scheduling_text(self_.metadata.key()), how));
+            note.bad = note.bad || how != outcome::succeeded;
         }
         if (texts.empty()) return std::nullopt;
         drop_old_assignments();
@@ -342,14 +426,22 @@ private:
                 free.insert(key);
             }
         }
-        if (!free.empty()) addition_ = v_.find_job(*free.begin());
+        if (withdrawn_) {
+            // Nothing new: neither acquired nor started.
+            if (!free.empty() || !startable_.empty()) {
+                obstacles_.insert(obstacles_.begin(), *withdrawn_);
+            }
+            startable_.clear();
+        } else if (!free.empty()) {
+            addition_ = v_.find_job(*free.begin());
+        }
     }
 
     std::set<int> free_slots() const {
         std::set<int> out;
         if (!testbed_->status.layout) return out;
         const auto broken = slots_in_error(*testbed_);
-        for (const auto& slot : grid::look(*testbed_->status.layout, v_.pods)) {
+        for (const auto& slot : grid::look(*testbed_->status.layout, v_.members())) {
             if (broken.contains(slot.place.position)) continue;
             if (slot.free()) out.insert(slot.place.position);
         }
@@ -388,7 +480,7 @@ private:
         status_.waiting_for.clear();
         status_.problems = skip_texts_;
         report_jobs(v_, plan_, skipped_, status_);
-        set("Acquired", true, "Acquired", "");
+        set_acquired(true, "Acquired", "");
         set("Progressing", true, "Starting", "");
         set("Completed", false, "Running", "");
         note.note = enumerate(texts);
@@ -410,11 +502,15 @@ private:
         }
         if (waits.empty() && !all_ended) {
             for (const auto& a : status_.assignments) {
-                if (!a.ended) waits.push_back("the end of " + job_text(a.job.key()));
+                if (a.ended) continue;
+                const auto job = v_.find_job(a.job.key());
+                const bool says = job && !job->status.reason.empty();
+                waits.push_back("the end of " + job_text(a.job.key()) +
+                                (says ? fmt::format(" ({})", job->status.reason) : ""));
             }
         }
         status_.waiting_for = enumerate(waits, 10, "; ");
-        set_acquired();
+        tell_acquired();
         if (all_ended) {
             status_.state = states::completed;
             status_.waiting_for.clear();
@@ -457,7 +553,7 @@ private:
         }
         std::vector<std::string> texts;
         const auto broken = slots_in_error(*testbed_);
-        auto rows = grid::look(*testbed_->status.layout, v_.pods);
+        auto rows = grid::look(*testbed_->status.layout, v_.members());
         for (int id : slots) {
             if (auto owner = owners.find(id); owner != owners.end()) {
                 texts.push_back(fmt::format("{}: {}", id, owner->second));
@@ -468,13 +564,24 @@ private:
                     broken.contains(id) ? "in ERROR: " + problem_of(row.place.node)
                     : row.job_pods.empty()
                         ? "its ghost does not stand"
-                        : "Pod " + row.job_pods.front()->metadata.name + " is still in it"));
+                        : pod_in(row) + " is still in it"));
             }
         }
         return texts.empty() ? "" : " (" + enumerate(texts, 5) + ")";
     }
 
+    /// One of another namespace may be of whoever held the Testbed before.
+    std::string pod_in(const grid::slot_view& row) const {
+        const auto& pod = row.job_pods.front()->metadata;
+        if (pod.namespace_ != self_.metadata.namespace_) return std::string(grid::foreign_pod);
+        return "Pod " + pod.name;
+    }
+
     std::string problem_of(const std::string& node) const {
+        // It may name pods of the Testbed's namespace.
+        if (testbed_->metadata.namespace_ != self_.metadata.namespace_) {
+            return "its nodeProblems say why";
+        }
         const auto& problems = testbed_->status.node_problems;
         auto found = problems.find(node);
         if (found == problems.end() || found->second.empty()) return "the Testbed does not say why";
@@ -497,24 +604,28 @@ private:
                testbed_text(testbed_of(self_)) + ")";
     }
 
-    void set_acquired() {
+    void tell_acquired() {
         if (obstacles_.empty()) {
-            set("Acquired", true, "Acquired", "");
+            set_acquired(true, "Acquired", "");
             return;
         }
-        if (auto cycle = wait_cycle(); !cycle.empty()) {
-            status_.problems.push_back(cycle);
-            status_.waiting_for = cycle;
-            set("Acquired", false, "WaitCycle", cycle);
+        if (const auto cycle = wait_cycle(); !cycle.empty()) {
+            const auto text = text_of(cycle);
+            status_.problems.push_back(text);
+            status_.waiting_for = text;
+            set_acquired(false, reasons::wait_cycle, text, cycle);
             return;
         }
         std::vector<std::string> texts;
         for (const auto& each : obstacles_) texts.push_back(each.text);
-        set("Acquired", false, obstacles_.front().reason, enumerate(texts, 10, "; "));
+        set_acquired(false, obstacles_.front().reason, enumerate(texts, 10, "; "),
+                     holders_of(obstacles_));
     }
 
-    std::string wait_cycle() const {
-        auto holders_of = [this](const object_key& key) {
+    /// The cycle of waits that this Scheduling is in, from its smallest member on, so that all in
+    /// it say the same; empty: it is in none.
+    std::vector<object_key> wait_cycle() const {
+        auto waits_for = [this](const object_key& key) {
             std::vector<object_key> out;
             auto who = v_.find_scheduling(key);
             if (!who || !is_running(who->status) || !who->status.releasing.empty()) return out;
@@ -522,6 +633,8 @@ private:
             for (const auto& a : who->status.assignments) started.insert(a.job.key());
             for (const auto& wanted : plan_of(*who).jobs) {
                 if (started.contains(wanted.name)) continue;
+                // Nothing ends that wait.
+                if (!v_.may_start(key.namespace_, wanted.name)) continue;
                 auto job = v_.find_job(wanted.name);
                 if (!job || !job->spec.active_scheduling || names(*job, *who)) continue;
                 auto holder = v_.find_scheduling(job->spec.active_scheduling->key());
@@ -529,10 +642,12 @@ private:
             }
             return out;
         };
-        auto cycle = cycle_through(self_.metadata.key(), holders_of);
-        if (cycle.empty()) return {};
-        // Told from its smallest member on, so that all in it say the same.
-        std::ranges::rotate(cycle, std::ranges::min_element(cycle));
+        auto cycle = cycle_through(self_.metadata.key(), waits_for);
+        if (!cycle.empty()) std::ranges::rotate(cycle, std::ranges::min_element(cycle));
+        return cycle;
+    }
+
+    static std::string text_of(const std::vector<object_key>& cycle) {
         std::vector<std::string> links;
         for (std::size_t i = 0; i < cycle.size(); ++i) {
             links.push_back(scheduling_text(cycle[i]) + " waits for a job of " +
@@ -616,24 +731,24 @@ private:
                 " no longer shows the hold of this Scheduling; delete it and create another";
             status_.state = states::error;
             status_.problems.insert(status_.problems.begin(), lost);
-            set("Acquired", false, "HoldLost", lost);
-            set("Progressing", false, "HoldLost", lost);
+            set_acquired(false, reasons::hold_lost, lost);
+            set("Progressing", false, reasons::hold_lost, lost);
         } else if (reason == why::completed) {
             status_.state = states::finished;
-            set("Acquired", false, "Released", text);
+            set_acquired(false, reasons::released, text);
             set("Progressing", false, "Finished", text);
         } else if (reason == why::left_over) {
             set("Progressing", false,
-                is_over(self_.status) && self_.status.state == states::error ? "HoldLost"
+                is_over(self_.status) && self_.status.state == states::error ? reasons::hold_lost
                                                                              : "Finished",
                 text);
         } else if (reason == why::deleted) {
-            set("Acquired", false, "Released", text);
+            set_acquired(false, reasons::released, text);
             set("Progressing", false, why::deleted, text);
         } else {
             status_.state = states::acquire;
-            set("Acquired", false, "Released", text);
-            set("Progressing", false, "Released", text);
+            set_acquired(false, reasons::released, text);
+            set("Progressing", false, reasons::released, text);
         }
         return {step::commit{"Released", text, {}, false}, status_};
     }
@@ -647,6 +762,22 @@ private:
     decision acquire_of(const model::batchjob& job) const {
         const auto& meta = job.metadata;
         return {step::acquire_job{meta.key(), meta.uid, meta.resource_version}, self_.status};
+    }
+    /// The condition Acquired, and who has to let go or to start first.
+    void set_acquired(bool holds, std::string_view reason, std::string_view message,
+                      std::vector<object_key> others = {}) {
+        if (others.size() > most_waited_for) others.resize(most_waited_for);
+        status_.waiting_for_schedulings = std::move(others);
+        set(model::condition_type::acquired, holds, reason, message);
+    }
+    /// Each once, in the order of the obstacles.
+    static std::vector<object_key> holders_of(const std::vector<obstacle>& obstacles) {
+        std::vector<object_key> out;
+        for (const auto& each : obstacles) {
+            const bool known = std::ranges::find(out, each.holder) != out.end();
+            if (!each.holder.name.empty() && !known) out.push_back(each.holder);
+        }
+        return out;
     }
     void set(std::string_view type, bool holds, std::string_view reason, std::string_view message) {
         scheduling::set(status_, self_, type, holds, reason, message, now_);
@@ -667,6 +798,8 @@ private:
     std::set<object_key> started_;
     std::set<object_key> startable_;
     std::vector<obstacle> obstacles_;
+    /// The Testbed that we hold is not offered to us any more.
+    std::optional<obstacle> withdrawn_;
     job_pointer addition_;
 };
 
@@ -683,7 +816,7 @@ std::optional<object_key> job_apart(const next_step& what, const model::scheduli
 
 std::string_view name_of(const next_step& what) {
     static constexpr std::string_view names[] = {
-        "wait",          "read_testbed",     "read_job",   "read_runs", "read_release",
+        "wait",          "read_testbed",     "read_job",   "read_pods", "read_release",
         "add_finalizer", "remove_finalizer", "hold",       "acquire",   "commit",
         "request",       "release",          "remove_hold"};
     return names[what.index()];

@@ -28,8 +28,8 @@ struct read_testbed {
 struct read_job {
     model::object_key key;
 };
-/// The runs that pods in slots of the Testbed carry are to be read live.
-struct read_runs {
+/// The pods in slots of the Testbed are to be read live.
+struct read_pods {
     model::object_key testbed;
 };
 /// All jobs of the plan or the release and the Testbed's job pods are to be read live.
@@ -79,7 +79,7 @@ struct remove_hold {
 
 }  // namespace step
 
-using next_step = std::variant<step::wait, step::read_testbed, step::read_job, step::read_runs,
+using next_step = std::variant<step::wait, step::read_testbed, step::read_job, step::read_pods,
                                step::read_release, step::add_finalizer, step::remove_finalizer,
                                step::hold_testbed, step::acquire_job, step::commit,
                                step::request_creation, step::release_job, step::remove_hold>;

@@ -35,6 +35,13 @@ struct world {
     /// The cache does not show its pods.
     std::string hidden_run;
 
+    /// --cross-namespace-jobs
+    bool cross_namespace_jobs = false;
+
+    /// "x" is that of the namespace ns, "other/x" that of another.
+    static object_key key_of(const std::string& text) {
+        return text.contains('/') ? object_key::from_text(text) : object_key{"ns", text};
+    }
     std::string next_version() { return std::to_string(++version); }
 
     template <class T, class Change>
@@ -44,10 +51,11 @@ struct world {
         copy.metadata.resource_version = next_version();
         in[key] = std::make_shared<const T>(std::move(copy));
     }
-    model::object_meta meta(std::string name) {
+    model::object_meta meta(const std::string& name) {
         model::object_meta out;
-        out.namespace_ = "ns";
-        out.name = std::move(name);
+        const auto key = key_of(name);
+        out.namespace_ = key.namespace_;
+        out.name = key.name;
         out.uid = fmt::format("uid-{}", ++uids);
         out.resource_version = next_version();
         out.generation = 1;
@@ -79,16 +87,16 @@ struct world {
                    std::vector<std::string> entries) {
         model::scheduling out;
         out.metadata = meta(name);
-        out.spec.testbed = {"", testbed};
+        out.spec.testbed = key_of(testbed);
         out.spec.queue_based.emplace();
-        for (auto& entry : entries) out.spec.queue_based->push_back({"", entry});
+        for (auto& entry : entries) out.spec.queue_based->push_back(key_of(entry));
         schedulings[out.metadata.key()] = std::make_shared<const model::scheduling>(out);
     }
     void set_queue(const std::string& name, std::vector<std::string> entries) {
         edit(schedulings, {"ns", name}, [&](model::scheduling& s) {
             ++s.metadata.generation;
             s.spec.queue_based.emplace();
-            for (auto& entry : entries) s.spec.queue_based->push_back({"", entry});
+            for (auto& entry : entries) s.spec.queue_based->push_back(key_of(entry));
         });
     }
     void erase_scheduling(const std::string& name) {
@@ -103,8 +111,19 @@ struct world {
     }
 
     const model::scheduling& s(const std::string& name) { return *schedulings.at({"ns", name}); }
-    const model::batchjob& job(const std::string& name) { return *jobs.at({"ns", name}); }
-    const model::testbed& t(const std::string& name) { return *testbeds.at({"ns", name}); }
+    const model::batchjob& job(const std::string& name) { return *jobs.at(key_of(name)); }
+    const model::testbed& t(const std::string& name) { return *testbeds.at(key_of(name)); }
+    void offer(const std::string& testbed, std::vector<std::string> namespaces) {
+        edit(testbeds, key_of(testbed), [&](model::testbed& bed) {
+            ++bed.metadata.generation;
+            bed.status.observed_generation = bed.metadata.generation;
+            bed.spec.allowed_namespaces = std::move(namespaces);
+        });
+    }
+    model::condition condition(const std::string& name, std::string_view type) {
+        const auto* found = model::find_condition(s(name).status.conditions, type);
+        return found ? *found : model::condition();
+    }
     std::string reason(const std::string& name) {
         const auto* found = model::find_condition(s(name).status.conditions, "Acquired");
         return found ? found->reason : "";
@@ -129,7 +148,7 @@ struct world {
         return out;
     }
     void put_pod(model::pod pod, const object_key& testbed) {
-        pod.metadata.namespace_ = "ns";
+        if (pod.metadata.namespace_.empty()) pod.metadata.namespace_ = "ns";
         pod.metadata.labels[std::string(names_of::testbed)] = testbed.name;
         pod.metadata.labels[std::string(names_of::testbed_namespace)] = testbed.namespace_;
         pod.phase = "Running";
@@ -141,6 +160,7 @@ struct world {
             for (const auto& slot : grid::look(*testbed->status.layout, pods_of(key))) {
                 if (slot.ghost || !slot.job_pods.empty()) continue;
                 model::pod ghost;
+                ghost.metadata.namespace_ = key.namespace_;
                 ghost.metadata.name = grid::ghost_name(key.name, testbed->metadata.uid,
                                                        slot.place.node, slot.place.index);
                 ghost.metadata.labels[std::string(names_of::ghost)] = "true";
@@ -148,12 +168,18 @@ struct world {
                 ghost.metadata.annotations[std::string(names_of::index)] =
                     std::to_string(slot.place.index);
                 ghost.node_name = slot.place.node;
+                ghost.metadata.owner_references = {
+                    {"v", "Testbed", key.name, testbed->metadata.uid, true}};
                 put_pod(std::move(ghost), key);
             }
         }
     }
-    void start_pods(const model::batchjob& job) {
+    void start_pods(const model::batchjob& job, model::batchjob_status& status) {
         const auto& request = *job.spec.creation_request;
+        auto& line = status.runs.emplace_back();
+        line.run = request.run;
+        line.testbed = request.testbed_name;
+        line.outcome = "Running";
         auto slots = grid::slots_of(*testbeds.at(request.testbed_name)->status.layout);
         for (int id : request.slot_ids) {
             const auto& place = slots.at(static_cast<std::size_t>(id));
@@ -162,6 +188,9 @@ struct world {
                                         place.index));
             model::pod pod;
             pod.metadata.name = fmt::format("{}-exec-{}", job.metadata.name, id);
+            pod.metadata.uid = fmt::format("{}.{}", request.run, id);
+            pod.metadata.labels = {{std::string(names_of::job), job.metadata.name}};
+            status.placements.push_back({id, pod.metadata.uid, pod.metadata.name});
             pod.metadata.annotations = {{std::string(names_of::run), request.run},
                                         {std::string(names_of::slot), std::to_string(id)},
                                         {std::string(names_of::slot_node), place.node}};
@@ -182,6 +211,7 @@ struct world {
                 if (status.application) {
                     drop_pods(status.application->run);
                     status.application.reset();
+                    status.placements.clear();
                 }
                 if (!failed) status.state = "ReadyState";
             } else if (!job->spec.creation_request) {
@@ -190,7 +220,7 @@ struct world {
                 status.state = "RunningState";
                 status.application = {"v", "SparkApplication", key.name, "app",
                                       job->spec.creation_request->run};
-                start_pods(*job);
+                start_pods(*job, status);
             }
             if (model::encode(status) == model::encode(job->status)) continue;
             edit(jobs, key, [&](model::batchjob& j) { j.status = status; });
@@ -198,7 +228,7 @@ struct world {
     }
     void end_job(const std::string& name, const std::string& state = "CompletedState") {
         drop_pods(job(name).spec.creation_request->run);
-        edit(jobs, {"ns", name}, [&](model::batchjob& j) {
+        edit(jobs, key_of(name), [&](model::batchjob& j) {
             j.status.state = state;
             if (state == "FailedState") j.status.problems = {"executor 1 ran out of memory"};
         });
@@ -219,6 +249,7 @@ struct world {
             if (active && active->key() == key) v.named.push_back(job_key);
         }
         v.pods = pods_of(testbed_of(*v.self));
+        v.cross_namespace_jobs = cross_namespace_jobs;
         std::erase_if(v.pods, [&](const auto& pod) {
             return !hidden_run.empty() && pod->run() == hidden_run;
         });
@@ -235,12 +266,12 @@ struct world {
         } else {
             fresh.testbed_read = false;
             fresh.jobs_read.clear();
-            fresh.runs_read.reset();
+            fresh.pods_read.reset();
         }
     }
-    std::set<std::string, std::less<>> runs_of_pods() {
-        std::set<std::string, std::less<>> out;
-        for (const auto& [name, pod] : pods) out.emplace(pod->run());
+    std::vector<grid::pod_pointer> all_pods() {
+        std::vector<grid::pod_pointer> out;
+        for (const auto& [name, pod] : pods) out.push_back(pod);
         return out;
     }
     /// One step of one Scheduling; false when there was nothing to do.
@@ -253,8 +284,8 @@ struct world {
         auto name = key.name;
         if (auto* x = std::get_if<step::read_job>(&d.next)) {
             fresh.jobs_read.insert(x->key);
-        } else if (std::holds_alternative<step::read_runs>(d.next)) {
-            fresh.runs_read = runs_of_pods();
+        } else if (std::holds_alternative<step::read_pods>(d.next)) {
+            fresh.pods_read = all_pods();
         } else if (std::holds_alternative<step::read_testbed>(d.next)) {
             fresh.testbed_read = true;
         } else if (std::holds_alternative<step::read_release>(d.next)) {
@@ -277,7 +308,7 @@ struct world {
             });
             wrote(fresh, "hold " + hold->key.name + " by " + name);
         } else if (auto* unhold = std::get_if<step::remove_hold>(&d.next)) {
-            drop_hold(unhold->key.name);
+            drop_hold(unhold->key);
             wrote(fresh, "unhold " + unhold->key.name + " by " + name);
         } else if (auto* acquire = std::get_if<step::acquire_job>(&d.next)) {
             const auto& was = *jobs.at(acquire->key);
@@ -314,8 +345,8 @@ struct world {
         }
         return true;
     }
-    void drop_hold(const std::string& testbed) {
-        edit(testbeds, {"ns", testbed}, [&](model::testbed& t) {
+    void drop_hold(const object_key& testbed) {
+        edit(testbeds, testbed, [&](model::testbed& t) {
             t.metadata.labels.clear();
             t.metadata.annotations.clear();
         });
@@ -329,7 +360,8 @@ struct world {
     }
     /// A request follows its assignment, under the hold that the Testbed shows.
     void check_request(const model::scheduling& self, const step::request_creation& what) {
-        EXPECT_EQ(grid::hold_of_run(what.request.run), t(what.request.testbed_name.name).hold());
+        EXPECT_EQ(grid::hold_of_run(what.request.run),
+                  testbeds.at(what.request.testbed_name)->hold());
         EXPECT_TRUE(std::ranges::any_of(self.status.assignments, [&](const auto& a) {
             return a.run == what.request.run && a.slot_ids == what.request.slot_ids;
         }));
@@ -348,7 +380,7 @@ struct world {
         }
         for (const auto& [key, testbed] : objects<model::testbed>(testbeds)) {
             if (!may_be_orphan(*testbed, schedulings)) continue;
-            if (orphan_waits(*testbed, jobs, pods_of(key)).empty()) drop_hold(key.name);
+            if (orphan_waits(*testbed, jobs, pods_of(key)).empty()) drop_hold(key);
         }
     }
 
@@ -513,6 +545,179 @@ TEST_P(driving, who_has_started_does_not_stand_between_entries_of_an_extension) 
     EXPECT_EQ(w.running("s"), "b:0,1");
 }
 
+// --- namespaces ---
+
+TEST_P(driving, a_testbed_of_another_namespace_is_held_when_it_is_offered) {
+    w.add_testbed("lab/shared", 1, 2);
+    w.add_queue("s", "lab/shared", {"a", "b"});
+    w.settle();
+    EXPECT_EQ(w.reason("s"), "NotAllowed");
+    EXPECT_EQ(w.condition("s", "Allowed").status, "False");
+    EXPECT_EQ(w.condition("s", "Acquired").message,
+              "Testbed lab/shared does not exist, or is not offered to namespace ns: its "
+              "spec.allowedNamespaces has to name ns");
+    EXPECT_EQ(w.writes, (std::vector<std::string>{"status s"})) << "nothing but its own status";
+    w.offer("lab/shared", {"other"});
+    w.settle();
+    EXPECT_EQ(w.reason("s"), "NotAllowed");
+    w.offer("lab/shared", {"other", "ns"});
+    w.settle();
+    EXPECT_EQ(w.running("s"), "a:0 b:1");
+    EXPECT_EQ(w.condition("s", "Allowed").status, "True");
+    EXPECT_EQ(w.condition("s", "Allowed").reason, "Allowed");
+    w.end_job("a");
+    w.end_job("b");
+    w.erase_scheduling("s");
+    w.settle();
+    w.expect_nothing_left();
+}
+
+TEST_P(driving, a_testbed_that_is_offered_to_all_is_held_by_everybody) {
+    w.add_testbed("lab/shared", 1, 2);
+    w.offer("lab/shared", {"*"});
+    w.add_queue("s", "lab/shared", {"a"});
+    w.settle();
+    EXPECT_EQ(w.running("s"), "a:0");
+}
+
+TEST_P(driving, whether_a_testbed_that_is_not_offered_exists_is_not_told) {
+    w.add_testbed("lab/there", 1, 2);
+    w.add_queue("s", "lab/there", {"a"});
+    w.settle();
+    auto told = w.condition("s", "Acquired").message;
+    w.testbeds.erase({"lab", "there"});
+    w.writes.clear();
+    w.settle();
+    EXPECT_EQ(w.condition("s", "Acquired").message, told);
+    EXPECT_EQ(w.reason("s"), "NotAllowed");
+}
+
+TEST_P(driving, a_job_of_another_namespace_is_neither_started_nor_told_about) {
+    w.add_job("lab/payroll");
+    w.add_queue("s", "t", {"a", "lab/payroll"});
+    w.settle();
+    EXPECT_EQ(w.reason("s"), "NotAllowed");
+    EXPECT_EQ(w.condition("s", "Acquired").message,
+              "BatchJob lab/payroll is of another namespace: a Scheduling of ns starts BatchJobs "
+              "of ns only; create the Scheduling in lab (--cross-namespace-jobs of esi-scheduling "
+              "is for clusters whose namespaces trust each other)");
+    EXPECT_EQ(w.writes, (std::vector<std::string>{"status s"})) << "nothing but its own status";
+    w.erase_scheduling("s");
+    w.settle();
+    EXPECT_EQ(w.writes, (std::vector<std::string>{"status s"}));
+    EXPECT_TRUE(w.schedulings.empty());
+}
+
+TEST_P(driving, what_is_not_allowed_is_told_before_what_is_only_busy) {
+    w.add_queue("first", "t", {"b"});
+    w.settle();
+    w.add_job("lab/payroll");
+    w.add_queue("s", "t", {"lab/payroll"});
+    w.settle();
+    EXPECT_EQ(w.reason("s"), "NotAllowed");
+    EXPECT_NE(w.condition("s", "Acquired").message.find("is held by Scheduling ns/first"),
+              std::string::npos);
+}
+
+TEST_P(driving, the_flag_lets_a_scheduling_start_jobs_of_any_namespace) {
+    w.cross_namespace_jobs = true;
+    w.add_job("lab/payroll");
+    w.add_queue("s", "t", {"a", "lab/payroll"});
+    w.settle();
+    EXPECT_EQ(w.running("s"), "a:0 payroll:1");
+    EXPECT_EQ(w.condition("s", "Allowed").reason, "Allowed");
+}
+
+TEST_P(driving, who_names_what_it_may_not_use_holds_up_nobody) {
+    w.add_testbed("lab/shared", 1, 2);
+    w.add_job("lab/job");
+    w.add_queue("older", "lab/shared", {"a", "lab/job"});
+    w.add_queue("younger", "t", {"a"});
+    w.settle();
+    EXPECT_EQ(w.reason("older"), "NotAllowed");
+    EXPECT_EQ(w.running("younger"), "a:0");
+}
+
+TEST_P(driving, a_testbed_that_is_withdrawn_lets_what_runs_go_on_and_starts_nothing) {
+    w.add_testbed("lab/shared", 1, 2);
+    w.offer("lab/shared", {"ns"});
+    w.add_queue("s", "lab/shared", {"a", "a", "b"});
+    w.settle();
+    ASSERT_EQ(w.running("s"), "a:0,1");
+    w.offer("lab/shared", {});
+    w.set_queue("s", {"a", "a", "b", "c"});
+    w.settle();
+    EXPECT_EQ(w.running("s"), "a:0,1");
+    EXPECT_FALSE(w.job("c").spec.active_scheduling) << "nothing more is acquired";
+    w.end_job("a");
+    w.settle();
+    EXPECT_EQ(w.running("s"), "") << "nothing more is started";
+    const std::string told =
+        "Testbed lab/shared is no longer offered to namespace ns: what runs goes on, nothing else "
+        "starts until its spec.allowedNamespaces names ns again";
+    EXPECT_EQ(w.condition("s", "Allowed").status, "False");
+    EXPECT_EQ(w.condition("s", "Allowed").reason, "NotAllowed");
+    EXPECT_EQ(w.condition("s", "Allowed").message, told);
+    EXPECT_EQ(w.reason("s"), "NotAllowed");
+    EXPECT_EQ(w.s("s").status.waiting_for, told);
+    w.offer("lab/shared", {"ns"});
+    w.settle();
+    EXPECT_EQ(w.running("s"), "b:0 c:1");
+    EXPECT_EQ(w.condition("s", "Allowed").status, "True");
+    w.offer("lab/shared", {});
+    w.settle();
+    EXPECT_EQ(w.condition("s", "Allowed").status, "False");
+    EXPECT_EQ(w.s("s").status.state, "AwaitingCompletionState") << "all has started";
+    w.end_job("b");
+    w.end_job("c");
+    w.settle();
+    EXPECT_EQ(w.s("s").status.state, "CompletedState");
+    w.erase_scheduling("s");
+    w.settle();
+    w.expect_nothing_left();
+}
+
+TEST_P(driving, what_was_held_before_offers_were_asked_for_goes_on_to_its_end_and_is_told) {
+    w.add_testbed("lab/shared", 1, 2);
+    w.add_job("lab/b");
+    w.offer("lab/shared", {"ns"});
+    w.cross_namespace_jobs = true;
+    w.add_queue("s", "lab/shared", {"a", "a", "lab/b"});
+    w.settle();
+    ASSERT_EQ(w.running("s"), "a:0,1");
+    // The status that the version before wrote, and what its objects said.
+    w.edit(w.schedulings, {"ns", "s"}, [](model::scheduling& s) {
+        std::erase_if(s.status.conditions, [](const auto& each) { return each.type == "Allowed"; });
+    });
+    w.offer("lab/shared", {});
+    w.cross_namespace_jobs = false;
+    w.settle();
+    EXPECT_EQ(w.condition("s", "Allowed").status, "True");
+    EXPECT_EQ(w.condition("s", "Allowed").reason, "HeldBefore");
+    EXPECT_EQ(w.condition("s", "Allowed").message,
+              "acquired before this was asked, BatchJobs of other namespaces go on to their end: "
+              "BatchJob lab/b; Testbed lab/shared is not offered to namespace ns "
+              "(spec.allowedNamespaces): it was held before that was asked, and this Scheduling "
+              "goes on to its end");
+    w.end_job("a");
+    w.settle();
+    EXPECT_EQ(w.running("s"), "b:0") << "also what had not started yet";
+    // What it did not have is not its own.
+    w.add_job("lab/c");
+    w.set_queue("s", {"a", "a", "lab/b", "lab/c"});
+    w.settle();
+    EXPECT_EQ(w.running("s"), "b:0");
+    EXPECT_FALSE(w.job("lab/c").spec.active_scheduling);
+    EXPECT_EQ(w.reason("s"), "NotAllowed");
+    w.set_queue("s", {"a", "a", "lab/b"});
+    w.end_job("lab/b");
+    w.settle();
+    EXPECT_EQ(w.s("s").status.state, "CompletedState");
+    w.erase_scheduling("s");
+    w.settle();
+    w.expect_nothing_left();
+}
+
 TEST(running, goes_on_without_a_job_whose_change_is_refused) {
     world w;
     w.add_testbed("t", 3, 2);
@@ -615,16 +820,103 @@ TEST_P(driving, two_running_extended_by_each_others_job_both_say_so) {
     EXPECT_EQ(w.reason("s2"), "WaitCycle");
     EXPECT_NE(w.s("s1").status.waiting_for.find("Scheduling ns/s2"), std::string::npos);
     EXPECT_EQ(w.s("s1").status.waiting_for, w.s("s2").status.waiting_for);
+    const std::vector<object_key> both{{"ns", "s1"}, {"ns", "s2"}};
+    EXPECT_EQ(w.s("s1").status.waiting_for_schedulings, both);
+    EXPECT_EQ(w.s("s2").status.waiting_for_schedulings, both);
     w.end_job("a");
     w.end_job("b");
     w.set_queue("s1", {"a"});
     w.settle();
     EXPECT_EQ(w.reason("s1"), "Acquired");
     EXPECT_EQ(w.s("s1").status.state, "CompletedState");
+    EXPECT_TRUE(w.s("s1").status.waiting_for_schedulings.empty());
     EXPECT_EQ(w.reason("s2"), "JobHeld");
+    EXPECT_EQ(w.s("s2").status.waiting_for_schedulings, (std::vector<object_key>{{"ns", "s1"}}));
     w.erase_scheduling("s1");
     w.settle();
     EXPECT_EQ(w.running("s2"), "a:0");
+}
+
+/// A pod that copies all that a pod of the run carries; no operator has recorded it.
+void forge(world& w, const std::string& run, int slot, const std::string& node) {
+    model::pod pod;
+    pod.metadata.name = "forged";
+    pod.metadata.uid = "uid-forged";
+    pod.metadata.labels = {{std::string(names_of::job), "a"}};
+    pod.metadata.annotations = {{std::string(names_of::run), run},
+                                {std::string(names_of::slot), std::to_string(slot)},
+                                {std::string(names_of::slot_node), node}};
+    pod.node_name = node;
+    w.put_pod(std::move(pod), {"ns", "t"});
+}
+
+TEST_P(driving, a_forged_pod_delays_no_end_and_no_release) {
+    w.add_queue("s", "t", {"a", "b"});
+    w.settle();
+    const auto run = w.job("a").spec.creation_request->run;
+    w.drop_pods(run);
+    forge(w, run, 0, "t-0");
+    w.edit(w.jobs, {"ns", "a"}, [](model::batchjob& j) { j.status.state = "CompletedState"; });
+    w.settle();
+    EXPECT_EQ(w.running("s"), "b:1");
+    forge(w, std::string(grid::hold_of_run(run)) + ".77", 0, "t-0");
+    w.erase_scheduling("s");
+    w.settle();
+    EXPECT_FALSE(w.schedulings.contains({"ns", "s"}));
+    EXPECT_EQ(w.t("t").hold(), "");
+}
+
+TEST_P(driving, a_forged_pod_closes_no_slot) {
+    w.add_queue("s", "t", {"a"});
+    w.settle();
+    forge(w, w.job("a").spec.creation_request->run, 1, "t-1");
+    w.add_job("k");
+    w.set_queue("s", {"a", "k"});
+    w.settle();
+    EXPECT_EQ(w.running("s"), "a:0 k:1");
+}
+
+TEST_P(driving, a_pod_of_a_deleted_job_is_waited_for_as_long_as_the_testbed_shows_it) {
+    w.add_queue("s", "t", {"a", "b"});
+    w.settle();
+    w.edit(w.testbeds, {"ns", "t"}, [&](model::testbed& t) {
+        auto& row = t.status.slots.emplace_back();
+        row.pod_u_id = w.job("a").status.placements.at(0).pod_uid;
+    });
+    w.jobs.erase({"ns", "a"});
+    w.settle();
+    EXPECT_EQ(w.running("s"), "a:0 b:1");
+    w.edit(w.testbeds, {"ns", "t"}, [](model::testbed& t) { t.status.slots.clear(); });
+    w.settle();
+    EXPECT_EQ(w.running("s"), "b:1");
+}
+
+TEST_P(driving, a_scheduling_that_cannot_be_read_begins_nothing_and_goes_like_any_other) {
+    w.add_queue("s", "t", {"a", "b"});
+    w.settle();
+    w.add_job("k");
+    w.edit(w.schedulings, {"ns", "s"}, [](model::scheduling& s) {
+        ++s.metadata.generation;
+        s.metadata.undecodable = ".spec.queueBased[0]: is not an object";
+        s.spec.queue_based.emplace();
+    });
+    w.settle();
+    EXPECT_EQ(w.running("s"), "a:0 b:1") << "what runs goes on";
+    const auto* current = model::find_condition(w.s("s").status.conditions, "SpecCurrent");
+    ASSERT_TRUE(current);
+    EXPECT_EQ(current->reason, "Undecodable");
+    w.erase_scheduling("s");
+    w.settle();
+    w.expect_nothing_left();
+
+    w.add_queue("z", "t", {"a"});
+    w.edit(w.schedulings, {"ns", "z"}, [](model::scheduling& s) {
+        s.metadata.undecodable = ".spec.queueBased[0]: is not an object";
+        s.spec.queue_based.emplace();
+    });
+    w.settle();
+    EXPECT_EQ(w.reason("z"), "Undecodable");
+    w.expect_nothing_left();
 }
 
 TEST_P(driving, a_failed_job_never_stops_the_others) {
@@ -673,6 +965,9 @@ TEST_P(driving, a_job_deleted_in_mid_run_is_counted_failed) {
     w.add_queue("s", "t", {"a", "b"});
     w.settle();
     auto run = w.job("a").spec.creation_request->run;
+    w.edit(w.testbeds, {"ns", "t"}, [&](model::testbed& t) {
+        t.status.slots.emplace_back().pod_u_id = w.job("a").status.placements.at(0).pod_uid;
+    });
     w.jobs.erase({"ns", "a"});
     w.settle();
     EXPECT_EQ(w.running("s"), "a:0 b:1") << "its pod still stands";
@@ -702,7 +997,7 @@ TEST_P(driving, a_job_taken_away_by_hand_is_counted_failed) {
 TEST_P(driving, a_hold_taken_away_by_hand_releases_and_is_final) {
     w.add_queue("s", "t", {"a", "b"});
     w.settle();
-    w.drop_hold("t");
+    w.drop_hold(w.key_of("t"));
     w.settle();
     EXPECT_EQ(w.s("s").status.state, "Error");
     EXPECT_EQ(w.reason("s"), "HoldLost");
@@ -782,8 +1077,10 @@ TEST_P(driving, slots_in_error_are_given_to_nobody_though_their_ghosts_stand) {
     // Node t-1 has the slots 1 and 4 of 6.
     auto cordon = [&](bool listed) {
         w.edit(w.testbeds, {"ns", "t"}, [&](model::testbed& t) {
-            t.status.node_problems = {{"t-0", {"0.2 cpu missing"}},
-                                      {"t-1", {"the node is cordoned"}}};
+            // The sentences decide nothing.
+            t.status.node_problems = {{"t-0", {"the node has 0.2 cpu too little"}},
+                                      {"t-1", {"cordoned"}}};
+            t.status.nodes_out_of_use = {1, {"t-1"}};
             t.status.slots.clear();
             for (int i = 0; listed && i < 6; ++i) {
                 t.status.slots.emplace_back().position = i;
@@ -794,6 +1091,7 @@ TEST_P(driving, slots_in_error_are_given_to_nobody_though_their_ghosts_stand) {
     auto uncordon = [&] {
         w.edit(w.testbeds, {"ns", "t"}, [](model::testbed& t) {
             t.status.node_problems.clear();
+            t.status.nodes_out_of_use = {0, {}};
             for (auto& slot : t.status.slots) slot.state = "FREE";
         });
     };
@@ -820,9 +1118,8 @@ TEST_P(driving, slots_in_error_are_given_to_nobody_though_their_ghosts_stand) {
         });
         w.settle();
         EXPECT_EQ(w.running("s"), "");
-        EXPECT_EQ(
-            w.s("s").status.waiting_for,
-            "BatchJob ns/a waits for slot 4 (4: on node t-1, in ERROR: the node is cordoned)");
+        EXPECT_EQ(w.s("s").status.waiting_for,
+                  "BatchJob ns/a waits for slot 4 (4: on node t-1, in ERROR: cordoned)");
         uncordon();
         w.settle();
         EXPECT_EQ(w.running("s"), "a:4");
@@ -983,17 +1280,60 @@ TEST(acquisition, who_let_one_go_first_is_known_when_that_one_cannot_go) {
 }
 
 TEST(acquisition, a_cycle_that_one_tells_of_is_news_for_the_others) {
-    auto told = [](std::string reason, std::string message) {
+    auto told = [](std::string reason, std::vector<object_key> others, std::string message = "") {
         model::scheduling_status out;
         model::set_condition(out.conditions, "Acquired", "False", reason, message, 1,
                              start_of_time);
+        out.waiting_for_schedulings = std::move(others);
         return out;
     };
-    EXPECT_TRUE(cycle_changed(told("JobHeld", "x"), told("WaitCycle", "a, b")));
-    EXPECT_TRUE(cycle_changed(told("WaitCycle", "a, b"), told("WaitCycle", "a, b, c")));
-    EXPECT_TRUE(cycle_changed(told("WaitCycle", "a, b"), told("JobHeld", "x")));
-    EXPECT_FALSE(cycle_changed(told("WaitCycle", "a, b"), told("WaitCycle", "a, b")));
-    EXPECT_FALSE(cycle_changed(told("JobHeld", "x"), told("JobHeld", "y")));
+    const object_key a{"ns", "a"};
+    const object_key b{"ns", "b"};
+    EXPECT_TRUE(cycle_changed(told("JobHeld", {b}), told("WaitCycle", {a, b})));
+    EXPECT_TRUE(cycle_changed(told("WaitCycle", {a, b}), told("WaitCycle", {a, b, {"ns", "c"}})));
+    EXPECT_TRUE(cycle_changed(told("WaitCycle", {a, b}), told("JobHeld", {b})));
+    EXPECT_FALSE(cycle_changed(told("WaitCycle", {a, b}), told("WaitCycle", {a, b})));
+    EXPECT_FALSE(cycle_changed(told("WaitCycle", {a, b}, "x"), told("WaitCycle", {a, b}, "y")))
+        << "the sentence is for people";
+    EXPECT_FALSE(cycle_changed(told("JobHeld", {a}), told("JobHeld", {b})));
+}
+
+TEST(acquisition, who_is_let_go_first_is_known_whatever_the_sentence_says) {
+    model::scheduling young;
+    auto told = [&](std::string reason, std::vector<object_key> others) -> const auto& {
+        model::set_condition(young.status.conditions, "Acquired", "False", reason, "in other words",
+                             1, start_of_time);
+        young.status.waiting_for_schedulings = std::move(others);
+        return young;
+    };
+    const object_key older{"ns", "older"};
+    EXPECT_TRUE(lets_go_first(told("OlderFirst", {older}), older));
+    EXPECT_FALSE(lets_go_first(told("OlderFirst", {{"ns", "oldest"}}), older));
+    EXPECT_FALSE(lets_go_first(told("JobHeld", {older}), older));
+}
+
+TEST(slots, of_a_large_testbed_are_in_error_by_node) {
+    model::testbed of;
+    auto& layout = of.status.layout.emplace();
+    layout.slots_per_node = 2;
+    for (int i = 0; i < 3; ++i) layout.nodes.push_back({fmt::format("n{}", i), "u", i});
+    EXPECT_EQ(slots_in_error(of), std::set<int>());
+
+    of.status.nodes_out_of_use = {2, {"gone", "n1"}};
+    of.status.node_problems = {{"n0", {"the node has too little room for one slot"}}};
+    EXPECT_EQ(slots_in_error(of), (std::set<int>{1, 4}));
+    of.status.nodes_out_of_use = {0, {}};
+    EXPECT_EQ(slots_in_error(of), std::set<int>()) << "no sentence takes a slot away";
+
+    // An older testbed operator does not say which nodes are out of use: none with a problem is
+    // used then.
+    of.status.nodes_out_of_use.reset();
+    EXPECT_EQ(slots_in_error(of), (std::set<int>{0, 3}));
+
+    // Rows say it more exactly.
+    of.status.slots.emplace_back().position = 5;
+    of.status.slots.back().state = "ERROR";
+    EXPECT_EQ(slots_in_error(of), (std::set<int>{5}));
 }
 
 TEST(acquisition, who_was_rolled_back_looks_live_before_it_takes_anything_again) {

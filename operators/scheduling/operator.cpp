@@ -17,6 +17,7 @@ namespace esi::scheduling {
 namespace {
 
 using model::object_key;
+namespace states = model::scheduling_state;
 namespace types = kube::types;
 
 /// Bounds one reconcile; more steps follow in the next.
@@ -69,8 +70,8 @@ struct scheduling_operator::interfaces {
     legacy::stomp_topics stomp;
 
     interfaces(legacy::sources from, legacy::stomp_sources topics, const operator_options& options)
-        : legacy(from, options.legacy_namespace, options.legacy_open),
-          stomp(shown_by(std::move(topics)), options.legacy_namespace, options.legacy_open,
+        : legacy(from, options.legacy_namespace, options.access),
+          stomp(shown_by(std::move(topics)), options.legacy_namespace, options.access,
                 options.stomp) {}
 
 private:
@@ -81,14 +82,13 @@ private:
 };
 
 void operator_options::add_to(CLI::App& app) {
-    app.add_flag("--legacy-open", legacy_open,
-                 "serve /external and /scheduler (no authentication) also to peers that are not "
-                 "loopback")
-        ->envname("ESI_LEGACY_OPEN");
-    app.add_option("--legacy-namespace", legacy_namespace,
-                   "namespace that /external and /scheduler speak of")
-        ->envname("ESI_LEGACY_NAMESPACE")
-        ->capture_default_str();
+    controller::add_access_flags(app, access, "/external and /scheduler");
+    app.add_flag("--cross-namespace-jobs", cross_namespace_jobs,
+                 "let a Scheduling start BatchJobs of any namespace, not only of its own: for a "
+                 "cluster whose namespaces all trust each other")
+        ->envname("ESI_CROSS_NAMESPACE_JOBS");
+    controller::add_legacy_namespace(app, legacy_namespace,
+                                     "that /external and /scheduler speak of");
     stomp.add_to(app);
 }
 
@@ -243,9 +243,10 @@ void scheduling_operator::pod_changed(const kube::change<model::pod>& what) {
 
 void scheduling_operator::count_states() {
     std::map<std::string, int> counts;
-    for (auto state : {"AcquireState", "ConfirmationState", "SubmissionState",
-                       "AwaitingCompletionState", "CompletedState", "FinishedState", "Error"}) {
-        counts[state] = 0;
+    for (auto state :
+         {states::acquire, states::confirmation, states::submission, states::awaiting_completion,
+          states::completed, states::finished, states::error}) {
+        counts[std::string(state)] = 0;
     }
     for (const auto& [key, each] : schedulings_.items().all()) {
         auto found = counts.find(each->status.state);
@@ -278,6 +279,7 @@ view scheduling_operator::observe(const object_key& key, newer& fresh) const {
     if (out.self) out.pods = pods_.items().by_index("testbed", testbed_of(*out.self).text());
     out.fresh = &fresh;
     out.namespaces = in_.options.namespaces;
+    out.cross_namespace_jobs = options_.cross_namespace_jobs;
     return out;
 }
 

@@ -17,8 +17,10 @@ namespace esi::scheduling {
 
 /// Flags of this operator alone.
 struct operator_options {
-    /// Serve /external and /scheduler also to peers that are not loopback.
-    bool legacy_open = false;
+    /// Who may use /external and /scheduler.
+    http::local_access access;
+    /// A Scheduling may name BatchJobs of any namespace, as in the original.
+    bool cross_namespace_jobs = false;
     /// The one namespace that the original's interface speaks of.
     std::string legacy_namespace = "default";
     legacy::stomp_options stomp;

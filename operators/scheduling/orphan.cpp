@@ -32,7 +32,10 @@ std::vector<std::string> orphan_waits(const model::testbed& testbed,
     std::vector<std::string> out;
     // A hold made by hand, of which no run can be.
     if (uid.empty()) return out;
+    grid::records known(testbed.metadata.key());
+    known.add(testbed);
     for (const auto& [key, job] : jobs) {
+        known.add(*job);
         const auto& application = job->status.application;
         const auto& active = job->spec.active_scheduling;
         if ((active && active->uid == uid) || requested_by(*job, uid)) {
@@ -42,7 +45,7 @@ std::vector<std::string> orphan_waits(const model::testbed& testbed,
         }
     }
     for (const auto& pod : pods) {
-        if (owner_of_run(pod->run()) == uid) {
+        if (owner_of_run(pod->run()) == uid && known.has(*pod)) {
             out.push_back("the end of Pod " + pod->metadata.key().text());
         }
     }

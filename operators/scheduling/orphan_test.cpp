@@ -25,6 +25,7 @@ grid::pod_pointer pod_of_run(std::string run) {
     model::pod out;
     out.metadata.namespace_ = "ns";
     out.metadata.name = "pod";
+    out.metadata.uid = "uid-pod";
     if (!run.empty()) out.metadata.annotations[std::string(names_of::run)] = std::move(run);
     return std::make_shared<const model::pod>(std::move(out));
 }
@@ -41,15 +42,34 @@ TEST(an_orphan, is_a_hold_whose_scheduling_is_not_there) {
     EXPECT_TRUE(may_be_orphan(held_with("", "s"), known)) << "labels without a hold";
 }
 
+/// A job that has recorded the pod for slot 0 of the Testbed.
+objects<model::batchjob> job_with_the_pod() {
+    auto job = std::make_shared<model::batchjob>();
+    job->metadata.namespace_ = "ns";
+    job->metadata.name = "j";
+    job->status.runs.emplace_back().testbed = {"ns", "tb"};
+    job->status.placements = {{0, "uid-pod", "pod"}};
+    return {{job->metadata.key(), job}};
+}
+
 TEST(an_orphan, waits_for_the_pods_of_its_own_runs_only) {
-    const objects<model::batchjob> no_jobs;
+    const auto jobs = job_with_the_pod();
     const std::vector<grid::pod_pointer> pods{pod_of_run(""), pod_of_run("uid-1.7.1")};
-    EXPECT_EQ(orphan_waits(held_with("uid-1.7", "s"), no_jobs, pods),
+    EXPECT_EQ(orphan_waits(held_with("uid-1.7", "s"), jobs, pods),
               std::vector<std::string>{"the end of Pod ns/pod"});
-    EXPECT_TRUE(orphan_waits(held_with("uid-2.7", "s"), no_jobs, pods).empty());
+    EXPECT_TRUE(orphan_waits(held_with("uid-2.7", "s"), jobs, pods).empty());
     // Written by hand: pods without a run are not of it.
-    EXPECT_TRUE(orphan_waits(held_with("no token", "s"), no_jobs, pods).empty());
-    EXPECT_TRUE(orphan_waits(held_with("", "s"), no_jobs, pods).empty());
+    EXPECT_TRUE(orphan_waits(held_with("no token", "s"), jobs, pods).empty());
+    EXPECT_TRUE(orphan_waits(held_with("", "s"), jobs, pods).empty());
+}
+
+TEST(an_orphan, waits_for_no_pod_that_only_says_that_it_is_of_the_run) {
+    const std::vector<grid::pod_pointer> pods{pod_of_run("uid-1.7.1")};
+    EXPECT_TRUE(orphan_waits(held_with("uid-1.7", "s"), {}, pods).empty());
+    auto testbed = held_with("uid-1.7", "s");
+    testbed.status.slots.emplace_back().pod_u_id = "uid-pod";
+    EXPECT_EQ(orphan_waits(testbed, {}, pods), std::vector<std::string>{"the end of Pod ns/pod"})
+        << "its job is gone, the testbed operator has seen it there";
 }
 
 }  // namespace

@@ -13,14 +13,9 @@ namespace {
 
 using model::object_key;
 
-object_key with_namespace(object_key key, const model::scheduling& of) {
-    if (key.namespace_.empty()) key.namespace_ = of.metadata.namespace_;
-    return key;
-}
-
 void read_queue(plan& out, const model::scheduling& of) {
     for (const auto& entry : *of.spec.queue_based) {
-        auto name = with_namespace(entry, of);
+        auto name = grid::in_namespace(entry, of.metadata.namespace_);
         if (out.find(name) == nullptr) out.add({name, 0, {}});
         ++out.jobs[out.numbers.at(name)].slots_wanted;
         out.entries.push_back(std::move(name));
@@ -37,7 +32,7 @@ void read_queue(plan& out, const model::scheduling& of) {
 void read_slots(plan& out, const model::slot_based_spec& spec, const model::scheduling& of) {
     out.mode = spec.mode == "relaxed" ? plan_mode::relaxed : plan_mode::strict;
     for (const auto& job : spec.jobs) {
-        auto name = with_namespace(job.name, of);
+        auto name = grid::in_namespace(job.name, of.metadata.namespace_);
         if (out.find(name) != nullptr) {
             out.wrong =
                 fault{"DuplicateJob",
@@ -121,14 +116,14 @@ void plan::add(planned_job job) {
     jobs.push_back(std::move(job));
 }
 
-object_key testbed_of(const model::scheduling& of) { return with_namespace(of.spec.testbed, of); }
-
 model::scheduling_spec frozen_spec(const model::scheduling& of) {
     model::scheduling_spec out = of.spec;
     out.testbed = testbed_of(of);
     out.queue_based.reset();
-    out.submit_timeout_seconds = of.spec.submit_timeout_seconds.value_or(600);
-    out.schedule_timeout_seconds = of.spec.schedule_timeout_seconds.value_or(300);
+    out.submit_timeout_seconds =
+        of.spec.submit_timeout_seconds.value_or(grid::default_submit_timeout_seconds);
+    out.schedule_timeout_seconds =
+        of.spec.schedule_timeout_seconds.value_or(grid::default_schedule_timeout_seconds);
     return out;
 }
 
@@ -137,8 +132,10 @@ plan plan_of(const model::scheduling& of) {
     const auto& frozen = of.status.plan;
     auto base = frozen ? *frozen : frozen_spec(of);
     out.release_on_completion = base.release_on_completion;
-    out.submit_timeout_seconds = base.submit_timeout_seconds.value_or(600);
-    out.schedule_timeout_seconds = base.schedule_timeout_seconds.value_or(300);
+    out.submit_timeout_seconds =
+        base.submit_timeout_seconds.value_or(grid::default_submit_timeout_seconds);
+    out.schedule_timeout_seconds =
+        base.schedule_timeout_seconds.value_or(grid::default_schedule_timeout_seconds);
     if (base.slot_based && (frozen || !of.spec.queue_based)) {
         read_slots(out, *base.slot_based, of);
     } else if (of.spec.queue_based) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "grid/rights.h"
 #include "model/scheduling.h"
 
 namespace esi::scheduling {
@@ -25,7 +26,7 @@ struct planned_job {
 
 /// Why a plan cannot be started: a CamelCase reason for programs, a sentence for people.
 struct fault {
-    std::string reason;
+    std::string_view reason;
     std::string text;
     bool operator==(const fault&) const = default;
 };
@@ -37,8 +38,8 @@ struct plan {
     /// Queue only: every entry, in order.
     std::vector<model::object_key> entries;
     bool release_on_completion = false;
-    int submit_timeout_seconds = 600;
-    int schedule_timeout_seconds = 300;
+    int submit_timeout_seconds = grid::default_submit_timeout_seconds;
+    int schedule_timeout_seconds = grid::default_schedule_timeout_seconds;
     /// Changes of the spec that are not acted on, one sentence each.
     std::vector<std::string> ignored;
     /// Set when the spec is wrong whatever the Testbed looks like.
@@ -58,8 +59,7 @@ inline constexpr std::size_t most_jobs = 1024;
 /// is taken from status.plan, and what differs from it is listed in `ignored`.
 plan plan_of(const model::scheduling& of);
 
-/// The Testbed's key, its namespace defaulted.
-model::object_key testbed_of(const model::scheduling& of);
+using grid::testbed_of;
 
 /// Why `job` can never start in a layout of `slots` positions: TooManySlots or SlotOutsideLayout.
 std::optional<fault> misfit(const planned_job& job, int slots);

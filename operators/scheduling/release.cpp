@@ -18,8 +18,12 @@ bool of_self(const model::batchjob& job, const model::scheduling& self) {
 std::vector<model::object_key> jobs_of_release(const view& v, const plan& wants) {
     std::set<model::object_key> keys(v.named.begin(), v.named.end());
     for (const auto& job : wants.jobs) {
-        // Nothing was ever acquired where nothing is watched, and it may not be readable.
-        if (v.watches(job.name.namespace_)) keys.insert(job.name);
+        // Nothing was ever acquired where nothing is watched, and it may not be readable. Foreign
+        // jobs are looked at where they name us, or were assigned.
+        if (v.watches(job.name.namespace_) &&
+            v.may_start(v.self->metadata.namespace_, job.name)) {
+            keys.insert(job.name);
+        }
     }
     for (const auto& assigned : v.self->status.assignments) keys.insert(assigned.job.key());
     return {keys.begin(), keys.end()};

@@ -13,15 +13,14 @@ namespace {
 
 using model::object_key;
 namespace job_state = model::job_state;
+namespace outcome = model::assignment_outcome;
+namespace progress = model::job_progress_state;
 
 constexpr std::size_t most_problems = 100;
 
-constexpr std::string_view ladder[] = {"Acquiring", "InQueue", "Submitted", "Scheduled",
-                                       "Completed"};
-
 std::size_t rung_of(std::string_view state) {
-    auto found = std::ranges::find(ladder, state);
-    return found == std::end(ladder) ? 0 : static_cast<std::size_t>(found - std::begin(ladder));
+    const auto found = std::ranges::find(progress::all, state) - std::begin(progress::all);
+    return found == std::ssize(progress::all) ? 0 : static_cast<std::size_t>(found);
 }
 
 bool bound(const model::batchjob& job) {
@@ -29,9 +28,9 @@ bool bound(const model::batchjob& job) {
     return state == job_state::scheduled || state == job_state::running;
 }
 
-std::string failure_text(const view& v, const object_key& key, std::string_view outcome) {
-    if (outcome == "Deleted") return job_text(key) + " was deleted while it was assigned";
-    if (outcome == "ReleasedByHand") return job_text(key) + " was taken away by hand";
+std::string failure_text(const view& v, const object_key& key, std::string_view how) {
+    if (how == outcome::deleted) return job_text(key) + " was deleted while it was assigned";
+    if (how == outcome::released_by_hand) return job_text(key) + " was taken away by hand";
     auto job = v.find_job(key);
     if (!job || job->status.problems.empty()) return job_text(key) + " failed";
     return job_text(key) + " failed: " + job->status.problems.front();
@@ -65,31 +64,31 @@ void report_jobs(const view& v, const plan& wants, const std::set<object_key>& s
         auto at = assigned.find(key);
         std::size_t rung = 0;
         if (skipped.contains(key)) {
-            rung = rung_of("Completed");
+            rung = rung_of(progress::completed);
             ++counts.failed;
         } else if (at != assigned.end()) {
             const auto& a = *at->second;
-            rung = rung_of("Submitted");
+            rung = rung_of(progress::submitted);
             if (a.ended) {
-                rung = rung_of("Completed");
-                (a.outcome == "Succeeded" ? counts.done : counts.failed) += 1;
-                if (a.outcome != "Succeeded") {
+                rung = rung_of(progress::completed);
+                (a.outcome == outcome::succeeded ? counts.done : counts.failed) += 1;
+                if (a.outcome != outcome::succeeded) {
                     status.problems.push_back(failure_text(v, key, a.outcome));
                 }
             } else {
                 if (job && job->metadata.uid == a.job.uid && bound(*job))
-                    rung = rung_of("Scheduled");
+                    rung = rung_of(progress::scheduled);
                 if (auto was = before.find(key); was != before.end()) {
                     rung = std::max(rung, was->second);
                 }
             }
         } else if (job && started_and_dropped(*job, *v.self)) {
-            rung = rung_of("Completed");
+            rung = rung_of(progress::completed);
             (job->status.state == job_state::completed ? counts.done : counts.failed) += 1;
         } else if (job && names(*job, *v.self)) {
-            rung = rung_of("InQueue");
+            rung = rung_of(progress::in_queue);
         }
-        status.job_states.push_back({key, std::string(ladder[rung])});
+        status.job_states.push_back({key, std::string(progress::all[rung])});
     }
     if (status.problems.size() > most_problems) status.problems.resize(most_problems);
     counts.summary = fmt::format("{}/{}", counts.done, counts.total);

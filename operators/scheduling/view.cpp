@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/names.h"
+#include "scheduling/plan.h"
 #include "scheduling/words.h"
 
 namespace esi::scheduling {
@@ -23,6 +25,10 @@ std::shared_ptr<const T> find_in(const objects<T>* cache, const objects<T>* fres
 
 bool view::watches(const std::string& ns) const {
     return namespaces.empty() || std::ranges::find(namespaces, ns) != namespaces.end();
+}
+
+bool view::may_start(std::string_view scheduling_ns, const model::object_key& job) const {
+    return cross_namespace_jobs || scheduling_ns == job.namespace_;
 }
 
 std::string view::absence(const model::object_key& key) const {
@@ -57,10 +63,34 @@ std::vector<std::shared_ptr<const model::batchjob>> view::jobs_of_self() const {
 }
 
 std::vector<grid::pod_pointer> view::job_pods() const {
-    if (fresh != nullptr && fresh->job_pods) return *fresh->job_pods;
+    return on_record(fresh != nullptr && fresh->job_pods ? *fresh->job_pods : pods);
+}
+
+std::vector<grid::pod_pointer> view::on_record(const std::vector<grid::pod_pointer>& of) const {
+    const auto known = records_of(of);
     std::vector<grid::pod_pointer> out;
-    for (const auto& pod : pods) {
-        if (!pod->is_ghost()) out.push_back(pod);
+    for (const auto& pod : of) {
+        if (!pod->is_ghost() && known.has(*pod)) out.push_back(pod);
+    }
+    return out;
+}
+
+std::vector<grid::pod_pointer> view::members() const {
+    const auto testbed = find_testbed(testbed_of(*self));
+    if (!testbed) return {};
+    return grid::members_of(*testbed, records_of(pods), pods);
+}
+
+grid::records view::records_of(const std::vector<grid::pod_pointer>& of) const {
+    const auto key = testbed_of(*self);
+    grid::records out(key);
+    if (const auto testbed = find_testbed(key)) out.add(*testbed);
+    std::set<model::object_key> looked;
+    for (const auto& pod : of) {
+        model::object_key job{pod->metadata.namespace_,
+                              std::string(pod->metadata.label(model::names::job))};
+        if (pod->is_ghost() || job.name.empty() || !looked.insert(job).second) continue;
+        if (const auto found = find_job(job)) out.add(*found);
     }
     return out;
 }
@@ -82,26 +112,22 @@ bool held_by(const model::testbed& testbed, std::string_view scheduling_uid) {
            grid::scheduling_uid_of_hold(testbed.hold()) == scheduling_uid;
 }
 
-std::string_view owner_of_run(std::string_view run) {
-    return grid::scheduling_uid_of_hold(grid::hold_of_run(run));
-}
-
 std::set<int> slots_in_error(const model::testbed& testbed) {
     const auto& status = testbed.status;
     std::set<int> out;
     for (const auto& slot : status.slots) {
-        if (slot.state == "ERROR") out.insert(slot.position);
+        if (slot.state == model::slot_state::error) out.insert(slot.position);
     }
-    if (!status.slots.empty() || !status.layout || status.node_problems.empty()) return out;
-    // So large that no slot is listed: a ghost stands in a slot in ERROR only where the whole node
-    // is out of use, and the Testbed says so of "the node".
+    if (!status.slots.empty() || !status.layout) return out;
+    std::set<std::string_view> nodes;
+    if (status.nodes_out_of_use) {
+        nodes.insert(status.nodes_out_of_use->names.begin(), status.nodes_out_of_use->names.end());
+    } else {
+        for (const auto& [node, problems] : status.node_problems) nodes.insert(node);
+    }
+    if (nodes.empty()) return out;
     for (const auto& slot : grid::slots_of(*status.layout)) {
-        auto found = status.node_problems.find(slot.node);
-        if (found == status.node_problems.end()) continue;
-        if (std::ranges::any_of(found->second,
-                                [](const auto& text) { return text.starts_with("the node "); })) {
-            out.insert(slot.position);
-        }
+        if (nodes.contains(slot.node)) out.insert(slot.position);
     }
     return out;
 }

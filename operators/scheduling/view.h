@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "grid/grid.h"
+#include "grid/rights.h"
 #include "model/batchjob.h"
 #include "model/scheduling.h"
 #include "model/testbed.h"
@@ -39,8 +40,8 @@ struct newer {
     // after everything that was decided before.
     bool testbed_read = false;
     std::set<model::object_key> jobs_read;
-    /// The runs that pods in slots of the Testbed carry.
-    std::optional<std::set<std::string, std::less<>>> runs_read;
+    /// The pods in slots of the Testbed.
+    std::optional<std::vector<grid::pod_pointer>> pods_read;
     /// All jobs of the release and all job pods of the Testbed were read live.
     bool release_read = false;
     void forget_release() {
@@ -61,8 +62,13 @@ struct view {
     const newer* fresh = nullptr;
     /// The only ones that are watched; none: all are.
     std::vector<std::string> namespaces;
+    /// --cross-namespace-jobs
+    bool cross_namespace_jobs = false;
 
     bool watches(const std::string& ns) const;
+    /// Schedulings of that namespace may start the BatchJob: it is of their own, or the flag lets
+    /// them.
+    bool may_start(std::string_view scheduling_ns, const model::object_key& job) const;
     /// Why an object that is not found there may be missing, for people: "does not exist".
     std::string absence(const model::object_key& key) const;
     /// Null where there is none.
@@ -71,8 +77,16 @@ struct view {
     std::shared_ptr<const model::scheduling> find_scheduling(const model::object_key& key) const;
     /// Jobs that name `self` now, in key order.
     std::vector<std::shared_ptr<const model::batchjob>> jobs_of_self() const;
-    /// Job pods, the live ones where they were read.
+    /// Job pods that ESI has on record, the live ones where they were read.
     std::vector<grid::pod_pointer> job_pods() const;
+    /// Of these pods those that ESI has on record for a slot of the Testbed of `self`. Labels tell
+    /// in which job to look, and no more.
+    std::vector<grid::pod_pointer> on_record(const std::vector<grid::pod_pointer>& of) const;
+    /// What stands in the slots of the Testbed of `self`: its own ghosts, and job pods on record.
+    std::vector<grid::pod_pointer> members() const;
+
+private:
+    grid::records records_of(const std::vector<grid::pod_pointer>& of) const;
 };
 
 /// True where the job's activeScheduling is this very Scheduling (a reference without uid is judged
@@ -82,11 +96,12 @@ bool names(const model::batchjob& job, const model::scheduling& whom);
 bool requested_by(const model::batchjob& job, std::string_view scheduling_uid);
 /// True where the Testbed shows a hold of this very Scheduling.
 bool held_by(const model::testbed& testbed, std::string_view scheduling_uid);
-/// The uid of the Scheduling that a run belongs to.
-std::string_view owner_of_run(std::string_view run);
+using grid::owner_of_run;
 /// Positions that the Testbed shows as ERROR. It may be behind, so it only takes slots away: free
 /// is what the pods show as free and this does not name. The ghosts of a node that is cordoned, not
-/// ready or going stand all the same.
+/// ready or going stand all the same: of a Testbed so large that its status lists no slots, those
+/// of nodesOutOfUse are meant. Where an older testbed operator does not tell them either, each node
+/// with a problem is left alone.
 std::set<int> slots_in_error(const model::testbed& testbed);
 /// Who holds the Testbed, for people.
 std::string holder_text(const model::testbed& testbed);

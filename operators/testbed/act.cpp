@@ -69,6 +69,7 @@ void actor::failed(const std::shared_ptr<pass>& at, std::string_view what, const
 asio::awaitable<void> actor::take_all(std::shared_ptr<pass> at) {
     if (at->todo.empty()) co_return;
     co_await confirm(at);
+    at->on_record = records_of(at->seen);
     at->workers = std::min(most_workers, at->todo.size());
     const auto count = at->workers;
     for (std::size_t i = 0; i < count; ++i) group_.spawn("testbed action", work(at));
@@ -120,6 +121,8 @@ asio::awaitable<void> actor::take(std::shared_ptr<pass> at, action what) {
         co_await swap(at, in->slot);
     } else if (auto* decided = std::get_if<commit_placement>(&what)) {
         co_await commit(at, decided->slot);
+    } else if (auto* late = std::get_if<wake_pod>(&what)) {
+        co_await wake(at, late->slot);
     } else if (auto* back = std::get_if<withdraw>(&what)) {
         co_await take_back(at, back->pod);
     } else if (auto* drop = std::get_if<drop_pod>(&what)) {

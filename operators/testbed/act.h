@@ -29,6 +29,8 @@ struct pass {
     std::size_t next = 0;
     std::size_t workers = 0;
     notifier finished;
+    /// Of `seen`, made once.
+    std::optional<grid::records> on_record;
     /// Pods whose right to their slot a live read has confirmed in this pass, by uid.
     std::set<std::string> confirmed;
     /// Pods let in by this pass, with their node and requests.
@@ -66,6 +68,7 @@ private:
     asio::awaitable<void> make_ghost(std::shared_ptr<pass> at, grid::slot place);
     asio::awaitable<void> swap(std::shared_ptr<pass> at, slot_assessment slot);
     asio::awaitable<void> commit(std::shared_ptr<pass> at, slot_assessment slot);
+    asio::awaitable<void> wake(std::shared_ptr<pass> at, slot_assessment slot);
     asio::awaitable<void> take_back(std::shared_ptr<pass> at, pod_pointer pod);
     asio::awaitable<bool> remove_pod(std::shared_ptr<pass> at, pod_pointer pod,
                                      kube::preconditions guard, std::optional<int> grace,

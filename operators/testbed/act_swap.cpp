@@ -34,14 +34,16 @@ void wait_for_the_right(const std::shared_ptr<pass>& at) {
 
 }  // namespace
 
-/// The token once more, live: before anything is opened, the Testbed must still show the hold and
-/// the job must still have these orders and this placement.
+/// The token once more, live: before anything is opened, the Testbed must still show the hold, its
+/// holder must have assigned the slots, and the job must still have these orders and this
+/// placement.
 asio::awaitable<void> actor::confirm(std::shared_ptr<pass> at) {
     std::map<model::object_key, std::vector<const slot_assessment*>> jobs;
     for (const auto& what : at->todo) {
         const slot_assessment* slot = nullptr;
         if (auto* in = std::get_if<swap_in>(&what)) slot = &in->slot;
         if (auto* decided = std::get_if<commit_placement>(&what)) slot = &decided->slot;
+        if (auto* late = std::get_if<wake_pod>(&what)) slot = &late->slot;
         if (slot) jobs[slot->assigned->metadata.key()].push_back(slot);
     }
     if (jobs.empty()) co_return;
@@ -53,6 +55,15 @@ asio::awaitable<void> actor::confirm(std::shared_ptr<pass> at) {
     }
     auto testbed = model::decode<model::testbed>(*text, "Testbed");
     if (!testbed || testbed->metadata.uid != meta.uid) co_return;
+    const auto by = testbed->holder();
+    if (by.name.empty()) co_return;
+    auto found = co_await api_.get(types::scheduling, by.namespace_, by.name);
+    if (!found) {
+        failed(at, "scheduling not read", found.error());
+        co_return;
+    }
+    auto holder = model::decode<model::scheduling>(*found, "Scheduling");
+    if (!holder) co_return;
     for (const auto& [key, slots] : jobs) {
         auto answer = co_await api_.get(types::batchjob, key.namespace_, key.name);
         if (!answer) {
@@ -60,7 +71,7 @@ asio::awaitable<void> actor::confirm(std::shared_ptr<pass> at) {
             continue;
         }
         auto job = model::decode<model::batchjob>(*answer, "BatchJob");
-        if (!job || !has_right(*job, *testbed)) continue;
+        if (!job || !has_right(*job, *testbed, &*holder)) continue;
         for (const auto* slot : slots) {
             const auto& pod = slot->placed->metadata;
             if (job->metadata.uid != slot->assigned->metadata.uid ||
@@ -103,7 +114,8 @@ asio::awaitable<result<node_look>> actor::look_at(std::shared_ptr<pass> at, slot
     for (const auto& [uid, amounts] : waiting) {
         if (!listed.contains(uid) && uid != pod.metadata.uid) model::add(on_the_way, amounts);
     }
-    co_return judge_node(*pods, *seen->second.node, place, *at->seen.testbed, pod, on_the_way);
+    co_return judge_node(*pods, *seen->second.node, place, *at->seen.testbed, *at->on_record, pod,
+                         on_the_way);
 }
 
 asio::awaitable<void> actor::swap(std::shared_ptr<pass> at, slot_assessment slot) {
@@ -255,6 +267,34 @@ asio::awaitable<void> actor::commit(std::shared_ptr<pass> at, slot_assessment sl
     if (!ghost) co_return;
     co_await remove_pod(at, ghost, kube::preconditions(ghost->metadata.uid), 0);
     gaps_.ghost_went(pod.metadata.uid);
+}
+
+/// An update of labels or annotations moves no pod that was rejected for want of room. A nomination
+/// that goes does: kube-scheduler takes it for room that has become free, for all pods of at most
+/// its priority, the pod itself among them (1.36.3, eventhandlers.go, updatePodInSchedulingQueue).
+/// It is set again at once, so that the room is kept from others until the pod has been tried.
+asio::awaitable<void> actor::wake(std::shared_ptr<pass> at, slot_assessment slot) {
+    model::pod pod = *slot.current;
+    const auto uid = pod.metadata.uid;
+    // Also when it does not work: never more often than the back-off says.
+    at->known->unbound[uid].woke(time_.now());
+    if (!at->confirmed.contains(uid)) co_return;
+    log::info("pod woken", {{"pod", pod.metadata.key().text()},
+                            {"slot", slot.in.place.position},
+                            {"node", slot.in.place.node},
+                            {"why", pod.scheduled_message}});
+    gaps_.woken();
+    const auto& node = slot.in.place.node;
+    std::vector<std::string> nominations{"", node};
+    if (pod.nominated_node_name.empty()) nominations.insert(nominations.begin(), node);
+    for (const auto& wanted : nominations) {
+        auto done = co_await patch_pod(at, pod, nomination_patch(pod, wanted), "status");
+        if (!done) {
+            failed(at, "pod not woken", done.error());
+            co_return;
+        }
+        pod = std::move(*done);
+    }
 }
 
 asio::awaitable<void> actor::take_back(std::shared_ptr<pass> at, pod_pointer pod) {

@@ -12,6 +12,7 @@
 namespace esi::testbed {
 
 namespace names = model::names;
+namespace slot_state = model::slot_state;
 
 namespace {
 
@@ -31,12 +32,16 @@ bool is_current(const model::pod& pod, const model::batchjob& job) {
            pod.run() == job.spec.creation_request->run;
 }
 
-/// Nobody keeps a slot closed by naming it: an unbound pod needs a run under the present hold, and
-/// where that is a job's present run, an entry in the job's placements.
-bool may_be_on_its_way(const model::pod& pod, const view& seen) {
-    if (grid::hold_of_run(pod.run()) != seen.testbed->hold()) return false;
+/// It stands in the slot that it names, or may come to it: ESI has recorded it there. One that is
+/// not bound needs a run under the present hold as well; where that is a job's present run, it
+/// comes no more once the job has dropped it.
+bool stands(const model::pod& pod, const view& seen, const grid::records& known) {
+    const auto position = grid::slot_of_pod(pod);
+    if (!position || !known.has(pod, *position)) return false;
+    if (pod.bound()) return true;
+    if (!grid::is_under_hold(pod.run(), *seen.testbed)) return false;
     for (const auto& job : seen.jobs) {
-        if (!has_right(*job, *seen.testbed) || !is_current(pod, *job)) continue;
+        if (!is_current(pod, *job) || !has_right(*job, seen)) continue;
         const auto& placements = job->status.placements;
         return std::any_of(placements.begin(), placements.end(), [&](const auto& placement) {
             return placement.pod_uid == pod.metadata.uid;
@@ -52,26 +57,30 @@ bool is_in(const model::pod& pod, const slot_assessment& slot) {
 }
 
 /// Why a placed pod that still carries our gate, or goes by the extender, is not let in.
-std::string refusal_of(const model::pod& pod, const model::testbed_layout& layout,
-                       const node_view* node) {
+std::string refusal_of(const model::pod& pod, const model::testbed& testbed,
+                       const model::testbed_layout& layout, const node_view* node) {
+    if (!pod.metadata.undecodable.empty()) {
+        return fmt::format("pod {} cannot be read: {}", pod.metadata.key().text(),
+                           pod.metadata.undecodable);
+    }
     for (const auto& [name, amount] : pod.requests) {
         if (amount <= 0) continue;
         auto size = layout.resources_per_slot.find(name);
         const auto there = size == layout.resources_per_slot.end() ? 0 : size->second.milli;
         if (amount <= there) continue;
-        return fmt::format("pod {} is larger than the slot: it requests {} {}, the slot has {}",
-                           pod.metadata.key().text(), model::show(name, amount), name,
+        return fmt::format("{} is larger than the slot: it requests {} {}, the slot has {}",
+                           pod_text(pod, testbed), model::show(name, amount), name,
                            model::show(name, there));
     }
     if (pod.bound() || !node || !node->node) return {};
     for (const auto& gate : pod.scheduling_gates) {
         if (gate != names::gate) {
-            return fmt::format("pod {} also waits for the scheduling gate {}",
-                               pod.metadata.key().text(), gate);
+            return fmt::format("{} also waits for the scheduling gate {}", pod_text(pod, testbed),
+                               gate);
         }
     }
     if (auto why = admission_refusal(pod, *node->node)) {
-        return fmt::format("pod {} {}", pod.metadata.key().text(), *why);
+        return fmt::format("{} {}", pod_text(pod, testbed), *why);
     }
     return {};
 }
@@ -143,7 +152,7 @@ void judge_ghost(slot_assessment& slot, const assessment& all, const hints& know
     const auto& node = all.nodes.find(place.node)->second;
     slot.ghost_under_way = true;
     if (!slot.has_room) {
-        slot.state = "ERROR";
+        slot.state = slot_state::error;
         slot.problem = describe_shortage(node.room, all.layout);
         return;
     }
@@ -151,13 +160,13 @@ void judge_ghost(slot_assessment& slot, const assessment& all, const hints& know
     auto failed = known.ghosts.find(ghost_name);
     const bool failing = failed != known.ghosts.end() && failed->second.failures > 0;
     if (ghost && ghost->terminal()) {
-        slot.state = "ERROR";
+        slot.state = slot_state::error;
         slot.problem = fmt::format("ghost {} has ended: {} {}", ghost->metadata.name, ghost->reason,
                                    ghost->message);
         return;
     }
     if ((!ghost || ghost->metadata.deleting()) && failing && failed->second.next > now) {
-        slot.state = "ERROR";
+        slot.state = slot_state::error;
         slot.problem = fmt::format("ghost {} fails: {}", ghost_name, failed->second.text);
         return;
     }
@@ -171,18 +180,18 @@ void judge_ghost(slot_assessment& slot, const assessment& all, const hints& know
         // Creation times have whole seconds only.
         const auto until = since + ghost_patience + seconds(1);
         if (wall >= until) {
-            slot.state = "ERROR";
+            slot.state = slot_state::error;
             slot.problem = fmt::format("ghost {} is not bound: {}", ghost->metadata.name,
                                        words_of_scheduler(*ghost));
             return;
         }
         slot.next_look = until;
     }
-    slot.state = "RESERVED";
+    slot.state = slot_state::reserved;
 }
 
-void judge(slot_assessment& slot, const assessment& all, const hints& known, steady_time now,
-           wall_time wall, const std::string& ghost_name) {
+void judge(slot_assessment& slot, const assessment& all, const model::testbed& testbed,
+           const hints& known, steady_time now, wall_time wall, const std::string& ghost_name) {
     const auto& node = all.nodes.find(slot.in.place.node)->second;
     std::vector<const model::pod*> bound;
     for (const auto& pod : slot.in.job_pods) {
@@ -191,38 +200,42 @@ void judge(slot_assessment& slot, const assessment& all, const hints& known, ste
     if (slot.assigned) {
         slot.reserved_for = slot.placed ? slot.placed->metadata.name : slot.assigned->metadata.name;
         if (slot.current) slot.reserved_for = slot.current->metadata.name;
+        // Pods are where their job is.
+        if (slot.assigned->metadata.namespace_ != testbed.metadata.namespace_) {
+            slot.reserved_for = foreign_pod;
+        }
     }
     if (!node.trouble.empty()) {
-        slot.state = "ERROR";
+        slot.state = slot_state::error;
         slot.problem = node.trouble;
         return;
     }
     if (bound.size() > 1) {
-        slot.state = "ERROR";
+        slot.state = slot_state::error;
         slot.problem =
             fmt::format("slot {} has two pods: {} and {}", slot.in.place.position,
-                        bound[0]->metadata.key().text(), bound[1]->metadata.key().text());
+                        pod_text(*bound[0], testbed), pod_text(*bound[1], testbed));
         return;
     }
     if (bound.size() == 1) {
-        slot.state = "OCCUPIED";
+        slot.state = slot_state::occupied;
         return;
     }
     if (slot.assigned) {
         if (!slot.refusal.empty()) {
-            slot.state = "ERROR";
+            slot.state = slot_state::error;
             slot.problem = slot.refusal;
             return;
         }
         if (!slot.has_room) {
-            slot.state = "ERROR";
+            slot.state = slot_state::error;
             slot.problem = describe_shortage(node.room, all.layout);
             return;
         }
         if (slot.placed && !slot.current) {
             slot.problem = known.obstacle_of(slot.placed->metadata.uid);
             if (!slot.problem.empty()) {
-                slot.state = "ERROR";
+                slot.state = slot_state::error;
                 return;
             }
         }
@@ -231,11 +244,11 @@ void judge(slot_assessment& slot, const assessment& all, const hints& known, ste
             slot.ghost_under_way = false;
             return;
         }
-        slot.state = "RESERVED";
+        slot.state = slot_state::reserved;
         return;
     }
     if (slot.in.free()) {
-        slot.state = "FREE";
+        slot.state = slot_state::free;
         return;
     }
     judge_ghost(slot, all, known, now, wall, ghost_name);
@@ -243,11 +256,8 @@ void judge(slot_assessment& slot, const assessment& all, const hints& known, ste
 
 }  // namespace
 
-bool has_right(const model::batchjob& job, const model::testbed& testbed) {
-    if (!job.spec.creation_request || testbed.hold().empty()) return false;
-    const auto& order = *job.spec.creation_request;
-    return testbed_of(job) == testbed.metadata.key() && !job.metadata.deleting() &&
-           grid::hold_of_run(order.run) == testbed.hold() && !model::is_final(job.status.state);
+bool has_right(const model::batchjob& job, const view& seen) {
+    return grid::has_right(job, *seen.testbed, seen.holder.get());
 }
 
 bool fits_layout(const model::pod& ghost, const model::testbed& testbed,
@@ -283,13 +293,21 @@ assessment assess(const view& seen, const model::testbed_layout& layout, const h
         entry.trouble = trouble_of(member, node);
         entry.shielded = testbed.spec.isolation != "Taint" ||
                          (node && node->node && is_shielded(*node->node, seen));
-        if (!entry.shielded) entry.obstacle = known.obstacle_of(member.name);
+        entry.kept_open = !entry.shielded && node && node->node && is_kept_open(*node->node, seen);
+        if (entry.kept_open) {
+            entry.obstacle =
+                "an older Testbed of another namespace has the node too and keeps it open to other "
+                "pods (isolation: None)";
+        } else if (!entry.shielded) {
+            entry.obstacle = known.obstacle_of(member.name);
+        }
     }
 
+    const auto known_pods = records_of(seen);
     std::vector<pod_pointer> stand;
     for (const auto& pod : seen.pods) {
         if (!pod->is_ghost()) {
-            if (pod->bound() || may_be_on_its_way(*pod, seen)) stand.push_back(pod);
+            if (stands(*pod, seen, known_pods)) stand.push_back(pod);
         } else if (is_own_ghost(*pod, testbed)) {
             if (fits_layout(*pod, testbed, layout, members)) {
                 stand.push_back(pod);
@@ -305,9 +323,13 @@ assessment assess(const view& seen, const model::testbed_layout& layout, const h
     for (const auto& pod : seen.pods) by_key[pod->metadata.key()] = pod;
     std::set<std::string> placed_uids;
     std::map<std::string_view, slot_assessment*> slot_of_uid;
+    // By the uid of a pod on record: its job's run, which nobody has ended yet.
+    std::map<std::string_view, std::string_view> staying;
     for (const auto& job : seen.jobs) {
-        if (!has_right(*job, testbed)) continue;
+        if (!grid::is_under_hold(*job, testbed) || model::is_final(job->status.state)) continue;
         const auto& order = *job->spec.creation_request;
+        for (const auto& entry : job->status.placements) staying[entry.pod_uid] = order.run;
+        if (!has_right(*job, seen)) continue;
         for (int position : order.slot_ids) {
             if (position < 0 || position >= static_cast<int>(out.slots.size())) {
                 out.problems.push_back(
@@ -336,8 +358,8 @@ assessment assess(const view& seen, const model::testbed_layout& layout, const h
                 auto [other, first] = slot_of_uid.try_emplace(pod->metadata.uid, &slot);
                 if (!first && other->second != &slot) {
                     out.problems.push_back(fmt::format(
-                        "pod {} is recorded for slot {} and for slot {}",
-                        pod->metadata.key().text(), other->second->in.place.position, position));
+                        "{} is recorded for slot {} and for slot {}", pod_text(*pod, testbed),
+                        other->second->in.place.position, position));
                     if (!is_in(*pod, slot)) continue;
                     other->second->placed = nullptr;
                     other->second = &slot;
@@ -355,16 +377,20 @@ assessment assess(const view& seen, const model::testbed_layout& layout, const h
             // Let in by us: recorded, not only called so by its own annotations.
             if (slot.placed && slot.placed->metadata.uid == pod->metadata.uid) slot.current = pod;
             // A job that is behind its pods in the caches is no reason for a second pod in the
-            // slot.
-            inside |= slot.assigned && pod->bound() && !pod->metadata.deleting() &&
-                      is_current(*pod, *slot.assigned);
+            // slot, nor is a Scheduling that has gone while its jobs run.
+            const bool of_assigned =
+                slot.assigned && pod->bound() && is_current(*pod, *slot.assigned);
+            const auto run = staying.find(pod->metadata.uid);
+            const bool stays =
+                run != staying.end() && run->second == pod->run() && grid::let_in(*pod);
+            inside |= !pod->metadata.deleting() && (of_assigned || stays);
         }
         if (slot.placed && !slot.current) {
-            slot.refusal = refusal_of(*slot.placed, layout, node.seen);
+            slot.refusal = refusal_of(*slot.placed, testbed, layout, node.seen);
             if (slot.refusal.empty() && slot.placed->bound()) {
                 slot.refusal =
-                    fmt::format("pod {} was bound to {} without being let in",
-                                slot.placed->metadata.key().text(), slot.placed->node_name);
+                    fmt::format("{} was bound to {} without being let in",
+                                pod_text(*slot.placed, testbed), slot.placed->node_name);
             }
         }
         // A refused pod's nomination would count its room twice.
@@ -379,7 +405,7 @@ assessment assess(const view& seen, const model::testbed_layout& layout, const h
     if (known.images.failures > 0) out.image_obstacle = known.images.text;
     for (auto& slot : out.slots) {
         if (slot.in.ghost) slot.ghost_failure = failure_of(*slot.in.ghost, known, now);
-        judge(slot, out, known, now, wall,
+        judge(slot, out, testbed, known, now, wall,
               grid::ghost_name(testbed.metadata.name, testbed.metadata.uid, slot.in.place.node,
                                slot.in.place.index));
     }

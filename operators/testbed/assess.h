@@ -21,6 +21,8 @@ struct node_assessment {
     node_room room;
     /// With isolation Taint: the taint is there, ours or an older Testbed's.
     bool shielded = true;
+    /// It is not ours to set: an older Testbed of another namespace has the node, too, without one.
+    bool kept_open = false;
     /// Why it is not; empty: it is being set.
     std::string obstacle;
     /// Slots without room.
@@ -44,7 +46,7 @@ struct slot_assessment {
     /// The node has the room for this slot, counted in the order in which slots take it.
     bool has_room = true;
 
-    std::string state;  ///< FREE RESERVED OCCUPIED ERROR
+    std::string state;  ///< see model::slot_state
     /// Why it is ERROR.
     std::string problem;
     std::string reserved_for;
@@ -79,8 +81,8 @@ inline constexpr std::chrono::minutes crash_memory{10};
 assessment assess(const view& seen, const model::testbed_layout& layout, const hints& known,
                   steady_time now, wall_time wall);
 
-/// The job is at work under the testbed's present hold: its orders count.
-bool has_right(const model::batchjob& job, const model::testbed& testbed);
+using grid::has_right;
+bool has_right(const model::batchjob& job, const view& seen);
 
 /// A ghost's node, index, name and size are what `layout` has.
 bool fits_layout(const model::pod& ghost, const model::testbed& testbed,

@@ -25,9 +25,13 @@ std::string numbered(std::string_view label, std::int64_t id) {
     return std::string(label) + "=" + std::to_string(id);
 }
 
-std::string job_testbed(const model::batchjob& job) {
-    const auto key = testbed_of(job);
-    return key.name.empty() ? "" : key.text();
+/// The Testbeds that a job orders slots of, and has pods in.
+std::vector<std::string> testbeds_of(const model::batchjob& job) {
+    std::set<std::string> out;
+    for (const auto& key : {testbed_of(job), grid::placed_in(job)}) {
+        if (!key.name.empty()) out.insert(key.text());
+    }
+    return {out.begin(), out.end()};
 }
 
 /// What a Testbed's slots depend on; a node's heartbeat changes none of it.
@@ -54,6 +58,7 @@ caches_of_testbeds::caches_of_testbeds(kube::client& api, clock& time,
                                        const std::vector<std::string>& namespaces)
     : testbeds_(api, time, types::testbed, within(namespaces)),
       jobs_(api, time, types::batchjob, within(namespaces)),
+      schedulings_(api, time, types::scheduling, within(namespaces)),
       nodes_(api, time, types::node),
       pods_(api, time, types::pod),
       all_namespaces_(namespaces.empty()) {
@@ -71,16 +76,14 @@ caches_of_testbeds::caches_of_testbeds(kube::client& api, clock& time,
         auto key = testbed_key_of(pod);
         return key.empty() ? std::vector<std::string>{} : std::vector<std::string>{std::move(key)};
     });
-    jobs_.items().add_index("testbed", [](const model::batchjob& job) {
-        auto key = job_testbed(job);
-        return key.empty() ? std::vector<std::string>{} : std::vector<std::string>{std::move(key)};
-    });
+    jobs_.items().add_index("testbed", testbeds_of);
 }
 
 std::vector<controller::operator_part::cache> caches_of_testbeds::list() {
     using cache = controller::operator_part::cache;
     return {cache::of("testbeds", testbeds_), cache::of("batchjobs", jobs_),
-            cache::of("nodes", nodes_), cache::of("pods", pods_)};
+            cache::of("schedulings", schedulings_), cache::of("nodes", nodes_),
+            cache::of("pods", pods_)};
 }
 
 void caches_of_testbeds::concern_all() {
@@ -154,9 +157,19 @@ void caches_of_testbeds::on_change(std::function<void(const model::object_key&)>
         if (what.before && what.after && same_for_slots(*what.before, *what.after)) return;
         for (const auto& side : {what.before, what.after}) {
             if (!side) continue;
-            if (auto key = job_testbed(*side); !key.empty()) {
+            for (const auto& key : testbeds_of(*side)) {
                 enqueue_(model::object_key::from_text(key));
             }
+        }
+    });
+    schedulings_.items().on_change([this](const kube::change<model::scheduling>& what) {
+        if (what.before && what.after && what.before->metadata.uid == what.after->metadata.uid &&
+            what.before->status.assignments == what.after->status.assignments) {
+            return;
+        }
+        const auto key = (what.after ? what.after : what.before)->metadata.key();
+        for (const auto& testbed : testbeds()) {
+            if (testbed->holder() == key) enqueue_(testbed->metadata.key());
         }
     });
 }
@@ -222,7 +235,44 @@ view caches_of_testbeds::observe(testbed_pointer testbed) const {
     }
     out.pods = pods_.items().by_index("testbed", key);
     out.jobs = jobs_.items().by_index("testbed", key);
+    if (auto holder = schedulings_.items().find(testbed->holder());
+        holder && holder->metadata.uid == grid::scheduling_uid_of_hold(testbed->hold())) {
+        out.holder = std::move(holder);
+    }
     out.testbed = std::move(testbed);
+    return out;
+}
+
+bool caches_of_testbeds::synced() const {
+    return testbeds_.synced() && jobs_.synced() && nodes_.synced() && pods_.synced();
+}
+
+std::string caches_of_testbeds::hold_of(const model::object_key& testbed) const {
+    const auto found = find_testbed(testbed);
+    return found ? std::string(found->hold()) : std::string();
+}
+
+std::optional<seat> caches_of_testbeds::seat_of(const model::object_key& testbed,
+                                                std::string_view run,
+                                                std::string_view pod_uid) const {
+    const auto found = find_testbed(testbed);
+    if (!found || !found->status.layout) return std::nullopt;
+    std::optional<int> position;
+    for (const auto& job : jobs_.items().by_index("testbed", testbed.text())) {
+        if (job->spec.creation_request->run != run) continue;
+        for (const auto& placement : job->status.placements) {
+            if (placement.pod_uid == pod_uid) position = placement.slot;
+        }
+    }
+    const auto slots = grid::slots_of(*found->status.layout);
+    if (!position || *position < 0 || *position >= std::ssize(slots)) return std::nullopt;
+    const auto& place = slots[static_cast<std::size_t>(*position)];
+    seat out{place.node, {}};
+    for (const auto& pod : pods_.items().by_index("node", place.node)) {
+        if (is_own_ghost(*pod, *found) && grid::slot_index_of_ghost(*pod) == place.index) {
+            out.ghost = pod->metadata.uid;
+        }
+    }
     return out;
 }
 

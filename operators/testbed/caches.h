@@ -10,15 +10,16 @@
 #include "controller/process.h"
 #include "controller/write_gate.h"
 #include "kube/informer.h"
+#include "testbed/extender.h"
 #include "testbed/node_setup.h"
 #include "testbed/view.h"
 
 namespace esi::testbed {
 
-class caches_of_testbeds {
+class caches_of_testbeds final : public extender_facts {
 public:
-    /// Testbeds and BatchJobs of `namespaces` (none: all); nodes and pods of the whole cluster, as
-    /// room is a matter of all pods.
+    /// Testbeds, BatchJobs and Schedulings of `namespaces` (none: all); nodes and pods of the whole
+    /// cluster, as room is a matter of all pods.
     caches_of_testbeds(kube::client& api, clock& time, const std::vector<std::string>& namespaces);
 
     std::vector<controller::operator_part::cache> list();
@@ -32,6 +33,10 @@ public:
     std::vector<job_pointer> jobs() const;
     /// Everything that one Testbed's reconcile looks at.
     view observe(testbed_pointer testbed) const;
+    bool synced() const;
+    std::string hold_of(const model::object_key& testbed) const override;
+    std::optional<seat> seat_of(const model::object_key& testbed, std::string_view run,
+                                std::string_view pod_uid) const override;
     /// Each of these nodes with its pods.
     std::vector<node_view> with_pods(std::vector<model::node> nodes) const;
 
@@ -43,6 +48,7 @@ private:
 
     kube::informer<model::testbed> testbeds_;
     kube::informer<model::batchjob> jobs_;
+    kube::informer<model::scheduling> schedulings_;
     kube::informer<model::node> nodes_;
     kube::informer<model::pod> pods_;
     std::function<void(const model::object_key&)> enqueue_;

@@ -29,6 +29,13 @@ reply refused(const debug_endpoints& at, const request& asked, int status,
     return original_error(asked, status, at.time.wall(), messages);
 }
 
+/// For who asks for a change in a way that pages can.
+reply not_meant(const debug_endpoints& at, const request& asked) {
+    return refused(at, asked, 403,
+                   {"this would change objects, which any page could ask for; send the header "
+                    "X-ESI-Debug: 1"});
+}
+
 reply list_of(const std::vector<std::string>& of) {
     return {200, "application/json", json(of).dump()};
 }
@@ -51,6 +58,11 @@ asio::awaitable<reply> set_up_nodes(std::shared_ptr<const debug_endpoints> at, r
         co_return refused(*at, asked, 404,
                           {"no such Testbed in namespace " + at->legacy_namespace});
     }
+    if (is_kubernetes_own(testbed->spec.node_label)) {
+        co_return refused(*at, asked, 400,
+                          {"spec.nodeLabel of the Testbed is " + testbed->spec.node_label +
+                           ", a label of Kubernetes itself; it would be taken off other nodes"});
+    }
     // The cache may not show the labels yet that the question before this one wrote.
     auto nodes = co_await kube::live_list<model::node>(at->api, types::node, "");
     if (!nodes) {
@@ -63,6 +75,7 @@ asio::awaitable<reply> set_up_nodes(std::shared_ptr<const debug_endpoints> at, r
             *at, asked, 400,
             {fmt::format("{} nodes have the room, {} are wanted", choice.fitting, count)});
     }
+    if (!choice.changes.empty() && !is_meant(asked)) co_return not_meant(*at, asked);
     for (const auto& change : choice.changes) {
         const auto& meta = change.node->metadata;
         json value = change.value ? json(*change.value) : json(nullptr);
@@ -99,6 +112,7 @@ asio::awaitable<reply> reset_jobs(std::shared_ptr<const debug_endpoints> at, req
         const auto& meta = job->metadata;
         if (all == "false" && meta.namespace_ != at->legacy_namespace) continue;
         if (!has_failed(*job) || meta.deleting()) continue;
+        if (!is_meant(asked)) co_return not_meant(*at, asked);
         auto body =
             kube::guarded({{"metadata", {{"annotations", {{names::reset, stamp}}}}}}, meta.uid, "");
         auto written = co_await at->api.patch(types::batchjob, meta.namespace_, meta.name,
@@ -119,22 +133,28 @@ asio::awaitable<reply> reset_jobs(std::shared_ptr<const debug_endpoints> at, req
     co_return refused(*at, asked, unanswered ? 503 : 401, trouble);
 }
 
-asio::awaitable<reply> at_once(reply out) { co_return out; }
+std::optional<reply> barred(const debug_endpoints& at, const request& asked) {
+    auto why = at.access.refusal(asked, "/debug");
+    if (why.empty()) return std::nullopt;
+    return refused(at, asked, 403, {std::move(why)});
+}
 
 void add(http::router& routes, const std::string& path, std::shared_ptr<const debug_endpoints> at,
          answer how) {
-    routes.add("GET", path, [at = std::move(at), how](request asked) {
-        if (at->open || asked.peer_is_loopback) return how(at, std::move(asked));
-        return at_once(refused(*at, asked, 403,
-                               {"/debug has no authentication and answers loopback only; "
-                                "--legacy-open opens it"}));
-    });
+    http::route_rules rules;
+    rules.writes = true;
+    routes.add(
+        "GET", path, [at = std::move(at), how](request asked) { return how(at, std::move(asked)); },
+        rules);
 }
 
 }  // namespace
 
+bool is_meant(const request& asked) { return asked.header("x-esi-debug") == "1"; }
+
 void add_debug_routes(http::router& routes, debug_endpoints with) {
     auto shared = std::make_shared<const debug_endpoints>(std::move(with));
+    routes.guard("/debug", [shared](const request& asked) { return barred(*shared, asked); });
     for (std::string slash : {"", "/"}) {
         add(routes, "/debug/node-set-up" + slash, shared, set_up_nodes);
         add(routes, "/debug/reset-all-jobs" + slash, shared, reset_jobs);

@@ -75,6 +75,33 @@ struct planner {
         out.actions.push_back(drop_pod{pod, std::move(why)});
     }
 
+    /// kube-scheduler may have missed that the ghost of a pod of the extender path is gone
+    /// (docs/architecture.md, "The swap"). A pod that was let in by its gate is not touched: it
+    /// preempts nobody, so that event cannot be lost, and its nomination keeps its room.
+    void watch_committed(const slot_assessment& slot, const pod_pointer& pod) {
+        const bool by_extender = pod->metadata.annotations.contains(names::slot_ghost);
+        if (!by_extender || pod->bound() || pod->metadata.deleting()) return;
+        if (slot.in.ghost || !slot.has_room) return;
+        const auto& uid = pod->metadata.uid;
+        out.unbound.insert(uid);
+        const auto waits = known.unbound.find(uid);
+        if (waits == known.unbound.end()) return look_again(out, wake_backoff::first_wait);
+        const bool due = waits->second.next <= now;
+        if (due) {
+            out.actions.push_back(wake_pod{slot});
+        } else {
+            look_again(out, waits->second.next - now);
+        }
+        if (!due && waits->second.woken == 0) return;
+        tell(true, "PodNotBound", "Wake",
+             fmt::format("the room of slot {} on {} is free, and {} has not bound the pod within "
+                         "{} s: it is woken",
+                         slot.in.place.position, slot.in.place.node,
+                         pod->scheduler_name.empty() ? "its scheduler" : pod->scheduler_name,
+                         wake_backoff::first_wait.count()),
+             pod, "unbound/" + uid);
+    }
+
     void plan_slot(const slot_assessment& slot) {
         const auto& place = slot.in.place;
         const auto& node = all.nodes.find(place.node)->second;
@@ -93,6 +120,7 @@ struct planner {
                 out.actions.push_back(
                     remove_ghost{ghost, "a job pod was let in to its slot", false});
             }
+            watch_committed(slot, slot.current);
             return;
         }
         if (slot.placed && slot.refusal.empty()) {
@@ -112,6 +140,11 @@ struct planner {
         }
         if (!slot.ghost_wanted || !may_make_ghosts(*seen.testbed)) return;
         if (ghost_there) {
+            if (!ghost->bound() && !slot.has_room && node.room.has_elder) {
+                out.actions.push_back(remove_ghost{
+                    ghost, "it waits for room that an older Testbed's ghosts come back to", false});
+                return;
+            }
             // Ghosts at the door of less room than they need would keep each other out: nominations
             // of equal priority count. Those that have no room wait without one.
             const bool steps_back = !slot.has_room && another_ghost_may_enter(slot);
@@ -121,7 +154,8 @@ struct planner {
             }
             return;
         }
-        if (ghost || !slot.has_room || !node.shielded || waits(ghost_name(place))) return;
+        if (!node.shielded && !node.kept_open) return;
+        if (ghost || !slot.has_room || waits(ghost_name(place))) return;
         out.actions.push_back(create_ghost{place});
     }
 
@@ -193,11 +227,11 @@ struct planner {
         std::set<std::string> placed;
         std::set<std::string_view> runs;
         for (const auto& job : seen.jobs) {
-            if (has_right(*job, *seen.testbed)) runs.insert(job->spec.creation_request->run);
+            if (has_right(*job, seen)) runs.insert(job->spec.creation_request->run);
         }
         for (const auto& slot : all.slots) {
             if (slot.placed) placed.insert(slot.placed->metadata.uid);
-            if (slot.current) placed.insert(slot.current->metadata.uid);
+            for (const auto& pod : slot.in.job_pods) placed.insert(pod->metadata.uid);
         }
         for (const auto& pod : seen.pods) {
             if (pod->is_ghost() || pod->terminal() || pod->metadata.deleting()) continue;
@@ -215,7 +249,6 @@ struct planner {
                 why = "its run is not the present one of a BatchJob";
             }
             if (why.empty() || (pod->bound() && !claims)) continue;
-            if (pod->bound() && !pod->run().empty()) continue;
             tell(true, "PodRefused", "Place",
                  fmt::format("pod {} gets no slot: {}", pod->metadata.key().text(), why), pod,
                  "pretender/" + pod->metadata.uid);
@@ -252,6 +285,11 @@ plan decide(const view& seen, const hints& known, steady_time now, wall_time wal
     }
     if (!finalizer && !testbed.metadata.deleting()) {
         out.actions.push_back(change_finalizer{true});
+        return out;
+    }
+
+    if (!testbed.metadata.undecodable.empty()) {
+        out.status = report_undecodable(testbed, wall);
         return out;
     }
 

@@ -45,6 +45,10 @@ struct swap_in {
 struct commit_placement {
     slot_assessment slot;
 };
+/// Extender path: committed, its room free, and not bound. kube-scheduler is made to look at it.
+struct wake_pod {
+    slot_assessment slot;
+};
 /// A placement that is no more: its nomination, or its commit, goes.
 struct withdraw {
     pod_pointer pod;
@@ -56,9 +60,9 @@ struct drop_pod {
     std::string why;
 };
 
-using action =
-    std::variant<change_finalizer, write_layout, taint_change, create_ghost, change_ghost_image,
-                 nominate_ghost, remove_ghost, swap_in, commit_placement, withdraw, drop_pod>;
+using action = std::variant<change_finalizer, write_layout, taint_change, create_ghost,
+                            change_ghost_image, nominate_ghost, remove_ghost, swap_in,
+                            commit_placement, wake_pod, withdraw, drop_pod>;
 
 struct note {
     bool warning = false;
@@ -79,6 +83,8 @@ struct plan {
     std::vector<note> notes;
     /// Subjects that notes are about now, told before or not.
     std::set<std::string> subjects;
+    /// Uids of committed pods whose room is free and which are not bound.
+    std::set<std::string> unbound;
     /// Slots without room, as place_key.
     std::set<std::string> strangers;
     /// Look again then, though nothing happens.

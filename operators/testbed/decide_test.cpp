@@ -71,7 +71,7 @@ TEST(decide, a_full_node_is_named_with_the_missing_amount_and_the_consumers) {
     ASSERT_EQ(plan.status.node_problems.size(), 1u);
     ASSERT_EQ(plan.status.node_problems["node-b"].size(), 1u);
     EXPECT_THAT(plan.status.node_problems["node-b"][0], HasSubstr("300m cpu missing"));
-    EXPECT_THAT(plan.status.node_problems["node-b"][0], HasSubstr("other/fat (1 cpu), other/thin"));
+    EXPECT_THAT(plan.status.node_problems["node-b"][0], HasSubstr("default/fat (1 cpu), default/thin"));
 }
 
 TEST(decide, pods_that_have_ended_hold_no_room) {
@@ -198,7 +198,7 @@ TEST(decide, a_held_layout_stands_still_whatever_happens_to_nodes_and_spec) {
         EXPECT_EQ(at.states(), row.states) << row.what;
         EXPECT_EQ(plan.status.layout, at.testbed.status.layout) << row.what;
         EXPECT_EQ(at.condition("LayoutCurrent").reason, "WaitsForRelease") << row.what;
-        EXPECT_EQ(plan.status.held_by, (model::object_key{"default", "s"})) << row.what;
+        EXPECT_EQ(plan.status.held_by, (model::holder_status{"default", "s", "s"})) << row.what;
         // After the release the layout follows.
         at.testbed.metadata.annotations.clear();
         at.testbed.metadata.labels.clear();
@@ -220,8 +220,37 @@ TEST(decide, cordoned_and_lost_nodes_are_error_and_their_ghosts_are_left_alone) 
         EXPECT_EQ(at.actions(), (lines{"create 1 node-b/0", "create 2 node-c/0",
                                        "create 4 node-b/1", "create 5 node-c/1"}))
             << what;
-        EXPECT_THAT(at.decide().status.node_problems["node-a"][0], HasSubstr(what));
+        const auto status = at.decide().status;
+        EXPECT_THAT(status.node_problems.at("node-a")[0], HasSubstr(what));
+        EXPECT_EQ(status.nodes_out_of_use, (model::nodes_out_of_use{1, {"node-a"}})) << what;
     }
+}
+
+TEST(decide, a_node_with_too_little_room_is_not_out_of_use) {
+    world at;
+    at.all_ghosts();
+    EXPECT_EQ(at.decide().status.nodes_out_of_use, (model::nodes_out_of_use{0, {}}))
+        << "told also where there is none";
+    at.hold();
+    std::erase_if(at.pods, [](const auto& pod) { return pod.metadata.uid == "ghost-node-b-1"; });
+    at.stranger("fat", "node-b", "1");
+    at.nodes.erase("node-c");
+    const auto status = at.decide().status;
+    EXPECT_TRUE(status.node_problems.contains("node-b"));
+    EXPECT_EQ(status.nodes_out_of_use, (model::nodes_out_of_use{1, {"node-c"}}));
+}
+
+TEST(decide, nodes_out_of_use_are_told_where_no_slot_is_listed) {
+    std::vector<std::string> names;
+    for (int i = 0; i < 37; ++i) names.push_back(fmt::format("node-{}", 100 + i));
+    world at{names};
+    at.testbed.spec.slots_per_node = 110;
+    at.testbed.status.layout->slots_per_node = 110;
+    at.nodes["node-107"].unschedulable = true;
+    const auto status = at.decide().status;
+    EXPECT_EQ(status.counts->total, 37 * 110);
+    EXPECT_TRUE(status.slots.empty());
+    EXPECT_EQ(status.nodes_out_of_use, (model::nodes_out_of_use{1, {"node-107"}}));
 }
 
 TEST(decide, ghosts_that_are_not_in_the_layout_go) {
@@ -492,6 +521,68 @@ TEST(decide, of_two_testbeds_the_olders_taint_stands) {
     EXPECT_EQ(with(5, "gone-uid").actions()[0], "node-a taint tb-uid") << "nobody's";
 }
 
+/// Beside an older or younger one of another namespace that is without a taint.
+world beside_an_open_testbed(int born, std::string ns) {
+    world at{{"node-a"}};
+    at.testbed.spec.isolation = "Taint";
+    auto other = world::make_testbed("other", "other-uid", born);
+    other.metadata.namespace_ = std::move(ns);
+    other.status.layout = at.testbed.status.layout;
+    at.others = {other};
+    return at;
+}
+
+TEST(decide, a_node_that_an_elder_of_another_namespace_keeps_open_is_not_tainted) {
+    auto at = beside_an_open_testbed(5, "team-a");
+    EXPECT_THAT(at.actions(), testing::Not(testing::Contains("node-a taint tb-uid")));
+    EXPECT_EQ(at.condition("Isolated").status, "False");
+    EXPECT_EQ(at.condition("Isolated").message,
+              "without the taint: node-a; an older Testbed of another namespace has the node too and "
+              "keeps it open to other pods (isolation: None)");
+    EXPECT_EQ(at.actions(), lines{"create 0 node-a/0"}) << "the slots that the elder leaves it";
+    at.nodes["node-a"].taints = {{"esi.tu-berlin.de/testbed", "tb-uid", "NoSchedule"}};
+    EXPECT_EQ(at.actions()[0], "node-a untaint") << "the elder got the node later";
+    at.others[0].spec.isolation = "Taint";
+    at.nodes["node-a"].taints.clear();
+    EXPECT_EQ(at.actions(), lines{"node-a taint tb-uid"}) << "both want it closed";
+}
+
+TEST(decide, a_node_is_tainted_beside_a_younger_testbed_and_beside_one_of_the_same_namespace) {
+    EXPECT_EQ(beside_an_open_testbed(20, "team-a").actions(), lines{"node-a taint tb-uid"});
+    EXPECT_EQ(beside_an_open_testbed(5, "default").actions(), lines{"node-a taint tb-uid"});
+    auto going = beside_an_open_testbed(5, "team-a");
+    going.others[0].metadata.deletion_timestamp.emplace();
+    EXPECT_EQ(going.actions(), lines{"node-a taint tb-uid"});
+}
+
+TEST(decide, a_taint_has_no_heir_in_a_testbed_that_may_not_close_the_node) {
+    world at{{"node-a"}};
+    at.nodes["node-a"].taints = {{"esi.tu-berlin.de/testbed", "tb-uid", "NoSchedule"}};
+    auto younger = world::make_testbed("other", "other-uid", 20);
+    younger.metadata.namespace_ = "team-a";
+    younger.spec.isolation = "Taint";
+    younger.status.layout = at.testbed.status.layout;
+    at.others = {younger};
+    EXPECT_EQ(at.actions()[0], "node-a untaint") << "it would wait for ever";
+}
+
+TEST(decide, pods_of_other_namespaces_are_told_without_their_names) {
+    world at{{"node-a"}};
+    at.stranger("secret", "node-a", "1", "other");
+    at.stranger("hidden", "node-a", "500m", "another");
+    EXPECT_EQ(at.decide().status.node_problems["node-a"][0],
+              "room for 0 of 2 slots: 700m cpu missing (2 slots need 1200m, others take 1500m of 2); "
+              "largest consumers: pods of other namespaces (1500m cpu)");
+
+    world held{{"node-a"}};
+    held.all_ghosts();
+    held.hold();
+    auto& job = held.job("j", {0, 1});
+    job.metadata.namespace_ = "team-a";
+    auto status = held.decide().status;
+    EXPECT_EQ(status.slots[0].reserved_for, "a pod of another namespace");
+}
+
 TEST(decide, a_taint_of_a_testbed_in_another_operators_namespace_shields_too) {
     world at{{"node-a"}};
     at.testbed.spec.isolation = "Taint";
@@ -731,6 +822,7 @@ TEST(decide, a_replacement_takes_the_place_of_the_pod_that_died_only_when_it_is_
     at.placed(at.jobs[0], "old", 0);
     world::let_in(at.pods.back(), 0, "node-a");
     at.pods.back().metadata.deletion_timestamp.emplace();
+    at.testbed.status.slots = at.decide().status.slots;
     at.jobs[0].status.placements.clear();
     at.placed(at.jobs[0], "new", 0);
     EXPECT_THAT(at.actions(), testing::Not(testing::Contains("swap 0 new")));
@@ -748,7 +840,7 @@ TEST(decide, after_an_abrupt_end_the_stranger_in_the_slot_is_named) {
     EXPECT_EQ(at.actions(), lines{});
     EXPECT_EQ(at.states(), "ERROR FREE");
     EXPECT_EQ(at.decide().strangers, std::set<std::string>{"node-a/0"});
-    EXPECT_THAT(at.decide().status.node_problems["node-a"][0], HasSubstr("other/stranger"));
+    EXPECT_THAT(at.decide().status.node_problems["node-a"][0], HasSubstr("default/stranger"));
     at.pods.pop_back();
     EXPECT_EQ(at.actions(), lines{"create 0 node-a/0"});
 }
@@ -880,17 +972,131 @@ TEST(decide, a_bound_pod_that_names_a_slot_elsewhere_takes_room_like_any_other) 
                                 {std::string(names::slot), "77"},
                                 {std::string(names::slot_node), "node-a"}};
     EXPECT_EQ(at.actions(), lines{"create 0 node-a/0"}) << "1100m are left: one slot";
-    EXPECT_THAT(at.decide().status.node_problems["node-a"][0], HasSubstr("other/liar (900m cpu)"));
+    EXPECT_THAT(at.decide().status.node_problems["node-a"][0], HasSubstr("default/liar (900m cpu)"));
 }
 
-TEST(decide, a_bound_pod_of_the_run_gets_no_ghost_before_its_record_is_seen) {
+/// A job pod bound in slot 0 of node-a, in place of its ghost.
+world with_bound_pod() {
     auto at = held_with_job({0});
     at.placed(at.jobs[0], "exec-1", 0);
     world::let_in(at.pods.back(), 0, "node-a");
-    at.jobs[0].status.placements.clear();
     std::erase_if(at.pods, [](const auto& p) { return p.metadata.uid == "ghost-node-a-0"; });
-    EXPECT_EQ(at.actions(), lines{});
+    return at;
+}
+
+TEST(members, a_pod_of_a_released_job_keeps_its_slot_until_it_has_gone) {
+    auto at = with_bound_pod();
+    at.jobs[0].spec.creation_request.reset();
+    at.jobs[0].status.state = "PendingDeletion";
     EXPECT_EQ(at.states(), "OCCUPIED FREE");
+    at.pods.back().metadata.deletion_timestamp.emplace();
+    EXPECT_EQ(at.states(), "OCCUPIED FREE");
+    at.pods.pop_back();
+    EXPECT_EQ(at.actions(), lines{"create 0 node-a/0"});
+}
+
+TEST(members, the_row_of_its_slot_keeps_a_pod_whose_job_is_gone) {
+    auto at = with_bound_pod();
+    at.testbed.status.slots = at.decide().status.slots;
+    at.jobs.clear();
+    EXPECT_EQ(at.states(), "OCCUPIED FREE");
+    EXPECT_EQ(at.actions(), lines{"create 0 node-a/0"}) << "the next ghost stands at the door";
+    at.testbed.status.slots.clear();
+    EXPECT_EQ(at.states(), "RESERVED FREE") << "nobody has recorded it there";
+}
+
+TEST(members, a_bound_pod_that_claims_a_slot_closes_none) {
+    for (const char* run : {"sched.100.1", "sched.99.1", "sched.100.7"}) {
+        for (const char* ns : {"default", "other"}) {
+            world at{{"node-a"}};
+            at.all_ghosts();
+            at.hold();
+            auto& forged = at.stranger("forged", "node-a", "1m");
+            forged.metadata.namespace_ = ns;
+            forged.metadata.labels = {{std::string(names::testbed), "tb"},
+                                      {std::string(names::testbed_namespace), "default"},
+                                      {std::string(names::job), "j"}};
+            forged.metadata.annotations = {{std::string(names::run), run}};
+            world::let_in(forged, 0, "node-a");
+            EXPECT_EQ(at.states(), "FREE FREE") << run << " in " << ns;
+            at.job("j", {0});
+            at.placed(at.jobs[0], "exec-1", 0);
+            EXPECT_EQ(at.actions(), lines{"swap 0 exec-1"}) << run << " in " << ns;
+        }
+    }
+}
+
+TEST(members, one_that_takes_the_room_of_a_slot_is_a_stranger_in_it) {
+    world at{{"node-a"}};
+    auto& forged = at.stranger("forged", "node-a", "900m");
+    forged.metadata.labels = {{std::string(names::testbed), "tb"},
+                              {std::string(names::testbed_namespace), "default"}};
+    forged.metadata.annotations = {{std::string(names::run), "sched.100.1"}};
+    world::let_in(forged, 0, "node-a");
+    EXPECT_EQ(at.actions(), lines{"create 0 node-a/0"}) << "1100m are left: one slot";
+    EXPECT_EQ(at.states(), "RESERVED ERROR");
+    EXPECT_THAT(at.decide().status.node_problems["node-a"][0],
+                HasSubstr("default/forged (900m cpu)"));
+}
+
+TEST(members, what_runs_keeps_its_slot_when_its_scheduling_has_gone) {
+    for (const bool bound : {true, false}) {
+        world at{{"node-a"}};
+        at.hold();
+        at.job("j", {0});
+        world::let_in(at.placed(at.jobs[0], "exec-1", 0), 0, "node-a", bound);
+        at.ghost("node-a", 1);
+        EXPECT_EQ(at.actions(), lines{}) << bound;
+        at.unassigned = {"j"};
+        EXPECT_EQ(at.actions(), lines{}) << bound << ": nobody has ended the run";
+        at.jobs[0].spec.creation_request.reset();
+        EXPECT_EQ(at.actions(), lines{"create 0 node-a/0"}) << bound;
+    }
+}
+
+TEST(members, an_order_that_no_scheduling_gave_holds_no_slot) {
+    auto at = held_with_job({0});
+    at.placed(at.jobs[0], "exec-1", 0);
+    at.unassigned = {"a-forger"};
+    auto& forged = at.job("a-forger", {0, 1}, "sched.100.999");
+    at.placed(forged, "exec-2", 1);
+    std::swap(at.jobs[0], at.jobs[1]);
+    EXPECT_EQ(at.actions(), lines{"swap 0 exec-1"}) << "though its name comes first";
+    EXPECT_EQ(at.states(), "RESERVED FREE");
+    at.unassigned = {"j", "a-forger"};
+    EXPECT_EQ(at.actions(), lines{});
+    EXPECT_EQ(at.states(), "FREE FREE");
+}
+
+TEST(members, an_order_with_other_slots_than_were_assigned_holds_none) {
+    auto at = held_with_job({0});
+    auto given = at.see();
+    auto job = at.jobs[0];
+    EXPECT_TRUE(has_right(job, given));
+    job.spec.creation_request->slot_ids = {1};
+    EXPECT_FALSE(has_right(job, given));
+    job = at.jobs[0];
+    job.spec.creation_request->run = "sched.100.2";
+    EXPECT_FALSE(has_right(job, given));
+    job = at.jobs[0];
+    job.metadata.uid = "another-of-the-name";
+    EXPECT_FALSE(has_right(job, given));
+    EXPECT_FALSE(has_right(at.jobs[0], at.testbed, nullptr));
+}
+
+TEST(members, a_testbed_that_cannot_be_read_is_left_as_it_is_and_told_so) {
+    auto at = held_with_job({0});
+    at.placed(at.jobs[0], "exec-1", 0);
+    at.testbed.metadata.undecodable = ".spec.slotsPerNode: is not a whole number";
+    at.testbed.spec.slots_per_node = 0;
+    EXPECT_EQ(at.actions(), lines{});
+    EXPECT_EQ(at.condition("Ready").reason, "Undecodable");
+    EXPECT_THAT(at.condition("LayoutCurrent").message, HasSubstr("is not a whole number"));
+    EXPECT_EQ(at.decide().status.layout, at.testbed.status.layout);
+    at.testbed.metadata.annotations.clear();
+    at.testbed.metadata.labels.clear();
+    at.testbed.metadata.deletion_timestamp.emplace();
+    EXPECT_EQ(at.actions(), lines{"remove finalizer"}) << "it goes like any other";
 }
 
 TEST(decide, a_refused_pods_nomination_is_taken_back) {
@@ -919,6 +1125,78 @@ TEST(decide, on_the_extender_path_nothing_is_committed_without_room) {
     at.stranger("s", "node-a", "900m");
     EXPECT_EQ(at.actions(), lines{});
     EXPECT_EQ(at.states(), "ERROR FREE");
+}
+
+/// Committed on the extender path to slot 0, whose ghost is gone.
+world committed() {
+    auto at = held_with_job({0});
+    auto& pod = at.placed(at.jobs[0], "exec-1", 0);
+    world::let_in(pod, 0, "node-a", false);
+    pod.metadata.annotations[std::string(names::slot_ghost)] = "ghost-node-a-0";
+    pod.scheduler_name = "external-scheduler";
+    std::erase_if(at.pods, [](const auto& p) { return p.metadata.uid == "ghost-node-a-0"; });
+    return at;
+}
+
+std::vector<std::string> reasons(const plan& of) {
+    std::vector<std::string> out;
+    for (const auto& note : of.notes) out.push_back(note.reason);
+    return out;
+}
+
+TEST(decide, a_committed_pod_whose_room_is_free_is_woken_after_two_seconds_and_less_and_less) {
+    auto at = committed();
+    EXPECT_EQ(at.actions(), lines{});
+    EXPECT_EQ(at.decide().again, std::optional<steady_time::duration>(seconds(2)));
+    EXPECT_EQ(at.decide().unbound, std::set<std::string>{"uid-exec-1"});
+    auto& waits = at.known.unbound["uid-exec-1"];
+    waits.begin(at.now);
+    EXPECT_EQ(at.actions(), lines{});
+    EXPECT_EQ(reasons(at.decide()), lines{}) << "as ever";
+    for (const int wait : {2, 4, 8, 16, 30, 30}) {
+        at.now += seconds(wait) - milliseconds(1);
+        EXPECT_EQ(at.actions(), lines{}) << wait;
+        at.now += milliseconds(1);
+        EXPECT_EQ(at.actions(), lines{"wake 0 exec-1"}) << wait;
+        EXPECT_EQ(reasons(at.decide()), lines{"PodNotBound"}) << wait;
+        waits.woke(at.now);
+        EXPECT_EQ(at.actions(), lines{}) << wait;
+    }
+    at.known.told["unbound/uid-exec-1"] = at.decide().notes.at(0).text;
+    EXPECT_EQ(reasons(at.decide()), lines{}) << "told once";
+    EXPECT_THAT(at.known.told["unbound/uid-exec-1"],
+                HasSubstr("slot 0 on node-a is free, and external-scheduler has not bound"));
+}
+
+TEST(decide, nobody_is_woken_whose_room_is_not_free_or_who_came_by_the_gate) {
+    struct row {
+        const char* what;
+        void (*change)(world&);
+    };
+    const std::vector<row> rows{
+        {"its ghost stands", [](world& at) { at.ghost("node-a", 0); }},
+        {"its ghost goes",
+         [](world& at) { at.ghost("node-a", 0).metadata.deletion_timestamp.emplace(); }},
+        {"a stranger has the room", [](world& at) { at.stranger("s", "node-a", "900m"); }},
+        {"its node is cordoned", [](world& at) { at.nodes["node-a"].unschedulable = true; }},
+        {"it is bound", [](world& at) { at.pods.back().node_name = "node-a"; }},
+        {"it is being deleted",
+         [](world& at) { at.pods.back().metadata.deletion_timestamp.emplace(); }},
+        {"it came by the gate",
+         [](world& at) {
+             at.pods.back().metadata.annotations.erase(std::string(names::slot_ghost));
+         }},
+    };
+    for (const auto& row : rows) {
+        auto at = committed();
+        ASSERT_EQ(at.pods.back().metadata.name, "exec-1");
+        row.change(at);
+        at.known.unbound["uid-exec-1"].begin(at.now - seconds(60));
+        EXPECT_EQ(at.decide().unbound, std::set<std::string>{}) << row.what;
+        for (const auto& line : at.actions()) {
+            EXPECT_THAT(line, testing::Not(HasSubstr("wake"))) << row.what;
+        }
+    }
 }
 
 TEST(decide, a_commit_made_without_a_ghost_is_taken_back_too) {
@@ -969,7 +1247,7 @@ TEST(decide, pods_that_run_beside_tainted_slots_are_reported) {
     EXPECT_EQ(
         at.condition("Isolated").message,
         "every node carries the taint; 1 pod of others runs there beside the slots and stays: "
-        "other/early");
+        "default/early");
 }
 
 TEST(report_pause, big_testbeds_are_reported_twice_in_a_second_at_most) {

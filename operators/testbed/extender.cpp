@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "grid/grid.h"
 #include "model/names.h"
 
 namespace esi::testbed {
@@ -45,11 +46,16 @@ bool member(const simdjson::dom::object& of, std::string_view name, bool& there,
 }
 
 struct pod_decision {
-    /// Carries a label or annotation of ESI that makes it ours.
+    /// Carries a Testbed's label: it is for one of its slots, or for no node.
     bool ours = false;
+    /// Its run is under the present hold. False: what it says of slot, node and ghost is nothing.
+    bool under_hold = false;
+    std::string_view uid;
+    std::string_view run;
     std::string_view slot;
     std::string_view node;
     std::string_view ghost;
+    model::object_key testbed;
 };
 
 struct question {
@@ -60,7 +66,14 @@ struct question {
 
 result<void> refuse(std::string_view what) { return fail(errc::bad_request, std::string(what)); }
 
-result<void> read(question& into, std::string_view body) {
+/// The text under this key, which may be absent or of another type.
+std::string_view text_at(const simdjson::dom::object& of, std::string_view key) {
+    std::string_view out;
+    if (of.at_key(key).get(out) != simdjson::SUCCESS) out = {};
+    return out;
+}
+
+result<void> read(question& into, std::string_view body, const extender_facts& known) {
     element root;
     if (into.parser.parse(body.data(), body.size()).get(root) != simdjson::SUCCESS) {
         return refuse("the body is not JSON");
@@ -78,31 +91,34 @@ result<void> read(question& into, std::string_view body) {
     if (there) {
         element found;
         into.pod.ours = labels.at_key(names::testbed).get(found) == simdjson::SUCCESS;
+        into.pod.testbed = {std::string(text_at(labels, names::testbed_namespace)),
+                            std::string(text_at(labels, names::testbed))};
     }
     simdjson::dom::object annotations;
     if (!member(metadata, "annotations", there, annotations)) {
         return refuse("annotations is not an object");
     }
-    if (!there) return {};
-    auto text = [&](std::string_view key) {
-        std::string_view out;
-        if (annotations.at_key(key).get(out) != simdjson::SUCCESS) out = {};
-        return out;
-    };
-    into.pod.slot = text(names::slot);
-    into.pod.node = text(names::slot_node);
-    into.pod.ghost = text(names::slot_ghost);
-    into.pod.ours |= !into.pod.slot.empty() || !into.pod.node.empty() || !into.pod.ghost.empty();
+    if (!there || !into.pod.ours) return {};
+    into.pod.run = text_at(annotations, names::run);
+    const auto hold = known.hold_of(into.pod.testbed);
+    into.pod.under_hold = !hold.empty() && grid::hold_of_run(into.pod.run) == hold;
+    if (!into.pod.under_hold) return {};
+    if (!member(metadata, "uid", there, into.pod.uid)) return refuse("uid is not a text");
+    into.pod.slot = text_at(annotations, names::slot);
+    into.pod.node = text_at(annotations, names::slot_node);
+    into.pod.ghost = text_at(annotations, names::slot_ghost);
     return {};
 }
 
 }  // namespace
 
-result<std::string> answer_filter(std::string_view body) {
+result<std::string> answer_filter(std::string_view body, const extender_facts& known) {
     question asked;
-    if (auto done = read(asked, body); !done) return std::unexpected(done.error());
+    if (auto done = read(asked, body, known); !done) return std::unexpected(done.error());
     const auto& pod = asked.pod;
-    std::string reason = "ESI has not decided the slot of this pod yet";
+    std::string reason = pod.under_hold
+                             ? "ESI has not decided the slot of this pod yet"
+                             : "the run of this pod is not under the present hold of its Testbed";
     if (!pod.node.empty()) {
         reason = "slot ";
         reason += pod.slot;
@@ -174,9 +190,9 @@ result<std::string> answer_filter(std::string_view body) {
            R"(,"FailedNodes":{},"FailedAndUnresolvableNodes":{)" + refused + R"(},"Error":""})";
 }
 
-result<std::string> answer_preemption(std::string_view body) {
+result<std::string> answer_preemption(std::string_view body, const extender_facts& known) {
     question asked;
-    if (auto done = read(asked, body); !done) return std::unexpected(done.error());
+    if (auto done = read(asked, body, known); !done) return std::unexpected(done.error());
     const std::string none = R"({"NodeNameToMetaVictims":{}})";
     bool offered = false;
     bool any = false;
@@ -204,12 +220,12 @@ result<std::string> answer_preemption(std::string_view body) {
                 return fail(errc::bad_request, "a node's victims are not what a scheduler sends");
             }
             if (!has_pods) continue;
-            for (element pod : list) {
+            for (element victim : list) {
                 simdjson::dom::object fields;
                 simdjson::dom::object metadata;
                 std::string_view uid;
                 bool has = false;
-                if (pod.get(fields) != simdjson::SUCCESS) {
+                if (victim.get(fields) != simdjson::SUCCESS) {
                     return fail(errc::bad_request, "a victim is not an object");
                 }
                 if (!member(fields, "UID", has, uid)) {
@@ -237,13 +253,14 @@ result<std::string> answer_preemption(std::string_view body) {
         }
         return R"({"NodeNameToMetaVictims":{)" + echo + "}}";
     }
-    if (!any || !asked.pod.ours || asked.pod.node.empty() || asked.pod.ghost.empty() || !offered) {
-        return none;
-    }
+    const auto& pod = asked.pod;
+    if (!any || !pod.ours || pod.node.empty() || pod.ghost.empty() || !offered) return none;
+    const auto given = known.seat_of(pod.testbed, pod.run, pod.uid);
+    if (!given || given->node != pod.node || given->ghost != pod.ghost) return none;
     std::string out = R"({"NodeNameToMetaVictims":{)";
-    append_text(out, asked.pod.node);
+    append_text(out, pod.node);
     out += R"(:{"Pods":[{"UID":)";
-    append_text(out, asked.pod.ghost);
+    append_text(out, pod.ghost);
     out += R"(}],"NumPDBViolations":0}}})";
     return out;
 }

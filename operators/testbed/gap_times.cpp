@@ -11,6 +11,9 @@ gap_times::gap_times(controller::metrics& numbers, const clock& time)
                               {.005, .01, .02, .04, .08, .16, .32, .64, 1.28, 2.56, 5.12, 10.24})),
       strangers_(numbers.counter("esi_testbed_strangers_total",
                                  "Slots whose room was taken by pods of others")),
+      woken_(numbers.counter("esi_testbed_pods_woken_total",
+                             "Times that kube-scheduler was made to look at a pod again whose room "
+                             "was free")),
       time_(time) {}
 
 void gap_times::ghost_went(const std::string& pod_uid) { ghosts_out_[pod_uid] = time_.now(); }
@@ -30,6 +33,8 @@ void gap_times::ghost_bound(const std::string& place) {
     back_.Observe(std::chrono::duration<double>(time_.now() - at->second).count());
     left_.erase(at);
 }
+
+void gap_times::woken() { woken_.Increment(); }
 
 void gap_times::stranger() { strangers_.Increment(); }
 

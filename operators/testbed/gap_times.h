@@ -21,11 +21,14 @@ public:
     void pod_left(const std::string& place);
     void ghost_bound(const std::string& place);
     void stranger();
+    /// kube-scheduler was made to look at a pod whose room is free.
+    void woken();
 
 private:
     prometheus::Histogram& in_;
     prometheus::Histogram& back_;
     prometheus::Counter& strangers_;
+    prometheus::Counter& woken_;
     const clock& time_;
     std::map<std::string, steady_time> ghosts_out_;
     std::map<std::string, steady_time> left_;

@@ -49,6 +49,22 @@ struct swap_progress {
     bool blocked = false;
 };
 
+/// Waking a pod that kube-scheduler seems to have forgotten: 2 s, doubling to 30 s.
+struct wake_backoff {
+    int woken = 0;
+    steady_time next{};
+
+    void begin(steady_time now) { next = now + first_wait; }
+    void woke(steady_time now) {
+        woken += 1;
+        next = now + std::min<steady_time::duration>(first_wait * (1 << std::min(woken, 5)),
+                                                     longest_wait);
+    }
+
+    static constexpr seconds first_wait{2};
+    static constexpr seconds longest_wait{30};
+};
+
 /// What keeps a taint from being set, or a pod from being let in, though all looks well.
 struct obstacle {
     /// What did not work.
@@ -62,10 +78,11 @@ struct hints {
     std::map<std::string, ghost_backoff> ghosts;      ///< by the ghost's name
     std::map<std::string, swap_progress> swaps;       ///< by the pod's uid
     std::map<std::string, steady_time> let_in_since;  ///< by uid: let in, not bound
-    std::map<std::string, wall_time> vacated;         ///< by "node/index"
-    std::map<std::string, std::string> told;          ///< events: subject -> text
-    std::set<std::string> strangers;                  ///< "node/index" counted as taken
-    std::map<std::string, obstacle> obstacles;        ///< by a taint's node, by a pod's uid
+    std::map<std::string, wake_backoff> unbound;  ///< by uid: committed, its room free, not bound
+    std::map<std::string, wall_time> vacated;     ///< by "node/index"
+    std::map<std::string, std::string> told;      ///< events: subject -> text
+    std::set<std::string> strangers;              ///< "node/index" counted as taken
+    std::map<std::string, obstacle> obstacles;    ///< by a taint's node, by a pod's uid
     std::optional<steady_time> status_written;
     ghost_backoff images;                        ///< giving ghosts another image
     std::map<std::string, steady_time> crashed;  ///< by a ghost's uid: seen not running

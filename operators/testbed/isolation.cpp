@@ -15,20 +15,44 @@ bool is_esi_taint(const model::taint& taint) {
     return taint.key == model::names::taint && taint.effect == "NoSchedule";
 }
 
-bool wants_taint(const model::testbed& testbed, const model::node& node) {
-    if (testbed.spec.isolation != "Taint" || !testbed.status.layout) return false;
-    if (testbed.metadata.deleting() && !is_held(testbed)) return false;
+bool has_member(const model::testbed& testbed, const model::node& node) {
+    if (!testbed.status.layout) return false;
     const auto& members = testbed.status.layout->nodes;
     return std::any_of(members.begin(), members.end(), [&](const auto& member) {
         return member.name == node.metadata.name && member.uid == node.metadata.uid;
     });
 }
 
+bool is_going(const model::testbed& testbed) {
+    return testbed.metadata.deleting() && !is_held(testbed);
+}
+
+/// `elder` has the node, too, and does not want it tainted. Testbeds of one namespace are one
+/// owner's, who wants both.
+bool keeps_open(const model::testbed& elder, const model::testbed& younger,
+                const model::node& node) {
+    return elder.spec.isolation != "Taint" &&
+           elder.metadata.namespace_ != younger.metadata.namespace_ &&
+           model::older(elder.metadata, younger.metadata) && !is_going(elder) &&
+           has_member(elder, node);
+}
+
+bool is_kept_open_for(const model::testbed& of, const model::node& node, const view& seen) {
+    return keeps_open(*seen.testbed, of, node) ||
+           std::any_of(seen.others.begin(), seen.others.end(),
+                       [&](const auto& other) { return keeps_open(*other, of, node); });
+}
+
+bool wants_taint(const model::testbed& testbed, const model::node& node, const view& seen) {
+    return testbed.spec.isolation == "Taint" && !is_going(testbed) && has_member(testbed, node) &&
+           !is_kept_open_for(testbed, node, seen);
+}
+
 /// Another Testbed takes the node over when we give it up: ours no longer shields it.
 bool has_heir(const model::node& node, const view& seen) {
     return !node.metadata.deleting() &&
            std::any_of(seen.others.begin(), seen.others.end(),
-                       [&](const auto& other) { return wants_taint(*other, node); });
+                       [&](const auto& other) { return wants_taint(*other, node, seen); });
 }
 
 }  // namespace
@@ -37,6 +61,10 @@ bool has_taint_of(const model::node& node, std::string_view uid) {
     return std::any_of(node.taints.begin(), node.taints.end(), [&](const auto& taint) {
         return is_esi_taint(taint) && taint.value == uid;
     });
+}
+
+bool is_kept_open(const model::node& node, const view& seen) {
+    return is_kept_open_for(*seen.testbed, node, seen);
 }
 
 bool is_shielded(const model::node& node, const view& seen) {
@@ -48,7 +76,7 @@ bool is_shielded(const model::node& node, const view& seen) {
         });
         if (other == seen.others.end()) {
             if (!seen.all_namespaces) return true;
-        } else if (wants_taint(**other, node) &&
+        } else if (wants_taint(**other, node, seen) &&
                    model::older((*other)->metadata, seen.testbed->metadata)) {
             return true;
         }
@@ -66,7 +94,7 @@ std::vector<taint_change> taint_changes(const view& seen, const model::testbed_l
         if (!node.node) continue;
         auto found = members.find(name);
         const bool member = found != members.end() && found->second->uid == node.node->metadata.uid;
-        if (taint && member) {
+        if (taint && member && !is_kept_open(*node.node, seen)) {
             if (!is_shielded(*node.node, seen) && !node.node->metadata.deleting()) {
                 out.push_back({name, uid});
             }

@@ -18,6 +18,10 @@ namespace esi::testbed {
 /// node from each other without end. (One key and effect is there once per node.)
 bool is_shielded(const model::node& node, const view& seen);
 
+/// An older Testbed of another namespace has the node, too, and keeps it open to other pods: it is
+/// not ours to close.
+bool is_kept_open(const model::node& node, const view& seen);
+
 /// The node carries the taint of the Testbed with this uid.
 bool has_taint_of(const model::node& node, std::string_view uid);
 
@@ -27,8 +31,8 @@ struct taint_change {
     std::string value;
 };
 
-/// Which nodes' taints must change. Sets on the nodes of `layout` while isolation is Taint and
-/// `wanted`; removes ours from all other nodes. But where another Testbed wants its own, ours stays
+/// Which nodes' taints must change. Sets on the nodes of `layout` that nobody keeps open, while
+/// isolation is Taint and `wanted`; removes ours from all other nodes. But where another Testbed wants its own, ours stays
 /// until that one has put its own in the place of ours, so that the node is never open in between.
 /// Nobody sets a taint for another: who is about to go would not know of it.
 std::vector<taint_change> taint_changes(const view& seen, const model::testbed_layout& layout,

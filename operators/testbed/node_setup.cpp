@@ -1,6 +1,7 @@
 #include "testbed/node_setup.h"
 
 #include <algorithm>
+#include <array>
 
 #include "model/names.h"
 #include "testbed/room.h"
@@ -32,6 +33,16 @@ bool keeps_pods_out(const model::node& node) {
 }
 
 }  // namespace
+
+bool is_kubernetes_own(std::string_view label) {
+    const auto slash = label.find('/');
+    if (slash == std::string_view::npos) return false;
+    const auto domain = label.substr(0, slash);
+    return std::ranges::any_of(std::array{"kubernetes.io", "k8s.io"}, [&](std::string_view own) {
+        return domain == own ||
+               (domain.ends_with(own) && domain[domain.size() - own.size() - 1] == '.');
+    });
+}
 
 node_choice choose_nodes(const model::testbed& testbed, const std::vector<node_view>& nodes,
                          int count) {

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "testbed/view.h"
@@ -24,6 +25,10 @@ struct node_choice {
     /// Nodes with the room, for the message when they are too few.
     int fitting = 0;
 };
+
+/// Whether it is a label in a domain of Kubernetes itself, kubernetes.io or k8s.io, which parts of
+/// the cluster rely on.
+bool is_kubernetes_own(std::string_view label);
 
 /// `nodes`: all of the cluster. The testbed's own ghosts do not count as requested, so the same
 /// question gives the same nodes again. `names` is empty when too few nodes fit.

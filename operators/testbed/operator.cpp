@@ -18,11 +18,27 @@ namespace {
 /// How soon a reconcile looks whether its own last writes have come back; events are faster.
 constexpr milliseconds own_writes_pause{20};
 
-asio::awaitable<http::server_reply> answer_extender(result<std::string> (*verb)(std::string_view),
-                                                    clock& time, http::server_request request) {
-    auto answer = verb(request.body);
+using extender_verb = result<std::string> (*)(std::string_view, const extender_facts&);
+
+asio::awaitable<http::server_reply> answer_extender(extender_verb verb,
+                                                    const caches_of_testbeds& known, clock& time,
+                                                    http::server_request request) {
+    // A failed attempt of the scheduler's; it would take an answer of half-filled caches for true.
+    if (!known.synced()) {
+        co_return original_error(request, 503, time.wall(), {"the caches are not filled yet"});
+    }
+    auto answer = verb(request.body, known);
     if (!answer) co_return original_error(request, 400, time.wall(), {answer.error().text});
     co_return http::server_reply(200, "application/json", std::move(*answer));
+}
+
+/// What kube-scheduler sends: the names of all nodes, or with nodeCacheCapable: false the nodes as
+/// a whole (10 to 40 KiB each), which only a scheduler with a certificate may.
+http::route_rules extender_rules() {
+    http::route_rules out;
+    out.body_limit = 4u << 20;
+    out.certified_body_limit = 64u << 20;
+    return out;
 }
 
 /// Testbed and slot of a ghost, as the histograms' key; empty for other pods.
@@ -42,13 +58,10 @@ void settings::add_to(CLI::App& app) {
                    "PriorityClass of ghost pods; its preemptionPolicy must be Never")
         ->envname("ESI_GHOST_PRIORITY_CLASS")
         ->capture_default_str();
-    app.add_option("--legacy-namespace", legacy_namespace,
-                   "Namespace in which the original's /debug endpoints look for names")
-        ->envname("ESI_LEGACY_NAMESPACE")
-        ->capture_default_str();
-    app.add_flag("--legacy-open", legacy_open,
-                 "Serve /debug (no authentication) also to peers that are not loopback")
-        ->envname("ESI_LEGACY_OPEN");
+    controller::add_legacy_namespace(app, legacy_namespace,
+                                     "in which the original's /debug endpoints look for names",
+                                     "--enable-debug-endpoints");
+    controller::add_access_flags(app, access, "/debug");
 }
 
 testbed_operator::testbed_operator(controller::environment& around, settings chosen)
@@ -147,6 +160,11 @@ void testbed_operator::remember(const testbed_pointer& testbed, hints& known, co
             known.let_in_since.erase(uid);
         }
     }
+    std::erase_if(known.unbound,
+                  [&](const auto& entry) { return !decided.unbound.contains(entry.first); });
+    for (const auto& uid : decided.unbound) {
+        if (auto [entry, first] = known.unbound.try_emplace(uid); first) entry->second.begin(now);
+    }
     std::erase_if(known.let_in_since,
                   [&](const auto& entry) { return !alive.contains(entry.first); });
     std::erase_if(known.crashed, [&](const auto& entry) {
@@ -230,12 +248,30 @@ asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::
 void testbed_operator::add_routes() {
     auto& routes = around_.routes;
     auto& time = around_.time;
-    routes.add("POST", "/extender/filter", [&time](http::server_request request) {
-        return answer_extender(answer_filter, time, std::move(request));
-    });
-    routes.add("POST", "/extender/preemption", [&time](http::server_request request) {
-        return answer_extender(answer_preemption, time, std::move(request));
-    });
+    using reply = http::server_reply;
+    if (!around_.options.client_ca_file.empty()) {
+        routes.guard(
+            "/extender", [&time](const http::server_request& head) -> std::optional<reply> {
+                if (head.peer_has_certificate) return std::nullopt;
+                return original_error(head, 403, time.wall(),
+                                      {"/extender answers clients with a certificate of "
+                                       "--client-ca-file; give kube-scheduler's extender one "
+                                       "(tlsConfig)"});
+            });
+    }
+    const auto& known = caches_;
+    routes.add(
+        "POST", "/extender/filter",
+        [&known, &time](http::server_request request) {
+            return answer_extender(answer_filter, known, time, std::move(request));
+        },
+        extender_rules());
+    routes.add(
+        "POST", "/extender/preemption",
+        [&known, &time](http::server_request request) {
+            return answer_extender(answer_preemption, known, time, std::move(request));
+        },
+        extender_rules());
     for (const char* prefix : {"/extender", "/debug"}) {
         routes.on_miss(prefix, [&time](const http::server_request& request,
                                        const std::vector<std::string>& allowed) {
@@ -244,7 +280,7 @@ void testbed_operator::add_routes() {
     }
     if (around_.options.enable_debug_endpoints) {
         add_debug_routes(routes, {time, around_.open_api, caches_, settings_.legacy_namespace,
-                                  settings_.legacy_open});
+                                  settings_.access});
     }
 }
 

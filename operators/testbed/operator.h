@@ -18,8 +18,8 @@ struct settings {
     ghost_options ghosts;
     /// Where /debug/node-set-up and /debug/reset-all-jobs look for names.
     std::string legacy_namespace = "default";
-    /// /debug answers peers that are not loopback, too.
-    bool legacy_open = false;
+    /// Who may use /debug.
+    http::local_access access;
 
     void add_to(CLI::App& app);
 };

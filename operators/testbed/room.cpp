@@ -12,8 +12,14 @@ namespace {
 
 constexpr std::int64_t one_pod = 1000;
 
-bool says_it_is_in_a_slot(const model::pod& pod) {
-    return !pod.run().empty() && !pod.metadata.annotation(model::names::slot).empty();
+/// A ghost of `of`, or a job pod that its operator has seen in a slot. Of one without rows (more
+/// slots than are listed) what the pod says is believed.
+bool is_in_a_slot(const model::pod& pod, const rivals::elder& of) {
+    if (pod.is_ghost()) return is_own_ghost(pod, *of.testbed);
+    if (of.testbed->status.slots.empty()) {
+        return !pod.run().empty() && !pod.metadata.annotation(model::names::slot).empty();
+    }
+    return of.known.has(pod);
 }
 
 /// Slots and size that an older Testbed has, or will have, on the node.
@@ -80,13 +86,14 @@ rivals rivals_of(const view& seen) {
     for (const auto& other : seen.others) {
         auto key = other->metadata.key().text();
         if (!model::older(other->metadata, seen.testbed->metadata)) {
-            out.younger.insert(std::move(key));
+            out.younger.emplace(std::move(key), other);
             continue;
         }
-        auto& entry = out.older[std::move(key)];
-        entry.testbed = other;
+        rivals::elder entry{other, grid::records(other->metadata.key()), {}, false};
+        entry.known.add(*other);
         if (other->status.layout) entry.members = members_of(*other->status.layout);
         entry.wants_slots = !other->metadata.deleting() && problems_of(other->spec).empty();
+        out.older.emplace(std::move(key), std::move(entry));
     }
     return out;
 }
@@ -101,16 +108,26 @@ node_room room_on(const view& seen, const rivals& others, const node_view& node,
         auto demand = demand_on(other, node);
         if (!demand.empty()) demands.emplace(key, std::move(demand));
     }
+    out.has_elder = !demands.empty();
+    model::amounts elsewhere;
     for (const auto& pod : node.pods) {
         if (!pod->live()) continue;
         const auto key = testbed_key_of(*pod);
         if (in_slots.contains(pod->metadata.uid) || is_own_ghost(*pod, *seen.testbed)) continue;
-        if (pod->is_ghost() && others.younger.contains(key)) continue;
+        const auto younger = others.younger.find(key);
+        if (younger != others.younger.end() && is_own_ghost(*pod, *younger->second)) continue;
         // Of an older Testbed's its whole demand counts.
-        if ((pod->is_ghost() || says_it_is_in_a_slot(*pod)) && demands.contains(key)) continue;
+        if (demands.contains(key) && is_in_a_slot(*pod, others.older.at(key))) continue;
         auto takes = taken_by(*pod);
         model::add(out.foreign, takes);
-        out.consumers.push_back({pod->metadata.key().text(), std::move(takes)});
+        if (pod->metadata.namespace_ != seen.testbed->metadata.namespace_) {
+            model::add(elsewhere, takes);
+        } else {
+            out.consumers.push_back({pod->metadata.key().text(), std::move(takes)});
+        }
+    }
+    if (!elsewhere.empty()) {
+        out.consumers.push_back({"pods of other namespaces", std::move(elsewhere)});
     }
     for (auto& [key, demand] : demands) {
         model::add(out.foreign, demand);

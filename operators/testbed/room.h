@@ -13,7 +13,8 @@
 namespace esi::testbed {
 
 struct consumer {
-    /// "namespace/name", or "testbed namespace/name" for the demand of an older Testbed.
+    /// "namespace/name", "pods of other namespaces" for all of these together, or
+    /// "testbed namespace/name" for the demand of an older Testbed.
     std::string name;
     model::amounts takes;
 };
@@ -25,6 +26,8 @@ struct node_room {
     std::vector<consumer> consumers;
     /// Slots that fit beside them, at most 1,000.
     int slots = 0;
+    /// An older Testbed has slots there.
+    bool has_elder = false;
 };
 
 /// What one pod of a slot's size takes from a node, the place in the node's `pods` included.
@@ -34,19 +37,22 @@ model::amounts slot_amounts(const model::resource_list& size);
 struct rivals {
     struct elder {
         testbed_pointer testbed;
+        /// Which job pods its operator has seen in its slots.
+        grid::records known;
         layout_members members;
         /// Its next layout has slots at all.
         bool wants_slots = false;
     };
     /// By "namespace/name". They have the right of way.
     std::map<std::string, elder> older;
-    std::set<std::string> younger;
+    std::map<std::string, testbed_pointer> younger;
 };
 rivals rivals_of(const view& seen);
 
 /// Pods of the testbed that stand in its slots (its ghosts, and `in_slots`: uids of one job pod for
 /// each slot) do not count, nor do ghosts of younger Testbeds; of older ones their whole demand
-/// counts, in place of their pods. What a pod only says of itself does not make it one of these.
+/// counts, in place of their ghosts and of the pods that their status has in a slot. What a pod only
+/// says of itself does not make it one of these.
 node_room room_on(const view& seen, const rivals& others, const node_view& node,
                   const model::testbed_layout& layout, const std::set<std::string_view>& in_slots);
 

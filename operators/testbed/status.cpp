@@ -8,9 +8,14 @@
 #include <ranges>
 #include <set>
 
+#include "model/conditions.h"
 #include "testbed/ghosts.h"
 
 namespace esi::testbed {
+
+namespace condition_type = model::condition_type;
+namespace slot_state = model::slot_state;
+namespace state = model::testbed_state;
 
 namespace {
 
@@ -35,10 +40,10 @@ struct writer {
         counts.total = static_cast<int>(all.slots.size());
         const bool listed = counts.total <= most_listed_slots;
         for (const auto& slot : all.slots) {
-            if (slot.state == "FREE") ++counts.free;
-            if (slot.state == "RESERVED") ++counts.reserved;
-            if (slot.state == "OCCUPIED") ++counts.occupied;
-            if (slot.state == "ERROR") ++counts.error;
+            if (slot.state == slot_state::free) ++counts.free;
+            if (slot.state == slot_state::reserved) ++counts.reserved;
+            if (slot.state == slot_state::occupied) ++counts.occupied;
+            if (slot.state == slot_state::error) ++counts.error;
             if (!listed) continue;
             model::slot_status row;
             row.position = slot.in.place.position;
@@ -51,10 +56,11 @@ struct writer {
                 if (!in || in->is_ghost() || pod->bound()) in = pod;
             }
             if (in) {
-                row.pod_name = in->metadata.name;
+                const bool own = in->metadata.namespace_ == seen.testbed->metadata.namespace_;
+                row.pod_name = own ? in->metadata.name : foreign_pod;
                 row.pod_u_id = in->metadata.uid;
             }
-            if (!slot.reserved_for.empty() && slot.state == "RESERVED") {
+            if (!slot.reserved_for.empty() && slot.state == slot_state::reserved) {
                 row.reserved_for = slot.reserved_for;
             }
             out.slots.push_back(std::move(row));
@@ -73,11 +79,15 @@ struct writer {
         out.problems = wanted.spec_problems;
         for (const auto& problem : all.problems) out.problems.push_back(problem);
         out.node_problems = wanted.problems;
+        auto& unusable = out.nodes_out_of_use.emplace();
         for (const auto& [name, node] : all.nodes) {
-            if (!node.trouble.empty()) add(name, node.trouble);
+            if (node.trouble.empty()) continue;
+            add(name, node.trouble);
+            unusable.names.push_back(name);
+            ++unusable.count;
         }
         for (const auto& slot : all.slots) {
-            if (slot.state != "ERROR") continue;
+            if (slot.state != slot_state::error) continue;
             const auto& node = all.nodes.find(slot.in.place.node)->second;
             if (!node.trouble.empty()) continue;
             add(slot.in.place.node, slot.problem);
@@ -105,17 +115,17 @@ struct writer {
         const auto& counts = *out.counts;
         const int usable = counts.total - counts.error;
         const int under_way = count([](const slot_assessment& slot) {
-            return slot.state == "RESERVED" && slot.ghost_under_way;
+            return slot.state == slot_state::reserved && slot.ghost_under_way;
         });
         if (!wanted.spec_problems.empty() || (usable == 0 && wanted.labelled > 0) ||
             (usable == 0 && counts.total > 0)) {
-            out.state = "ERROR";
+            out.state = state::error;
         } else if (counts.occupied > 0) {
-            out.state = "RUNNING";
+            out.state = state::running;
         } else if (counts.reserved > 0) {
-            out.state = "IN_PROGRESS";
+            out.state = state::in_progress;
         } else {
-            out.state = "SUCCESS";
+            out.state = state::success;
         }
         if (!wanted.spec_problems.empty()) {
             set("Ready", false, "SpecInvalid",
@@ -190,12 +200,12 @@ struct writer {
 
     void judge_layout() {
         if (!wanted.spec_problems.empty()) {
-            set("LayoutCurrent", false, "SpecInvalid", "the spec cannot be used");
+            set(condition_type::layout_current, false, "SpecInvalid", "the spec cannot be used");
         } else if (same_layout(all.layout, wanted.layout)) {
-            set("LayoutCurrent", true, "Current",
+            set(condition_type::layout_current, true, "Current",
                 fmt::format("layout {} is what nodes and spec say", all.layout.revision));
         } else {
-            set("LayoutCurrent", false, "WaitsForRelease",
+            set(condition_type::layout_current, false, "WaitsForRelease",
                 fmt::format(
                     "waits for the release{}{}: {}",
                     seen.testbed->holder().name.empty() ? "" : " by Scheduling ",
@@ -212,6 +222,7 @@ struct writer {
         }
         std::vector<std::string> names;
         std::size_t count = 0;
+        std::size_t elsewhere = 0;
         for (const auto& [name, node] : all.nodes) {
             if (!node.seen) continue;
             for (const auto& pod : node.seen->pods) {
@@ -220,14 +231,23 @@ struct writer {
                     continue;
                 }
                 ++count;
-                if (names.size() < 5) names.push_back(pod->metadata.key().text());
+                if (pod->metadata.namespace_ != seen.testbed->metadata.namespace_) {
+                    ++elsewhere;
+                } else if (names.size() < 5) {
+                    names.push_back(pod->metadata.key().text());
+                }
             }
         }
         if (count == 0) return {};
+        const bool more = count > names.size() + elsewhere;
+        if (elsewhere > 0) {
+            names.push_back(elsewhere == 1 ? std::string(foreign_pod)
+                                           : fmt::format("{} of other namespaces", elsewhere));
+        }
         return fmt::format("; {} {} there beside the slots and {}: {}{}", count,
                            count == 1 ? "pod of others runs" : "pods of others run",
                            count == 1 ? "stays" : "stay", fmt::join(names, ", "),
-                           count > names.size() ? ", ..." : "");
+                           more ? ", ..." : "");
     }
 
     void judge_isolation() {
@@ -279,6 +299,20 @@ milliseconds report_pause(const model::testbed_status& next, bool acts) {
     return many ? many_slots_pause : milliseconds(0);
 }
 
+model::testbed_status report_undecodable(const model::testbed& testbed, wall_time wall) {
+    auto out = testbed.status;
+    const auto text =
+        "ESI cannot read the object, and leaves it as it is: " + testbed.metadata.undecodable;
+    for (const auto type : {std::string_view("Ready"), condition_type::layout_current}) {
+        model::set_condition(out.conditions, type, "False", model::condition_reason::undecodable,
+                             text, testbed.metadata.generation, wall);
+    }
+    out.state = state::error;
+    out.problems = {text};
+    out.observed_generation = testbed.metadata.generation;
+    return out;
+}
+
 model::testbed_status report(const view& seen, const wanted_layout& wanted, const assessment& all,
                              wall_time wall) {
     model::testbed_status out;
@@ -286,7 +320,11 @@ model::testbed_status report(const view& seen, const wanted_layout& wanted, cons
     out.conditions = seen.testbed->status.conditions;
     if (all.layout.revision > 0) out.layout = all.layout;
     out.observed_generation = seen.testbed->metadata.generation;
-    if (auto holder = seen.testbed->holder(); !holder.name.empty()) out.held_by = holder;
+    if (const auto holder = seen.testbed->holder(); !holder.name.empty()) {
+        const bool own = holder.namespace_ == seen.testbed->metadata.namespace_;
+        out.held_by = model::holder_status{holder.namespace_, holder.name,
+                                           own ? holder.name : holder.text()};
+    }
     writer work{seen, wanted, all, wall, out};
     work.list_slots();
     work.collect_problems();

@@ -1,5 +1,7 @@
-// What a Testbed's status says: state, slots, counts, conditions, problems. Pure. For people and
-// the original's clients; no operator decides by it, but for `layout`, which is passed through.
+// What a Testbed's status says: state, slots, counts, conditions, problems. Pure. For people, and
+// for the operators: `layout` says which slots there are, `slots` which pod was seen in which (that
+// record outlives a deleted BatchJob) and which slots are in ERROR, `nodesOutOfUse` the same of
+// whole nodes where `slots` is left out.
 #pragma once
 
 #include "testbed/assess.h"
@@ -17,6 +19,10 @@ inline constexpr int most_listed_slots = 4000;
 
 /// How long after the last report the next one may be written; `acts`: there are actions to take.
 milliseconds report_pause(const model::testbed_status& next, bool acts);
+
+/// The status of a Testbed that ESI cannot read: what was reported stays, and the conditions say
+/// that nothing is done.
+model::testbed_status report_undecodable(const model::testbed& testbed, wall_time wall);
 
 /// The status for the layout of `all`. Depends on `wall` only for the transition times of
 /// conditions that flip.

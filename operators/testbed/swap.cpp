@@ -35,7 +35,8 @@ swap_step next_step(const swap_view& at, const swap_progress& so_far) {
 }
 
 node_look judge_node(const std::vector<model::pod>& on_node, const model::node& node,
-                     const grid::slot& place, const model::testbed& testbed, const model::pod& pod,
+                     const grid::slot& place, const model::testbed& testbed,
+                     const grid::records& known, const model::pod& pod,
                      const model::amounts& on_the_way) {
     node_look out;
     auto free = node.allocatable;
@@ -49,9 +50,9 @@ node_look judge_node(const std::vector<model::pod>& on_node, const model::node& 
                 out.ghost_stands = true;
             }
         } else if (!other.is_ghost() && grid::slot_of_pod(other) == place.position &&
-                   !other.run().empty()) {
+                   !other.run().empty() && known.has(other, place.position)) {
             out.obstacle =
-                fmt::format("pod {} is in slot {}", other.metadata.key().text(), place.position);
+                fmt::format("{} is in slot {}", pod_text(other, testbed), place.position);
         }
     }
     model::take(free, on_the_way);
@@ -59,9 +60,9 @@ node_look judge_node(const std::vector<model::pod>& on_node, const model::node& 
     if (auto missing = missing_resource(free, taken_by(pod))) {
         const auto wanted = taken_by(pod);
         const auto left = free.find(*missing);
-        out.obstacle = fmt::format("{} has {} {} left, pod {} needs {}", place.node,
+        out.obstacle = fmt::format("{} has {} {} left, {} needs {}", place.node,
                                    model::show(*missing, left == free.end() ? 0 : left->second),
-                                   *missing, pod.metadata.key().text(),
+                                   *missing, pod_text(pod, testbed),
                                    model::show(*missing, wanted.find(*missing)->second));
     }
     return out;

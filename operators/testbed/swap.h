@@ -43,10 +43,11 @@ struct node_look {
     std::string obstacle;
 };
 
-/// `on_node`: the live list. `on_the_way`: requests of pods that were let in to this node and are
-/// not bound yet (they are in no list by node).
+/// `on_node`: the live list. `known`: whose claim to a slot counts. `on_the_way`: requests of pods
+/// that were let in to this node and are not bound yet (they are in no list by node).
 node_look judge_node(const std::vector<model::pod>& on_node, const model::node& node,
-                     const grid::slot& place, const model::testbed& testbed, const model::pod& pod,
+                     const grid::slot& place, const model::testbed& testbed,
+                     const grid::records& known, const model::pod& pod,
                      const model::amounts& on_the_way);
 
 /// The one patch of step 4: annotations, the node in every required affinity term, the gate gone.

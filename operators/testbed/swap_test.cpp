@@ -150,7 +150,8 @@ TEST(look, a_slot_is_open_when_it_is_empty_and_the_room_is_there) {
     const grid::slot place{0, "node-a", 0, 0};
     const auto& node = at.nodes["node-a"];
     auto judge = [&](std::vector<model::pod> pods, model::amounts on_the_way = {}) {
-        auto seen = judge_node(pods, node, place, at.testbed, gated(), on_the_way);
+        auto seen =
+            judge_node(pods, node, place, at.testbed, records_of(at.see()), gated(), on_the_way);
         return seen.ghost_stands ? std::string("ghost") : seen.obstacle;
     };
     EXPECT_EQ(judge({}), "");
@@ -170,6 +171,9 @@ TEST(look, a_slot_is_open_when_it_is_empty_and_the_room_is_there) {
     auto other = at.placed(job, "other", 0);
     world::let_in(other, 0, "node-a");
     EXPECT_EQ(judge({other}), "pod default/other is in slot 0");
+    auto forged = other;
+    forged.metadata.uid = "uid-forged";
+    EXPECT_EQ(judge({forged}), "") << "it takes room, as anybody does";
     other.phase = "Failed";
     EXPECT_EQ(judge({other}), "");
 }

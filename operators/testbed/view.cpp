@@ -6,12 +6,6 @@ namespace esi::testbed {
 
 bool is_held(const model::testbed& testbed) { return !testbed.hold().empty(); }
 
-bool is_own_ghost(const model::pod& pod, const model::testbed& testbed) {
-    if (!pod.is_ghost() || pod.metadata.namespace_ != testbed.metadata.namespace_) return false;
-    const auto* owner = pod.metadata.controller_owner();
-    return owner && owner->uid == testbed.metadata.uid;
-}
-
 bool is_damaged_ghost(const model::pod& pod, const model::testbed& testbed) {
     const auto& name = pod.metadata.name;
     const auto& of = testbed.metadata;
@@ -47,10 +41,15 @@ std::vector<pod_pointer> damaged_ghosts(const view& seen) {
     return out;
 }
 
-model::object_key testbed_of(const model::batchjob& job) {
-    if (!job.spec.creation_request) return {};
-    auto out = job.spec.creation_request->testbed_name;
-    if (out.namespace_.empty()) out.namespace_ = job.metadata.namespace_;
+std::string pod_text(const model::pod& pod, const model::testbed& testbed) {
+    if (pod.metadata.namespace_ != testbed.metadata.namespace_) return std::string(foreign_pod);
+    return "pod " + pod.metadata.key().text();
+}
+
+grid::records records_of(const view& seen) {
+    grid::records out(seen.testbed->metadata.key());
+    out.add(*seen.testbed);
+    for (const auto& job : seen.jobs) out.add(*job);
     return out;
 }
 

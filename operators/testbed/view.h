@@ -6,11 +6,14 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "grid/grid.h"
+#include "grid/rights.h"
 #include "model/batchjob.h"
 #include "model/cluster.h"
+#include "model/scheduling.h"
 #include "model/testbed.h"
 
 namespace esi::testbed {
@@ -41,16 +44,17 @@ struct view {
     std::map<std::string, node_view, std::less<>> nodes;
     /// Pods that carry the testbed's labels: ghosts and job pods (and whoever pretends).
     std::vector<pod_pointer> pods;
-    /// BatchJobs whose creationRequest names the testbed.
+    /// BatchJobs whose creationRequest names the testbed, or whose pods are still in its slots.
     std::vector<job_pointer> jobs;
+    /// The Scheduling whose hold the testbed shows; null where it is not seen.
+    std::shared_ptr<const model::scheduling> holder;
 };
 
 /// Somebody uses the Testbed: layout and finalizer stand still. Only the hold's token counts, as it
 /// does for who wants to take the Testbed; labels alone are a leftover.
 bool is_held(const model::testbed& testbed);
 
-/// A pod that this Testbed itself made to fill a slot: label and controller reference agree.
-bool is_own_ghost(const model::pod& pod, const model::testbed& testbed);
+using grid::is_own_ghost;
 
 /// A pod that was a ghost of this Testbed until somebody took its labels, its annotations or its
 /// owner away: it still has the name, a hash of the Testbed's uid and of the node that it is on, is
@@ -60,9 +64,14 @@ bool is_damaged_ghost(const model::pod& pod, const model::testbed& testbed);
 /// All of these that are seen, those without the testbed's labels on their nodes.
 std::vector<pod_pointer> damaged_ghosts(const view& seen);
 
-/// The Testbed that a job's order means, in the job's own namespace where the order names none; an
-/// empty name without an order.
-model::object_key testbed_of(const model::batchjob& job);
+/// "pod namespace/name" for the Testbed's status, which whoever may read Testbeds reads: a pod of
+/// another namespace is told without its name.
+std::string pod_text(const model::pod& pod, const model::testbed& testbed);
+using grid::foreign_pod;
+using grid::testbed_of;
+
+/// Which pod takes which slot by what ESI's operators have written.
+grid::records records_of(const view& seen);
 
 /// "namespace/name" of a Testbed, as pods carry it in their two labels; empty without them.
 std::string testbed_key_of(const model::pod& pod);

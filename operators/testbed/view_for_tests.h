@@ -23,6 +23,8 @@ struct world {
     std::vector<model::pod> pods;
     std::vector<model::batchjob> jobs;
     std::vector<model::testbed> others;
+    /// Jobs whose order the holder has not given.
+    std::set<std::string> unassigned;
     std::string ghost_image;
     hints known;
     steady_time now{seconds(1000)};
@@ -90,10 +92,11 @@ struct world {
     }
 
     /// A pod of others, bound.
-    model::pod& stranger(const std::string& name, const std::string& node, const std::string& cpu) {
+    model::pod& stranger(const std::string& name, const std::string& node, const std::string& cpu,
+                         const std::string& ns = "default") {
         model::pod pod;
         pod.metadata.name = name;
-        pod.metadata.namespace_ = "other";
+        pod.metadata.namespace_ = ns;
         pod.metadata.uid = "uid-" + name;
         pod.requests = model::to_amounts(resources(cpu, "1Mi"));
         pod.node_name = node;
@@ -119,6 +122,9 @@ struct world {
         order.slot_ids = std::move(slots);
         order.run = std::move(run);
         made.spec.creation_request = order;
+        auto& line = made.status.runs.emplace_back();
+        line.run = order.run;
+        line.testbed = order.testbed_name;
         return jobs.emplace_back(std::move(made));
     }
 
@@ -177,9 +183,17 @@ struct world {
                 on->second.pods.push_back(shared);
             }
         }
+        model::scheduling holder;
+        holder.metadata.uid = grid::scheduling_uid_of_hold(testbed.hold());
         for (const auto& each : jobs) {
             out.jobs.push_back(std::make_shared<const model::batchjob>(each));
+            if (unassigned.contains(each.metadata.name) || !each.spec.creation_request) continue;
+            auto& given = holder.status.assignments.emplace_back();
+            given.job = {each.metadata.namespace_, each.metadata.name, each.metadata.uid};
+            given.run = each.spec.creation_request->run;
+            given.slot_ids = each.spec.creation_request->slot_ids;
         }
+        if (is_held(testbed)) out.holder = std::make_shared<const model::scheduling>(holder);
         return out;
     }
 
@@ -236,6 +250,10 @@ struct world {
             std::string operator()(const commit_placement& a) const {
                 return fmt::format("commit {} {}", a.slot.in.place.position,
                                    a.slot.placed->metadata.name);
+            }
+            std::string operator()(const wake_pod& a) const {
+                return fmt::format("wake {} {}", a.slot.in.place.position,
+                                   a.slot.current->metadata.name);
             }
             std::string operator()(const withdraw& a) const {
                 return "withdraw " + a.pod->metadata.name;

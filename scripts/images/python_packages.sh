@@ -5,7 +5,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 project=$here/../../examples/schedulers/colocation
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/esi
-key=$({ /usr/bin/python3 --version; uname -m; cat "$project/pyproject.toml" "$project/tests/requirements.txt" "$0"; } |
+key=$({ /usr/bin/python3 --version; uname -m; cat "$project/requirements.txt" "$0"; } |
     sha256sum | cut -c1-16)
 folder=$cache/colocation-image-$key
 if [[ ! -e $folder/ready ]]; then
@@ -16,10 +16,8 @@ if [[ ! -e $folder/ready ]]; then
     if [[ ! -e $folder/ready ]]; then
         rm -rf "$folder"
         /usr/bin/python3 -m venv "$folder/venv" >&2
-        mapfile -t needed < <(/usr/bin/python3 -c 'import sys, tomllib
-print(*tomllib.load(sys.stdin.buffer)["project"]["dependencies"], sep="\n")' <"$project/pyproject.toml")
         "$folder/venv/bin/pip" install --quiet --disable-pip-version-check --no-compile --only-binary :all: \
-            --constraint "$project/tests/requirements.txt" --target "$folder/packages" "${needed[@]}" >&2
+            --require-hashes --requirement "$project/requirements.txt" --target "$folder/packages" >&2
         touch "$folder/ready"
     fi
 fi

@@ -39,6 +39,11 @@ def ready(url, context):
     assert status == 200, f"/readyz says {status}: {text}"
 
 
+def refuses_strangers(url, context):
+    status, text = ask(f"{url}/extender/filter", context, body={})
+    assert status == 403, f"/extender/filter says {status} without a client certificate: {text}"
+
+
 def runs_version(url, context, version):
     _, text = ask(f"{url}/version", context)
     found = json.loads(text)["version"]
@@ -80,6 +85,9 @@ def checks(options):
         if options.version:
             wanted = options.version
             yield f"esi-{name} is version {wanted}", lambda url=url: runs_version(url, context, wanted)
+        if name in options.client_certificates:
+            yield (f"esi-{name} refuses schedulers without a client certificate",
+                   lambda url=url: refuses_strangers(url, context))
         yield f"esi-{name} has a leader", lambda name=name: server.leader(name)
     for kind, spec in SPECS.items():
         yield f"the API server takes a {kind}", lambda kind=kind, spec=spec: server.takes(kind, spec, 201)
@@ -105,6 +113,8 @@ def main():
     parser.add_argument("--operator", action="append", default=[], metavar="NAME=URL")
     parser.add_argument("--ca", action="append", default=[], metavar="FILE",
                         help="CA of the operators' certificates")
+    parser.add_argument("--client-certificates", action="append", default=[], metavar="NAME",
+                        help="operator whose /extender must refuse clients without a certificate")
     parser.add_argument("--api-server", metavar="URL", help="default: that of the pod's cluster")
     parser.add_argument("--account", default=str(ACCOUNT), metavar="FOLDER",
                         help="token, ca.crt and namespace")

@@ -53,6 +53,11 @@ app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 {{- end }}
 
+{{/* The image of ghosts. */}}
+{{- define "esi.ghostImage" -}}
+{{ .Values.ghost.image | default (printf "%s/esi-pause:1" .Values.image.registry) }}
+{{- end }}
+
 {{- define "esi.port" -}}
 {{- get (dict "testbed" 8080 "batchjob" 8081 "scheduling" 8082) .component -}}
 {{- end }}

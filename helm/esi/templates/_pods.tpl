@@ -121,7 +121,8 @@ volumeMounts:
     secretName: {{ include "esi.tlsSecret" . }}
 {{- end }}
 
-{{/* The Deployment of one operator, out of its template esi.COMPONENT.args; dict "root" $ "component" "testbed". */}}
+{{/* The Deployment of one operator, out of its template esi.COMPONENT.args; dict "root" $ "component" "testbed",
+and "mounts" and "volumes", lists of more of them. */}}
 {{- define "esi.deployment" -}}
 {{- $settings := include "esi.settings" . | fromYaml -}}
 {{- $with := merge (dict "settings" $settings) . -}}
@@ -173,8 +174,14 @@ spec:
           {{- include "esi.probe" (merge (dict "path" "/livez" "times" $settings.livenessProbe) .) | nindent 10 }}
         readinessProbe:
           {{- include "esi.probe" (merge (dict "path" "/readyz" "times" $settings.readinessProbe) .) | nindent 10 }}
-      {{- if eq (include "esi.tls" .) "true" }}
+      {{- $tls := eq (include "esi.tls" .) "true" }}
+      {{- if or $tls .volumes }}
       volumes:
+      {{- if $tls }}
       {{- include "esi.tlsVolume" . | nindent 6 }}
+      {{- end }}
+      {{- with .volumes }}
+      {{- toYaml . | nindent 6 }}
+      {{- end }}
       {{- end }}
 {{- end }}

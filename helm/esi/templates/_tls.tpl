@@ -11,6 +11,11 @@
 {{- get .root.Values.tls.secrets .component | default (printf "%s-%s-tls" (include "esi.fullname" .root) .component) -}}
 {{- end }}
 
+{{/* The Secret with the client certificate that the scheduler shows the extender, and with its CA. */}}
+{{- define "esi.clientSecret" -}}
+{{- .Values.extender.clientCertificates.secret | default (printf "%s-extender-client" (include "esi.fullname" .)) -}}
+{{- end }}
+
 {{/* All DNS names of an operator's server, as a YAML list: its Service, the original's Service, and
 localhost for sidecars and port-forwards. */}}
 {{- define "esi.dnsNames" -}}

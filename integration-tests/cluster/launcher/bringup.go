@@ -136,15 +136,13 @@ func (s *supervisor) bringUp(ctx context.Context) error {
 		}
 	}
 	s.save()
-	if err := s.populate(ctx, api); err != nil {
-		return err
-	}
+	// At the same time: populate waits for what controllers make, and one that has ended makes nothing.
+	group, both := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.populate(both, api) })
 	for _, c := range controllers {
-		if err := s.awaitReady(ctx, c); err != nil {
-			return err
-		}
+		group.Go(func() error { return s.awaitReady(both, c) })
 	}
-	return nil
+	return group.Wait()
 }
 
 func (s *supervisor) controllers() []component {

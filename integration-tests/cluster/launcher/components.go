@@ -108,7 +108,7 @@ func controllerManager(dir Dir, ports Ports) component {
 		"--bind-address=127.0.0.1", "--secure-port=" + strconv.Itoa(ports.Controllers),
 		"--cert-dir=" + dir.Path("run", "kube-controller-manager"),
 		"--leader-elect=false", "--use-service-account-credentials=true",
-		"--controllers=*,-node-ipam-controller,-cloud-node-lifecycle-controller,-node-route-controller,-service-lb-controller",
+		"--controllers=*,-node-ipam-controller",
 		"--service-account-private-key-file=" + dir.Path("pki", "service-account.key"),
 		"--root-ca-file=" + dir.Path("pki", "ca.crt"),
 		"--kube-api-qps=500", "--kube-api-burst=1000", "--profiling=false",

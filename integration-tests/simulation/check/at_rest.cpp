@@ -4,12 +4,14 @@
 
 #include <algorithm>
 
+#include "model/conditions.h"
 #include "model/names.h"
 
 namespace esi::simulation::checks {
 
 namespace names = model::names;
 namespace job_state = model::job_state;
+namespace reasons = model::condition_reason;
 namespace states = model::scheduling_state;
 
 namespace {
@@ -79,6 +81,9 @@ void rest_rules::nothing_is_being_deleted() {
                 if (holder && !holder->scheduling->metadata.deleting()) continue;
             }
             if (type->plural == kinds::scheduling.plural && a_pod_cannot_end(each->uid())) continue;
+            // Its author keeps it by a finalizer; it keeps nobody.
+            const auto pod = all_.pods.find(each->uid());
+            if (pod != all_.pods.end() && pod->second.forged) continue;
             // Nobody but its kubelet can say that a pod has ended.
             if (is_silent(each->body().value(json::json_pointer("/spec/nodeName"), std::string())))
                 continue;
@@ -131,7 +136,7 @@ void rest_rules::schedulings_rest_for_a_reason(const model::scheduling& who) {
     const auto& state = status.state;
     const bool done =
         state == states::completed || state == states::finished || state == states::error;
-    const auto* acquired = condition_of(status.conditions, "Acquired");
+    const auto* acquired = condition_of(status.conditions, model::condition_type::acquired);
     const bool waits = !status.waiting_for.empty() ||
                        (state == states::acquire && acquired && acquired->status == "False");
     out_.require(done || waits, "scheduling-stuck", {who.metadata.uid + "/status"}, [&] {
@@ -146,8 +151,9 @@ void rest_rules::schedulings_rest_for_a_reason(const model::scheduling& who) {
                  });
     if (!status.releasing.empty()) {
         const bool runs = std::ranges::any_of(all_.pods, [&](const auto& entry) {
-            return grid::scheduling_uid_of_hold(grid::hold_of_run(entry.second.pod->run())) ==
-                   who.metadata.uid;
+            return all_.keeps_its_slot(entry.second) &&
+                   grid::scheduling_uid_of_hold(grid::hold_of_run(entry.second.pod->run())) ==
+                       who.metadata.uid;
         });
         out_.require(runs, "release-stuck", {who.metadata.uid + "/status"}, [&] {
             return fmt::format(
@@ -159,7 +165,7 @@ void rest_rules::schedulings_rest_for_a_reason(const model::scheduling& who) {
     if (!status.progress || status.assignments.empty() || status.assignments.size() >= 100) return;
     const auto ended = [&](bool good) {
         return std::ranges::count_if(status.assignments, [&](const auto& each) {
-            return each.ended && (each.outcome == "Succeeded") == good;
+            return each.ended && (each.outcome == model::assignment_outcome::succeeded) == good;
         });
     };
     const auto& counts = *status.progress;
@@ -182,18 +188,18 @@ void rest_rules::who_waits_holds_nothing(const model::scheduling& who) {
     };
     for (const auto& [name, record] : all_.testbeds) {
         const auto& bed = *record.testbed;
-        out_.require(grid::scheduling_uid_of_hold(bed.hold()) != uid, "waits-and-holds",
-                     {}, [&] { return text(name); });
+        out_.require(grid::scheduling_uid_of_hold(bed.hold()) != uid, "waits-and-holds", {},
+                     [&] { return text(name); });
     }
     for (const auto& [name, record] : all_.jobs) {
         const auto& active = record.job->spec.active_scheduling;
-        out_.require(!active || active->uid != uid, "waits-and-holds",
-                     {}, [&] { return text(name); });
+        out_.require(!active || active->uid != uid, "waits-and-holds", {},
+                     [&] { return text(name); });
     }
 }
 
 void rest_rules::reason_is_true(const model::scheduling& who) {
-    const auto* acquired = condition_of(who.status.conditions, "Acquired");
+    const auto* acquired = condition_of(who.status.conditions, model::condition_type::acquired);
     if (who.status.state != states::acquire || !acquired || acquired->status != "False" ||
         who.metadata.deleting()) {
         return;
@@ -205,38 +211,47 @@ void rest_rules::reason_is_true(const model::scheduling& who) {
         return std::ranges::any_of(jobs, [&](const auto& key) { return what(all_.job(key)); });
     };
     bool right = true;
-    if (reason == "TestbedMissing") right = bed == nullptr;
-    if (reason == "TestbedHeld") {
+    if (reason == reasons::testbed_missing) right = bed == nullptr;
+    if (reason == reasons::testbed_held) {
         const auto uid = bed ? grid::scheduling_uid_of_hold(bed->testbed->hold()) : "";
         right = !uid.empty() && uid != who.metadata.uid;
     }
-    if (reason == "TestbedDeleting") right = bed && bed->testbed->metadata.deleting();
-    if (reason == "TestbedEmpty") {
+    if (reason == reasons::not_allowed) {
+        const auto& ns = who.metadata.namespace_;
+        const auto foreign = [&](const auto& key) { return key.namespace_ != ns; };
+        right = std::ranges::any_of(jobs, foreign) ||
+                (foreign(testbed_of(who)) && (!bed || !bed->testbed->is_offered_to(ns)));
+    }
+    if (reason == reasons::testbed_deleting) right = bed && bed->testbed->metadata.deleting();
+    if (reason == reasons::testbed_empty) {
         right = bed && (!bed->testbed->status.layout || bed->testbed->status.layout->nodes.empty());
     }
-    if (reason == "JobMissing") right = any_job([](const auto* job) { return !job; });
-    if (reason == "JobFailed") {
+    if (reason == reasons::job_missing) right = any_job([](const auto* job) { return !job; });
+    if (reason == reasons::job_failed) {
         right = any_job([](const auto* job) {
             return job && (job->job->status.state == job_state::failed ||
                            job->job->status.state == job_state::failed_submission);
         });
     }
-    if (reason == "JobHeld") {
+    if (reason == reasons::job_held) {
         right = any_job([&](const auto* job) {
             return job && job->job->spec.active_scheduling &&
                    job->job->spec.active_scheduling->uid != who.metadata.uid;
         });
     }
     // These pass by themselves, and so does the end of a release.
-    if (reason == "JobNotReady" || reason == "TestbedNotReady" || reason == "Released") {
+    if (reason == reasons::job_not_ready || reason == reasons::testbed_not_ready ||
+        reason == reasons::released) {
         right = false;
     }
     // Who could go has gone by now; what an older one cannot have holds up nobody.
-    if (reason == "OlderFirst") {
+    if (reason == reasons::older_first) {
         right = std::ranges::any_of(all_.schedulings, [&](const auto& entry) {
             const auto& other = *entry.second.scheduling;
+            const auto& named = who.status.waiting_for_schedulings;
             return other.metadata.uid != who.metadata.uid &&
-                   model::older(other.metadata, who.metadata) && !other.status.releasing.empty();
+                   model::older(other.metadata, who.metadata) && !other.status.releasing.empty() &&
+                   std::ranges::find(named, other.metadata.key()) != named.end();
         });
     }
     out_.require(right, "untrue-reason", {who.metadata.uid + "/status"}, [&] {
@@ -269,9 +284,10 @@ const model::assignment* rest_rules::counting(std::string_view run) const {
 void rest_rules::assignments_have_ended(const model::scheduling& who) {
     for (const auto& given : who.status.assignments) {
         if (given.ended) continue;
-        // Whoever's pod it is: as long as it carries the run, the slots are not given away.
-        const bool carried = std::ranges::any_of(
-            all_.pods, [&](const auto& each) { return each.second.pod->run() == given.run; });
+        // As long as a pod of the run is on record, the slots are not given away.
+        const bool carried = std::ranges::any_of(all_.pods, [&](const auto& each) {
+            return each.second.pod->run() == given.run && all_.on_record(each.second);
+        });
         if (carried) continue;
         // A release ends all of them together, when the last pod has gone.
         if (who.metadata.deleting() && a_pod_cannot_end(who.metadata.uid)) continue;

@@ -43,7 +43,7 @@ std::set<int> rest_rules::free_slots_of(const model::testbed& bed) const {
         const auto where = place_of(bed, position);
         if (!where) continue;
         const auto row = std::ranges::find(bed.status.slots, position, &model::slot_status::position);
-        if (row != bed.status.slots.end() && row->state == "ERROR") continue;
+        if (row != bed.status.slots.end() && row->state == model::slot_state::error) continue;
         const auto ghosts = all_.ghosts_of.find(*where);
         if (ghosts == all_.ghosts_of.end()) continue;
         const bool stands = std::ranges::any_of(ghosts->second, [&](const auto& uid) {
@@ -61,7 +61,7 @@ std::set<int> rest_rules::free_slots_of(const model::testbed& bed) const {
 
 void rest_rules::no_start_is_withheld(const model::scheduling& who) {
     const auto* bed = all_.testbed(testbed_of(who));
-    if (!bed || who.metadata.deleting() || !who.status.releasing.empty() ||
+    if (!bed || !bed->testbed->is_offered_to(who.metadata.namespace_) || who.metadata.deleting() || !who.status.releasing.empty() ||
         who.status.state != states::confirmation ||
         out_.was_edited(who.metadata.uid + "/status") ||
         grid::scheduling_uid_of_hold(bed->testbed->hold()) != who.metadata.uid) {

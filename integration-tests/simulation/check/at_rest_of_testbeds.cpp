@@ -7,6 +7,8 @@
 
 namespace esi::simulation::checks {
 
+namespace slot_state = model::slot_state;
+
 namespace {
 
 std::string name_of(const model::object_meta& meta) { return meta.key().text(); }
@@ -129,7 +131,7 @@ void rest_rules::slots_are_filled(const testbed_record& record) {
         auto row =
             std::ranges::find(bed.status.slots, slot.position, &model::slot_status::position);
         const auto state = row == bed.status.slots.end() ? std::string() : row->state;
-        const bool excused = !has_room(record, where) && state == "ERROR";
+        const bool excused = !has_room(record, where) && state == slot_state::error;
         out_.require(excused, "ghost-missing", {}, [&] {
             return fmt::format(
                 "{} (position {}) is empty, the Testbed calls it \"{}\", its room "
@@ -144,7 +146,7 @@ void rest_rules::taints_are_where_they_belong() {
         if (!record.node || record.node->metadata.deleting()) continue;
         std::set<std::string> wanted;
         for (const auto& [key, bed] : all_.testbeds) {
-            if (wants_taint(*bed.testbed, *record.node)) wanted.insert(bed.testbed->metadata.uid);
+            if (all_.wants_taint(*bed.testbed, *record.node)) wanted.insert(bed.testbed->metadata.uid);
         }
         const auto* taint = taint_of(*record.node);
         out_.require(taint || wanted.empty(), "taint-lost", {}, [&] {
@@ -169,10 +171,11 @@ void rest_rules::testbed_tells_the_truth(const testbed_record& record) {
                            status.observed_generation, bed.metadata.generation);
     });
     const auto holder = bed.holder();
-    const bool told = holder.name.empty() ? !status.held_by : status.held_by == holder;
+    const auto known = status.held_by ? status.held_by->key() : model::object_key();
+    const bool told = known == (holder.name.empty() ? model::object_key() : holder);
     out_.require(told, "status-stale", {}, [&] {
         return fmt::format("Testbed {}: heldBy says {}, its labels say {}", name_of(bed.metadata),
-                           status.held_by ? status.held_by->text() : "nobody", holder.text());
+                           status.held_by ? known.text() : "nobody", holder.text());
     });
     if (!status.layout || !status.counts) return;
     const auto slots = grid::slots_of(*status.layout);
@@ -180,6 +183,18 @@ void rest_rules::testbed_tells_the_truth(const testbed_record& record) {
                  [&] {
                      return fmt::format("Testbed {}: counts.total {}, the layout has {} slots",
                                         name_of(bed.metadata), status.counts->total, slots.size());
+                 });
+    std::vector<std::string> unusable;
+    for (const auto& node : status.layout->nodes) {
+        if (!healthy(bed, node.name)) unusable.push_back(node.name);
+    }
+    std::ranges::sort(unusable);
+    const auto shown = status.nodes_out_of_use.value_or(model::nodes_out_of_use{-1, {}});
+    out_.require(shown.names == unusable && shown.count == std::ssize(unusable), "status-stale", {},
+                 [&] {
+                     return fmt::format("Testbed {}: nodesOutOfUse says {} ({}), it is {}",
+                                        name_of(bed.metadata), shown.count,
+                                        fmt::join(shown.names, ", "), fmt::join(unusable, ", "));
                  });
     if (status.slots.empty()) return;
     std::set<int> assigned;
@@ -203,13 +218,13 @@ void rest_rules::testbed_tells_the_truth(const testbed_record& record) {
             for (const auto& each : there->second) pod |= all_.pods.at(each).pod->bound();
         }
         if (!healthy(bed, slot.node)) {
-            wanted = "ERROR";
+            wanted = slot_state::error;
         } else if (pod) {
-            wanted = "OCCUPIED";
+            wanted = slot_state::occupied;
         } else if (assigned.contains(slot.position)) {
             continue;  // RESERVED, or ERROR with what keeps its pod out
         } else {
-            wanted = ghost ? "FREE" : "ERROR";
+            wanted = ghost ? slot_state::free : slot_state::error;
         }
         auto row = std::ranges::find(status.slots, slot.position, &model::slot_status::position);
         const auto state = row == status.slots.end() ? std::string("missing") : row->state;

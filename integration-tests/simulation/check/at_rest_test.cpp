@@ -182,6 +182,7 @@ TEST_F(finished_test, a_count_that_somebody_wrote_over_is_not_mended) {
 TEST_F(finished_test, a_layout_may_wait_for_the_release) {
     world.store.erase(kinds::node, "", "node-1");
     world.bed["status"]["slots"][1]["state"] = "ERROR";
+    world.bed["status"]["nodesOutOfUse"] = {{"count", 1}, {"names", {"node-1"}}};
     world.put(kinds::testbed, world.bed);
     EXPECT_THAT(at_end(), testing::IsEmpty());
 }
@@ -190,8 +191,15 @@ TEST_F(finished_test, a_layout_that_waits_for_nothing_is_seen) {
     world.release();
     world.store.erase(kinds::node, "", "node-1");
     world.bed["status"]["slots"][1]["state"] = "ERROR";
+    world.bed["status"]["nodesOutOfUse"] = {{"count", 1}, {"names", {"node-1"}}};
     world.put(kinds::testbed, world.bed);
     EXPECT_THAT(at_end(), ElementsAre("layout-stale"));
+}
+
+TEST_F(finished_test, a_node_that_is_wrongly_called_out_of_use_is_seen) {
+    world.bed["status"]["nodesOutOfUse"] = {{"count", 1}, {"names", {"node-0"}}};
+    world.put(kinds::testbed, world.bed);
+    EXPECT_THAT(at_end(), ElementsAre("status-stale"));
 }
 
 TEST_F(finished_test, an_assignment_of_a_job_that_has_ended_is_seen) {

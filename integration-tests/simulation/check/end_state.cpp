@@ -7,6 +7,7 @@
 
 #include "check/records.h"
 #include "model/names.h"
+#include "plan/plan.h"
 
 namespace esi::simulation {
 
@@ -175,7 +176,7 @@ json testbed_state(const json& body) {
     json out{{"metadata", metadata_of(body)}, {"spec", at(body, {"spec"})}};
     const auto& status = at(body, {"status"});
     json told = json::object();
-    for (auto key : {"state", "counts", "heldBy"}) copy(status, key, told);
+    for (auto key : {"state", "counts", "heldBy", "nodesOutOfUse"}) copy(status, key, told);
     if (const auto& slots = at(status, {"slots"}); slots.is_array()) {
         for (const auto& each : slots) {
             json row = json::object();
@@ -342,7 +343,12 @@ json pods_state(const storage& objects) {
              {"jobPods", json::object()},
              {"drivers", json::object()},
              {"strangers", json::array()}};
-    for (const auto& each : objects.all(kinds::pod)) add_pod(each->body(), out);
+    for (const auto& each : objects.all(kinds::pod)) {
+        // Those who only harm themselves leave behind what they have made.
+        const bool forged =
+            !word_of(at(each->body(), {"metadata", "labels", "example.com/forged"})).empty();
+        if (!forged && each->ns() != hostile_namespace) add_pod(each->body(), out);
+    }
     for (auto& [job, list] : out["jobPods"].items()) sort_list(list);
     return out;
 }
@@ -384,6 +390,7 @@ json end_state(const storage& objects) {
         auto& list = out[std::string(type.plural)];
         list = json::object();
         for (const auto& each : objects.all(type)) {
+            if (each->ns() == hostile_namespace) continue;
             const auto name = each->ns().empty() ? each->name() : each->ns() + "/" + each->name();
             list[name] = masked.value(state(each->body()));
         }

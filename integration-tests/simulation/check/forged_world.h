@@ -45,6 +45,7 @@ public:
                {"observedGeneration", 1},
                {"counts", {{"nodes", 2}, {"total", 2}, {"free", 2}}},
                {"slots", {row(0, "FREE"), row(1, "FREE")}},
+               {"nodesOutOfUse", {{"count", 0}}},
                {"layout",
                 {{"revision", 1},
                  {"slotsPerNode", 1},

@@ -152,9 +152,11 @@ struct invariants::state {
         out.ever_gated = !grid::let_in(pod);
         out.by_name = pod.bound();
         const bool marked = !pod.metadata.label(names::testbed).empty() && !pod.run().empty();
-        // A person's copy of a job pod has neither a gate nor an owner.
-        out.genuine =
-            marked && !pod.is_ghost() && (out.ever_gated || !pod.metadata.owner_references.empty());
+        // A person's copy of a job pod has neither a gate nor an owner; one that was made to
+        // deceive may have both.
+        out.forged = !pod.metadata.label("example.com/forged").empty();
+        out.genuine = marked && !pod.is_ghost() && !out.forged &&
+                      (out.ever_gated || !pod.metadata.owner_references.empty());
         const auto& priority = at(raw->body(), {"spec", "priority"});
         if (priority.is_number_integer()) out.priority = priority.get<std::int64_t>();
         if (out.by_name) out.bound_at = here.now();
@@ -231,7 +233,7 @@ struct invariants::state {
         after.raw = what.after;
         after.broken_since.clear();
         for (const auto& slot : after.testbed->status.slots) {
-            if (slot.state != "ERROR") continue;
+            if (slot.state != model::slot_state::error) continue;
             const auto known_so = before.broken_since.find(slot.position);
             after.broken_since[slot.position] =
                 known_so == before.broken_since.end() ? what.at : known_so->second;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "model/names.h"
 
@@ -67,6 +68,29 @@ const job_record* records::job_of(const model::pod& pod) const {
 std::string_view records::job_uid(const model::pod& pod) const {
     const auto* found = job_of(pod);
     return found ? std::string_view(found->job->metadata.uid) : std::string_view();
+}
+
+/// Another job may bear the name by now.
+bool records::has_its_job(const pod_record& pod) const {
+    const auto* job = job_of(*pod.pod);
+    return job && job->job->metadata.creation_timestamp <= pod.pod->metadata.creation_timestamp;
+}
+
+bool records::on_record(const pod_record& pod) const {
+    if (!pod.live()) return false;
+    const auto& uid = pod.pod->metadata.uid;
+    if (has_its_job(pod)) {
+        const auto found = recorded.lower_bound({uid, std::numeric_limits<int>::min()});
+        return found != recorded.end() && found->first == uid;
+    }
+    const auto* bed = testbed(pod.pod->testbed());
+    return bed &&
+           std::ranges::find(bed->testbed->status.slots, uid, &model::slot_status::pod_u_id) !=
+               bed->testbed->status.slots.end();
+}
+
+bool records::keeps_its_slot(const pod_record& pod) const {
+    return on_record(pod) || (pod.in_its_slot() && has_its_job(pod));
 }
 
 std::string_view records::testbed_uid(const key& name) const {
@@ -188,11 +212,26 @@ const model::taint* taint_of(const model::node& node) {
     return found == node.taints.end() ? nullptr : &*found;
 }
 
-bool wants_taint(const model::testbed& testbed, const model::node& node) {
-    if (testbed.spec.isolation != "Taint" || !testbed.status.layout) return false;
+namespace {
+
+/// It has the node in its layout, and is not about to go.
+bool uses(const model::testbed& testbed, const model::node& node) {
+    if (!testbed.status.layout) return false;
     if (testbed.metadata.deleting() && testbed.hold().empty()) return false;
     return std::ranges::any_of(testbed.status.layout->nodes, [&](const auto& member) {
         return member.name == node.metadata.name && member.uid == node.metadata.uid;
+    });
+}
+
+}  // namespace
+
+bool records::wants_taint(const model::testbed& testbed, const model::node& node) const {
+    if (testbed.spec.isolation != "Taint" || !uses(testbed, node)) return false;
+    return std::ranges::none_of(testbeds, [&](const auto& entry) {
+        const auto& other = *entry.second.testbed;
+        return other.spec.isolation != "Taint" &&
+               other.metadata.namespace_ != testbed.metadata.namespace_ &&
+               model::older(other.metadata, testbed.metadata) && uses(other, node);
     });
 }
 

@@ -42,6 +42,8 @@ struct pod_record {
     object_pointer raw;
     /// Of the backend's operator, for a slot; one that a person made with copied labels is not.
     bool genuine = false;
+    /// Made by somebody to be taken for a pod of a run.
+    bool forged = false;
     bool ever_gated = false;
     /// Came to its node without a scheduler.
     bool by_name = false;
@@ -57,6 +59,8 @@ struct pod_record {
     bool live() const { return pod->live(); }
     /// A pod of a run, for a slot.
     bool of_slot() const { return genuine && !ghost(); }
+    /// A pod of a run that was let in to its slot and takes its room, whatever is on record.
+    bool in_its_slot() const { return of_slot() && live() && pod->bound() && seat.has_value(); }
     /// Neither a ghost nor a pod of a run.
     bool stranger() const;
     std::string name() const { return pod->metadata.key().text(); }
@@ -161,6 +165,17 @@ public:
         auto out = model::decode<T>(root.value_unsafe());
         return out ? std::make_shared<const T>(std::move(*out)) : nullptr;
     }
+    /// The job that the pod was made for is there.
+    bool has_its_job(const pod_record& pod) const;
+    /// It lives, and an operator has written which slot it takes: its job once, or, where that is
+    /// gone, the Testbed in the row of the slot.
+    bool on_record(const pod_record& pod) const;
+    /// It is on record, or takes its slot's room while its job is there: a job that is deleted takes
+    /// its records with it, and the Testbed may not have written its row yet.
+    bool keeps_its_slot(const pod_record& pod) const;
+    /// The Testbed's isolation is Taint, its layout has that node, and no older Testbed of another
+    /// namespace keeps the node open.
+    bool wants_taint(const model::testbed& testbed, const model::node& node) const;
     /// Puts a pod into on_node, in_place and ghosts_of, or takes it out.
     void index(const pod_record& what);
     void unindex(const pod_record& what);
@@ -185,8 +200,6 @@ model::object_key testbed_of(const model::batchjob& job);
 bool has_right(const model::batchjob& job, const model::testbed& testbed);
 /// The taint of ESI on a node (its value is the uid of the Testbed); null without it.
 const model::taint* taint_of(const model::node& node);
-/// The Testbed's isolation is Taint, and its layout has that node.
-bool wants_taint(const model::testbed& testbed, const model::node& node);
 /// A value in JSON, null where there is none: at(pod, "spec", "affinity").
 const json& at(const json& from, std::initializer_list<std::string_view> path);
 

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "model/conditions.h"
 #include "model/names.h"
+#include "plan/plan.h"
 
 namespace esi::simulation::checks {
 
@@ -66,6 +68,7 @@ void rights_rules::testbed_changed(const testbed_record& before, const testbed_r
     if (!is.empty()) {
         hold_is_set_once(before, after);
         hold_is_of_a_ready_testbed(before, after);
+        hold_is_of_an_offered_testbed(before, after);
     } else {
         hold_is_removed_last(before);
     }
@@ -125,10 +128,30 @@ void rights_rules::hold_is_set_once(const testbed_record& before, const testbed_
     });
 }
 
+void rights_rules::hold_is_of_an_offered_testbed(const testbed_record& before,
+                                                 const testbed_record& after) {
+    const auto& bed = *before.testbed;
+    const auto holder = after.testbed->holder();
+    // Nobody offers a Testbed there.
+    out_.require(holder.namespace_ != hostile_namespace ||
+                     bed.metadata.namespace_ == holder.namespace_,
+                 "forgery-heeded", {}, [&] {
+                     return fmt::format("Testbed {} is held by {}", name_of(bed.metadata),
+                                        holder.text());
+                 });
+    out_.require(bed.is_offered_to(holder.namespace_), "hold-of-testbed-not-offered",
+                 {bed.metadata.uid}, [&] {
+                     return fmt::format("Testbed {} is held by {}, to whose namespace it is not "
+                                        "offered",
+                                        name_of(bed.metadata), holder.text());
+                 });
+}
+
 void rights_rules::hold_is_of_a_ready_testbed(const testbed_record& before,
                                               const testbed_record& after) {
     const auto& testbed = *before.testbed;
-    const auto* current = model::find_condition(testbed.status.conditions, "LayoutCurrent");
+    const auto* current =
+        model::find_condition(testbed.status.conditions, model::condition_type::layout_current);
     std::string why;
     if (!testbed.status.layout) why = "it has no layout";
     if (current && current->status == "False") why = "LayoutCurrent is False";
@@ -158,10 +181,10 @@ void rights_rules::hold_is_removed_last(const testbed_record& before) {
                  });
     for (const auto& [uid, pod] : all_.pods) {
         if (!pod.of_slot() || grid::hold_of_run(pod.pod->run()) != hold) continue;
-        // One that came after the last look is not let in.
-        const bool stood = here_.now() > pod.created + seconds(10);
-        if (!stood && !(pod.pod->bound() && grid::let_in(*pod.pod))) continue;
-        out_.require(false, "hold-removed-with-pods", {meta.uid, who.metadata.uid, uid}, [&] {
+        // One that waits at its gate is not let in any more.
+        if (!all_.keeps_its_slot(pod)) continue;
+        const auto job = std::string(all_.job_uid(*pod.pod)) + "/status";
+        out_.require(false, "hold-removed-with-pods", {meta.uid, who.metadata.uid, uid, job}, [&] {
             return fmt::format("the hold {} of Testbed {} was removed while pod {} carries run {}",
                                hold, name_of(meta), pod.name(), pod.pod->run());
         });
@@ -348,8 +371,9 @@ void rights_rules::assignment_ends_without_pods(const scheduling_record& after,
     const auto& meta = after.scheduling->metadata;
     for (const auto& [uid, pod] : all_.pods) {
         if (!pod.of_slot() || pod.pod->run() != ended.run) continue;
-        if (here_.now() < pod.created + seconds(5)) continue;
-        out_.require(false, "ended-with-pods", {meta.uid, ended.job.uid, uid}, [&] {
+        if (!all_.keeps_its_slot(pod)) continue;
+        const auto job = ended.job.uid + "/status";
+        out_.require(false, "ended-with-pods", {meta.uid, ended.job.uid, uid, job}, [&] {
             return fmt::format("Scheduling {} ended run {} of {} while pod {} carries it",
                                name_of(meta), ended.run, ended.job.key().text(), pod.name());
         });

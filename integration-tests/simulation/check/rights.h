@@ -22,6 +22,7 @@ private:
     void hold_names_its_holder(const testbed_record& after);
     void hold_is_set_once(const testbed_record& before, const testbed_record& after);
     void hold_is_of_a_ready_testbed(const testbed_record& before, const testbed_record& after);
+    void hold_is_of_an_offered_testbed(const testbed_record& before, const testbed_record& after);
     void hold_is_removed_last(const testbed_record& before);
     void layout_is_frozen(const testbed_record& before, const testbed_record& after);
     // Scheduling

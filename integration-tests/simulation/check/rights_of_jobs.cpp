@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "check/rights.h"
+#include "plan/plan.h"
 
 namespace esi::simulation::checks {
 
@@ -55,6 +56,12 @@ void rights_rules::job_changed(const job_record& before, const job_record& after
 
 void rights_rules::job_is_acquired_when_ready(const job_record& before, const job_record& after) {
     const auto& job = *before.job;
+    const auto& by = *after.job->spec.active_scheduling;
+    out_.require(by.namespace_ != hostile_namespace || job.metadata.namespace_ == by.namespace_,
+                 "forgery-heeded", {}, [&] {
+                     return fmt::format("BatchJob {} was acquired by {} of another namespace",
+                                        name_of(job.metadata), by.key().text());
+                 });
     const bool ready = job.status.state == job_state::ready &&
                        job.status.observed_generation == job.metadata.generation;
     out_.require(ready, "acquired-unready", {job.metadata.uid}, [&] {
@@ -144,6 +151,9 @@ void rights_rules::placements_are_of_the_run(const job_record& before, const job
                          return fmt::format("{}; its slots are {}", text(),
                                             order ? grid::show_slot_list(order->slot_ids) : "none");
                      });
+        const auto known = all_.pods.find(entry.pod_uid);
+        out_.require(known == all_.pods.end() || !known->second.forged, "forgery-heeded", {},
+                     [&] { return text() + ", which only says that it is of the run"; });
         auto run = all_.runs_of_pods.find(entry.pod_uid);
         const bool of_run = order && run != all_.runs_of_pods.end() && run->second == order->run;
         out_.require(of_run, "pod-without-assignment", {meta.uid, entry.pod_uid}, [&] {
@@ -225,25 +235,24 @@ void rights_rules::result_is_what_the_application_said(const job_record& before,
         const auto told = std::ranges::find(earlier, line.run, &model::run_record::run);
         if (told != earlier.end() && told->outcome == line.outcome) continue;
         const auto finished = all_.finished_runs.find(line.run);
-        if (line.outcome == "Succeeded") {
+        if (line.outcome == model::run_outcome::succeeded) {
             out_.require(finished != all_.finished_runs.end(), "success-untrue", {meta.uid}, [&] {
                 return fmt::format(
                     "BatchJob {} tells run {} as a success; its application never did",
                     name_of(meta), line.run);
             });
-        } else if (line.outcome != "Running") {
+        } else if (line.outcome != model::run_outcome::running) {
             // It can be read as long as it is there; one that goes must have been seen before.
-            const bool there = std::ranges::any_of(all_.applications, [&](const auto& entry) {
-                return entry.second.run == line.run;
-            });
+            const bool there = std::ranges::any_of(
+                all_.applications, [&](const auto& entry) { return entry.second.run == line.run; });
             const bool known = finished != all_.finished_runs.end() &&
                                here_.now() > finished->second + seconds(5) &&
                                (there || here_.fresh("batchjob"));
             out_.require(!known, "success-untold", {meta.uid}, [&] {
-                return fmt::format("BatchJob {} tells run {} as {} ({}: {}); its application said "
-                                   "that all went well",
-                                   name_of(meta), line.run, line.outcome, line.reason,
-                                   line.message);
+                return fmt::format(
+                    "BatchJob {} tells run {} as {} ({}: {}); its application said "
+                    "that all went well",
+                    name_of(meta), line.run, line.outcome, line.reason, line.message);
             });
         }
     }
@@ -257,6 +266,9 @@ void rights_rules::application_added(const application_record& made) {
     };
     auto known = all_.rights.find(made.run);
     const bool given = known != all_.rights.end() && known->second.given.job.uid == made.owner_uid;
+    // By no forged order, whoever may have edited his own job.
+    out_.require(given || meta.namespace_ != hostile_namespace, "forgery-heeded", {},
+                 [&] { return text() + " by an order that no Scheduling gave"; });
     if (!out_.require(given, "application-without-assignment", {meta.uid, made.owner_uid},
                       [&] { return text() + " without an assignment of it to its owner"; })) {
         return;

@@ -65,6 +65,29 @@ TEST_F(rights_test, a_hold_of_a_testbed_that_lags_behind_its_spec_is_seen) {
     EXPECT_THAT(world.broken(), ElementsAre("hold-of-unready-testbed"));
 }
 
+TEST_F(rights_test, a_hold_from_a_namespace_that_the_testbed_is_not_offered_to_is_seen) {
+    world.queue["metadata"]["namespace"] = "team-a";
+    world.queue["metadata"]["name"] = "foreign";
+    world.queue["metadata"]["uid"] = "foreign-uid";
+    world.set_finalizer();
+    const auto hold_of_foreign = [&] {
+        const auto token = fmt::format("foreign-uid.{}", world.version_of(world.bed));
+        world.bed["metadata"]["labels"] = {{names::active_scheduling_name, "foreign"},
+                                           {names::active_scheduling_namespace, "team-a"}};
+        world.bed["metadata"]["annotations"] = {{names::hold, token}};
+        world.bed = world.put(kinds::testbed, world.bed);
+    };
+    world.bed["spec"]["allowedNamespaces"] = {"team-a"};
+    world.bed = world.put(kinds::testbed, world.bed);
+    hold_of_foreign();
+    EXPECT_EQ(first(), "");
+    world.unhold();
+    world.bed["spec"]["allowedNamespaces"] = {"team-b"};
+    world.bed = world.put(kinds::testbed, world.bed);
+    hold_of_foreign();
+    EXPECT_THAT(world.broken(), ElementsAre("hold-of-testbed-not-offered"));
+}
+
 TEST_F(rights_test, a_layout_that_changes_under_a_hold_is_seen) {
     world.set_finalizer();
     world.hold();
@@ -400,6 +423,43 @@ TEST_F(rights_test, a_slot_that_goes_to_another_pod_while_the_first_lives_is_see
     world.put(kinds::pod, world.executor("exec-2", "exec-uid-2"));
     world.place_as("exec-2", "exec-uid-2");
     EXPECT_THAT(world.broken(), ElementsAre("slot-shared"));
+}
+
+TEST_F(rights_test, a_forged_pod_in_the_placements_is_seen) {
+    world.until_placed();
+    auto forged = world.executor("exec-2", "exec-uid-2");
+    forged["metadata"]["labels"]["example.com/forged"] = "true";
+    world.put(kinds::pod, forged);
+    world.remove_pod("exec-1");
+    world.place_as("exec-2", "exec-uid-2");
+    EXPECT_THAT(world.broken(), ElementsAre("forgery-heeded"));
+}
+
+TEST_F(rights_test, an_application_of_a_forged_order_is_seen_though_its_job_was_edited) {
+    world.judge->meddled("edited batchjobs mallory/a-forger spec: a forged order");
+    world.put(kinds::spark_application,
+              {{"metadata",
+                {{"name", "a-forger"},
+                 {"namespace", "mallory"},
+                 {"uid", "uid-of-app"},
+                 {"annotations", {{model::names::run, "any.1.999"}}},
+                 {"ownerReferences",
+                  {{{"kind", "BatchJob"}, {"uid", "uid-of-job"}, {"controller", true}}}}}}});
+    EXPECT_THAT(world.broken(), ::testing::Contains("forgery-heeded"));
+}
+
+TEST_F(rights_test, a_run_may_end_while_a_pod_waits_that_was_never_given_a_slot) {
+    world.until_placed();
+    world.put(kinds::pod, world.executor("exec-2", "exec-uid-2"));
+    world.wait(seconds(30));
+    world.job["status"]["state"] = "CompletedState";
+    world.job = world.put(kinds::batchjob, world.job);
+    world.remove_pod("exec-1");
+    auto& given = world.queue["status"]["assignments"][0];
+    given["ended"] = "2026-01-02T03:05:06Z";
+    given["outcome"] = "Succeeded";
+    world.put(kinds::scheduling, world.queue);
+    EXPECT_EQ(first(), "");
 }
 
 TEST_F(rights_test, a_slot_may_go_to_another_pod_when_the_first_is_gone) {

@@ -84,6 +84,7 @@ void slot_rules::pod_changed(const pod_record& before, const pod_record& after) 
         }
         pod_has_its_slot_alone(after);
     }
+    if (after.forged) forged_pod_is_not_heeded(before, after);
     const bool ended = before.live() && !after.live();
     if (ended && after.of_slot() && after.pod->bound()) keep_room_for_the_ghost(after);
     if (before.seat && !after.seat) {
@@ -138,7 +139,7 @@ void slot_rules::ghost_comes_after_the_taint(const pod_record& ghost) {
     if (!ghost.seat || !here_.fresh("testbed") || here_.disturbed_node(ghost.seat->node)) return;
     const auto* bed = all_.testbed(ghost.seat->testbed);
     const auto& node = all_.nodes.at(ghost.seat->node);
-    if (!bed || !node.node || bed->testbed->spec.isolation != "Taint" ||
+    if (!bed || !node.node || !all_.wants_taint(*bed->testbed, *node.node) ||
         bed->testbed->metadata.generation != bed->testbed->status.observed_generation) {
         return;
     }
@@ -197,6 +198,27 @@ void slot_rules::pod_is_let_in_by_right(const pod_record& before, const pod_reco
                      return fmt::format("{}; by the layout that slot is on {}", text(),
                                         where ? where->node : "no node");
                  });
+}
+
+/// Nobody opens its gate, nominates it, or takes it for a pod of its run.
+void slot_rules::forged_pod_is_not_heeded(const pod_record& before, const pod_record& after) {
+    const auto& was = *before.pod;
+    const auto& is = *after.pod;
+    const bool opened = !grid::let_in(was) && grid::let_in(is);
+    const auto slot = is.metadata.annotation(names::slot);
+    const auto node = is.metadata.annotation(names::slot_node);
+    // What it has copied may be taken off it.
+    const bool given = (!slot.empty() && slot != was.metadata.annotation(names::slot)) ||
+                       (!node.empty() && node != was.metadata.annotation(names::slot_node));
+    const bool nominated = after.ever_gated && was.nominated_node_name != is.nominated_node_name &&
+                           !is.nominated_node_name.empty();
+    out_.require(!opened && !given && !nominated, "forgery-heeded", {}, [&] {
+        return fmt::format("pod {}, which only says that it is of run {}, {}", after.name(),
+                           is.run(),
+                           opened  ? "was let in"
+                           : given ? "was given a slot"
+                                   : "was nominated to " + is.nominated_node_name);
+    });
 }
 
 void slot_rules::pod_is_pinned_everywhere(const pod_record& after) {
@@ -321,7 +343,7 @@ void slot_rules::taints_stand() {
         const model::testbed* whose = nullptr;
         if (record.node) {
             for (const auto& [key, bed] : all_.testbeds) {
-                if (wants_taint(*bed.testbed, *record.node)) whose = bed.testbed.get();
+                if (all_.wants_taint(*bed.testbed, *record.node)) whose = bed.testbed.get();
             }
         }
         if (!whose) {
@@ -367,7 +389,7 @@ void slot_rules::taint_is_not_taken_away(std::string_view node, const json& patc
     for (const auto& [key, bed] : all_.testbeds) {
         const auto& of = *bed.testbed;
         const bool concerns =
-            wants_taint(of, of_node) || (taint && of.metadata.uid == taint->value);
+            all_.wants_taint(of, of_node) || (taint && of.metadata.uid == taint->value);
         if (concerns && of.metadata.generation != of.status.observed_generation)
             edited = key.text();
     }

@@ -51,6 +51,7 @@ private:
     void ghost_comes_after_the_taint(const pod_record& ghost);
     // Job pods
     void pod_is_let_in_by_right(const pod_record& before, const pod_record& after);
+    void forged_pod_is_not_heeded(const pod_record& before, const pod_record& after);
     void pod_is_pinned_everywhere(const pod_record& after);
     void ghost_is_gone_before(const pod_record& after);
     void pod_has_its_slot_alone(const pod_record& after);

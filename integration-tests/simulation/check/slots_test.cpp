@@ -155,6 +155,26 @@ TEST_F(slots_test, a_copy_that_a_person_made_of_a_job_pod_is_nobodys_mistake) {
     EXPECT_EQ(first(), "");
 }
 
+TEST_F(slots_test, a_forged_pod_that_is_heeded_is_seen) {
+    using change = void (*)(json&);
+    const std::pair<const char*, change> rows[] = {
+        {"let in", [](json& body) { body["spec"].erase("schedulingGates"); }},
+        {"given a slot", [](json& body) { body["metadata"]["annotations"][names::slot] = "1"; }},
+        {"nominated", [](json& body) { body["status"]["nominatedNodeName"] = "node-0"; }}};
+    int number = 0;
+    for (const auto& [what, how] : rows) {
+        forged_world each;
+        each.begin();
+        auto forged = each.executor("forged", fmt::format("uid-of-forged-{}", number++));
+        forged["metadata"]["labels"]["example.com/forged"] = "true";
+        each.until_placed();
+        each.put(kinds::pod, forged);
+        EXPECT_THAT(each.broken(), testing::IsEmpty()) << what;
+        each.change("forged", how);
+        EXPECT_THAT(each.broken(), ElementsAre("forgery-heeded")) << what;
+    }
+}
+
 // --- ghosts ---
 
 TEST_F(slots_test, a_ghost_with_a_node_name_is_seen) {

@@ -6,6 +6,8 @@
 #include <optional>
 
 #include "neighbours/cluster_for_tests.h"
+#include "neighbours/facts.h"
+#include "neighbours/scheduling_queue.h"
 
 namespace esi::simulation {
 namespace {
@@ -245,6 +247,34 @@ struct extended : cluster {
     kube_scheduler first{around, {}};
     std::optional<kube_scheduler> second;
 };
+
+TEST(kube_scheduler, room_that_comes_between_the_decision_to_preempt_and_its_beginning_wakes_nobody) {
+    cluster c;
+    c.create(c.pod_body("job", "2", "extender-job"));
+    const auto pod = read_pod(c.server.objects().find(kinds::pod, "default", "job"));
+    scheduling_queue queue([&c] { return c.time.now(); });
+    const auto try_in_vain = [&](bool preempts) {
+        ASSERT_EQ(queue.pop(), pod);
+        if (preempts) queue.preempting_somebody(pod->uid);
+        queue.failed(pod, {rejector::resources});
+    };
+    queue.add(pod);
+    try_in_vain(false);
+    queue.move(cluster_event::pod_gone);
+    EXPECT_TRUE(queue.ready()) << "room has come";
+    try_in_vain(true);
+    queue.move(cluster_event::pod_gone);
+    EXPECT_FALSE(queue.ready());
+    queue.preempting(pod->uid, "ghost");
+    queue.move(cluster_event::pod_gone);
+    EXPECT_FALSE(queue.ready()) << "the victim stands";
+    queue.victim_gone("ghost");
+    c.run(4min);
+    queue.flush();
+    EXPECT_FALSE(queue.ready()) << "nobody tells it of the room that came";
+    queue.move(cluster_event::pod_gone, pod->priority);
+    EXPECT_TRUE(queue.ready()) << "a nomination that goes is room that comes, its own, too";
+}
 
 TEST(kube_scheduler, an_extender_names_the_one_victim) {
     extended c;

@@ -90,6 +90,8 @@ struct people::state : std::enable_shared_from_this<people::state> {
     bool strip_object(const kube::resource_type& type, const object_pointer& object,
                       std::string_view part);
     bool remove_pod(const object_pointer& pod, const json& with);
+    /// It is there, or made now.
+    bool own_namespace(const std::string& name);
 
     // Deeds, by happening::what.
     bool create(const json& with);
@@ -115,6 +117,11 @@ struct people::state : std::enable_shared_from_this<people::state> {
     bool release_by_hand(const json& with);
     bool take_hold(const json& with);
     bool copy_token(const json& with);
+    bool forge_pod(const json& with);
+    bool forge_order(const json& with);
+    bool forge_scheduling(const json& with);
+    bool forge_testbed(const json& with);
+    bool deep_spec(const json& with);
     bool node_gone(const json& with);
     bool node_relabel(const json& with);
     bool node_cordon(const json& with);

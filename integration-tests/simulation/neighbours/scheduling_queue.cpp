@@ -12,6 +12,9 @@ namespace {
 /// unschedulablePods are looked at again after so long, whatever happened.
 constexpr auto longest_wait = std::chrono::minutes(5);
 
+/// No pod has it as its uid.
+constexpr std::string_view not_named_yet = "?";
+
 }  // namespace
 
 void scheduling_queue::add(const pod_pointer& pod) {
@@ -59,12 +62,13 @@ void scheduling_queue::remove_entry(std::string_view uid) {
     if (found != entries_.end()) entries_.erase(found);
 }
 
-void scheduling_queue::move(cluster_event what, std::int64_t most_priority) {
+void scheduling_queue::move(cluster_event what, std::int64_t most_priority,
+                            const std::set<std::string, std::less<>>& deaf) {
     const missed_event happened{what, most_priority};
     for (auto& [uid, one] : entries_) {
         if (one.where == place::in_flight) {
             one.missed.push_back(happened);
-        } else if (one.where == place::rejected && worth(one, happened)) {
+        } else if (one.where == place::rejected && !deaf.contains(uid) && worth(one, happened)) {
             after_backoff(one);
         }
     }
@@ -155,6 +159,10 @@ void scheduling_queue::failed(const pod_pointer& newest, std::set<rejector> by) 
                                    [&](const missed_event& what) { return worth(one, what); });
     one.where = again ? place::backoff : place::rejected;
     one.missed.clear();
+}
+
+void scheduling_queue::preempting_somebody(std::string_view uid) {
+    preempting(uid, not_named_yet);
 }
 
 void scheduling_queue::preempting(std::string_view uid, std::string_view last_victim) {

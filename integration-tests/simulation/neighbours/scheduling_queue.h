@@ -39,8 +39,10 @@ public:
     /// tried.
     void update(const pod_facts& before, const pod_pointer& after);
     void remove(std::string_view uid);
-    /// Something happened that may help those of at most this priority.
-    void move(cluster_event what, std::int64_t most_priority = any_priority);
+    /// Something happened that may help those of at most this priority; `deaf`: uids of pods that
+    /// miss it.
+    void move(cluster_event what, std::int64_t most_priority = any_priority,
+              const std::set<std::string, std::less<>>& deaf = {});
 
     /// Somebody could be tried now.
     bool ready() const;
@@ -51,6 +53,9 @@ public:
     void done(std::string_view uid) { remove_entry(uid); }
     /// What was popped comes back, in its newest state. `by` is empty after an error.
     void failed(const pod_pointer& newest, std::set<rejector> by);
+    /// Its preemption has been decided and not begun: whatever happens, it is not tried, and events
+    /// that would have moved it are lost (IsPodRunningPreemption before the last victim is named).
+    void preempting_somebody(std::string_view uid);
     /// While the pod's victims are being deleted it is not tried.
     void preempting(std::string_view uid, std::string_view last_victim);
     /// Nobody waits for its end any more (IsPodRunningPreemption asks the cache, not the request).

@@ -69,6 +69,11 @@ const std::map<std::string, words, std::less<>>& keys_of_happenings() {
             {"release-by-hand", "ns? name"},
             {"take-hold", "ns? name"},
             {"copy-token", "ns? name nth pod node? for_ms?"},
+            {"forge-pod", "ns? name nth pod in? node slot owner? gated? keep?"},
+            {"forge-order", "ns? name slots in? job?"},
+            {"forge-scheduling", "ns? name job slots? scheduling? label?"},
+            {"forge-testbed", "label"},
+            {"deep-spec", "ns? name depth back_ms?"},
             {"node-gone", "name back_ms?"},
             {"node-relabel", "name label value back_ms?"},
             {"node-cordon", "name back_ms?"},
@@ -120,6 +125,7 @@ std::optional<words> values_of(std::string_view what, std::string_view key) {
             "kube-scheduler external-scheduler kubelet spark-operator flink-operator "
             "deployments controllers");
     }
+    if (key == "owner") return list("none same");
     if (key == "part") return list("labels annotations finalizers owner");
     if (key == "of") return list("job testbed");
     if (key == "type") return list("merge json strategic");
@@ -169,11 +175,13 @@ std::string value_fault(std::string_view what, std::string_view key, const json&
         const auto most = std::chrono::duration_cast<seconds>(longest_time).count();
         return number_fault(value, -most, most);
     }
-    if (key == "nth" || key == "replica" || key == "times" || key == "grace" || key == "code") {
+    if (key == "depth") return number_fault(value, 1, 5000);
+    if (key == "nth" || key == "slot" || key == "replica" || key == "times" || key == "grace" ||
+        key == "code") {
         return number_fault(value, 0, many);
     }
     if (key == "when") return when_fault(value);
-    if (key == "everybody" || key == "installed") {
+    if (key == "everybody" || key == "installed" || key == "gated" || key == "keep") {
         return value.is_boolean() ? "" : "is neither true nor false";
     }
     if (key == "object" || key == "allocatable") return value.is_object() ? "" : "is not an object";

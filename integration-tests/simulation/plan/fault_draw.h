@@ -118,6 +118,7 @@ private:
     void rights();
     void pod_for(const std::string& name, json spec, const char* cpu, milliseconds time);
     void intruders();
+    void hostile();
     void specs();
     void spec_of_testbed();
     void spec_of_scheduling();

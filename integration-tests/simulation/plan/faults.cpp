@@ -16,7 +16,7 @@ const std::vector<std::string> operators{"testbed", "batchjob", "scheduling"};
 
 const std::vector<std::string>& watched_by(const std::string& name) {
     static const std::map<std::string, std::vector<std::string>> all{
-        {"testbed", {"testbeds", "nodes", "pods", "batchjobs"}},
+        {"testbed", {"testbeds", "nodes", "pods", "batchjobs", "schedulings"}},
         {"batchjob",
          {"batchjobs", "testbeds", "sparkapplications", "flinkdeployments", "pods",
           "customresourcedefinitions"}},
@@ -56,6 +56,7 @@ std::vector<happening> fault_draw::of(const std::string& family) {
                                                   {"deletion", &fault_draw::deletion},
                                                   {"rights", &fault_draw::rights},
                                                   {"intruders", &fault_draw::intruders},
+                                                  {"hostile", &fault_draw::hostile},
                                                   {"specs", &fault_draw::specs},
                                                   {"long-lag", &fault_draw::long_lag},
                                                   {"extender", &fault_draw::extender},

@@ -25,7 +25,7 @@ struct stage {
 };
 
 /// The classes, those of infrastructure and those of people. Rarer ones, of which a plan has one at
-/// most, are not among them: "long-lag", "extender", "namespaces" and "precedence".
+/// most, are not among them: "long-lag", "extender", "namespaces", "precedence" and "hostile".
 const std::vector<std::string>& fault_families();
 const std::vector<std::string>& meddling_families();
 

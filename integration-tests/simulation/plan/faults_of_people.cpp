@@ -144,6 +144,42 @@ void fault_draw::intruders() {
     pod_for(name, std::move(spec), cpu, milliseconds(chance_.between(5000, 90000)));
 }
 
+/// Somebody with the rights of one role who wants what is not his.
+void fault_draw::hostile() {
+    for (int i = chance_.between(1, 3); i > 0; --i) {
+        if (chance_.chance(250)) {
+            json with{{"name", any(on_.beds).name},
+                      {"slots", json::array({chance_.between(0, 3)})}};
+            with["when"] = cast::when("schedulings", any(on_.schedulings),
+                                      json::array({"SubmissionState", "AwaitingCompletionState"}));
+            add("forge-order", std::move(with));
+        } else if (chance_.chance(200)) {
+            auto with = one_job();
+            with.erase("nth");
+            with["job"] = with["name"];
+            with["name"] = any(on_.beds).name;
+            with["scheduling"] = fmt::format("a-taker-{}", chance_.between(0, 2));
+            if (chance_.chance(500)) with["slots"] = json::array({chance_.between(0, 3)});
+            if (chance_.chance(400)) with["label"] = any(on_.beds).label;
+            add("forge-scheduling", std::move(with));
+        } else if (chance_.chance(200)) {
+            add("forge-testbed", {{"label", any(on_.beds).label}});
+        } else {
+            auto with = one_job();
+            with["pod"] = fmt::format("forged-{}", chance_.between(0, 9));
+            with["node"] = any(on_.nodes);
+            with["slot"] = chance_.between(0, 5);
+            if (chance_.chance(500)) with["in"] = hostile_namespace;
+            if (chance_.chance(300)) with["owner"] = with.contains("in") ? "same" : "none";
+            if (chance_.chance(300)) with["gated"] = true;
+            if (chance_.chance(300)) with["keep"] = true;
+            perhaps_when_running(with);
+            add("forge-pod", std::move(with));
+        }
+        at_ += milliseconds(length(50, 20000));
+    }
+}
+
 void fault_draw::spec_of_testbed() {
     const auto& bed = any(on_.beds);
     json patch = json::object();
@@ -194,6 +230,11 @@ void fault_draw::spec_of_scheduling() {
 
 void fault_draw::spec_of_job() {
     const auto& job = any(on_.jobs);
+    if (chance_.chance(100)) {
+        json with{{"ns", job.ns}, {"name", job.name}, {"depth", 300}};
+        if (chance_.chance(600)) with["back_ms"] = length(50, 40000);
+        return add("deep-spec", std::move(with));
+    }
     static const std::vector<json> patches{
         {{"sparkSpec", {{"mainClass", "org.example.Other"}}}},
         {{"sparkSpec", {{"driver", {{"memory", "768m"}}}}}},

@@ -453,10 +453,13 @@ void author::put_rare_faults(bool meddled) {
     };
     put("long-lag", 50);
     if (on_.extender) put("extender", 300);
+    // Where one asks for what is another's, namespaces are tenants.
+    if (put("hostile", 200)) plan_.cross_namespace_jobs = false;
     if (!meddled) return;
     put("precedence", 250);
     put("specs", 150);
-    if (put("namespaces", 80) && others_.chance(300)) move_to_team();
+    if (put("namespaces", 80) && others_.chance(300) && plan_.cross_namespace_jobs)
+        move_to_team();
 }
 
 /// Testbeds and Schedulings into the namespace that people delete.

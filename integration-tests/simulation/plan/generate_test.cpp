@@ -109,6 +109,11 @@ TEST(generation, every_scenario_and_every_class_comes_up) {
                              "release-by-hand",
                              "take-hold",
                              "copy-token",
+                             "forge-pod",
+                             "forge-order",
+                             "forge-scheduling",
+                             "forge-testbed",
+                             "deep-spec",
                              "create",
                              "node-gone",
                              "node-not-ready",
@@ -179,7 +184,7 @@ TEST(generation, objects_are_what_a_user_writes) {
 TEST(outcomes, short_trouble_does_not_change_them_and_edits_may) {
     for (const auto& one :
          {fault("crash", {{"down_ms", 2000}}), fault("pause", {{"ms", 20000}}), fault("compact"),
-          fault("clock-jump", {{"seconds", -30}}), fault("api-down", {{"for_ms", 30000}}),
+          fault("clock-jump", {{"seconds", -3600}}), fault("api-down", {{"for_ms", 30000}}),
           fault("watch", {{"fault", "silent"}, {"for_ms", 20000}}),
           fault("request",
                 {{"operator", "batchjob"}, {"kind", "writes"}, {"fault", "lost-answer"}}),
@@ -188,7 +193,7 @@ TEST(outcomes, short_trouble_does_not_change_them_and_edits_may) {
         EXPECT_FALSE(may_change_outcome(one)) << one.what << one.with;
     }
     for (const auto& one :
-         {fault("api-down", {{"for_ms", 3600000}}), fault("clock-jump", {{"seconds", 3600}}),
+         {fault("api-down", {{"for_ms", 3600000}}),
           fault("request", {{"operator", "batchjob"}, {"kind", "all"}, {"fault", "422"}}),
           fault("delete", {{"kind", "batchjobs"}}), fault("node-gone"), fault("edit-status"),
           fault("executor-crash"), fault("something new")}) {

@@ -42,9 +42,8 @@ milliseconds duration_of(const happening& fault) {
         return seconds(10) * fields::number(fault.with, {"times"}, 1);
     }
     if (fault.what == "page-expires") return seconds(10);
-    if (fault.what == "clock-jump") {
-        return seconds(std::abs(fields::number(fault.with, {"seconds"})));
-    }
+    // Deadlines go by the API server's time.
+    if (fault.what == "clock-jump") return seconds(0);
     milliseconds out{0};
     for (const char* key : {"down_ms", "ms", "for_ms", "lag_ms", "back_ms"}) {
         out += milliseconds(fields::number(fault.with, {key}));
@@ -65,7 +64,8 @@ bool may_change_outcome(const happening& fault) {
     if (!one_of(fault.what,
                 {"crash", "crash-at-write", "terminate", "replace", "pause", "clock-jump", "watch",
                  "lag", "stale-restart", "compact", "page-expires", "extender-call",
-                 "extender-down", "api-down", "neighbour-crash", "neighbour-slow", "pod-hangs"})) {
+                 "extender-down", "api-down", "neighbour-crash", "neighbour-slow", "pod-hangs",
+                 "forge-pod", "forge-order", "forge-scheduling", "forge-testbed"})) {
         return true;
     }
     return duration_of(fault) > longest_harmless;

@@ -75,6 +75,7 @@ json to_json(const plan& what) {
             {"replicas", what.replicas},
             {"streaming_lists", what.streaming_lists},
             {"page_size", what.page_size},
+            {"cross_namespace_jobs", what.cross_namespace_jobs},
             {"workload", happenings_json(what.workload)},
             {"faults", happenings_json(what.faults)},
             {"scripts", what.scripts},
@@ -115,6 +116,10 @@ result<plan> plan_from_json(const json& from) {
             return bad("page_size is not a number of objects");
         }
         out.page_size = page->get<int>();
+    }
+    if (const auto* cross = member(from, "cross_namespace_jobs")) {
+        if (!cross->is_boolean()) return bad("cross_namespace_jobs is neither true nor false");
+        out.cross_namespace_jobs = cross->get<bool>();
     }
     auto workload = happenings_from(from, "workload");
     if (!workload) return std::unexpected(workload.error());

@@ -13,6 +13,9 @@
 
 namespace esi::simulation {
 
+/// Where somebody has objects of his own that ask for what is not his.
+inline constexpr const char* hostile_namespace = "mallory";
+
 using json = nlohmann::json;
 
 /// Something that is done at a time. `what` and the keys of `with`: plan/happenings.md lists them.
@@ -38,6 +41,8 @@ struct plan {
     /// The API server gives no more objects than this in one page of a list, as if there were more
     /// of them than pages hold; 0: as many as the client asks for.
     int page_size = 0;
+    /// The flag of the scheduling operator: Schedulings name jobs of other namespaces.
+    bool cross_namespace_jobs = true;
     /// Part of the undisturbed run as well: nodes, testbeds, jobs, Schedulings, extensions,
     /// deletions.
     std::vector<happening> workload;

@@ -124,9 +124,10 @@ void world::start_operators() {
         chosen.pods.extender = extender;
         return batchjob::make_operator(in, chosen);
     });
-    add("scheduling", [](controller::environment& in) {
-        return std::make_unique<scheduling::scheduling_operator>(in,
-                                                                 scheduling::operator_options());
+    add("scheduling", [cross = plan_.cross_namespace_jobs](controller::environment& in) {
+        scheduling::operator_options chosen;
+        chosen.cross_namespace_jobs = cross;
+        return std::make_unique<scheduling::scheduling_operator>(in, chosen);
     });
 }
 

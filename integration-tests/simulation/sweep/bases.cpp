@@ -165,17 +165,24 @@ sweep_base testbed_idle() {
                       .create(200, queue())
                       .take());
     out.from_the_start = true;
+    out.examples = {{"allowedNamespaces", json::array({"team-a"})}};
+    // Nobody of another namespace asks for it.
+    out.unread = {"allowedNamespaces"};
     return out;
 }
 
 sweep_base testbed_held() {
-    return of("testbed-held", kinds::testbed, testbed(),
-              script("sweep testbed-held")
-                  .create(1, testbed())
-                  .create(1, job("first"))
-                  .create(1, job("second"))
-                  .create(10, queue())
-                  .take());
+    auto out = of("testbed-held", kinds::testbed, testbed(),
+                  script("sweep testbed-held")
+                      .create(1, testbed())
+                      .create(1, job("first"))
+                      .create(1, job("second"))
+                      .create(10, queue())
+                      .take());
+    out.examples = {{"allowedNamespaces", json::array({"team-a"})}};
+    // Nobody of another namespace asks for it.
+    out.unread = {"allowedNamespaces"};
+    return out;
 }
 
 json active_scheduling() {

@@ -165,7 +165,10 @@ void add_objects(const json& schema, const std::optional<json>& present, std::ve
     if (open) {
         json deep = "end";
         for (int i = 0; i < 60; ++i) deep = json{{"a", std::move(deep)}};
-        out.push_back({"deep", with("deep", std::move(deep))});
+        out.push_back({"deep", with("deep", deep)});
+        // Beyond what ESI reads.
+        for (int i = 0; i < 400; ++i) deep = json{{"a", std::move(deep)}};
+        out.push_back({"too-deep", with("deep", std::move(deep))});
         out.push_back({"long", with("long", std::string(200000, 'x'))});
         out.push_back({"odd-key", with("a/b~c \u6f22", json::array({1, nullptr, "x"}))});
         return;

@@ -70,6 +70,7 @@ public:
             co_await time_.sleep_until(std::min<steady_time>(back, deadline));
             if (back > deadline) co_return fail(errc::timeout, "the deadline passed");
         }
+        end->date = in_->date();
         co_return std::make_unique<kube::fed_stream>(time_, end);
     }
 
@@ -114,9 +115,14 @@ std::optional<request_fault> network::state::strike(const replica_name& who, boo
 
 void network::state::answer(std::weak_ptr<exchange> back, result<kube::response> what,
                             steady_time::duration later) {
+    if (what) what->date = date();
     in.time.after(later, [back = std::move(back), what = std::move(what)]() mutable {
         if (auto waiting = back.lock()) waiting->give(std::move(what));
     });
+}
+
+wall_time network::state::date() const {
+    return std::chrono::floor<std::chrono::seconds>(in.time.wall());
 }
 
 void network::state::launch(const replica_name& who, bool lease, kube::request what,

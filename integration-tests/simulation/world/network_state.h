@@ -68,6 +68,8 @@ struct network::state : std::enable_shared_from_this<network::state> {
     std::vector<std::weak_ptr<stream_end>> streams;
     std::map<std::string, int> effects;
 
+    /// What the API server's answers carry as Date.
+    wall_time date() const;
     steady_time::duration way() { return chance.between(least_way, most_way); }
     steady_time::duration lag_of(const replica_name& who, const std::string& plural) const {
         for (const int index : {who.index, -1}) {

@@ -19,6 +19,12 @@ std::string backend::definition() const {
     return fmt::format("{}.{}", resource().plural, resource().group);
 }
 
+std::string show_owner(const model::pod& pod) {
+    const auto* owner = pod.metadata.controller_owner();
+    if (!owner) return "nobody";
+    return fmt::format("{} {} (uid {})", owner->kind, owner->name, owner->uid);
+}
+
 build_request probe_request(const model::object_meta& job, const model::raw_json& spec,
                             std::int64_t slot_mib) {
     build_request out;

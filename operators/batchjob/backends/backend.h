@@ -6,8 +6,10 @@
 
 #include <cstdint>
 #include <expected>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +22,7 @@
 namespace esi::batchjob {
 
 using json = nlohmann::json;
+using pod_pointer = std::shared_ptr<const model::pod>;
 
 /// How far an application is, in the words that all kinds share.
 enum class phase {
@@ -40,6 +43,10 @@ struct application {
     /// Executions begun, from 1; 0 while nothing was submitted successfully.
     int attempt = 0;
     std::optional<model::timestamp> attempt_since;
+    /// The pod that coordinates it, and what its operator calls the present submission; empty where
+    /// it does not say so.
+    std::string coordinator_pod;
+    std::string submission;
     /// By the application's own clock; where it tells none, the pods do.
     std::optional<model::timestamp> started;
     std::optional<model::timestamp> ended;
@@ -62,6 +69,8 @@ struct placement_options {
     std::string job_priority_class = "esi-job";
     std::string extender_scheduler_name = "external-scheduler";
     std::string extender_priority_class = "esi-extender";
+    /// The most that a template's terminationGracePeriodSeconds may be.
+    seconds max_termination_grace{120};
 
     const std::string& scheduler() const {
         return extender ? extender_scheduler_name : job_scheduler_name;
@@ -110,8 +119,12 @@ public:
                                                 const model::raw_json& spec) const = 0;
     /// An answer of the API server.
     virtual result<application> read(std::string_view text) const = 0;
-    /// What `pod` is to the application `name`, by its labels.
+    /// What `pod` says that it is to the application `name`, by its labels.
     virtual pod_role role_of(const model::pod& pod, std::string_view name) const = 0;
+    /// Why a pod with a role was not made for `app`, by who owns it and by what the application's
+    /// operator has written; empty where it was. `beside`: the pods of the job.
+    virtual std::string foreign(const model::pod& pod, const application& app,
+                                std::span<const pod_pointer> beside) const = 0;
 
     /// What people call the pod that is no slot pod: "driver".
     virtual std::string_view coordinator() const { return "driver"; }
@@ -126,6 +139,9 @@ public:
     /// Name of its CustomResourceDefinition: "sparkapplications.sparkoperator.k8s.io".
     std::string definition() const;
 };
+
+/// The pod's owner as people name it: "ReplicaSet a-5d8 (uid 77)".
+std::string show_owner(const model::pod& pod);
 
 /// What backend::probe builds from: one slot of so much memory.
 build_request probe_request(const model::object_meta& job, const model::raw_json& spec,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "batchjob/backends/json_parts.h"
 #include "batchjob/backends/marks.h"
@@ -54,7 +55,22 @@ bool require_on_nodes(json& affinity, const json& requirement) {
     return true;
 }
 
+constexpr const char* grace_key = "terminationGracePeriodSeconds";
+
 }  // namespace
+
+bool limit_grace_of(json& of, seconds most) {
+    const auto found = of.find(grace_key);
+    if (found == of.end() || found->is_null()) return false;
+    const bool small = found->is_number_unsigned()
+                           ? std::cmp_less_equal(found->get<std::uint64_t>(), most.count())
+                           : found->is_number_integer() &&
+                                 found->get<std::int64_t>() <= most.count();
+    if (small) return false;
+    // Also a text or a fraction, which readers of templates may take for a number.
+    *found = most.count();
+    return true;
+}
 
 pod_template::pod_template(json& parent, std::string template_key, std::string root,
                            std::string path, std::string container)
@@ -98,6 +114,11 @@ void pod_template::override_pod(const std::string& key, const json& value,
     } else {
         (*pod_)[key] = value;
     }
+}
+
+void pod_template::limit_grace(seconds most, std::vector<std::string>& overridden) {
+    if (!limit_grace_of(*pod_, most)) return;
+    overridden.push_back(fmt::format("{}.{}.spec.{}", path_, key_, grace_key));
 }
 
 bool pod_template::append(const std::string& key, const json& item) {

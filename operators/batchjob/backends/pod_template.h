@@ -11,6 +11,10 @@
 
 namespace esi::batchjob {
 
+/// Makes `of.terminationGracePeriodSeconds`, where it is set, at most that; true when it was
+/// changed.
+bool limit_grace_of(json& of, seconds most);
+
 class pod_template {
 public:
     /// `parent.template_key` is the template, `path` how refusals and overridden keys name `parent`
@@ -31,6 +35,9 @@ public:
     /// Sets (null: removes) a member of the pod's spec, and names it where the user had one.
     void override_pod(const std::string& key, const json& value,
                       std::vector<std::string>& overridden);
+    /// The pod ends in so much time, whatever the user wrote: what it keeps (a slot, or the driver's
+    /// executors) is free by then.
+    void limit_grace(seconds most, std::vector<std::string>& overridden);
     /// Adds to a list of the pod's spec.
     bool append(const std::string& key, const json& item);
     /// Takes ESI's keys out of labels and annotations, and finalizers away.

@@ -4,7 +4,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/esi
-key=$({ python3 --version; echo "$here"; cat "$here/pyproject.toml" "$here/tests/requirements.txt"; } | sha256sum | cut -c1-16)
+key=$({ python3 --version; echo "$here"; cat "$here/pyproject.toml" "$here/requirements.txt" "$here/tests/requirements.txt"; } | sha256sum | cut -c1-16)
 venv=$cache/colocation-$key
 if [[ ! -e $venv/ready ]]; then
     echo "colocation: installing it into $venv" >&2
@@ -14,8 +14,10 @@ if [[ ! -e $venv/ready ]]; then
     if [[ ! -e $venv/ready ]]; then
         rm -rf "$venv"
         python3 -m venv "$venv" >&2
-        "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/tests/requirements.txt" >&2
-        "$venv/bin/pip" install --quiet --disable-pip-version-check --editable "$here" >&2
+        "$venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes \
+            -r "$here/requirements.txt" -r "$here/tests/requirements.txt" >&2
+        "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+            --editable "$here" >&2
         touch "$venv/ready"
     fi
 fi

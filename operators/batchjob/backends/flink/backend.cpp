@@ -25,4 +25,9 @@ pod_role flink_backend::role_of(const model::pod& pod, std::string_view name) co
     return flink::role_of(pod, name);
 }
 
+std::string flink_backend::foreign(const model::pod& pod, const application& app,
+                                   std::span<const pod_pointer>) const {
+    return flink::foreign(pod, app);
+}
+
 }  // namespace esi::batchjob::flink

@@ -93,6 +93,7 @@ json size_of(double cores, std::int64_t mebibytes) {
 }
 
 std::expected<json, refusal> job_manager_of(const spec& from, const build_request& request,
+                                            const placement_options& options,
                                             const defaults& otherwise,
                                             std::vector<std::string>& overridden) {
     const auto cpu = model::quantity::parse(otherwise.job_manager_cpu);
@@ -115,6 +116,7 @@ std::expected<json, refusal> job_manager_of(const spec& from, const build_reques
         }
     }
     for (const auto& [key, value] : from.pod_values) pods.override_pod(key, value, overridden);
+    pods.limit_grace(options.max_termination_grace, overridden);
     if (!from.volume_mounts.empty()) {
         auto* mounts = typed_in(pods.container(), "volumeMounts", json::array());
         if (!mounts) {
@@ -149,6 +151,7 @@ std::expected<json, refusal> task_manager_of(const spec& from, const build_reque
         !pods.take_slots(request, options, overridden)) {
         return std::unexpected(pods.fault());
     }
+    pods.limit_grace(options.max_termination_grace, overridden);
     return out;
 }
 
@@ -179,7 +182,7 @@ std::expected<built, refusal> map(const build_request& request, const placement_
     auto conf =
         configuration_of(*from, version_number(version).value_or(std::pair(1, 20)), out.overridden);
     auto job = job_of(*from, slots * from->task_slots, out.overridden);
-    auto manager = job_manager_of(*from, request, otherwise, out.overridden);
+    auto manager = job_manager_of(*from, request, options, otherwise, out.overridden);
     if (!manager) return std::unexpected(manager.error());
     auto workers = task_manager_of(*from, request, options, std::move(worker_size), out.overridden);
     if (!workers) return std::unexpected(workers.error());

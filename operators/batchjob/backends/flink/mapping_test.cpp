@@ -97,6 +97,21 @@ TEST(flink_mapping, the_extender_path_has_no_gate_and_its_own_scheduler_and_clas
           [{"key": "example.com/slots", "operator": "Exists"}]}]}}}})"));
 }
 
+TEST(flink_mapping, no_pod_may_take_longer_to_end_than_the_operator_allows) {
+    const auto got = map_spec(R"({"jarFile": "a.jar",
+        "jobManager": {"podTemplate": {"spec": {"terminationGracePeriodSeconds": 600}}},
+        "taskManager": {"podTemplate": {"spec": {"terminationGracePeriodSeconds": 86400}}}})");
+    ASSERT_TRUE(got) << got.error().text;
+    for (const char* role : {"jobManager", "taskManager"}) {
+        EXPECT_EQ(got->object["spec"][role]["podTemplate"]["spec"]["terminationGracePeriodSeconds"],
+                  120)
+            << role;
+        EXPECT_THAT(got->overridden,
+                    testing::Contains(std::string(role) +
+                                      ".podTemplate.spec.terminationGracePeriodSeconds"));
+    }
+}
+
 TEST(flink_mapping, a_jar_is_found_where_flink_looks_for_it) {
     const std::pair<const char*, const char*> rows[] = {
         {"./x.jar", "local:///opt/flink/x.jar"},

@@ -147,4 +147,14 @@ pod_role role_of(const model::pod& pod, std::string_view name) {
     return component == "jobmanager" ? pod_role::coordinator : pod_role::none;
 }
 
+std::string foreign(const model::pod& pod, const application& app) {
+    const auto& name = app.metadata.name;
+    const bool slot = role_of(pod, name) == pod_role::slot;
+    const auto set = fmt::format("{}{}-{}", name, slot ? "-taskmanager" : "",
+                                 pod.metadata.label("pod-template-hash"));
+    const auto* owner = pod.metadata.controller_owner();
+    if (owner && owner->kind == "ReplicaSet" && owner->name == set) return {};
+    return fmt::format("its owner is {}, not ReplicaSet {}", show_owner(pod), set);
+}
+
 }  // namespace esi::batchjob::flink

@@ -14,5 +14,7 @@ application facts_of(const model::flink_deployment& object);
 std::string message_of(std::string_view error);
 /// By the labels that Flink puts on pods.
 pod_role role_of(const model::pod& pod, std::string_view name);
+/// A pod belongs to a ReplicaSet of the Deployment that Flink's operator makes for its role.
+std::string foreign(const model::pod& pod, const application& app);
 
 }  // namespace esi::batchjob::flink

@@ -27,6 +27,11 @@ pod_role flink_cluster_backend::role_of(const model::pod& pod, std::string_view 
     return flink_cluster::role_of(pod, name);
 }
 
+std::string flink_cluster_backend::foreign(const model::pod& pod, const application& app,
+                                           std::span<const pod_pointer>) const {
+    return flink_cluster::foreign(pod, app);
+}
+
 std::string_view flink_cluster_backend::limits() const {
     return "a FlinkCluster cannot set scheduling gate, scheduler and priority class of its "
            "TaskManagers: the MutatingAdmissionPolicy esi-flinkcluster has to (Kubernetes 1.36, "

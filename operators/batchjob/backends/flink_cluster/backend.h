@@ -24,6 +24,8 @@ public:
                                         const model::raw_json& spec) const override;
     result<application> read(std::string_view text) const override;
     pod_role role_of(const model::pod& pod, std::string_view name) const override;
+    std::string foreign(const model::pod& pod, const application& app,
+                        std::span<const pod_pointer> beside) const override;
     std::string_view coordinator() const override { return "JobManager"; }
     bool pods_stand() const override { return true; }
     std::string_view limits() const override;

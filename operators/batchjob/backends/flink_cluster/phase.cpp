@@ -43,4 +43,14 @@ pod_role role_of(const model::pod& pod, std::string_view name) {
     return component == "jobmanager" ? pod_role::coordinator : pod_role::none;
 }
 
+std::string foreign(const model::pod& pod, const application& app) {
+    const auto set = fmt::format("{}-{}", app.metadata.name, pod.metadata.label("component"));
+    const auto* owner = pod.metadata.controller_owner();
+    const bool stateful = owner && owner->kind == "StatefulSet" && owner->name == set;
+    const bool stateless =
+        owner && owner->kind == "ReplicaSet" && owner->name.starts_with(set + "-");
+    if (stateful || stateless) return {};
+    return fmt::format("its owner is {}, not of the set {}", show_owner(pod), set);
+}
+
 }  // namespace esi::batchjob::flink_cluster

@@ -11,5 +11,8 @@ phase phase_of(const model::flink_cluster& object);
 application facts_of(const model::flink_cluster& object);
 /// By the labels that the operator puts on pods. The pod that submits the job is none of both.
 pod_role role_of(const model::pod& pod, std::string_view name);
+/// A pod belongs to the StatefulSet, or a ReplicaSet of the Deployment, that the operator makes for
+/// its role.
+std::string foreign(const model::pod& pod, const application& app);
 
 }  // namespace esi::batchjob::flink_cluster

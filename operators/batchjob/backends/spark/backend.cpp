@@ -26,4 +26,9 @@ pod_role spark_backend::role_of(const model::pod& pod, std::string_view name) co
     return spark::role_of(pod, name);
 }
 
+std::string spark_backend::foreign(const model::pod& pod, const application& app,
+                                   std::span<const pod_pointer> beside) const {
+    return spark::foreign(pod, app, beside);
+}
+
 }  // namespace esi::batchjob::spark

@@ -133,6 +133,42 @@ TEST(spark_mapping, volumes_mounts_and_tolerations_move_into_the_templates) {
                         {"key":"esi.tu-berlin.de/testbed","operator":"Exists"}])"));
 }
 
+TEST(spark_mapping, no_pod_may_take_longer_to_end_than_the_operator_allows) {
+    const auto got = map_spec(R"({
+      "driver": {"terminationGracePeriodSeconds": 600,
+                 "template": {"spec": {"terminationGracePeriodSeconds": 86400}}},
+      "executor": {"template": {"spec": {"terminationGracePeriodSeconds": 121}}}})");
+    ASSERT_TRUE(got) << got.error().text;
+    const auto& spec = got->object["spec"];
+    EXPECT_EQ(spec["driver"]["terminationGracePeriodSeconds"], 120);
+    for (const char* role : {"driver", "executor"}) {
+        EXPECT_EQ(spec[role]["template"]["spec"]["terminationGracePeriodSeconds"], 120) << role;
+    }
+    EXPECT_EQ(got->overridden, (std::vector<std::string>{
+                                   "driver.template.spec.terminationGracePeriodSeconds",
+                                   "driver.terminationGracePeriodSeconds",
+                                   "executor.template.spec.terminationGracePeriodSeconds"}));
+}
+
+TEST(spark_mapping, a_termination_grace_within_the_limit_stays_and_what_is_none_does_not) {
+    const auto grace_of = [](const std::string& text) {
+        placement_options options;
+        options.max_termination_grace = seconds(60);
+        const auto got = map(request_for(R"({"driver":{},"executor":{"template":{"spec":
+                {"terminationGracePeriodSeconds":)" +
+                                         text + "}}}}"),
+                             options, size_from::slot);
+        return got ? got->object["spec"]["executor"]["template"]["spec"]
+                                ["terminationGracePeriodSeconds"]
+                         .dump()
+                   : got.error().text;
+    };
+    for (const char* kept : {"0", "1", "60", "null", "-1"}) EXPECT_EQ(grace_of(kept), kept);
+    for (const char* other : {"61", "\"86400\"", "1e9", "59.5", "18446744073709551615", "true"}) {
+        EXPECT_EQ(grace_of(other), "60") << other;
+    }
+}
+
 TEST(spark_mapping, a_drivers_other_affinity_does_not_let_it_onto_the_testbed) {
     const auto got =
         map_spec(R"({"driver": {"affinity": {"podAntiAffinity": {}}}, "executor":{}})");

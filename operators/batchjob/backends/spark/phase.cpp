@@ -1,5 +1,7 @@
 #include "batchjob/backends/spark/phase.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -31,6 +33,8 @@ application facts_of(const model::spark_application& object) {
     out.message = object.error_message;
     // What spark-submit says ends with line ends.
     out.message.erase(out.message.find_last_not_of(" \r\n\t") + 1);
+    out.coordinator_pod = object.driver_pod_name;
+    out.submission = object.submission_id;
     out.attempt = object.execution_attempts;
     out.attempt_since = object.last_submission_attempt;
     out.ended = object.termination_time;
@@ -42,6 +46,35 @@ pod_role role_of(const model::pod& pod, std::string_view name) {
     const auto role = pod.metadata.label("spark-role");
     if (role == "executor") return pod_role::slot;
     return role == "driver" ? pod_role::coordinator : pod_role::none;
+}
+
+std::string foreign(const model::pod& pod, const application& app,
+                    std::span<const pod_pointer> beside) {
+    const auto* owner = pod.metadata.controller_owner();
+    const auto& name = app.metadata.name;
+    const auto& driver_name = app.coordinator_pod;
+    if (role_of(pod, name) == pod_role::coordinator) {
+        // Not every version of the operator makes its application the driver's owner.
+        if (owner && owner->uid != app.metadata.uid) return "its owner is " + show_owner(pod);
+        if (driver_name.empty() || pod.metadata.name == driver_name) return {};
+        return fmt::format("the driver of SparkApplication {} is {}", name, driver_name);
+    }
+    if (driver_name.empty()) return fmt::format("SparkApplication {} names no driver yet", name);
+    const auto driver = std::ranges::find_if(beside, [&](const pod_pointer& other) {
+        return other->metadata.name == driver_name &&
+               role_of(*other, name) == pod_role::coordinator &&
+               foreign(*other, app, beside).empty();
+    });
+    if (driver == beside.end()) return fmt::format("its driver {} is not there", driver_name);
+    if (!owner || owner->uid != (*driver)->metadata.uid) {
+        return fmt::format("its owner is {}, not the driver {}", show_owner(pod), driver_name);
+    }
+    const auto submission = pod.metadata.label("sparkoperator.k8s.io/submission-id");
+    if (!app.submission.empty() && submission != app.submission) {
+        return fmt::format("it is of submission {}, not of {}",
+                           submission.empty() ? "none" : submission, app.submission);
+    }
+    return {};
 }
 
 }  // namespace esi::batchjob::spark

@@ -78,6 +78,13 @@ public:
         return true;
     }
 
+    void limit_grace(seconds most, std::vector<std::string>& overridden) {
+        whole_.limit_grace(most, overridden);
+        if (limit_grace_of(role_, most)) {
+            overridden.push_back(name_ + ".terminationGracePeriodSeconds");
+        }
+    }
+
     /// The webhook sets these, it does not append: the same value twice is harmless.
     void copy_settings() {
         copy("securityContext", whole_.container(), "securityContext");
@@ -138,6 +145,7 @@ std::optional<refusal> fill_templates(json& spec, const build_request& request,
             return role->fault();
         }
         role->copy_settings();
+        role->limit_grace(options.max_termination_grace, overridden);
     }
     drop_moved_volumes(spec, moved);
 

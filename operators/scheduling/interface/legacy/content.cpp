@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/asio/ip/address_v4.hpp>
 #include <charconv>
 #include <cmath>
 
@@ -20,14 +19,6 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(from, text.find_last_not_of(" \t") - from + 1);
 }
 
-std::string lower(std::string_view text) {
-    std::string out(text);
-    std::ranges::transform(out, out.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    return out;
-}
-
 bool ends_with_json(std::string_view subtype) {
     return subtype == "json" || subtype == "*+json" || subtype.ends_with("+json");
 }
@@ -40,7 +31,7 @@ void each_range(std::string_view accept, Use use) {
         auto range = accept.substr(0, end);
         accept.remove_prefix(std::min(end + 1, accept.size()));
         auto semicolon = std::min(range.find(';'), range.size());
-        auto type = lower(trimmed(range.substr(0, semicolon)));
+        auto type = http::lower(trimmed(range.substr(0, semicolon)));
         int quality = 1000;
         auto rest = range.substr(semicolon);
         if (auto at = rest.find("q="); at != std::string_view::npos) {
@@ -89,39 +80,8 @@ bool accepts_json(std::string_view accept) {
 }
 
 bool is_json(std::string_view content_type) {
-    auto type = lower(trimmed(content_type.substr(0, content_type.find(';'))));
+    auto type = http::lower(trimmed(content_type.substr(0, content_type.find(';'))));
     return type.starts_with("application/") && ends_with_json(std::string_view(type).substr(12));
-}
-
-bool is_loopback_name(std::string_view host) {
-    const bool v6 = host.starts_with('[');
-    const auto end = v6 ? host.find(']') : std::min(host.find(':'), host.size());
-    if (end == std::string_view::npos) return false;
-    const auto name = std::string(host.substr(v6 ? 1 : 0, v6 ? end - 1 : end));
-    const auto rest = host.substr(v6 ? end + 1 : end);
-    const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-    if (!rest.empty() &&
-        (rest.size() < 2 || rest.front() != ':' || !std::ranges::all_of(rest.substr(1), digit))) {
-        return false;
-    }
-    if (v6) return name == "::1";
-    if (lower(name) == "localhost") return true;
-    boost::system::error_code failure;
-    const auto address = asio::ip::make_address_v4(name, failure);
-    return !failure && address.is_loopback();
-}
-
-std::string barred(const http::server_request& from, std::string_view path) {
-    if (!from.peer_is_loopback) {
-        return fmt::format(
-            "{} has no authentication and answers loopback only; --legacy-open opens it", path);
-    }
-    const auto host = from.header("host");
-    if (host.empty() || is_loopback_name(host)) return {};
-    return fmt::format(
-        "{} has no authentication and answers only where the Host is localhost, 127.x.y.z or "
-        "[::1]; --legacy-open opens it",
-        path);
 }
 
 http::server_reply error_reply(const http::server_request& to, int status, wall_time now,

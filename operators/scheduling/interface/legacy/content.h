@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "http/server.h"
+#include "http/message.h"
 
 namespace esi::scheduling::legacy {
 
@@ -20,14 +20,6 @@ wanted_form form_of(std::string_view accept);
 bool accepts_json(std::string_view accept);
 /// application/json or application/*+json, with parameters or without.
 bool is_json(std::string_view content_type);
-
-/// Whether the value of a Host header is a name of this machine itself, which no DNS answers for
-/// others: localhost, 127.x.y.z or [::1], with a port or without.
-bool is_loopback_name(std::string_view host);
-/// Why a peer is not answered where nobody proves who he is and only loopback is served; empty: it
-/// is. A page whose own name was made to resolve to this machine comes from loopback, too, but its
-/// browser says the name (DNS rebinding). An absent Host is fine.
-std::string barred(const http::server_request& from, std::string_view path);
 
 /// {timestamp (ms), status, error, path}, and `messages` where there are any; an HTML page or an
 /// empty body for those who want it so.

@@ -6,6 +6,8 @@
 #include <limits>
 #include <set>
 
+#include "model/conditions.h"
+
 namespace esi::scheduling::legacy {
 
 namespace {
@@ -13,6 +15,9 @@ namespace {
 using nlohmann::json;
 
 constexpr int deepest = 16;
+
+namespace reasons = model::condition_reason;
+namespace slot_state = model::slot_state;
 
 constexpr std::string_view job_states[] = {
     "ReadyState",   "PendingDeletion", "InQueueState", "SubmittedState",        "ScheduledState",
@@ -42,7 +47,7 @@ ordered_json known_or_null(const std::string& text, const Range& known) {
 ordered_json row_of(const model::slot_status& of) {
     ordered_json out;
     out["reservedFor"] = of.reserved_for ? ordered_json(*of.reserved_for) : ordered_json(nullptr);
-    out["state"] = of.state.empty() ? "ERROR" : of.state;
+    out["state"] = of.state.empty() ? std::string(slot_state::error) : of.state;
     out["podName"] = text_or_null(of.pod_name);
     out["nodeName"] = of.node_name;
     out["nodeId"] = of.node_id;
@@ -63,7 +68,8 @@ ordered_json testbed_of(const model::testbed& of, std::vector<model::slot_status
 
     ordered_json out;
     out["name"] = of.metadata.name;
-    out["state"] = of.status.state.empty() ? "INITIAL" : of.status.state;
+    out["state"] =
+        of.status.state.empty() ? std::string(model::testbed_state::initial) : of.status.state;
     out["numberOfNodes"] = layout ? layout->nodes.size() : nodes.size();
     out["numberOfSlotsPerNode"] = layout ? layout->slots_per_node : of.spec.slots_per_node;
     auto& by_node = out["slotsByNode"] = ordered_json::object();
@@ -96,30 +102,60 @@ bool too_deep(std::string_view text) {
     return false;
 }
 
+/// Looks for members that are given twice, without building anything.
+class repetitions final : public nlohmann::json_sax<json> {
+public:
+    /// The last of them; empty: there is none.
+    const std::string& found() const { return found_; }
+
+    bool null() override { return true; }
+    bool boolean(bool) override { return true; }
+    bool number_integer(number_integer_t) override { return true; }
+    bool number_unsigned(number_unsigned_t) override { return true; }
+    bool number_float(number_float_t, const string_t&) override { return true; }
+    bool string(string_t&) override { return true; }
+    bool binary(binary_t&) override { return true; }
+    bool start_object(std::size_t) override {
+        open_.emplace_back();
+        return true;
+    }
+    bool end_object() override {
+        open_.pop_back();
+        return true;
+    }
+    bool start_array(std::size_t) override { return true; }
+    bool end_array() override { return true; }
+    bool key(string_t& name) override {
+        if (!open_.back().insert(name).second) found_ = name;
+        return true;
+    }
+    bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
+        return false;
+    }
+
+private:
+    std::vector<std::set<std::string>> open_;
+    std::string found_;
+};
+
 std::expected<json, faults> parse_object(std::string_view text) {
     if (text.empty()) return std::unexpected(faults{"the body is missing"});
     if (too_deep(text)) {
         return std::unexpected(
             faults{fmt::format("the body nests deeper than {} levels", deepest)});
     }
-    std::vector<std::set<std::string>> open;
-    std::string repeated;
-    auto watch = [&](int, json::parse_event_t event, json& parsed) {
-        if (event == json::parse_event_t::object_start) open.emplace_back();
-        if (event == json::parse_event_t::object_end && !open.empty()) open.pop_back();
-        if (event == json::parse_event_t::key && !open.empty() && parsed.is_string() &&
-            !open.back().insert(parsed.get<std::string>()).second) {
-            repeated = parsed.get<std::string>();
-        }
-        return true;
-    };
-    auto out = json::parse(text, watch, false);
+    // Not nlohmann's parse with a callback: it takes time by the square of a list's length.
+    repetitions looked;
+    const bool whole = json::sax_parse(text, &looked);
     // nlohmann takes a NUL for the end of the text.
-    if (out.is_discarded() || text.contains('\0')) {
+    if (!whole || text.contains('\0')) {
         return std::unexpected(faults{"the body is not JSON in UTF-8"});
     }
+    auto out = json::parse(text, nullptr, false);
     if (!out.is_object()) return std::unexpected(faults{"the body is not a JSON object"});
-    if (!repeated.empty()) return std::unexpected(faults{"member given twice: " + repeated});
+    if (!looked.found().empty()) {
+        return std::unexpected(faults{"member given twice: " + looked.found()});
+    }
     return out;
 }
 
@@ -215,10 +251,11 @@ void read_queue(const json& list, scheduling_request& out, faults& wrong) {
 
 void read_slot_ids(const json& list, const std::string& where, std::vector<int>& out,
                    faults& wrong) {
+    std::set<int> known;
     for (const auto& id : list) {
         const bool whole =
             id.is_number_unsigned() && id.get<std::uint64_t>() <= std::numeric_limits<int>::max();
-        if (!whole || std::ranges::find(out, id.get<int>()) != out.end()) {
+        if (!whole || !known.insert(id.get<int>()).second) {
             if (wrong.size() < 20) {
                 wrong.push_back(where + " must be different whole numbers from 0 to 2147483647");
             }
@@ -343,18 +380,19 @@ ordered_json external(const model::testbed& of, const std::vector<grid::slot_vie
         auto assigned = reserved.find(slot.place.position);
         auto pod = slot.job_pods.empty() ? slot.ghost : slot.job_pods.front();
         if (pod) {
-            row.pod_name = pod->metadata.name;
+            const bool own = pod->metadata.namespace_ == of.metadata.namespace_;
+            row.pod_name = own ? pod->metadata.name : grid::foreign_pod;
             row.pod_u_id = pod->metadata.uid;
         }
         if (!slot.job_pods.empty()) {
-            row.state = "OCCUPIED";
+            row.state = slot_state::occupied;
         } else if (assigned != reserved.end()) {
-            row.state = "RESERVED";
+            row.state = slot_state::reserved;
             row.reserved_for = assigned->second;
         } else if (slot.free()) {
-            row.state = "FREE";
+            row.state = slot_state::free;
         } else {
-            row.state = slot.ghost && slot.ghost->live() ? "RESERVED" : "ERROR";
+            row.state = slot.ghost && slot.ghost->live() ? slot_state::reserved : slot_state::error;
         }
         rows.push_back(std::move(row));
     }
@@ -392,9 +430,11 @@ ordered_json external(const model::batchjob& of) {
 
 ordered_json external(const model::scheduling& of) {
     // The original could not begin with what names something that does not exist: no state.
-    const auto* acquired = model::find_condition(of.status.conditions, "Acquired");
-    const bool begun = of.status.state != model::scheduling_state::acquire || acquired == nullptr ||
-                       (acquired->reason != "TestbedMissing" && acquired->reason != "JobMissing");
+    const auto* acquired =
+        model::find_condition(of.status.conditions, model::condition_type::acquired);
+    const bool begun =
+        of.status.state != model::scheduling_state::acquire || acquired == nullptr ||
+        (acquired->reason != reasons::testbed_missing && acquired->reason != reasons::job_missing);
     ordered_json out;
     out["name"] = of.metadata.name;
     out["state"] =

@@ -25,7 +25,8 @@ ordered_json external(const model::testbed& of);
 ordered_json external(const model::batchjob& of);
 ordered_json external(const model::scheduling& of);
 /// A Testbed too large for status.slots: its slots as the pods and jobs tell them.
-/// `reserved`: position -> job that it is assigned to.
+/// `reserved`: position -> job that it is assigned to. Pods of other namespaces are told without
+/// their names, as in the Testbed's status.
 ordered_json external(const model::testbed& of, const std::vector<grid::slot_view>& slots,
                       const std::map<int, std::string>& reserved);
 

@@ -178,6 +178,22 @@ INSTANTIATE_TEST_SUITE_P(
                   "slots.mode must be STRICT or RELAXED"}),
     [](const auto& param) { return std::string(param.param.name); });
 
+TEST(scheduling_bodies, are_read_in_a_time_that_grows_with_their_length_alone) {
+    const auto time_of = [](const std::string& item, int count) {
+        std::string body = R"({"name":"x","testBed":"t","queue":[)";
+        for (int i = 0; i < count; ++i) body += (i == 0 ? "" : ",") + item;
+        body += "]}";
+        const auto begun = std::chrono::steady_clock::now();
+        EXPECT_FALSE(read_scheduling(body));
+        EXPECT_FALSE(read_job(body));
+        return std::chrono::steady_clock::now() - begun;
+    };
+    for (const std::string item : {"{}", "[]", R"({"a":1})"}) {
+        // 40,000 took six seconds where each looked at all that came before it.
+        EXPECT_LT(time_of(item, 200'000), seconds(10)) << item;
+    }
+}
+
 TEST(scheduling_bodies, tell_all_faults_at_once) {
     auto read = read_scheduling(R"({"name":"Bad_Name","testBed":7,"queue":[null],"x":1})");
     ASSERT_FALSE(read);

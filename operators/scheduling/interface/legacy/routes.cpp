@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "grid/rights.h"
+#include "kube/reasons.h"
 #include "model/json.h"
 #include "scheduling/interface/legacy/content.h"
 
@@ -16,6 +18,10 @@ using nlohmann::json;
 
 constexpr seconds longest_wait_for_deletion{10};
 constexpr int most_tries = 5;
+/// What the API server stores for one object is not much more.
+constexpr std::size_t longest_body = 1u << 20;
+/// Some clients send a body with every request; the original passed it over where it needed none.
+constexpr std::size_t longest_ignored_body = 4u << 10;
 
 template <class T>
 std::vector<std::shared_ptr<const T>> in_namespace(const kube::store<T>& of,
@@ -60,18 +66,21 @@ asio::awaitable<http::server_reply> at_once(http::server_reply out) { co_return 
 
 }  // namespace
 
-routes::routes(sources from, std::string ns, bool open)
-    : from_(from), namespace_(std::move(ns)), open_(open) {}
+routes::routes(sources from, std::string ns, http::local_access access)
+    : from_(from), namespace_(std::move(ns)), access_(std::move(access)) {}
 
 void routes::add(http::router& router, std::string method, const std::string& pattern, answer how) {
-    router.add(std::move(method), pattern,
-               [this, how](request from) { return serve(std::move(from), how); });
+    http::route_rules rules;
+    const bool reads_body = method == "POST" || method == "PUT";
+    rules.body_limit = reads_body ? longest_body : longest_ignored_body;
+    router.add(
+        std::move(method), pattern,
+        [this, how](request from) { return serve(std::move(from), how); }, rules);
 }
 
 void routes::add_options(http::router& router, const std::string& pattern, std::string allow) {
     router.add("OPTIONS", pattern,
-               [this, allow = std::move(allow)](const request& from) -> asio::awaitable<reply> {
-                   if (auto no = barred(from)) return at_once(std::move(*no));
+               [allow = std::move(allow)](const request&) -> asio::awaitable<reply> {
                    reply out(200, "", "");
                    out.headers.emplace_back("Allow", allow);
                    out.headers.emplace_back("Accept-Patch", "");
@@ -80,6 +89,11 @@ void routes::add_options(http::router& router, const std::string& pattern, std::
 }
 
 void routes::add_to(http::router& router) {
+    router.guard("/external", [this](const request& head) -> std::optional<reply> {
+        auto why = access_.refusal(head, "/external");
+        if (why.empty()) return std::nullopt;
+        return refused(head, 403, {std::move(why)});
+    });
     // Slashes at the end are ignored, but where the original's own path ends with one.
     for (std::string slash : {"", "/"}) {
         add(router, "GET", "/external/testbeds" + slash, &routes::get_testbeds);
@@ -111,7 +125,6 @@ void routes::add_to(http::router& router) {
 }
 
 asio::awaitable<routes::reply> routes::serve(request from, answer how) {
-    if (auto no = barred(from)) co_return std::move(*no);
     // A write that could not be answered is not done; a read says first what is not there.
     const bool reads = from.method == "GET" || from.method == "HEAD";
     const bool acceptable = accepts_json(from.header("accept"));
@@ -124,18 +137,8 @@ asio::awaitable<routes::reply> routes::serve(request from, answer how) {
     co_return out.status == 200 ? refused(from, 406) : std::move(out);
 }
 
-std::optional<routes::reply> routes::barred(const request& from) const {
-    if (open_) return std::nullopt;
-    auto why = legacy::barred(from, "/external");
-    if (why.empty()) return std::nullopt;
-    return refused(from, 403, {std::move(why)});
-}
-
 routes::reply routes::miss(const request& from, const std::vector<std::string>& allowed) const {
-    if (from.raw_path.starts_with("/external")) {
-        if (auto no = barred(from)) return std::move(*no);
-        if (from.undecodable_path) return bad_path();
-    }
+    if (from.undecodable_path && from.raw_path.starts_with("/external")) return bad_path();
     std::string allow;
     for (const auto& method : allowed) {
         if (method == "OPTIONS" || method == "HEAD") continue;
@@ -176,8 +179,9 @@ routes::reply routes::refused(const request& from, const error& why) const {
         case errc::forbidden:
             return refused(from, 403, {why.text});
         case errc::bad_request:
-        case errc::invalid:
             return refused(from, 400, {why.text});
+        case errc::invalid:
+            return refused(from, why.reason == kube::too_large_reason ? 413 : 400, {why.text});
         case errc::conflict:
         case errc::already_exists:
             return refused(from, 409, {why.text});
@@ -204,15 +208,18 @@ ordered_json routes::shown(const model::testbed& of) const {
     // Slots are left out of the status of large testbeds.
     std::map<int, std::string> reserved;
     const auto key = of.metadata.key();
+    const auto holder = from_.schedulings.find(of.holder());
+    grid::records known(key);
     for (const auto& [unused, job] : from_.jobs.all()) {
-        const auto& request = job->spec.creation_request;
-        if (!request || request->testbed_name != key || model::is_final(job->status.state))
-            continue;
-        if (grid::hold_of_run(request->run) != of.hold()) continue;
-        for (int slot : request->slot_ids) reserved[slot] = job->metadata.name;
+        known.add(*job);
+        if (!grid::has_right(*job, of, holder.get())) continue;
+        const bool own = job->metadata.namespace_ == of.metadata.namespace_;
+        const std::string name(own ? job->metadata.name : grid::foreign_pod);
+        for (int slot : job->spec.creation_request->slot_ids) reserved[slot] = name;
     }
     auto pods = from_.pods.by_index("testbed", key.text());
-    return external(of, grid::look(*of.status.layout, pods), reserved);
+    const auto members = grid::members_of(of, known, pods);
+    return external(of, grid::look(*of.status.layout, members), reserved);
 }
 
 asio::awaitable<routes::reply> routes::get_testbeds(request) {

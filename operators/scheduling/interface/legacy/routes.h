@@ -6,7 +6,8 @@
 #include <functional>
 #include <string>
 
-#include "http/server.h"
+#include "http/access.h"
+#include "http/router.h"
 #include "kube/client.h"
 #include "kube/store.h"
 #include "model/batchjob.h"
@@ -29,8 +30,7 @@ struct sources {
 
 class routes {
 public:
-    /// `open`: answer peers that are not loopback, too.
-    routes(sources from, std::string ns, bool open);
+    routes(sources from, std::string ns, http::local_access access);
 
     /// Adds all rows; `this` must stay where it is from then on.
     void add_to(http::router& router);
@@ -45,8 +45,6 @@ private:
     void add(http::router& router, std::string method, const std::string& pattern, answer how);
     void add_options(http::router& router, const std::string& pattern, std::string allow);
     asio::awaitable<reply> serve(request from, answer how);
-    /// 403 for whom nothing under /external is.
-    std::optional<reply> barred(const request& from) const;
     reply miss(const request& from, const std::vector<std::string>& allowed) const;
 
     asio::awaitable<reply> get_testbeds(request from);
@@ -78,7 +76,7 @@ private:
 
     sources from_;
     std::string namespace_;
-    bool open_;
+    http::local_access access_;
 };
 
 }  // namespace esi::scheduling::legacy

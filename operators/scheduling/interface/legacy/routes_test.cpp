@@ -8,6 +8,7 @@
 
 #include "base/virtual_clock.h"
 #include "model/json.h"
+#include "model/names.h"
 
 namespace esi::scheduling::legacy {
 namespace {
@@ -20,6 +21,8 @@ public:
     std::map<std::string, json> objects;  ///< by path
     std::vector<std::string> log;
     int status = 0;  ///< answers everything with it
+    /// Answers what creates or changes an object.
+    std::optional<std::pair<int, std::string>> refused_writes;
     int version = 10;
 
     asio::awaitable<result<kube::response>> send(kube::request what, steady_time) override {
@@ -46,6 +49,9 @@ private:
         auto path = what.target.substr(0, what.target.find('?'));
         log.push_back(what.method + " " + path);
         if (status != 0) return failure(status, "Broken");
+        if (refused_writes && what.method != "GET") {
+            return of(refused_writes->first, refused_writes->second);
+        }
         auto found = objects.find(path);
         if (what.method == "POST") {
             auto object = json::parse(what.body);
@@ -138,7 +144,7 @@ protected:
     kube::store<model::scheduling> schedulings;
     kube::store<model::pod> pods;
     http::router router;
-    routes surface{sources{api, time, testbeds, jobs, schedulings, pods}, "default", false};
+    routes surface{sources{api, time, testbeds, jobs, schedulings, pods}, "default", {}};
 };
 
 TEST_F(legacy_rest, answers_as_recorded) {
@@ -288,6 +294,71 @@ TEST_F(legacy_rest, post_creates_and_answers_as_stored) {
               R"("testbed":{"name":"nope","namespace":"default"}})");
 }
 
+TEST_F(legacy_rest, a_large_testbed_names_no_pods_of_other_namespaces) {
+    namespace names = model::names;
+    model::testbed bed;
+    bed.metadata.namespace_ = "default";
+    bed.metadata.name = "t";
+    bed.metadata.uid = "ut";
+    bed.metadata.annotations[std::string(names::hold)] = "us.7";
+    bed.metadata.labels = {{std::string(names::active_scheduling_namespace), "team"},
+                           {std::string(names::active_scheduling_name), "s"}};
+    auto& layout = bed.status.layout.emplace();
+    layout.nodes = {{"n0", "u0", 0}};
+    layout.slots_per_node = 3;
+    testbeds.apply(bed);
+
+    model::scheduling holder;
+    holder.metadata.namespace_ = "team";
+    holder.metadata.name = "s";
+    holder.metadata.uid = "us";
+    model::batchjob job;
+    job.metadata.namespace_ = "team";
+    job.metadata.name = "secret";
+    job.metadata.uid = "uj";
+    auto& order = job.spec.creation_request.emplace();
+    order.testbed_name = {"default", "t"};
+    order.slot_ids = {0, 1};
+    order.run = "us.7.1";
+    job.status.placements = {{0, "up", "secret-exec-1"}};
+    job.status.runs.emplace_back().testbed = order.testbed_name;
+    model::pod pod;
+    pod.metadata.namespace_ = "team";
+    pod.metadata.name = "secret-exec-1";
+    pod.metadata.uid = "up";
+    pod.metadata.labels = {{std::string(names::testbed), "t"},
+                           {std::string(names::testbed_namespace), "default"},
+                           {std::string(names::job), "secret"}};
+    pod.metadata.annotations = {{std::string(names::run), order.run},
+                                {std::string(names::slot), "0"},
+                                {std::string(names::slot_node), "n0"}};
+    pod.node_name = "n0";
+    pod.phase = "Running";
+    pods.add_index("testbed", [](const model::pod& of) {
+        return std::vector<std::string>{of.testbed().text()};
+    });
+    pods.apply(pod);
+    jobs.apply(job);
+    schedulings.apply(holder);
+
+    const auto rows = [&] {
+        return json::parse(ask("GET", "/external/testbeds/t").body)["slotsByNode"]["n0"];
+    };
+    EXPECT_EQ(rows()[0]["state"], "OCCUPIED");
+    EXPECT_EQ(rows()[0]["podName"], "a pod of another namespace");
+    EXPECT_EQ(rows()[0]["podUId"], "up");
+    EXPECT_EQ(rows()[1]["state"], "ERROR") << "no Scheduling has given that order";
+
+    auto& given = holder.status.assignments.emplace_back();
+    given.job = {"team", "secret", "uj"};
+    given.slot_ids = order.slot_ids;
+    given.run = order.run;
+    schedulings.apply(holder);
+    EXPECT_EQ(rows()[1]["state"], "RESERVED");
+    EXPECT_EQ(rows()[1]["reservedFor"], "a pod of another namespace");
+    EXPECT_EQ(ask("GET", "/external/testbeds").body.find("secret"), std::string::npos);
+}
+
 TEST_F(legacy_rest, post_takes_slots_in_any_case_and_answers_upper_case) {
     auto reply = post(
         R"({"name":"lower","testBed":"t","slots":{"mode":"strict","jobs":[{"name":"a","slots":[0]}]}})");
@@ -373,6 +444,22 @@ TEST_F(legacy_rest, put_replaces_the_whole_map_of_notes) {
               R"({"name":"j","state":"ReadyState","externalScheduler":null,"scheduledEvents":[]})");
 }
 
+TEST_F(legacy_rest, what_the_store_does_not_take_is_413_and_not_to_be_repeated) {
+    const std::pair<int, std::string> table[] = {
+        {500, R"({"kind":"Status","code":500,"message":"etcdserver: request is too large"})"},
+        {500, R"({"kind":"Status","code":500,"message":"rpc error: code = ResourceExhausted )"
+              R"(desc = trying to send message larger than max"})"},
+        {413, R"({"kind":"Status","code":413,"reason":"RequestEntityTooLarge","message":"limit"})"},
+    };
+    for (const auto& row : table) {
+        server.refused_writes = row;
+        const auto reply = post(R"({"name":"x","testBed":"t","queue":["a"]})");
+        EXPECT_EQ(reply.status, 413) << row.second;
+        EXPECT_EQ(header(reply, "Retry-After"), "(none)");
+        EXPECT_TRUE(reply.body.contains("create Scheduling default/x")) << reply.body;
+    }
+}
+
 TEST_F(legacy_rest, peers_that_are_not_loopback_are_refused) {
     for (const char* path : {"/external/testbeds", "/external/nothing"}) {
         EXPECT_EQ(ask("GET", path, "", {}, false).status, 403) << path;
@@ -381,18 +468,24 @@ TEST_F(legacy_rest, peers_that_are_not_loopback_are_refused) {
     EXPECT_EQ(ask("POST", "/external/schedulings", "{}", {}, false).status, 403);
 }
 
+TEST_F(legacy_rest, what_a_proxy_handed_on_is_refused) {
+    for (const char* name : {"x-forwarded-for", "forwarded", "x-real-ip", "via"}) {
+        EXPECT_EQ(ask("GET", "/external/testbeds", "", {{name, "10.0.0.1"}}).status, 403) << name;
+    }
+}
+
 TEST_F(legacy_rest, pages_under_names_that_are_not_loopback_are_refused) {
     const auto get = [&](std::string host) {
         return ask("GET", "/external/testbeds", "", {{"host", std::move(host)}});
     };
-    for (const char* host : {"localhost:8082", "LOCALHOST", "[::1]:8082", "[::1]", "127.0.0.1",
-                             "127.0.0.1:8082", "127.1.2.3"}) {
+    for (const char* host :
+         {"localhost:8082", "LOCALHOST", "[::1]:8082", "[::1]", "127.0.0.1", "127.0.0.1:8082"}) {
         EXPECT_EQ(get(host).status, 200) << host;
     }
     for (const char* host :
          {"evil.example:8082", "evil.example", "localhost.evil.example:8082", "localhost:8082x",
-          "localhost:", "127.0.0.1.evil.example", "127.evil.example", "128.0.0.1", "[::2]:8082",
-          "[::1]x", "[::1", "[", ":8082"}) {
+          "localhost:", "127.1.2.3", "127.0.0.1.evil.example", "127.evil.example", "128.0.0.1",
+          "[::2]:8082", "[::1]x", "[::1", "[", ":8082"}) {
         EXPECT_EQ(get(host).status, 403) << host;
     }
     const std::vector<std::pair<std::string, std::string>> evil{{"host", "evil.example:8082"}};

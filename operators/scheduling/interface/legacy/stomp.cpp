@@ -38,7 +38,9 @@ constexpr std::string_view kind_of() {
 /// Clients wait for the MODIFIED that shows it.
 template <class T>
 bool is_usable(const T& of) {
-    if constexpr (std::is_same_v<T, model::testbed>) return of.status.state == "SUCCESS";
+    if constexpr (std::is_same_v<T, model::testbed>) {
+        return of.status.state == model::testbed_state::success;
+    }
     return false;
 }
 
@@ -47,14 +49,6 @@ std::string body_of(std::string_view action, ordered_json resource) {
     out["action"] = action;
     out["resource"] = std::move(resource);
     return text_of(out);
-}
-
-std::string lower(std::string_view text) {
-    std::string out(text);
-    std::ranges::transform(out, out.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    return out;
 }
 
 /// The original's proxy-aware answers carry it.
@@ -76,6 +70,8 @@ http::server_reply sockjs_info() {
     out.headers.emplace_back("Cache-Control", "no-store, no-cache, must-revalidate, max-age=0");
     return out;
 }
+
+asio::awaitable<http::server_reply> at_once(http::server_reply out) { co_return out; }
 
 stomp::endpoint_options limits_of(const stomp_options& from) {
     stomp::endpoint_options out;
@@ -112,21 +108,21 @@ void stomp_options::add_to(CLI::App& app) {
 }
 
 bool may_come_from(std::string_view origin, std::string_view host,
-                   const std::vector<std::string>& allowed, bool open) {
+                   const std::vector<std::string>& allowed) {
     if (origin.empty()) return true;
-    const auto wanted = lower(origin);
+    const auto wanted = http::lower(origin);
     for (const auto& each : allowed) {
-        if (each == "*" || lower(each) == wanted) return true;
+        if (each == "*" || http::lower(each) == wanted) return true;
     }
-    if (!open && !is_loopback_name(host)) return false;
-    const auto own = lower(host);
+    const auto own = http::lower(host);
     return wanted == "http://" + own || wanted == "https://" + own;
 }
 
-stomp_topics::stomp_topics(stomp_sources from, std::string ns, bool open, stomp_options options)
+stomp_topics::stomp_topics(stomp_sources from, std::string ns, http::local_access access,
+                           stomp_options options)
     : from_(std::move(from)),
       namespace_(std::move(ns)),
-      open_(open),
+      access_(std::move(access)),
       options_(std::move(options)),
       endpoint_(from_.executor, from_.numbers, limits_of(options_)),
       tasks_(from_.executor) {
@@ -137,9 +133,13 @@ stomp_topics::stomp_topics(stomp_sources from, std::string ns, bool open, stomp_
 }
 
 void stomp_topics::add_to(http::router& router) {
+    router.guard("/scheduler", [this](const request& head) -> std::optional<reply> {
+        auto why = access_.refusal(head, "/scheduler");
+        if (why.empty()) return std::nullopt;
+        return error_reply(head, 403, from_.time.wall(), {std::move(why)});
+    });
     const auto add = [&](const std::string& pattern, const std::function<reply()>& make) {
-        router.add("GET", pattern,
-                   [this, make](request from) { return answer(std::move(from), make()); });
+        router.add("GET", pattern, [make](const request&) { return at_once(make()); });
     };
     add("/scheduler", [] { return reply(400, "", "Can \"Upgrade\" only to \"WebSocket\"."); });
     add("/scheduler/info", sockjs_info);
@@ -165,26 +165,10 @@ void stomp_topics::add_to(http::router& router) {
     upgrade("/scheduler/{server}/{session}/websocket", framing::sockjs, true);
 }
 
-std::optional<stomp_topics::reply> stomp_topics::refused(const request& from) const {
-    if (!open_ && !from.peer_is_loopback) {
-        return error_reply(from, 403, from_.time.wall(),
-                           {"/scheduler has no authentication and answers loopback only; "
-                            "--legacy-open opens it"});
-    }
-    return std::nullopt;
-}
-
-asio::awaitable<stomp_topics::reply> stomp_topics::answer(request from, reply with) const {
-    if (auto no = refused(from)) co_return std::move(*no);
-    co_return with;
-}
-
 asio::awaitable<std::optional<stomp_topics::reply>> stomp_topics::talk(
     std::shared_ptr<http::upgrade> from, stomp::endpoint::framing how, bool sockjs) {
     const auto& asked = from->request;
-    if (auto no = refused(asked)) co_return no;
-    if (!may_come_from(asked.header("origin"), asked.header("host"), options_.allowed_origins,
-                       open_)) {
+    if (!may_come_from(asked.header("origin"), asked.header("host"), options_.allowed_origins)) {
         co_return error_reply(asked, 403, from_.time.wall(),
                               {"pages of this origin may not connect; --stomp-allowed-origins "
                                "lets them"});

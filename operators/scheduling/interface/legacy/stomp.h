@@ -15,7 +15,8 @@
 
 #include "base/task_group.h"
 #include "controller/metrics.h"
-#include "http/server.h"
+#include "http/access.h"
+#include "http/router.h"
 #include "kube/store.h"
 #include "model/batchjob.h"
 #include "model/scheduling.h"
@@ -39,10 +40,10 @@ struct stomp_options {
     void add_to(CLI::App& app);
 };
 
-/// Whether a page of `origin` may connect to `host` (both as in their headers). Without an Origin
-/// it is no browser, and may. Unless `open`, a page of the server itself has a name of loopback.
+/// Whether a page of `origin` may connect to `host` (both as in their headers): the server's own
+/// pages may. Without an Origin it is no browser, and may. The Host itself is local_access' matter.
 bool may_come_from(std::string_view origin, std::string_view host,
-                   const std::vector<std::string>& allowed, bool open);
+                   const std::vector<std::string>& allowed);
 
 /// What the topics speak of; all of it outlives them.
 struct stomp_sources {
@@ -58,8 +59,8 @@ struct stomp_sources {
 
 class stomp_topics {
 public:
-    /// `open`: answer peers that are not loopback, too.
-    stomp_topics(stomp_sources from, std::string ns, bool open, stomp_options options);
+    stomp_topics(stomp_sources from, std::string ns, http::local_access access,
+                 stomp_options options);
     /// Adds all paths; `this` must stay where it is from then on.
     void add_to(http::router& router);
     /// Ends all conversations with 1001.
@@ -75,8 +76,6 @@ private:
         some_change what;
     };
 
-    std::optional<reply> refused(const request& from) const;
-    asio::awaitable<reply> answer(request from, reply with) const;
     asio::awaitable<std::optional<reply>> talk(std::shared_ptr<http::upgrade> from,
                                                stomp::endpoint::framing how, bool sockjs);
 
@@ -99,7 +98,7 @@ private:
 
     stomp_sources from_;
     std::string namespace_;
-    bool open_;
+    http::local_access access_;
     stomp_options options_;
     stomp::endpoint endpoint_;
     std::deque<noted> noted_;

@@ -1,0 +1,91 @@
+#include "controller/operator_life.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <optional>
+
+#include "base/log.h"
+#include "base/virtual_clock.h"
+#include "kube/no_server.h"
+
+namespace esi::controller {
+namespace {
+
+/// One cache that is full.
+class idle_part final : public operator_part {
+public:
+    std::vector<cache> caches() override {
+        return {{"pods", []() -> asio::awaitable<void> { co_return; }, [] { return true; },
+                 [] { return true; }}};
+    }
+    void lead() override {}
+    asio::awaitable<void> stop(steady_time) override { co_return; }
+};
+
+/// One cache of two namespaces that never fills.
+class waiting_part final : public operator_part {
+public:
+    std::vector<cache> caches() override {
+        cache out{"pods", []() -> asio::awaitable<void> { co_return; }, [] { return false; },
+                  [] { return false; }};
+        out.missing = [] { return std::vector<std::string>{"team-a", ""}; };
+        return {out};
+    }
+    void lead() override {}
+    asio::awaitable<void> stop(steady_time) override { co_return; }
+};
+
+/// What a life stands on, without an API server.
+struct grounds {
+    asio::io_context loop;
+    virtual_clock time;
+    kube::no_server nobody;
+    metrics numbers;
+    http::router routes;
+    process_options options;
+
+    ground made() {
+        return {loop.get_executor(), time, nobody, nullptr, numbers, routes, options, "esi-test",
+                "a", "a", "h", {}};
+    }
+};
+
+TEST(operator_life, a_cache_that_does_not_fill_is_told_with_its_namespaces) {
+    grounds on;
+    operator_life life(
+        on.made(), [](environment&) { return std::make_unique<waiting_part>(); }, [] {});
+    std::string said;
+    log::send_to([&](log::level at, std::string_view line) {
+        if (at == log::level::error) said += line;
+    });
+    std::optional<bool> orderly;
+    asio::co_spawn(
+        on.loop,
+        [&]() -> asio::awaitable<void> {
+            orderly = co_await life.run();
+            co_await life.stop();
+        },
+        asio::detached);
+    run_for(on.loop, on.time, std::chrono::minutes(3));
+    log::send_to({});
+    EXPECT_EQ(orderly, false);
+    EXPECT_TRUE(said.contains("cache not synced")) << said;
+    EXPECT_TRUE(said.contains("team-a, all")) << said;
+}
+
+TEST(operator_life, is_not_ready_from_the_first_signal_on) {
+    grounds on;
+    operator_life life(
+        on.made(), [](environment&) { return std::make_unique<idle_part>(); }, [] {});
+    EXPECT_EQ(readiness_reply(life.checks(), false).status, 200);
+    life.ask_to_stop();
+    const auto reply = readiness_reply(life.checks(), false);
+    EXPECT_EQ(reply.status, 503);
+    EXPECT_TRUE(reply.body.contains("[-]shutdown failed")) << reply.body;
+}
+
+}  // namespace
+}  // namespace esi::controller

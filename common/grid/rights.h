@@ -1,0 +1,41 @@
+// Rules of rights that more than one operator goes by, each written once: which Testbed is meant,
+// whether an order counts, how long it may take. Pure.
+#pragma once
+
+#include <string_view>
+
+#include "base/clock.h"
+#include "model/batchjob.h"
+#include "model/scheduling.h"
+#include "model/testbed.h"
+
+namespace esi::grid {
+
+/// A reference that an object of namespace `ns` has: without a namespace it means that one.
+model::object_key in_namespace(model::object_key reference, std::string_view ns);
+/// The Testbed that a Scheduling names.
+model::object_key testbed_of(const model::scheduling& of);
+/// The Testbed that a job's order names; an empty name without an order.
+model::object_key testbed_of(const model::batchjob& job);
+
+/// The uid of the Scheduling that a run belongs to.
+std::string_view owner_of_run(std::string_view run);
+/// The run was given under the hold that the Testbed shows now.
+bool is_under_hold(std::string_view run, const model::testbed& testbed);
+/// The order of `job` is for this Testbed, and under the hold that it shows now.
+bool is_under_hold(const model::batchjob& job, const model::testbed& testbed);
+/// The order to start that `job` carries was given by `by`: an assignment of that job, those slots
+/// and that run stands.
+bool is_assigned(const model::batchjob& job, const model::scheduling& by);
+/// The job is at work under the Testbed's present hold, and the holder has assigned it the slots of
+/// its order: its orders count. `holder` may be null.
+bool has_right(const model::batchjob& job, const model::testbed& testbed,
+               const model::scheduling* holder);
+
+/// Where a Scheduling, or an order, does not say how long.
+inline constexpr int default_submit_timeout_seconds = 600;
+inline constexpr int default_schedule_timeout_seconds = 300;
+seconds submit_timeout(const model::creation_request& order);
+seconds schedule_timeout(const model::creation_request& order);
+
+}  // namespace esi::grid

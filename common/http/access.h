@@ -1,0 +1,37 @@
+// Who may use what knows no authentication: peers of this machine itself, who ask for it by a name
+// of this machine. One rule for all routes that need it.
+#pragma once
+
+#include <boost/asio/ip/address.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http/message.h"
+
+namespace esi::http {
+
+/// 127.0.0.1 and ::1, also as ::ffff:127.0.0.1. The rest of 127/8 is no peer that a person is
+/// behind: service meshes hand connections of the whole cluster over from there.
+bool is_loopback(boost::asio::ip::address peer);
+
+/// Whether the value of a Host header is a name of this machine itself, which no DNS answers for
+/// others: localhost, 127.0.0.1 or [::1], with a port or without.
+bool is_loopback_name(std::string_view host);
+
+struct local_access {
+    /// Peers that are not loopback are answered, too.
+    bool open = false;
+    /// Hosts that may be asked for when it is open, beside those that no page can have: names of
+    /// this machine, IP addresses, names without a dot and names below .svc and .cluster.local.
+    /// "*.example.org": all below it; "*": every Host.
+    std::vector<std::string> hosts;
+
+    /// Why the request is refused; empty: it is not. `what`: the part of the interface, for the
+    /// message. A page whose own name was made to resolve to this machine comes from an allowed
+    /// peer, but its browser says the name (DNS rebinding). An absent Host is fine: browsers send
+    /// it. What a proxy handed on tells nothing of who sent it.
+    std::string refusal(const server_request& head, std::string_view what) const;
+};
+
+}  // namespace esi::http

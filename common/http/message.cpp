@@ -1,0 +1,54 @@
+#include "http/message.h"
+
+#include <algorithm>
+#include <boost/beast/http/status.hpp>
+#include <nlohmann/json.hpp>
+
+namespace esi::http {
+
+std::string lower(std::string_view text) {
+    std::string out(text);
+    std::ranges::transform(out, out.begin(), [](char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    });
+    return out;
+}
+
+std::string_view server_request::header(std::string_view lower_name) const {
+    const auto found =
+        std::ranges::find(headers, lower_name, &std::pair<std::string, std::string>::first);
+    return found == headers.end() ? std::string_view() : std::string_view(found->second);
+}
+
+bool server_request::has_header(std::string_view lower_name) const {
+    return std::ranges::count(headers, lower_name, &std::pair<std::string, std::string>::first) > 0;
+}
+
+std::optional<std::string> server_request::parameter(std::string_view name) const {
+    const auto found = std::ranges::find(query, name, &std::pair<std::string, std::string>::first);
+    return found == query.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::string_view reason_phrase(int status) {
+    namespace known = boost::beast::http;
+    return std::string_view(
+        known::obsolete_reason(known::int_to_status(static_cast<unsigned>(status))));
+}
+
+server_reply problem(int status, std::string_view title, std::string_view detail,
+                     const std::vector<std::string>& faults) {
+    nlohmann::ordered_json body;
+    body["type"] = "about:blank";
+    body["title"] = title;
+    body["status"] = status;
+    body["detail"] = detail;
+    if (!faults.empty()) body["faults"] = faults;
+    return server_reply(status, "application/problem+json",
+                        body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+server_reply problem(int status, std::string_view detail) {
+    return problem(status, reason_phrase(status), detail);
+}
+
+}  // namespace esi::http

@@ -1,0 +1,107 @@
+// Reads the requests of one connection: head, decision of the router, body. Holds no more of any
+// of them than its bounds say, whatever the peer sends and in which pieces.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/system/error_code.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/task_group.h"
+#include "base/tcp_connection.h"
+#include "http/connection_table.h"
+#include "http/router.h"
+
+namespace esi::http {
+
+struct request_limits {
+    /// Of a head. What stands between the pieces of a chunked body (sizes, extensions) and behind
+    /// them (trailers) may be as long, and as long as the body besides.
+    std::size_t head = 16u << 10;
+    std::size_t header_lines = 100;
+    /// For a head and its body together.
+    seconds time{30};
+};
+
+/// Of bodies that are too large to hold several, one is read and answered at a time.
+class large_body_turn {
+public:
+    explicit large_body_turn(const asio::any_io_executor& executor) : free_(executor) {}
+    /// Gives the turn on when it goes.
+    class holder {
+    public:
+        explicit holder(large_body_turn& of) : of_(of) {}
+        ~holder() {
+            of_.taken_ = false;
+            of_.free_.notify();
+        }
+        holder(const holder&) = delete;
+        holder& operator=(const holder&) = delete;
+
+    private:
+        large_body_turn& of_;
+    };
+    /// Null: others have it until `deadline`.
+    asio::awaitable<std::unique_ptr<holder>> take(clock& time, steady_time deadline);
+
+private:
+    bool taken_ = false;
+    notifier free_;
+};
+
+/// How the reading of one request ended.
+struct reading {
+    enum class end {
+        request,  ///< complete; `decided` says what answers it
+        refused,  ///< `reply` answers it
+        closed,   ///< there is nobody to answer
+    };
+    end how = end::closed;
+    server_request request;
+    router::decision decided;
+    server_reply reply;
+    bool keep_alive = false;
+    /// HTTP/1.0: a connection that stays open must say so (RFC 9112 9.3).
+    bool old_version = false;
+    /// Of a large body, until the answer is sent.
+    std::unique_ptr<large_body_turn::holder> turn;
+};
+
+class request_reader {
+public:
+    request_reader(tcp_connection& connection, connection_table::place& place, const router& routes,
+                   clock& time, request_limits limits, large_body_turn& turn);
+
+    /// Waits for the first byte of a request; false when none comes.
+    asio::awaitable<bool> first_byte();
+    asio::awaitable<reading> read(bool from_loopback, bool certified);
+
+    /// Bytes behind the last request; the next one starts with them.
+    std::string take_rest();
+    void put_back(const std::string& rest);
+
+private:
+    struct parts;
+    asio::awaitable<boost::system::error_code> read_some();
+    /// Status and words of a refusal, 0: the peer has gone; nothing: the head is complete.
+    struct trouble {
+        int status = 0;
+        std::string why;
+    };
+    asio::awaitable<std::optional<trouble>> read_head();
+    asio::awaitable<std::optional<trouble>> read_body(parts& of, reading& into);
+
+    tcp_connection& connection_;
+    connection_table::place& place_;
+    const router& routes_;
+    clock& time_;
+    request_limits limits_;
+    large_body_turn& turn_;
+    /// What came behind the request before this one, and what of this one is not parsed yet.
+    boost::beast::flat_buffer buffer_;
+};
+
+}  // namespace esi::http

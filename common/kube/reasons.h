@@ -1,0 +1,12 @@
+// Reasons of refusals that callers decide by: error::reason of an answer of the API server.
+#pragma once
+
+#include <string_view>
+
+namespace esi::kube {
+
+/// The object is larger than the API server or its store takes (errc::invalid). Kubernetes gives it
+/// with 413; what etcd says is told as it, too.
+inline constexpr std::string_view too_large_reason = "RequestEntityTooLarge";
+
+}  // namespace esi::kube

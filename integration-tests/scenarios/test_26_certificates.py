@@ -1,0 +1,92 @@
+"""The extender over TLS: only for schedulers with a certificate, and for them with full nodes."""
+import subprocess
+import time
+
+import pytest
+import requests
+
+from operators import Operator
+
+NODES = 1000
+
+
+def run(*words):
+    subprocess.run(["openssl", *words], check=True, capture_output=True)
+
+
+def make_certificate(folder, name, authority=None, usage="clientAuth,serverAuth"):
+    """Key and certificate for 127.0.0.1, signed by itself or by another."""
+    key, certificate = folder / f"{name}.key", folder / f"{name}.crt"
+    by = [] if authority is None else ["-CA", folder / f"{authority}.crt", "-CAkey", folder / f"{authority}.key"]
+    run("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key, "-out",
+        certificate, "-days", "1", "-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1", "-addext",
+        f"extendedKeyUsage={usage}", *by)
+    return str(certificate), str(key)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("certificates")
+    for name, authority in (("ca", None), ("server", None), ("scheduler", "ca"), ("stranger", None)):
+        make_certificate(folder, name, authority)
+    make_certificate(folder, "neighbour", "ca", usage="serverAuth")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def extender(operators, files):
+    """A standby of esi-testbed with TLS; its URL."""
+    one = Operator("testbed", operators.kubeconfigs["testbed"], operators.folder, replica=26, flags=(
+        f"--tls-cert-file={files}/server.crt", f"--tls-private-key-file={files}/server.key",
+        f"--client-ca-file={files}/ca.crt"))
+    one.start()
+    try:
+        url = f"https://127.0.0.1:{one.port}"
+        yield lambda method, path, name=None, **more: requests.request(
+            method, url + path, verify=f"{files}/server.crt", timeout=60,
+            cert=name and (f"{files}/{name}.crt", f"{files}/{name}.key"), **more)
+    finally:
+        one.stop()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def up(extender):
+    for _ in range(300):
+        try:
+            if extender("GET", "/livez").status_code == 200:
+                return
+        except requests.ConnectionError:
+            time.sleep(0.1)
+    pytest.fail("it does not come up")
+
+
+def full_node(number):
+    """As kubelets report them: some 30 KB, most of it images."""
+    images = [{"names": [f"registry.example/team/image-{number}-{each}@sha256:{'ab' * 32}",
+                         f"registry.example/team/image-{number}-{each}:1.0.{each}"], "sizeBytes": 123456789}
+              for each in range(120)]
+    return {"metadata": {"name": f"node-{number}", "labels": {f"label-{each}": "x" * 40 for each in range(40)}},
+            "status": {"images": images, "allocatable": {"cpu": "64", "memory": "256Gi"}}}
+
+
+def test_probes_need_no_certificate_and_the_extender_does(extender):
+    for path in ("/livez", "/metrics"):
+        assert extender("GET", path).status_code == 200
+        assert extender("GET", path, "scheduler").status_code == 200
+    question = {"Pod": {"metadata": {"name": "p"}}, "NodeNames": ["a"]}
+    answer = extender("POST", "/extender/filter", json=question)
+    assert answer.status_code == 403 and "certificate" in answer.json()["messages"][0]
+    assert extender("POST", "/extender/filter", "scheduler", json=question).json()["NodeNames"] == ["a"]
+    # Of another CA, and of the same one, but for servers only.
+    for other in ("stranger", "neighbour"):
+        with pytest.raises(requests.exceptions.ConnectionError):
+            extender("POST", "/extender/filter", other, json=question)
+
+
+def test_a_thousand_full_nodes_are_answered(extender):
+    question = {"Pod": {"metadata": {"name": "p"}}, "Nodes": {"items": [full_node(each) for each in range(NODES)]}}
+    answer = extender("POST", "/extender/filter", "scheduler", json=question)
+    assert int(answer.request.headers["Content-Length"]) > 20 << 20
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["Nodes"]["items"] == question["Nodes"]["items"]
+    assert answer.json()["FailedAndUnresolvableNodes"] == {}

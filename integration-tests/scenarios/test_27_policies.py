@@ -1,0 +1,687 @@
+"""Admission policies: what each operator's key opens, and what people cannot write, on a real API server.
+
+Every request is sent with the token of the account that it is about, as a dry run: it passes all of admission
+and changes nothing. A control plane of its own, on which no operator runs.
+"""
+import copy
+import json
+import pathlib
+import time
+
+import pytest
+import yaml
+
+import audit
+import objects
+from api import Api, ApiException, path
+from control_plane import MANIFESTS, ControlPlane
+
+P = objects.PREFIX
+T, B, S = "testbed", "batchjob", "scheduling"
+#: May do everything with pods, Testbeds, BatchJobs and Schedulings of namespace `lab`, and of `default`.
+AUTHOR = "author"
+GHOST = "tb-ghost-0123456789"
+HASHED = "tb-ghost-abcdefabcd"
+RUN = "hold-uid.7.1"
+
+AUTHORS = """
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: author}
+rules:
+- {apiGroups: ["", esi.tu-berlin.de], resources: [pods, testbeds, batchjobs, schedulings], verbs: ["*"]}
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: author, namespace: lab}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: author}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: author}
+subjects: [{kind: ServiceAccount, name: author, namespace: lab}]
+"""
+
+# --- what the requests are about
+
+
+def changed(body, changes):
+    """The body with these changes, as a merge patch makes them."""
+    out = copy.deepcopy(body)
+    for key, value in changes.items():
+        if value is None:
+            out.pop(key, None)
+        elif isinstance(value, dict) and isinstance(out.get(key), dict):
+            out[key] = changed(out[key], value)
+        else:
+            out[key] = value
+    return out
+
+
+def owner(kind, name, uid="00000000-0000-0000-0000-000000000001", version=objects.GROUP, controller=True):
+    return {"apiVersion": version, "kind": kind, "name": name, "uid": uid, "controller": controller,
+            "blockOwnerDeletion": False}
+
+
+CONTAINER = {"name": "ghost", "image": "localhost/esi-pause:1", "resources": {"requests": {"cpu": "1m"}},
+             "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}}
+GHOST_BODY = {
+    "apiVersion": "v1", "kind": "Pod",
+    "metadata": {"name": GHOST, "labels": {P + "testbed": "tb", P + "testbed-namespace": "lab", P + "ghost": "true"},
+                 "annotations": {P + "node": "node-0", P + "index": "0", P + "ghost-image": "localhost/esi-pause:1"},
+                 "ownerReferences": [owner("Testbed", "tb")]},
+    "spec": {"automountServiceAccountToken": False, "priorityClassName": "esi-ghost",
+             "securityContext": {"runAsNonRoot": True, "runAsUser": 65535}, "containers": [CONTAINER]}}
+
+
+def ghost(**changes):
+    return changed(GHOST_BODY, changes)
+
+
+def ghost_container(**changes):
+    return ghost(spec={"containers": [changed(CONTAINER, changes)]})
+
+
+def pod(name, labels=None, notes=None, owners=None, **spec):
+    body = objects.pod(name, **spec)
+    body["metadata"] |= {"labels": labels or {}, "annotations": notes or {}, "ownerReferences": owners or []}
+    return body
+
+
+JOB_LABELS = {P + "job": "pi", P + "testbed": "tb", P + "testbed-namespace": "lab"}
+DRIVER = [owner("ConfigMap", "driver", version="v1")]
+GATE = {"name": P + "slot"}
+
+
+def job_pod(name, **spec):
+    return pod(name, JOB_LABELS, {P + "run": RUN, P + "slots": "0"}, DRIVER, **spec)
+
+
+def application(kind, name="new", owners=None):
+    version, spec = {"SparkApplication": ("sparkoperator.k8s.io/v1beta2", objects.spark_spec()),
+                     "FlinkDeployment": ("flink.apache.org/v1beta1", {"job": {"jarURI": "local:///x.jar"}})}[kind]
+    return {"apiVersion": version, "kind": kind,
+            "metadata": {"name": name, "ownerReferences": [owner("BatchJob", name)] if owners is None else owners},
+            "spec": spec}
+
+
+def event(controller):
+    return {"apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {"name": "happened"},
+            "eventTime": "2026-01-01T00:00:00.000000Z", "reportingController": controller, "reportingInstance": "a",
+            "type": "Normal", "reason": "Tested", "action": "Tested", "note": "a note",
+            "regarding": {"apiVersion": "v1", "kind": "Pod", "name": "other", "namespace": "lab"}}
+
+
+SERIES = {"series": {"count": 2, "lastObservedTime": "2026-01-01T00:00:01.000000Z"}}
+
+
+def lease(name):
+    return {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": name}}
+
+
+def taints(*each):
+    return {"spec": {"taints": [{"key": key, "value": "x", "effect": effect} for key, effect in each]}}
+
+
+def notes(**values):
+    """annotations of ESI: notes(slot_node="a") is esi.tu-berlin.de/slot-node."""
+    return {P + key.replace("_", "-"): value for key, value in values.items()}
+
+
+OURS, OTHERS = (P + "testbed", "NoSchedule"), ("example.com/mine", "NoSchedule")
+AFFINITY = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+    {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["node-0"]}]}]}}}
+ORDER = {"testbedName": {"name": "tb", "namespace": "lab"}, "slotIds": [0], "run": RUN}
+ACTIVE = {"name": "plan", "namespace": "lab", "uid": "an-uid"}
+HOLD = {"labels": notes(active_scheduling_name="plan", active_scheduling_namespace="lab"),
+        "annotations": notes(hold="hold-uid.7")}
+
+
+def create(account, kind, body, namespace="lab"):
+    return account, "POST", kind, namespace, None, None, body
+
+
+def patch(account, kind, name, change, sub=None, namespace="lab", form="merge-patch"):
+    return account, form, kind, None if kind == "Node" else namespace, name, sub, change
+
+
+def image(account, name, new, notes_=None, container="main"):
+    """A patch that knows containers by their names."""
+    change = meta(annotations=notes_ or {}) | spec(containers=[{"name": container, "image": new}])
+    return patch(account, "Pod", name, change, form="strategic-merge-patch")
+
+
+def delete(account, kind, name, namespace="lab"):
+    return account, "DELETE", kind, namespace, name, None, None
+
+
+def meta(**fields):
+    return {"metadata": fields}
+
+
+def spec(**fields):
+    return {"spec": fields}
+
+
+ONLY_GHOSTS = ("testbed-pods", "makes ghosts only")
+ONE_CONTAINER = ("testbed-pods", "a ghost has one container")
+NOTHING_OF_THE_HOST = ("testbed-pods", "a ghost has no volumes")
+NO_PRIVILEGES = ("testbed-pods", "a ghost runs without privileges")
+CLASS = ("testbed-pods", "a ghost has the class esi-ghost")
+LABELLED = ("testbed-pods", "changes only pods with the label")
+FEW_FIELDS = ("testbed-pods", "changes of a pod only affinity, gate and annotations")
+GATES = ("testbed-pods", "takes no scheduling gate away but")
+POD_NOTES = ("testbed-pods", "writes of the metadata of a pod only its own annotations")
+DELETES = ("testbed-pods", "deletes only pods with the label")
+STATUS = ("testbed-pod-status", "writes of the status of a pod only nominatedNodeName")
+NODE_TAINTS = ("testbed-nodes", "sets and removes only the taint esi.tu-berlin.de/testbed:NoSchedule")
+NODE_LABELS = ("testbed-nodes", "writes no label of kubernetes.io and k8s.io")
+TESTBED = ("testbed-testbeds", "writes of a Testbed only its finalizer")
+RESET = ("testbed-batchjobs", "writes of a BatchJob only the annotation esi.tu-berlin.de/reset")
+LEASES = ("operator-leases", "has one lease, of its own name")
+EVENTS = ("operator-events", "reports in its own name")
+APPLICATIONS = ("batchjob-applications", "only applications whose controller is the BatchJob of the same name")
+POD_OF_RUN = ("batchjob-pods", "only deletes pods, and only those of a run")
+HOLDS = ("scheduling-testbeds", "writes of a Testbed only the hold")
+ORDERS = ("scheduling-batchjobs", "only activeScheduling, creationRequest and externalScheduler")
+SCHEDULING = ("scheduling-schedulings", "writes of the metadata of a Scheduling only its finalizer")
+MARKS = ("pod-marks", "are written only by")
+MEMBER = ("pod-marks", "belong to pods of a run, which have an owner")
+FIXED = ("pod-marks", "are given at creation and do not change")
+RBAC = (None, "cannot ")
+
+#: name -> ((policy, words of the refusal), request)
+FORBIDDEN = {
+    # esi-testbed: pods that are no ghosts
+    "a privileged pod in kube-system": (ONLY_GHOSTS, create(T, "Pod", pod("root", containers=[
+        {"name": "a", "image": "a", "securityContext": {"privileged": True}}]), "kube-system")),
+    "a pod of anybody's": (ONLY_GHOSTS, create(T, "Pod", pod("plain"))),
+    "a ghost without a Testbed": (ONLY_GHOSTS, create(T, "Pod", ghost(metadata={"ownerReferences": []}))),
+    "a ghost of a Deployment": (ONLY_GHOSTS, create(T, "Pod", ghost(metadata={
+        "ownerReferences": [owner("Deployment", "tb", version="apps/v1")]}))),
+    "a ghost of another group's Testbed": (ONLY_GHOSTS, create(T, "Pod", ghost(metadata={
+        "ownerReferences": [owner("Testbed", "tb", version="example.com/v1")]}))),
+    "a ghost with two owners": (ONLY_GHOSTS, create(T, "Pod", ghost(metadata={"ownerReferences": [
+        owner("Testbed", "tb"), owner("ConfigMap", "x", "00000000-0000-0000-0000-000000000002", "v1", False)]}))),
+    "a ghost without its label": (ONLY_GHOSTS, create(T, "Pod", ghost(metadata={"labels": {P + "ghost": None}}))),
+    "a ghost with another Testbed's name": (ONLY_GHOSTS, create(T, "Pod", ghost(
+        metadata={"labels": {P + "testbed": "other"}}))),
+    "a ghost of a Testbed elsewhere": (ONLY_GHOSTS, create(T, "Pod", ghost(), "default")),
+    "a ghost of another image": (ONE_CONTAINER, create(T, "Pod", ghost_container(image="example.com/miner"))),
+    "a ghost with a command": (ONE_CONTAINER, create(T, "Pod", ghost_container(command=["/bin/sh"]))),
+    "a ghost with arguments": (ONE_CONTAINER, create(T, "Pod", ghost_container(args=["-c"]))),
+    "a ghost with a hook": (ONE_CONTAINER, create(T, "Pod", ghost_container(
+        lifecycle={"preStop": {"exec": {"command": ["x"]}}}))),
+    "a ghost with a second container": (ONE_CONTAINER, create(T, "Pod", ghost(
+        spec={"containers": [CONTAINER, changed(CONTAINER, {"name": "b", "image": "miner"})]}))),
+    "a ghost with an init container": (ONE_CONTAINER, create(T, "Pod", ghost(
+        spec={"initContainers": [changed(CONTAINER, {"name": "b"})]}))),
+    "a ghost with a hostPath": (NOTHING_OF_THE_HOST, create(T, "Pod", ghost(
+        spec={"volumes": [{"name": "root", "hostPath": {"path": "/"}}]}))),
+    "a ghost with a Secret": (NOTHING_OF_THE_HOST, create(T, "Pod", ghost(
+        spec={"volumes": [{"name": "s", "secret": {"secretName": "s"}}]}))),
+    "a ghost in the host's network": (NOTHING_OF_THE_HOST, create(T, "Pod", ghost(spec={"hostNetwork": True}))),
+    "a ghost among the host's processes": (NOTHING_OF_THE_HOST, create(T, "Pod", ghost(spec={"hostPID": True}))),
+    "a ghost in the host's IPC": (NOTHING_OF_THE_HOST, create(T, "Pod", ghost(spec={"hostIPC": True}))),
+    "a ghost on a port of the host": (NOTHING_OF_THE_HOST, create(T, "Pod", ghost_container(
+        ports=[{"containerPort": 80, "hostPort": 80}]))),
+    "a ghost with a token": (NOTHING_OF_THE_HOST, create(T, "Pod", ghost(
+        spec={"automountServiceAccountToken": True}))),
+    "a privileged ghost": (NO_PRIVILEGES, create(T, "Pod", ghost_container(
+        securityContext={"privileged": True, "allowPrivilegeEscalation": None}))),
+    "a ghost that may become root": (NO_PRIVILEGES, create(T, "Pod", ghost_container(
+        securityContext={"allowPrivilegeEscalation": True}))),
+    "a ghost with a capability": (NO_PRIVILEGES, create(T, "Pod", ghost_container(
+        securityContext={"capabilities": {"add": ["NET_ADMIN"]}}))),
+    "a ghost that is root": (NO_PRIVILEGES, create(T, "Pod", ghost(
+        spec={"securityContext": {"runAsNonRoot": False}}))),
+    "a ghost whose container is root": (NO_PRIVILEGES, create(T, "Pod", ghost_container(
+        securityContext={"runAsNonRoot": False, "runAsUser": 0}))),
+    "a ghost of the jobs' class": (CLASS, create(T, "Pod", ghost(
+        spec={"priorityClassName": "esi-job", "schedulingGates": [GATE]}))),
+    "a ghost past the scheduler": (CLASS, create(T, "Pod", ghost(spec={"nodeName": "node-0"}))),
+    # esi-testbed: pods that are there
+    "the image of a running pod": (LABELLED, image(T, "other", "miner")),
+    "an annotation of a pod in kube-system": (LABELLED, patch(T, "Pod", "system", meta(
+        annotations=notes(slot="0")), namespace="kube-system")),
+    "the image of a job pod": (FEW_FIELDS, image(T, "seated", "localhost/esi-pause:1")),
+    "another image of a ghost": (FEW_FIELDS, image(T, GHOST, "miner", container="ghost")),
+    "tolerations of a job pod": (FEW_FIELDS, patch(T, "Pod", "seated", [
+        {"op": "add", "path": "/spec/tolerations/-", "value": {"operator": "Exists"}}], form="json-patch")),
+    "the deadline of a job pod": (FEW_FIELDS, patch(T, "Pod", "seated", spec(activeDeadlineSeconds=1))),
+    "a node selector of a job pod": (FEW_FIELDS, patch(T, "Pod", "gated", spec(nodeSelector={"a": "b"}))),
+    "another gate": (GATES, patch(T, "Pod", "two-gates", spec(schedulingGates=[GATE]))),
+    "a label of a job pod": (POD_NOTES, patch(T, "Pod", "seated", meta(labels={P + "job": "other"}))),
+    "another's annotation of a job pod": (POD_NOTES, patch(T, "Pod", "seated", meta(annotations={"a": "b"}))),
+    "the run of a job pod": (POD_NOTES, patch(T, "Pod", "seated", meta(annotations=notes(run="x.1.1")))),
+    "the owner of a job pod": (POD_NOTES, patch(T, "Pod", "seated", meta(ownerReferences=None))),
+    "a finalizer of a job pod": (POD_NOTES, patch(T, "Pod", "seated", meta(finalizers=["example.com/stay"]))),
+    "deletion of a pod": (DELETES, delete(T, "Pod", "other")),
+    "deletion of a pod in kube-system": (DELETES, delete(T, "Pod", "system", "kube-system")),
+    "the end of a job pod": (STATUS, patch(T, "Pod", "seated", {"status": {"phase": "Failed"}}, "status")),
+    "the readiness of a job pod": (STATUS, patch(T, "Pod", "seated", {"status": {"conditions": [
+        {"type": "Ready", "status": "False"}]}}, "status")),
+    "the address of a job pod": (STATUS, patch(T, "Pod", "seated", {"status": {
+        "podIP": "10.9.9.9", "podIPs": [{"ip": "10.9.9.9"}]}}, "status")),
+    "a label of a job pod by its status": (STATUS, patch(T, "Pod", "seated", meta(labels={"app": "db"}), "status")),
+    "a nomination of a pod of others": (("testbed-pod-status", "changes only pods with the label"), patch(
+        T, "Pod", "waiting", {"status": {"nominatedNodeName": "node-0"}}, "status")),
+    # esi-testbed: nodes
+    "a taint NoExecute": (NODE_TAINTS, patch(T, "Node", "node-0", taints(("example.com/out", "NoExecute")))),
+    "ESI's taint NoExecute": (NODE_TAINTS, patch(T, "Node", "node-0", taints((P + "testbed", "NoExecute")))),
+    "a taint of others taken away": (NODE_TAINTS, patch(T, "Node", "node-1", taints(OURS))),
+    "a taint of others changed": (NODE_TAINTS, patch(T, "Node", "node-1", taints(("example.com/mine", "NoExecute")))),
+    "a cordon": (("testbed-nodes", "writes of the spec of a node only taints"), patch(
+        T, "Node", "node-0", spec(unschedulable=True))),
+    "the label kubernetes.io/hostname": (NODE_LABELS, patch(T, "Node", "node-0", meta(
+        labels={"kubernetes.io/hostname": None}))),
+    "a role of a node": (NODE_LABELS, patch(T, "Node", "node-0", meta(
+        labels={"node-role.kubernetes.io/control-plane": ""}))),
+    "a zone of a node": (NODE_LABELS, patch(T, "Node", "node-0", meta(labels={"topology.k8s.io/zone": "x"}))),
+    "an annotation of a node": (("testbed-nodes", "writes of the metadata of a node only labels"), patch(
+        T, "Node", "node-0", meta(annotations={"a": "b"}))),
+    # esi-testbed: the rest
+    "the spec of a Testbed": (TESTBED, patch(T, "Testbed", "tb", spec(slotsPerNode=7))),
+    "a label of a Testbed, by esi-testbed": (TESTBED, patch(T, "Testbed", "tb", meta(labels={"a": "b"}))),
+    "another's finalizer of a Testbed": (TESTBED, patch(T, "Testbed", "tb", meta(finalizers=["example.com/stay"]))),
+    "the spec of a BatchJob, by esi-testbed": (RESET, patch(T, "BatchJob", "pi", spec(sparkSpec={"image": "m"}))),
+    "a label of a BatchJob, by esi-testbed": (RESET, patch(T, "BatchJob", "pi", meta(labels={"a": "b"}))),
+    "another annotation of a BatchJob": (RESET, patch(T, "BatchJob", "pi", meta(annotations={"a": "b"}))),
+    "another's lease": (LEASES, create(T, "Lease", lease("esi-batchjob"), "esi-system")),
+    "any lease": (LEASES, create(S, "Lease", lease("elsewhere"), "esi-system")),
+    "an Event of the kubelet's": (EVENTS, create(T, "Event", event("kubelet"))),
+    "an Event of another operator": (EVENTS, create(B, "Event", event("esi-scheduling"))),
+    "a series of another's Event": (EVENTS, patch(T, "Event", "told", SERIES)),
+    # esi-batchjob
+    "a SparkApplication without a BatchJob": (APPLICATIONS, create(B, "SparkApplication", application(
+        "SparkApplication", owners=[]))),
+    "a SparkApplication of a Deployment": (APPLICATIONS, create(B, "SparkApplication", application(
+        "SparkApplication", owners=[owner("Deployment", "new", version="apps/v1")]))),
+    "a SparkApplication of another BatchJob": (APPLICATIONS, create(B, "SparkApplication", application(
+        "SparkApplication", owners=[owner("BatchJob", "other")]))),
+    "a SparkApplication that its BatchJob does not control": (APPLICATIONS, create(
+        B, "SparkApplication", application("SparkApplication", owners=[owner("BatchJob", "new", controller=False)]))),
+    "a FlinkDeployment without a BatchJob": (APPLICATIONS, create(B, "FlinkDeployment", application(
+        "FlinkDeployment", owners=[]))),
+    "deletion of a SparkApplication of others": (APPLICATIONS, delete(B, "SparkApplication", "theirs")),
+    "deletion of a pod of others": (POD_OF_RUN, delete(B, "Pod", "other")),
+    "deletion of a ghost, by esi-batchjob": (POD_OF_RUN, delete(B, "Pod", GHOST)),
+    "deletion of a pod without a run": (POD_OF_RUN, delete(B, "Pod", "labelled")),
+    # esi-scheduling
+    "the spec of a Testbed, by esi-scheduling": (HOLDS, patch(S, "Testbed", "tb", spec(slotsPerNode=7))),
+    "another label of a Testbed": (HOLDS, patch(S, "Testbed", "tb", meta(labels={"a": "b"}))),
+    "another annotation of a Testbed": (HOLDS, patch(S, "Testbed", "tb", meta(annotations={"a": "b"}))),
+    "the finalizer of a Testbed": (HOLDS, patch(S, "Testbed", "tb", meta(finalizers=[P + "held"]))),
+    "what a BatchJob runs": (ORDERS, patch(S, "BatchJob", "pi", spec(sparkSpec={"image": "miner"}))),
+    "a label of a BatchJob": (ORDERS, patch(S, "BatchJob", "pi", meta(labels={"a": "b"}))),
+    "notes of a BatchJob outside the interface": (
+        ("scheduling-batchjobs", "writes externalScheduler only in the namespace of the interface, default"),
+        patch(S, "BatchJob", "pi", spec(externalScheduler={"a": [{"b": "c"}]}))),
+    "a plan outside the interface": (
+        ("scheduling-schedulings", "only in the namespace of the interface, default"),
+        patch(S, "Scheduling", "plan", spec(queueBased=[{"name": "other"}]))),
+    "another's finalizer of a Scheduling": (SCHEDULING, patch(S, "Scheduling", "plan", meta(
+        finalizers=["example.com/stay"]))),
+    "a label of a Scheduling": (SCHEDULING, patch(S, "Scheduling", "plan", meta(labels={"a": "b"}))),
+    # people
+    "a BatchJob with an order": (("orders", "spec.creationRequest is an order of ESI"), create(
+        AUTHOR, "BatchJob", changed(objects.job("new"), spec(creationRequest=ORDER)))),
+    "a BatchJob that is acquired": (("orders", "spec.activeScheduling is an order of ESI"), create(
+        AUTHOR, "BatchJob", changed(objects.job("new"), spec(activeScheduling=ACTIVE)))),
+    "an order": (("orders", "spec.creationRequest is an order of ESI"), patch(
+        AUTHOR, "BatchJob", "pi", spec(creationRequest=ORDER))),
+    "other slots in an order": (("orders", "spec.creationRequest is an order of ESI"), patch(
+        AUTHOR, "BatchJob", "ordered", spec(creationRequest={"slotIds": [1]}))),
+    "an acquisition": (("orders", "spec.activeScheduling is an order of ESI"), patch(
+        AUTHOR, "BatchJob", "pi", spec(activeScheduling=ACTIVE))),
+    "a Testbed that is held": (("holds", "is written only by"), create(
+        AUTHOR, "Testbed", changed(objects.testbed("new", "tuberlin.de/slots"), meta(**HOLD)))),
+    "the labels of a hold": (("holds", "is written only by"), patch(
+        AUTHOR, "Testbed", "tb", meta(labels=HOLD["labels"]))),
+    "the token of a hold": (("holds", "is written only by"), patch(
+        AUTHOR, "Testbed", "tb", meta(annotations=HOLD["annotations"]))),
+    "another token of a hold": (("holds", "is written only by"), patch(
+        AUTHOR, "Testbed", "held", meta(annotations=notes(hold="other.1")))),
+    "a pod with a slot": (MARKS, create(AUTHOR, "Pod", pod("new", notes=notes(slot="0", slot_node="node-0")))),
+    "a pod with a node": (MARKS, create(AUTHOR, "Pod", pod("new", notes=notes(slot_node="node-0")))),
+    "a pod with a victim": (MARKS, create(AUTHOR, "Pod", pod("new", notes=notes(slot_ghost="an-uid")))),
+    "a pod with the place of a ghost": (MARKS, create(AUTHOR, "Pod", pod("new", notes=notes(node="node-0", index="0")))),
+    "a pod that says it is a ghost": (("pod-marks", "the label esi.tu-berlin.de/ghost is written only by"), create(
+        AUTHOR, "Pod", pod("new", {P + "ghost": "true"}))),
+    "a slot of a pod that is there": (MARKS, patch(AUTHOR, "Pod", "gated", meta(annotations=notes(slot="1")))),
+    "another slot of a job pod": (MARKS, patch(AUTHOR, "Pod", "seated", meta(annotations=notes(slot="1")))),
+    "a pod of a testbed without an owner": (MEMBER, create(AUTHOR, "Pod", pod("new", JOB_LABELS))),
+    "a pod of a run without an owner": (MEMBER, create(AUTHOR, "Pod", pod("new", notes=notes(run=RUN)))),
+    "a pod that becomes one of a testbed": (FIXED, patch(AUTHOR, "Pod", "other", meta(
+        labels={P + "testbed": "tb"}))),
+    "a pod of another run": (FIXED, patch(AUTHOR, "Pod", "seated", meta(annotations=notes(run="x.1.2")))),
+    "the gate of a job pod": (("pod-marks", "the scheduling gate esi.tu-berlin.de/slot is taken away only by"), patch(
+        AUTHOR, "Pod", "gated", spec(schedulingGates=None))),
+    "the class of ghosts": (("priority-classes", "the PriorityClass esi-ghost is for ghosts"), create(
+        AUTHOR, "Pod", pod("new", priorityClassName="esi-ghost"))),
+    "the class of jobs without the gate": (("priority-classes", "the PriorityClass esi-job is for job pods"), create(
+        AUTHOR, "Pod", pod("new", priorityClassName="esi-job"))),
+    "the class that preempts": (("priority-classes", "the PriorityClass esi-extender is for job pods"), create(
+        AUTHOR, "Pod", pod("new", priorityClassName="esi-extender"))),
+    "the class that preempts, by the second scheduler": (
+        ("priority-classes", "the PriorityClass esi-extender is for job pods"), create(
+            AUTHOR, "Pod", pod("new", priorityClassName="esi-extender", schedulerName="external-scheduler"))),
+    # refused by RBAC already
+    "the status of another kind, by esi-batchjob": (RBAC, patch(B, "Testbed", "tb", {"status": {}}, "status")),
+    "the status of another kind, by esi-testbed": (RBAC, patch(T, "Scheduling", "plan", {"status": {}}, "status")),
+    "the status of another kind, by esi-scheduling": (RBAC, patch(S, "BatchJob", "pi", {"status": {}}, "status")),
+    "a BatchJob, by esi-batchjob": (RBAC, patch(B, "BatchJob", "pi", spec(creationRequest=ORDER))),
+    "a pod, by esi-batchjob": (RBAC, create(B, "Pod", pod("new"))),
+    "a pod, by esi-scheduling": (RBAC, create(S, "Pod", pod("new"))),
+    "deletion of a pod, by esi-scheduling": (RBAC, delete(S, "Pod", "seated")),
+    "a node, by esi-batchjob": (RBAC, patch(B, "Node", "node-0", spec(unschedulable=True))),
+    "the status of a node": (RBAC, patch(T, "Node", "node-0", {"status": {}}, "status")),
+    "a Scheduling outside the interface": (RBAC, create(S, "Scheduling", objects.queue("new", "tb", ["pi"]))),
+    "deletion of a Scheduling outside the interface": (RBAC, delete(S, "Scheduling", "plan")),
+    "an application that is there": (RBAC, patch(B, "SparkApplication", "pi", meta(labels={"a": "b"}))),
+    "a Deployment": (RBAC, delete(T, "Deployment", "any")),
+    "a ServiceAccount": (RBAC, create(T, "ServiceAccount", {"metadata": {"name": "new"}})),
+    "a right": (RBAC, create(T, "ClusterRole", {"metadata": {"name": "new"}, "rules": []}, None)),
+}
+
+ALLOWED = {
+    "a ghost": create(T, "Pod", ghost(metadata={"name": "tb-ghost-new"})),
+    "letting a job pod in": patch(T, "Pod", "gated", meta(annotations=notes(slot="0", slot_node="node-0")) | spec(
+        affinity=AFFINITY, schedulingGates=None)),
+    "committing a job pod": patch(T, "Pod", "seated", meta(annotations=notes(slot_ghost="an-uid"))),
+    "taking a placement back": patch(T, "Pod", "seated", meta(annotations=notes(slot=None, slot_node=None))),
+    "taking the gate beside another one": patch(T, "Pod", "two-gates", spec(
+        schedulingGates=[{"name": "example.com/other"}])),
+    "the image of a ghost": image(T, "old-ghost", "localhost/esi-pause:1",
+                                notes(ghost_image="localhost/esi-pause:1"), "ghost"),
+    "a nomination": patch(T, "Pod", "gated", {"status": {"nominatedNodeName": "node-0"}}, "status"),
+    "no nomination": patch(T, "Pod", GHOST, {"status": {"nominatedNodeName": None}}, "status"),
+    "deletion of a ghost": delete(T, "Pod", GHOST),
+    "deletion of a ghost without its labels": delete(T, "Pod", HASHED),
+    "deletion of a job pod": delete(T, "Pod", "seated"),
+    "the taint": patch(T, "Node", "node-0", taints(OURS)),
+    "the taint beside another one": patch(T, "Node", "node-1", taints(OTHERS, OURS)),
+    "a number of a node": patch(T, "Node", "node-0", meta(labels={"tuberlin.de/slots": "0"})),
+    "the finalizer of a Testbed": patch(T, "Testbed", "tb", meta(finalizers=[P + "held"])),
+    "the status of a Testbed": patch(T, "Testbed", "tb", {"status": {"state": "SUCCESS"}}, "status"),
+    "a failed job made ready": patch(T, "BatchJob", "pi", meta(annotations=notes(reset="1"))),
+    "its lease": create(T, "Lease", lease("esi-testbed"), "esi-system"),
+    "its Event": create(T, "Event", event("esi-testbed")),
+    "its Event again": patch(S, "Event", "told", SERIES),
+    "a SparkApplication": create(B, "SparkApplication", application("SparkApplication")),
+    "a FlinkDeployment": create(B, "FlinkDeployment", application("FlinkDeployment")),
+    "deletion of a SparkApplication": delete(B, "SparkApplication", "pi"),
+    "deletion of a pod of a run": delete(B, "Pod", "seated"),
+    "the status of a BatchJob": patch(B, "BatchJob", "pi", {"status": {"state": "ReadyState"}}, "status"),
+    "a hold": patch(S, "Testbed", "tb", meta(**HOLD)),
+    "no hold": patch(S, "Testbed", "held", meta(labels={key: None for key in HOLD["labels"]},
+                                                 annotations=notes(hold=None))),
+    "no hold of a Testbed with very many annotations": patch(S, "Testbed", "heavy", meta(annotations=notes(hold=None))),
+    "letting in a pod with very many annotations": patch(T, "Pod", "heavy", meta(annotations=notes(slot="0"))),
+    "orders": patch(S, "BatchJob", "pi", spec(activeScheduling=ACTIVE, creationRequest=ORDER)),
+    "a Scheduling's finalizer": patch(S, "Scheduling", "plan", meta(finalizers=[P + "release"])),
+    "a Scheduling over the interface": create(S, "Scheduling", objects.queue("new", "tb", ["pi"]), "default"),
+    "a change over the interface": patch(S, "Scheduling", "plan", spec(queueBased=[{"name": "other"}]),
+                                         namespace="default"),
+    "an end over the interface": delete(S, "Scheduling", "plan", "default"),
+    "notes over the interface": patch(S, "BatchJob", "pi", spec(externalScheduler={"a": [{"b": "c"}]}),
+                                      namespace="default"),
+    "a BatchJob": create(AUTHOR, "BatchJob", objects.job("new")),
+    "a BatchJob with orders that are null": create(AUTHOR, "BatchJob", changed(
+        objects.job("new"), {}) | {"spec": objects.job("new")["spec"] | {"activeScheduling": None}}),
+    "what a BatchJob runs, while it is ordered": patch(AUTHOR, "BatchJob", "ordered", spec(sparkSpec={"image": "b"})),
+    "an order taken away": patch(AUTHOR, "BatchJob", "ordered", spec(creationRequest=None)),
+    "an acquisition taken away": patch(AUTHOR, "BatchJob", "ordered", spec(
+        creationRequest=None, activeScheduling=None)),
+    "a hold taken away": patch(AUTHOR, "Testbed", "held", meta(
+        labels={key: None for key in HOLD["labels"]}, annotations=notes(hold=None))),
+    "the spec of a Testbed that is held": patch(AUTHOR, "Testbed", "held", spec(slotsPerNode=3)),
+    "a pod": create(AUTHOR, "Pod", pod("new")),
+    "a job pod at the gate": create(AUTHOR, "Pod", job_pod("new", priorityClassName="esi-job", schedulingGates=[GATE])),
+    "a job pod of the second scheduler": create(AUTHOR, "Pod", job_pod(
+        "new", priorityClassName="esi-extender", schedulerName="external-scheduler")),
+    "a label of a job pod that is another's": patch(AUTHOR, "Pod", "seated", meta(labels={"spark-exec-inactive": "true"})),
+    "marks taken away": patch(AUTHOR, "Pod", "seated", meta(annotations=notes(slot=None, run=None))),
+    "a label of a ghost taken away": patch(AUTHOR, "Pod", GHOST, meta(labels={P + "ghost": None})),
+    "deletion of one's pod": delete(AUTHOR, "Pod", "other"),
+}
+
+# --- the cluster
+
+
+@pytest.fixture(scope="module")
+def plane(folder):
+    plane = ControlPlane(folder / "policies")
+    beside = pathlib.Path(plane.binary).parent
+    plane.up(nodes=2, spark=False, crds=(beside / "spark-crds", beside / "flink-operator" / "crds"))
+    try:
+        plane.install()
+        plane.kubectl("create", "namespace", "lab")
+        plane.kubectl("apply", "-f", "-", stdin=AUTHORS)
+        wait("default accounts", lambda: all(plane.api.get("ServiceAccount", name, "default")
+                                             for name in ("lab", "default", "kube-system")))
+        plane.tokens = {name: Api(plane.account("esi-system", f"esi-{name}")) for name in (T, B, S)}
+        plane.tokens[AUTHOR] = Api(plane.account("lab", AUTHOR))
+        furnish(plane)
+        in_force(plane)
+        yield plane
+    finally:
+        plane.down()
+
+
+def furnish(plane):
+    """What the requests are about, made before any policy is in force."""
+    bindings = plane.kubectl("get", "validatingadmissionpolicybindings", "-o", "name").split()
+    plane.kubectl("delete", *bindings)
+    api = plane.api
+
+    def make(kind, namespace, body):
+        wait(f"{kind} {body['metadata']['name']}", lambda: attempt(lambda: api.create(kind, namespace, body)))
+    for namespace in ("lab", "default"):
+        make("Testbed", namespace, objects.testbed("tb", "tuberlin.de/none"))
+        make("BatchJob", namespace, objects.job("pi"))
+        make("Scheduling", namespace, objects.queue("plan", "tb", ["pi"]))
+    make("Testbed", "lab", changed(objects.testbed("held", "tuberlin.de/none"), meta(**HOLD)))
+    make("BatchJob", "lab", changed(objects.job("ordered"), spec(activeScheduling=ACTIVE, creationRequest=ORDER)))
+    # As many as an object may have: what its author writes must not keep the operators from letting go.
+    many = {"annotations": {f"{number:x}": "" for number in range(45000)} | notes(hold="hold-uid.7")}
+    make("Testbed", "lab", changed(objects.testbed("heavy", "tuberlin.de/none"), meta(**many)))
+    tb = owner("Testbed", "tb", api.get("Testbed", "lab", "tb")["metadata"]["uid"])
+    pi = owner("BatchJob", "pi", api.get("BatchJob", "lab", "pi")["metadata"]["uid"])
+    driver = api.call("POST", "/api/v1/namespaces/lab/configmaps", {"metadata": {"name": "driver"}})
+    real = meta(ownerReferences=[owner("ConfigMap", "driver", driver["metadata"]["uid"], "v1")])
+    make("Pod", "lab", ghost(metadata={"ownerReferences": [tb]}))
+    make("Pod", "lab", changed(ghost(metadata={"ownerReferences": [tb], "name": "old-ghost"}), spec(
+        containers=[changed(CONTAINER, {"image": "old"})])))
+    make("Pod", "lab", changed(ghost(), {"metadata": {"name": HASHED, "labels": None, "ownerReferences": None}}))
+    make("Pod", "lab", changed(job_pod("gated", schedulingGates=[GATE]), real))
+    make("Pod", "lab", changed(job_pod("two-gates", schedulingGates=[GATE, {"name": "example.com/other"}]), real))
+    make("Pod", "lab", changed(job_pod("seated"), real | {"metadata": real["metadata"] | {
+        "annotations": notes(slot="0", slot_node="node-0")}}))
+    make("Pod", "lab", changed(job_pod("heavy", schedulingGates=[GATE]), {"metadata": real["metadata"] | many}))
+    make("Pod", "lab", pod("labelled", {P + "job": "pi"}))
+    make("Pod", "lab", pod("other"))
+    make("Pod", "lab", pod("waiting", schedulingGates=[{"name": "example.com/other"}]))
+    make("Pod", "kube-system", pod("system"))
+    for name in ("seated", "other"):
+        wait(f"{name} to run", lambda name=name: api.get("Pod", "lab", name)["status"].get("phase") == "Running")
+    make("SparkApplication", "lab", application("SparkApplication", "pi", [pi]))
+    make("SparkApplication", "lab", application("SparkApplication", "theirs", []))
+    make("Event", "lab", changed(event("esi-scheduling"), meta(name="told")))
+    api.patch("Node", None, "node-1", taints(OTHERS))
+    plane.install()
+
+
+def in_force(plane):
+    """The API server knows a policy a moment after it is made: each has refused something then."""
+    missing = {f"esi-{policy}" for (policy, _), _ in FORBIDDEN.values() if policy}
+    deadline = time.monotonic() + 60
+    while missing:
+        assert time.monotonic() < deadline, f"policies that refuse nothing: {missing}"
+        for (policy, _), request in FORBIDDEN.values():
+            if f"esi-{policy}" in missing:
+                missing.discard(refused_by(ask(plane, request)))
+
+
+def wait(what, probe, timeout=60):
+    deadline = time.monotonic() + timeout
+    while not (value := probe()):
+        assert time.monotonic() < deadline, f"waited {timeout} s for {what}"
+        time.sleep(0.1)
+    return value
+
+
+def attempt(act):
+    try:
+        return act()
+    except ApiException as error:
+        if error.status == 409:
+            return True
+        print(error.body)
+        return None
+
+
+def ask(plane, request):
+    """(code, message) of the API server's answer."""
+    account, method, kind, namespace, name, sub, body = request
+    form = f"application/{method}+json" if method.endswith("patch") else "application/json"
+    try:
+        answer = plane.tokens[account].raw(method if form == "application/json" else "PATCH", path(kind, namespace, name, sub), body,
+                                           query={"dryRun": "All"}, content_type=form)
+    except ApiException as error:
+        return error.status, json.loads(error.body)["message"]
+    answer.read()
+    answer.release_conn()
+    return answer.status, answer.headers.get("Warning", "")
+
+
+def refused_by(answer):
+    """The policy's name, where one has refused."""
+    code, message = answer
+    marker = "ValidatingAdmissionPolicy '"
+    return message.split(marker)[1].split("'")[0] if code == 403 and marker in message else None
+
+
+#: name of a row -> what was answered, for the tests that look at all of them.
+answers = {}
+
+
+@pytest.mark.parametrize("name", FORBIDDEN)
+def test_forbidden(plane, name):
+    (policy, words), request = FORBIDDEN[name]
+    answers[name] = code, message = ask(plane, request)
+    assert code == 403, f"{code} {message}"
+    assert refused_by((code, message)) == (policy and f"esi-{policy}"), message
+    assert words in message
+    if policy:
+        _, _, kind, namespace, subject, _, body = request
+        known = subject or body["metadata"]["name"]
+        assert (f"{namespace}/{known}: " if namespace else f" {known}: ") in message, "the object is named"
+
+
+@pytest.mark.parametrize("name", ALLOWED)
+def test_allowed(plane, name):
+    code, message = ask(plane, ALLOWED[name])
+    assert code in (200, 201) and not message, f"{code} {message}"
+
+
+def policies():
+    """All policies of helm/manifests, by name; of a feature's variant the one that the suite installs."""
+    found = {}
+    for file in (*sorted(MANIFESTS.glob("policies-*.yaml")), *sorted(MANIFESTS.glob("debug/policies-*.yaml")),
+                 *sorted(MANIFESTS.glob("extender/policies-*.yaml"))):
+        for each in yaml.safe_load_all(file.read_text("utf-8")):
+            if each["kind"] == "ValidatingAdmissionPolicy":
+                found[each["metadata"]["name"]] = each
+    return found
+
+
+#: Validations of which another one answers first, or that need another installation.
+ELSEWHERE = {"makes applications only in the namespaces that it works on, and changes none":
+             "test_in_some_namespaces"}
+
+
+def test_every_rule_of_every_policy_bites():
+    if len(answers) < len(FORBIDDEN):
+        pytest.skip("only a part of the requests was sent")
+    by_policy = {}
+    for answer in answers.values():
+        by_policy.setdefault(refused_by(answer), []).append(answer[1])
+    assert set(by_policy) - {None} == set(policies())
+    silent = []
+    for name, policy in policies().items():
+        for rule in policy["spec"]["validations"]:
+            words = rule["messageExpression"].split("': ", 1)[1].rstrip("'").replace("esi-batchjob ", "")
+            if words not in ELSEWHERE and not any(words in message for message in by_policy[name]):
+                silent.append(f"{name}: {words}")
+    assert not silent, "\n".join(silent)
+    assert len([name for name in FORBIDDEN if FORBIDDEN[name][0][0]]) >= 40
+
+
+def test_the_api_server_finds_nothing_wrong_with_types(plane):
+    def checked():
+        found = json.loads(plane.kubectl("get", "validatingadmissionpolicies", "-o", "json"))["items"]
+        return all(each.get("status", {}).get("observedGeneration") == each["metadata"]["generation"]
+                   for each in found) and found
+    for each in wait("the type checks", checked):
+        assert not each["status"].get("typeChecking", {}).get("expressionWarnings"), each["metadata"]["name"]
+
+
+@pytest.fixture
+def variant(plane):
+    """Policies with other values, and those of the manifests again afterwards."""
+    yield plane.set_policies
+    plane.install()
+    in_force(plane)
+
+
+def test_in_mode_audit_nothing_is_refused_and_everything_told(plane, variant):
+    variant("policies.mode=Audit", templates=("orders", "testbed"))
+    for name in ("an order", "the image of a running pod"):
+        (policy, words), request = FORBIDDEN[name]
+        wait(f"{name} to be taken", lambda request=request: ask(plane, request)[0] == 200)
+        code, warning = ask(plane, request)
+        assert code == 200 and words in warning and policy in warning
+    lines = plane.audit_log.read_text("utf-8").splitlines()
+    assert any("validation.policy.admission.k8s.io/validation_failure" in line and "esi-orders" in line
+               and '"code":200' in line for line in lines)
+
+
+def test_in_some_namespaces(plane, variant):
+    """An installation that works on `default` only: its accounts get nothing elsewhere, and nobody else is
+    told what to write there; but its classes are for nobody."""
+    variant("watchNamespaces={default}", templates=("testbed", "batchjob", "orders", "pods", "priority-classes"))
+    elsewhere = {"a ghost": "testbed-pods", "a SparkApplication": "batchjob-applications",
+                 "a job pod at the gate": "priority-classes"}
+    for name, policy in elsewhere.items():
+        wait(f"{name} to be refused", lambda name=name, policy=policy: refused_by(
+            ask(plane, ALLOWED[name])) == f"esi-{policy}")
+    message = ask(plane, ALLOWED["a SparkApplication"])[1]
+    assert "makes applications only in the namespaces that it works on" in message
+    message = ask(plane, ALLOWED["a job pod at the gate"])[1]
+    assert "are for the namespaces that it works on (watchNamespaces)" in message
+    for name in ("an order", "a pod with a slot", "the token of a hold"):
+        wait(f"{name} to be taken", lambda name=name: ask(plane, FORBIDDEN[name][1])[0] in (200, 201))
+    # Another installation of ESI uses these classes there.
+    variant("watchNamespaces={default}", "priorityClasses.alsoIn={lab}", templates=("priority-classes",))
+    wait("the class to be taken", lambda: ask(plane, ALLOWED["a job pod at the gate"])[0] == 201)
+
+
+def test_without_debug_and_extender_less_is_allowed(plane, variant):
+    variant(templates=("nodes", "priority-classes"))
+    for name, policy, words in (
+            ("a number of a node", "testbed-nodes", "writes no metadata of a node without debugEndpoints.enabled"),
+            ("a job pod of the second scheduler", "priority-classes", "the extender path, which is off")):
+        wait(f"{name} to be refused", lambda name=name, policy=policy: refused_by(
+            ask(plane, ALLOWED[name])) == f"esi-{policy}")
+        assert words in ask(plane, ALLOWED[name])[1]
+    assert ask(plane, ALLOWED["the taint"])[0] == 200
+
+
+def test_refusals_are_in_the_audit_log_by_name(plane):
+    """By what the suite finds, at its end, that none of its operators was refused anything."""
+    ask(plane, FORBIDDEN["a cordon"][1])
+    log = audit.AuditLog(plane.audit_log)
+    found = [each for each in log.read() if each.operator == T and each.name == "node-0" and each.policies]
+    log.close()
+    assert found and {policy for each in found for policy in each.policies} == {"esi-testbed-nodes"}
