@@ -140,10 +140,10 @@ def test_a_plan_that_names_what_is_not_watched_waits_and_says_why(plane, install
     wait("its end", lambda: plane.api.get("Scheduling", "left-a", "abroad") is None)
 
 
-def condition(plane, namespace, name, kind):
-    """The condition of a Scheduling; empty without one."""
-    status = (plane.api.get("Scheduling", namespace, name) or {}).get("status") or {}
-    return next((each for each in status.get("conditions", []) if each["type"] == kind), {})
+def condition(plane, namespace, name, type_, kind="Scheduling"):
+    """The condition of an object; empty without one."""
+    status = (plane.api.get(kind, namespace, name) or {}).get("status") or {}
+    return next((each for each in status.get("conditions", []) if each["type"] == type_), {})
 
 
 def refused(plane, namespace, name, generation=1):
@@ -163,10 +163,24 @@ def version_of(plane, kind, namespace, name):
     return plane.api.get(kind, namespace, name)["metadata"]["resourceVersion"]
 
 
+def version_at_rest(plane, kind, namespace, name):
+    """The version of an object that nobody has written to for two seconds."""
+    seen = []
+
+    def rests():
+        now = time.monotonic()
+        version = version_of(plane, kind, namespace, name)
+        if not seen or seen[-1][1] != version:
+            seen.append((now, version))
+        return now - seen[-1][0] > 2 and version
+    return wait(f"{kind} {namespace}/{name} to be at rest", rests)
+
+
 def test_a_job_of_another_namespace_is_not_touched(plane, installations):
     plane.api.create("BatchJob", "left-b", objects.job("payroll"))
-    wait("the job", lambda: state(plane, "BatchJob", "left-b", "payroll") == "ReadyState")
-    before = version_of(plane, "BatchJob", "left-b", "payroll")
+    # The state comes first; a second write tells what the API server says of the spec.
+    wait("the job", lambda: condition(plane, "left-b", "payroll", "Accepted", "BatchJob").get("status") == "True")
+    before = version_at_rest(plane, "BatchJob", "left-b", "payroll")
     plane.api.create("Scheduling", "left-a", objects.queue("thief", "slots", ["left-b/payroll"]))
     message = refused(plane, "left-a", "thief")
     assert message.startswith("BatchJob left-b/payroll is of another namespace: a Scheduling of left-a starts "
@@ -181,7 +195,7 @@ def test_a_testbed_is_held_from_another_namespace_when_and_as_long_as_it_offers_
     api = plane.api
     for name in ("first", "second"):
         api.create("BatchJob", "left-a", objects.job(name, seconds=10))
-    before = version_of(plane, "Testbed", "left-b", "slots")
+    before = version_at_rest(plane, "Testbed", "left-b", "slots")
     # All slots of the four nodes for the first, so that the second has to wait.
     api.create("Scheduling", "left-a", objects.queue("guest", "left-b/slots", ["first"] * 4 + ["second"]))
     assert "Testbed left-b/slots does not exist, or is not offered to namespace left-a" in \
