@@ -274,11 +274,13 @@ class Lab:
     def forge(self, *bodies):
         """What the pod author makes where no policy keeps marks of pods from him. Takes a moment."""
         author = self.people["pod-author"]
-        made = [self.scene.forge(body, lambda each: author.create("Pod", each["metadata"].get("namespace", EVIL), each))
-                for body in bodies]
+
+        def home(body):
+            return body["metadata"].get("namespace", EVIL)
+        made = [self.scene.forge(body, lambda each: author.create("Pod", home(each), each)) for body in bodies]
 
         def refused():
-            return author.ask(author.call, "POST", f"/api/v1/namespaces/{EVIL}/pods", bodies[0],
+            return author.ask(author.call, "POST", f"/api/v1/namespaces/{home(bodies[0])}/pods", bodies[0],
                               query={"dryRun": "All"}).policy == "pod-marks"
         self.scene.wait("the policy to be in force again", refused)
         return made

@@ -2,6 +2,7 @@
 import time
 
 import objects
+from test_03_queue import finish
 
 
 def test_too_little_room_on_one_node_names_the_missing_amount_and_the_consumers(scene):
@@ -84,6 +85,28 @@ def test_of_two_testbeds_on_the_same_nodes_the_older_is_whole_and_nothing_flaps(
     assert scene.bound_ghosts("younger") == younger
     scene.recording.catch_up()
     assert len(scene.recording.judge.bindings) == bound_before, "ghosts come and go"
+
+
+def test_a_younger_testbed_gives_way_to_an_older_one_that_grows(scene):
+    """Free slots only, as many as are needed: what is given to a job stays."""
+    n0, n1 = scene.nodes(2, cpu="2")
+    scene.testbed("older", slots=1, cpu="600m")
+    time.sleep(1.1)  # creation times are whole seconds
+    scene.testbed("younger", slots=2, cpu="600m")
+    scene.jobs("pi", seconds=600)
+    scene.slot_plan("run", "strict", [("pi", [3])], "younger", releaseOnCompletion=True)
+    scene.job_state("pi", "RunningState")
+    scene.api.patch("Testbed", scene.namespace, "older", {"spec": {"slotsPerNode": 2}})
+    scene.testbed_ready("older")
+    assert len(scene.bound_ghosts("older")) == 4
+    expected = ["FREE", "ERROR", "ERROR", "OCCUPIED"]
+    scene.wait("the younger one's word", lambda: [row["state"] for row in scene.slots("younger").values()] == expected)
+    assert set(scene.bound_ghosts("younger")) == {(n0, 0)}
+    assert f"testbed {scene.namespace}/older" in scene.status("Testbed", "younger")["nodeProblems"][n0][0]
+    finish(scene, "pi")
+    scene.scheduling_state("run", "FinishedState")
+    scene.delete("Testbed", "older")
+    scene.testbed_ready("younger")
 
 
 def test_an_older_testbed_that_grows_is_made_whole_where_there_is_room(scene):

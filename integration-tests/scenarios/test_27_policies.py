@@ -348,6 +348,8 @@ FORBIDDEN = {
     "a pod with the place of a ghost": (MARKS, create(AUTHOR, "Pod", pod("new", notes=notes(node="node-0", index="0")))),
     "a pod that says it is a ghost": (("pod-marks", "the label esi.tu-berlin.de/ghost is written only by"), create(
         AUTHOR, "Pod", pod("new", {P + "ghost": "true"}))),
+    "a pod with the name of a ghost": (("pod-marks", "are given only by"), create(
+        AUTHOR, "Pod", pod("tb-ghost-9876543210"))),
     "a slot of a pod that is there": (MARKS, patch(AUTHOR, "Pod", "gated", meta(annotations=notes(slot="1")))),
     "another slot of a job pod": (MARKS, patch(AUTHOR, "Pod", "seated", meta(annotations=notes(slot="1")))),
     "a pod of a testbed without an owner": (MEMBER, create(AUTHOR, "Pod", pod("new", JOB_LABELS))),
@@ -385,7 +387,7 @@ FORBIDDEN = {
 }
 
 ALLOWED = {
-    "a ghost": create(T, "Pod", ghost(metadata={"name": "tb-ghost-new"})),
+    "a ghost": create(T, "Pod", ghost(metadata={"name": "tb-ghost-00000000ff"})),
     "letting a job pod in": patch(T, "Pod", "gated", meta(annotations=notes(slot="0", slot_node="node-0")) | spec(
         affinity=AFFINITY, schedulingGates=None)),
     "committing a job pod": patch(T, "Pod", "seated", meta(annotations=notes(slot_ghost="an-uid"))),
@@ -442,6 +444,7 @@ ALLOWED = {
         "new", priorityClassName="esi-extender", schedulerName="external-scheduler")),
     "a label of a job pod that is another's": patch(AUTHOR, "Pod", "seated", meta(labels={"spark-exec-inactive": "true"})),
     "marks taken away": patch(AUTHOR, "Pod", "seated", meta(annotations=notes(slot=None, run=None))),
+    "a pod whose name is like a ghost's": create(AUTHOR, "Pod", pod("blog-ghost-9876543210-0")),
     "a label of a ghost taken away": patch(AUTHOR, "Pod", GHOST, meta(labels={P + "ghost": None})),
     "deletion of one's pod": delete(AUTHOR, "Pod", "other"),
 }

@@ -108,6 +108,8 @@ FORBIDDEN_PODS = {
     "one that names an executor to the extender as its ghost": ("pod-marks", "are written only by", lambda lab: marked(
         "d", VICTIMS, {"slot-node": "attacks-0", "slot-ghost": lab.executor()["metadata"]["uid"]},
         schedulerName="external-scheduler")),
+    "one with the name of a ghost that is away": ("pod-marks", "are given only by", lambda lab: objects.pod(
+        lab.ghost_names["attacks-side-0", 0], cpu="0", memory="0")),
     "one of the class that preempts": ("priority-classes", "esi-extender is for job pods", lambda lab: objects.pod(
         "e", priorityClassName="esi-extender", schedulerName="external-scheduler")),
     "one of the class of ghosts": ("priority-classes", "esi-ghost is for ghosts", lambda lab: objects.pod(
@@ -249,16 +251,18 @@ SQUATTERS = {
 @pytest.fixture
 def squatters(lab, pods):
     """{kind: slot} of the Testbed `side` whose ghosts' names the pod author's pods have, made while jobs are in
-    the slots."""
+    the slots, where no policy keeps these names from him."""
     if not hasattr(lab, "squatters"):
         lab.squat_owner = pods.makes(objects.pod("squat-owner", cpu="0", memory="0"), "attacks").uid
         lab.squatters = {}
+        bodies = []
         for slot, (kind, more) in enumerate(SQUATTERS.items()):
             body = objects.pod(lab.ghost_names["attacks-side-0", slot], cpu="0", memory="0",
                                schedulingGates=[{"name": "attacks.example/wait"}])
-            body["metadata"] |= more(lab)
-            assert pods.makes(body, "attacks").code == 200
+            body["metadata"] |= more(lab) | {"namespace": "attacks"}
+            bodies.append(body)
             lab.squatters[kind] = slot
+        lab.forge(*bodies)
     return lab.squatters
 
 
@@ -898,6 +902,25 @@ def test_testbed_owner_is_a_namesake(lab, beds):
     lab.nothing_comes_of_it()
     lab.ends("Testbed", "slots")
     lab.nothing_comes_of_it()
+
+
+def test_testbed_owner_waits_at_the_door_of_an_older_testbed(lab, beds):
+    """His younger Testbed fills the room beside the victim's slots, his older one wants the same room. Its ghosts do
+    not wait there until a ghost of the victim's goes: the younger one gives way."""
+    assert beds.makes(objects.testbed("waits", "lab.esi/none", slots=1)).code == 200
+    time.sleep(1.1)  # creation times are whole seconds
+    assert beds.makes(objects.testbed("fills", "lab.esi/attacks", slots=1)).code == 200
+
+    def state(name):
+        return (lab.api.get("Testbed", EVIL, name).get("status") or {}).get("state")
+    lab.scene.wait("the nodes to be full", lambda: state("fills") == "SUCCESS")
+    assert beds.changes("Testbed", "waits", {"spec": {"nodeLabel": "lab.esi/attacks"}}).code == 200
+    lab.scene.wait("the younger one to give way", lambda: (state("waits"), state("fills")) == ("SUCCESS", "ERROR"))
+    lab.nothing_comes_of_it()
+    lab.ends("Testbed", "waits")
+    lab.scene.wait("the younger one to have its room again", lambda: state("fills") == "SUCCESS")
+    lab.ends("Testbed", "fills")
+    lab.unharmed()
 
 
 def test_testbed_owner_loads_his_testbed_with_annotations(lab, beds):

@@ -131,6 +131,31 @@ void give_room(assessment& out) {
     }
 }
 
+/// An older Testbed has the right of way: while a ghost of its waits, free ghosts for which the
+/// node has no room beside the older one's slots go, one at a time, so that none goes without need.
+/// A slot that was given to a job is not taken from it.
+void give_way(assessment& out) {
+    struct count {
+        int standing = 0;
+        bool one_goes = false;
+        slot_assessment* last = nullptr;
+    };
+    std::map<std::string_view, count> by_node;
+    for (auto& slot : out.slots) {
+        const auto& node = out.nodes.find(slot.in.place.node)->second;
+        if (!node.room.elder_waits || !node.trouble.empty() || turn_of(slot) != 0) continue;
+        auto& here = by_node[slot.in.place.node];
+        ++here.standing;
+        const auto& ghost = slot.in.ghost;
+        if (ghost && ghost->metadata.deleting()) here.one_goes = true;
+        if (slot.ghost_wanted && !slot.assigned && slot.in.free()) here.last = &slot;
+    }
+    for (auto& [name, here] : by_node) {
+        const bool in_excess = here.standing > out.nodes.find(name)->second.room.slots;
+        if (in_excess && !here.one_goes && here.last) here.last->gives_way = true;
+    }
+}
+
 std::string words_of_scheduler(const model::pod& pod) {
     if (pod.scheduled_message.empty()) return "no scheduler has looked at it";
     return pod.scheduled_message;
@@ -212,9 +237,8 @@ void judge(slot_assessment& slot, const assessment& all, const model::testbed& t
     }
     if (bound.size() > 1) {
         slot.state = slot_state::error;
-        slot.problem =
-            fmt::format("slot {} has two pods: {} and {}", slot.in.place.position,
-                        pod_text(*bound[0], testbed), pod_text(*bound[1], testbed));
+        slot.problem = fmt::format("slot {} has two pods: {} and {}", slot.in.place.position,
+                                   pod_text(*bound[0], testbed), pod_text(*bound[1], testbed));
         return;
     }
     if (bound.size() == 1) {
@@ -245,6 +269,11 @@ void judge(slot_assessment& slot, const assessment& all, const model::testbed& t
             return;
         }
         slot.state = slot_state::reserved;
+        return;
+    }
+    if (slot.gives_way) {
+        slot.state = slot_state::error;
+        slot.problem = describe_shortage(node.room, all.layout);
         return;
     }
     if (slot.in.free()) {
@@ -357,9 +386,9 @@ assessment assess(const view& seen, const model::testbed_layout& layout, const h
                 // Only an edited record has one pod twice: nobody swaps it into two slots at once.
                 auto [other, first] = slot_of_uid.try_emplace(pod->metadata.uid, &slot);
                 if (!first && other->second != &slot) {
-                    out.problems.push_back(fmt::format(
-                        "{} is recorded for slot {} and for slot {}", pod_text(*pod, testbed),
-                        other->second->in.place.position, position));
+                    out.problems.push_back(fmt::format("{} is recorded for slot {} and for slot {}",
+                                                       pod_text(*pod, testbed),
+                                                       other->second->in.place.position, position));
                     if (!is_in(*pod, slot)) continue;
                     other->second->placed = nullptr;
                     other->second = &slot;
@@ -388,9 +417,8 @@ assessment assess(const view& seen, const model::testbed_layout& layout, const h
         if (slot.placed && !slot.current) {
             slot.refusal = refusal_of(*slot.placed, testbed, layout, node.seen);
             if (slot.refusal.empty() && slot.placed->bound()) {
-                slot.refusal =
-                    fmt::format("{} was bound to {} without being let in",
-                                pod_text(*slot.placed, testbed), slot.placed->node_name);
+                slot.refusal = fmt::format("{} was bound to {} without being let in",
+                                           pod_text(*slot.placed, testbed), slot.placed->node_name);
             }
         }
         // A refused pod's nomination would count its room twice.
@@ -402,6 +430,7 @@ assessment assess(const view& seen, const model::testbed_layout& layout, const h
         if (node.seen) node.room = room_on(seen, others, *node.seen, layout, takers);
     }
     give_room(out);
+    give_way(out);
     if (known.images.failures > 0) out.image_obstacle = known.images.text;
     for (auto& slot : out.slots) {
         if (slot.in.ghost) slot.ghost_failure = failure_of(*slot.in.ghost, known, now);

@@ -45,6 +45,8 @@ struct slot_assessment {
     std::string ghost_failure;
     /// The node has the room for this slot, counted in the order in which slots take it.
     bool has_room = true;
+    /// Its ghost stands in room that an older Testbed's ghost waits for, and is the next to go.
+    bool gives_way = false;
 
     std::string state;  ///< see model::slot_state
     /// Why it is ERROR.

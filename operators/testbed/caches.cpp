@@ -41,6 +41,12 @@ bool same_for_slots(const model::node& a, const model::node& b) {
            a.taints == b.taints && a.unschedulable == b.unschedulable && a.ready == b.ready;
 }
 
+/// The node that a ghost waits for; empty for every other pod.
+std::string door_of(const model::pod& pod) {
+    if (!pod.is_ghost() || pod.bound() || !pod.live()) return {};
+    return std::string(pod.metadata.annotation(model::names::node));
+}
+
 /// What a pod of others changes for the room on its node.
 bool same_for_room(const model::pod& a, const model::pod& b) {
     return a.node_name == b.node_name && a.live() == b.live() && a.requests == b.requests;
@@ -71,6 +77,10 @@ caches_of_testbeds::caches_of_testbeds(kube::client& api, clock& time,
     });
     pods_.items().add_index("node", [](const model::pod& pod) {
         return pod.bound() ? std::vector<std::string>{pod.node_name} : std::vector<std::string>{};
+    });
+    pods_.items().add_index("door", [](const model::pod& pod) {
+        const auto node = door_of(pod);
+        return node.empty() ? std::vector<std::string>{} : std::vector<std::string>{node};
     });
     pods_.items().add_index("testbed", [](const model::pod& pod) {
         auto key = testbed_key_of(pod);
@@ -149,8 +159,10 @@ void caches_of_testbeds::on_change(std::function<void(const model::object_key&)>
         }
         if (what.before && what.after && same_for_room(*what.before, *what.after)) return;
         for (const auto& side : {what.before, what.after}) {
-            if (!side || !side->bound()) continue;
-            if (auto node = nodes_.items().find({"", side->node_name})) concern_node(*node);
+            if (!side) continue;
+            const auto name = side->bound() ? side->node_name : door_of(*side);
+            if (name.empty()) continue;
+            if (auto node = nodes_.items().find({"", name})) concern_node(*node);
         }
     });
     jobs_.items().on_change([this](const kube::change<model::batchjob>& what) {
@@ -224,6 +236,7 @@ view caches_of_testbeds::observe(testbed_pointer testbed) const {
         auto& entry = out.nodes[node_key.name];
         entry.node = node;
         entry.pods = pods_.items().by_index("node", node_key.name);
+        entry.ghosts_at_the_door = pods_.items().by_index("door", node_key.name);
         for (const auto& other : out.others) {
             auto label = node->metadata.labels.find(other->spec.node_label);
             if (label == node->metadata.labels.end()) continue;

@@ -140,6 +140,11 @@ struct planner {
         }
         if (!slot.ghost_wanted || !may_make_ghosts(*seen.testbed)) return;
         if (ghost_there) {
+            if (slot.gives_way) {
+                out.actions.push_back(
+                    remove_ghost{ghost, "a ghost of an older Testbed waits for its room", false});
+                return;
+            }
             if (!ghost->bound() && !slot.has_room && node.room.has_elder) {
                 out.actions.push_back(remove_ghost{
                     ghost, "it waits for room that an older Testbed's ghosts come back to", false});

@@ -71,7 +71,8 @@ TEST(decide, a_full_node_is_named_with_the_missing_amount_and_the_consumers) {
     ASSERT_EQ(plan.status.node_problems.size(), 1u);
     ASSERT_EQ(plan.status.node_problems["node-b"].size(), 1u);
     EXPECT_THAT(plan.status.node_problems["node-b"][0], HasSubstr("300m cpu missing"));
-    EXPECT_THAT(plan.status.node_problems["node-b"][0], HasSubstr("default/fat (1 cpu), default/thin"));
+    EXPECT_THAT(plan.status.node_problems["node-b"][0],
+                HasSubstr("default/fat (1 cpu), default/thin"));
 }
 
 TEST(decide, pods_that_have_ended_hold_no_room) {
@@ -89,6 +90,78 @@ TEST(decide, places_for_pods_are_room_too) {
     EXPECT_THAT(at.decide().status.node_problems["node-a"][0], HasSubstr("1 pods missing"));
 }
 
+/// Ghosts of a Testbed `of`, which has its slots on node-a: one of each letter, 'b'ound or at the
+/// door.
+void ghosts_of(world& at, const model::testbed& of, std::string_view each) {
+    for (int index = 0; index < std::ssize(each); ++index) {
+        auto& ghost = at.ghost("node-a", index, each[static_cast<std::size_t>(index)] == 'b');
+        ghost.metadata.uid = fmt::format("{}-{}", of.metadata.uid, index);
+        ghost.metadata.name = grid::ghost_name(of.metadata.name, of.metadata.uid, "node-a", index);
+        ghost.metadata.labels[std::string(names::testbed)] = of.metadata.name;
+        ghost.metadata.owner_references[0].uid = of.metadata.uid;
+    }
+}
+
+TEST(decide, free_ghosts_give_way_to_those_of_an_older_testbed_one_at_a_time) {
+    struct row {
+        const char* what;
+        void (*change)(world&);
+        lines expected;
+        const char* states;
+    };
+    const lines last{"remove ghost-node-a-1"};
+    const std::vector<row> rows{
+        {"the older one's second ghost waits", [](world&) {}, last, "FREE ERROR"},
+        {"nobody waits", [](world& at) { at.pods.pop_back(); }, {}, "FREE FREE"},
+        {"what waits is on its way out",
+         [](world& at) { at.pods.back().metadata.deletion_timestamp.emplace(); },
+         {},
+         "FREE FREE"},
+        {"what waits is nobody's ghost",
+         [](world& at) { at.pods.back().metadata.owner_references.clear(); },
+         {},
+         "FREE FREE"},
+        {"what waits is a younger one's",
+         [](world& at) {
+             at.others[0].metadata.creation_timestamp = model::timestamp{at_second(20)};
+         },
+         {},
+         "FREE FREE"},
+        {"one is on its way",
+         [](world& at) { at.pods[0].metadata.deletion_timestamp.emplace(); },
+         {},
+         "RESERVED FREE"},
+        {"there is room for all",
+         [](world& at) { at.nodes["node-a"].allocatable["cpu"] = 2400; },
+         {},
+         "FREE FREE"},
+        {"the last is given to a job",
+         [](world& at) {
+             at.hold();
+             at.job("pi", {1});
+         },
+         {"remove ghost-node-a-0"},
+         "ERROR RESERVED"},
+        {"all are given to jobs",
+         [](world& at) {
+             at.hold();
+             at.job("pi", {0, 1});
+         },
+         {},
+         "RESERVED RESERVED"},
+    };
+    for (const auto& row : rows) {
+        // Room for three slots: two of the older Testbed and one.
+        world at{{"node-a"}};
+        at.all_ghosts();
+        at.others = {world::make_testbed("old", "old-uid", 5)};
+        ghosts_of(at, at.others[0], "bw");
+        row.change(at);
+        EXPECT_EQ(at.actions(), row.expected) << row.what;
+        EXPECT_EQ(at.states(), row.states) << row.what;
+    }
+}
+
 TEST(decide, the_older_testbed_has_the_right_of_way) {
     // Room for three slots, two Testbeds of two.
     world younger{{"node-a"}};
@@ -99,12 +172,7 @@ TEST(decide, the_older_testbed_has_the_right_of_way) {
 
     world older{{"node-a"}};
     older.others = {world::make_testbed("new", "new-uid", 20)};
-    for (int index = 0; index < 2; ++index) {
-        auto& ghost = older.ghost("node-a", index);
-        ghost.metadata.name = grid::ghost_name("new", "new-uid", "node-a", index);
-        ghost.metadata.labels[std::string(names::testbed)] = "new";
-        ghost.metadata.owner_references[0].uid = "new-uid";
-    }
+    ghosts_of(older, older.others[0], "bb");
     EXPECT_EQ(older.actions(), (lines{"create 0 node-a/0", "create 1 node-a/1"}))
         << "the younger's ghosts are ignored";
 }
@@ -536,9 +604,10 @@ TEST(decide, a_node_that_an_elder_of_another_namespace_keeps_open_is_not_tainted
     auto at = beside_an_open_testbed(5, "team-a");
     EXPECT_THAT(at.actions(), testing::Not(testing::Contains("node-a taint tb-uid")));
     EXPECT_EQ(at.condition("Isolated").status, "False");
-    EXPECT_EQ(at.condition("Isolated").message,
-              "without the taint: node-a; an older Testbed of another namespace has the node too and "
-              "keeps it open to other pods (isolation: None)");
+    EXPECT_EQ(
+        at.condition("Isolated").message,
+        "without the taint: node-a; an older Testbed of another namespace has the node too and "
+        "keeps it open to other pods (isolation: None)");
     EXPECT_EQ(at.actions(), lines{"create 0 node-a/0"}) << "the slots that the elder leaves it";
     at.nodes["node-a"].taints = {{"esi.tu-berlin.de/testbed", "tb-uid", "NoSchedule"}};
     EXPECT_EQ(at.actions()[0], "node-a untaint") << "the elder got the node later";
@@ -570,9 +639,10 @@ TEST(decide, pods_of_other_namespaces_are_told_without_their_names) {
     world at{{"node-a"}};
     at.stranger("secret", "node-a", "1", "other");
     at.stranger("hidden", "node-a", "500m", "another");
-    EXPECT_EQ(at.decide().status.node_problems["node-a"][0],
-              "room for 0 of 2 slots: 700m cpu missing (2 slots need 1200m, others take 1500m of 2); "
-              "largest consumers: pods of other namespaces (1500m cpu)");
+    EXPECT_EQ(
+        at.decide().status.node_problems["node-a"][0],
+        "room for 0 of 2 slots: 700m cpu missing (2 slots need 1200m, others take 1500m of 2); "
+        "largest consumers: pods of other namespaces (1500m cpu)");
 
     world held{{"node-a"}};
     held.all_ghosts();
@@ -972,7 +1042,8 @@ TEST(decide, a_bound_pod_that_names_a_slot_elsewhere_takes_room_like_any_other) 
                                 {std::string(names::slot), "77"},
                                 {std::string(names::slot_node), "node-a"}};
     EXPECT_EQ(at.actions(), lines{"create 0 node-a/0"}) << "1100m are left: one slot";
-    EXPECT_THAT(at.decide().status.node_problems["node-a"][0], HasSubstr("default/liar (900m cpu)"));
+    EXPECT_THAT(at.decide().status.node_problems["node-a"][0],
+                HasSubstr("default/liar (900m cpu)"));
 }
 
 /// A job pod bound in slot 0 of node-a, in place of its ghost.

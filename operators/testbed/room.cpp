@@ -109,6 +109,11 @@ node_room room_on(const view& seen, const rivals& others, const node_view& node,
         if (!demand.empty()) demands.emplace(key, std::move(demand));
     }
     out.has_elder = !demands.empty();
+    out.elder_waits = std::ranges::any_of(node.ghosts_at_the_door, [&](const auto& pod) {
+        const auto elder = others.older.find(testbed_key_of(*pod));
+        return elder != others.older.end() && !pod->metadata.deleting() &&
+               is_own_ghost(*pod, *elder->second.testbed);
+    });
     model::amounts elsewhere;
     for (const auto& pod : node.pods) {
         if (!pod->live()) continue;

@@ -28,6 +28,8 @@ struct node_room {
     int slots = 0;
     /// An older Testbed has slots there.
     bool has_elder = false;
+    /// A ghost of an older Testbed waits for room there.
+    bool elder_waits = false;
 };
 
 /// What one pod of a slot's size takes from a node, the place in the node's `pods` included.
@@ -51,8 +53,8 @@ rivals rivals_of(const view& seen);
 
 /// Pods of the testbed that stand in its slots (its ghosts, and `in_slots`: uids of one job pod for
 /// each slot) do not count, nor do ghosts of younger Testbeds; of older ones their whole demand
-/// counts, in place of their ghosts and of the pods that their status has in a slot. What a pod only
-/// says of itself does not make it one of these.
+/// counts, in place of their ghosts and of the pods that their status has in a slot. What a pod
+/// only says of itself does not make it one of these.
 node_room room_on(const view& seen, const rivals& others, const node_view& node,
                   const model::testbed_layout& layout, const std::set<std::string_view>& in_slots);
 

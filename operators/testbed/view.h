@@ -28,6 +28,8 @@ struct node_view {
     node_pointer node;
     /// Every pod bound to it, of anybody, in any phase.
     std::vector<pod_pointer> pods;
+    /// Ghosts that are to be bound to it and are not yet, of any Testbed.
+    std::vector<pod_pointer> ghosts_at_the_door = {};
     /// Labels of other Testbeds whose number is also on another node: they give no slots here.
     std::set<std::string, std::less<>> doubled = {};
 };

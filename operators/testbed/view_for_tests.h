@@ -182,6 +182,11 @@ struct world {
             if (auto on = out.nodes.find(pod.node_name); on != out.nodes.end()) {
                 on->second.pods.push_back(shared);
             }
+            const std::string door(pod.metadata.annotation(names::node));
+            if (auto at = out.nodes.find(door);
+                pod.is_ghost() && !pod.bound() && at != out.nodes.end()) {
+                at->second.ghosts_at_the_door.push_back(shared);
+            }
         }
         model::scheduling holder;
         holder.metadata.uid = grid::scheduling_uid_of_hold(testbed.hold());

@@ -59,6 +59,7 @@ void rest_rules::judge() {
     for (const auto& [name, bed] : all_.testbeds) {
         layout_is_current(bed);
         slots_are_filled(bed);
+        nobody_younger_is_in_the_way(bed);
         testbed_tells_the_truth(bed);
     }
 }

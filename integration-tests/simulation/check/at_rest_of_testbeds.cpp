@@ -141,12 +141,62 @@ void rest_rules::slots_are_filled(const testbed_record& record) {
     }
 }
 
+bool rest_rules::is_free_ghost_of_younger(const pod_record& pod, const model::testbed& than) const {
+    if (!pod.ghost() || !pod.seat) return false;
+    const auto found = all_.testbeds.find(pod.seat->testbed);
+    if (found == all_.testbeds.end()) return false;
+    const auto& bed = *found->second.testbed;
+    // One that cannot be read is left as it is.
+    if (!model::older(than.metadata, bed.metadata) || !bed.metadata.undecodable.empty() ||
+        !bed.status.layout || !healthy(bed, pod.seat->node)) {
+        return false;
+    }
+    const auto slots = grid::slots_of(*bed.status.layout);
+    return std::ranges::none_of(all_.jobs, [&](const auto& entry) {
+        const auto& job = *entry.second.job;
+        return has_right(job, bed) &&
+               std::ranges::any_of(job.spec.creation_request->slot_ids, [&](int position) {
+                   return position >= 0 && position < std::ssize(slots) &&
+                          slots[static_cast<std::size_t>(position)].node == pod.seat->node &&
+                          slots[static_cast<std::size_t>(position)].index == pod.seat->index;
+               });
+    });
+}
+
+void rest_rules::nobody_younger_is_in_the_way(const testbed_record& record) {
+    const auto& bed = *record.testbed;
+    if (!bed.status.layout) return;
+    for (const auto& [uid, ghost] : all_.pods) {
+        if (!ghost.ghost() || !ghost.seat || ghost.seat->testbed != bed.metadata.key()) continue;
+        if (!ghost.live() || ghost.pod->bound() || ghost.pod->metadata.deleting()) continue;
+        if (!healthy(bed, ghost.seat->node)) continue;
+        auto free = all_.nodes.at(ghost.seat->node).node->allocatable;
+        std::vector<std::string> younger;
+        for (const auto& there : all_.on_node[ghost.seat->node]) {
+            const auto& pod = all_.pods.at(there);
+            if (is_free_ghost_of_younger(pod, bed)) {
+                younger.push_back(pod.name());
+            } else {
+                model::take(free, demand_of(*pod.pod));
+            }
+        }
+        out_.require(younger.empty() || !fits(demand_of(*ghost.pod), free), "elder-kept-waiting",
+                     {uid}, [&] {
+                         return fmt::format(
+                             "ghost {} of {} waits at the end for room that ghosts [{}] of younger "
+                             "Testbeds have",
+                             ghost.name(), name_of(bed.metadata), fmt::join(younger, ", "));
+                     });
+    }
+}
+
 void rest_rules::taints_are_where_they_belong() {
     for (const auto& [name, record] : all_.nodes) {
         if (!record.node || record.node->metadata.deleting()) continue;
         std::set<std::string> wanted;
         for (const auto& [key, bed] : all_.testbeds) {
-            if (all_.wants_taint(*bed.testbed, *record.node)) wanted.insert(bed.testbed->metadata.uid);
+            if (all_.wants_taint(*bed.testbed, *record.node))
+                wanted.insert(bed.testbed->metadata.uid);
         }
         const auto* taint = taint_of(*record.node);
         out_.require(taint || wanted.empty(), "taint-lost", {}, [&] {
@@ -179,11 +229,10 @@ void rest_rules::testbed_tells_the_truth(const testbed_record& record) {
     });
     if (!status.layout || !status.counts) return;
     const auto slots = grid::slots_of(*status.layout);
-    out_.require(status.counts->total == static_cast<int>(slots.size()), "status-stale", {},
-                 [&] {
-                     return fmt::format("Testbed {}: counts.total {}, the layout has {} slots",
-                                        name_of(bed.metadata), status.counts->total, slots.size());
-                 });
+    out_.require(status.counts->total == static_cast<int>(slots.size()), "status-stale", {}, [&] {
+        return fmt::format("Testbed {}: counts.total {}, the layout has {} slots",
+                           name_of(bed.metadata), status.counts->total, slots.size());
+    });
     std::vector<std::string> unusable;
     for (const auto& node : status.layout->nodes) {
         if (!healthy(bed, node.name)) unusable.push_back(node.name);
