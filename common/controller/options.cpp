@@ -40,6 +40,22 @@ std::optional<seconds> parse_duration(std::string_view text) {
     return seconds(std::int64_t{count} * (minutes ? 60 : 1));
 }
 
+/// What of --allowed-hosts could match a Host: a name without scheme, port and path, "*.name" or
+/// "*". A refusal, or empty.
+std::string host_fault(std::string host) {
+    const auto listed = host;
+    if (host == "*") return {};
+    if (host.starts_with("*.")) host.erase(0, 2);
+    const bool dots =
+        host.empty() || host.front() == '.' || host.back() == '.' || host.contains("..");
+    const bool name = std::ranges::all_of(
+        host, [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_' || c == '.'; });
+    if (name && !dots) return {};
+    return "\"" + listed +
+           "\" matches no Host: give a name without scheme, port and path (esi.example.org), "
+           "*.example.org for all names below it, or * for all";
+}
+
 }  // namespace
 
 void add_duration(CLI::App& app, const std::string& name, seconds& into, const std::string& text,
@@ -110,7 +126,8 @@ void add_access_flags(CLI::App& app, http::local_access& access, const std::stri
                " may be asked for with --legacy-open, beside IP addresses, names without a dot and "
                "names below .svc and .cluster.local; *.example.org for all below it, * for all")
         ->allow_extra_args(false)
-        ->delimiter(',');
+        ->delimiter(',')
+        ->check(CLI::Validator(host_fault, "HOST"));
 }
 
 void add_legacy_namespace(CLI::App& app, std::string& into, const std::string& what,

@@ -120,6 +120,32 @@ std::string parse_legacy(std::vector<std::string> flags, const std::string& with
     return "";
 }
 
+TEST(process_options, an_allowed_host_that_no_request_could_name_is_refused) {
+    const auto said = [](const std::string& host) {
+        CLI::App app;
+        http::local_access access;
+        add_access_flags(app, access, "/external");
+        std::vector<std::string> flags{"--allowed-hosts=" + host};
+        try {
+            app.parse(flags);
+        } catch (const CLI::ParseError& e) {
+            return std::string(e.what());
+        }
+        return std::string();
+    };
+    for (const char* right :
+         {"esi.example.org", "*.Example.org", "*", "esi_1", "10.0.0.1", "a,b.c"}) {
+        EXPECT_EQ(said(right), "") << right;
+    }
+    for (const char* wrong :
+         {"http://esi.example.org", "esi.example.org:8082", "esi.example.org/", "*example.org",
+          "a.*.org", ".example.org", "example.org.", "a..b", "*.", "a b", "fe80::1"}) {
+        EXPECT_EQ(
+            said(wrong).find(std::string("--allowed-hosts: \"") + wrong + "\" matches no Host"), 0U)
+            << wrong << ": " << said(wrong);
+    }
+}
+
 TEST(process_options, a_legacy_namespace_that_is_not_watched_is_refused) {
     EXPECT_EQ(parse_legacy({}), "");
     EXPECT_EQ(parse_legacy({"--legacy-namespace=a"}), "") << "all are watched";

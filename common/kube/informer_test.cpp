@@ -101,6 +101,19 @@ TEST_F(an_informer, shows_the_list_as_a_whole_when_it_is_complete) {
     EXPECT_EQ(pods.items().version("default"), "10");
 }
 
+TEST_F(an_informer, keeps_of_listed_and_of_watched_objects_what_the_transform_leaves) {
+    pods.set_transform([](model::pod& pod) { pod.metadata.labels.clear(); });
+    const auto labelled = [](std::string text) {
+        text.insert(text.find("\"name\""), R"("labels":{"a":"b"},)");
+        return text;
+    };
+    send(labelled(event("ADDED", "a", "1")) + end_of_list("1") +
+         labelled(event("ADDED", "b", "2")));
+    ASSERT_EQ(pods.items().all().size(), 2U);
+    for (const auto& [key, pod] : pods.items().all())
+        EXPECT_TRUE(pod->metadata.labels.empty()) << key.text();
+}
+
 TEST_F(an_informer, run_again_it_lists_what_is_there_then) {
     send(event("ADDED", "a", "3") + event("ADDED", "b", "4") + end_of_list("10"));
     EXPECT_TRUE(pods.current());

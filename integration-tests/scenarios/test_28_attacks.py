@@ -1179,6 +1179,27 @@ def test_peer_asks_the_extender_for_victims(lab, peer):
     lab.unharmed()
 
 
+def test_peer_asks_the_extender_about_a_job_that_is_being_released(lab, peer):
+    """Its order is gone, its placements stand until its last pod has gone: an answer that names nobody."""
+    scene = lab.scene
+    scene.jobs("parting", seconds=600, **GUESTS["lingers"])
+    lab.solo("farewell", ["parting"])
+    scene.job_state("parting", "RunningState")
+    run, executor = run_of(lab, "parting"), lab.executor("parting")
+    lab.api.delete("Scheduling", scene.namespace, "farewell")
+    scene.wait("the order to be taken away", lambda: "creationRequest" not in scene.get("BatchJob", "parting")["spec"])
+    meta = {"name": "x", "namespace": "attacks", "uid": executor["metadata"]["uid"], "labels": executor["metadata"]["labels"],
+            "annotations": {P + "run": run, P + "slot": "0", P + "slot-node": "attacks-solo-0", P + "slot-ghost": "made-up"}}
+    body = {"Pod": {"metadata": meta}, "NodeNameToMetaVictims": {"attacks-solo-0": {"Pods": []}}}
+    for _ in range(20):
+        heard = peer("POST", "/extender/preemption", of="testbed", body=json.dumps(body).encode())
+        assert codes(heard) == [200] and b"made-up" not in heard, heard
+    assert scene.status("BatchJob", "parting")["placements"], "asked too late: the release has ended"
+    lab.api.delete("Pod", scene.namespace, executor["metadata"]["name"], grace=0)
+    lab.solo_is_whole()
+    lab.unharmed()
+
+
 def test_peer_asks_the_extender_for_a_slot(lab, peer):
     """A made-up pod with another run is let to no node."""
     for run in ("x.1.1", f"{uid_of(lab, 'Scheduling', 'later')}.1.1", ""):

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/log.h"
+#include "model/application_specs.h"
 #include "model/json.h"
 #include "model/names.h"
 #include "scheduling/claim.h"
@@ -112,6 +113,7 @@ scheduling_operator::scheduling_operator(controller::environment& in, operator_o
         return std::vector<std::string>{testbed_of(of).text()};
     });
     schedulings_.items().add_index("job", jobs_named_by);
+    jobs_.set_transform(model::drop_application_specs);
     jobs_.items().add_index("scheduling", [](const model::batchjob& of) {
         const auto& active = of.spec.active_scheduling;
         return active ? std::vector<std::string>{active->key().text()} : std::vector<std::string>{};

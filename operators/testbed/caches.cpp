@@ -4,6 +4,7 @@
 #include <ranges>
 
 #include "kube/resource.h"
+#include "model/application_specs.h"
 #include "model/json.h"
 #include "model/names.h"
 #include "testbed/layout.h"
@@ -87,6 +88,7 @@ caches_of_testbeds::caches_of_testbeds(kube::client& api, clock& time,
         return key.empty() ? std::vector<std::string>{} : std::vector<std::string>{std::move(key)};
     });
     jobs_.items().add_index("testbed", testbeds_of);
+    jobs_.set_transform(model::drop_application_specs);
 }
 
 std::vector<controller::operator_part::cache> caches_of_testbeds::list() {
@@ -272,7 +274,9 @@ std::optional<seat> caches_of_testbeds::seat_of(const model::object_key& testbed
     if (!found || !found->status.layout) return std::nullopt;
     std::optional<int> position;
     for (const auto& job : jobs_.items().by_index("testbed", testbed.text())) {
-        if (job->spec.creation_request->run != run) continue;
+        // Without an order: its placements stand until its last pod has gone.
+        const auto& order = job->spec.creation_request;
+        if (!order || order->run != run) continue;
         for (const auto& placement : job->status.placements) {
             if (placement.pod_uid == pod_uid) position = placement.slot;
         }

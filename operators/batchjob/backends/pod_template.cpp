@@ -62,10 +62,10 @@ constexpr const char* grace_key = "terminationGracePeriodSeconds";
 bool limit_grace_of(json& of, seconds most) {
     const auto found = of.find(grace_key);
     if (found == of.end() || found->is_null()) return false;
-    const bool small = found->is_number_unsigned()
-                           ? std::cmp_less_equal(found->get<std::uint64_t>(), most.count())
-                           : found->is_number_integer() &&
-                                 found->get<std::int64_t>() <= most.count();
+    const bool small =
+        found->is_number_unsigned()
+            ? std::cmp_less_equal(found->get<std::uint64_t>(), most.count())
+            : found->is_number_integer() && found->get<std::int64_t>() <= most.count();
     if (small) return false;
     // Also a text or a fraction, which readers of templates may take for a number.
     *found = most.count();
@@ -158,7 +158,8 @@ bool pod_template::mark(const json& labels, const json& annotations) {
     return true;
 }
 
-bool pod_template::stay_off(const build_request& request) {
+bool pod_template::stay_off(const build_request& request, std::vector<std::string>& overridden) {
+    override_pod("nodeName", nullptr, overridden);
     if (request.node_label.empty() || has_node_affinity()) return true;
     return require_node({{"key", request.node_label}, {"operator", "DoesNotExist"}});
 }

@@ -35,8 +35,8 @@ public:
     /// Sets (null: removes) a member of the pod's spec, and names it where the user had one.
     void override_pod(const std::string& key, const json& value,
                       std::vector<std::string>& overridden);
-    /// The pod ends in so much time, whatever the user wrote: what it keeps (a slot, or the driver's
-    /// executors) is free by then.
+    /// The pod ends in so much time, whatever the user wrote: what it keeps (a slot, or the
+    /// driver's executors) is free by then.
     void limit_grace(seconds most, std::vector<std::string>& overridden);
     /// Adds to a list of the pod's spec.
     bool append(const std::string& key, const json& item);
@@ -45,8 +45,9 @@ public:
     /// Sets labels and annotations.
     bool mark(const json& labels, const json& annotations);
 
-    /// The pods stay off the testbed's nodes, unless the user has said where they go.
-    bool stay_off(const build_request& request);
+    /// The pods stay off the testbed's nodes, unless the user's own node affinity says where they
+    /// go. A nodeName, which goes past the scheduler and so past the ghosts, is taken out.
+    bool stay_off(const build_request& request, std::vector<std::string>& overridden);
     /// The pods take slots: scheduler, priority, gate, toleration.
     bool take_slots(const build_request& request, const placement_options& options,
                     std::vector<std::string>& overridden);

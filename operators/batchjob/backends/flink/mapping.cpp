@@ -53,8 +53,8 @@ configuration configuration_of(const spec& from, std::pair<int, int> version,
     out["kubernetes.operator.job.restart.failed"] = from.restart_from_savepoint ? "true" : "false";
     // Else a finished deployment is put up again once its time to live has passed.
     out["kubernetes.operator.jm-deployment-recovery.enabled"] = "false";
-    // Milliseconds. Flink gives up after 5 minutes without all TaskManagers, the time that their way
-    // into the slots may take; ESI's own time-outs shall be the ones that end it.
+    // Milliseconds. Flink gives up after 5 minutes without all TaskManagers, the time that their
+    // way into the slots may take; ESI's own time-outs shall be the ones that end it.
     out.try_emplace("slot.request.timeout", "600000");
     return out;
 }
@@ -133,7 +133,7 @@ std::expected<json, refusal> job_manager_of(const spec& from, const build_reques
     take_own_prefix(annotations, "podAnnotations", overridden);
     labels.update(job_labels(request));
     annotations.update(run_annotations(request));
-    if (!pods.mark(labels, annotations) || !pods.stay_off(request)) {
+    if (!pods.mark(labels, annotations) || !pods.stay_off(request, overridden)) {
         return std::unexpected(pods.fault());
     }
     return out;

@@ -250,6 +250,7 @@ TEST(flink_mapping, keys_that_the_slots_decide_are_overridden_and_named) {
     const auto got = map_spec(R"({"jarFile":"/a.jar",
       "flinkConfiguration": {"taskmanager.numberOfTaskSlots": 4, "restart-strategy.type": "fixed-delay",
         "kubernetes.taskmanager.cpu.limit-factor": "2", "state.backend": "rocksdb", "x": true},
+      "jobManager": {"podTemplate": {"spec": {"nodeName": "n"}}},
       "taskManager": {"replicas": 9, "resource": {"memory": "9g"}, "podTemplate": {
         "metadata": {"labels": {"esi.tu-berlin.de/testbed": "x", "k": "v"}},
         "spec": {"nodeName": "n", "schedulerName": "s", "tolerations": [{"key": "mine"}],
@@ -260,6 +261,7 @@ TEST(flink_mapping, keys_that_the_slots_decide_are_overridden_and_named) {
                             "flinkConfiguration[kubernetes.taskmanager.cpu.limit-factor]",
                             "flinkConfiguration[restart-strategy.type]",
                             "flinkConfiguration[taskmanager.numberOfTaskSlots]",
+                            "jobManager.podTemplate.spec.nodeName",
                             "taskManager.podTemplate.metadata.labels[esi.tu-berlin.de/testbed]",
                             "taskManager.podTemplate.spec.schedulerName",
                             "taskManager.podTemplate.spec.nodeName"));

@@ -1,5 +1,6 @@
 #include "batchjob/backends/flink/phase.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "batchjob/backends/flink/backend.h"
@@ -155,6 +156,32 @@ TEST(flink_role, goes_by_the_labels_of_flink) {
     pod.metadata.labels["type"] = "web";
     EXPECT_EQ(role_of(pod, "a"), pod_role::none);
     EXPECT_EQ(role_of(model::pod{}, ""), pod_role::none);
+}
+
+TEST(flink_phase, who_is_not_made_by_the_set_of_the_application_is_foreign) {
+    application app;
+    app.metadata.name = "a";
+    for (const auto& [component, set] :
+         {std::pair{"taskmanager", "a-taskmanager-x"}, std::pair{"jobmanager", "a-x"}}) {
+        model::pod pod;
+        pod.metadata.labels = {{"app", "a"},
+                               {"component", component},
+                               {"type", "flink-standalone-kubernetes"},
+                               {"pod-template-hash", "x"}};
+        const auto said = [&](std::string kind, std::string name, bool controller = true) {
+            pod.metadata.owner_references = {
+                {"apps/v1", std::move(kind), std::move(name), "uid", controller}};
+            return foreign(pod, app);
+        };
+        EXPECT_EQ(said("ReplicaSet", set), "") << component;
+        for (const char* other : {"a", "a-taskmanager", "b-taskmanager-x", "a-taskmanager-y", ""}) {
+            EXPECT_NE(said("ReplicaSet", other), "") << component << " of " << other;
+        }
+        EXPECT_NE(said("Pod", set), "") << component;
+        EXPECT_NE(said("ReplicaSet", set, false), "") << component << ", not controlled";
+        pod.metadata.owner_references.clear();
+        EXPECT_THAT(foreign(pod, app), testing::HasSubstr(std::string("not ReplicaSet ") + set));
+    }
 }
 
 }  // namespace

@@ -121,5 +121,26 @@ TEST(flink_cluster_pods, one_that_no_policy_has_prepared_says_what_is_missing) {
     EXPECT_EQ(backend.misfit(pod), "");
 }
 
+TEST(flink_cluster_phase, who_is_not_made_by_the_set_of_the_cluster_is_foreign) {
+    application app;
+    app.metadata.name = "a";
+    model::pod pod;
+    pod.metadata.labels = {{"app", "flink"}, {"cluster", "a"}, {"component", "taskmanager"}};
+    const auto said = [&](std::string kind, std::string name, bool controller = true) {
+        pod.metadata.owner_references = {
+            {"apps/v1", std::move(kind), std::move(name), "uid", controller}};
+        return foreign(pod, app);
+    };
+    EXPECT_EQ(said("StatefulSet", "a-taskmanager"), "");
+    EXPECT_EQ(said("ReplicaSet", "a-taskmanager-5d"), "");
+    EXPECT_NE(said("StatefulSet", "b-taskmanager"), "");
+    EXPECT_NE(said("StatefulSet", "a-jobmanager"), "");
+    EXPECT_NE(said("ReplicaSet", "b-taskmanager-5d"), "");
+    EXPECT_NE(said("Pod", "a-taskmanager"), "");
+    EXPECT_NE(said("StatefulSet", "a-taskmanager", false), "") << "not controlled";
+    pod.metadata.owner_references.clear();
+    EXPECT_THAT(foreign(pod, app), HasSubstr("not of the set a-taskmanager"));
+}
+
 }  // namespace
 }  // namespace esi::batchjob::flink_cluster

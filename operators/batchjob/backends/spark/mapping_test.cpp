@@ -144,10 +144,10 @@ TEST(spark_mapping, no_pod_may_take_longer_to_end_than_the_operator_allows) {
     for (const char* role : {"driver", "executor"}) {
         EXPECT_EQ(spec[role]["template"]["spec"]["terminationGracePeriodSeconds"], 120) << role;
     }
-    EXPECT_EQ(got->overridden, (std::vector<std::string>{
-                                   "driver.template.spec.terminationGracePeriodSeconds",
-                                   "driver.terminationGracePeriodSeconds",
-                                   "executor.template.spec.terminationGracePeriodSeconds"}));
+    EXPECT_EQ(got->overridden,
+              (std::vector<std::string>{"driver.template.spec.terminationGracePeriodSeconds",
+                                        "driver.terminationGracePeriodSeconds",
+                                        "executor.template.spec.terminationGracePeriodSeconds"}));
 }
 
 TEST(spark_mapping, a_termination_grace_within_the_limit_stays_and_what_is_none_does_not) {
@@ -160,7 +160,7 @@ TEST(spark_mapping, a_termination_grace_within_the_limit_stays_and_what_is_none_
                              options, size_from::slot);
         return got ? got->object["spec"]["executor"]["template"]["spec"]
                                 ["terminationGracePeriodSeconds"]
-                         .dump()
+                                    .dump()
                    : got.error().text;
     };
     for (const char* kept : {"0", "1", "60", "null", "-1"}) EXPECT_EQ(grace_of(kept), kept);
@@ -217,7 +217,8 @@ TEST(spark_mapping, keys_that_the_slots_decide_are_overridden_and_named) {
     const auto got = map_spec(R"({
       "sparkConf": {"spark.executor.memory": "9g", "spark.memory.offHeap.size": "1g",
                     "spark.kubernetes.executor.label.esi.tu-berlin.de/job": "x", "spark.ui.port": "1"},
-      "driver": {"annotations": {"esi.tu-berlin.de/run": "mine", "keep": "1"}},
+      "driver": {"annotations": {"esi.tu-berlin.de/run": "mine", "keep": "1"},
+                 "template": {"spec": {"nodeName": "n", "hostNetwork": true}}},
       "executor": {"instances": 9, "memory": "9g", "memoryLimit": "9g", "schedulerName": "x",
                    "coreLimit": "2",
                    "template": {"metadata": {"labels": {"esi.tu-berlin.de/testbed": "x", "k": "v"}},
@@ -231,7 +232,8 @@ TEST(spark_mapping, keys_that_the_slots_decide_are_overridden_and_named) {
                     "sparkConf[spark.kubernetes.executor.label.esi.tu-berlin.de/job]",
                     "driver.annotations[esi.tu-berlin.de/run]",
                     "executor.template.metadata.labels[esi.tu-berlin.de/testbed]",
-                    "executor.template.spec.priorityClassName", "executor.template.spec.nodeName"));
+                    "driver.template.spec.nodeName", "executor.template.spec.priorityClassName",
+                    "executor.template.spec.nodeName"));
     const auto& spec = got->object["spec"];
     EXPECT_EQ(spec["executor"]["instances"], 2);
     EXPECT_EQ(spec["executor"]["memory"], "1408m");
@@ -239,6 +241,7 @@ TEST(spark_mapping, keys_that_the_slots_decide_are_overridden_and_named) {
     EXPECT_FALSE(spec["executor"].contains("memoryLimit"));
     EXPECT_EQ(spec["sparkConf"]["spark.ui.port"], "1");
     EXPECT_FALSE(spec["sparkConf"].contains("spark.executor.memory"));
+    EXPECT_FALSE(spec["driver"]["template"]["spec"].contains("nodeName"));
     EXPECT_EQ(spec["driver"]["annotations"],
               parse(R"({"esi.tu-berlin.de/run": "s.7.1", "keep": "1"})"));
     const auto& executor = spec["executor"]["template"];

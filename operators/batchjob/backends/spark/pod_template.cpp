@@ -149,7 +149,7 @@ std::optional<refusal> fill_templates(json& spec, const build_request& request,
     }
     drop_moved_volumes(spec, moved);
 
-    if (!driver.whole().stay_off(request)) return driver.fault();
+    if (!driver.whole().stay_off(request, overridden)) return driver.fault();
     if (!executor.whole().take_slots(request, options, overridden)) return executor.fault();
     driver.copy_affinity_back();
     executor.copy_affinity_back();
