@@ -45,6 +45,36 @@ TEST_F(at_rest_test, at_the_end_a_free_slot_without_ghost_is_seen) {
     EXPECT_THAT(world.broken(), testing::Contains("ghost-missing"));
 }
 
+TEST_F(at_rest_test, at_the_end_an_elders_ghost_that_waits_for_a_younger_ones_room_is_seen) {
+    const auto with_annex_born = [](const char* when) {
+        forged_world here;
+        here.begin();
+        here.bed["metadata"]["creationTimestamp"] = "2026-01-02T03:04:05Z";
+        here.bed = here.put(kinds::testbed, here.bed);
+        const auto rename = [](json body, const char* name, const char* uid) {
+            body["metadata"]["name"] = name;
+            body["metadata"]["uid"] = uid;
+            body["metadata"].erase("resourceVersion");
+            return body;
+        };
+        auto annex = rename(here.bed, "annex", "00000000-0000-4000-8000-0000000000bb");
+        annex["metadata"]["creationTimestamp"] = when;
+        here.put(kinds::testbed, annex);
+        auto ghost = rename(here.ghost(0, "", false), "annex-ghost-0", "annex-ghost-uid");
+        ghost["metadata"]["labels"][model::names::testbed] = "annex";
+        ghost["metadata"]["ownerReferences"][0]["name"] = "annex";
+        ghost["metadata"]["ownerReferences"][0]["uid"] = annex["metadata"]["uid"];
+        here.put(kinds::pod, ghost);
+        here.bind("annex-ghost-0", "node-0");
+        here.put(kinds::pod, here.ghost(0, "ghost-0", false));
+        here.judge->at_end();
+        return here.broken();
+    };
+    EXPECT_THAT(with_annex_born("2099-01-02T03:04:05Z"), testing::Contains("elder-kept-waiting"));
+    EXPECT_THAT(with_annex_born("1999-01-02T03:04:05Z"),
+                testing::Not(testing::Contains("elder-kept-waiting")));
+}
+
 TEST_F(at_rest_test, at_the_end_a_slot_whose_room_is_taken_may_be_empty_when_it_is_said) {
     world.make_ghosts();
     world.queue["status"]["waitingFor"] = "something";
