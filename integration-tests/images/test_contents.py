@@ -122,6 +122,17 @@ def test_the_binary_is_stripped_and_keeps_its_build_id(name, archive, tmp_path):
     assert build_id(tmp_path / name) == build_id(SOURCE / "build/release/operators" / name)
 
 
+@pytest.mark.parametrize("name", OPERATORS)
+def test_the_binary_is_hardened(name, archive, tmp_path):
+    (tmp_path / name).write_bytes(archive.content[f"usr/local/bin/{name}"])
+    told = out("llvm-readelf-19", "--dynamic", "--program-headers", "--wide", tmp_path / name)
+    assert "NOW PIE" in told and "GNU_RELRO" in told
+    assert re.search(r"GNU_STACK .* RW +0", told), "the stack cannot be executed"
+    imported = out("llvm-readelf-19", "--dyn-syms", tmp_path / name)
+    for mark in ("__stack_chk_fail", "__glibcxx_assert_fail", "__memcpy_chk"):
+        assert mark in imported
+
+
 def test_pause_is_one_static_program_under_a_megabyte(archives, tmp_path):
     content = archives["esi-pause"].content["pause"]
     assert len(content) < 1_000_000
