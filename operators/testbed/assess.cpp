@@ -131,10 +131,17 @@ void give_room(assessment& out) {
     }
 }
 
-/// An older Testbed has the right of way: while a ghost of its waits, free ghosts for which the
-/// node has no room beside the older one's slots go, one at a time, so that none goes without need.
-/// A slot that was given to a job is not taken from it.
-void give_way(assessment& out) {
+/// An older Testbed has the right of way: while a ghost of its waits for room, free ghosts for
+/// which the node has no room beside the older one's slots go, one at a time, so that none goes
+/// without need. A slot that was given to a job is not taken from it: by its order, or by its
+/// Scheduling, which assigns slots before it orders them.
+void give_way(assessment& out, const model::scheduling* holder) {
+    std::set<int> given;
+    if (holder != nullptr) {
+        for (const auto& each : holder->status.assignments) {
+            if (!each.ended) given.insert(each.slot_ids.begin(), each.slot_ids.end());
+        }
+    }
     struct count {
         int standing = 0;
         bool one_goes = false;
@@ -148,7 +155,8 @@ void give_way(assessment& out) {
         ++here.standing;
         const auto& ghost = slot.in.ghost;
         if (ghost && ghost->metadata.deleting()) here.one_goes = true;
-        if (slot.ghost_wanted && !slot.assigned && slot.in.free()) here.last = &slot;
+        const bool taken = slot.assigned || given.contains(slot.in.place.position);
+        if (slot.ghost_wanted && !taken && slot.in.free()) here.last = &slot;
     }
     for (auto& [name, here] : by_node) {
         const bool in_excess = here.standing > out.nodes.find(name)->second.room.slots;
@@ -430,7 +438,7 @@ assessment assess(const view& seen, const model::testbed_layout& layout, const h
         if (node.seen) node.room = room_on(seen, others, *node.seen, layout, takers);
     }
     give_room(out);
-    give_way(out);
+    give_way(out, seen.holder.get());
     if (known.images.failures > 0) out.image_obstacle = known.images.text;
     for (auto& slot : out.slots) {
         if (slot.in.ghost) slot.ghost_failure = failure_of(*slot.in.ghost, known, now);

@@ -142,6 +142,30 @@ TEST(decide, free_ghosts_give_way_to_those_of_an_older_testbed_one_at_a_time) {
          },
          {"remove ghost-node-a-0"},
          "ERROR RESERVED"},
+        {"the last is assigned and not ordered yet",
+         [](world& at) {
+             at.hold();
+             at.assigned_ahead = {1};
+         },
+         {"remove ghost-node-a-0"},
+         "ERROR FREE"},
+        {"a pod on its way out has the room that the ghost waits for",
+         [](world& at) {
+             at.nodes["node-a"].allocatable["cpu"] = 2400;
+             at.stranger("ends", "node-a", "600m").metadata.deletion_timestamp.emplace();
+         },
+         {},
+         "FREE FREE"},
+        {"the same pod stays",
+         [](world& at) {
+             at.nodes["node-a"].allocatable["cpu"] = 2400;
+             at.stranger("stays", "node-a", "600m");
+         },
+         last, "FREE ERROR"},
+        {"the older one goes",
+         [](world& at) { at.others[0].metadata.deletion_timestamp.emplace(); },
+         {},
+         "FREE FREE"},
         {"all are given to jobs",
          [](world& at) {
              at.hold();

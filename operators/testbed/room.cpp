@@ -45,6 +45,22 @@ model::amounts demand_on(const rivals::elder& other, const node_view& seen) {
     return out;
 }
 
+/// A ghost of an older Testbed does not fit into the node, also when all that is on its way out has
+/// gone. One that fits waits for something else: its own job pod that ends, its scheduler.
+bool an_elder_waits(const rivals& others, const node_view& node) {
+    std::vector<pod_pointer> staying;
+    std::ranges::copy_if(node.pods, std::back_inserter(staying),
+                         [](const auto& pod) { return !pod->metadata.deleting(); });
+    const auto free = left_after(*node.node, staying);
+    return std::ranges::any_of(node.ghosts_at_the_door, [&](const auto& pod) {
+        const auto elder = others.older.find(testbed_key_of(*pod));
+        if (elder == others.older.end() || pod->metadata.deleting()) return false;
+        const auto& testbed = *elder->second.testbed;
+        return is_own_ghost(*pod, testbed) && !testbed.metadata.deleting() &&
+               missing_resource(free, taken_by(*pod));
+    });
+}
+
 std::int64_t amount_of(const model::amounts& of, std::string_view resource) {
     auto found = of.find(resource);
     return found == of.end() ? 0 : found->second;
@@ -109,11 +125,7 @@ node_room room_on(const view& seen, const rivals& others, const node_view& node,
         if (!demand.empty()) demands.emplace(key, std::move(demand));
     }
     out.has_elder = !demands.empty();
-    out.elder_waits = std::ranges::any_of(node.ghosts_at_the_door, [&](const auto& pod) {
-        const auto elder = others.older.find(testbed_key_of(*pod));
-        return elder != others.older.end() && !pod->metadata.deleting() &&
-               is_own_ghost(*pod, *elder->second.testbed);
-    });
+    out.elder_waits = out.has_elder && an_elder_waits(others, node);
     model::amounts elsewhere;
     for (const auto& pod : node.pods) {
         if (!pod->live()) continue;

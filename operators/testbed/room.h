@@ -28,7 +28,7 @@ struct node_room {
     int slots = 0;
     /// An older Testbed has slots there.
     bool has_elder = false;
-    /// A ghost of an older Testbed waits for room there.
+    /// A ghost of an older Testbed waits for room there that nobody is about to free.
     bool elder_waits = false;
 };
 

@@ -23,6 +23,8 @@ struct world {
     std::vector<model::pod> pods;
     std::vector<model::batchjob> jobs;
     std::vector<model::testbed> others;
+    /// Slots that the holder has assigned to a job whose order has not been written yet.
+    std::vector<int> assigned_ahead;
     /// Jobs whose order the holder has not given.
     std::set<std::string> unassigned;
     std::string ghost_image;
@@ -197,6 +199,11 @@ struct world {
             given.job = {each.metadata.namespace_, each.metadata.name, each.metadata.uid};
             given.run = each.spec.creation_request->run;
             given.slot_ids = each.spec.creation_request->slot_ids;
+        }
+        if (!assigned_ahead.empty()) {
+            auto& ahead = holder.status.assignments.emplace_back();
+            ahead.run = "sched.100.99";
+            ahead.slot_ids = assigned_ahead;
         }
         if (is_held(testbed)) out.holder = std::make_shared<const model::scheduling>(holder);
         return out;
