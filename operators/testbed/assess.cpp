@@ -245,8 +245,9 @@ void judge(slot_assessment& slot, const assessment& all, const model::testbed& t
     }
     if (bound.size() > 1) {
         slot.state = slot_state::error;
-        slot.problem = fmt::format("slot {} has two pods: {} and {}", slot.in.place.position,
-                                   pod_text(*bound[0], testbed), pod_text(*bound[1], testbed));
+        slot.problem =
+            fmt::format("slot {} has two pods: {} and {}", slot.in.place.position,
+                        pod_text(*bound[0], testbed), pod_text(*bound[1], testbed));
         return;
     }
     if (bound.size() == 1) {
@@ -394,9 +395,9 @@ assessment assess(const view& seen, const model::testbed_layout& layout, const h
                 // Only an edited record has one pod twice: nobody swaps it into two slots at once.
                 auto [other, first] = slot_of_uid.try_emplace(pod->metadata.uid, &slot);
                 if (!first && other->second != &slot) {
-                    out.problems.push_back(fmt::format("{} is recorded for slot {} and for slot {}",
-                                                       pod_text(*pod, testbed),
-                                                       other->second->in.place.position, position));
+                    out.problems.push_back(fmt::format(
+                        "{} is recorded for slot {} and for slot {}", pod_text(*pod, testbed),
+                        other->second->in.place.position, position));
                     if (!is_in(*pod, slot)) continue;
                     other->second->placed = nullptr;
                     other->second = &slot;
@@ -425,8 +426,9 @@ assessment assess(const view& seen, const model::testbed_layout& layout, const h
         if (slot.placed && !slot.current) {
             slot.refusal = refusal_of(*slot.placed, testbed, layout, node.seen);
             if (slot.refusal.empty() && slot.placed->bound()) {
-                slot.refusal = fmt::format("{} was bound to {} without being let in",
-                                           pod_text(*slot.placed, testbed), slot.placed->node_name);
+                slot.refusal =
+                    fmt::format("{} was bound to {} without being let in",
+                                pod_text(*slot.placed, testbed), slot.placed->node_name);
             }
         }
         // A refused pod's nomination would count its room twice.
