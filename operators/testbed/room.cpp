@@ -48,6 +48,7 @@ model::amounts demand_on(const rivals::elder& other, const node_view& seen) {
 /// A ghost of an older Testbed does not fit into the node, also when all that is on its way out has
 /// gone. One that fits waits for something else: its own job pod that ends, its scheduler.
 bool an_elder_waits(const rivals& others, const node_view& node) {
+    if (node.ghosts_at_the_door.empty()) return false;
     std::vector<pod_pointer> staying;
     std::ranges::copy_if(node.pods, std::back_inserter(staying),
                          [](const auto& pod) { return !pod->metadata.deleting(); });

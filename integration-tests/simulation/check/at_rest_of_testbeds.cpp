@@ -151,15 +151,11 @@ bool rest_rules::is_free_ghost_of_younger(const pod_record& pod, const model::te
         !bed.status.layout || !healthy(bed, pod.seat->node)) {
         return false;
     }
-    const auto slots = grid::slots_of(*bed.status.layout);
     return std::ranges::none_of(all_.jobs, [&](const auto& entry) {
         const auto& job = *entry.second.job;
-        return has_right(job, bed) &&
-               std::ranges::any_of(job.spec.creation_request->slot_ids, [&](int position) {
-                   return position >= 0 && position < std::ssize(slots) &&
-                          slots[static_cast<std::size_t>(position)].node == pod.seat->node &&
-                          slots[static_cast<std::size_t>(position)].index == pod.seat->index;
-               });
+        return has_right(job, bed) && std::ranges::any_of(
+            job.spec.creation_request->slot_ids,
+            [&](int position) { return place_of(bed, position) == pod.seat; });
     });
 }
 
