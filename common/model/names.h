@@ -25,6 +25,8 @@ inline constexpr std::string_view slots = "esi.tu-berlin.de/slots";
 inline constexpr std::string_view slot = "esi.tu-berlin.de/slot";
 inline constexpr std::string_view slot_node = "esi.tu-berlin.de/slot-node";
 inline constexpr std::string_view slot_ghost = "esi.tu-berlin.de/slot-ghost";
+/// On a gated pod: its resourceVersion when its nomination was last shown to kube-scheduler.
+inline constexpr std::string_view nomination_shown = "esi.tu-berlin.de/nomination-shown";
 inline constexpr std::string_view node = "esi.tu-berlin.de/node";
 inline constexpr std::string_view index = "esi.tu-berlin.de/index";
 /// On a ghost: the image that it was last given. Not what its container has: a webhook may put a

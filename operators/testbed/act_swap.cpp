@@ -151,15 +151,6 @@ asio::awaitable<void> actor::swap(std::shared_ptr<pass> at, slot_assessment slot
             case swap_step::wait:
                 so_far.blocked = true;
                 co_return;
-            case swap_step::clear_nomination: {
-                auto done = co_await patch_pod(at, pod, nomination_patch(pod, ""), "status");
-                if (!done) {
-                    failed(at, "nomination not cleared", done.error(), uid);
-                    co_return;
-                }
-                pod = std::move(*done);
-                break;
-            }
             case swap_step::nominate: {
                 auto done =
                     co_await patch_pod(at, pod, nomination_patch(pod, place.node), "status");
@@ -169,6 +160,16 @@ asio::awaitable<void> actor::swap(std::shared_ptr<pass> at, slot_assessment slot
                 }
                 pod = std::move(*done);
                 so_far = {};
+                so_far.nominated = true;
+                break;
+            }
+            case swap_step::show_nomination: {
+                auto done = co_await patch_pod(at, pod, shown_nomination_patch(pod), "");
+                if (!done) {
+                    failed(at, "nomination not shown", done.error(), uid);
+                    co_return;
+                }
+                pod = std::move(*done);
                 so_far.nominated = true;
                 break;
             }

@@ -39,7 +39,7 @@ struct ghost_backoff {
 
 /// How far this process has come with letting one pod in.
 struct swap_progress {
-    /// The nomination that stands was set by this process for this attempt.
+    /// The nomination that stands was set or shown by this process for this attempt.
     bool nominated = false;
     /// A live read, after the nomination, showed it.
     bool read_back = false;

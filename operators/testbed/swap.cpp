@@ -16,17 +16,12 @@ swap_step next_step(const swap_view& at, const swap_progress& so_far) {
         at.pod->metadata.deleting()) {
         return swap_step::wait;
     }
-    const auto& nominated = at.pod->nominated_node_name;
+    // A nomination is never taken away here: an earlier request for the ghost's deletion, of which
+    // no answer came, may still arrive, and the room would be open.
+    if (at.pod->nominated_node_name != at.node) return swap_step::nominate;
     // What another process (or this one, long ago) set may be unknown to a scheduler that was
-    // started since: only an update of the pod is an event for it. Once the ghost is gone the room
-    // would be open between clearing and setting; the patch that lets the pod in is an update, too,
-    // and from any update the scheduler takes the nomination that stands (its nominator,
-    // updateNominatedPodUnlocked).
-    const bool of_others = !so_far.nominated && at.ghost_stands;
-    if (!nominated.empty() && (of_others || nominated != at.node)) {
-        return swap_step::clear_nomination;
-    }
-    if (nominated.empty()) return swap_step::nominate;
+    // started since. Once the ghost is gone, the patch that lets the pod in shows it.
+    if (!so_far.nominated && at.ghost_stands) return swap_step::show_nomination;
     if (!at.ghost_stands && !at.has_room) return swap_step::wait;
     if (!so_far.read_back) return swap_step::read_back;
     if (at.ghost_stands) return swap_step::remove_ghost;
@@ -66,6 +61,12 @@ node_look judge_node(const std::vector<model::pod>& on_node, const model::node& 
                                    model::show(*missing, wanted.find(*missing)->second));
     }
     return out;
+}
+
+json shown_nomination_patch(const model::pod& pod) {
+    return kube::guarded(
+        {{"metadata", {{"annotations", {{names::nomination_shown, pod.metadata.resource_version}}}}}},
+        pod.metadata.uid, pod.metadata.resource_version);
 }
 
 json let_in_patch(const model::pod& pod, const grid::slot& place) {

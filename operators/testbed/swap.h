@@ -1,8 +1,8 @@
 // One swap on the gate path: ghost out, job pod in. A pure state machine that names the next single
 // step; the coroutine that takes the steps is in act.h. The order of the steps, each of which was
 // proven by experiment, is docs/architecture.md, "The swap":
-//   check -> clear an old nomination -> nominate -> read it back -> ghost out -> look at the node
-//   -> one patch that pins and lets in.
+//   check -> nominate, or show a nomination that stands -> read it back -> ghost out -> look at the
+//   node -> one patch that pins and lets in.
 // It never looks at anything older than its arguments, and no step is taken twice for nothing.
 #pragma once
 
@@ -14,13 +14,13 @@
 namespace esi::testbed {
 
 enum class swap_step {
-    wait,              ///< nothing to do now; an event will come
-    clear_nomination,  ///< a nomination stands that this attempt did not set
-    nominate,          ///< status.nominatedNodeName = node
-    read_back,         ///< GET the pod: does the nomination stand?
-    remove_ghost,      ///< uid precondition, grace 0
-    look,              ///< one live list of the node's pods
-    let_in,            ///< the one patch
+    wait,             ///< nothing to do now; an event will come
+    nominate,         ///< status.nominatedNodeName = node
+    show_nomination,  ///< one stands that this attempt did not set: an update of the pod
+    read_back,        ///< GET the pod: does the nomination stand?
+    remove_ghost,     ///< uid precondition, grace 0
+    look,             ///< one live list of the node's pods
+    let_in,           ///< the one patch
 };
 
 struct swap_view {
@@ -49,6 +49,12 @@ node_look judge_node(const std::vector<model::pod>& on_node, const model::node& 
                      const grid::slot& place, const model::testbed& testbed,
                      const grid::records& known, const model::pod& pod,
                      const model::amounts& on_the_way);
+
+/// An update of a pod whose nomination stands, for a kube-scheduler that was started after the
+/// nomination was set: it takes the nominations of gated pods from updates only, and from any update
+/// (1.36.3, backend/queue/nominator.go, updateNominatedPodUnlocked). Each one is another value: a
+/// patch that changes nothing is no update. Guarded.
+nlohmann::json shown_nomination_patch(const model::pod& pod);
 
 /// The one patch of step 4: annotations, the node in every required affinity term, the gate gone.
 /// Guarded by the pod's uid and resourceVersion.

@@ -34,12 +34,12 @@ std::vector<swap_step> play(model::pod pod, bool ghost_stands, bool taken = fals
         switch (step) {
             case swap_step::wait:
                 return out;
-            case swap_step::clear_nomination:
-                pod.nominated_node_name.clear();
-                break;
             case swap_step::nominate:
                 pod.nominated_node_name = "node-a";
                 so_far = {};
+                so_far.nominated = true;
+                break;
+            case swap_step::show_nomination:
                 so_far.nominated = true;
                 break;
             case swap_step::read_back:
@@ -65,11 +65,10 @@ TEST(swap, the_order_is_nominate_read_back_ghost_out_look_let_in) {
     EXPECT_EQ(play(gated(), true), (steps{nominate, read_back, remove_ghost, look, let_in}));
 }
 
-TEST(swap, a_nomination_that_stands_is_cleared_and_set_again) {
+TEST(swap, a_nomination_that_stands_is_shown_and_never_taken_away) {
     auto pod = gated();
     pod.nominated_node_name = "node-a";
-    EXPECT_EQ(play(pod, true),
-              (steps{clear_nomination, nominate, read_back, remove_ghost, look, let_in}));
+    EXPECT_EQ(play(pod, true), (steps{show_nomination, read_back, remove_ghost, look, let_in}));
     EXPECT_EQ(play(pod, false), (steps{read_back, look, let_in}))
         << "the ghost is gone already (a restart): the room is not opened for a moment";
 }
@@ -82,7 +81,7 @@ TEST(swap, a_nomination_that_was_lost_is_set_again_before_anything_else) {
     so_far.saw_room = true;
     EXPECT_EQ(next_step({&pod, false, false, "node-a", true}, so_far), nominate);
     pod.nominated_node_name = "node-b";
-    EXPECT_EQ(next_step({&pod, false, false, "node-a", true}, so_far), clear_nomination);
+    EXPECT_EQ(next_step({&pod, false, false, "node-a", true}, so_far), nominate);
 }
 
 TEST(swap, nothing_is_opened_while_somebody_is_in_the_slot_or_the_room_is_taken) {
@@ -138,6 +137,9 @@ TEST(swap, a_required_term_without_requirements_stays_so) {
 }
 
 TEST(swap, nominations_are_guarded) {
+    EXPECT_EQ(shown_nomination_patch(gated()),
+              json::parse(R"({"metadata": {"uid": "u1", "resourceVersion": "42", "annotations": {
+                              "esi.tu-berlin.de/nomination-shown": "42"}}})"));
     EXPECT_EQ(nomination_patch(gated(), "node-a"),
               json::parse(R"({"metadata": {"uid": "u1", "resourceVersion": "42"},
                               "status": {"nominatedNodeName": "node-a"}})"));

@@ -135,10 +135,9 @@ struct invariants::state {
         after.ever_gated |= !grid::let_in(is);
         if (!was.bound() && is.bound()) after.bound_at = what.at;
         if (!was.metadata.deleting() && is.metadata.deleting()) after.deleting_since = what.at;
-        if (was.nominated_node_name != is.nominated_node_name) {
-            after.nominated_since =
-                is.nominated_node_name.empty() ? std::nullopt : std::optional(what.at);
-        }
+        // From any update kube-scheduler takes the nomination that stands.
+        after.nominated_since =
+            is.nominated_node_name.empty() ? std::nullopt : std::optional(what.at);
         place_it(after);
         all().index(after);
         slots.pod_changed(before, after);

@@ -220,6 +220,13 @@ TEST(outcomes, are_free_where_a_race_has_no_certain_winner) {
     EXPECT_TRUE(outcome_is_fixed(deleted));
     deleted.faults = tainted.faults;
     EXPECT_FALSE(outcome_is_fixed(deleted));
+    auto inherited = tainted;
+    inherited.workload.push_back(fault("delete", {{"kind", "testbeds"},
+                                                  {"name", "grid"},
+                                                  {"when", {{"is", {"CompletedState"}}}}}));
+    EXPECT_TRUE(outcome_is_fixed(inherited));
+    inherited.faults.push_back(fault("forge-testbed"));
+    EXPECT_FALSE(outcome_is_fixed(inherited)) << "the nodes are the forger's then";
 }
 
 }  // namespace

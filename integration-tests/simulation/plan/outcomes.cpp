@@ -24,6 +24,18 @@ bool one_of(std::string_view text, std::initializer_list<std::string_view> of) {
     return std::ranges::find(of, text) != of.end();
 }
 
+/// Nodes whose Testbed its owner deletes are the next Testbed's, taint and ghosts included; that this
+/// one was made by somebody hostile takes nothing from anybody.
+bool a_forger_inherits_nodes(const plan& what) {
+    const bool deleted = std::ranges::any_of(what.workload, [](const happening& one) {
+        return one_of(one.what, {"delete", "recreate"}) &&
+               fields::text(one.with, {"kind"}) == "testbeds";
+    });
+    return deleted && std::ranges::any_of(what.faults, [](const happening& one) {
+               return one.what == "forge-testbed";
+           });
+}
+
 }  // namespace
 
 milliseconds duration_of(const happening& fault) {
@@ -94,7 +106,7 @@ bool outcome_is_fixed(const plan& what) {
         together += duration_of(one);
     }
     if (together > longest_together || has_strangers_that_may_enter(what)) return false;
-    if (!deletes_only_what_has_ended(what)) return false;
+    if (!deletes_only_what_has_ended(what) || a_forger_inherits_nodes(what)) return false;
     const auto schedulings = std::ranges::count_if(what.workload, [](const happening& one) {
         return fields::text(one.with, {"object", "kind"}) == "Scheduling";
     });
