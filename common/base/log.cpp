@@ -39,7 +39,7 @@ spdlog::level::level_enum to_spdlog(level at) {
 bool is_printable(char c) { return c >= 0x20 && c < 0x7F; }
 
 bool needs_quotes(std::string_view value) {
-    return value.empty() || value.find_first_of(" \"=\\") != std::string_view::npos ||
+    return value.find_first_of(" \"=\\") != std::string_view::npos ||
            !std::ranges::all_of(value, is_printable);
 }
 
@@ -85,13 +85,16 @@ void write(level at, std::string_view event, std::initializer_list<field> fields
         line["ts"] = now.time_since_epoch().count();
         line["level"] = std::string_view(spdlog::level::to_string_view(to_spdlog(at)).data());
         line["msg"] = event;
-        for (const auto& entry : fields) line[std::string(entry.key)] = entry.value;
+        for (const auto& entry : fields) {
+            if (!entry.value.empty()) line[std::string(entry.key)] = entry.value;
+        }
         out.logger->log(to_spdlog(at), "{}", printable(line));
         return;
     }
     std::string line(event);
     if (!std::ranges::all_of(event, is_printable)) line = printable(line);
     for (const auto& entry : fields) {
+        if (entry.value.empty()) continue;
         line += ' ';
         line += entry.key;
         line += '=';

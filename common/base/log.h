@@ -1,4 +1,6 @@
 // Structured log lines: event text, then key=value pairs, the key of the object always among them.
+// One job is followed through all three operators by the same keys: scheduling, testbed and job
+// ("namespace/name"), run, pod ("namespace/name").
 // Text or JSON, chosen once at start (--log-format). Never log tokens or Authorization headers.
 #pragma once
 
@@ -33,6 +35,7 @@ struct field {
     field(std::string_view k, Number v) : key(k), value(fmt::to_string(v)) {}
 };
 
+/// Fields without a value are left out.
 void write(level at, std::string_view event, std::initializer_list<field> fields);
 
 inline void debug(std::string_view event, std::initializer_list<field> fields = {}) {

@@ -26,6 +26,11 @@ struct event_note {
     std::string kind;
     model::object_key subject;
     std::string uid;
+    /// related, the other object of the step; an empty kind where there is none.
+    std::string related_api_version{};
+    std::string related_kind{};
+    model::object_key related{};
+    std::string related_uid{};
 };
 
 /// A write that is due.
@@ -45,7 +50,7 @@ class event_series {
 public:
     /// `name`: makes a fresh object name for an event about the object of this name.
     explicit event_series(std::function<std::string(const std::string& subject)> name,
-                          std::size_t limit = 4096);
+                          std::size_t limit = 2048);
 
     /// Something happened. What is to be written for it now, if anything.
     std::optional<event_write> add(event_note note, steady_time now, wall_time wall);
@@ -56,7 +61,7 @@ public:
     std::size_t size() const { return sorts_.size(); }
 
 private:
-    /// All that makes two events of one sort; the note does not.
+    /// All that makes two events of one sort: a note that has changed is a new event.
     using sort = std::vector<std::string>;
     struct entry {
         std::string name;

@@ -46,6 +46,30 @@ TEST_F(a_series, the_second_makes_it_a_series_of_two) {
     EXPECT_EQ(write->last_seen, noon + 1s);
 }
 
+TEST_F(a_series, another_note_is_another_event) {
+    auto second = ghost_created();
+    second.note = "created another ghost";
+    series.add(ghost_created(), zero, noon);
+    auto write = series.add(second, zero + 1s, noon + 1s);
+    ASSERT_TRUE(write);
+    EXPECT_FALSE(write->series_only);
+    EXPECT_EQ(write->what.note, "created another ghost");
+}
+
+TEST_F(a_series, another_related_object_is_another_event) {
+    auto second = ghost_created();
+    second.related_kind = "BatchJob";
+    second.related = {"default", "job-a"};
+    series.add(ghost_created(), zero, noon);
+    auto write = series.add(second, zero + 1s, noon + 1s);
+    ASSERT_TRUE(write);
+    EXPECT_FALSE(write->series_only);
+    auto again = series.add(second, zero + 2s, noon + 2s);
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->count, 2);
+    EXPECT_EQ(again->what.related.name, "job-a");
+}
+
 TEST_F(a_series, later_ones_are_only_counted_until_it_goes_quiet) {
     for (int i = 0; i < 10; ++i) {
         auto write = series.add(ghost_created(), zero + 1s * i, noon + 1s * i);

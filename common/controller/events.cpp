@@ -39,6 +39,17 @@ std::string namespace_of(const event_write& write) {
     return own.empty() ? "default" : own;
 }
 
+json reference(const std::string& api_version, const std::string& kind, const model::object_key& key,
+               const std::string& uid) {
+    json out = json::object();
+    out["apiVersion"] = api_version;
+    out["kind"] = kind;
+    out["name"] = key.name;
+    if (!key.namespace_.empty()) out["namespace"] = key.namespace_;
+    if (!uid.empty()) out["uid"] = uid;
+    return out;
+}
+
 json series_body(const event_write& write) {
     json series = json::object();
     series["count"] = write.count;
@@ -62,7 +73,8 @@ struct event_recorder::state {
           }) {}
 
     void record(const char* type, const event_subject& about, std::string_view reason,
-                std::string_view action, std::string note);
+                std::string_view action, std::string note,
+                const std::optional<event_subject>& related);
     void push(event_write write);
     json full_body(const event_write& write) const;
     asio::awaitable<void> write(event_write what);
@@ -85,18 +97,21 @@ event_recorder::event_recorder(kube::client& api, clock& time, std::string compo
 event_recorder::~event_recorder() = default;
 
 void event_recorder::normal(const event_subject& about, std::string_view reason,
-                            std::string_view action, std::string note) {
-    state_->record("Normal", about, reason, action, std::move(note));
+                            std::string_view action, std::string note,
+                            const std::optional<event_subject>& related) {
+    state_->record("Normal", about, reason, action, std::move(note), related);
 }
 
 void event_recorder::warning(const event_subject& about, std::string_view reason,
-                             std::string_view action, std::string note) {
-    state_->record("Warning", about, reason, action, std::move(note));
+                            std::string_view action, std::string note,
+                            const std::optional<event_subject>& related) {
+    state_->record("Warning", about, reason, action, std::move(note), related);
 }
 
 void event_recorder::state::record(const char* type, const event_subject& about,
                                    std::string_view reason, std::string_view action,
-                                   std::string note) {
+                                   std::string note,
+                                   const std::optional<event_subject>& related) {
     event_note what;
     what.type = type;
     what.reason = model::cut(reason, reason_limit);
@@ -106,6 +121,12 @@ void event_recorder::state::record(const char* type, const event_subject& about,
     what.kind = about.type->kind;
     what.subject = {about.namespace_, about.name};
     what.uid = about.uid;
+    if (related) {
+        what.related_api_version = related->type->api_version();
+        what.related_kind = related->type->kind;
+        what.related = {related->namespace_, related->name};
+        what.related_uid = related->uid;
+    }
     if (auto due = series.add(std::move(what), time.now(), time.wall())) push(std::move(*due));
 }
 
@@ -143,12 +164,6 @@ asio::awaitable<void> event_recorder::run() {
 
 json event_recorder::state::full_body(const event_write& write) const {
     const auto& what = write.what;
-    json regarding = json::object();
-    regarding["apiVersion"] = what.api_version;
-    regarding["kind"] = what.kind;
-    regarding["name"] = what.subject.name;
-    if (!what.subject.namespace_.empty()) regarding["namespace"] = what.subject.namespace_;
-    if (!what.uid.empty()) regarding["uid"] = what.uid;
     json body = json::object();
     body["apiVersion"] = kube::types::event.api_version();
     body["kind"] = kube::types::event.kind;
@@ -159,7 +174,11 @@ json event_recorder::state::full_body(const event_write& write) const {
     body["reason"] = what.reason;
     body["action"] = what.action;
     body["note"] = what.note;
-    body["regarding"] = std::move(regarding);
+    body["regarding"] = reference(what.api_version, what.kind, what.subject, what.uid);
+    if (!what.related_kind.empty()) {
+        body["related"] =
+            reference(what.related_api_version, what.related_kind, what.related, what.related_uid);
+    }
     body["reportingController"] = component;
     body["reportingInstance"] = instance;
     if (write.count > 1) body["series"] = series_body(write);

@@ -1,9 +1,11 @@
 // Kubernetes Events (events.k8s.io/v1) about ESI's objects. Never blocks a reconcile: a bounded
 // queue, drained in the background; full or refused events are dropped and counted. A repeat of the
-// same event becomes a series, as client-go's tools/events does.
+// same event becomes a series, as client-go's tools/events does; another note or another related
+// object makes another event, so that no step is lost in the count of another one.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,11 +31,12 @@ public:
     ~event_recorder();
 
     /// reason: CamelCase, what happened; action: CamelCase, what was done; note: for people, cut at
-    /// 1,024 bytes.
+    /// 1,024 bytes; related: the other object of the step, such as the job of a Scheduling.
     void normal(const event_subject& about, std::string_view reason, std::string_view action,
-                std::string note);
+                std::string note, const std::optional<event_subject>& related = {});
+    /// For failures, and for what goes on only when somebody mends something.
     void warning(const event_subject& about, std::string_view reason, std::string_view action,
-                 std::string note);
+                 std::string note, const std::optional<event_subject>& related = {});
 
     /// Sends until cancelled.
     asio::awaitable<void> run();

@@ -76,6 +76,20 @@ TEST_F(an_event_recorder, writes_events_as_kubernetes_has_them) {
         "reportingController": "esi-testbed", "reportingInstance": "esi-testbed-host_1"})"));
 }
 
+TEST_F(an_event_recorder, names_the_other_object_of_the_step) {
+    start();
+    model::object_meta job;
+    job.namespace_ = "team-b";
+    job.name = "wordcount";
+    job.uid = "uid-2";
+    events.warning(subject(), "JobEnded", "JobEnded", "BatchJob team-b/wordcount failed",
+                   event_subject(kube::types::batchjob, job));
+    run_for(loop, time, 50ms);
+    EXPECT_EQ(body(0)["related"], json::parse(R"({
+        "apiVersion": "esi.tu-berlin.de/v1alpha1", "kind": "BatchJob",
+        "namespace": "team-b", "name": "wordcount", "uid": "uid-2"})"));
+}
+
 TEST_F(an_event_recorder, a_repeat_becomes_a_series) {
     start();
     happen();

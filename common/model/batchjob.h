@@ -36,10 +36,12 @@ struct batchjob_spec {
     std::optional<external_notes> external_scheduler;
     std::optional<active_scheduling_ref> active_scheduling;
     std::optional<creation_request> creation_request;
+    /// From the start of a run, that is of its first pod in a slot; a run that takes longer fails.
+    std::optional<int> active_deadline_seconds;
 };
 BOOST_DESCRIBE_STRUCT(batchjob_spec, (),
                       (spark_spec, flink_spec, external_scheduler, active_scheduling,
-                       creation_request))
+                       creation_request, active_deadline_seconds))
 
 struct scheduled_event {
     std::optional<timestamp> start;
@@ -88,6 +90,10 @@ struct run_record {
     std::optional<timestamp> scheduled;
     std::optional<timestamp> started;
     std::optional<timestamp> stopped;
+    /// What the application's own operator says of the job in it, without the start of its pods;
+    /// of Flink only.
+    std::optional<timestamp> job_started;
+    std::optional<timestamp> job_stopped;
     std::string outcome;  ///< see run_outcome
     std::string reason;
     std::string message;
@@ -95,7 +101,7 @@ struct run_record {
 };
 BOOST_DESCRIBE_STRUCT(run_record, (),
                       (run, scheduling, testbed, slots, nodes, neighbours, submitted, scheduled,
-                       started, stopped, outcome, reason, message))
+                       started, stopped, job_started, job_stopped, outcome, reason, message))
 
 struct batchjob_status {
     std::string state;

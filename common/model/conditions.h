@@ -8,6 +8,13 @@
 namespace esi::model {
 
 namespace condition_type {
+// Of BatchJob and Scheduling.
+inline constexpr std::string_view succeeded = "Succeeded";  ///< its run or its plan ended well
+inline constexpr std::string_view failed = "Failed";        ///< it ended badly or cannot begin
+/// Read by kstatus: work is under way. Absent where there is none.
+inline constexpr std::string_view reconciling = "Reconciling";
+/// Of any kind, read by kstatus: nothing goes on until somebody mends something. Absent otherwise.
+inline constexpr std::string_view stalled = "Stalled";
 // Of a Testbed.
 inline constexpr std::string_view layout_current = "LayoutCurrent";  ///< with nodes and spec
 // Of a BatchJob.
@@ -16,9 +23,11 @@ inline constexpr std::string_view backend_available = "BackendAvailable";  ///< 
 inline constexpr std::string_view submitted = "Submitted";  ///< the application of the run exists
 inline constexpr std::string_view placed = "Placed";        ///< all pods of the run are bound
 inline constexpr std::string_view running = "Running";      ///< the application runs
-inline constexpr std::string_view succeeded = "Succeeded";  ///< the last run ended well
+inline constexpr std::string_view startable = "Startable";  ///< a Scheduling can start it now
+inline constexpr std::string_view fits = "Fits";  ///< a slot that its namespace may use can hold it
 // Of a Scheduling.
 inline constexpr std::string_view acquired = "Acquired";  ///< it has its Testbed and all its jobs
+inline constexpr std::string_view completed = "Completed";  ///< all jobs have ended
 }  // namespace condition_type
 
 namespace condition_reason {
@@ -38,6 +47,10 @@ inline constexpr std::string_view create_failing = "CreateFailing";      ///< fo
 inline constexpr std::string_view scheduler_absent = "SchedulerAbsent";  ///< nobody looks at a pod
 inline constexpr std::string_view driver_unschedulable = "DriverUnschedulable";
 inline constexpr std::string_view attempt_failed = "AttemptFailed";  ///< Spark starts it once more
+/// Nobody has taken up the application: its operator does not run or does not watch its namespace.
+inline constexpr std::string_view operator_silent = "OperatorSilent";
+inline constexpr std::string_view pods_missing = "PodsMissing";  ///< it runs, some pods do not exist
+inline constexpr std::string_view deadline_exceeded = "DeadlineExceeded";
 
 // Acquired=False of a Scheduling: the first thing that has to change.
 inline constexpr std::string_view not_allowed = "NotAllowed";  ///< its namespace may not use it
@@ -52,6 +65,9 @@ inline constexpr std::string_view job_held = "JobHeld";      ///< by another Sch
 inline constexpr std::string_view job_deleting = "JobDeleting";
 inline constexpr std::string_view job_not_ready = "JobNotReady";  ///< not in ReadyState yet
 inline constexpr std::string_view older_first = "OlderFirst";     ///< an older one could go now
+inline constexpr std::string_view priority_first = "PriorityFirst";  ///< one of higher priority could
+inline constexpr std::string_view suspended = "Suspended";           ///< by its own spec.suspend
+inline constexpr std::string_view plan_empty = "PlanEmpty";          ///< it names no job to start
 inline constexpr std::string_view wait_cycle = "WaitCycle";       ///< they wait for each other
 inline constexpr std::string_view hold_lost = "HoldLost";  ///< the Testbed no longer shows its hold
 inline constexpr std::string_view released = "Released";   ///< a release has ended

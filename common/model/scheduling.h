@@ -19,6 +19,15 @@ struct slot_based_spec {
 };
 BOOST_DESCRIBE_STRUCT(slot_based_spec, (), (mode, jobs))
 
+/// How often a job of the plan is started again when its run fails.
+struct job_policy {
+    object_key name;
+    int backoff_limit = 0;                   ///< retries, 0 to 10
+    std::optional<int> retry_delay_seconds;  ///< end of a run to its retry, to 86,400; default 10
+    bool operator==(const job_policy&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(job_policy, (), (name, backoff_limit, retry_delay_seconds))
+
 struct scheduling_spec {
     object_key testbed;
     std::optional<std::vector<object_key>> queue_based;
@@ -26,10 +35,25 @@ struct scheduling_spec {
     bool release_on_completion = false;
     std::optional<int> schedule_timeout_seconds;  ///< default 300
     std::optional<int> submit_timeout_seconds;    ///< default 600
+    // What follows may change at any time.
+    bool suspend = false;        ///< nothing new starts
+    std::string suspend_policy;  ///< see scheduling_suspend_policy; empty: Keep
+    int priority = 0;            ///< among those that wait, the highest goes first
+    std::vector<object_key> cancelled_jobs;
+    std::optional<int> active_deadline_seconds;  ///< from the first assignment
+    std::vector<job_policy> job_policies;
+    std::optional<int> ttl_seconds_after_finished;
 };
 BOOST_DESCRIBE_STRUCT(scheduling_spec, (),
                       (testbed, queue_based, slot_based, release_on_completion,
-                       schedule_timeout_seconds, submit_timeout_seconds))
+                       schedule_timeout_seconds, submit_timeout_seconds, suspend, suspend_policy,
+                       priority, cancelled_jobs, active_deadline_seconds, job_policies,
+                       ttl_seconds_after_finished))
+
+namespace scheduling_suspend_policy {
+inline constexpr std::string_view keep = "Keep";        ///< what runs goes on
+inline constexpr std::string_view release = "Release";  ///< what runs ends, and starts anew later
+}  // namespace scheduling_suspend_policy
 
 struct job_ref {
     std::string namespace_;
@@ -48,9 +72,14 @@ struct assignment {
     std::optional<timestamp> since;
     std::optional<timestamp> ended;
     std::string outcome;  ///< see assignment_outcome; empty while it runs
+    /// Why its run is being ended, which is the outcome that it will have: Cancelled, Suspended or
+    /// DeadlineExceeded; empty while nobody ends it.
+    std::string ending;
+    int attempt = 0;  ///< retries before this one
     bool operator==(const assignment&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(assignment, (), (job, slot_ids, run, since, ended, outcome))
+BOOST_DESCRIBE_STRUCT(assignment, (),
+                      (job, slot_ids, run, since, ended, outcome, ending, attempt))
 
 struct job_progress {
     object_key name;
@@ -87,11 +116,15 @@ struct scheduling_status {
     /// Who has to let go or to start first, by the condition Acquired: the holders of what is
     /// wanted, the older one (OlderFirst), or the cycle from its smallest member on (WaitCycle).
     std::vector<object_key> waiting_for_schedulings;
+    /// One CamelCase word for why it does not go on, or went wrong; empty when well.
+    std::string reason;
+    std::optional<timestamp> started;  ///< of the first assignment
+    std::optional<timestamp> ended;    ///< when all jobs had ended
 };
 BOOST_DESCRIBE_STRUCT(scheduling_status, (),
                       (state, mode, plan, job_states, problems, observed_generation, assignments,
                        epoch, releasing, last_run, progress, conditions, waiting_for,
-                       waiting_for_schedulings))
+                       waiting_for_schedulings, reason, started, ended))
 
 struct scheduling {
     object_meta metadata;
@@ -118,6 +151,11 @@ inline constexpr std::string_view failed = "Failed";        ///< it did not, or 
 inline constexpr std::string_view deleted = "Deleted";      ///< the BatchJob has gone
 /// The BatchJob no longer names the Scheduling.
 inline constexpr std::string_view released_by_hand = "ReleasedByHand";
+inline constexpr std::string_view cancelled = "Cancelled";  ///< by spec.cancelledJobs
+/// The plan was suspended with the policy Release: the job starts anew when it goes on.
+inline constexpr std::string_view suspended = "Suspended";
+/// The plan's activeDeadlineSeconds were over.
+inline constexpr std::string_view deadline_exceeded = "DeadlineExceeded";
 }  // namespace assignment_outcome
 
 /// status.jobStates[].state.
