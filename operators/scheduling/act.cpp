@@ -100,6 +100,25 @@ void executor::tell(const model::scheduling& about, std::string_view reason,
                 {"note", note}});
 }
 
+void executor::count(const model::scheduling& before, const step::commit& what,
+                     const model::scheduling& after) {
+    if (!before.status.started && after.status.started && before.metadata.creation_timestamp) {
+        const auto waited = after.status.started->value - before.metadata.creation_timestamp->value;
+        in_.numbers
+            .histogram("esi_scheduling_wait_seconds",
+                       "From the creation of a Scheduling to the start of its first job.",
+                       {1, 5, 15, 60, 300, 900, 3600, 14400, 86400})
+            .Observe(std::chrono::duration<double>(waited).count());
+    }
+    for (const auto& job : what.jobs) {
+        if (job.outcome.empty()) continue;
+        in_.numbers
+            .counter("esi_scheduling_jobs_ended_total",
+                     "Assignments of jobs that ended, by how they did.", {{"outcome", job.outcome}})
+            .Increment();
+    }
+}
+
 void executor::tell_completed(const model::scheduling& about) {
     const auto& counts = about.status.progress;
     tell(about, "Completed", counts ? text_of(*counts) : "all jobs have ended",
@@ -387,6 +406,7 @@ asio::awaitable<result<void>> executor::perform(std::shared_ptr<const model::sch
         const bool completed = completes(*self, what.status);
         auto done = co_await write_status(self, std::move(what.status), fresh);
         if (!done) co_return done;
+        count(*self, *commit, *fresh.self);
         for (const auto& job : commit->jobs) tell_job(*self, commit->reason, job);
         if (!commit->note.empty()) tell(*self, commit->reason, commit->note, commit->bad);
         if (completed) tell_completed(*fresh.self);

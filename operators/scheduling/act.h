@@ -73,6 +73,9 @@ private:
     /// A step of the Scheduling as a whole: an Event, and a line in the log.
     void tell(const model::scheduling& about, std::string_view reason, const std::string& note,
               bool bad = false);
+    /// Into the metrics, once the commit stands.
+    void count(const model::scheduling& before, const step::commit& what,
+               const model::scheduling& after);
     void tell_completed(const model::scheduling& about);
     /// A step of one job: an Event on the Scheduling and one on the job, each related to the other,
     /// and a line in the log.

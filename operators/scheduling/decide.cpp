@@ -352,7 +352,7 @@ private:
     }
 
     step::job_note note_of(const model::assignment& a, std::string text, bool bad) const {
-        return {a.job.key(), a.job.uid, a.run, std::move(text), bad};
+        return {a.job.key(), a.job.uid, a.run, std::move(text), bad, {}};
     }
 
     /// A job whose run is being ended and that still names us. One that has ended by itself stays:
@@ -441,6 +441,7 @@ private:
             a.outcome = how;
             const bool bad = how != outcome::succeeded && how != outcome::suspended;
             note.jobs.push_back(note_of(a, end_text(a), bad));
+            note.jobs.back().outcome = how;
         }
         if (note.jobs.empty()) return std::nullopt;
         // It starts anew when the plan goes on.

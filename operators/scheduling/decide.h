@@ -58,6 +58,7 @@ struct job_note {
     std::string run;
     std::string note;
     bool bad = false;
+    std::string outcome{};  ///< of a run that has ended
 };
 /// The wanted status is a step of the protocol: written with the resourceVersion, then looked
 /// again.
