@@ -7,13 +7,18 @@ import functools
 import os
 import re
 import subprocess
+import sys
 import time
+import types
 
 import pytest
 import yaml
 
 import guide
 from control_plane import ROOT
+
+sys.path.insert(0, str(ROOT / "integration-tests" / "demo"))
+import demo as demo_program  # noqa: E402
 
 PAGES = ("README.md", "docs/user-guide.md")
 HEADERS = ("conditions.h", "scheduling.h", "batchjob.h", "testbed.h")
@@ -126,18 +131,48 @@ def test_links_of_the_guide_lead_somewhere():
 
 # --- the commands
 
+def test_what_the_demo_prints_is_understood(capsys):
+    def listening(name, port):
+        return types.SimpleNamespace(name=name, port=port, url=f"http://127.0.0.1:{port}")
+
+    class Operators(dict):
+        def __iter__(self):
+            return iter(self.values())
+
+    operators = Operators(testbed=listening("testbed", 8080), batchjob=listening("batchjob", 40001),
+                          scheduling=listening("scheduling", 40002))
+    plane = types.SimpleNamespace(binary="/bin/esi-cluster", folder="/place")
+    demo_program.how_to_look_around(types.SimpleNamespace(operators=operators, plane=plane))
+    ports, hints = told_by_the_demo(capsys.readouterr().out)
+    assert ports == {"8080": "8080", "8081": "40001", "8082": "40002"}
+    assert hints[0] == 'eval "$(/bin/esi-cluster env --dir /place)"'
+    assert hints[-1].startswith("tail -f ")
+    assert with_ports("curl 127.0.0.1:8082/x 127.0.0.1:8080/8082 127.0.0.1:80800", ports) == \
+        "curl 127.0.0.1:40002/x 127.0.0.1:8080/8082 127.0.0.1:80800"
+
+
+def told_by_the_demo(printed):
+    """({port of the guide: port of this demo}, [command to look around])."""
+    found = dict(re.findall(r"^ +esi-(\w+) +http://127\.0\.0\.1:(\d+)", printed, re.MULTILINE))
+    assert sorted(found) == ["batchjob", "scheduling", "testbed"], printed
+    ports = {"8080": found["testbed"], "8081": found["batchjob"], "8082": found["scheduling"]}
+    hints = re.search(r"To look around:\n\n(.*?)\n\n", printed, re.DOTALL)[1].splitlines()
+    assert hints[0].strip().startswith("eval "), printed
+    return ports, [line.strip() for line in hints]
+
+
+def with_ports(script, ports):
+    return re.sub(r"(127\.0\.0\.1:)(808[012])\b", lambda at: at[1] + ports[at[2]], script)
+
+
 class Demo:
     """`KEEP=1 make demo` without the build: what it printed, and a shell as it tells to make one."""
 
     def __init__(self, folder):
         self.environment = dict(os.environ, KEEP="1", ESI_DEMO_DIR=str(folder), NO_COLOR="1")
         self.printed = self.run("run.sh", [str(DEMO)])
-        found = dict(re.findall(r"^ +esi-(\w+) +http://127\.0\.0\.1:(\d+)", self.printed, re.MULTILINE))
-        assert sorted(found) == ["batchjob", "scheduling", "testbed"], self.printed
-        self.ports = {"8080": found["testbed"], "8081": found["batchjob"], "8082": found["scheduling"]}
-        self.hints = re.search(r"To look around:\n\n(.*?)\n\n", self.printed, re.DOTALL)[1].splitlines()
-        self.hints = [line.strip() for line in self.hints]
-        assert self.hints[0].startswith("eval "), self.printed
+        self.ports, self.hints = told_by_the_demo(self.printed)
+        self.logs = {each.stem: each for each in (folder / "operators").glob("esi-*.log")}
 
     def run(self, what, line):
         done = subprocess.run(line, cwd=ROOT, env=self.environment, text=True, stdin=subprocess.DEVNULL,
@@ -147,13 +182,9 @@ class Demo:
 
     def type(self, where, script):
         """In a shell of its own, which ends at the first command that fails."""
-        for usual, here in self.ports.items():
-            script = script.replace(f"127.0.0.1:{usual}", f"127.0.0.1:{here}")
+        script = with_ports(script, self.ports)
         prologue = f"{self.hints[0]}\nset -euo pipefail\n"
         return self.run(f"{where}:\n{script}", ["bash", "-c", prologue + script])
-
-    def stop(self):
-        return self.run("run.sh stop", [str(DEMO), "stop"])
 
 
 @pytest.fixture(scope="module")
@@ -177,6 +208,15 @@ def test_a_second_demo_beside_it_is_refused(demo):
     with pytest.raises(AssertionError, match="KEEP=1 left running"):
         demo.run("a second one", [str(DEMO)])
     demo.type("after it", "kubectl get tb")
+
+
+def test_a_job_can_be_followed_through_three_logs(demo):
+    run = demo.type("a run", "kubectl get bj spark-job-1 -o jsonpath='{.status.runs[0].run}'")
+    assert sorted(demo.logs) == ["esi-batchjob", "esi-scheduling", "esi-testbed"]
+    for name, log in demo.logs.items():
+        lines = log.read_text(encoding="utf-8").splitlines()
+        assert [line for line in lines if "job=default/spark-job-1" in line and f"run={run}" in line], \
+            f"{name} logged no line with job=default/spark-job-1 and run={run}: {log}"
 
 
 @pytest.mark.parametrize("name", PAGES)
