@@ -27,7 +27,9 @@ PLANS = ("queue", "slots-strict", "slots-relaxed")
 #: which have no place on a testbed.
 LABELS = [("node-0", "tuberlin.de/scheduler-slots=0"), ("node-1", "tuberlin.de/scheduler-slots=1"),
           ("node-2", "tuberlin.de/scheduler-slots=2"), ("node-3", "tuberlin.de/profiler-slots=0")]
-PATIENCE = 300  # seconds for all plans together
+#: Seconds; long, as a wait ends when its condition holds, and machines may be slow.
+PATIENCE = 180
+PLANS_PATIENCE = 600  # for all plans together
 #: Where the guide's commands look for the operators.
 PORTS = {"testbed": 8080, "batchjob": 8081, "scheduling": 8082}
 #: There is one replica of each. Without a lease a slow machine, or one that was suspended, ends none of them.
@@ -144,10 +146,10 @@ class Demo:
             self.plane.kubectl("apply", "-f", str(ROOT / "examples" / "schedulings" / f"{name}.yaml"))
             if number == 0:     # the first is under way when the others come, and wait
                 self.watch("the first job to run", lambda: any(
-                    (job.get("status") or {}).get("state") == "RunningState" for job in self.objects("BatchJob")), 60)
+                    (job.get("status") or {}).get("state") == "RunningState" for job in self.objects("BatchJob")), PATIENCE)
         ends = ("FinishedState", "Error")
         self.watch("all plans to end", lambda: all(
-            (self.plan(name).get("status") or {}).get("state") in ends for name in PLANS), PATIENCE)
+            (self.plan(name).get("status") or {}).get("state") in ends for name in PLANS), PLANS_PATIENCE)
 
     def judge(self):
         """What did not go as it should, one line each."""
@@ -295,7 +297,7 @@ def show(screen):
     kept = False
     try:
         demo.up()
-        demo.watch("all slots to hold a ghost and all jobs to be ready", demo.slots_are_free, 60)
+        demo.watch("all slots to hold a ghost and all jobs to be ready", demo.slots_are_free, PATIENCE)
         demo.run_plans()
         demo.table()
         faults = demo.judge()

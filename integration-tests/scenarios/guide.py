@@ -109,6 +109,17 @@ def commands(page, text):
     return [block for block in blocks(page, text) if block.language in COMMANDS]
 
 
+def section(text, heading):
+    """The part of the page below the heading, up to the next of the same or a higher level."""
+    level = len(heading) - len(heading.lstrip("#"))
+    lines = text.splitlines()
+    if heading not in lines:
+        raise Fault(f"the page has no heading {heading!r}")
+    begin = lines.index(heading) + 1
+    ends = (at for at in range(begin, len(lines)) if re.match(rf"^#{{1,{level}}} ", lines[at]))
+    return "\n".join(lines[begin:next(ends, len(lines))])
+
+
 def table_words(text):
     """The words in the first cells of the page's tables, heads left out."""
     words, lines = set(), text.splitlines()

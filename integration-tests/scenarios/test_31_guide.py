@@ -21,14 +21,16 @@ sys.path.insert(0, str(ROOT / "integration-tests" / "demo"))
 import demo as demo_program  # noqa: E402
 
 PAGES = ("README.md", "docs/user-guide.md")
-HEADERS = ("conditions.h", "scheduling.h", "batchjob.h", "testbed.h")
+#: Whose words are explained where.
+HEADERS = {"conditions.h": "## States and reasons", "testbed.h": "### Testbed", "batchjob.h": "### BatchJob",
+           "scheduling.h": "### Scheduling"}
 #: The first lines of all blocks that are not run; why, is said in the pages.
 NOT_RUN = {
     "README.md": ["make demo    # control plane, operators, examples: slots and jobs live in the terminal"],
     "docs/user-guide.md": ["KEEP=1 make demo", "kubectl -n esi-system port-forward deploy/esi-scheduling 8082",
                            "pip install stomp.py"]}
 DEMO = ROOT / "integration-tests" / "demo" / "run.sh"
-PATIENCE = 900  # seconds for the demo to come up and run its plans; a block has as long
+PATIENCE = 1500  # seconds for the demo to come up and run its plans; a block has as long
 
 
 @functools.cache
@@ -49,7 +51,8 @@ def read(text):
 
 def test_blocks_of_commands_are_read_with_what_is_said_before_them():
     first, second = read("Words.\n\n<!-- shows: yes -->\n<!-- shows: no -->\n```sh\nls\n# more\nls -l\n```\n"
-                         "```yaml\nkind: X\n```\n<!-- not run: it needs a cluster -->\n\n```console\n$ make\nmade\n```\n")
+                         "```yaml\nkind: X\n```\n<!-- not run: it needs a cluster -->\n\n"
+                         "```console\n$ make\nmade\n```\n")
     assert (first.text, first.shows, first.not_run, first.line) == ("ls\n# more\nls -l\n", ["yes", "no"], "", 6)
     assert (second.script(), second.not_run, second.shows) == ("make\n", "it needs a cluster", [])
 
@@ -74,6 +77,14 @@ def test_a_page_with_a_mistake_is_refused(text, words):
 
 def test_words_are_looked_for_in_first_cells_only():
     assert guide.table_words("| head | x |\n|---|---|\n| `One`, TWO_X | Three |\nFour\n") == {"One", "TWO_X"}
+
+
+def test_a_section_ends_at_the_next_heading_of_its_level():
+    text = "## A\none\n### B\ntwo\n### C\nthree\n## D\nfour\n"
+    assert guide.section(text, "### B") == "two"
+    assert guide.section(text, "## A") == "one\n### B\ntwo\n### C\nthree"
+    with pytest.raises(guide.Fault):
+        guide.section(text, "## E")
 
 
 def test_constants_are_read_with_their_namespaces():
@@ -113,9 +124,9 @@ def test_yaml_and_python_of_the_pages_can_be_read(name):
 def test_every_word_of_a_status_is_in_a_table_of_the_guide(header):
     words = guide.constants((ROOT / "common" / "model" / header).read_text(encoding="utf-8"))
     assert words, f"{header} has no words: has their form changed?"
-    told = guide.table_words(page("docs/user-guide.md"))
+    told = guide.table_words(guide.section(page("docs/user-guide.md"), HEADERS[header]))
     missing = {word: where for word, where in words.items() if word not in told}
-    assert not missing, f"docs/user-guide.md, first cells of its tables: {missing} of {header}"
+    assert not missing, f"docs/user-guide.md, {HEADERS[header]}, first cells of tables: {missing} of {header}"
 
 
 def test_links_of_the_guide_lead_somewhere():
