@@ -152,7 +152,12 @@ private:
         }
         status_.observed_generation = self_.metadata.generation;
         set("SpecCurrent", false, "ChangeIgnored",
-            "the spec was changed when the Scheduling was over; create another");
+            "the spec was changed when the Scheduling was over, of which only "
+            "ttlSecondsAfterFinished counts then; create another");
+        // What they say is so for the changed spec, too: `kubectl wait` asks for that.
+        for (auto& each : status_.conditions) {
+            each.observed_generation = self_.metadata.generation;
+        }
         return {step::wait{}, status_};
     }
 

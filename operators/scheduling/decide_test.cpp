@@ -1037,6 +1037,9 @@ TEST_F(over_and_done, who_edits_it_is_told_that_it_has_no_effect) {
     ASSERT_NE(told, nullptr);
     EXPECT_EQ(told->status, "False");
     EXPECT_EQ(told->reason, "ChangeIgnored");
+    for (const auto& each : got.status.conditions) {
+        EXPECT_EQ(each.observed_generation, 2) << each.type << ": `kubectl wait` asks for that";
+    }
 }
 
 }  // namespace
