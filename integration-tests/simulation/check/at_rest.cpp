@@ -265,8 +265,8 @@ void rest_rules::reason_is_true(const model::scheduling& who) {
         right = std::ranges::any_of(all_.schedulings, [&](const auto& entry) {
             const auto& other = *entry.second.scheduling;
             const auto& named = who.status.waiting_for_schedulings;
-            return other.metadata.uid != who.metadata.uid &&
-                   goes_before(other, who, reason) && !other.status.releasing.empty() &&
+            return other.metadata.uid != who.metadata.uid && goes_before(other, who, reason) &&
+                   !other.status.releasing.empty() &&
                    std::ranges::find(named, other.metadata.key()) != named.end();
         });
     }
@@ -297,9 +297,25 @@ const model::assignment* rest_rules::counting(std::string_view run) const {
     return nullptr;
 }
 
+/// Whose end has begun has been taken back by now, unless it has ended by itself.
+void rest_rules::end_is_under_way(const model::scheduling& who, const model::assignment& given) {
+    if (given.ending.empty()) return;
+    const auto* job = all_.job(given.job.key());
+    if (!job || job->job->metadata.uid != given.job.uid) return;
+    const auto& active = job->job->spec.active_scheduling;
+    const bool ours = active && active->uid == who.metadata.uid;
+    out_.require(!ours || model::is_final(job->job->status.state), "ending-ignored",
+                 {who.metadata.uid + "/status"}, [&] {
+                     return fmt::format(
+                         "Scheduling {} ends run {} of {} ({}), and leaves it the job",
+                         name_of(who.metadata), given.run, given.job.key().text(), given.ending);
+                 });
+}
+
 void rest_rules::assignments_have_ended(const model::scheduling& who) {
     for (const auto& given : who.status.assignments) {
         if (given.ended) continue;
+        end_is_under_way(who, given);
         // As long as a pod of the run is on record, the slots are not given away.
         const bool carried = std::ranges::any_of(all_.pods, [&](const auto& each) {
             return each.second.pod->run() == given.run && all_.on_record(each.second);
@@ -316,13 +332,6 @@ void rest_rules::assignments_have_ended(const model::scheduling& who) {
             why = "no longer names it";
         } else if (model::is_final(job->job->status.state)) {
             why = "is " + job->job->status.state;
-        } else if (!given.ending.empty()) {
-            out_.require(false, "ending-ignored", {who.metadata.uid + "/status"}, [&] {
-                return fmt::format("Scheduling {} ends run {} of {} ({}), which still has the job",
-                                   name_of(who.metadata), given.run, given.job.key().text(),
-                                   given.ending);
-            });
-            continue;
         } else {
             const auto& order = job->job->spec.creation_request;
             out_.require(order && order->run == given.run, "order-missing",

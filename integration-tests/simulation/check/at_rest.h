@@ -26,6 +26,7 @@ private:
     bool is_silent(const std::string& node) const;
     /// A pod whose run begins so is being deleted on such a node.
     bool a_pod_cannot_end(std::string_view of) const;
+    void end_is_under_way(const model::scheduling& who, const model::assignment& given);
     void assignments_have_ended(const model::scheduling& who);
     void no_start_is_withheld(const model::scheduling& who);
     void no_pod_is_left_over(const pod_record& pod);

@@ -240,7 +240,7 @@ TEST_F(rights_test, a_retry_without_a_failure_is_seen) {
     second["run"] = world.hold_token + ".2";
     second["attempt"] = 1;
     world.queue["status"]["lastRun"] = 2;
-    world.queue["status"]["assignments"] = {second};
+    world.queue["status"]["assignments"] = json::array({second});
     world.put(kinds::scheduling, world.queue);
     EXPECT_THAT(world.broken(), ElementsAre("retry-unfounded"));
 }
@@ -259,7 +259,7 @@ TEST_F(rights_test, a_retry_beyond_its_limit_is_seen) {
     second["run"] = world.hold_token + ".2";
     second["attempt"] = 1;
     world.queue["status"]["lastRun"] = 2;
-    world.queue["status"]["assignments"] = {second};
+    world.queue["status"]["assignments"] = json::array({second});
     world.put(kinds::scheduling, world.queue);
     EXPECT_THAT(world.broken(), testing::Contains("retry-unfounded"));
 }

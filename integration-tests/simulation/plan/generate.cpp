@@ -26,6 +26,7 @@ public:
         : chance_(random_source(seed).fork("plan")),
           kinds_(random_source(seed).fork("kinds of jobs")),
           others_(random_source(seed).fork("other things")),
+          wishes_(random_source(seed).fork("wishes")),
           cast_(plan_) {
         plan_.seed = seed;
         static const std::vector<int> shares{0, 0, 300, 500, 1000};
@@ -75,6 +76,8 @@ private:
     random_source kinds_;
     /// Of the control plane and of what is rare.
     random_source others_;
+    /// Of what people ask of their plans.
+    random_source wishes_;
     /// Of a thousand jobs.
     int flink_share_ = 0;
     cast cast_;
@@ -115,7 +118,7 @@ plan author::write() {
     put_cluster();
     (this->*chosen.write)();
     put_strangers();
-    if (others_.chance(250)) put_wishes();
+    if (wishes_.chance(200)) put_wishes();
 
     int work = 0;
     for (const auto& script : plan_.scripts) {
@@ -192,44 +195,44 @@ void author::put_strangers() {
 void author::put_wishes() {
     const auto ask = [&](milliseconds at, const std::string& name, json spec) {
         cast_.at(at);
-        cast_.add("patch", {{"kind", "schedulings"},
-                            {"name", name},
-                            {"patch", {{"spec", std::move(spec)}}}});
+        cast_.add(
+            "patch",
+            {{"kind", "schedulings"}, {"name", name}, {"patch", {{"spec", std::move(spec)}}}});
         moments_.push_back(at);
     };
-    const auto moment = [&] { return begin + milliseconds(others_.between(10, 50000)); };
+    const auto moment = [&] { return begin + milliseconds(wishes_.between(10, 50000)); };
     for (const auto& name : on_.schedulings) {
-        if (others_.chance(500)) {
+        if (wishes_.chance(500)) {
             const auto at = moment();
-            const char* policy = others_.chance(500) ? "Release" : "Keep";
+            const char* policy = wishes_.chance(500) ? "Release" : "Keep";
             ask(at, name, {{"suspend", true}, {"suspendPolicy", policy}});
             // Some are never taken up again.
-            if (others_.chance(850)) {
-                ask(at + milliseconds(others_.between(10, 30000)), name, {{"suspend", nullptr}});
+            if (wishes_.chance(850)) {
+                ask(at + milliseconds(wishes_.between(10, 30000)), name, {{"suspend", nullptr}});
             }
         }
-        if (others_.chance(400)) {
+        if (wishes_.chance(400)) {
             json jobs = json::array();
-            for (int i = others_.between(1, 2); i > 0; --i) {
-                jobs.push_back(others_.one_of(on_.jobs).reference());
+            for (int i = wishes_.between(1, 2); i > 0; --i) {
+                jobs.push_back(wishes_.one_of(on_.jobs).reference());
             }
             ask(moment(), name, {{"cancelledJobs", std::move(jobs)}});
         }
-        if (others_.chance(300)) {
+        if (wishes_.chance(300)) {
             json policies = json::array();
             for (const auto& job : on_.jobs) {
                 policies.push_back({{"name", job.reference()},
-                                    {"backoffLimit", others_.between(0, 2)},
-                                    {"retryDelaySeconds", others_.between(0, 5)}});
+                                    {"backoffLimit", wishes_.between(0, 2)},
+                                    {"retryDelaySeconds", wishes_.between(0, 5)}});
             }
             ask(begin + milliseconds(10), name, {{"jobPolicies", std::move(policies)}});
         }
-        if (others_.chance(150)) {
+        if (wishes_.chance(150)) {
             ask(begin + milliseconds(10), name,
-                {{"activeDeadlineSeconds", others_.between(5, 60)}});
+                {{"activeDeadlineSeconds", wishes_.between(5, 60)}});
         }
-        if (others_.chance(300)) {
-            ask(begin + milliseconds(10), name, {{"priority", others_.between(-1, 2)}});
+        if (wishes_.chance(300)) {
+            ask(begin + milliseconds(10), name, {{"priority", wishes_.between(-1, 2)}});
         }
     }
 }
@@ -507,8 +510,7 @@ void author::put_rare_faults(bool meddled) {
     if (!meddled) return;
     put("precedence", 250);
     put("specs", 150);
-    if (put("namespaces", 80) && others_.chance(300) && plan_.cross_namespace_jobs)
-        move_to_team();
+    if (put("namespaces", 80) && others_.chance(300) && plan_.cross_namespace_jobs) move_to_team();
 }
 
 /// Testbeds and Schedulings into the namespace that people delete.

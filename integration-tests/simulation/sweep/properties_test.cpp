@@ -42,7 +42,23 @@ TEST(properties, are_those_of_the_schema_down_to_the_members_of_lists) {
                                             "slotBased.jobs.0.slotIds.0",
                                             "releaseOnCompletion",
                                             "submitTimeoutSeconds",
-                                            "scheduleTimeoutSeconds"};
+                                            "scheduleTimeoutSeconds",
+                                            "suspend",
+                                            "suspendPolicy",
+                                            "priority",
+                                            "cancelledJobs",
+                                            "cancelledJobs.0",
+                                            "cancelledJobs.0.namespace",
+                                            "cancelledJobs.0.name",
+                                            "activeDeadlineSeconds",
+                                            "jobPolicies",
+                                            "jobPolicies.0",
+                                            "jobPolicies.0.name",
+                                            "jobPolicies.0.name.namespace",
+                                            "jobPolicies.0.name.name",
+                                            "jobPolicies.0.backoffLimit",
+                                            "jobPolicies.0.retryDelaySeconds",
+                                            "ttlSecondsAfterFinished"};
     EXPECT_EQ(names, expected);
 }
 
