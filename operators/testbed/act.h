@@ -72,7 +72,7 @@ private:
     asio::awaitable<void> take_back(std::shared_ptr<pass> at, pod_pointer pod);
     asio::awaitable<bool> remove_pod(std::shared_ptr<pass> at, pod_pointer pod,
                                      kube::preconditions guard, std::optional<int> grace,
-                                     std::string subject = std::string());
+                                     trail of = trail(), std::string subject = std::string());
     asio::awaitable<result<model::pod>> patch_pod(std::shared_ptr<pass> at, model::pod pod,
                                                   kube::json body, std::string subresource,
                                                   kube::patch_kind kind = kube::patch_kind::merge);
@@ -80,7 +80,9 @@ private:
                                                model::pod pod);
     /// `subject`: of hints::obstacles, told in the status when only people can mend it.
     void failed(const std::shared_ptr<pass>& at, std::string_view what, const error& why,
-                const std::string& subject = std::string());
+                trail of = trail(), const std::string& subject = std::string());
+    /// Told once for each change, not at every look.
+    void waits(const std::shared_ptr<pass>& at, const trail& of, std::string_view why);
 
     clock& time_;
     kube::client& api_;

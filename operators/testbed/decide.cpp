@@ -72,7 +72,7 @@ struct planner {
         if (why.empty() && !slot.has_room) why = "the room of its slot is taken";
         // Looked at now and then: a stranger that takes the room tells by an event of its own.
         if (why.empty()) return;
-        out.actions.push_back(drop_pod{pod, std::move(why)});
+        out.actions.push_back(drop_pod{pod, slot.in.place, std::move(why)});
     }
 
     /// kube-scheduler may have missed that the ghost of a pod of the extender path is gone
