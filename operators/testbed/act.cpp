@@ -126,7 +126,7 @@ asio::awaitable<void> actor::take(std::shared_ptr<pass> at, action what) {
             at->known->ghosts.try_emplace(name);
         }
         const kube::preconditions guard(gone->ghost->metadata.uid);
-        if (!co_await remove_pod(at, gone->ghost, guard, 0, of)) co_return;
+        if (!co_await remove_pod(at, gone->ghost, guard, 0)) co_return;
         if (gone->failed) {
             log_step(log::level::warn, "ghost removed", of, {}, gone->why);
         } else {
@@ -142,11 +142,14 @@ asio::awaitable<void> actor::take(std::shared_ptr<pass> at, action what) {
         co_await take_back(at, back->pod);
     } else if (auto* drop = std::get_if<drop_pod>(&what)) {
         const auto of = trail_of(testbed, *drop->pod, &drop->place);
+        if (at->known->is_news("given up " + of.pod, drop->why, time_.now())) {
+            log_step(log::level::warn, "pod given up", of, {}, drop->why);
+        }
         // Bound meanwhile: another resourceVersion, and it stays.
-        const kube::preconditions guard(drop->pod->metadata.uid,
-                                        drop->pod->metadata.resource_version);
-        if (!co_await remove_pod(at, drop->pod, guard, std::nullopt, of)) co_return;
-        log_step(log::level::warn, "pod given up", of, {}, drop->why);
+        co_await remove_pod(
+            at, drop->pod,
+            kube::preconditions(drop->pod->metadata.uid, drop->pod->metadata.resource_version),
+            std::nullopt);
     }
 }
 
@@ -204,7 +207,7 @@ asio::awaitable<result<model::pod>> actor::patch_pod(std::shared_ptr<pass> at, m
 
 asio::awaitable<bool> actor::remove_pod(std::shared_ptr<pass> at, pod_pointer pod,
                                         kube::preconditions guard, std::optional<int> grace,
-                                        trail of, std::string subject) {
+                                        std::string subject) {
     const auto& meta = pod->metadata;
     auto text = co_await api_.remove(types::pod, meta.namespace_, meta.name, guard, grace);
     if (!text) {
@@ -213,7 +216,7 @@ asio::awaitable<bool> actor::remove_pod(std::shared_ptr<pass> at, pod_pointer po
             co_return true;
         }
         failed(at, subject.empty() ? "pod not removed" : "ghost not removed", text.error(),
-               std::move(of), subject);
+               trail_of(*at->seen.testbed, *pod), subject);
         co_return false;
     }
     auto last = model::decode<model::pod>(*text, "Pod");
@@ -269,7 +272,7 @@ asio::awaitable<void> actor::make_ghost(std::shared_ptr<pass> at, grid::slot pla
     auto nominated = co_await patch_pod(at, *ghost, nomination_patch(*ghost, place.node), "status");
     // Bound or judged by the scheduler meanwhile: if it still waits, the next look nominates it.
     if (!nominated && nominated.error().code != errc::conflict) {
-        failed(at, "ghost not nominated", nominated.error(), of);
+        failed(at, "ghost not nominated", nominated.error());
     }
 }
 

@@ -72,7 +72,7 @@ private:
     asio::awaitable<void> take_back(std::shared_ptr<pass> at, pod_pointer pod);
     asio::awaitable<bool> remove_pod(std::shared_ptr<pass> at, pod_pointer pod,
                                      kube::preconditions guard, std::optional<int> grace,
-                                     trail of = trail(), std::string subject = std::string());
+                                     std::string subject = std::string());
     asio::awaitable<result<model::pod>> patch_pod(std::shared_ptr<pass> at, model::pod pod,
                                                   kube::json body, std::string subresource,
                                                   kube::patch_kind kind = kube::patch_kind::merge);

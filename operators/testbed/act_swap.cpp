@@ -199,8 +199,7 @@ asio::awaitable<void> actor::swap(std::shared_ptr<pass> at, slot_assessment slot
             }
             case swap_step::remove_ghost: {
                 const bool gone = co_await remove_pod(
-                    at, slot.in.ghost, kube::preconditions(slot.in.ghost->metadata.uid), 0, of,
-                    uid);
+                    at, slot.in.ghost, kube::preconditions(slot.in.ghost->metadata.uid), 0, uid);
                 if (!gone) co_return;
                 gaps_.ghost_went(uid);
                 log_step(log::level::info, "ghost deleted for the pod", of,
@@ -276,7 +275,7 @@ asio::awaitable<void> actor::commit(std::shared_ptr<pass> at, slot_assessment sl
     at->known->let_in_since[pod.metadata.uid] = time_.now();
     log_step(log::level::info, "slot given to the pod", of);
     if (!ghost) co_return;
-    if (!co_await remove_pod(at, ghost, kube::preconditions(ghost->metadata.uid), 0, of)) co_return;
+    if (!co_await remove_pod(at, ghost, kube::preconditions(ghost->metadata.uid), 0)) co_return;
     gaps_.ghost_went(pod.metadata.uid);
     log_step(log::level::info, "ghost deleted for the pod", of, ghost->metadata.name);
 }
