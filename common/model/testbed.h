@@ -55,7 +55,7 @@ inline constexpr std::string_view error = "ERROR";
 /// status.state of a Testbed, the first that holds from ERROR up to INITIAL.
 namespace testbed_state {
 inline constexpr std::string_view initial = "INITIAL";          ///< not looked at yet
-inline constexpr std::string_view success = "SUCCESS";          ///< all slots are free
+inline constexpr std::string_view success = "SUCCESS";  ///< all that can be used are free, or none
 inline constexpr std::string_view in_progress = "IN_PROGRESS";  ///< a slot is reserved
 inline constexpr std::string_view running = "RUNNING";          ///< a slot is occupied
 inline constexpr std::string_view error = "ERROR";              ///< no usable slot, or a wrong spec
@@ -111,6 +111,11 @@ BOOST_DESCRIBE_STRUCT(holder_status, (), (namespace_, name, summary))
 
 struct testbed_status {
     std::string state;  ///< see testbed_state
+    /// One word for what somebody should look at; empty when all is well. Taken from the first
+    /// condition that is not as it should be.
+    std::string reason;
+    /// The reason in full, and what is worth knowing beside it; for people.
+    std::string message;
     std::vector<slot_status> slots;
     /// Sentences for people, by node.
     std::map<std::string, std::vector<std::string>> node_problems;
@@ -124,8 +129,8 @@ struct testbed_status {
     std::vector<condition> conditions;
 };
 BOOST_DESCRIBE_STRUCT(testbed_status, (),
-                      (state, slots, node_problems, nodes_out_of_use, problems, layout,
-                       observed_generation, counts, held_by, conditions))
+                      (state, reason, message, slots, node_problems, nodes_out_of_use, problems,
+                       layout, observed_generation, counts, held_by, conditions))
 
 struct testbed {
     object_meta metadata;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "base/log.h"
 #include "kube/live_list.h"
 #include "kube/patch.h"
 #include "kube/resource.h"
@@ -20,6 +19,11 @@ namespace {
 /// Requests under way at once for one Testbed: enough to hide latency, few enough that a big
 /// Testbed does not flood the API server.
 constexpr std::size_t most_workers = 16;
+
+/// Somebody was first: the next look shows it.
+bool is_of_the_moment(errc code) {
+    return code == errc::conflict || code == errc::not_found || code == errc::not_leader;
+}
 
 /// Counts a worker out however it ends.
 struct worker_count {
@@ -46,24 +50,26 @@ actor::actor(asio::any_io_executor executor, clock& time, kube::client& api,
 asio::awaitable<void> actor::stop() { co_await group_.stop(); }
 
 void actor::failed(const std::shared_ptr<pass>& at, std::string_view what, const error& why,
-                   const std::string& subject) {
-    const auto key = at->seen.testbed->metadata.key().text();
-    switch (why.code) {
-        case errc::conflict:
-        case errc::not_found:
-        case errc::not_leader:
-            // Somebody was first: the next look shows it.
-            log::debug(what, {{"testbed", key}, {"why", why.text}});
-            at->again_in(milliseconds(200));
-            return;
-        default:
-            log::warn(what, {{"testbed", key}, {"why", why.text}});
-            if (!subject.empty() && !why.transient()) {
-                at->known->meets(subject, std::string(what), why.code, why.text);
-            }
-            at->again_in(why.retry_after ? steady_time::duration(*why.retry_after)
-                                         : steady_time::duration(seconds(1)));
+                   trail of, const std::string& subject) {
+    of.testbed = at->seen.testbed->metadata.key().text();
+    if (is_of_the_moment(why.code)) {
+        log_step(log::level::debug, what, of, {}, why.text);
+        at->again_in(milliseconds(200));
+        return;
     }
+    const auto about = fmt::format("{} {} {} {}", what, of.job, of.pod, of.node);
+    const bool news = at->known->is_news(about, why.text, time_.now());
+    log_step(news ? log::level::warn : log::level::debug, what, of, {}, why.text);
+    if (!subject.empty() && !why.transient()) {
+        at->known->meets(subject, std::string(what), why.code, why.text);
+    }
+    at->again_in(why.retry_after ? steady_time::duration(*why.retry_after)
+                                 : steady_time::duration(seconds(1)));
+}
+
+void actor::waits(const std::shared_ptr<pass>& at, const trail& of, std::string_view why) {
+    const bool news = at->known->is_news("wait " + of.pod, why, time_.now());
+    log_step(news ? log::level::info : log::level::debug, "pod waits at its slot", of, why);
 }
 
 asio::awaitable<void> actor::take_all(std::shared_ptr<pass> at) {
@@ -85,6 +91,7 @@ asio::awaitable<void> actor::work(std::shared_ptr<pass> at) {
 }
 
 asio::awaitable<void> actor::take(std::shared_ptr<pass> at, action what) {
+    const auto& testbed = *at->seen.testbed;
     if (auto* change = std::get_if<taint_change>(&what)) {
         co_await apply_taint(at, *change);
     } else if (auto* create = std::get_if<create_ghost>(&what)) {
@@ -95,28 +102,36 @@ asio::awaitable<void> actor::take(std::shared_ptr<pass> at, action what) {
                                "", kube::patch_kind::strategic);
         if (done) {
             at->known->images = {};
-        } else if (done.error().transient() || done.error().code == errc::conflict ||
-                   done.error().code == errc::not_found) {
-            failed(at, "image of a ghost not changed", done.error());
+        } else if (done.error().transient() || is_of_the_moment(done.error().code)) {
+            failed(at, "image of a ghost not changed", done.error(),
+                   trail_of(testbed, *given->ghost));
         } else {
-            log::warn("image of a ghost not changed",
-                      {{"pod", given->ghost->metadata.key().text()}, {"why", done.error().text}});
+            // An Event tells it, once for all ghosts.
+            log_step(log::level::debug, "image of a ghost not changed",
+                     trail_of(testbed, *given->ghost), {}, done.error().text);
             at->known->images.failed(time_.now(), model::cut(done.error().text, 500));
         }
     } else if (auto* nominate = std::get_if<nominate_ghost>(&what)) {
         auto done = co_await patch_pod(
             at, *nominate->ghost, nomination_patch(*nominate->ghost, nominate->node), "status");
-        if (!done) failed(at, "ghost not nominated", done.error());
+        if (!done) {
+            failed(at, "ghost not nominated", done.error(), trail_of(testbed, *nominate->ghost));
+        }
     } else if (auto* gone = std::get_if<remove_ghost>(&what)) {
-        log::info("ghost removed",
-                  {{"pod", gone->ghost->metadata.key().text()}, {"why", gone->why}});
+        const auto of = trail_of(testbed, *gone->ghost);
         const auto name = gone->ghost->metadata.name;
         if (gone->failed) {
             at->known->ghost_failed(name, time_.now(), gone->why);
         } else {
             at->known->ghosts.try_emplace(name);
         }
-        co_await remove_pod(at, gone->ghost, kube::preconditions(gone->ghost->metadata.uid), 0);
+        const kube::preconditions guard(gone->ghost->metadata.uid);
+        if (!co_await remove_pod(at, gone->ghost, guard, 0)) co_return;
+        if (gone->failed) {
+            log_step(log::level::warn, "ghost removed", of, {}, gone->why);
+        } else {
+            log_step(log::level::info, "ghost removed", of, gone->why);
+        }
     } else if (auto* in = std::get_if<swap_in>(&what)) {
         co_await swap(at, in->slot);
     } else if (auto* decided = std::get_if<commit_placement>(&what)) {
@@ -126,7 +141,10 @@ asio::awaitable<void> actor::take(std::shared_ptr<pass> at, action what) {
     } else if (auto* back = std::get_if<withdraw>(&what)) {
         co_await take_back(at, back->pod);
     } else if (auto* drop = std::get_if<drop_pod>(&what)) {
-        log::warn("pod given up", {{"pod", drop->pod->metadata.key().text()}, {"why", drop->why}});
+        const auto of = trail_of(testbed, *drop->pod, &drop->place);
+        if (at->known->is_news("given up " + of.pod, drop->why, time_.now())) {
+            log_step(log::level::warn, "pod given up", of, {}, drop->why);
+        }
         // Bound meanwhile: another resourceVersion, and it stays.
         co_await remove_pod(
             at, drop->pod,
@@ -137,10 +155,13 @@ asio::awaitable<void> actor::take(std::shared_ptr<pass> at, action what) {
 
 asio::awaitable<void> actor::apply_taint(std::shared_ptr<pass> at, taint_change change) {
     const auto uid = at->seen.testbed->metadata.uid;
+    trail of;
+    of.testbed = at->seen.testbed->metadata.key().text();
+    of.node = change.node;
     for (int attempt = 0; attempt < 3; ++attempt) {
         auto text = co_await api_.get(types::node, "", change.node);
         if (!text) {
-            failed(at, "node not read", text.error(), change.node);
+            failed(at, "node not read", text.error(), of, change.node);
             co_return;
         }
         auto node = json::parse(*text, nullptr, false);
@@ -161,13 +182,12 @@ asio::awaitable<void> actor::apply_taint(std::shared_ptr<pass> at, taint_change 
             if (written) {
                 gate_.wrote(at->seen.testbed->metadata.key(), "Node", written->metadata);
             }
-            log::info("taint changed",
-                      {{"node", change.node}, {"set", change.value.empty() ? "no" : "yes"}});
+            log_step(log::level::info, change.value.empty() ? "taint removed" : "taint set", of);
             co_return;
         }
         // Nodes are written often (heartbeats): computed anew from a fresh read.
         if (done.error().code == errc::conflict && attempt < 2) continue;
-        failed(at, "taint not changed", done.error(), change.node);
+        failed(at, "taint not changed", done.error(), of, change.node);
         co_return;
     }
 }
@@ -196,7 +216,7 @@ asio::awaitable<bool> actor::remove_pod(std::shared_ptr<pass> at, pod_pointer po
             co_return true;
         }
         failed(at, subject.empty() ? "pod not removed" : "ghost not removed", text.error(),
-               subject);
+               trail_of(*at->seen.testbed, *pod), subject);
         co_return false;
     }
     auto last = model::decode<model::pod>(*text, "Pod");
@@ -210,6 +230,10 @@ asio::awaitable<void> actor::make_ghost(std::shared_ptr<pass> at, grid::slot pla
     const auto& testbed = *at->seen.testbed;
     const auto name =
         grid::ghost_name(testbed.metadata.name, testbed.metadata.uid, place.node, place.index);
+    trail of;
+    of.pod = testbed.metadata.namespace_ + "/" + name;
+    of.slot = place.position;
+    of.node = place.node;
     auto text = co_await api_.create(types::pod, testbed.metadata.namespace_,
                                      ghost_object(testbed, at->layout, place, ghosts_));
     if (!text) {
@@ -235,12 +259,12 @@ asio::awaitable<void> actor::make_ghost(std::shared_ptr<pass> at, grid::slot pla
             co_return;
         }
         if (!why.transient()) at->known->ghost_failed(name, time_.now(), why.text);
-        failed(at, "ghost not made", why);
+        failed(at, "ghost not made", why, of);
         co_return;
     }
     auto ghost = model::decode<model::pod>(*text, "Pod");
     if (!ghost) {
-        failed(at, "ghost not understood", ghost.error());
+        failed(at, "ghost not understood", ghost.error(), of);
         co_return;
     }
     gate_.wrote(testbed.metadata.key(), "Pod", ghost->metadata);

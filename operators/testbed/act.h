@@ -80,7 +80,9 @@ private:
                                                model::pod pod);
     /// `subject`: of hints::obstacles, told in the status when only people can mend it.
     void failed(const std::shared_ptr<pass>& at, std::string_view what, const error& why,
-                const std::string& subject = std::string());
+                trail of = trail(), const std::string& subject = std::string());
+    /// Told once for each change, not at every look.
+    void waits(const std::shared_ptr<pass>& at, const trail& of, std::string_view why);
 
     clock& time_;
     kube::client& api_;

@@ -2,7 +2,6 @@
 // of the node; ghost out, pod in.
 #include <fmt/format.h>
 
-#include "base/log.h"
 #include "kube/live_list.h"
 #include "kube/resource.h"
 #include "model/json.h"
@@ -59,7 +58,9 @@ asio::awaitable<void> actor::confirm(std::shared_ptr<pass> at) {
     if (by.name.empty()) co_return;
     auto found = co_await api_.get(types::scheduling, by.namespace_, by.name);
     if (!found) {
-        failed(at, "scheduling not read", found.error());
+        trail of;
+        of.scheduling = by.text();
+        failed(at, "scheduling not read", found.error(), of);
         co_return;
     }
     auto holder = model::decode<model::scheduling>(*found, "Scheduling");
@@ -67,7 +68,10 @@ asio::awaitable<void> actor::confirm(std::shared_ptr<pass> at) {
     for (const auto& [key, slots] : jobs) {
         auto answer = co_await api_.get(types::batchjob, key.namespace_, key.name);
         if (!answer) {
-            failed(at, "job not read", answer.error());
+            trail of;
+            of.scheduling = by.text();
+            of.job = key.text();
+            failed(at, "job not read", answer.error(), of);
             continue;
         }
         auto job = model::decode<model::batchjob>(*answer, "BatchJob");
@@ -126,6 +130,7 @@ asio::awaitable<void> actor::swap(std::shared_ptr<pass> at, slot_assessment slot
     }
     const auto& place = slot.in.place;
     model::pod pod = *slot.placed;
+    const auto of = trail_of(*at->seen.testbed, pod, &place);
     auto& so_far = at->known->swaps[uid];
     // Each attempt begins with a nomination of its own; one that waits for room keeps what it set.
     const bool waited = so_far.blocked;
@@ -138,7 +143,10 @@ asio::awaitable<void> actor::swap(std::shared_ptr<pass> at, slot_assessment slot
         auto seen = co_await look_at(at, slot, pod);
         if (!seen || seen->ghost_stands || !seen->obstacle.empty()) {
             so_far.blocked = true;
-            if (seen) meets(at, uid, *seen);
+            if (seen) {
+                meets(at, uid, *seen);
+                if (!seen->obstacle.empty()) waits(at, of, seen->obstacle);
+            }
             at->again_in(seconds(1));
             co_return;
         }
@@ -155,18 +163,21 @@ asio::awaitable<void> actor::swap(std::shared_ptr<pass> at, slot_assessment slot
                 auto done =
                     co_await patch_pod(at, pod, nomination_patch(pod, place.node), "status");
                 if (!done) {
-                    failed(at, "pod not nominated", done.error(), uid);
+                    failed(at, "pod not nominated", done.error(), of, uid);
                     co_return;
                 }
                 pod = std::move(*done);
                 so_far = {};
                 so_far.nominated = true;
+                if (at->known->is_news("nominated " + of.pod, place.node, time_.now())) {
+                    log_step(log::level::info, "pod nominated for its slot", of);
+                }
                 break;
             }
             case swap_step::show_nomination: {
                 auto done = co_await patch_pod(at, pod, shown_nomination_patch(pod), "");
                 if (!done) {
-                    failed(at, "nomination not shown", done.error(), uid);
+                    failed(at, "nomination not shown", done.error(), of, uid);
                     co_return;
                 }
                 pod = std::move(*done);
@@ -179,7 +190,7 @@ asio::awaitable<void> actor::swap(std::shared_ptr<pass> at, slot_assessment slot
                 auto read = text ? model::decode<model::pod>(*text, "Pod")
                                  : result<model::pod>(std::unexpected(text.error()));
                 if (!read || read->metadata.uid != uid) {
-                    if (!read) failed(at, "pod not read", read.error(), uid);
+                    if (!read) failed(at, "pod not read", read.error(), of, uid);
                     co_return;
                 }
                 pod = std::move(*read);
@@ -191,13 +202,15 @@ asio::awaitable<void> actor::swap(std::shared_ptr<pass> at, slot_assessment slot
                     at, slot.in.ghost, kube::preconditions(slot.in.ghost->metadata.uid), 0, uid);
                 if (!gone) co_return;
                 gaps_.ghost_went(uid);
+                log_step(log::level::info, "ghost deleted for the pod", of,
+                         slot.in.ghost->metadata.name);
                 ghost_stands = false;
                 break;
             }
             case swap_step::look: {
                 auto seen = co_await look_at(at, slot, pod);
                 if (!seen) {
-                    failed(at, "node not looked at", seen.error(), uid);
+                    failed(at, "node not looked at", seen.error(), of, uid);
                     co_return;
                 }
                 if (seen->ghost_stands && ++looks < most_looks) {
@@ -205,10 +218,7 @@ asio::awaitable<void> actor::swap(std::shared_ptr<pass> at, slot_assessment slot
                     break;
                 }
                 if (seen->ghost_stands || !seen->obstacle.empty()) {
-                    log::info("pod waits at its slot",
-                              {{"pod", pod.metadata.key().text()},
-                               {"why",
-                                seen->ghost_stands ? "its ghost is still there" : seen->obstacle}});
+                    waits(at, of, seen->ghost_stands ? "its ghost is still there" : seen->obstacle);
                     so_far.blocked = true;
                     meets(at, uid, *seen);
                     at->again_in(seen->ghost_stands ? milliseconds(200) : milliseconds(1000));
@@ -221,13 +231,11 @@ asio::awaitable<void> actor::swap(std::shared_ptr<pass> at, slot_assessment slot
                 auto done = co_await patch_pod(at, pod, let_in_patch(pod, place), "");
                 if (!done) {
                     // Changed meanwhile, perhaps its nomination: from the beginning.
-                    failed(at, "pod not let in", done.error(), uid);
+                    failed(at, "pod not let in", done.error(), of, uid);
                     co_return;
                 }
                 at->known->let_in_since[uid] = time_.now();
-                log::info("pod let in", {{"pod", pod.metadata.key().text()},
-                                         {"slot", place.position},
-                                         {"node", place.node}});
+                log_step(log::level::info, "slot given to the pod", of);
                 at->let_in.emplace_back(place.node, std::move(*done));
                 at->known->swaps.erase(uid);
                 at->known->obstacles.erase(uid);
@@ -240,6 +248,7 @@ asio::awaitable<void> actor::swap(std::shared_ptr<pass> at, slot_assessment slot
 
 asio::awaitable<void> actor::commit(std::shared_ptr<pass> at, slot_assessment slot) {
     const auto& pod = *slot.placed;
+    const auto of = trail_of(*at->seen.testbed, pod, &slot.in.place);
     if (!at->confirmed.contains(pod.metadata.uid)) {
         wait_for_the_right(at);
         co_return;
@@ -247,27 +256,28 @@ asio::awaitable<void> actor::commit(std::shared_ptr<pass> at, slot_assessment sl
     const auto& ghost = slot.in.ghost;
     auto seen = co_await look_at(at, slot, pod);
     if (!seen) {
-        failed(at, "node not looked at", seen.error(), pod.metadata.uid);
+        failed(at, "node not looked at", seen.error(), of, pod.metadata.uid);
         co_return;
     }
     if (!seen->obstacle.empty()) {
         meets(at, pod.metadata.uid, *seen);
-        log::info("pod waits at its slot",
-                  {{"pod", pod.metadata.key().text()}, {"why", seen->obstacle}});
+        waits(at, of, seen->obstacle);
         at->again_in(seconds(1));
         co_return;
     }
     auto done = co_await patch_pod(
         at, pod, commit_patch(pod, slot.in.place, ghost ? ghost->metadata.uid : std::string{}), "");
     if (!done) {
-        failed(at, "placement not committed", done.error(), pod.metadata.uid);
+        failed(at, "placement not committed", done.error(), of, pod.metadata.uid);
         co_return;
     }
     at->known->obstacles.erase(pod.metadata.uid);
     at->known->let_in_since[pod.metadata.uid] = time_.now();
+    log_step(log::level::info, "slot given to the pod", of);
     if (!ghost) co_return;
-    co_await remove_pod(at, ghost, kube::preconditions(ghost->metadata.uid), 0);
+    if (!co_await remove_pod(at, ghost, kube::preconditions(ghost->metadata.uid), 0)) co_return;
     gaps_.ghost_went(pod.metadata.uid);
+    log_step(log::level::info, "ghost deleted for the pod", of, ghost->metadata.name);
 }
 
 /// An update of labels or annotations moves no pod that was rejected for want of room. A nomination
@@ -280,10 +290,10 @@ asio::awaitable<void> actor::wake(std::shared_ptr<pass> at, slot_assessment slot
     // Also when it does not work: never more often than the back-off says.
     at->known->unbound[uid].woke(time_.now());
     if (!at->confirmed.contains(uid)) co_return;
-    log::info("pod woken", {{"pod", pod.metadata.key().text()},
-                            {"slot", slot.in.place.position},
-                            {"node", slot.in.place.node},
-                            {"why", pod.scheduled_message}});
+    const auto of = trail_of(*at->seen.testbed, pod, &slot.in.place);
+    // Its words change with every pod in the cluster: in full in the pod's own status.
+    const bool news = at->known->is_news("woken " + of.pod, {}, time_.now());
+    log_step(news ? log::level::info : log::level::debug, "pod woken", of, pod.scheduled_message);
     gaps_.woken();
     const auto& node = slot.in.place.node;
     std::vector<std::string> nominations{"", node};
@@ -291,7 +301,7 @@ asio::awaitable<void> actor::wake(std::shared_ptr<pass> at, slot_assessment slot
     for (const auto& wanted : nominations) {
         auto done = co_await patch_pod(at, pod, nomination_patch(pod, wanted), "status");
         if (!done) {
-            failed(at, "pod not woken", done.error());
+            failed(at, "pod not woken", done.error(), of);
             co_return;
         }
         pod = std::move(*done);
@@ -299,13 +309,22 @@ asio::awaitable<void> actor::wake(std::shared_ptr<pass> at, slot_assessment slot
 }
 
 asio::awaitable<void> actor::take_back(std::shared_ptr<pass> at, pod_pointer pod) {
+    const auto of = trail_of(*at->seen.testbed, *pod);
     if (!pod->nominated_node_name.empty() && !grid::let_in(*pod)) {
         auto done = co_await patch_pod(at, *pod, nomination_patch(*pod, ""), "status");
-        if (!done) failed(at, "nomination not withdrawn", done.error());
+        if (!done) {
+            failed(at, "nomination not withdrawn", done.error(), of);
+        } else {
+            log_step(log::level::info, "nomination withdrawn", of);
+        }
         co_return;
     }
     auto done = co_await patch_pod(at, *pod, uncommit_patch(*pod), "");
-    if (!done) failed(at, "placement not withdrawn", done.error());
+    if (!done) {
+        failed(at, "placement not withdrawn", done.error(), of);
+    } else {
+        log_step(log::level::info, "placement withdrawn", of);
+    }
 }
 
 }  // namespace esi::testbed

@@ -17,12 +17,16 @@ namespace slot_state = model::slot_state;
 namespace {
 
 std::string trouble_of(const model::layout_node& wanted, const node_view* seen) {
-    if (!seen || !seen->node) return "the node does not exist";
+    const std::string leaves = "; its slots go when no Scheduling holds the Testbed";
+    if (!seen || !seen->node) return "the node does not exist" + leaves;
     const auto& node = *seen->node;
-    if (node.metadata.uid != wanted.uid) return "the node was replaced by another of that name";
-    if (node.metadata.deleting()) return "the node is being deleted";
-    if (node.unschedulable) return "the node is cordoned";
-    if (!node.ready) return "the node is not ready";
+    if (node.metadata.uid != wanted.uid) {
+        return "the node was replaced by another of that name, which gets slots when no Scheduling "
+               "holds the Testbed";
+    }
+    if (node.metadata.deleting()) return "the node is being deleted" + leaves;
+    if (node.unschedulable) return "the node is cordoned: kubectl uncordon " + wanted.name;
+    if (!node.ready) return "the node is not ready: kubectl describe node " + wanted.name;
     return {};
 }
 

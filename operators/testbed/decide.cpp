@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
+#include "model/conditions.h"
 #include "model/names.h"
 #include "testbed/ghosts.h"
+#include "testbed/words.h"
 
 namespace esi::testbed {
 
@@ -26,6 +29,14 @@ bool may_make_ghosts(const model::testbed& testbed) {
     return !testbed.metadata.has_finalizer("foregroundDeletion");
 }
 
+/// The same text about the same subject is told once.
+void tell_once(plan& out, const hints& known, note what) {
+    out.subjects.insert(what.subject);
+    const auto told = known.told.find(what.subject);
+    if (told != known.told.end() && told->second == what.text) return;
+    out.notes.push_back(std::move(what));
+}
+
 struct planner {
     const view& seen;
     const hints& known;
@@ -35,11 +46,9 @@ struct planner {
 
     void tell(bool warning, std::string reason, std::string what, std::string text, pod_pointer pod,
               std::string subject) {
-        out.subjects.insert(subject);
-        auto told = known.told.find(subject);
-        if (told != known.told.end() && told->second == text) return;
-        out.notes.push_back({warning, std::move(reason), std::move(what), std::move(text),
-                             std::move(pod), std::move(subject)});
+        tell_once(out, known,
+                  {warning, std::move(reason), std::move(what), std::move(text), std::move(pod),
+                   std::move(subject)});
     }
 
     std::string ghost_name(const grid::slot& place) const {
@@ -72,7 +81,12 @@ struct planner {
         if (why.empty() && !slot.has_room) why = "the room of its slot is taken";
         // Looked at now and then: a stranger that takes the room tells by an event of its own.
         if (why.empty()) return;
-        out.actions.push_back(drop_pod{pod, std::move(why)});
+        tell(true, "PodGivenUp", "Delete",
+             fmt::format("the pod was given slot {} on {} and is not bound after {} s: {}; it is "
+                         "deleted, its controller makes another",
+                         slot.in.place.position, slot.in.place.node, let_in_patience.count(), why),
+             pod, "given-up/" + pod->metadata.uid);
+        out.actions.push_back(drop_pod{pod, slot.in.place, std::move(why)});
     }
 
     /// kube-scheduler may have missed that the ghost of a pod of the extender path is gone
@@ -215,16 +229,53 @@ struct planner {
         }
     }
 
-    void plan_strangers() {
+    /// The numbers, and who has the room, change with every pod of others: they are in the status.
+    void tell_room() {
         for (const auto& slot : all.slots) {
             if (slot.has_room) continue;
-            const auto key = place_key(slot.in.place.node, slot.in.place.index);
-            out.strangers.insert(key);
-            tell(true, "SlotWithoutRoom", "FillSlot",
-                 fmt::format("slot {} on {}: {}", slot.in.place.position, slot.in.place.node,
-                             slot.problem),
-                 nullptr, "room/" + key);
+            out.strangers.insert(place_key(slot.in.place.node, slot.in.place.index));
         }
+        for (const auto& [name, node] : all.nodes) {
+            const auto subject = "room/" + name;
+            const bool told = known.told.contains(subject);
+            const auto slots = count_of(all.layout.slots_per_node, "slot");
+            if (!node.trouble.empty()) {
+                if (told) out.subjects.insert(subject);
+            } else if (node.without_room > 0) {
+                tell(true, "SlotWithoutRoom", "FillSlot",
+                     fmt::format("node {0} has too little room for its {1}: status.nodeProblems of "
+                                 "the Testbed says what is missing and who has it; move pods away, "
+                                 "or take the label {2} off the node",
+                                 name, slots, seen.testbed->spec.node_label),
+                     nullptr, subject);
+            } else if (told) {
+                tell(false, "SlotsHaveRoom", "FillSlot",
+                     fmt::format("node {} has the room for its {} again", name, slots), nullptr,
+                     subject);
+            }
+        }
+    }
+
+    /// Waits that only people end.
+    void tell_spec_and_labels(const wanted_layout& wanted) {
+        if (!wanted.spec_problems.empty()) {
+            tell(true, "SpecInvalid", "ReadSpec", spec_words(*seen.testbed, wanted.spec_problems),
+                 nullptr, "spec");
+        } else if (wanted.labelled == 0 && all.layout.nodes.empty()) {
+            tell(true, "NoNodes", "FindNodes", no_nodes_words(*seen.testbed), nullptr, "nodes");
+        }
+        constexpr std::size_t most_told = 8;
+        for (const auto& [name, problems] : wanted.problems | std::views::take(most_told)) {
+            tell(true, "NodeWithoutNumber", "FindNodes", name + ": " + problems.front(), nullptr,
+                 "label/" + name);
+        }
+    }
+
+    void tell_wait_for_release() {
+        note wait{true,    "WaitsForRelease", "Delete", deletion_words(*seen.testbed),
+                  nullptr, "deleting"};
+        wait.holder = seen.holder;
+        tell_once(out, known, std::move(wait));
     }
 
     /// Pods that say they belong here and have no right to: they stay outside, with a reason.
@@ -295,6 +346,9 @@ plan decide(const view& seen, const hints& known, steady_time now, wall_time wal
 
     if (!testbed.metadata.undecodable.empty()) {
         out.status = report_undecodable(testbed, wall);
+        tell_once(out, known,
+                  {true, std::string(model::condition_reason::undecodable), "ReadSpec",
+                   undecodable_words(testbed), nullptr, "undecodable"});
         return out;
     }
 
@@ -306,8 +360,9 @@ plan decide(const view& seen, const hints& known, steady_time now, wall_time wal
         next.revision = stands.revision + 1;
         auto all = assess(seen, next, known, now, wall);
         out.status = report(seen, wanted, all, wall);
-        const auto text = fmt::format("layout {}: {} nodes, {} slots", next.revision,
-                                      next.nodes.size(), all.slots.size());
+        const auto text = fmt::format("layout {}: {}, {}", next.revision,
+                                      count_of(std::ssize(next.nodes), "node"),
+                                      count_of(std::ssize(all.slots), "slot"));
         out.notes.push_back({false, "LayoutChanged", "WriteLayout", text, nullptr, "layout"});
         out.actions.push_back(write_layout{std::move(next)});
         return out;
@@ -336,14 +391,11 @@ plan decide(const view& seen, const hints& known, steady_time now, wall_time wal
         }
     }
     work.plan_images();
-    work.plan_strangers();
+    work.tell_room();
+    work.tell_spec_and_labels(wanted);
     work.tell_failing_ghosts();
     work.tell_pretenders();
-    if (testbed.metadata.deleting()) {
-        work.tell(false, "WaitsForRelease", "Delete",
-                  fmt::format("deletion waits for Scheduling {}", testbed.holder().text()), nullptr,
-                  "deleting");
-    }
+    if (testbed.metadata.deleting()) work.tell_wait_for_release();
     return out;
 }
 

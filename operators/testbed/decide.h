@@ -57,6 +57,7 @@ struct withdraw {
 /// another.
 struct drop_pod {
     pod_pointer pod;
+    grid::slot place;
     std::string why;
 };
 
@@ -69,10 +70,12 @@ struct note {
     std::string reason;
     std::string action;
     std::string text;
-    /// About this pod; null: about the Testbed.
+    /// About this pod, and the Testbed is the other object; null: about the Testbed.
     pod_pointer pod;
     /// The same subject with the same text is told once.
     std::string subject;
+    /// Of a note about the Testbed: the Scheduling that it is about, too; else null.
+    std::shared_ptr<const model::scheduling> holder = {};
 };
 
 struct plan {

@@ -25,6 +25,8 @@ void gap_times::pod_bound(const std::string& pod_uid) {
     ghosts_out_.erase(at);
 }
 
+void gap_times::pod_gone(const std::string& pod_uid) { ghosts_out_.erase(pod_uid); }
+
 void gap_times::pod_left(const std::string& place) { left_[place] = time_.now(); }
 
 void gap_times::ghost_bound(const std::string& place) {

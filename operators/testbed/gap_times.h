@@ -17,6 +17,8 @@ public:
     gap_times(controller::metrics& numbers, const clock& time);
     void ghost_went(const std::string& pod_uid);
     void pod_bound(const std::string& pod_uid);
+    /// It was never bound.
+    void pod_gone(const std::string& pod_uid);
     /// `place`: testbed and slot, one text.
     void pod_left(const std::string& place);
     void ghost_bound(const std::string& place);

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "model/text.h"
+#include "testbed/trail.h"
 
 namespace esi::testbed {
 
@@ -74,6 +75,14 @@ struct obstacle {
     std::string text;
 };
 
+/// Words that stand in the log.
+struct said {
+    std::string text;
+    steady_time at{};
+    /// The same words are said again after that.
+    static constexpr std::chrono::minutes pause{10};
+};
+
 struct hints {
     std::map<std::string, ghost_backoff> ghosts;      ///< by the ghost's name
     std::map<std::string, swap_progress> swaps;       ///< by the pod's uid
@@ -86,6 +95,19 @@ struct hints {
     std::optional<steady_time> status_written;
     ghost_backoff images;                        ///< giving ghosts another image
     std::map<std::string, steady_time> crashed;  ///< by a ghost's uid: seen not running
+    std::map<std::string, said> logged;          ///< waits and failures: subject -> words
+    std::map<std::string, trail>
+        left;  ///< by "node/index": the last pod in it, till its ghost is back
+
+    /// Whether the log has not had these words about the subject: what is met at every look is said
+    /// once for each change.
+    bool is_news(const std::string& subject, std::string_view text, steady_time now) {
+        auto [entry, first] = logged.try_emplace(subject);
+        auto& last = entry->second;
+        if (!first && last.text == text && now - last.at < said::pause) return false;
+        last = {std::string(text), now};
+        return true;
+    }
 
     /// Its text goes into the status. The first words of one refusal stand: a webhook may choose
     /// others each time, and the status would be written anew without end.

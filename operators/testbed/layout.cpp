@@ -33,18 +33,21 @@ std::optional<std::int64_t> parse_node_id(std::string_view text) {
 std::vector<std::string> problems_of(const model::testbed_spec& spec) {
     std::vector<std::string> out;
     if (spec.slots_per_node < 1 || spec.slots_per_node > 110) {
-        out.push_back(fmt::format("slotsPerNode is {}; it must be 1 to 110", spec.slots_per_node));
+        out.push_back(
+            fmt::format("spec.slotsPerNode is {}; it must be 1 to 110", spec.slots_per_node));
     }
-    if (spec.node_label.empty()) out.push_back("nodeLabel is empty");
+    if (spec.node_label.empty())
+        out.push_back("spec.nodeLabel is empty; it must be the key of a node label");
     for (auto needed : {"cpu", "memory"}) {
         if (!spec.resources_per_slot.contains(needed)) {
-            out.push_back(fmt::format("resourcesPerSlot has no {}", needed));
+            out.push_back(
+                fmt::format("spec.resourcesPerSlot has no {0}; it must have one above 0", needed));
         }
     }
     for (const auto& [name, amount] : spec.resources_per_slot) {
         if (amount.milli > 0) continue;
         out.push_back(
-            fmt::format("resourcesPerSlot {} is {}; it must be above 0", name, amount.text));
+            fmt::format("spec.resourcesPerSlot.{} is {}; it must be above 0", name, amount.text));
     }
     return out;
 }
@@ -65,9 +68,10 @@ wanted_layout want_layout(const view& seen) {
         ++out.labelled;
         auto id = parse_node_id(label->second);
         if (!id) {
-            out.problems[name].push_back(
-                fmt::format("label {}={} is not an integer from 0: the node has no slots",
-                            spec.node_label, label->second));
+            out.problems[name].push_back(fmt::format(
+                "label {0}={1} is not an integer from 0: the node has no slots; kubectl "
+                "label --overwrite node {2} {0}=NUMBER",
+                spec.node_label, label->second, name));
             continue;
         }
         by_id[*id].push_back({name, node.node->metadata.uid, *id});
@@ -83,8 +87,9 @@ wanted_layout want_layout(const view& seen) {
                 if (other.name != node.name && rest.size() < most_parts) rest.push_back(other.name);
             }
             out.problems[node.name].push_back(
-                fmt::format("label {}={} is also on {}: none of them has slots", spec.node_label,
-                            id, fmt::join(rest, ", ")));
+                fmt::format("label {0}={1} is also on {2}: none of them has slots; kubectl label "
+                            "--overwrite node {3} {0}=NUMBER",
+                            spec.node_label, id, fmt::join(rest, ", "), node.name));
         }
     }
     return out;

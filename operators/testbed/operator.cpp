@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/log.h"
 #include "kube/resource.h"
 #include "model/names.h"
 #include "testbed/debug.h"
@@ -41,11 +40,15 @@ http::route_rules extender_rules() {
     return out;
 }
 
-/// Testbed and slot of a ghost, as the histograms' key; empty for other pods.
-std::string place_of_ghost(const model::pod& pod) {
-    return testbed_key_of(pod) + "/" +
-           place_key(std::string(pod.metadata.annotation(model::names::node)),
-                     grid::slot_index_of_ghost(pod).value_or(-1));
+/// Node and slot of a ghost, as place_key.
+std::string place_in_testbed(const model::pod& ghost) {
+    return place_key(std::string(ghost.metadata.annotation(model::names::node)),
+                     grid::slot_index_of_ghost(ghost).value_or(-1));
+}
+
+/// Testbed and slot of a ghost, as the histograms' key.
+std::string place_of_ghost(const model::pod& ghost) {
+    return testbed_key_of(ghost) + "/" + place_in_testbed(ghost);
 }
 
 }  // namespace
@@ -95,13 +98,19 @@ void testbed_operator::measure(const kube::change<model::pod>& what) {
     const auto& some = what.after ? *what.after : *what.before;
     const auto key = testbed_key_of(some);
     if (key.empty()) return;
+    // There only while this process leads.
+    const auto known = known_.find(some.testbed());
     if (some.is_ghost()) {
-        if (what.after && what.after->bound() && !(what.before && what.before->bound())) {
-            gaps_.ghost_bound(place_of_ghost(*what.after));
-        }
+        if (!what.after || !what.after->bound() || (what.before && what.before->bound())) return;
+        gaps_.ghost_bound(place_of_ghost(some));
+        if (known == known_.end()) return;
+        const auto left = known->second->left.extract(place_in_testbed(some));
+        if (left) log_step(log::level::info, "slot free again", left.mapped());
         return;
     }
-    if (what.after && what.after->bound()) gaps_.pod_bound(what.after->metadata.uid);
+    const auto& uid = some.metadata.uid;
+    if (!what.after) gaps_.pod_gone(uid);
+    if (what.after && what.after->bound()) gaps_.pod_bound(uid);
     const bool was_in = what.before && what.before->bound() && what.before->live();
     const bool is_in = what.after && what.after->live();
     const auto position = grid::slot_of_pod(some);
@@ -111,26 +120,50 @@ void testbed_operator::measure(const kube::change<model::pod>& what) {
     const auto& layout = *testbed->status.layout;
     const auto nodes = static_cast<int>(layout.nodes.size());
     if (nodes == 0 || *position / nodes >= layout.slots_per_node) return;
-    const auto place = place_key(some.node_name, *position / nodes);
-    gaps_.pod_left(key + "/" + place);
-    if (auto known = known_.find(testbed->metadata.key()); known != known_.end()) {
-        known->second->vacated[place] = around_.time.wall();
+    const grid::slot place{*position, some.node_name, 0, *position / nodes};
+    const auto where = place_key(place.node, place.index);
+    gaps_.pod_left(key + "/" + where);
+    if (known == known_.end()) return;
+    known->second->vacated[where] = around_.time.wall();
+    if (!is_on_record(*testbed, some, *position)) return;
+    const auto of = trail_of(*testbed, some, &place);
+    known->second->left[where] = of;
+    log_step(log::level::info, "pod has left its slot", of, what.after ? some.phase : "");
+}
+
+/// What a pod says of itself makes no line about a slot.
+bool testbed_operator::is_on_record(const model::testbed& testbed, const model::pod& pod,
+                                    int position) const {
+    const auto& uid = pod.metadata.uid;
+    grid::records rows(testbed.metadata.key());
+    rows.add(testbed);
+    return rows.has(pod, position) || caches_.seat_of(testbed.metadata.key(), pod.run(), uid);
+}
+
+void testbed_operator::tell(const testbed_pointer& testbed, const note& what) {
+    using subject = controller::event_subject;
+    const subject whole(types::testbed, testbed->metadata);
+    const subject about = what.pod ? subject(types::pod, what.pod->metadata) : whole;
+    std::optional<subject> related;
+    if (what.pod) related = whole;
+    if (what.holder) related = subject(types::scheduling, what.holder->metadata);
+    trail of;
+    of.testbed = testbed->metadata.key().text();
+    if (what.pod) of = trail_of(*testbed, *what.pod);
+    if (what.holder) of.scheduling = what.holder->metadata.key().text();
+    if (what.warning) {
+        around_.events.warning(about, what.reason, what.action, what.text, related);
+        log_step(log::level::warn, what.reason, of, {}, what.text);
+    } else {
+        around_.events.normal(about, what.reason, what.action, what.text, related);
+        log_step(log::level::info, what.reason, of, what.text);
     }
 }
 
 void testbed_operator::remember(const testbed_pointer& testbed, hints& known, const plan& decided,
                                 const view& seen) {
     for (const auto& note : decided.notes) {
-        const controller::event_subject about =
-            note.pod ? controller::event_subject(types::pod, note.pod->metadata)
-                     : controller::event_subject(types::testbed, testbed->metadata);
-        if (note.warning) {
-            around_.events.warning(about, note.reason, note.action, note.text);
-        } else {
-            around_.events.normal(about, note.reason, note.action, note.text);
-        }
-        log::info(note.text,
-                  {{"testbed", testbed->metadata.key().text()}, {"reason", note.reason}});
+        tell(testbed, note);
         if (!note.subject.empty()) known.told[note.subject] = note.text;
     }
     std::erase_if(known.told,
@@ -170,6 +203,8 @@ void testbed_operator::remember(const testbed_pointer& testbed, hints& known, co
     std::erase_if(known.crashed, [&](const auto& entry) {
         return !alive.contains(entry.first) || now > entry.second + crash_memory;
     });
+    std::erase_if(known.logged,
+                  [&](const auto& entry) { return now - entry.second.at >= said::pause; });
     std::erase_if(known.swaps, [&](const auto& entry) { return !alive.contains(entry.first); });
     std::erase_if(known.obstacles, [&](const auto& entry) {
         return !alive.contains(entry.first) && !seen.nodes.contains(entry.first);

@@ -37,9 +37,11 @@ private:
     /// Takes notes, counts, forgets what is over.
     void remember(const testbed_pointer& testbed, hints& known, const plan& decided,
                   const view& seen);
+    void tell(const testbed_pointer& testbed, const note& what);
     void watch();
     void add_routes();
     void measure(const kube::change<model::pod>& what);
+    bool is_on_record(const model::testbed& testbed, const model::pod& pod, int position) const;
 
     controller::environment& around_;
     settings settings_;

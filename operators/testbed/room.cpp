@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/names.h"
+#include "testbed/words.h"
 
 namespace esi::testbed {
 
@@ -67,6 +68,73 @@ std::int64_t amount_of(const model::amounts& of, std::string_view resource) {
     return found == of.end() ? 0 : found->second;
 }
 
+/// What older Testbeds have on a node: in the slots in which a pod is, and in those that wait.
+struct standing {
+    model::amounts demand;
+    std::int64_t pods = 0;  ///< in its slots
+    model::amounts taken = {};
+    std::int64_t waiting = 0;
+    model::amounts waits_for = {};
+
+    void split() {
+        const auto slots = amount_of(demand, "pods") / one_pod;
+        waiting = std::max<std::int64_t>(slots - pods, 0);
+        taken = demand;
+        if (waiting == 0) return;
+        for (const auto& [resource, amount] : demand) {
+            waits_for[resource] = amount / slots * waiting;
+        }
+        model::take(taken, waits_for);
+    }
+    void join(const standing& other) {
+        waiting += other.waiting;
+        model::add(taken, other.taken);
+        model::add(waits_for, other.waits_for);
+    }
+};
+
+void tell(node_room& out, std::string name, const standing& of) {
+    if (of.waiting > 0) out.before.push_back({name, of.waiting, of.waits_for});
+    if (amount_of(of.taken, "pods") > 0) out.consumers.push_back({std::move(name), of.taken});
+}
+
+/// "600m cpu", "1 place for pods".
+std::string resource_text(std::string_view resource, std::int64_t amount) {
+    const auto number = model::show(std::string(resource), amount);
+    if (resource != "pods") return fmt::format("{} {}", number, resource);
+    return fmt::format("{} {} for pods", number, amount == one_pod ? "place" : "places");
+}
+
+/// The largest takers of the resource, at most five: "default/fat (1 cpu), default/thin (100m
+/// cpu)".
+std::string largest_of(std::vector<consumer> all, std::string_view resource) {
+    constexpr std::size_t most_named = 5;
+    std::erase_if(all, [&](const auto& who) { return amount_of(who.takes, resource) == 0; });
+    std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
+        return std::pair(-amount_of(a.takes, resource), std::string_view(a.name)) <
+               std::pair(-amount_of(b.takes, resource), std::string_view(b.name));
+    });
+    std::vector<std::string> names;
+    for (const auto& who : all) {
+        if (names.size() == most_named) break;
+        names.push_back(fmt::format("{} ({})", who.name,
+                                    resource_text(resource, amount_of(who.takes, resource))));
+    }
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// "14 slots of testbed default/big (8400m cpu)".
+std::string slots_before_text(const node_room& room, std::string_view resource) {
+    std::vector<std::string> out;
+    for (const auto& each : room.before) {
+        const auto takes = amount_of(each.takes, resource);
+        if (takes == 0) continue;
+        out.push_back(fmt::format("{} of {} ({})", count_of(each.slots, "slot"), each.name,
+                                  resource_text(resource, takes)));
+    }
+    return fmt::format("{}", fmt::join(out, ", "));
+}
+
 }  // namespace
 
 model::amounts slot_amounts(const model::resource_list& size) {
@@ -120,10 +188,10 @@ node_room room_on(const view& seen, const rivals& others, const node_view& node,
     node_room out;
     if (!node.node) return out;
     out.allocatable = node.node->allocatable;
-    std::map<std::string, model::amounts> demands;
+    std::map<std::string, standing> demands;
     for (const auto& [key, other] : others.older) {
         auto demand = demand_on(other, node);
-        if (!demand.empty()) demands.emplace(key, std::move(demand));
+        if (!demand.empty()) demands.emplace(key, standing{std::move(demand)});
     }
     out.has_elder = !demands.empty();
     out.elder_waits = out.has_elder && an_elder_waits(others, node);
@@ -135,7 +203,11 @@ node_room room_on(const view& seen, const rivals& others, const node_view& node,
         const auto younger = others.younger.find(key);
         if (younger != others.younger.end() && is_own_ghost(*pod, *younger->second)) continue;
         // Of an older Testbed's its whole demand counts.
-        if (demands.contains(key) && is_in_a_slot(*pod, others.older.at(key))) continue;
+        const auto elder = demands.find(key);
+        if (elder != demands.end() && is_in_a_slot(*pod, others.older.at(key))) {
+            ++elder->second.pods;
+            continue;
+        }
         auto takes = taken_by(*pod);
         model::add(out.foreign, takes);
         if (pod->metadata.namespace_ != seen.testbed->metadata.namespace_) {
@@ -147,10 +219,18 @@ node_room room_on(const view& seen, const rivals& others, const node_view& node,
     if (!elsewhere.empty()) {
         out.consumers.push_back({"pods of other namespaces", std::move(elsewhere)});
     }
-    for (auto& [key, demand] : demands) {
-        model::add(out.foreign, demand);
-        out.consumers.push_back({"testbed " + key, std::move(demand)});
+    const auto& own = seen.testbed->metadata.namespace_;
+    standing of_other_namespaces;
+    for (auto& [key, elder] : demands) {
+        model::add(out.foreign, elder.demand);
+        elder.split();
+        if (others.older.at(key).testbed->metadata.namespace_ == own) {
+            tell(out, "testbed " + key, elder);
+        } else {
+            of_other_namespaces.join(elder);
+        }
     }
+    tell(out, "testbeds of other namespaces", of_other_namespaces);
     std::int64_t slots = 1000;
     for (const auto& [name, amount] : slot_amounts(layout.resources_per_slot)) {
         if (amount <= 0) continue;
@@ -164,6 +244,7 @@ node_room room_on(const view& seen, const rivals& others, const node_view& node,
 std::string describe_shortage(const node_room& room, const model::testbed_layout& layout) {
     std::vector<std::string> missing;
     std::string first;
+    const auto slots = count_of(layout.slots_per_node, "slot");
     for (const auto& [name, amount] : slot_amounts(layout.resources_per_slot)) {
         const auto wanted = model::times(amount, layout.slots_per_node);
         const auto others = amount_of(room.foreign, name);
@@ -171,28 +252,22 @@ std::string describe_shortage(const node_room& room, const model::testbed_layout
         const auto needed = model::plus(others, wanted);
         if (needed <= there) continue;
         if (first.empty()) first = name;
-        missing.push_back(fmt::format("{} {} missing ({} slots need {}, others take {} of {})",
-                                      model::show(name, needed - there), name,
-                                      layout.slots_per_node, model::show(name, wanted),
-                                      model::show(name, others), model::show(name, there)));
+        std::int64_t later = 0;
+        for (const auto& each : room.before)
+            later = model::plus(later, amount_of(each.takes, name));
+        missing.push_back(fmt::format(
+            "{} missing ({} {} {}, others take {} of {}{})", resource_text(name, needed - there),
+            slots, layout.slots_per_node == 1 ? "needs" : "need", model::show(name, wanted),
+            model::show(name, model::plus(others, -later)), model::show(name, there),
+            later > 0 ? ", slots that come first need " + model::show(name, later) : ""));
     }
     if (missing.empty()) return "the scheduler has not found the room yet";
-    auto largest = room.consumers;
-    std::erase_if(largest, [&](const auto& who) { return amount_of(who.takes, first) == 0; });
-    std::sort(largest.begin(), largest.end(), [&](const auto& a, const auto& b) {
-        return std::pair(-amount_of(a.takes, first), std::string_view(a.name)) <
-               std::pair(-amount_of(b.takes, first), std::string_view(b.name));
-    });
-    std::vector<std::string> names;
-    for (const auto& who : largest) {
-        if (names.size() == 5) break;
-        names.push_back(fmt::format("{} ({} {})", who.name,
-                                    model::show(first, amount_of(who.takes, first)), first));
-    }
-    return fmt::format("room for {} of {} slots: {}{}{}",
-                       std::min(room.slots, layout.slots_per_node), layout.slots_per_node,
-                       fmt::join(missing, ", "),
-                       names.empty() ? "" : "; largest consumers: ", fmt::join(names, ", "));
+    const auto largest = largest_of(room.consumers, first);
+    const auto before = slots_before_text(room, first);
+    return fmt::format("room for {} of {}: {}{}{}{}{}", std::min(room.slots, layout.slots_per_node),
+                       slots, fmt::join(missing, ", "),
+                       largest.empty() ? "" : "; largest consumers: ", largest,
+                       before.empty() ? "" : "; older, and first: ", before);
 }
 
 }  // namespace esi::testbed

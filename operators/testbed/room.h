@@ -13,9 +13,16 @@
 namespace esi::testbed {
 
 struct consumer {
-    /// "namespace/name", "pods of other namespaces" for all of these together, or
-    /// "testbed namespace/name" for the demand of an older Testbed.
+    /// "namespace/name" of a pod, "testbed namespace/name" for all slots of an older Testbed; those
+    /// of other namespaces together, without their names.
     std::string name;
+    model::amounts takes;
+};
+
+/// Slots of older Testbeds in which no pod is yet: they get the room first.
+struct slots_before {
+    std::string name;  ///< as a consumer's
+    std::int64_t slots = 0;
     model::amounts takes;
 };
 
@@ -23,7 +30,9 @@ struct node_room {
     model::amounts allocatable;
     /// Requests of live pods that are not the testbed's, with the demand of older Testbeds.
     model::amounts foreign;
+    /// Who takes it now, and who will.
     std::vector<consumer> consumers;
+    std::vector<slots_before> before;
     /// Slots that fit beside them, at most 1,000.
     int slots = 0;
     /// An older Testbed has slots there.
@@ -58,7 +67,8 @@ rivals rivals_of(const view& seen);
 node_room room_on(const view& seen, const rivals& others, const node_view& node,
                   const model::testbed_layout& layout, const std::set<std::string_view>& in_slots);
 
-/// "1 of 2 slots has room: 400m cpu missing (allocatable 2, others take 1200m); largest: ...".
+/// "room for 1 of 2 slots: 400m cpu missing (2 slots need 1200m, others take 1200m of 2); largest
+/// consumers: default/fat (1 cpu)".
 std::string describe_shortage(const node_room& room, const model::testbed_layout& layout);
 
 /// Nothing when `what` fits into `free`; else the resource that is missing.

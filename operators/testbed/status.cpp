@@ -9,7 +9,9 @@
 #include <set>
 
 #include "model/conditions.h"
+#include "model/text.h"
 #include "testbed/ghosts.h"
+#include "testbed/words.h"
 
 namespace esi::testbed {
 
@@ -21,6 +23,17 @@ namespace {
 
 /// Bounds of the CRD.
 constexpr std::size_t most_problems = 64;
+
+/// More nodes, or Testbeds, are counted and not named.
+constexpr std::size_t most_named = 5;
+
+/// "have" for two, "has" for one.
+std::string_view have(std::int64_t count) { return count == 1 ? "has" : "have"; }
+
+/// Absent while it does not hold, as kstatus has it.
+void drop(std::vector<model::condition>& conditions, std::string_view type) {
+    std::erase_if(conditions, [&](const auto& each) { return each.type == type; });
+}
 
 struct writer {
     const view& seen;
@@ -94,8 +107,7 @@ struct writer {
         }
         if (out.problems.size() > most_problems) out.problems.resize(most_problems);
         if (seen.testbed->metadata.deleting()) {
-            out.problems.push_back(fmt::format("deletion waits for the release by Scheduling {}",
-                                               seen.testbed->holder().text()));
+            out.problems.push_back(deletion_words(*seen.testbed));
         }
     }
 
@@ -127,36 +139,155 @@ struct writer {
         } else {
             out.state = state::success;
         }
+        const auto ghosts =
+            fmt::format("{} under way in {} of {}", under_way == 1 ? "a ghost is" : "ghosts are",
+                        under_way, count_of(counts.total, "slot"));
         if (!wanted.spec_problems.empty()) {
-            set("Ready", false, "SpecInvalid",
-                fmt::format("{}", fmt::join(wanted.spec_problems, "; ")));
+            set("Ready", false, "SpecInvalid", spec_words(*seen.testbed, wanted.spec_problems));
         } else if (counts.total == 0 && wanted.labelled == 0) {
-            set("Ready", false, "NoNodes",
-                fmt::format("no node carries the label {}", seen.testbed->spec.node_label));
+            set("Ready", false, "NoNodes", no_nodes_words(*seen.testbed));
         } else if (usable == 0) {
-            set("Ready", false, "NoUsableSlot", "no slot can be used, see nodeProblems");
+            const auto room = find("CapacitySufficient");
+            set("Ready", false, "NoUsableSlot",
+                room.status == "False"
+                    ? "no slot can be used: " + room.message
+                    : "the layout has no slots, see the condition LayoutCurrent");
         } else if (under_way > 0) {
-            set("Ready", false, "GhostsUnderWay",
-                fmt::format("ghosts are under way in {} of {} slots", under_way, counts.total));
+            set("Ready", false, "GhostsUnderWay", ghosts);
         } else if (counts.error > 0) {
             set("Ready", true, "SomeSlotsUsable",
-                fmt::format("{} of {} slots can be used", usable, counts.total));
+                fmt::format("{} of {} can be used", usable, count_of(counts.total, "slot")));
         } else {
-            set("Ready", true, "AllSlotsUsable", fmt::format("{} slots can be used", usable));
+            set("Ready", true, "AllSlotsUsable",
+                fmt::format("{} can be used", count_of(usable, "slot")));
+        }
+        judge_progress(under_way > 0 ? ghosts : std::string());
+    }
+
+    /// For kstatus: each is there only while it holds, and they are not there together.
+    void judge_progress(const std::string& ghosts) {
+        const bool no_numbers =
+            all.layout.nodes.empty() && wanted.labelled > 0 && wanted.layout.nodes.empty();
+        const bool stalled = !wanted.spec_problems.empty() || no_numbers;
+        if (!wanted.spec_problems.empty()) {
+            set(condition_type::stalled, true, "SpecInvalid",
+                spec_words(*seen.testbed, wanted.spec_problems));
+        } else if (no_numbers) {
+            set(condition_type::stalled, true, "NodeProblems", find("CapacitySufficient").message);
+        } else {
+            drop(out.conditions, condition_type::stalled);
+        }
+        if (stalled || ghosts.empty()) {
+            drop(out.conditions, condition_type::reconciling);
+        } else {
+            set(condition_type::reconciling, true, "GhostsUnderWay", ghosts);
         }
     }
 
+    model::condition find(std::string_view type) const {
+        const auto* found = model::find_condition(out.conditions, type);
+        return found ? *found : model::condition();
+    }
+
+    /// "; 2 more nodes have too little room, see nodeProblems".
+    static std::string more_nodes(std::size_t count, std::string_view what_they_have) {
+        if (count <= 1) return {};
+        const auto rest = static_cast<std::int64_t>(count - 1);
+        return fmt::format("; {} more {} {} {}, see nodeProblems", rest,
+                           rest == 1 ? "node" : "nodes", have(rest), what_they_have);
+    }
+
+    /// Other Testbeds on nodes of this one, of other namespaces without their names; empty: none.
+    std::string shared_nodes() const {
+        std::map<std::string, std::set<std::string_view>> by_testbed;
+        for (const auto& other : seen.others) {
+            const auto& meta = other->metadata;
+            if (!other->status.layout || meta.deleting()) continue;
+            std::set<std::string_view> common;
+            for (const auto& member : other->status.layout->nodes) {
+                if (all.nodes.contains(member.name)) common.insert(member.name);
+            }
+            if (common.empty()) continue;
+            const bool own = meta.namespace_ == seen.testbed->metadata.namespace_;
+            const bool older = model::older(meta, seen.testbed->metadata);
+            by_testbed[own ? fmt::format("Testbed {} ({})", meta.key().text(),
+                                         older ? "older: its slots come first" : "younger")
+                           : "a Testbed of another namespace"]
+                .merge(common);
+        }
+        std::vector<std::string> told;
+        for (const auto& [name, nodes] : by_testbed) {
+            if (told.size() == most_named) break;
+            told.push_back(fmt::format(
+                "{}{} {} also of {}", fmt::join(nodes | std::views::take(most_named), ", "),
+                nodes.size() > most_named ? ", ..." : "", nodes.size() == 1 ? "is" : "are", name));
+        }
+        return fmt::format("{}", fmt::join(told, "; "));
+    }
+
+    /// The first node in whose way something is, and how many there are.
     void judge_capacity() {
-        const int without = count([](const slot_assessment& slot) { return !slot.has_room; });
+        const auto shared = shared_nodes();
+        const auto words = [&](const std::string& first) {
+            return first + (shared.empty() ? "" : "; " + shared);
+        };
+        int without = 0;
+        std::size_t nodes = 0;
+        std::string first;
+        for (const auto& [name, node] : all.nodes) {
+            if (!node.trouble.empty() || node.without_room == 0) continue;
+            without += node.without_room;
+            if (++nodes == 1) first = name + ": " + describe_shortage(node.room, all.layout);
+        }
+        const auto out_of_use = static_cast<std::size_t>(out.nodes_out_of_use->count);
         if (without > 0) {
             set("CapacitySufficient", false, "NotEnoughRoom",
-                fmt::format("{} of {} slots have no room on their node, see nodeProblems", without,
-                            all.slots.size()));
+                words(fmt::format("{} of {} {} no room: {}{}", without,
+                                  count_of(std::ssize(all.slots), "slot"), have(without), first,
+                                  more_nodes(nodes, "too little room"))));
+        } else if (out_of_use > 0) {
+            const auto& name = out.nodes_out_of_use->names.front();
+            set("CapacitySufficient", false, "NodesOutOfUse",
+                words(fmt::format("{}: {}{}", name, all.nodes.find(name)->second.trouble,
+                                  more_nodes(out_of_use, "no usable slot"))));
         } else if (!out.node_problems.empty()) {
+            const auto& [name, problems] = *out.node_problems.begin();
             set("CapacitySufficient", false, "NodeProblems",
-                fmt::format("{} nodes have problems, see nodeProblems", out.node_problems.size()));
+                words(fmt::format("{}: {}{}", name, problems.front(),
+                                  more_nodes(out.node_problems.size(), "problems"))));
         } else {
-            set("CapacitySufficient", true, "RoomForAll", "every slot has its room");
+            set("CapacitySufficient", true, "RoomForAll", words("every slot has its room"));
+        }
+        out.message = shared;
+    }
+
+    /// The word and the sentence for kubectl get: the first thing that somebody should look at.
+    void explain() {
+        const auto say = [&](std::string_view reason, std::string_view message) {
+            out.reason = reason;
+            out.message = model::cut(message);
+        };
+        const auto ready = find("Ready");
+        const auto room = find("CapacitySufficient");
+        const auto ghosts = find("GhostsRunning");
+        const auto taint = find("Isolated");
+        const auto layout = find(condition_type::layout_current);
+        const bool refused = std::ranges::any_of(
+            all.nodes, [](const auto& each) { return !each.second.obstacle.empty(); });
+        if (ready.reason == "SpecInvalid" || ready.reason == "NoNodes") {
+            say(ready.reason, ready.message);
+        } else if (room.status == "False") {
+            say(room.reason, room.message);
+        } else if (!all.problems.empty()) {
+            say("OrdersDisputed", all.problems.front());
+        } else if (ghosts.reason != "NoneFails") {
+            say(ghosts.reason, ghosts.message);
+        } else if (taint.reason == "NotTainted" && refused) {
+            say(taint.reason, taint.message);
+        } else if (seen.testbed->metadata.deleting()) {
+            say("WaitsForRelease", deletion_words(*seen.testbed));
+        } else if (layout.status == "False") {
+            say(layout.reason, layout.message);
         }
     }
 
@@ -171,7 +302,6 @@ struct writer {
         }
         std::string told;
         if (failing > 0) {
-            constexpr std::size_t most_named = 5;
             std::vector<std::string> causes;
             for (const auto& [why, where] : nodes) {
                 const auto named = where | std::views::take(most_named);
@@ -180,9 +310,10 @@ struct writer {
                 if (causes.size() == most_named) break;
             }
             told = fmt::format(
-                "{} of {} slots have a ghost that does not run: {}; their room is held all the "
-                "same; set --ghost-image (ghost.image of the chart) to one that the nodes can have",
-                failing, all.slots.size(), fmt::join(causes, "; "));
+                "{} of {} {} a ghost that does not run: {}; the room is held all the same; set "
+                "--ghost-image (ghost.image of the chart) to one that the nodes can have",
+                failing, count_of(std::ssize(all.slots), "slot"), have(failing),
+                fmt::join(causes, "; "));
         }
         if (!all.image_obstacle.empty()) {
             if (!told.empty()) told += "; ";
@@ -200,7 +331,8 @@ struct writer {
 
     void judge_layout() {
         if (!wanted.spec_problems.empty()) {
-            set(condition_type::layout_current, false, "SpecInvalid", "the spec cannot be used");
+            set(condition_type::layout_current, false, "SpecInvalid",
+                spec_words(*seen.testbed, wanted.spec_problems));
         } else if (same_layout(all.layout, wanted.layout)) {
             set(condition_type::layout_current, true, "Current",
                 fmt::format("layout {} is what nodes and spec say", all.layout.revision));
@@ -299,15 +431,49 @@ milliseconds report_pause(const model::testbed_status& next, bool acts) {
     return many ? many_slots_pause : milliseconds(0);
 }
 
+std::string undecodable_words(const model::testbed& testbed) {
+    const auto& meta = testbed.metadata;
+    return model::cut(fmt::format(
+        "ESI cannot read the object, and leaves it as it is: {}: kubectl -n {} edit testbed {}",
+        meta.undecodable, meta.namespace_, meta.name));
+}
+
+std::string spec_words(const model::testbed& testbed, const std::vector<std::string>& problems) {
+    const auto& meta = testbed.metadata;
+    return fmt::format("{}: kubectl -n {} edit testbed {}", fmt::join(problems, "; "),
+                       meta.namespace_, meta.name);
+}
+
+std::string no_nodes_words(const model::testbed& testbed) {
+    return fmt::format("no node carries the label {0}: kubectl label node NODE {0}=0",
+                       testbed.spec.node_label);
+}
+
+std::string deletion_words(const model::testbed& testbed) {
+    const auto by = testbed.holder();
+    if (by.name.empty()) {
+        return fmt::format("deletion waits for the release of the hold {}", testbed.hold());
+    }
+    return fmt::format(
+        "deletion waits for the release by Scheduling {}: it ends, or kubectl -n {} delete "
+        "scheduling {}",
+        by.text(), by.namespace_, by.name);
+}
+
 model::testbed_status report_undecodable(const model::testbed& testbed, wall_time wall) {
     auto out = testbed.status;
-    const auto text =
-        "ESI cannot read the object, and leaves it as it is: " + testbed.metadata.undecodable;
+    const auto text = undecodable_words(testbed);
     for (const auto type : {std::string_view("Ready"), condition_type::layout_current}) {
         model::set_condition(out.conditions, type, "False", model::condition_reason::undecodable,
                              text, testbed.metadata.generation, wall);
     }
+    model::set_condition(out.conditions, condition_type::stalled, "True",
+                         model::condition_reason::undecodable, text, testbed.metadata.generation,
+                         wall);
+    drop(out.conditions, condition_type::reconciling);
     out.state = state::error;
+    out.reason = model::condition_reason::undecodable;
+    out.message = text;
     out.problems = {text};
     out.observed_generation = testbed.metadata.generation;
     return out;
@@ -328,11 +494,12 @@ model::testbed_status report(const view& seen, const wanted_layout& wanted, cons
     writer work{seen, wanted, all, wall, out};
     work.list_slots();
     work.collect_problems();
-    work.judge_whole();
     work.judge_capacity();
+    work.judge_whole();
     work.judge_layout();
     work.judge_ghosts();
     work.judge_isolation();
+    work.explain();
     return out;
 }
 

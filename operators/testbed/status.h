@@ -20,6 +20,12 @@ inline constexpr int most_listed_slots = 4000;
 /// How long after the last report the next one may be written; `acts`: there are actions to take.
 milliseconds report_pause(const model::testbed_status& next, bool acts);
 
+/// Sentences of status and Events: what is, and the command that mends it.
+std::string undecodable_words(const model::testbed& testbed);
+std::string spec_words(const model::testbed& testbed, const std::vector<std::string>& problems);
+std::string no_nodes_words(const model::testbed& testbed);
+std::string deletion_words(const model::testbed& testbed);
+
 /// The status of a Testbed that ESI cannot read: what was reported stays, and the conditions say
 /// that nothing is done.
 model::testbed_status report_undecodable(const model::testbed& testbed, wall_time wall);

@@ -1,0 +1,35 @@
+// The log's lines about a pod's way into a slot and out of it. They all have the same keys, by
+// which one job is followed through the logs of the three operators.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/log.h"
+#include "grid/grid.h"
+
+namespace esi::testbed {
+
+/// Whom and what a step is about; what is empty is left out of the line. Objects as
+/// "namespace/name".
+struct trail {
+    /// Who holds the Testbed, of a pod whose run is under that hold.
+    std::string scheduling;
+    std::string testbed;
+    std::string job;
+    std::string run;
+    std::string pod;
+    std::optional<int> slot;
+    std::string node;
+};
+
+/// Of a pod of the Testbed, a job's or a ghost; `place`: the slot, where there is one.
+trail trail_of(const model::testbed& testbed, const model::pod& pod,
+               const grid::slot* place = nullptr);
+
+/// `note`: more about the step; `error`: why it did not work.
+void log_step(log::level at, std::string_view event, const trail& of, std::string_view note = {},
+              std::string_view error = {});
+
+}  // namespace esi::testbed

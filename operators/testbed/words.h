@@ -1,0 +1,17 @@
+// Words for people that more than one file of this folder uses.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace esi::testbed {
+
+/// "1 slot", "2 slots".
+inline std::string count_of(std::int64_t count, std::string_view what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+}  // namespace esi::testbed
