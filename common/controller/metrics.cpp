@@ -43,6 +43,12 @@ prometheus::Gauge& metrics::gauge(const std::string& name, const std::string& he
     return family->Add(with);
 }
 
+void metrics::drop_gauge(const std::string& name, const labels& with) {
+    const auto family = state_->gauges.find(name);
+    // Add() gives the series that is there.
+    if (family != state_->gauges.end()) family->second->Remove(&family->second->Add(with));
+}
+
 prometheus::Histogram& metrics::histogram(const std::string& name, const std::string& help,
                                           const std::vector<double>& buckets, const labels& with) {
     auto& family = state_->histograms[name];

@@ -19,6 +19,19 @@ TEST(metrics, the_same_labels_are_the_same_series) {
     EXPECT_NE(text.find("\nesi_swaps_total{testbed=\"b\"} 1\n"), std::string::npos) << text;
 }
 
+TEST(metrics, a_series_that_is_dropped_is_shown_no_more) {
+    metrics numbers;
+    numbers.gauge("esi_slots", "Slots", {{"testbed", "a"}}).Set(1);
+    numbers.gauge("esi_slots", "Slots", {{"testbed", "b"}}).Set(2);
+    numbers.drop_gauge("esi_slots", {{"testbed", "a"}});
+    numbers.drop_gauge("esi_slots", {{"testbed", "c"}});
+    numbers.drop_gauge("esi_nothing", {});
+    EXPECT_EQ(numbers.text(),
+              "# HELP esi_slots Slots\n"
+              "# TYPE esi_slots gauge\n"
+              "esi_slots{testbed=\"b\"} 2\n");
+}
+
 TEST(metrics, buckets_are_those_of_the_first_use) {
     metrics numbers;
     numbers.histogram("esi_gap_seconds", "Gap", {0.1, 1}).Observe(0.5);

@@ -384,6 +384,7 @@ plan decide(const view& seen, const hints& known, steady_time now, wall_time wal
     for (const auto& pod : all.withdrawn) out.actions.push_back(withdraw{pod});
     for (const auto& slot : all.slots) {
         work.plan_slot(slot);
+        if (slot.placed && !slot.placed->bound()) ++out.pods_waiting;
         if (slot.next_look) {
             look_again(out,
                        std::chrono::duration_cast<steady_time::duration>(*slot.next_look - wall) +

@@ -88,6 +88,8 @@ struct plan {
     std::set<std::string> subjects;
     /// Uids of committed pods whose room is free and which are not bound.
     std::set<std::string> unbound;
+    /// Pods that have been given a slot and are not bound in it yet.
+    int pods_waiting = 0;
     /// Slots without room, as place_key.
     std::set<std::string> strangers;
     /// Look again then, though nothing happens.

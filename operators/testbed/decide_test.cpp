@@ -754,9 +754,11 @@ TEST(decide, an_assigned_slot_is_reserved_and_a_placed_pod_is_swapped_in) {
     EXPECT_EQ(at.states(), "RESERVED FREE");
     EXPECT_EQ(at.decide().status.slots[0].reserved_for, "j");
     EXPECT_EQ(at.actions(), lines{});
+    EXPECT_EQ(at.decide().pods_waiting, 0);
     at.placed(at.jobs[0], "exec-1", 0);
     EXPECT_EQ(at.decide().status.slots[0].reserved_for, "exec-1");
     EXPECT_EQ(at.actions(), lines{"swap 0 exec-1"});
+    EXPECT_EQ(at.decide().pods_waiting, 1);
     EXPECT_EQ(at.decide().status.state, "IN_PROGRESS");
 }
 
@@ -879,6 +881,7 @@ TEST(decide, the_slot_is_occupied_once_the_pod_is_bound_and_stays_without_ghost)
     EXPECT_EQ(at.actions(), lines{});
     EXPECT_EQ(at.states(), "OCCUPIED FREE");
     EXPECT_EQ(at.decide().status.state, "RUNNING");
+    EXPECT_EQ(at.decide().pods_waiting, 0);
     EXPECT_EQ(at.decide().status.slots[0].pod_name, "exec-1");
 }
 

@@ -72,6 +72,7 @@ testbed_operator::testbed_operator(controller::environment& around, settings cho
       settings_(std::move(chosen)),
       caches_(around.api, around.time, around.options.namespaces),
       gaps_(around.numbers, around.time),
+      slots_(around.numbers),
       actor_(around.executor, around.time, around.api, gate_, gaps_, settings_.ghosts),
       controller_("testbed", around.time, around.executor, around.numbers,
                   [this](model::object_key key) { return reconcile(std::move(key)); }) {
@@ -216,6 +217,7 @@ asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::
     if (!testbed) {
         known_.erase(key);
         gate_.forget(key);
+        slots_.forget(key);
         co_return controller::outcome();
     }
     if (!gate_.caught_up(key)) co_return controller::outcome::again_in(own_writes_pause);
@@ -231,6 +233,9 @@ asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::
     // Before decide: a pod that was let in is watched from the first look at it.
     auto decided = decide(at->seen, *known, around_.time.now(), around_.time.wall());
     remember(testbed, *known, decided, at->seen);
+    if (const auto& counts = decided.status.counts) {
+        slots_.show(key, *counts, decided.pods_waiting);
+    }
 
     for (const auto& what : decided.actions) {
         if (auto* finalizer = std::get_if<change_finalizer>(&what)) {

@@ -11,6 +11,7 @@
 #include "controller/write_gate.h"
 #include "testbed/act.h"
 #include "testbed/caches.h"
+#include "testbed/slot_numbers.h"
 
 namespace esi::testbed {
 
@@ -48,6 +49,7 @@ private:
     caches_of_testbeds caches_;
     controller::write_gate gate_;
     gap_times gaps_;
+    slot_numbers slots_;
     actor actor_;
     std::map<model::object_key, std::shared_ptr<hints>> known_;
     controller::controller controller_;
