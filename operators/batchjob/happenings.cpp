@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/log.h"
 #include "batchjob/contains.h"
 #include "batchjob/runs.h"
 #include "grid/grid.h"
@@ -204,6 +205,24 @@ private:
 std::vector<happening> happenings(const model::batchjob_status& before,
                                   const model::batchjob_status& after) {
     return gathering(before, after).all();
+}
+
+void log_happening(const model::object_key& job, const happening& what) {
+    const auto level = what.warning ? log::level::warn : log::level::info;
+    const auto line = [&](const std::string& pod, const std::string& note) {
+        log::write(level, what.words,
+                   {{"job", job.text()},
+                    {"run", what.run ? what.run->run : std::string()},
+                    {"scheduling", what.scheduling ? what.scheduling->key().text() : std::string()},
+                    {"testbed", what.run ? what.run->testbed.text() : std::string()},
+                    {"pod", pod},
+                    {"note", note}});
+    };
+    for (const auto& entry : what.pods) {
+        line(model::object_key{job.namespace_, entry.pod_name}.text(),
+             fmt::format("takes slot {}", entry.slot));
+    }
+    if (what.pods.empty()) line({}, what.note);
 }
 
 }  // namespace esi::batchjob

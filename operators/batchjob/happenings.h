@@ -1,5 +1,4 @@
-// What is worth a Kubernetes Event, a line of the log and a count between two statuses of a
-// BatchJob. Pure.
+// What is worth a Kubernetes Event and a line of the log between two statuses of a BatchJob.
 #pragma once
 
 #include <optional>
@@ -29,5 +28,8 @@ struct happening {
 
 std::vector<happening> happenings(const model::batchjob_status& before,
                                   const model::batchjob_status& after);
+
+/// One line for it, or one for each pod that has got its slot; a warning where it is one.
+void log_happening(const model::object_key& job, const happening& what);
 
 }  // namespace esi::batchjob

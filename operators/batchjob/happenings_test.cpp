@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/log.h"
 #include "batchjob/testing.h"
 
 namespace esi::batchjob {
@@ -123,6 +124,37 @@ TEST(happenings, a_wait_that_a_person_has_to_end_is_one_warning) {
     passes.state = "InQueueState";
     passes.reason = "TestbedNotReady";
     EXPECT_THAT(reasons(before, passes), ElementsAre()) << "the watch of the Testbed is behind";
+}
+
+TEST(happenings, stand_in_the_log_with_the_same_keys) {
+    std::vector<std::string> lines;
+    log::send_to([&](log::level at, std::string_view line) {
+        lines.push_back((at == log::level::warn ? "W " : "I ") + std::string(line));
+    });
+    world w;
+    w.submitted();
+    auto before = w.job->status;
+    w.pods = {testing::driver(), testing::executor(1), testing::executor(2)};
+    w.step(13);
+    for (const auto& what : happenings(before, w.job->status)) {
+        log_happening(w.job->metadata.key(), what);
+    }
+    before = w.job->status;
+    w.app.reset();
+    w.step(14);
+    for (const auto& what : happenings(before, w.job->status)) {
+        log_happening(w.job->metadata.key(), what);
+    }
+    log::send_to({});
+    EXPECT_THAT(
+        lines,
+        ElementsAre("I pod placed job=jobs/a run=sched-uid.77.1 scheduling=jobs/s testbed=jobs/bed "
+                    "pod=jobs/a-exec-1 note=\"takes slot 0\"",
+                    "I pod placed job=jobs/a run=sched-uid.77.1 scheduling=jobs/s testbed=jobs/bed "
+                    "pod=jobs/a-exec-2 note=\"takes slot 3\"",
+                    "W run failed job=jobs/a run=sched-uid.77.1 scheduling=jobs/s testbed=jobs/bed "
+                    "note=\"ApplicationDeleted: SparkApplication a was deleted while the job "
+                    "ran\""));
 }
 
 TEST(happenings, a_failure_is_a_warning_with_the_problem) {

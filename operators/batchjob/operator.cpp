@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "batchjob/backends/all.h"
 #include "batchjob/contains.h"
+#include "batchjob/deaths.h"
 #include "batchjob/decide.h"
 #include "batchjob/happenings.h"
 #include "batchjob/runs.h"
@@ -46,8 +47,6 @@ constexpr std::array counted_states{model::job_state::init,
                                     model::job_state::failed,
                                     model::job_state::failed_submission,
                                     model::job_state::pending_deletion};
-/// Pods of one job of which it is remembered how they died.
-constexpr std::size_t most_deaths = 1024;
 
 kube::watch_scope scope_of(const controller::process_options& flags, std::string label_selector) {
     kube::watch_scope scope;
@@ -99,7 +98,7 @@ private:
     view observe(std::shared_ptr<const model::batchjob> job) const;
     void observe_as(view& seen, const application_source& source) const;
     bool pods_coming(const view& seen, const model::batchjob& job) const;
-    void remember_death(const model::pod& pod);
+    void note_death(const model::pod& pod);
     void job_changed(const kube::change<model::batchjob>& what);
     void count_state(const model::batchjob& job, double by);
 
@@ -135,8 +134,7 @@ private:
     std::map<std::string, model::object_key, std::less<>> asked_to_go_;
     /// By job: the application that ended last, as it was shown; it may go before it is looked at.
     std::map<model::object_key, std::shared_ptr<const application>> told_;
-    /// By job and uid: pods of its present run that have died.
-    std::map<model::object_key, std::map<std::string, death>> deaths_;
+    death_register deaths_;
     /// When it was seen that a job was acquired, and that a pod came that waits at its gate.
     std::map<model::object_key, steady_time> acquired_;
     std::map<std::string, steady_time, std::less<>> came_;
@@ -230,9 +228,10 @@ void batchjob_operator::job_changed(const kube::change<model::batchjob>& what) {
         checks_.erase(key);
         told_.erase(key);
         gate_.forget(key);
+        deaths_.forget(key);
+    } else {
+        deaths_.job_changed(*what.after);
     }
-    const auto* runs = what.after ? &what.after->status.runs : nullptr;
-    if (!runs || runs->empty() || runs->back().outcome != run_outcome::running) deaths_.erase(key);
     const bool held = what.after && what.after->spec.active_scheduling;
     if (!held) {
         acquired_.erase(key);
@@ -242,20 +241,9 @@ void batchjob_operator::job_changed(const kube::change<model::batchjob>& what) {
     enqueue(key);
 }
 
-/// Of a pod on record alone. One that is being deleted ends badly because it was told to.
-void batchjob_operator::remember_death(const model::pod& pod) {
-    const std::string run(pod.metadata.annotation(names::run));
-    if (pod.died_of.empty() || pod.metadata.deleting() || run.empty()) return;
-    const auto key = job_of(pod);
-    const auto job = jobs_.items().find(key);
-    if (!job || std::ranges::find(job->status.placements, pod.metadata.uid,
-                                  &model::placement::pod_uid) == job->status.placements.end()) {
-        return;
-    }
-    auto& known = deaths_[key];
-    if (!known.empty() && known.begin()->second.run != run) known.clear();
-    if (known.size() >= most_deaths) return;
-    known.try_emplace(pod.metadata.uid, death{run, pod.metadata.creation_timestamp, pod.died_of});
+void batchjob_operator::note_death(const model::pod& pod) {
+    if (pod.died_of.empty()) return;
+    if (const auto job = jobs_.items().find(job_of(pod))) deaths_.note(*job, pod);
 }
 
 std::vector<controller::operator_part::cache> batchjob_operator::caches() {
@@ -282,7 +270,7 @@ void batchjob_operator::pod_changed(const kube::change<model::pod>& what) {
         ungated_since_.erase(pod.metadata.uid);
     }
     if (!what.after) asked_to_go_.erase(pod.metadata.uid);
-    if (what.after) remember_death(pod);
+    if (what.after) note_death(pod);
     if (!what.before) {
         came_.try_emplace(pod.metadata.uid, env_.time.now());
     } else if (!what.after || pod.bound()) {
@@ -394,9 +382,7 @@ view batchjob_operator::observe(std::shared_ptr<const model::batchjob> job) cons
             seen.usable.push_back(bed);
         }
     }
-    if (const auto at = deaths_.find(key); at != deaths_.end()) {
-        for (const auto& [uid, each] : at->second) seen.deaths.push_back(each);
-    }
+    seen.deaths = deaths_.of(key);
     for (const auto& entry : job->status.placements) {
         const auto pod = pods_.items().find({key.namespace_, entry.pod_name});
         if (pod && pod->metadata.uid == entry.pod_uid && pod->live()) {
@@ -421,7 +407,7 @@ asio::awaitable<result<controller::outcome>> batchjob_operator::reconcile(model:
     auto job = jobs_.items().find(key);
     if (!job) co_return co_await leave_nothing(std::move(key));
     if (!gate_.caught_up(key)) co_return controller::outcome::again_in(milliseconds(500));
-    for (const auto& pod : pods_.items().by_index("job", key.text())) remember_death(*pod);
+    for (const auto& pod : pods_.items().by_index("job", key.text())) note_death(*pod);
     auto seen = observe(std::move(job));
 
     for (int step = 0; step < most_steps; ++step) {
@@ -683,22 +669,7 @@ asio::awaitable<result<void>> batchjob_operator::act_delete_pods(view& seen, del
 }
 
 void batchjob_operator::tell_one(const model::batchjob& job, happening what) {
-    const auto level = what.warning ? log::level::warn : log::level::info;
-    const auto line = [&](const std::string& pod, const std::string& note) {
-        log::write(level, what.words,
-                   {{"job", job.metadata.key().text()},
-                    {"run", what.run ? what.run->run : std::string()},
-                    {"scheduling", what.scheduling ? what.scheduling->key().text() : std::string()},
-                    {"testbed", what.run ? what.run->testbed.text() : std::string()},
-                    {"pod", pod},
-                    {"note", note}});
-    };
-    for (const auto& entry : what.pods) {
-        line(model::object_key{job.metadata.namespace_, entry.pod_name}.text(),
-             fmt::format("takes slot {}", entry.slot));
-    }
-    if (what.pods.empty()) line({}, what.note);
-
+    log_happening(job.metadata.key(), what);
     std::optional<controller::event_subject> related;
     if (const auto& by = what.scheduling; by && !by->name.empty()) {
         model::object_meta meta;

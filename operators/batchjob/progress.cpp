@@ -452,10 +452,13 @@ void pass::watch_deadlines(const model::creation_request& order, const applicati
         const bool over = now_ >= deadline;
         if (const auto why = absence_of_pods(order, app, placed)) {
             const auto told = why->since + pods_patience;
-            if (over || now_ >= told) {
+            if (!over && now_ < told) {
+                look_again(told - now_);
+            } else if (reason_.empty()) {
                 blame(why->reason, why->text);
             } else {
-                look_again(told - now_);
+                // Somebody else is waited for, too.
+                problem(why->text);
             }
         }
         if (!over) return look_again(deadline - now_);

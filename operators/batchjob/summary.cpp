@@ -2,8 +2,6 @@
 // work under way, does it wait for somebody.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "batchjob/contains.h"
 #include "batchjob/pass.h"
 #include "batchjob/runs.h"
@@ -22,8 +20,8 @@ const model::resource_list& slot_size(const model::testbed& bed) {
     return bed.status.layout ? bed.status.layout->resources_per_slot : bed.spec.resources_per_slot;
 }
 
-std::int64_t slot_memory(const std::shared_ptr<const model::testbed>& bed) {
-    const auto& size = slot_size(*bed);
+std::int64_t slot_memory(const model::testbed& bed) {
+    const auto& size = slot_size(bed);
     const auto memory = size.find("memory");
     return memory == size.end() ? 0 : memory->second.milli;
 }
@@ -43,14 +41,19 @@ pass::verdict pass::fits() const {
                 fmt::format("no Testbed is in namespace {}, or names it in spec.allowedNamespaces",
                             job_.metadata.namespace_)};
     }
-    const auto& largest = **std::ranges::max_element(seen_.usable, {}, slot_memory);
-    const auto name = largest.metadata.key().text();
-    if (const auto why = seen_.kind->too_small(*spec, slot_size(largest))) {
-        return {"False", why->reason,
-                fmt::format("Testbed {} has the largest slots: {}", name, why->text)};
+    const model::testbed* largest = nullptr;
+    for (const auto& bed : seen_.usable) {
+        if (!seen_.kind->too_small(*spec, slot_size(*bed))) {
+            // Without its name: another Testbed that comes or goes shall be no write to all jobs.
+            return {"True", "SlotLargeEnough",
+                    fmt::format("a slot can hold one {}", seen_.kind->worker())};
+        }
+        if (!largest || slot_memory(*bed) > slot_memory(*largest)) largest = bed.get();
     }
-    return {"True", "SlotLargeEnough",
-            fmt::format("a slot of Testbed {} holds one {}", name, seen_.kind->worker())};
+    const auto why = seen_.kind->too_small(*spec, slot_size(*largest));
+    return {"False", why->reason,
+            fmt::format("Testbed {} has the largest slots: {}", largest->metadata.key().text(),
+                        why->text)};
 }
 
 /// What stands against a start, whoever asks for it.
