@@ -95,7 +95,7 @@ asio::awaitable<result<std::string>> client::create(const resource_type& type, s
     request what("POST", target.take());
     what.content_type = "application/json";
     what.body = to_text(object);
-    auto subject = subject_of(options.dry_run ? "try to create" : "create", type, ns, name);
+    auto subject = subject_of(options.dry_run ? "dry run of" : "create", type, ns, name);
     co_return co_await send(std::move(what), std::move(subject), !options.dry_run);
 }
 

@@ -252,6 +252,11 @@ TEST_F(client_test, writes_end_with_the_right_to_write) {
     dry.dry_run = true;
     wire.will_answer(200);
     EXPECT_TRUE(run(api.create(types::pod, "lab", json::object(), dry)));
+    wire.will_answer(422);
+    const auto tried = run(api.create(types::pod, "lab", {{"metadata", {{"name", "p"}}}}, dry));
+    ASSERT_FALSE(tried);
+    EXPECT_TRUE(tried.error().text.starts_with("dry run of Pod lab/p: HTTP 422"))
+        << tried.error().text;
 
     until = time.now() + seconds(4);
     wire.will_answer(200);

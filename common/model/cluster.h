@@ -48,6 +48,9 @@ struct pod {
     /// First container's start, last container's end, from container statuses.
     std::optional<timestamp> started_at;
     std::optional<timestamp> finished_at;
+    /// How a container of it ended badly, also one that was started again: "OOMKilled (exit code
+    /// 137)"; or why the pod has failed without that: "Evicted". Empty where nothing did.
+    std::string died_of;
     /// First container's terminated or waiting reason and message, or status.reason/message.
     std::string reason;
     std::string message;

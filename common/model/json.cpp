@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "model/names.h"
+#include "model/text.h"
 
 namespace esi::model {
 
@@ -113,6 +114,31 @@ result<amounts> effective_requests(const element& spec) {
     if (auto done = read(spec, {"overhead"}, overhead); !done) return std::unexpected(done.error());
     add(total, to_amounts(overhead));
     return total;
+}
+
+/// "OOMKilled (exit code 137)"; empty for a container that has not ended, or ended well.
+std::string bad_end(const element& container, std::string_view state) {
+    element ended;
+    std::int64_t code = 0;
+    if (!at(container, {state, "terminated"}, ended)) return {};
+    if (ended["exitCode"].get(code) != simdjson::SUCCESS || code == 0) return {};
+    // Kubelets write one word there; others may write more.
+    const auto reason = cut(text_at(ended, {"reason"}), 64);
+    return fmt::format("{} (exit code {})", reason.empty() ? "Error" : reason, code);
+}
+
+void read_deaths(const element& status, pod& out) {
+    element list;
+    if (at(status, {"containerStatuses"}, list) && list.is_array()) {
+        for (element container : simdjson::dom::array(list)) {
+            for (std::string_view state : {"state", "lastState"}) {
+                if (out.died_of.empty()) out.died_of = bad_end(container, state);
+            }
+        }
+    }
+    if (out.died_of.empty() && out.phase == "Failed") {
+        out.died_of = cut(text_at(status, {"reason"}), 64);
+    }
 }
 
 void read_container_states(const element& status, pod& out) {
@@ -331,6 +357,7 @@ result<void> codec<pod>::decode(const element& from, pod& out) {
         }
     }
     read_container_states(status, out);
+    read_deaths(status, out);
     if (out.reason.empty()) {
         out.reason = text_at(status, {"reason"});
         out.message = text_at(status, {"message"});

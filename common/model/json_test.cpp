@@ -1,5 +1,6 @@
 #include "model/json.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace esi::model {
@@ -279,6 +280,31 @@ TEST(json, a_bound_pod_drops_what_only_placement_needs_and_shows_its_times) {
     EXPECT_EQ(read->finished_at->whole_seconds(), "2026-11-21T09:34:10Z");
     EXPECT_EQ(read->reason, "OOMKilled");
     EXPECT_TRUE(read->terminal());
+}
+
+TEST(json, a_pod_shows_how_its_containers_died) {
+    const std::pair<const char*, const char*> rows[] = {
+        {R"({"phase":"Failed","containerStatuses":[{"state":{"terminated":
+             {"reason":"OOMKilled","exitCode":137}}}]})",
+         "OOMKilled (exit code 137)"},
+        {R"({"phase":"Running","containerStatuses":[{"state":{"running":{}}},{"state":{"running":{}},
+             "lastState":{"terminated":{"exitCode":1}}}]})",
+         "Error (exit code 1)"},
+        {R"({"phase":"Failed","reason":"Evicted"})", "Evicted"},
+        {R"({"phase":"Succeeded","containerStatuses":[{"state":{"terminated":
+             {"reason":"Completed","exitCode":0}}}]})",
+         ""},
+        {R"({"phase":"Running","containerStatuses":[{"state":5,"lastState":{"terminated":
+             {"exitCode":"many"}}},7]})",
+         ""},
+        {R"({"phase":"Pending","reason":"Odd"})", ""},
+    };
+    for (const auto& [status, died_of] : rows) {
+        const auto read =
+            decode<pod>(fmt::format(R"({{"metadata":{{"name":"p"}},"status":{}}})", status), "Pod");
+        ASSERT_TRUE(read) << status;
+        EXPECT_EQ(read->died_of, died_of) << status;
+    }
 }
 
 TEST(json, a_node_shows_room_taints_and_readiness) {

@@ -260,7 +260,8 @@ void pass::remove_leftovers(std::string_view keep_run, bool application_stays) {
     const std::string why =
         keep_run.empty() ? "the run was released" : fmt::format("run {} has ended", keep_run);
     if (there && !application_stays && !asked(there->metadata)) {
-        out_.next = delete_application{there->metadata.name, there->metadata.uid, why};
+        out_.next = delete_application{there->metadata.name, there->metadata.uid,
+                                       std::string(there->run()), why};
         return;
     }
     if (there) tell_who_keeps(there->metadata);
@@ -290,12 +291,12 @@ void pass::tell_who_keeps(const model::object_meta& meta) {
     if (!meta.deletion_timestamp || meta.finalizers.empty()) return;
     const auto patience = meta.deletion_timestamp->value + deletion_patience;
     if (now_ < patience) return look_again(patience - now_);
-    reason_ = "ApplicationStays";
-    problem(fmt::format(
-        "{} {} was deleted at {} and is still there: finalizer {} waits for its "
-        "operator; does the {} operator run?",
-        seen_.kind->resource().kind, meta.name, meta.deletion_timestamp->whole_seconds(),
-        meta.finalizers.front(), seen_.kind->type()));
+    blame("ApplicationStays",
+          fmt::format("{} {} was deleted at {} and is still there: finalizer {} waits for its "
+                      "operator; does the {} operator run?",
+                      seen_.kind->resource().kind, meta.name,
+                      meta.deletion_timestamp->whole_seconds(), meta.finalizers.front(),
+                      seen_.kind->type()));
 }
 
 void pass::assigned(const model::creation_request& order) {
@@ -369,6 +370,10 @@ void pass::describe() {
     if (!model::find_condition(status_.conditions, condition_type::succeeded)) {
         set(condition_type::succeeded, "False", "NotRunYet", "");
     }
+    const auto fit = fits();
+    set(condition_type::fits, fit.status, fit.reason, fit.text);
+    tell_problems();
+    summarize();
     // What was true of an older generation was looked at again, and still is: `kubectl wait` takes
     // a condition of an older generation for not met.
     for (auto& each : status_.conditions) {
@@ -379,34 +384,6 @@ void pass::describe() {
             each.last_transition_time = was->last_transition_time;
         }
     }
-
-    const auto* accepted = model::find_condition(status_.conditions, condition_type::accepted);
-    const bool refused = accepted && accepted->status == "False";
-    std::vector<std::string> texts;
-    if (failed() && !status_.runs.empty()) {
-        const auto& line = status_.runs.back();
-        texts.push_back(fmt::format("{}: {}", line.reason, line.message));
-        status_.reason = line.reason;
-    } else {
-        status_.reason = reason_;
-        if (status_.reason.empty() && refused) status_.reason = reasons::spec_refused;
-        if (status_.reason.empty() && !(seen_.kind && seen_.served)) {
-            status_.reason = reasons::backend_missing;
-        }
-    }
-    if (refused && !(failed() && status_.reason == reasons::spec_refused)) {
-        texts.push_back(fmt::format("{}Spec was refused: {}",
-                                    status_.type == "Flink" ? "flink" : "spark",
-                                    accepted->message));
-    }
-    if (!(seen_.kind && seen_.served)) texts.push_back(backend_missing());
-    for (auto& text : problems_) texts.push_back(std::move(text));
-    std::vector<std::string> unique;
-    for (auto& text : texts) {
-        text = model::cut(text);
-        if (!contains(unique, text)) unique.push_back(std::move(text));
-    }
-    status_.problems = std::move(unique);
 }
 
 const application* pass::app() const {

@@ -48,6 +48,7 @@ struct create_application {
 struct delete_application {
     std::string name;
     std::string uid;
+    std::string run;
     std::string why;
 };
 struct delete_pods {

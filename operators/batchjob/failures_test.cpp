@@ -127,7 +127,7 @@ TEST(failure, a_check_that_fails_for_now_is_unknown) {
     w.step(0);
     EXPECT_EQ(w.job->status.state, "ReadyState");
     EXPECT_EQ(w.condition("Accepted"), "Unknown CheckFailed");
-    EXPECT_TRUE(w.job->status.problems.empty());
+    EXPECT_THAT(w.job->status.problems, ElementsAre("the webhook is silent"));
 }
 
 TEST(failure, overridden_keys_are_accepted_and_named) {
@@ -312,7 +312,9 @@ TEST(timeouts, pods_that_never_exist_fail_the_job_and_its_application_goes) {
     w.pods = {testing::driver(), executor(1)};
     w.step(20);
     ASSERT_TRUE(w.again_in);
-    EXPECT_EQ(std::chrono::floor<seconds>(*w.again_in), seconds(50));
+    EXPECT_EQ(std::chrono::floor<seconds>(*w.again_in), seconds(23)) << "then it is told";
+    w.step(43);
+    EXPECT_EQ(std::chrono::floor<seconds>(*w.again_in), seconds(27));
     w.take_log();
     w.step(70);
     EXPECT_EQ(w.job->status.state, "FailedState");

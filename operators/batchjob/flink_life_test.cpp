@@ -130,9 +130,20 @@ TEST(flink_life, from_order_to_end_in_the_words_of_the_pods_and_of_flink) {
     const auto& line = w.job->status.runs.back();
     EXPECT_EQ(line.started, stamp(16));
     EXPECT_EQ(line.stopped, stamp(30)) << "seen three seconds later";
+    EXPECT_EQ(line.job_started, stamp(14)) << "as Flink has it";
+    EXPECT_EQ(line.job_stopped, stamp(30));
     EXPECT_EQ(w.job->status.last_result, "Succeeded 14.0s");
     EXPECT_THAT(w.take_log(), ElementsAre("status CompletedState", "delete application app-1"))
         << "the result first, then what holds the slots";
+}
+
+TEST(flink_life, an_end_of_the_job_before_its_start_is_none) {
+    flink_world w;
+    w.run();
+    w.app = deployment("FINISHED", "STABLE", 13);
+    w.step(33);
+    EXPECT_EQ(w.job->status.runs.back().job_started, stamp(14));
+    EXPECT_FALSE(w.job->status.runs.back().job_stopped);
 }
 
 TEST(flink_life, a_run_too_short_to_be_seen_starting_has_flinks_own_start) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/log.h"
 #include "batchjob/testing.h"
 
 namespace esi::batchjob {
@@ -41,6 +42,119 @@ TEST(happenings, every_step_of_a_life_is_one_event) {
     EXPECT_THAT(reasons(before, w.job->status),
                 ElementsAre("N Placed: pod a-exec-1 takes slot 0, pod a-exec-2 takes slot 3"));
     EXPECT_THAT(reasons(w.job->status, w.job->status), ElementsAre());
+}
+
+TEST(happenings, name_the_scheduling_and_the_run_that_they_belong_to) {
+    world w;
+    model::batchjob_status before;
+    w.ready();
+    before = w.job->status;
+    testing::acquire(*w.job);
+    testing::order(*w.job, {0, 3});
+    w.step(10);
+    w.pods = {testing::driver(), testing::executor(1), testing::executor(2)};
+    w.step(13);
+    const auto told = happenings(before, w.job->status);
+    ASSERT_EQ(told.size(), 3u) << "acquired and started in one look";
+    EXPECT_EQ(told[0].reason, "Acquired");
+    EXPECT_FALSE(told[0].run);
+    for (const auto& what : told) {
+        ASSERT_TRUE(what.scheduling) << what.reason;
+        EXPECT_EQ(what.scheduling->key().text(), "jobs/s") << what.reason;
+        EXPECT_EQ(what.scheduling->uid, "sched-uid") << what.reason;
+    }
+    EXPECT_EQ(told[1].words, "run started");
+    EXPECT_EQ(told[1].run->run, testing::run_1);
+    EXPECT_EQ(told[1].run->testbed.text(), "jobs/bed");
+    ASSERT_EQ(told[2].pods.size(), 2u);
+    EXPECT_EQ(told[2].pods[1].pod_name, "a-exec-2");
+    EXPECT_EQ(told[2].pods[1].slot, 3);
+}
+
+TEST(happenings, a_released_run_names_the_scheduling_that_has_let_it_go) {
+    world w;
+    w.running();
+    const auto before = w.job->status;
+    testing::release(*w.job);
+    w.step(20);
+    const auto told = happenings(before, w.job->status);
+    ASSERT_EQ(told.size(), 2u);
+    EXPECT_EQ(told[0].reason, "Released");
+    EXPECT_EQ(told[1].reason, "Releasing");
+    for (const auto& what : told) EXPECT_EQ(what.scheduling->uid, "sched-uid") << what.reason;
+}
+
+TEST(happenings, a_wait_that_a_person_has_to_end_is_one_warning) {
+    world w;
+    w.submitted();
+    w.app->attempt = 0;
+    auto before = w.job->status;
+    w.step(45);
+    EXPECT_THAT(reasons(before, w.job->status),
+                ElementsAre("W OperatorSilent: SparkApplication jobs/a has no status: does the "
+                            "Spark operator run and watch namespace jobs?"));
+    before = w.job->status;
+    w.step(55);
+    EXPECT_THAT(reasons(before, w.job->status), ElementsAre());
+
+    // A driver, or a JobManager.
+    for (const std::string reason : {"DriverUnschedulable", "JobManagerUnschedulable",
+                                     "WaitsForBinding", "ApplicationStays", "SlotTooSmall"}) {
+        auto after = before;
+        after.reason = reason;
+        after.problems = {"why"};
+        EXPECT_THAT(reasons(before, after), ElementsAre("W " + reason + ": why"));
+        EXPECT_THAT(reasons(after, after), ElementsAre());
+    }
+    world kept;
+    kept.failed();
+    kept.pods.clear();
+    kept.app = testing::make_app("RUNNING");
+    kept.app->metadata.deletion_timestamp = testing::stamp(50);
+    kept.app->metadata.finalizers = {"example.com/keep"};
+    kept.step(60);
+    before = kept.job->status;
+    kept.step(120);
+    EXPECT_THAT(reasons(before, kept.job->status),
+                ElementsAre(::testing::StartsWith(
+                    "W ApplicationStays: SparkApplication a was deleted at")));
+    EXPECT_EQ(kept.job->status.reason, "ApplicationFailed");
+
+    auto passes = before;
+    passes.state = "InQueueState";
+    passes.reason = "TestbedNotReady";
+    EXPECT_THAT(reasons(before, passes), ElementsAre()) << "the watch of the Testbed is behind";
+}
+
+TEST(happenings, stand_in_the_log_with_the_same_keys) {
+    std::vector<std::string> lines;
+    log::send_to([&](log::level at, std::string_view line) {
+        lines.push_back((at == log::level::warn ? "W " : "I ") + std::string(line));
+    });
+    world w;
+    w.submitted();
+    auto before = w.job->status;
+    w.pods = {testing::driver(), testing::executor(1), testing::executor(2)};
+    w.step(13);
+    for (const auto& what : happenings(before, w.job->status)) {
+        log_happening(w.job->metadata.key(), what);
+    }
+    before = w.job->status;
+    w.app.reset();
+    w.step(14);
+    for (const auto& what : happenings(before, w.job->status)) {
+        log_happening(w.job->metadata.key(), what);
+    }
+    log::send_to({});
+    EXPECT_THAT(
+        lines,
+        ElementsAre("I pod placed job=jobs/a run=sched-uid.77.1 scheduling=jobs/s testbed=jobs/bed "
+                    "pod=jobs/a-exec-1 note=\"takes slot 0\"",
+                    "I pod placed job=jobs/a run=sched-uid.77.1 scheduling=jobs/s testbed=jobs/bed "
+                    "pod=jobs/a-exec-2 note=\"takes slot 3\"",
+                    "W run failed job=jobs/a run=sched-uid.77.1 scheduling=jobs/s testbed=jobs/bed "
+                    "note=\"ApplicationDeleted: SparkApplication a was deleted while the job "
+                    "ran\""));
 }
 
 TEST(happenings, a_failure_is_a_warning_with_the_problem) {

@@ -31,13 +31,12 @@ void pass::launch(const model::creation_request& order) {
         // The assignment was made under a hold, which freezes the layout: the cache will show it. A
         // layout from before the hold may have other slots, of another size.
         status_.state = state::in_queue;
-        reason_ = "TestbedNotReady";
         const auto text = fmt::format("Testbed {} {}", testbed_of(job_).text(),
                                       !bed                  ? "is not there"
                                       : !bed->status.layout ? "has no layout yet"
                                                             : "does not show the hold of this run");
+        blame("TestbedNotReady", text);
         set(condition_type::submitted, "False", reason_, text);
-        problem(text);
         return;
     }
     const auto& layout = *seen_.testbed->status.layout;
@@ -88,9 +87,8 @@ void pass::launch(const model::creation_request& order) {
                                            limit.count(), refused->text));
     }
     status_.state = state::in_queue;
-    reason_ = reasons::create_failing;
+    blame(reasons::create_failing, "the application could not be created yet: " + refused->text);
     set(condition_type::submitted, "Unknown", reason_, refused->text);
-    problem("the application could not be created yet: " + refused->text);
     out_.retry = true;
 }
 

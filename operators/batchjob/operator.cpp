@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "base/log.h"
 #include "batchjob/backends/all.h"
 #include "batchjob/contains.h"
+#include "batchjob/deaths.h"
 #include "batchjob/decide.h"
 #include "batchjob/happenings.h"
 #include "batchjob/runs.h"
@@ -35,6 +37,16 @@ constexpr milliseconds acquired_moment{100};
 constexpr milliseconds newest_pod_moment{10};
 constexpr milliseconds oldest_pod_moment{40};
 constexpr std::string_view job_kind = "BatchJob";
+constexpr std::array counted_states{model::job_state::init,
+                                    model::job_state::ready,
+                                    model::job_state::in_queue,
+                                    model::job_state::submitted,
+                                    model::job_state::scheduled,
+                                    model::job_state::running,
+                                    model::job_state::completed,
+                                    model::job_state::failed,
+                                    model::job_state::failed_submission,
+                                    model::job_state::pending_deletion};
 
 kube::watch_scope scope_of(const controller::process_options& flags, std::string label_selector) {
     kube::watch_scope scope;
@@ -47,12 +59,25 @@ model::object_key job_of(const model::pod& pod) {
     return {pod.metadata.namespace_, std::string(pod.metadata.label(names::job))};
 }
 
+/// Whether who may use the Testbed, or how large its slots are, has changed.
+bool may_fit_others(const kube::change<model::testbed>& what) {
+    if (!what.before || !what.after) return true;
+    const auto sizes = [](const model::testbed& bed) {
+        return std::pair(bed.spec.resources_per_slot, bed.status.layout
+                                                          ? bed.status.layout->resources_per_slot
+                                                          : model::resource_list());
+    };
+    return what.before->spec.allowed_namespaces != what.after->spec.allowed_namespaces ||
+           what.before->metadata.deleting() != what.after->metadata.deleting() ||
+           sizes(*what.before) != sizes(*what.after);
+}
+
 class batchjob_operator final : public controller::operator_part {
 public:
     batchjob_operator(controller::environment& env, const options& flags);
 
     std::vector<cache> caches() override;
-    void lead() override { loop_.start(); }
+    void lead() override;
     asio::awaitable<void> stop(steady_time deadline) override { return loop_.stop(deadline); }
 
 private:
@@ -73,6 +98,9 @@ private:
     view observe(std::shared_ptr<const model::batchjob> job) const;
     void observe_as(view& seen, const application_source& source) const;
     bool pods_coming(const view& seen, const model::batchjob& job) const;
+    void note_death(const model::pod& pod);
+    void job_changed(const kube::change<model::batchjob>& what);
+    void count_state(const model::batchjob& job, double by);
 
     asio::awaitable<result<controller::outcome>> reconcile(model::object_key key);
     asio::awaitable<result<void>> act(view& seen, action what);
@@ -90,6 +118,8 @@ private:
     asio::awaitable<result<controller::outcome>> leave_nothing(model::object_key key);
     asio::awaitable<result<void>> write_status(view& seen, const model::batchjob_status& wanted);
     void tell(const model::batchjob& job, const model::batchjob_status& after);
+    void tell_one(const model::batchjob& job, happening what);
+    void count_ends(const model::batchjob_status& before, const model::batchjob_status& after);
     void count(const std::string& name, const std::string& help,
                const controller::metrics::labels& with = {}, double by = 1);
 
@@ -104,9 +134,12 @@ private:
     std::map<std::string, model::object_key, std::less<>> asked_to_go_;
     /// By job: the application that ended last, as it was shown; it may go before it is looked at.
     std::map<model::object_key, std::shared_ptr<const application>> told_;
+    death_register deaths_;
     /// When it was seen that a job was acquired, and that a pod came that waits at its gate.
     std::map<model::object_key, steady_time> acquired_;
     std::map<std::string, steady_time, std::less<>> came_;
+    /// This process decides: it alone tells how many jobs there are.
+    bool leads_ = false;
     controller::controller loop_;
 };
 
@@ -140,21 +173,8 @@ void batchjob_operator::wire() {
     });
     gate_.watch_kind(std::string(job_kind),
                      [this](std::string_view ns) { return jobs_.items().version(ns); });
-    jobs_.items().on_change([this](const kube::change<model::batchjob>& what) {
-        const auto key = (what.after ? what.after : what.before)->metadata.key();
-        if (!what.after) {
-            checks_.erase(key);
-            told_.erase(key);
-            gate_.forget(key);
-        }
-        const bool held = what.after && what.after->spec.active_scheduling;
-        if (!held) {
-            acquired_.erase(key);
-        } else if (what.before && !what.before->spec.active_scheduling) {
-            acquired_[key] = env_.time.now();
-        }
-        enqueue(key);
-    });
+    jobs_.items().on_change(
+        [this](const kube::change<model::batchjob>& what) { job_changed(what); });
     testbeds_.items().on_change(
         [this](const kube::change<model::testbed>& what) { testbed_changed(what); });
     pods_.items().on_change([this](const kube::change<model::pod>& what) { pod_changed(what); });
@@ -183,6 +203,49 @@ void batchjob_operator::wire() {
     }
 }
 
+void batchjob_operator::lead() {
+    leads_ = true;
+    for (const auto& [key, job] : jobs_.items().all()) count_state(*job, 1);
+    loop_.start();
+}
+
+void batchjob_operator::count_state(const model::batchjob& job, double by) {
+    if (!leads_) return;
+    // Whatever somebody has written there by hand is none of the states that are counted.
+    const auto state =
+        job.status.state.empty() ? std::string(model::job_state::init) : job.status.state;
+    if (!contains(counted_states, state)) return;
+    env_.numbers
+        .gauge("esi_batchjobs", "BatchJobs by state, as the leader sees them", {{"state", state}})
+        .Increment(by);
+}
+
+void batchjob_operator::job_changed(const kube::change<model::batchjob>& what) {
+    const auto key = (what.after ? what.after : what.before)->metadata.key();
+    if (what.before) count_state(*what.before, -1);
+    if (what.after) count_state(*what.after, 1);
+    if (!what.after) {
+        checks_.erase(key);
+        told_.erase(key);
+        gate_.forget(key);
+        deaths_.forget(key);
+    } else {
+        deaths_.job_changed(*what.after);
+    }
+    const bool held = what.after && what.after->spec.active_scheduling;
+    if (!held) {
+        acquired_.erase(key);
+    } else if (what.before && !what.before->spec.active_scheduling) {
+        acquired_[key] = env_.time.now();
+    }
+    enqueue(key);
+}
+
+void batchjob_operator::note_death(const model::pod& pod) {
+    if (pod.died_of.empty()) return;
+    if (const auto job = jobs_.items().find(job_of(pod))) deaths_.note(*job, pod);
+}
+
 std::vector<controller::operator_part::cache> batchjob_operator::caches() {
     std::vector<cache> out{cache::of("batchjobs", jobs_), cache::of("testbeds", testbeds_),
                            cache::of("pods", pods_)};
@@ -207,6 +270,7 @@ void batchjob_operator::pod_changed(const kube::change<model::pod>& what) {
         ungated_since_.erase(pod.metadata.uid);
     }
     if (!what.after) asked_to_go_.erase(pod.metadata.uid);
+    if (what.after) note_death(pod);
     if (!what.before) {
         came_.try_emplace(pod.metadata.uid, env_.time.now());
     } else if (!what.after || pod.bound()) {
@@ -222,6 +286,13 @@ void batchjob_operator::pod_changed(const kube::change<model::pod>& what) {
 }
 
 void batchjob_operator::testbed_changed(const kube::change<model::testbed>& what) {
+    if (may_fit_others(what)) {
+        for (const auto& [key, job] : jobs_.items().all()) {
+            const bool before = what.before && what.before->is_offered_to(key.namespace_);
+            const bool after = what.after && what.after->is_offered_to(key.namespace_);
+            if (before || after) enqueue(key);
+        }
+    }
     if (what.before && what.after && what.before->status.layout == what.after->status.layout &&
         what.before->spec.node_label == what.after->spec.node_label &&
         what.before->hold() == what.after->hold()) {
@@ -306,6 +377,12 @@ view batchjob_operator::observe(std::shared_ptr<const model::batchjob> job) cons
     const auto key = job->metadata.key();
     if (const auto* source = source_of(*job)) observe_as(seen, *source);
     if (job->spec.creation_request) seen.testbed = testbeds_.items().find(testbed_of(*job));
+    for (const auto& [name, bed] : testbeds_.items().all()) {
+        if (bed->is_offered_to(key.namespace_) && !bed->metadata.deleting()) {
+            seen.usable.push_back(bed);
+        }
+    }
+    seen.deaths = deaths_.of(key);
     for (const auto& entry : job->status.placements) {
         const auto pod = pods_.items().find({key.namespace_, entry.pod_name});
         if (pod && pod->metadata.uid == entry.pod_uid && pod->live()) {
@@ -330,6 +407,7 @@ asio::awaitable<result<controller::outcome>> batchjob_operator::reconcile(model:
     auto job = jobs_.items().find(key);
     if (!job) co_return co_await leave_nothing(std::move(key));
     if (!gate_.caught_up(key)) co_return controller::outcome::again_in(milliseconds(500));
+    for (const auto& pod : pods_.items().by_index("job", key.text())) note_death(*pod);
     auto seen = observe(std::move(job));
 
     for (int step = 0; step < most_steps; ++step) {
@@ -516,8 +594,7 @@ asio::awaitable<result<void>> batchjob_operator::act_create(view& seen, create_a
     if (source && source->synced()) {
         gate_.wrote(key, seen.kind->resource().kind, made->metadata);
     }
-    log::info("application created",
-              {{"job", key.text()}, {"kind", seen.kind->resource().kind}, {"run", made->run()}});
+    log::debug("application created", {{"job", key.text()}, {"run", made->run()}});
     count("esi_batchjob_applications_created_total", "Applications made",
           {{"type", std::string(seen.kind->type())}});
     seen.live.application = std::make_shared<const application>(std::move(*made));
@@ -532,7 +609,10 @@ asio::awaitable<result<void>> batchjob_operator::remove_application(const backen
                                                  kube::preconditions(what.uid));
     // A conflict is no proof that it is gone, and that another one has its name: asked again.
     if (!answer && answer.error().code != errc::not_found) co_return std::unexpected(answer.error());
-    log::info("application deleted", {{"job", job.text()}, {"uid", what.uid}, {"why", what.why}});
+    log::info("application deleted",
+              {{"job", job.text()},
+               {"run", what.run},
+               {"note", fmt::format("{} {}: {}", kind.resource().kind, what.name, what.why)}});
     co_return result<void>();
 }
 
@@ -558,9 +638,10 @@ asio::awaitable<result<controller::outcome>> batchjob_operator::leave_nothing(
             left->metadata.deleting()) {
             continue;
         }
-        auto done = co_await remove_application(
-            source->kind(), key,
-            {key.name, left->metadata.uid, "its BatchJob is gone and has left it behind"});
+        auto done =
+            co_await remove_application(source->kind(), key,
+                                        {key.name, left->metadata.uid, std::string(left->run()),
+                                         "its BatchJob is gone and has left it behind"});
         if (!done) co_return std::unexpected(std::move(done).error());
     }
     co_return controller::outcome();
@@ -576,8 +657,10 @@ asio::awaitable<result<void>> batchjob_operator::act_delete_pods(view& seen, del
         if (!answer && answer.error().code != errc::not_found) {
             co_return std::unexpected(answer.error());
         }
-        log::info("left-over pod deleted",
-                  {{"job", key.text()}, {"pod", pod->metadata.name}, {"why", what.why}});
+        log::info("left-over pod deleted", {{"job", key.text()},
+                                            {"run", pod->metadata.annotation(names::run)},
+                                            {"pod", pod->metadata.key().text()},
+                                            {"note", what.why}});
         count("esi_batchjob_leftover_pods_deleted_total", "Pods of ended or foreign runs deleted");
         if (pods_.items().find(pod->metadata.key())) asked_to_go_[pod->metadata.uid] = key;
         seen.asked_to_go.insert(pod->metadata.uid);
@@ -585,31 +668,60 @@ asio::awaitable<result<void>> batchjob_operator::act_delete_pods(view& seen, del
     co_return result<void>();
 }
 
-void batchjob_operator::tell(const model::batchjob& job, const model::batchjob_status& after) {
+void batchjob_operator::tell_one(const model::batchjob& job, happening what) {
+    log_happening(job.metadata.key(), what);
+    std::optional<controller::event_subject> related;
+    if (const auto& by = what.scheduling; by && !by->name.empty()) {
+        model::object_meta meta;
+        meta.namespace_ = by->namespace_;
+        meta.name = by->name;
+        meta.uid = by->uid;
+        related.emplace(kube::types::scheduling, meta);
+    }
     const controller::event_subject about(kube::types::batchjob, job.metadata);
-    for (auto& what : happenings(job.status, after)) {
-        log::info(
-            "batchjob",
-            {{"job", job.metadata.key().text()}, {"event", what.reason}, {"note", what.note}});
-        if (what.warning) {
-            env_.events.warning(about, what.reason, what.action, std::move(what.note));
-        } else {
-            env_.events.normal(about, what.reason, what.action, std::move(what.note));
+    if (what.warning) {
+        env_.events.warning(about, what.reason, what.action, std::move(what.note), related);
+    } else {
+        env_.events.normal(about, what.reason, what.action, std::move(what.note), related);
+    }
+}
+
+void batchjob_operator::count_ends(const model::batchjob_status& before,
+                                   const model::batchjob_status& after) {
+    static const std::vector<double> wait_buckets{1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800};
+    static const std::vector<double> run_buckets{5,   10,   30,   60,   120,   300,
+                                                 600, 1800, 3600, 7200, 21600, 86400};
+    const auto took = [](const model::timestamp& from, const model::timestamp& to) {
+        return std::chrono::duration<double>(to.value - from.value).count();
+    };
+    for (const auto& line : after.runs) {
+        const auto was = std::ranges::find_if(before.runs, [&](const model::run_record& known) {
+            return known.run == line.run && known.submitted == line.submitted;
+        });
+        const bool known = was != before.runs.end();
+        if (line.submitted && line.scheduled && !(known && was->scheduled)) {
+            env_.numbers
+                .histogram("esi_run_wait_seconds",
+                           "Time from the submission of a run until all its pods were bound",
+                           wait_buckets)
+                .Observe(took(*line.submitted, *line.scheduled));
+        }
+        const bool was_open = !known || was->outcome == run_outcome::running;
+        if (!was_open || line.outcome == run_outcome::running) continue;
+        count("esi_batchjob_runs_total", "Runs that ended", {{"outcome", line.outcome}});
+        if (line.started && line.stopped) {
+            env_.numbers
+                .histogram("esi_run_seconds",
+                           "Time from the start of a run's first container to its end", run_buckets,
+                           {{"outcome", line.outcome}})
+                .Observe(took(*line.started, *line.stopped));
         }
     }
-    if (after.last_result != job.status.last_result || after.runs != job.status.runs) {
-        for (const auto& line : after.runs) {
-            const auto before =
-                std::ranges::find_if(job.status.runs, [&](const model::run_record& known) {
-                    return known.run == line.run && known.submitted == line.submitted;
-                });
-            const bool was_open =
-                before == job.status.runs.end() || before->outcome == run_outcome::running;
-            if (was_open && line.outcome != run_outcome::running) {
-                count("esi_batchjob_runs_total", "Runs that ended", {{"outcome", line.outcome}});
-            }
-        }
-    }
+}
+
+void batchjob_operator::tell(const model::batchjob& job, const model::batchjob_status& after) {
+    for (auto& what : happenings(job.status, after)) tell_one(job, std::move(what));
+    if (after.runs != job.status.runs) count_ends(job.status, after);
     const auto placed = std::ranges::count_if(after.placements, [&](const model::placement& entry) {
         return !contains(job.status.placements, entry);
     });

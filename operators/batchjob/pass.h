@@ -1,6 +1,6 @@
 // One run through the state machine: the view, the status that is being worked out, and the parts
-// that decide.cpp, launch.cpp, progress.cpp and spec_check.cpp add to it. Lives for one call of
-// decide().
+// that decide.cpp, launch.cpp, progress.cpp, spec_check.cpp and summary.cpp add to it. Lives for
+// one call of decide().
 #pragma once
 
 #include <string>
@@ -45,8 +45,17 @@ private:
     bool finish_when_final(const model::creation_request& order, const application& app);
     bool finish_as_told(std::string_view run, const application* there);
     void finish(std::string_view run, const application& app);
-    void watch_deadlines(const model::creation_request& order, std::size_t placed,
-                         std::size_t bound);
+    bool end_when_overdue(const model::creation_request& order);
+    void watch_deadlines(const model::creation_request& order, const application& app,
+                         std::size_t placed, std::size_t bound);
+    struct absence {
+        std::string_view reason;
+        std::string text;
+        wall_time since;
+    };
+    std::optional<absence> absence_of_pods(const model::creation_request& order,
+                                           const application& app, std::size_t placed) const;
+    std::string show_deaths(const model::run_record& line) const;
     void watch_schedulers(const model::creation_request& order, std::size_t bound);
     model::timestamp end_of(std::string_view run, const application& app) const;
     void fail(std::string reason, std::string message);
@@ -57,6 +66,20 @@ private:
 
     // spec_check.cpp
     void check();
+
+    // summary.cpp
+    struct verdict {
+        std::string_view status;
+        std::string reason;
+        std::string text;
+    };
+    verdict fits() const;
+    std::optional<verdict> obstacle() const;
+    bool waits_to_be_started() const;
+    verdict startable() const;
+    void tell_problems();
+    void tell_failure(const std::optional<verdict>& against);
+    void summarize();
 
     // Shared.
     const application* app() const;
@@ -70,6 +93,12 @@ private:
     void set(std::string_view type, std::string_view status, std::string_view reason,
              std::string_view message);
     void problem(std::string text) { problems_.push_back(std::move(text)); }
+    /// The problem that is the reason of the state: it is told before the others.
+    void blame(std::string_view reason, const std::string& text) {
+        reason_ = reason;
+        reason_text_ = text;
+        problem(text);
+    }
     void look_again(std::chrono::microseconds time);
     void hold_back(milliseconds time);
     void refer(const application* app);
@@ -90,6 +119,7 @@ private:
     std::vector<std::string> problems_;
     /// status.reason while nothing has failed.
     std::string reason_;
+    std::string reason_text_;
 };
 
 }  // namespace esi::batchjob

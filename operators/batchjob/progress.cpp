@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "batchjob/backends/marks.h"
 #include "batchjob/pass.h"
@@ -23,6 +24,8 @@ constexpr std::string_view reason_failed = "ApplicationFailed";
 
 /// The pod that sees the result may be shown to us a moment after the application that tells it.
 constexpr seconds last_pod_patience{2};
+/// How long pods of a run may not be there before people are told where to look.
+constexpr seconds pods_patience{30};
 /// Executors are made one after the other; those that come in quick succession are placed by one
 /// write.
 constexpr milliseconds sibling_patience{5};
@@ -44,6 +47,14 @@ std::string unschedulable_reason(std::string_view coordinator) {
     std::string out(coordinator);
     if (!out.empty() && out[0] >= 'a' && out[0] <= 'z') out[0] = static_cast<char>(out[0] - 32);
     return out + "Unschedulable";
+}
+
+/// By Flink's clock; an end before the start is none.
+void note_job_times(model::run_record& line, const application& app) {
+    if (app.job_started) line.job_started = app.job_started;
+    if (app.job_stopped && line.job_started && *app.job_stopped >= *line.job_started) {
+        line.job_stopped = app.job_stopped;
+    }
 }
 
 pod_pointer newest(const std::vector<pod_pointer>& pods) {
@@ -134,6 +145,7 @@ void pass::progress(const model::creation_request& order, const application& app
         // It keeps the place of the one that is to come.
         if (again && at == workers.end()) --placed_pods;
     }
+    note_job_times(line, app);
     take_time(
         line.started, workers, [](const model::pod& pod) { return pod.started_at; }, std::less<>());
     const auto running = std::ranges::count_if(
@@ -169,13 +181,12 @@ void pass::progress(const model::creation_request& order, const application& app
     } else {
         set(condition_type::running, "False", "NotStarted", "");
     }
-    if (finish_when_final(order, app)) return;
+    if (finish_when_final(order, app) || end_when_overdue(order)) return;
     if (app.phase == phase::paused || app.phase == phase::unknown) {
-        reason_ = app.phase == phase::paused ? "Suspended" : "UnknownApplicationState";
         const auto text = fmt::format("{} {} is in state {}", seen_.kind->resource().kind,
                                       app.metadata.name, app.word);
+        blame(app.phase == phase::paused ? "Suspended" : "UnknownApplicationState", text);
         set(condition_type::running, "Unknown", reason_, text);
-        problem(text);
         out_.unknown_state = app.phase == phase::unknown;
     }
     if (app.attempt == 0 && !app.message.empty()) {
@@ -183,7 +194,7 @@ void pass::progress(const model::creation_request& order, const application& app
             fmt::format("{} {}: {}", seen_.kind->resource().kind, app.metadata.name, app.message));
     }
     watch_schedulers(order, bound_pods.size());
-    watch_deadlines(order, placed_pods, bound_pods.size());
+    watch_deadlines(order, app, placed_pods, bound_pods.size());
 }
 
 /// Pods that carry the marks of the run and are none of it: they get no slot, and are told.
@@ -286,6 +297,7 @@ bool pass::finish_as_told(std::string_view run, const application* there) {
 void pass::finish(std::string_view run, const application& app) {
     const auto coordinator = newest(pods_of(run, pod_role::coordinator));
     const auto stopped = end_of(run, app);
+    note_job_times(*line_of(status_, run), app);
     if (app.phase == phase::succeeded) {
         auto& line = *line_of(status_, run);
         // So short that no pod in a slot was seen to start: this is the closest there is.
@@ -296,7 +308,7 @@ void pass::finish(std::string_view run, const application& app) {
         return;
     }
     std::string message = app.message;
-    if (message.empty() && coordinator) {
+    if (message.empty() && coordinator && !coordinator->reason.empty()) {
         message = fmt::format("{} {}: {} {}", seen_.kind->coordinator(), coordinator->metadata.name,
                               coordinator->reason, coordinator->message);
     }
@@ -318,11 +330,10 @@ void pass::watch_schedulers(const model::creation_request& order, std::size_t bo
     const auto coordinators = pods_of(order.run, pod_role::coordinator);
     for (const auto& pod : coordinators) {
         if (!unschedulable(*pod)) continue;
-        reason_ = unschedulable_reason(seen_.kind->coordinator());
         const auto text = fmt::format("{} {} cannot be scheduled: {}", seen_.kind->coordinator(),
                                       pod->metadata.name, pod->scheduled_message);
+        blame(unschedulable_reason(seen_.kind->coordinator()), text);
         set(condition_type::running, "False", reason_, text);
-        problem(text);
     }
     if (bound >= wanted) {
         set(condition_type::placed, "True", "AllBound", "");
@@ -336,31 +347,29 @@ void pass::watch_schedulers(const model::creation_request& order, std::size_t bo
                 look_again(*since + scheduler_patience - now_);
                 continue;
             }
-            reason_ = reasons::scheduler_absent;
             const auto text =
                 fmt::format("no scheduler has looked at pod {} for {} s: is there one named {}?",
                             pod->metadata.name, scheduler_patience.count(), pod->scheduler_name);
+            blame(reasons::scheduler_absent, text);
             set(condition_type::placed, "False", reason_, text);
-            problem(text);
             return;
         }
     }
     for (const auto& pod : workers) {
         if (!unschedulable(*pod)) continue;
         auto text = fmt::format("pod {}: {}", show_pod(*pod), pod->scheduled_message);
-        std::string reason = "Unschedulable";
         const auto since = let_in_and_rejected_since(*pod);
         if (since && now_ < since->value + binding_patience) {
             look_again(since->value + binding_patience - now_);
         } else if (since) {
-            reason_ = reason = "WaitsForBinding";
             text = fmt::format("pod {} waits since {} for {} to bind it to {}: {}", show_pod(*pod),
                                since->whole_seconds(), pod->scheduler_name,
                                pod->metadata.annotation(names::slot_node), pod->scheduled_message);
+            blame("WaitsForBinding", text);
+            return set(condition_type::placed, "False", reason_, text);
         }
-        set(condition_type::placed, "False", reason, text);
         problem(text);
-        return;
+        return set(condition_type::placed, "False", "Unschedulable", text);
     }
     const auto live = std::ranges::count_if(
         workers, [](const pod_pointer& pod) { return pod->live() && !pod->metadata.deleting(); });
@@ -373,8 +382,65 @@ void pass::watch_schedulers(const model::creation_request& order, std::size_t bo
     }
 }
 
-void pass::watch_deadlines(const model::creation_request& order, std::size_t placed,
-                           std::size_t bound) {
+/// Ends a run that has lasted longer than the job's spec allows by now; its attempts count
+/// together.
+bool pass::end_when_overdue(const model::creation_request& order) {
+    const auto& limit = job_.spec.active_deadline_seconds;
+    if (!limit) return false;
+    const auto line = std::ranges::find_if(status_.runs, [&](const model::run_record& each) {
+        return each.run == order.run && each.started;
+    });
+    if (line == status_.runs.end()) return false;
+    auto begun = line->started->value;
+    // A kubelet's clock may be ahead: when we saw all of its pods run is late enough.
+    const auto* runs = model::find_condition(status_.conditions, condition_type::running);
+    if (runs && runs->status == "True" && runs->last_transition_time) {
+        begun = std::min(begun, runs->last_transition_time->value);
+    }
+    // Or behind: nothing of it began before its application was made.
+    if (line->submitted) begun = std::max(begun, line->submitted->value);
+    const auto deadline = begun + seconds(*limit);
+    if (now_ < deadline) {
+        look_again(deadline - now_);
+        return false;
+    }
+    fail(std::string(reasons::deadline_exceeded),
+         fmt::format("it had not ended {} s after the start of its first {} "
+                     "(spec.activeDeadlineSeconds)",
+                     *limit, seen_.kind->worker()));
+    return true;
+}
+
+/// Who has to do something while pods of the run do not exist, and since when; nothing where all
+/// are still about their work.
+std::optional<pass::absence> pass::absence_of_pods(const model::creation_request& order,
+                                                   const application& app,
+                                                   std::size_t placed) const {
+    const auto submitted = line_of(status_, order.run)->submitted.value_or(stamp()).value;
+    const auto coordinator = newest(pods_of(order.run, pod_role::coordinator));
+    const auto& kind = *seen_.kind;
+    const auto key = app.metadata.key();
+    if (!coordinator && !app.taken_up()) {
+        return absence{reasons::operator_silent,
+                       fmt::format("{} {} has no status: does the {} operator run and watch "
+                                   "namespace {}?",
+                                   kind.resource().kind, key.text(), kind.type(), key.namespace_),
+                       submitted};
+    }
+    if (!coordinator || coordinator->phase != "Running") return std::nullopt;
+    auto since = coordinator->started_at ? coordinator->started_at->value : submitted;
+    // A kubelet's clock may be far ahead.
+    if (since < submitted || since > now_ + pods_patience) since = submitted;
+    return absence{
+        reasons::pods_missing,
+        fmt::format("{} runs, {} of {} {}s exist: {}; is there PriorityClass {}?",
+                    kind.coordinator(), placed, order.slot_ids.size(), kind.worker(),
+                    kind.where_to_look(key, coordinator->metadata.name), kind.priority_class()),
+        since};
+}
+
+void pass::watch_deadlines(const model::creation_request& order, const application& app,
+                           std::size_t placed, std::size_t bound) {
     if (status_.state != state::submitted) return;
     const auto& line = *line_of(status_, order.run);
     const auto submitted = line.submitted.value_or(stamp()).value;
@@ -383,7 +449,19 @@ void pass::watch_deadlines(const model::creation_request& order, std::size_t pla
     const auto schedule_limit = grid::schedule_timeout(order);
     if (placed < wanted) {
         const auto deadline = submitted + submit_limit;
-        if (now_ < deadline) return look_again(deadline - now_);
+        const bool over = now_ >= deadline;
+        if (const auto why = absence_of_pods(order, app, placed)) {
+            const auto told = why->since + pods_patience;
+            if (!over && now_ < told) {
+                look_again(told - now_);
+            } else if (reason_.empty()) {
+                blame(why->reason, why->text);
+            } else {
+                // Somebody else is waited for, too.
+                problem(why->text);
+            }
+        }
+        if (!over) return look_again(deadline - now_);
         std::string message = fmt::format("{} of {} pods exist {} s after the submission", placed,
                                           wanted, submit_limit.count());
         for (const auto& text : problems_) message += "; " + text;
@@ -423,6 +501,7 @@ void pass::end(std::string_view outcome, std::string_view reason, std::string me
         }
     }
     const bool good = outcome == run_outcome::succeeded;
+    if (outcome == run_outcome::failed) message += show_deaths(line);
     set(condition_type::succeeded, good ? "True" : "False", reason, message);
     set(condition_type::placed, "False", "Ended", "");
     set(condition_type::running, "False", "Ended", "");
@@ -430,8 +509,31 @@ void pass::end(std::string_view outcome, std::string_view reason, std::string me
     // What was in the way is told by the ending from now on.
     problems_.clear();
     reason_.clear();
+    reason_text_.clear();
     // A new attempt takes over the places of the old one as its pods go.
     if (line.reason != reasons::attempt_failed) drop_ended_placements();
+}
+
+/// "; 2 executors OOMKilled (exit code 137)", the most frequent first; empty where none has died.
+std::string pass::show_deaths(const model::run_record& line) const {
+    constexpr std::size_t most_told = 5;
+    if (!seen_.kind) return {};
+    std::map<std::string, int> counts;
+    for (const auto& each : seen_.deaths) {
+        const bool of_attempt = !line.submitted || !each.made || *each.made >= *line.submitted;
+        if (each.run == line.run && of_attempt) ++counts[each.died_of];
+    }
+    std::vector<std::pair<int, std::string>> sorted;
+    for (const auto& [died_of, count] : counts) sorted.emplace_back(-count, died_of);
+    std::ranges::sort(sorted);
+    if (sorted.size() > most_told) sorted.resize(most_told);
+    std::string out;
+    for (const auto& [minus, died_of] : sorted) {
+        const int count = -minus;
+        out += fmt::format("{} {} {}{} {}", out.empty() ? ";" : ",", count, seen_.kind->worker(),
+                           count == 1 ? "" : "s", died_of);
+    }
+    return out;
 }
 
 /// A pod that nobody has looked at: since when it could have been. Nothing when that is not so.

@@ -156,6 +156,7 @@ struct world {
     std::map<std::string, wall_time, std::less<>> ungated_since;
     bool just_acquired = false;
     bool pods_coming = false;
+    std::vector<death> deaths;
 
     // What happened.
     std::vector<std::string> log;
@@ -175,6 +176,7 @@ struct world {
                     grid::hold_of_run(job->spec.creation_request->run);
             }
             seen.testbed = std::make_shared<const model::testbed>(std::move(held));
+            seen.usable = {seen.testbed};
         }
         if (app && !cache_blind) seen.application = std::make_shared<application>(*app);
         if (told) seen.told = std::make_shared<application>(*told);
@@ -192,6 +194,7 @@ struct world {
         seen.ungated_since = ungated_since;
         seen.just_acquired = just_acquired;
         seen.pods_coming = pods_coming;
+        seen.deaths = deaths;
         return seen;
     }
 

@@ -40,6 +40,13 @@ struct check_answer {
     std::string text;
 };
 
+/// A pod of a run that ended badly while the run went on; its object may have gone since.
+struct death {
+    std::string run;
+    std::optional<model::timestamp> made;  ///< when the pod was created
+    std::string died_of;                   ///< see model::pod
+};
+
 struct view {
     std::shared_ptr<const model::batchjob> job;
     /// Null where this operator has no backend for the job's kind of spec.
@@ -56,6 +63,10 @@ struct view {
     std::vector<pod_pointer> pods;
     /// Pods on record in the job's placements that live, by uid, whatever they say of themselves.
     std::set<std::string, std::less<>> standing;
+    /// Pods on record that have died, as far as this process has seen it.
+    std::vector<death> deaths;
+    /// Testbeds that Schedulings of the job's namespace may use, by key.
+    std::vector<std::shared_ptr<const model::testbed>> usable;
     /// Bound job pods of other jobs.
     std::vector<pod_pointer> neighbours;
     /// When this process first saw a pod without its gate, by uid; the API has no such time.

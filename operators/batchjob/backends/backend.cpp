@@ -19,6 +19,11 @@ std::string backend::definition() const {
     return fmt::format("{}.{}", resource().plural, resource().group);
 }
 
+std::string backend::where_to_look(const model::object_key& app,
+                                   std::string_view coordinator_pod) const {
+    return fmt::format("kubectl logs -n {} {}", app.namespace_, coordinator_pod);
+}
+
 std::string show_owner(const model::pod& pod) {
     const auto* owner = pod.metadata.controller_owner();
     if (!owner) return "nobody";

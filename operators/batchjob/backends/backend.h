@@ -50,10 +50,15 @@ struct application {
     /// By the application's own clock; where it tells none, the pods do.
     std::optional<model::timestamp> started;
     std::optional<model::timestamp> ended;
+    /// The job in it alone, without the start of its pods, to the millisecond; of Flink only.
+    std::optional<model::timestamp> job_started;
+    std::optional<model::timestamp> job_stopped;
 
     std::string_view run() const;
     bool owned_by(const model::object_meta& job) const;
     bool final() const { return phase == phase::succeeded || phase == phase::failed; }
+    /// Its operator has written something into its status.
+    bool taken_up() const { return !word.empty() || !message.empty() || attempt > 0; }
 };
 
 enum class pod_role {
@@ -128,6 +133,16 @@ public:
 
     /// What people call the pod that is no slot pod: "driver".
     virtual std::string_view coordinator() const { return "driver"; }
+    /// What people call a pod in a slot: "executor".
+    virtual std::string_view worker() const { return "executor"; }
+    /// The command that shows why pods of the application in slots are not made.
+    virtual std::string where_to_look(const model::object_key& app,
+                                      std::string_view coordinator_pod) const;
+    /// Priority class of the pods in slots.
+    virtual const std::string& priority_class() const = 0;
+    /// Why a pod of the job can never run in a slot of this size; empty where it can.
+    virtual std::optional<refusal> too_small(const model::raw_json& spec,
+                                             const model::resource_list& slot) const = 0;
     /// Its pods belong to controllers that keep them up (Deployments): they stand, also after the
     /// end, until the application is deleted, and a deleted one is made again.
     virtual bool pods_stand() const { return false; }

@@ -1,5 +1,8 @@
 #include "batchjob/backends/flink/backend.h"
 
+#include <fmt/format.h>
+
+#include "batchjob/backends/flink/configuration.h"
 #include "batchjob/backends/flink/mapping.h"
 #include "batchjob/backends/flink/memory.h"
 #include "batchjob/backends/flink/phase.h"
@@ -28,6 +31,16 @@ pod_role flink_backend::role_of(const model::pod& pod, std::string_view name) co
 std::string flink_backend::foreign(const model::pod& pod, const application& app,
                                    std::span<const pod_pointer>) const {
     return flink::foreign(pod, app);
+}
+
+std::string flink_backend::where_to_look(const model::object_key& app, std::string_view) const {
+    return fmt::format("kubectl describe -n {} replicaset -l app={},component=taskmanager",
+                       app.namespace_, app.name);
+}
+
+std::optional<refusal> flink_backend::too_small(const model::raw_json& spec,
+                                                const model::resource_list& slot) const {
+    return flink::judge_slot(spec, slot);
 }
 
 }  // namespace esi::batchjob::flink

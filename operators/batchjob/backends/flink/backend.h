@@ -22,6 +22,11 @@ public:
     std::string foreign(const model::pod& pod, const application& app,
                         std::span<const pod_pointer> beside) const override;
     std::string_view coordinator() const override { return "JobManager"; }
+    std::string_view worker() const override { return "TaskManager"; }
+    std::string where_to_look(const model::object_key& app, std::string_view) const override;
+    const std::string& priority_class() const override { return options_.priority_class(); }
+    std::optional<refusal> too_small(const model::raw_json& spec,
+                                     const model::resource_list& slot) const override;
     bool pods_stand() const override { return true; }
 
 private:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 #include "batchjob/backends/flink/memory.h"
 
@@ -42,23 +43,26 @@ bool has_prefix(const configuration& conf, std::string_view prefix) {
     return at != conf.end() && at->first.starts_with(prefix);
 }
 
-std::optional<refusal> judge_slot(const spec& from, const build_request& request) {
-    const auto memory = request.slot_size.find("memory");
-    const auto cpu = request.slot_size.find("cpu");
-    if (memory == request.slot_size.end() || cpu == request.slot_size.end()) {
+/// Who divides the memory himself knows better than Flink's defaults.
+bool divides_memory(const spec& from) {
+    return has_prefix(from.configuration, "taskmanager.memory.");
+}
+
+/// Why a slot of this size has no cpu or no memory, or too little of it for Flink's defaults.
+std::optional<refusal> judge_size(const model::resource_list& slot,
+                                  const std::function<bool()>& divided) {
+    const auto memory = slot.find("memory");
+    if (memory == slot.end() || !slot.contains("cpu")) {
         return refusal{"SlotTooSmall", "the slots have no cpu or no memory"};
     }
     const auto mebibytes = mebibytes_of(memory->second);
-    // Who divides the memory himself knows better.
-    if (mebibytes < least_slot_mib && !has_prefix(from.configuration, "taskmanager.memory.")) {
-        return refusal{
-            "SlotTooSmall",
-            fmt::format("a slot has {} MiB, a TaskManager needs at least {} MiB with Flink's "
-                        "defaults; set taskmanager.memory.* in flinkSpec.flinkConfiguration to "
-                        "divide less",
-                        mebibytes, least_slot_mib)};
-    }
-    return std::nullopt;
+    if (mebibytes >= least_slot_mib || divided()) return std::nullopt;
+    return refusal{
+        "SlotTooSmall",
+        fmt::format("a slot has {} MiB, a TaskManager needs at least {} MiB with Flink's "
+                    "defaults; set taskmanager.memory.* in flinkSpec.flinkConfiguration "
+                    "to divide less",
+                    mebibytes, least_slot_mib)};
 }
 
 std::optional<refusal> judge_parallelism(const spec& from, std::int64_t slots) {
@@ -98,7 +102,15 @@ std::optional<refusal> judge(const spec& from, const build_request& request, siz
         const auto slots = static_cast<std::int64_t>(request.slot_ids.size());
         if (auto why = judge_parallelism(from, slots)) return why;
     }
-    return judge_slot(from, request);
+    return judge_size(request.slot_size, [&] { return divides_memory(from); });
+}
+
+std::optional<refusal> judge_slot(const model::raw_json& text, const model::resource_list& slot) {
+    return judge_size(slot, [&] {
+        const auto from = read_spec(text);
+        // What is wrong with it is told by the check of the spec.
+        return !from || divides_memory(*from);
+    });
 }
 
 }  // namespace esi::batchjob::flink

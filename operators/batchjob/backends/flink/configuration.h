@@ -28,5 +28,7 @@ void take_own_configuration(configuration& conf, std::vector<std::string>& overr
 std::string_view restart_strategy_key(std::pair<int, int> version);
 /// Name, parallelism, memory of a slot.
 std::optional<refusal> judge(const spec& from, const build_request& request, size_from size);
+/// Why no TaskManager of this flinkSpec can run in a slot of that size; empty where one can.
+std::optional<refusal> judge_slot(const model::raw_json& text, const model::resource_list& slot);
 
 }  // namespace esi::batchjob::flink

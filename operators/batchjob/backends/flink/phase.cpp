@@ -71,6 +71,12 @@ std::string text_in(const json* from, const std::string& key) {
     return value && value->is_string() ? value->get<std::string>() : std::string();
 }
 
+/// Runs are told in whole seconds, as pods tell their times.
+std::optional<model::timestamp> whole(std::optional<model::timestamp> time) {
+    if (time) time->value = std::chrono::floor<seconds>(time->value);
+    return time;
+}
+
 }  // namespace
 
 phase phase_of(const model::flink_deployment& object) {
@@ -122,8 +128,12 @@ application facts_of(const model::flink_deployment& object) {
     out.word = !object.job_state.empty() ? object.job_state : object.lifecycle_state;
     if (out.phase == phase::paused) out.word = "suspended";
     out.attempt = deployed(object) ? 1 : 0;
-    out.started = object.job_started;
-    if (ended(object.job_state) && out.final()) out.ended = object.job_changed;
+    out.started = whole(object.job_started);
+    out.job_started = object.job_started;
+    if (ended(object.job_state) && out.final()) {
+        out.ended = whole(object.job_changed);
+        out.job_stopped = object.job_changed;
+    }
     if (!out.final() && !deployed(object)) out.message = message_of(object.error);
     if (out.phase == phase::failed) {
         out.message = message_of(object.error);

@@ -96,8 +96,11 @@ TEST(flink_phase, times_come_from_flink) {
     EXPECT_EQ(app.word, "FINISHED");
     EXPECT_EQ(app.attempt, 1);
     ASSERT_TRUE(app.started && app.ended);
-    EXPECT_EQ(app.started->micro(), "2026-11-22T09:00:00.123000Z");
-    EXPECT_EQ(app.ended->micro(), "2026-11-22T09:01:00.456000Z");
+    EXPECT_EQ(app.started->micro(), "2026-11-22T09:00:00.000000Z");
+    EXPECT_EQ(app.ended->micro(), "2026-11-22T09:01:00.000000Z") << "as all times of a run";
+    ASSERT_TRUE(app.job_started && app.job_stopped);
+    EXPECT_EQ(app.job_started->micro(), "2026-11-22T09:00:00.123000Z");
+    EXPECT_EQ(app.job_stopped->micro(), "2026-11-22T09:01:00.456000Z");
 }
 
 TEST(flink_phase, a_running_job_has_no_end) {
@@ -105,6 +108,8 @@ TEST(flink_phase, a_running_job_has_no_end) {
         "startTime":"1795338000123","updateTime":"1795338060456"}}})");
     EXPECT_TRUE(app.started);
     EXPECT_FALSE(app.ended);
+    EXPECT_TRUE(app.job_started);
+    EXPECT_FALSE(app.job_stopped);
 }
 
 TEST(flink_phase, odd_status_reads_as_absent) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "batchjob/backends/flink/configuration.h"
 #include "batchjob/backends/flink/memory.h"
 #include "batchjob/backends/flink_cluster/phase.h"
 
@@ -48,6 +49,16 @@ std::string flink_cluster_backend::misfit(const model::pod& pod) const {
                        pod.metadata.name, pod.scheduler_name,
                        pod.priority_class_name.empty() ? "none" : pod.priority_class_name,
                        options_.scheduler(), options_.priority_class(), limits());
+}
+
+std::string flink_cluster_backend::where_to_look(const model::object_key& app,
+                                                 std::string_view) const {
+    return fmt::format("kubectl events -n {} | grep {}-taskmanager", app.namespace_, app.name);
+}
+
+std::optional<refusal> flink_cluster_backend::too_small(const model::raw_json& spec,
+                                                        const model::resource_list& slot) const {
+    return flink::judge_slot(spec, slot);
 }
 
 }  // namespace esi::batchjob::flink_cluster

@@ -31,4 +31,11 @@ std::string spark_backend::foreign(const model::pod& pod, const application& app
     return spark::foreign(pod, app, beside);
 }
 
+std::optional<refusal> spark_backend::too_small(const model::raw_json&,
+                                                const model::resource_list& slot) const {
+    // The program's language moves memory between heap and overhead, not the least of both.
+    const auto split = split_slot(slot, false);
+    return split ? std::nullopt : std::optional(split.error());
+}
+
 }  // namespace esi::batchjob::spark

@@ -18,6 +18,9 @@ public:
     pod_role role_of(const model::pod& pod, std::string_view name) const override;
     std::string foreign(const model::pod& pod, const application& app,
                         std::span<const pod_pointer> beside) const override;
+    const std::string& priority_class() const override { return options_.priority_class(); }
+    std::optional<refusal> too_small(const model::raw_json& spec,
+                                     const model::resource_list& slot) const override;
 
 private:
     placement_options options_;

@@ -172,13 +172,9 @@ std::expected<built, refusal> map(const build_request& request, const placement_
     if (!policy) return std::unexpected(malformed("restartPolicy", "an object"));
     if (!member(*policy, "type")) (*policy)["type"] = "Never";
 
-    const auto memory = request.slot_size.find("memory");
-    const auto cpu = request.slot_size.find("cpu");
-    if (memory == request.slot_size.end() || cpu == request.slot_size.end()) {
-        return std::unexpected(refusal{"SlotTooSmall", "the slots have no cpu or no memory"});
-    }
-    const auto split = split_memory(memory->second.milli / 1000, runs_outside_jvm(spec));
+    const auto split = split_slot(request.slot_size, runs_outside_jvm(spec));
     if (!split) return std::unexpected(split.error());
+    const auto cpu = request.slot_size.find("cpu");
 
     for (const auto key : own_executor_keys) {
         const std::string name(key);

@@ -22,4 +22,13 @@ std::expected<memory_split, refusal> split_memory(std::int64_t bytes, bool outsi
     return memory_split{whole - overhead, overhead};
 }
 
+std::expected<memory_split, refusal> split_slot(const model::resource_list& slot,
+                                                bool outside_jvm) {
+    const auto memory = slot.find("memory");
+    if (memory == slot.end() || !slot.contains("cpu")) {
+        return std::unexpected(refusal{"SlotTooSmall", "the slots have no cpu or no memory"});
+    }
+    return split_memory(memory->second.milli / 1000, outside_jvm);
+}
+
 }  // namespace esi::batchjob::spark
