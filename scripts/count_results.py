@@ -11,8 +11,8 @@ import sys
 import xml.etree.ElementTree as tree
 
 #: file -> how many tests there are at least. A little below what there are; raise it when they grow.
-LEAST = {"unit.xml": 1280, "simulation.xml": 6, "colocation.xml": 80, "images.xml": 95, "launcher.json": 60,
-         "scenarios.xml": 920, "chart.xml": 430, "nodes.xml": 4}
+LEAST = {"unit.xml": 1380, "simulation.xml": 6, "colocation.xml": 80, "images.xml": 95, "launcher.json": 60,
+         "scenarios.xml": 980, "chart.xml": 430, "nodes.xml": 4}
 #: file -> reasons (regular expressions) for which a test may be skipped.
 MAY_BE_SKIPPED = {
     "images.xml": ["buildah builds as root here", "containers need root and the right to make namespaces"],

@@ -36,9 +36,9 @@ struct scheduling_spec {
     std::optional<int> schedule_timeout_seconds;  ///< default 300
     std::optional<int> submit_timeout_seconds;    ///< default 600
     // What follows may change at any time.
-    bool suspend = false;        ///< nothing new starts
-    std::string suspend_policy;  ///< see scheduling_suspend_policy; empty: Keep
-    int priority = 0;            ///< among those that wait, the highest goes first
+    std::optional<bool> suspend;  ///< nothing new starts
+    std::string suspend_policy;   ///< see scheduling_suspend_policy; empty: Keep
+    std::optional<int> priority;  ///< among those that wait, the highest goes first; default 0
     std::vector<object_key> cancelled_jobs;
     std::optional<int> active_deadline_seconds;  ///< from the first assignment
     std::vector<job_policy> job_policies;
@@ -75,7 +75,7 @@ struct assignment {
     /// Why its run is being ended, which is the outcome that it will have: Cancelled, Suspended or
     /// DeadlineExceeded; empty while nobody ends it.
     std::string ending;
-    int attempt = 0;  ///< retries before this one
+    std::optional<int> attempt;  ///< retries before this one; absent: none
     bool operator==(const assignment&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(assignment, (),

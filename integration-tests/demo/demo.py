@@ -3,12 +3,15 @@
 Starts a real control plane with simulated nodes and the Spark operator, installs ESI's CRDs, rights and
 operators, labels nodes, applies examples/, and watches the plans of examples/schedulings to their end.
 Exit code 0: every job of every plan succeeded. Everything is taken down at the end, also by Ctrl-C;
-with KEEP=1 all is left running, and it says how to look around.
+with KEEP=1 all is left running, and it says how to look around. A folder (ESI_DEMO_DIR, build/demo of this
+checkout by default) has one demo at a time: a second one is refused.
 """
+import fcntl
 import json
 import os
 import pathlib
 import signal
+import socket
 import sys
 import time
 
@@ -16,7 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "scenarios"
 
 import grid  # noqa: E402  (after the path is set)
 from control_plane import ROOT, ControlPlane  # noqa: E402
-from operators import NAMES, Operators, binaries  # noqa: E402
+from operators import NAMES, Operators, binaries, free_port  # noqa: E402
 
 NAMESPACE = "default"
 PLANS = ("queue", "slots-strict", "slots-relaxed")
@@ -24,9 +27,18 @@ PLANS = ("queue", "slots-strict", "slots-relaxed")
 #: which have no place on a testbed.
 LABELS = [("node-0", "tuberlin.de/scheduler-slots=0"), ("node-1", "tuberlin.de/scheduler-slots=1"),
           ("node-2", "tuberlin.de/scheduler-slots=2"), ("node-3", "tuberlin.de/profiler-slots=0")]
-PATIENCE = 300  # seconds for all plans together
-FOLDER = pathlib.Path(os.environ.get("ESI_DEMO_DIR", ROOT / "build" / "demo"))
+#: Seconds; long, as a wait ends when its condition holds, and machines may be slow.
+PATIENCE = 180
+PLANS_PATIENCE = 600  # for all plans together
+#: Where the guide's commands look for the operators.
+PORTS = {"testbed": 8080, "batchjob": 8081, "scheduling": 8082}
+#: There is one replica of each. Without a lease a slow machine, or one that was suspended, ends none of them.
+ALONE = ("--leader-elect=false",)
+FOLDER = pathlib.Path(os.environ.get("ESI_DEMO_DIR", ROOT / "build" / "demo")).absolute()
 KEEP = os.environ.get("KEEP", "") not in ("", "0")
+#: The command that ends a demo that was kept; a folder that somebody chose belongs to it.
+STOP = (f"ESI_DEMO_DIR={FOLDER} " if "ESI_DEMO_DIR" in os.environ else "") \
+    + f"{ROOT / 'integration-tests' / 'demo' / 'run.sh'} stop"
 
 
 class Failure(Exception):
@@ -80,14 +92,15 @@ class Demo:
         if missing:
             raise Failure(f"{binaries()} has no {', '.join('esi-' + name for name in missing)}: "
                           "run `make build` first")
-        FOLDER.mkdir(parents=True, exist_ok=True)
-        stop_kept(say)
+        clear_away(say)     # what a demo that was killed has left
         say("starting a control plane: etcd, API server, controllers, scheduler, 5 simulated nodes, Spark operator")
         self.plane.up(nodes=5, cpu="4", memory="16Gi", audit=False, parent=not KEEP)
         say("installing namespace, priority classes and rights of the operators")
         self.plane.install()
         say("starting the operators: " + ", ".join(f"esi-{name}" for name in NAMES))
-        self.operators = Operators(self.plane, FOLDER / "operators")
+        self.operators = Operators(self.plane, FOLDER / "operators", {name: ALONE for name in NAMES})
+        for operator in self.operators:
+            operator.port = port_or_another(PORTS[operator.name])
         self.operators.start()
         if KEEP:
             remember(self.operators)
@@ -133,10 +146,10 @@ class Demo:
             self.plane.kubectl("apply", "-f", str(ROOT / "examples" / "schedulings" / f"{name}.yaml"))
             if number == 0:     # the first is under way when the others come, and wait
                 self.watch("the first job to run", lambda: any(
-                    (job.get("status") or {}).get("state") == "RunningState" for job in self.objects("BatchJob")), 60)
+                    (job.get("status") or {}).get("state") == "RunningState" for job in self.objects("BatchJob")), PATIENCE)
         ends = ("FinishedState", "Error")
         self.watch("all plans to end", lambda: all(
-            (self.plan(name).get("status") or {}).get("state") in ends for name in PLANS), PATIENCE)
+            (self.plan(name).get("status") or {}).get("state") in ends for name in PLANS), PLANS_PATIENCE)
 
     def judge(self):
         """What did not go as it should, one line each."""
@@ -164,7 +177,36 @@ class Demo:
         self.plane.down()
 
 
-# --- what KEEP=1 leaves behind, and how it is ended
+def port_or_another(wanted):
+    """The port, or a free one where somebody listens on it."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", wanted))
+            return wanted
+        except OSError:
+            return free_port()
+
+
+# --- one demo in a folder; what KEEP=1 leaves behind, and how it is ended
+
+def claim(folder):
+    """The folder is this process's as long as the file that is returned is open."""
+    folder.mkdir(parents=True, exist_ok=True)
+    claimed = open(folder / "lock", "a+", encoding="utf-8")
+    try:
+        fcntl.flock(claimed, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        claimed.seek(0)
+        pid = claimed.read().strip()
+        claimed.close()
+        raise Failure(f"{folder} has a demo under way (pid {pid}). End that one with Ctrl-C, or give this one "
+                      "a folder of its own: ESI_DEMO_DIR=/tmp/esi-demo make demo") from None
+    claimed.truncate(0)
+    claimed.write(str(os.getpid()))
+    claimed.flush()
+    return claimed
+
 
 def start_time(pid):
     """Of a process, in ticks since boot; None where there is none. With the pid it is unmistakable."""
@@ -179,46 +221,83 @@ def remember(operators):
     (FOLDER / "kept.json").write_text(json.dumps(kept), encoding="utf-8")
 
 
-def stop_kept(say):
-    """Ends what an earlier KEEP=1 left running."""
-    kept = FOLDER / "kept.json"
-    if kept.exists():
+def kept_alive(folder):
+    """The pids of the operators that KEEP=1 left in that folder and that run."""
+    kept = folder / "kept.json"
+    if not kept.exists():
+        return []
+    return [pid for pid, started in json.loads(kept.read_text(encoding="utf-8")) if start_time(pid) == started]
+
+
+def refuse_beside_a_kept_one(folder):
+    if kept_alive(folder):
+        raise Failure(f"{folder} has a demo that KEEP=1 left running. End it with `{STOP}`, or give this one a "
+                      "folder of its own: ESI_DEMO_DIR=/tmp/esi-demo make demo")
+
+
+def clear_away(say):
+    """Ends what an earlier demo left in the folder, running or not."""
+    left = kept_alive(FOLDER)
+    if left:
         say("ending what KEEP=1 left running")
-        for pid, started in json.loads(kept.read_text(encoding="utf-8")):
-            if start_time(pid) == started:
-                os.kill(pid, signal.SIGTERM)
-        kept.unlink()
+    for pid in left:
+        os.kill(pid, signal.SIGTERM)
+    (FOLDER / "kept.json").unlink(missing_ok=True)
     ControlPlane(FOLDER / "cluster").down()
 
 
+def ports_text(operators):
+    """One line for each operator: where it listens, and what it serves there."""
+    serves = {"testbed": "/metrics /readyz /debug /extender", "batchjob": "/metrics /readyz",
+              "scheduling": "/metrics /readyz /external, STOMP at /scheduler"}
+    return "\n".join(
+        f"    esi-{operator.name:<11} {operator.url}  {serves[operator.name]}"
+        + ("" if operator.port == PORTS[operator.name] else f"  (in the guide {PORTS[operator.name]}, which is taken)")
+        for operator in operators)
+
+
 def how_to_look_around(demo):
-    ports = {operator.name: operator.url for operator in demo.operators}
-    print(f"""It is left running (KEEP=1). To look around:
+    print(f"""It is left running (KEEP=1). The operators listen at:
+
+{ports_text(demo.operators)}
+
+To look around:
 
     eval "$({demo.plane.binary} env --dir {demo.plane.folder})"
     kubectl get tb,bj,sched
-    kubectl describe sched queue
+    kubectl events --for sched/queue
     kubectl get pods -o wide
-    curl {ports['scheduling']}/external/schedulings
+    curl {demo.operators['scheduling'].url}/external/schedulings
     tail -f {FOLDER}/operators/esi-*.log
 
 To end it:
 
-    {ROOT / 'integration-tests' / 'demo' / 'run.sh'} stop
+    {STOP}
 """, flush=True)
 
 
 def main():
     screen = Screen()
-    if sys.argv[1:] == ["stop"]:
-        stop_kept(screen.say)
-        return 0
+    try:
+        claimed = claim(FOLDER)
+        if sys.argv[1:] == ["stop"]:
+            clear_away(screen.say)
+            return 0
+        refuse_beside_a_kept_one(FOLDER)
+    except Failure as failure:
+        screen.say(f"REFUSED: {failure}")
+        return 1
+    with claimed:
+        return show(screen)
+
+
+def show(screen):
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     demo = Demo(screen)
     kept = False
     try:
         demo.up()
-        demo.watch("all slots to hold a ghost and all jobs to be ready", demo.slots_are_free, 60)
+        demo.watch("all slots to hold a ghost and all jobs to be ready", demo.slots_are_free, PATIENCE)
         demo.run_plans()
         demo.table()
         faults = demo.judge()

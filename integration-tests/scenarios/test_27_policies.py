@@ -183,7 +183,8 @@ EVENTS = ("operator-events", "reports in its own name")
 APPLICATIONS = ("batchjob-applications", "only applications whose controller is the BatchJob of the same name")
 POD_OF_RUN = ("batchjob-pods", "only deletes pods, and only those of a run")
 HOLDS = ("scheduling-testbeds", "writes of a Testbed only the hold")
-ORDERS = ("scheduling-batchjobs", "only activeScheduling, creationRequest and externalScheduler")
+ORDERS = ("scheduling-batchjobs", "only activeScheduling, creationRequest, externalScheduler and the annotation")
+PLANS = ("scheduling-schedulings", "only in the namespace of the interface, default")
 SCHEDULING = ("scheduling-schedulings", "writes of the metadata of a Scheduling only its finalizer")
 MARKS = ("pod-marks", "are written only by")
 MEMBER = ("pod-marks", "belong to pods of a run, which have an owner")
@@ -314,12 +315,14 @@ FORBIDDEN = {
     "the finalizer of a Testbed": (HOLDS, patch(S, "Testbed", "tb", meta(finalizers=[P + "held"]))),
     "what a BatchJob runs": (ORDERS, patch(S, "BatchJob", "pi", spec(sparkSpec={"image": "miner"}))),
     "a label of a BatchJob": (ORDERS, patch(S, "BatchJob", "pi", meta(labels={"a": "b"}))),
+    "another annotation of a BatchJob, by esi-scheduling": (ORDERS, patch(S, "BatchJob", "pi", meta(
+        annotations={"a": "b"}))),
+    "deletion of a plan that does not say when": (PLANS, delete(S, "Scheduling", "plan")),
     "notes of a BatchJob outside the interface": (
         ("scheduling-batchjobs", "writes externalScheduler only in the namespace of the interface, default"),
         patch(S, "BatchJob", "pi", spec(externalScheduler={"a": [{"b": "c"}]}))),
     "a plan outside the interface": (
-        ("scheduling-schedulings", "only in the namespace of the interface, default"),
-        patch(S, "Scheduling", "plan", spec(queueBased=[{"name": "other"}]))),
+        PLANS, patch(S, "Scheduling", "plan", spec(queueBased=[{"name": "other"}]))),
     "another's finalizer of a Scheduling": (SCHEDULING, patch(S, "Scheduling", "plan", meta(
         finalizers=["example.com/stay"]))),
     "a label of a Scheduling": (SCHEDULING, patch(S, "Scheduling", "plan", meta(labels={"a": "b"}))),
@@ -421,6 +424,8 @@ ALLOWED = {
     "no hold of a Testbed with very many annotations": patch(S, "Testbed", "heavy", meta(annotations=notes(hold=None))),
     "letting in a pod with very many annotations": patch(T, "Pod", "heavy", meta(annotations=notes(slot="0"))),
     "orders": patch(S, "BatchJob", "pi", spec(activeScheduling=ACTIVE, creationRequest=ORDER)),
+    "a reset before another attempt": patch(S, "BatchJob", "pi", meta(annotations=notes(reset="run-1"))),
+    "deletion of a plan whose time to live is over": delete(S, "Scheduling", "mortal"),
     "a Scheduling's finalizer": patch(S, "Scheduling", "plan", meta(finalizers=[P + "release"])),
     "a Scheduling over the interface": create(S, "Scheduling", objects.queue("new", "tb", ["pi"]), "default"),
     "a change over the interface": patch(S, "Scheduling", "plan", spec(queueBased=[{"name": "other"}]),
@@ -484,6 +489,7 @@ def furnish(plane):
         make("Testbed", namespace, objects.testbed("tb", "tuberlin.de/none"))
         make("BatchJob", namespace, objects.job("pi"))
         make("Scheduling", namespace, objects.queue("plan", "tb", ["pi"]))
+    make("Scheduling", "lab", objects.queue("mortal", "tb", ["pi"], ttlSecondsAfterFinished=1))
     make("Testbed", "lab", changed(objects.testbed("held", "tuberlin.de/none"), meta(**HOLD)))
     make("BatchJob", "lab", changed(objects.job("ordered"), spec(activeScheduling=ACTIVE, creationRequest=ORDER)))
     # As many as an object may have: what its author writes must not keep the operators from letting go.

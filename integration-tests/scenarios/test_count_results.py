@@ -38,7 +38,7 @@ def test_all_passed(results):
     code, said = count(results)
     assert code == 0
     assert said.endswith(f"\n{sum(count_results.LEAST.values())} passed, 0 failed, 0 skipped\n")
-    assert said.startswith("unit: 1280 passed, 0 failed, 0 skipped\n")
+    assert said.startswith("unit: 1380 passed, 0 failed, 0 skipped\n")
 
 
 @pytest.mark.parametrize("name", count_results.LEAST)
@@ -51,9 +51,9 @@ def test_a_layer_that_is_missing_or_has_fewer_tests_than_there_are_fails(results
 
 
 def test_a_failure_fails(results):
-    junit(results, "unit.xml", [PASSED] * 1280 + ["<testcase name='b'><failure message='no'/></testcase>"])
+    junit(results, "unit.xml", [PASSED] * 1380 + ["<testcase name='b'><failure message='no'/></testcase>"])
     assert count(results)[0] == 1
-    junit(results, "unit.xml", [PASSED] * 1280)
+    junit(results, "unit.xml", [PASSED] * 1380)
     with open(results / "launcher.json", "a", encoding="utf-8") as file:
         file.write("\n" + json.dumps({"Action": "fail", "Package": "does not compile"}))
     assert count(results)[0] == 1
@@ -69,7 +69,7 @@ def test_a_skip_counts_as_failed_unless_its_reason_is_listed(results):
     assert code == 1
     assert "b was skipped, which is in no list: real nodes: kubelet is not built" in said
     junit(results, "scenarios.xml", [PASSED] * 930)
-    junit(results, "unit.xml", [PASSED] * 1280 + ["<testcase name='c' status='notrun'/>"])
+    junit(results, "unit.xml", [PASSED] * 1380 + ["<testcase name='c' status='notrun'/>"])
     assert "c was skipped, which is in no list: without a reason" in count(results)[1]
 
 

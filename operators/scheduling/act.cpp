@@ -4,11 +4,13 @@
 
 #include <algorithm>
 
+#include "base/log.h"
 #include "kube/live_list.h"
 #include "kube/patch.h"
 #include "model/json.h"
 #include "model/names.h"
 #include "scheduling/claim.h"
+#include "scheduling/report.h"
 #include "scheduling/words.h"
 
 namespace esi::scheduling {
@@ -58,6 +60,14 @@ bool completes(const model::scheduling& self, const model::scheduling_status& wa
     return wanted.state == model::scheduling_state::completed && self.status.state != wanted.state;
 }
 
+/// Others end this wait, by going on.
+bool waits_for_others(const model::condition& acquired) {
+    static constexpr std::string_view reasons_of_others[] = {
+        reasons::testbed_held,  reasons::job_held,          reasons::older_first,
+        reasons::job_not_ready, reasons::testbed_not_ready, reasons::priority_first};
+    return std::ranges::find(reasons_of_others, acquired.reason) != std::end(reasons_of_others);
+}
+
 json clearing_patch() {
     return json{{"spec", {{"activeScheduling", nullptr}, {"creationRequest", nullptr}}}};
 }
@@ -75,37 +85,70 @@ json hold_patch(const object_key& holder, const json& token) {
 
 }  // namespace
 
-void executor::tell(const model::scheduling& about, std::string_view reason, std::string note,
-                    bool bad) {
+void executor::tell(const model::scheduling& about, std::string_view reason,
+                    const std::string& note, bool bad) {
     controller::event_subject subject(types::scheduling, about.metadata);
     if (bad) {
-        in_.events.warning(subject, reason, reason, std::move(note));
+        in_.events.warning(subject, reason, reason, note);
     } else {
-        in_.events.normal(subject, reason, reason, std::move(note));
+        in_.events.normal(subject, reason, reason, note);
+    }
+    log::write(bad ? log::level::warn : log::level::info, "scheduling",
+               {{"step", reason},
+                {"scheduling", about.metadata.key().text()},
+                {"testbed", testbed_of(about).text()},
+                {"note", note}});
+}
+
+void executor::count(const model::scheduling& before, const step::commit& what,
+                     const model::scheduling& after) {
+    if (!before.status.started && after.status.started && before.metadata.creation_timestamp) {
+        const auto waited = after.status.started->value - before.metadata.creation_timestamp->value;
+        in_.numbers
+            .histogram("esi_scheduling_wait_seconds",
+                       "From the creation of a Scheduling to the start of its first job.",
+                       {1, 5, 15, 60, 300, 900, 3600, 14400, 86400})
+            .Observe(std::chrono::duration<double>(waited).count());
+    }
+    for (const auto& job : what.jobs) {
+        if (job.outcome.empty()) continue;
+        in_.numbers
+            .counter("esi_scheduling_jobs_ended_total",
+                     "Assignments of jobs that ended, by how they did.", {{"outcome", job.outcome}})
+            .Increment();
     }
 }
 
 void executor::tell_completed(const model::scheduling& about) {
     const auto& counts = about.status.progress;
-    tell(about, "Completed", "all jobs have ended: " + (counts ? counts->summary : std::string()));
+    tell(about, "Completed", counts ? text_of(*counts) : "all jobs have ended",
+         counts && counts->failed > 0);
 }
 
-void executor::tell_job(const newer& fresh, const object_key& key, std::string_view uid,
-                        std::string_view reason, std::string note, bool bad) {
+void executor::tell_job(const model::scheduling& about, std::string_view reason,
+                        const step::job_note& what) {
     model::object_meta meta;
-    meta.namespace_ = key.namespace_;
-    meta.name = key.name;
-    meta.uid = uid;
-    if (meta.uid.empty()) {
-        auto known = fresh.jobs.find(key);
-        if (known != fresh.jobs.end() && known->second) meta.uid = known->second->metadata.uid;
-    }
-    controller::event_subject subject(types::batchjob, meta);
-    if (bad) {
-        in_.events.warning(subject, reason, reason, std::move(note));
+    meta.namespace_ = what.job.namespace_;
+    meta.name = what.job.name;
+    meta.uid = what.uid;
+    controller::event_subject own(types::scheduling, about.metadata);
+    controller::event_subject job(types::batchjob, meta);
+    const auto of_own = job_text(what.job) + ": " + what.note;
+    const auto of_job = scheduling_text(about.metadata.key()) + ": " + what.note;
+    if (what.bad) {
+        in_.events.warning(own, reason, reason, of_own, job);
+        in_.events.warning(job, reason, reason, of_job, own);
     } else {
-        in_.events.normal(subject, reason, reason, std::move(note));
+        in_.events.normal(own, reason, reason, of_own, job);
+        in_.events.normal(job, reason, reason, of_job, own);
     }
+    log::write(what.bad ? log::level::warn : log::level::info, "job of a scheduling",
+               {{"step", reason},
+                {"scheduling", about.metadata.key().text()},
+                {"testbed", testbed_of(about).text()},
+                {"job", what.job.text()},
+                {"run", what.run},
+                {"note", what.note}});
 }
 
 asio::awaitable<result<std::shared_ptr<const model::testbed>>> executor::read_testbed(
@@ -235,8 +278,9 @@ asio::awaitable<result<void>> executor::settle(std::shared_ptr<const model::sche
     std::string reason = waits ? after->reason : std::string();
     std::string note = waits ? after->message : std::string();
     const bool completed = completes(*self, wanted);
-    const bool bad =
-        wanted.state == model::scheduling_state::error || reason == reasons::wait_cycle;
+    // What no other Scheduling ends: somebody has to mend something.
+    const bool bad = waits && after->reason != "RetryDelayed" && after->reason != "Resetting" &&
+                     after->reason != reasons::suspended && !waits_for_others(*after);
     auto done = co_await write_status(self, std::move(wanted), fresh);
     if (!done) co_return done;
     if (!fresh.self || fresh.self->metadata.resource_version == self->metadata.resource_version) {
@@ -319,7 +363,6 @@ asio::awaitable<result<model::testbed>> executor::clear_hold(object_key key, std
 
 asio::awaitable<result<void>> executor::perform(std::shared_ptr<const model::scheduling> self,
                                                 decision what, newer& fresh) {
-    const auto name = scheduling_text(self->metadata.key());
     in_.numbers
         .counter("esi_scheduling_steps_total", "Steps of the chain of rights that were tried.",
                  {{"step", std::string(name_of(what.next))}})
@@ -358,18 +401,15 @@ asio::awaitable<result<void>> executor::perform(std::shared_ptr<const model::sch
         co_return done;
     }
     if (auto* commit = std::get_if<step::commit>(&next)) {
-        std::map<std::string, std::string> uids;
-        for (const auto& a : what.status.assignments) uids[a.job.key().text()] = a.job.uid;
         // A release looks at what is there after it has begun.
         if (self->status.releasing.empty()) fresh.forget_release();
         const bool completed = completes(*self, what.status);
         auto done = co_await write_status(self, std::move(what.status), fresh);
         if (!done) co_return done;
+        count(*self, *commit, *fresh.self);
+        for (const auto& job : commit->jobs) tell_job(*self, commit->reason, job);
+        if (!commit->note.empty()) tell(*self, commit->reason, commit->note, commit->bad);
         if (completed) tell_completed(*fresh.self);
-        tell(*self, commit->reason, commit->note, commit->bad);
-        for (const auto& [key, note] : commit->jobs) {
-            tell_job(fresh, key, uids[key.text()], commit->reason, note, commit->bad);
-        }
         co_return done;
     }
     if (auto* acquire = std::get_if<step::acquire_job>(&next)) {
@@ -382,8 +422,7 @@ asio::awaitable<result<void>> executor::perform(std::shared_ptr<const model::sch
             self, acquire->key,
             kube::guarded(std::move(patch), acquire->uid, acquire->resource_version), fresh);
         if (!done) co_return done;
-        tell(*self, "Acquired", "acquired " + job_text(acquire->key));
-        tell_job(fresh, acquire->key, acquire->uid, "Acquired", "acquired by " + name);
+        tell_job(*self, "Acquired", {acquire->key, acquire->uid, "", "acquired"});
         co_return done;
     }
     if (auto* request = std::get_if<step::request_creation>(&next)) {
@@ -392,10 +431,11 @@ asio::awaitable<result<void>> executor::perform(std::shared_ptr<const model::sch
             self, request->key,
             kube::guarded(std::move(patch), request->uid, request->resource_version), fresh);
         if (!done) co_return done;
-        auto note = fmt::format("{} of {}, run {}", slots_text(request->request.slot_ids),
-                                testbed_text(request->request.testbed_name), request->request.run);
-        tell(*self, "Submitted", job_text(request->key) + " on " + note);
-        tell_job(fresh, request->key, request->uid, "Requested", "to be started on " + note);
+        const auto& order = request->request;
+        tell_job(*self, "Requested",
+                 {request->key, request->uid, order.run,
+                  fmt::format("to be started on {} of {}, run {}", slots_text(order.slot_ids),
+                              testbed_text(order.testbed_name), order.run)});
         co_return done;
     }
     if (auto* release = std::get_if<step::release_job>(&next)) {
@@ -404,9 +444,31 @@ asio::awaitable<result<void>> executor::perform(std::shared_ptr<const model::sch
             kube::guarded(clearing_patch(), release->uid, release->resource_version), fresh);
         fresh.forget_release();
         if (!done) co_return done;
-        tell(*self, "JobReleased", "released " + job_text(release->key));
-        tell_job(fresh, release->key, release->uid, "Released", "released by " + name);
+        tell_job(*self, "JobReleased", {release->key, release->uid, "", "released"});
         co_return done;
+    }
+    if (auto* reset = std::get_if<step::reset_job>(&next)) {
+        json patch{{"metadata", {{"annotations", {{std::string(names_of::reset), reset->run}}}}},
+                   {"spec", {{"creationRequest", nullptr}}}};
+        auto done = co_await write_job(
+            self, reset->key, kube::guarded(std::move(patch), reset->uid, reset->resource_version),
+            fresh);
+        if (!done) co_return done;
+        tell_job(*self, "Retrying",
+                 {reset->key, reset->uid, reset->run, "reset, to be started again"});
+        co_return done;
+    }
+    if (std::holds_alternative<step::delete_self>(next)) {
+        const auto& meta = self->metadata;
+        auto done = co_await in_.api.remove(types::scheduling, meta.namespace_, meta.name,
+                                            {meta.uid, meta.resource_version});
+        if (!done) {
+            auto read = co_await refresh_self(self, fresh);
+            if (!read) co_return read;
+            co_return std::unexpected(std::move(done).error());
+        }
+        tell(*self, "Expired", "deleted, as its ttlSecondsAfterFinished are over");
+        co_return co_await refresh_self(self, fresh);
     }
     if (auto* remove = std::get_if<step::remove_hold>(&next)) {
         auto now = co_await clear_hold(remove->key, remove->uid, remove->resource_version);

@@ -70,11 +70,17 @@ private:
     asio::awaitable<result<void>> refresh_self(std::shared_ptr<const model::scheduling> self,
                                                newer& fresh);
 
-    void tell(const model::scheduling& about, std::string_view reason, std::string note,
+    /// A step of the Scheduling as a whole: an Event, and a line in the log.
+    void tell(const model::scheduling& about, std::string_view reason, const std::string& note,
               bool bad = false);
+    /// Into the metrics, once the commit stands.
+    void count(const model::scheduling& before, const step::commit& what,
+               const model::scheduling& after);
     void tell_completed(const model::scheduling& about);
-    void tell_job(const newer& fresh, const model::object_key& key, std::string_view uid,
-                  std::string_view reason, std::string note, bool bad = false);
+    /// A step of one job: an Event on the Scheduling and one on the job, each related to the other,
+    /// and a line in the log.
+    void tell_job(const model::scheduling& about, std::string_view reason,
+                  const step::job_note& what);
 
     controller::environment& in_;
     controller::write_gate& gate_;

@@ -16,6 +16,14 @@ namespace condition_type = model::condition_type;
 namespace job_state = model::job_state;
 namespace states = model::scheduling_state;
 
+obstacle plan_empty(const plan& wants) {
+    return {reasons::plan_empty,
+            wants.jobs.empty() ? "spec.queueBased or spec.slotBased.jobs names no BatchJob: add one"
+                               : "spec.cancelledJobs names all BatchJobs of the plan: add another "
+                                 "one, or delete the Scheduling",
+            {}};
+}
+
 void look_at_testbed(claim& out, const view& v, const model::scheduling& who, const plan& wants) {
     auto key = testbed_of(who);
     auto testbed = v.find_testbed(key);
@@ -62,6 +70,7 @@ void look_at_testbed(claim& out, const view& v, const model::scheduling& who, co
         return;
     }
     out.wrong = misfit(wants, grid::count_of_slots(*status.layout));
+    if (!out.wrong && wants.empty()) out.obstacles.push_back(plan_empty(wants));
 }
 
 /// In their order, but what is not allowed before all else.
@@ -78,8 +87,22 @@ bool shares(const plan& a, const plan& b, const object_key& testbed_a,
             const object_key& testbed_b) {
     if (testbed_a == testbed_b) return true;
     std::set<object_key> names;
-    for (const auto& job : a.jobs) names.insert(job.name);
-    return std::ranges::any_of(b.jobs, [&](const auto& job) { return names.contains(job.name); });
+    for (const auto& job : a.jobs) {
+        if (!a.cancelled.contains(job.name)) names.insert(job.name);
+    }
+    return std::ranges::any_of(b.jobs, [&](const auto& job) {
+        return names.contains(job.name) && !b.cancelled.contains(job.name);
+    });
+}
+
+/// As it counts among those that wait.
+int priority_of(const model::scheduling& who) {
+    const auto own = who.spec.priority.value_or(0);
+    return testbed_of(who).namespace_ == who.metadata.namespace_ ? own : std::min(own, 0);
+}
+
+bool lets_another_go(const model::condition& acquired) {
+    return acquired.reason == reasons::older_first || acquired.reason == reasons::priority_first;
 }
 
 obstacle job_not_allowed(const model::scheduling& who, const object_key& job) {
@@ -108,20 +131,40 @@ std::optional<obstacle> testbed_not_allowed(const view& v, const model::scheduli
                     {}};
 }
 
-obstacle older_first(const object_key& older) {
-    return {reasons::older_first, scheduling_text(older) + " is older and goes first", older};
+bool goes_before(const model::scheduling& a, const model::scheduling& b) {
+    const auto of_a = priority_of(a);
+    const auto of_b = priority_of(b);
+    return of_a != of_b ? of_a > of_b : model::older(a.metadata, b.metadata);
+}
+
+obstacle goes_first(const model::scheduling& first, const model::scheduling& who) {
+    const auto key = first.metadata.key();
+    const auto theirs = priority_of(first);
+    if (theirs == priority_of(who)) {
+        return {reasons::older_first, scheduling_text(key) + " is older and goes first", key};
+    }
+    return {reasons::priority_first,
+            fmt::format("{} has priority {}, this one {}, and goes first", scheduling_text(key),
+                        theirs, priority_of(who)),
+            key};
+}
+
+obstacle suspended() {
+    return {reasons::suspended,
+            "spec.suspend is true: nothing is acquired or started until it is false",
+            {}};
 }
 
 bool cannot_go(const model::scheduling_status& status) {
     const auto* acquired = model::find_condition(status.conditions, condition_type::acquired);
     return !is_running(status) && acquired != nullptr && acquired->status == "False" &&
-           acquired->reason != reasons::older_first;
+           !lets_another_go(*acquired);
 }
 
-bool lets_go_first(const model::scheduling& who, const object_key& older) {
+bool lets_go_first(const model::scheduling& who, const object_key& other) {
     const auto* acquired = model::find_condition(who.status.conditions, condition_type::acquired);
-    return acquired != nullptr && acquired->reason == reasons::older_first &&
-           std::ranges::find(who.status.waiting_for_schedulings, older) !=
+    return acquired != nullptr && lets_another_go(*acquired) &&
+           std::ranges::find(who.status.waiting_for_schedulings, other) !=
                who.status.waiting_for_schedulings.end();
 }
 
@@ -151,8 +194,7 @@ std::optional<obstacle> obstacle_of(const view& v, const model::scheduling& who,
                                     const object_key& key) {
     auto job = v.find_job(key);
     // What was acquired before that was asked goes on.
-    if (!v.may_start(who.metadata.namespace_, key) &&
-        !(job && names(*job, who))) {
+    if (!v.may_start(who.metadata.namespace_, key) && !(job && names(*job, who))) {
         return job_not_allowed(who, key);
     }
     if (!job) return obstacle{reasons::job_missing, job_text(key) + v.absence(key), {}};
@@ -188,29 +230,31 @@ claim claim_of(const view& v, const model::scheduling& who, const plan& wants) {
     claim out;
     look_at_testbed(out, v, who, wants);
     if (wants.wrong) out.wrong = wants.wrong;
+    if (who.spec.suspend.value_or(false)) out.obstacles.insert(out.obstacles.begin(), suspended());
     for (const auto& job : wants.jobs) {
-        if (auto found = obstacle_of(v, who, job.name)) put(out.obstacles, std::move(*found));
         auto known = v.find_job(job.name);
         if (known && names(*known, who)) out.holds_something = true;
+        if (wants.cancelled.contains(job.name)) continue;
+        if (auto found = obstacle_of(v, who, job.name)) put(out.obstacles, std::move(*found));
     }
     return out;
 }
 
-std::shared_ptr<const model::scheduling> older_claimant(const view& v, const plan& wants) {
-    std::shared_ptr<const model::scheduling> oldest;
-    if (v.schedulings == nullptr) return oldest;
+std::shared_ptr<const model::scheduling> first_claimant(const view& v, const plan& wants) {
+    std::shared_ptr<const model::scheduling> first;
+    if (v.schedulings == nullptr) return first;
     const auto testbed = testbed_of(*v.self);
     for (const auto& [key, other] : *v.schedulings) {
         if (other->metadata.uid == v.self->metadata.uid || other->metadata.deleting()) continue;
-        if (!model::older(other->metadata, v.self->metadata)) continue;
-        if (oldest && model::older(oldest->metadata, other->metadata)) continue;
+        if (!goes_before(*other, *v.self)) continue;
+        if (first && goes_before(*first, *other)) continue;
         const auto& status = other->status;
         if (!status.releasing.empty() || is_running(status) || is_over(status)) continue;
         auto theirs = plan_of(*other);
         if (!shares(wants, theirs, testbed, testbed_of(*other))) continue;
-        if (claim_of(v, *other, theirs).possible()) oldest = other;
+        if (claim_of(v, *other, theirs).possible()) first = other;
     }
-    return oldest;
+    return first;
 }
 
 }  // namespace esi::scheduling

@@ -42,16 +42,22 @@ claim claim_of(const view& v, const model::scheduling& who, const plan& wants);
 std::optional<obstacle> obstacle_of(const view& v, const model::scheduling& who,
                                     const model::object_key& job);
 
-/// The oldest waiting Scheduling that could start now, wants something of what `v.self` wants, and
-/// is older than it. Null when `v.self` may go ahead.
-std::shared_ptr<const model::scheduling> older_claimant(const view& v, const plan& wants);
+/// The order among those that wait: the higher priority first, within one the older. On a Testbed
+/// of another namespace a priority above 0 counts as 0, so that nobody passes its owner.
+bool goes_before(const model::scheduling& a, const model::scheduling& b);
 
-/// Why `older`, which could start now, is waited for.
-obstacle older_first(const model::object_key& older);
+/// The first in this order that waits, could start now, wants something of what `v.self` wants, and
+/// goes before it. Null when `v.self` may go ahead.
+std::shared_ptr<const model::scheduling> first_claimant(const view& v, const plan& wants);
+
+/// Why `first`, which could start now, is waited for by `who`.
+obstacle goes_first(const model::scheduling& first, const model::scheduling& who);
 /// Holds nothing, and what it wants is not to be had: it is in nobody's way.
 bool cannot_go(const model::scheduling_status& status);
-/// `who` waits for `older` to go first: it has to look again when that one cannot go after all.
-bool lets_go_first(const model::scheduling& who, const model::object_key& older);
+/// `who` waits for `other` to go first: it has to look again when that one cannot go after all.
+bool lets_go_first(const model::scheduling& who, const model::object_key& other);
+/// The obstacle of a Scheduling that is suspended.
+obstacle suspended();
 
 /// One of the two tells of a cycle of waits that the other does not tell of: the others in it are
 /// to look, too.

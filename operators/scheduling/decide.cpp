@@ -42,6 +42,16 @@ public:
     }
 
     decision run() {
+        auto out = next();
+        const bool written = std::holds_alternative<step::wait>(out.next) ||
+                             std::holds_alternative<step::commit>(out.next);
+        if (written && !self_.metadata.deleting()) conclude(out.status, self_, now_);
+        if (std::holds_alternative<step::wait>(out.next)) out.again_in = again_in_;
+        return out;
+    }
+
+private:
+    decision next() {
         if (!self_.status.releasing.empty()) return release();
         if (self_.metadata.deleting()) return leave();
         if (is_over(self_.status)) {
@@ -51,7 +61,6 @@ public:
         return is_running(self_.status) ? drive() : acquire();
     }
 
-private:
     // --- the way in ---
 
     decision acquire() {
@@ -67,8 +76,8 @@ private:
             return claim.wrong ? settle_wrong(*claim.wrong) : settle_waiting(claim.obstacles);
         }
         if (!claim.holds_something) {
-            if (auto older = older_claimant(v_, plan_)) {
-                return settle_waiting({older_first(older->metadata.key())});
+            if (auto first = first_claimant(v_, plan_)) {
+                return settle_waiting({goes_first(*first, self_)});
             }
             // Who was rolled back before may see in a cache far behind as free what is not, again
             // and again.
@@ -84,7 +93,9 @@ private:
                     status_};
         }
         std::set<object_key> sorted;
-        for (const auto& job : plan_.jobs) sorted.insert(job.name);
+        for (const auto& job : plan_.jobs) {
+            if (!plan_.cancelled.contains(job.name)) sorted.insert(job.name);
+        }
         for (const auto& key : sorted) {
             auto job = v_.find_job(key);
             if (job && !names(*job, self_)) return acquire_of(*job);
@@ -135,13 +146,36 @@ private:
 
     /// Nothing is done for it any more. Who changes its spec is told so.
     decision over() {
+        if (auto gone = time_to_live_over()) return *gone;
         if (status_.observed_generation == self_.metadata.generation) {
             return {step::wait{}, self_.status};
         }
         status_.observed_generation = self_.metadata.generation;
         set("SpecCurrent", false, "ChangeIgnored",
-            "the spec was changed when the Scheduling was over; create another");
+            "the spec was changed when the Scheduling was over, of which only "
+            "ttlSecondsAfterFinished counts then; create another");
+        // What they say is so for the changed spec, too: `kubectl wait` asks for that.
+        for (auto& each : status_.conditions) {
+            each.observed_generation = self_.metadata.generation;
+        }
         return {step::wait{}, status_};
+    }
+
+    /// All its jobs have ended, and spec.ttlSecondsAfterFinished are over.
+    std::optional<decision> time_to_live_over() {
+        const auto& ttl = self_.spec.ttl_seconds_after_finished;
+        const auto& ended = self_.status.ended;
+        if (!ttl || !ended || !self_.metadata.undecodable.empty()) return std::nullopt;
+        if (!is_over_at(ended->value + seconds(*ttl))) return std::nullopt;
+        return decision{step::delete_self{}, self_.status};
+    }
+
+    /// Looks again when that time has come.
+    bool is_over_at(wall_time when) {
+        if (now_ >= when) return true;
+        const auto left = std::chrono::ceil<milliseconds>(when - now_);
+        if (!again_in_ || *again_in_ > left) again_in_ = left;
+        return false;
     }
 
     /// Whether it may use what it names, of one that holds nothing yet.
@@ -184,7 +218,8 @@ private:
         std::set<object_key> gone;
         for (const auto& job : plan_.jobs) {
             const auto found = v_.find_job(job.name);
-            if (assignment_of(job.name) || (found && started_and_dropped(*found, self_))) {
+            if (assignment_of(job.name) || (found && started_and_dropped(*found, self_)) ||
+                plan_.cancelled.contains(job.name)) {
                 gone.insert(job.name);
             }
         }
@@ -195,11 +230,15 @@ private:
             skipped_.insert(job.name);
             skip_texts_.push_back(found->second.text);
         }
-        if (auto ending = end_assignments()) return *ending;
+        skip_unwanted();
+        if (auto job = job_to_end()) return release_of(*job);
+        if (auto ended = end_assignments()) return *ended;
         if (!self_.metadata.undecodable.empty()) return settle_unread();
+        if (auto ending = begin_endings()) return *ending;
         if (auto stray = job_outside_plan()) return release_of(*stray);
         if (auto requesting = request_next()) return *requesting;
         sort_jobs();
+        if (to_reset_) return *to_reset_;
         if (addition_) return acquire_of(*addition_);
         auto next = plan_next(plan_, startable_, started_, free_slots());
         if (!next.starts.empty()) return assign(next.starts);
@@ -217,9 +256,10 @@ private:
             if (found && names(*found, self_)) foreign.push_back(job_text(job.name));
         }
         if (!foreign.empty()) {
-            texts.push_back("acquired before this was asked, BatchJobs of other namespaces go on "
-                            "to their end: " +
-                            enumerate(foreign));
+            texts.push_back(
+                "acquired before this was asked, BatchJobs of other namespaces go on "
+                "to their end: " +
+                enumerate(foreign));
         }
         if (auto refused = testbed_not_allowed(v_, self_)) {
             const auto* told = model::find_condition(self_.status.conditions, "Allowed");
@@ -235,11 +275,11 @@ private:
                 set("Allowed", false, reasons::not_allowed, withdrawn_->text);
                 return;
             }
-            texts.push_back(fmt::format("{} is not offered to namespace {} "
-                                        "(spec.allowedNamespaces): it was held before that was "
-                                        "asked, and this Scheduling goes on to its end",
-                                        testbed_text(testbed_of(self_)),
-                                        self_.metadata.namespace_));
+            texts.push_back(
+                fmt::format("{} is not offered to namespace {} "
+                            "(spec.allowedNamespaces): it was held before that was "
+                            "asked, and this Scheduling goes on to its end",
+                            testbed_text(testbed_of(self_)), self_.metadata.namespace_));
         }
         if (texts.empty()) {
             set("Allowed", true, "Allowed", "");
@@ -261,8 +301,94 @@ private:
         return found == assigned_.end() ? nullptr : found->second;
     }
 
+    bool suspended_now() const { return self_.spec.suspend.value_or(false); }
+
+    bool deadline_is_over() {
+        const auto& limit = self_.spec.active_deadline_seconds;
+        return limit && status_.started && is_over_at(status_.started->value + seconds(*limit));
+    }
+
+    /// Jobs that were not started and shall not be: cancelled ones, and all when the plan's time is
+    /// over.
+    void skip_unwanted() {
+        late_ = deadline_is_over();
+        for (const auto& job : plan_.jobs) {
+            const auto* a = assignment_of(job.name);
+            const bool waits = a == nullptr || plan_.retries(*a);
+            if (!waits || skipped_.contains(job.name)) continue;
+            if (plan_.cancelled.contains(job.name)) {
+                skip_texts_.push_back(job_text(job.name) + " was cancelled (spec.cancelledJobs)");
+            } else if (late_) {
+                skip_texts_.push_back(
+                    fmt::format("{} was not started: the plan's activeDeadlineSeconds ({}) were "
+                                "over",
+                                job_text(job.name), *self_.spec.active_deadline_seconds));
+            } else {
+                continue;
+            }
+            skipped_.insert(job.name);
+        }
+    }
+
+    /// Why the run of an assignment is to be ended now; empty when it may go on.
+    std::string_view why_end(const model::assignment& a) const {
+        if (plan_.cancelled.contains(a.job.key())) return outcome::cancelled;
+        if (late_) return outcome::deadline_exceeded;
+        if (suspended_now() &&
+            self_.spec.suspend_policy == model::scheduling_suspend_policy::release) {
+            return outcome::suspended;
+        }
+        return {};
+    }
+
+    /// Writes down which runs are ended. From then on their jobs are taken back, whatever becomes
+    /// of the spec.
+    std::optional<decision> begin_endings() {
+        step::commit note{"Ending", "", {}, false};
+        for (auto& a : status_.assignments) {
+            if (a.ended || !a.ending.empty()) continue;
+            const auto why = why_end(a);
+            if (why.empty()) continue;
+            a.ending = why;
+            note.jobs.push_back(note_of(a, fmt::format("ends run {}: {}", a.run, why), false));
+        }
+        if (note.jobs.empty()) return std::nullopt;
+        return decision{std::move(note), status_};
+    }
+
+    step::job_note note_of(const model::assignment& a, std::string text, bool bad) const {
+        return {a.job.key(), a.job.uid, a.run, std::move(text), bad, {}};
+    }
+
+    /// A job whose run is being ended and that still names us. One that has ended by itself stays:
+    /// its result counts.
+    job_pointer job_to_end() const {
+        for (const auto& a : self_.status.assignments) {
+            if (a.ended || a.ending.empty()) continue;
+            auto job = v_.find_job(a.job.key());
+            if (!job || job->metadata.uid != a.job.uid || !names(*job, self_)) continue;
+            if (!model::is_final(job->status.state)) return job;
+        }
+        return nullptr;
+    }
+
+    /// What keeps the end of a run whose job was taken back from being known; empty: nothing.
+    static std::string still_ending(const model::batchjob& job, const model::assignment& a) {
+        const auto key = job.metadata.key();
+        const auto& application = job.status.application;
+        if (application && application->run == a.run) {
+            return "the end of " + application->kind + " " +
+                   object_key{key.namespace_, application->name}.text();
+        }
+        if (!job.spec.active_scheduling &&
+            job.status.observed_generation != job.metadata.generation) {
+            return job_text(key) + " to look at its release";
+        }
+        return {};
+    }
+
     /// The outcome of an assignment whose run is over; empty while it runs.
-    std::string_view outcome_of(const model::assignment& a, bool& needs_read) const {
+    std::string_view outcome_of(const model::assignment& a, bool& needs_read) {
         auto job = v_.find_job(a.job.key());
         const bool read = v_.fresh && v_.fresh->jobs_read.contains(a.job.key());
         if (!job || job->metadata.uid != a.job.uid) {
@@ -270,8 +396,14 @@ private:
             return outcome::deleted;
         }
         if (!names(*job, self_)) {
+            if (!a.ending.empty()) {
+                if (auto wait = still_ending(*job, a); !wait.empty()) {
+                    leftovers_.push_back(std::move(wait));
+                    return {};
+                }
+            }
             needs_read = !read;
-            return outcome::released_by_hand;
+            return a.ending.empty() ? outcome::released_by_hand : std::string_view(a.ending);
         }
         // A job that is final without our request has failed before it could see it.
         const auto& state = job->status.state;
@@ -294,7 +426,6 @@ private:
         const auto cached = v_.job_pods();
         for (const auto& pod : cached) runs_with_pods.insert(pod->run());
         step::commit note{"JobEnded", "", {}, false};
-        std::vector<std::string> texts;
         const bool live = v_.fresh && v_.fresh->pods_read;
         std::vector<grid::pod_pointer> read;
         // A cache far behind shows no pod yet of a run that has ended meanwhile.
@@ -313,18 +444,32 @@ private:
             if (!live) return decision{step::read_pods{testbed_of(self_)}, self_.status};
             a.ended = model::timestamp{now_};
             a.outcome = how;
-            texts.push_back(fmt::format("{}: {}", job_text(a.job.key()), how));
-            note.jobs.emplace_back(a.job.key(),
-                                   fmt::format("run {} of {} ended: {}", a.run,
-                                               scheduling_text(self_.metadata.key()), how));
-            note.bad = note.bad || how != outcome::succeeded;
+            const bool bad = how != outcome::succeeded && how != outcome::suspended;
+            note.jobs.push_back(note_of(a, end_text(a), bad));
+            note.jobs.back().outcome = how;
         }
-        if (texts.empty()) return std::nullopt;
+        if (note.jobs.empty()) return std::nullopt;
+        // It starts anew when the plan goes on.
+        std::erase_if(status_.assignments,
+                      [](const auto& a) { return a.ended && a.outcome == outcome::suspended; });
         drop_old_assignments();
         status_.problems = skip_texts_;
         report_jobs(v_, plan_, skipped_, status_);
-        note.note = enumerate(texts);
         return decision{std::move(note), status_};
+    }
+
+    /// "run u.1.2 ended: Failed: the driver was OOMKilled".
+    std::string end_text(const model::assignment& a) const {
+        auto text = fmt::format("run {} ended: {}", a.run, a.outcome);
+        const auto job = v_.find_job(a.job.key());
+        if (a.outcome == outcome::failed && job && !job->status.problems.empty()) {
+            text += ": " + job->status.problems.front();
+        }
+        if (plan_.retries(a)) {
+            text += fmt::format("; attempt {} of {} follows", a.attempt.value_or(0) + 2,
+                                plan_.policies.at(a.job.key()).backoff_limit + 1);
+        }
+        return text;
     }
 
     /// Nothing else remembers for sure that a job of the plan has been run: its BatchJob may be
@@ -355,7 +500,7 @@ private:
 
     std::optional<decision> request_next() {
         for (const auto& a : self_.status.assignments) {
-            if (a.ended) continue;
+            if (a.ended || !a.ending.empty()) continue;
             auto job = v_.find_job(a.job.key());
             if (!job || job->metadata.uid != a.job.uid || !names(*job, self_)) continue;
             if (model::is_final(job->status.state)) continue;
@@ -397,7 +542,9 @@ private:
 
     /// Sorts the jobs of the plan into started, startable, to be acquired, and waited for.
     void sort_jobs() {
-        for (const auto& a : self_.status.assignments) started_.insert(a.job.key());
+        for (const auto& a : self_.status.assignments) {
+            if (!plan_.retries(a) || skipped_.contains(a.job.key())) started_.insert(a.job.key());
+        }
         std::set<object_key> free;
         for (const auto& planned : plan_.jobs) {
             const auto& key = planned.name;
@@ -407,7 +554,13 @@ private:
                 continue;
             }
             auto job = v_.find_job(key);
-            if (job && started_and_dropped(*job, self_)) {
+            const auto* failed = assignment_of(key);
+            if (failed != nullptr) {
+                if (auto wait = before_retry(*failed, job.get())) {
+                    obstacles_.push_back(std::move(*wait));
+                    continue;
+                }
+            } else if (job && started_and_dropped(*job, self_)) {
                 started_.insert(key);
                 continue;
             }
@@ -426,15 +579,62 @@ private:
                 free.insert(key);
             }
         }
-        if (withdrawn_) {
-            // Nothing new: neither acquired nor started.
-            if (!free.empty() || !startable_.empty()) {
-                obstacles_.insert(obstacles_.begin(), *withdrawn_);
+        if (const auto stop = nothing_new()) {
+            // Neither acquired nor started nor reset.
+            if (!free.empty() || !startable_.empty() || to_reset_) {
+                obstacles_.insert(obstacles_.begin(), *stop);
             }
             startable_.clear();
+            to_reset_.reset();
         } else if (!free.empty()) {
             addition_ = v_.find_job(*free.begin());
         }
+    }
+
+    /// Why nothing else is begun for now, though what runs goes on.
+    std::optional<obstacle> nothing_new() const {
+        if (withdrawn_) return withdrawn_;
+        if (suspended_now()) return suspended();
+        return std::nullopt;
+    }
+
+    /// What has to come before the next attempt of a job whose run has failed; nothing once it
+    /// waits for slots like any other.
+    std::optional<obstacle> before_retry(const model::assignment& failed,
+                                         const model::batchjob* job) {
+        if (job == nullptr || job->metadata.uid != failed.job.uid || !names(*job, self_)) {
+            return std::nullopt;
+        }
+        const auto when = failed.ended->value + plan_.retry_delay(failed);
+        const auto key = failed.job.key();
+        if (!is_over_at(when)) {
+            return obstacle{"RetryDelayed",
+                            fmt::format("{} failed and is started again at {}", job_text(key),
+                                        model::timestamp{when}.whole_seconds()),
+                            {}};
+        }
+        const auto resetting =
+            obstacle{"Resetting", job_text(key) + " is being reset for its next attempt", {}};
+        const bool asked = job->metadata.annotation(model::names::reset) == failed.run;
+        if (model::is_final(job->status.state) && (!asked || job->spec.creation_request)) {
+            if (const auto* refusal = refusal_of(key)) {
+                return obstacle{"JobRefused",
+                                fmt::format("{} is to be reset, which the API server refuses ({}; "
+                                            "see the operator's log)",
+                                            job_text(key), *refusal),
+                                {}};
+            }
+            const auto& meta = job->metadata;
+            if (!to_reset_) {
+                to_reset_ = decision{
+                    step::reset_job{key, meta.uid, meta.resource_version, failed.run}, status_};
+            }
+            return resetting;
+        }
+        if (job->status.state == job_state::in_queue || job->status.state == job_state::ready) {
+            return std::nullopt;
+        }
+        return resetting;
     }
 
     std::set<int> free_slots() const {
@@ -457,7 +657,6 @@ private:
             return {step::read_testbed{testbed_of(self_)}, status_};
         }
         step::commit note{"Assigned", "", {}, false};
-        std::vector<std::string> texts;
         for (const auto& each : starts) {
             auto job = v_.find_job(each.job);
             auto k = ++status_.last_run;
@@ -466,14 +665,20 @@ private:
             a.slot_ids = each.slot_ids;
             a.run = fmt::format("{}.{}", testbed_->hold(), k);
             a.since = model::timestamp{now_};
-            texts.push_back(job_text(each.job) + " to " + slots_text(each.slot_ids));
-            note.jobs.emplace_back(
-                each.job,
-                fmt::format("{} gave it {} of {}, run {}", scheduling_text(self_.metadata.key()),
-                            slots_text(each.slot_ids), testbed_text(testbed_of(self_)), a.run));
+            if (const auto* failed = assignment_of(each.job)) {
+                a.attempt = failed->attempt.value_or(0) + 1;
+                std::erase_if(status_.assignments,
+                              [&](const auto& old) { return old.job.key() == each.job; });
+            }
+            note.jobs.push_back(note_of(a,
+                                        fmt::format("{} of {}, run {}", slots_text(each.slot_ids),
+                                                    testbed_text(testbed_of(self_)), a.run),
+                                        false));
             status_.assignments.push_back(std::move(a));
         }
         if (!status_.plan) status_.plan = frozen_spec(self_);
+        if (!status_.started) status_.started = model::timestamp{now_};
+        status_.ended.reset();
         status_.state = states::submission;
         status_.mode = to_string(plan_.mode);
         status_.observed_generation = self_.metadata.generation;
@@ -483,7 +688,6 @@ private:
         set_acquired(true, "Acquired", "");
         set("Progressing", true, "Starting", "");
         set("Completed", false, "Running", "");
-        note.note = enumerate(texts);
         return {std::move(note), status_};
     }
 
@@ -514,15 +718,18 @@ private:
         if (all_ended) {
             status_.state = states::completed;
             status_.waiting_for.clear();
-            auto text = counts.summary + " jobs ended well";
+            if (!status_.ended) status_.ended = model::timestamp{now_};
+            auto text = scheduling::text_of(counts);
             set("Completed", true, counts.failed == 0 ? "AllSucceeded" : "SomeFailed", text);
             if (plan_.release_on_completion) return begin_release(why::completed);
             set("Progressing", false, "Completed", text);
+            if (auto gone = time_to_live_over()) return *gone;
         } else {
+            status_.ended.reset();
             status_.state = all_started ? states::awaiting_completion : states::confirmation;
             set("Progressing", true, all_started ? "AwaitingCompletion" : "WaitingToStart",
                 status_.waiting_for);
-            set("Completed", false, "Running", counts.summary + " jobs ended well");
+            set("Completed", false, "Running", scheduling::text_of(counts));
         }
         return settle();
     }
@@ -559,12 +766,11 @@ private:
                 texts.push_back(fmt::format("{}: {}", id, owner->second));
             } else if (id >= 0 && id < static_cast<int>(rows.size())) {
                 const auto& row = rows[static_cast<std::size_t>(id)];
-                texts.push_back(fmt::format(
-                    "{}: on node {}, {}", id, row.place.node,
-                    broken.contains(id) ? "in ERROR: " + problem_of(row.place.node)
-                    : row.job_pods.empty()
-                        ? "its ghost does not stand"
-                        : pod_in(row) + " is still in it"));
+                texts.push_back(
+                    fmt::format("{}: on node {}, {}", id, row.place.node,
+                                broken.contains(id)    ? "in ERROR: " + problem_of(row.place.node)
+                                : row.job_pods.empty() ? "its ghost does not stand"
+                                                       : pod_in(row) + " is still in it"));
             }
         }
         return texts.empty() ? "" : " (" + enumerate(texts, 5) + ")";
@@ -709,6 +915,7 @@ private:
         if (!self_.status.assignments.empty()) {
             status_.assignments.clear();
             status_.waiting_for.clear();
+            if (self_.status.releasing != why::completed) status_.started.reset();
             return {step::commit{
                         "AssignmentsCleared", "no pod carries a run of it any more", {}, false},
                     status_};
@@ -801,6 +1008,10 @@ private:
     /// The Testbed that we hold is not offered to us any more.
     std::optional<obstacle> withdrawn_;
     job_pointer addition_;
+    std::optional<decision> to_reset_;
+    /// The plan's activeDeadlineSeconds are over.
+    bool late_ = false;
+    std::optional<steady_time::duration> again_in_;
 };
 
 }  // namespace
@@ -811,14 +1022,15 @@ std::optional<object_key> job_apart(const next_step& what, const model::scheduli
     if (!is_running(self.status)) return std::nullopt;
     if (auto* acquire = std::get_if<step::acquire_job>(&what)) return acquire->key;
     if (auto* request = std::get_if<step::request_creation>(&what)) return request->key;
+    if (auto* reset = std::get_if<step::reset_job>(&what)) return reset->key;
     return std::nullopt;
 }
 
 std::string_view name_of(const next_step& what) {
     static constexpr std::string_view names[] = {
-        "wait",          "read_testbed",     "read_job",   "read_pods", "read_release",
-        "add_finalizer", "remove_finalizer", "hold",       "acquire",   "commit",
-        "request",       "release",          "remove_hold"};
+        "wait",          "read_testbed",     "read_job",    "read_pods", "read_release",
+        "add_finalizer", "remove_finalizer", "hold",        "acquire",   "commit",
+        "request",       "release",          "remove_hold", "reset_job", "delete"};
     return names[what.index()];
 }
 

@@ -50,13 +50,23 @@ struct acquire_job {
     std::string uid;
     std::string resource_version;
 };
+/// What a commit is to one job: an Event on the job and one on the Scheduling, and a line in the
+/// log.
+struct job_note {
+    model::object_key job;
+    std::string uid;
+    std::string run;
+    std::string note;
+    bool bad = false;
+    std::string outcome{};  ///< of a run that has ended
+};
 /// The wanted status is a step of the protocol: written with the resourceVersion, then looked
 /// again.
 struct commit {
-    std::string reason;  ///< CamelCase, of the Event
+    std::string reason;  ///< CamelCase, of the Events
+    /// Of the Scheduling's own Event, where the step is not about jobs.
     std::string note;
-    /// Jobs that get an Event of their own, with their note.
-    std::vector<std::pair<model::object_key, std::string>> jobs;
+    std::vector<job_note> jobs{};
     bool bad = false;
 };
 struct request_creation {
@@ -71,6 +81,16 @@ struct release_job {
     std::string uid;
     std::string resource_version;
 };
+/// Resets a failed job for its next attempt: the annotation reset gets the run that failed, and
+/// creationRequest goes.
+struct reset_job {
+    model::object_key key;
+    std::string uid;
+    std::string resource_version;
+    std::string run;
+};
+/// Its ttlSecondsAfterFinished are over.
+struct delete_self {};
 struct remove_hold {
     model::object_key key;
     std::string uid;
@@ -79,14 +99,17 @@ struct remove_hold {
 
 }  // namespace step
 
-using next_step = std::variant<step::wait, step::read_testbed, step::read_job, step::read_pods,
-                               step::read_release, step::add_finalizer, step::remove_finalizer,
-                               step::hold_testbed, step::acquire_job, step::commit,
-                               step::request_creation, step::release_job, step::remove_hold>;
+using next_step =
+    std::variant<step::wait, step::read_testbed, step::read_job, step::read_pods,
+                 step::read_release, step::add_finalizer, step::remove_finalizer,
+                 step::hold_testbed, step::acquire_job, step::commit, step::request_creation,
+                 step::release_job, step::remove_hold, step::reset_job, step::delete_self>;
 
 struct decision {
     next_step next = step::wait{};
     model::scheduling_status status;
+    /// Of a wait: when time alone changes the decision.
+    std::optional<steady_time::duration> again_in{};
 };
 
 /// `v.self` must be set.

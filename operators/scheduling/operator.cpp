@@ -314,11 +314,12 @@ asio::awaitable<result<controller::outcome>> scheduling_operator::reconcile(obje
         result<void> done;
         if (std::holds_alternative<step::wait>(decided.next)) {
             const bool hindered = cannot_go(decided.status);
+            const auto again = decided.again_in;
             done = co_await act_.settle(seen.self, std::move(decided.status), fresh);
             // What is in its way may be nothing that those who let it go first are woken by.
             if (done && hindered) wake_younger(key);
             if (done && refusal) co_return std::unexpected(std::move(*refusal));
-            if (done) co_return outcome{};
+            if (done) co_return again ? outcome::again_in(*again) : outcome{};
         } else {
             log::debug("step", {{"scheduling", key.text()}, {"step", name_of(decided.next)}});
             const auto apart = job_apart(decided.next, *seen.self);
@@ -371,7 +372,7 @@ asio::awaitable<result<controller::outcome>> scheduling_operator::reconcile_job(
         job->spec.active_scheduling
             ? "released: " + scheduling_text(job->spec.active_scheduling->key()) + " is gone"
             : "creationRequest removed: no Scheduling holds the job");
-    log::info("orphan released", {{"batchjob", key.text()}});
+    log::info("orphan released", {{"job", key.text()}});
     co_return outcome{};
 }
 

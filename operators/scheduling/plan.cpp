@@ -13,6 +13,9 @@ namespace {
 
 using model::object_key;
 
+/// Seconds; crds/scheduling.yaml says it, too.
+constexpr int default_retry_delay = 10;
+
 void read_queue(plan& out, const model::scheduling& of) {
     for (const auto& entry : *of.spec.queue_based) {
         auto name = grid::in_namespace(entry, of.metadata.namespace_);
@@ -41,6 +44,24 @@ void read_slots(plan& out, const model::slot_based_spec& spec, const model::sche
             continue;
         }
         out.add({name, static_cast<int>(job.slot_ids.size()), job.slot_ids});
+    }
+}
+
+/// What may change at any time; it is never taken from status.plan.
+void read_wishes(plan& out, const model::scheduling& of) {
+    std::vector<std::string> unknown;
+    for (const auto& name : of.spec.cancelled_jobs) {
+        const auto key = grid::in_namespace(name, of.metadata.namespace_);
+        out.cancelled.insert(key);
+        if (out.find(key) == nullptr) unknown.push_back("cancelledJobs names " + job_text(key));
+    }
+    for (const auto& policy : of.spec.job_policies) {
+        const auto key = grid::in_namespace(policy.name, of.metadata.namespace_);
+        out.policies.try_emplace(key, policy);
+        if (out.find(key) == nullptr) unknown.push_back("jobPolicies names " + job_text(key));
+    }
+    if (!unknown.empty()) {
+        out.ignored.push_back("not in the plan: " + enumerate(unknown));
     }
 }
 
@@ -116,10 +137,26 @@ void plan::add(planned_job job) {
     jobs.push_back(std::move(job));
 }
 
+bool plan::empty() const {
+    return std::ranges::all_of(jobs, [&](auto& job) { return cancelled.contains(job.name); });
+}
+
+bool plan::retries(const model::assignment& a) const {
+    if (!a.ended || a.outcome != model::assignment_outcome::failed) return false;
+    const auto found = policies.find(a.job.key());
+    return found != policies.end() && a.attempt.value_or(0) < found->second.backoff_limit &&
+           !cancelled.contains(a.job.key()) && find(a.job.key()) != nullptr;
+}
+
+seconds plan::retry_delay(const model::assignment& a) const {
+    return seconds(policies.at(a.job.key()).retry_delay_seconds.value_or(default_retry_delay));
+}
+
 model::scheduling_spec frozen_spec(const model::scheduling& of) {
-    model::scheduling_spec out = of.spec;
+    model::scheduling_spec out;
     out.testbed = testbed_of(of);
-    out.queue_based.reset();
+    out.slot_based = of.spec.slot_based;
+    out.release_on_completion = of.spec.release_on_completion;
     out.submit_timeout_seconds =
         of.spec.submit_timeout_seconds.value_or(grid::default_submit_timeout_seconds);
     out.schedule_timeout_seconds =
@@ -141,6 +178,7 @@ plan plan_of(const model::scheduling& of) {
     } else if (of.spec.queue_based) {
         read_queue(out, of);
     }
+    read_wishes(out, of);
     if (frozen) {
         compare_frozen(out, *frozen, of);
         compare_started(out, of);
@@ -212,8 +250,9 @@ std::map<object_key, fault> misfits(const plan& of, int slots, const std::set<ob
 }
 
 std::optional<fault> misfit(const plan& of, int slots) {
-    auto all = misfits(of, slots);
+    auto all = misfits(of, slots, of.cancelled);
     for (const auto& job : of.jobs) {
+        if (of.cancelled.contains(job.name)) continue;
         if (auto found = all.find(job.name); found != all.end()) return std::move(found->second);
     }
     return std::nullopt;

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,10 @@ struct plan {
     std::vector<planned_job> jobs;
     /// Queue only: every entry, in order.
     std::vector<model::object_key> entries;
+    /// Jobs that are not wanted any more (spec.cancelledJobs); they stay in `jobs`.
+    std::set<model::object_key> cancelled;
+    /// Of jobs that are started again when their run fails.
+    std::map<model::object_key, model::job_policy> policies;
     bool release_on_completion = false;
     int submit_timeout_seconds = grid::default_submit_timeout_seconds;
     int schedule_timeout_seconds = grid::default_schedule_timeout_seconds;
@@ -50,13 +55,20 @@ struct plan {
 
     const planned_job* find(const model::object_key& name) const;
     void add(planned_job job);
+    /// There is no job to start, and was none: the queue is empty, or all its jobs are cancelled.
+    bool empty() const;
+    /// The run has failed, and the job has retries left.
+    bool retries(const model::assignment& a) const;
+    /// From the end of a failed run on.
+    seconds retry_delay(const model::assignment& a) const;
 };
 
 /// More different jobs than this do not fit into one status (etcd's limit of an object).
 inline constexpr std::size_t most_jobs = 1024;
 
 /// Namespaces default to the Scheduling's own. After the first assignment everything but the queue
-/// is taken from status.plan, and what differs from it is listed in `ignored`.
+/// and what may always change (cancelled jobs, policies) is taken from status.plan, and what
+/// differs from it is listed in `ignored`.
 plan plan_of(const model::scheduling& of);
 
 using grid::testbed_of;
@@ -68,10 +80,11 @@ std::optional<fault> misfit(const planned_job& job, int slots);
 /// in nobody's way, nor do those that have `gone` out of the queue, as they were started.
 std::map<model::object_key, fault> misfits(const plan& of, int slots,
                                            const std::set<model::object_key>& gone = {});
-/// The first of these, in the order of the plan.
+/// The first of these that is not cancelled, in the order of the plan.
 std::optional<fault> misfit(const plan& of, int slots);
 
-/// The spec without its queue, defaults filled in: what status.plan keeps.
+/// The spec without its queue and without what may always change, defaults filled in: what
+/// status.plan keeps.
 model::scheduling_spec frozen_spec(const model::scheduling& of);
 
 }  // namespace esi::scheduling

@@ -159,7 +159,7 @@ TEST(plan, refuses_more_than_1024_different_jobs) {
 TEST(plan, after_the_first_assignment_only_the_queue_changes) {
     auto of = queue_of({"a", "a"});
     of.status.plan = frozen_spec(of);
-    of.status.assignments.push_back({{"ns", "a", "u"}, {0, 1}, "h.1", {}, {}, ""});
+    of.status.assignments.push_back({{"ns", "a", "u"}, {0, 1}, "h.1", {}, {}, "", "", {}});
     EXPECT_TRUE(plan_of(of).ignored.empty());
     of.spec.queue_based->push_back({"", "b"});
     EXPECT_TRUE(plan_of(of).ignored.empty());
@@ -174,7 +174,7 @@ TEST(plan, after_the_first_assignment_only_the_queue_changes) {
 TEST(plan, a_queue_that_became_a_slot_plan_is_told_what_is_left_of_it) {
     auto of = queue_of({"a", "b"});
     of.status.plan = frozen_spec(of);
-    of.status.assignments.push_back({{"ns", "a", "u"}, {0}, "h.1", {}, {}, ""});
+    of.status.assignments.push_back({{"ns", "a", "u"}, {0}, "h.1", {}, {}, "", "", {}});
     of.spec.queue_based.reset();
     of.spec.slot_based = {"strict", {{{"", "b"}, {0}}}};
     auto read = plan_of(of);

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <map>
 
+#include "model/conditions.h"
+#include "model/text.h"
+#include "scheduling/claim.h"
 #include "scheduling/words.h"
 
 namespace esi::scheduling {
@@ -31,6 +34,10 @@ bool bound(const model::batchjob& job) {
 std::string failure_text(const view& v, const object_key& key, std::string_view how) {
     if (how == outcome::deleted) return job_text(key) + " was deleted while it was assigned";
     if (how == outcome::released_by_hand) return job_text(key) + " was taken away by hand";
+    if (how == outcome::cancelled) return job_text(key) + " was cancelled (spec.cancelledJobs)";
+    if (how == outcome::deadline_exceeded) {
+        return job_text(key) + " was ended: the plan's activeDeadlineSeconds were over";
+    }
     auto job = v.find_job(key);
     if (!job || job->status.problems.empty()) return job_text(key) + " failed";
     return job_text(key) + " failed: " + job->status.problems.front();
@@ -69,7 +76,9 @@ void report_jobs(const view& v, const plan& wants, const std::set<object_key>& s
         } else if (at != assigned.end()) {
             const auto& a = *at->second;
             rung = rung_of(progress::submitted);
-            if (a.ended) {
+            if (wants.retries(a)) {
+                rung = rung_of(progress::in_queue);
+            } else if (a.ended) {
                 rung = rung_of(progress::completed);
                 (a.outcome == outcome::succeeded ? counts.done : counts.failed) += 1;
                 if (a.outcome != outcome::succeeded) {
@@ -94,6 +103,78 @@ void report_jobs(const view& v, const plan& wants, const std::set<object_key>& s
     counts.summary = fmt::format("{}/{}", counts.done, counts.total);
     if (counts.failed > 0) counts.summary += fmt::format(" ({} failed)", counts.failed);
     status.progress = counts;
+}
+
+std::string text_of(const model::progress_counts& counts) {
+    auto out = fmt::format("{} of {} {} ended well", counts.done, counts.total,
+                           counts.total == 1 ? "job" : "jobs");
+    if (counts.failed > 0) out += fmt::format(", {} failed", counts.failed);
+    return out;
+}
+
+namespace {
+
+namespace condition_type = model::condition_type;
+namespace states = model::scheduling_state;
+
+constexpr std::string_view some_failed = "SomeFailed";
+
+bool any_failed(const model::scheduling_status& status) {
+    return status.progress && status.progress->failed > 0;
+}
+
+/// Why it does not go on or went wrong; empty when well.
+std::string reason_of(const model::scheduling_status& status) {
+    if (!status.releasing.empty()) return "Releasing";
+    const auto* current = model::find_condition(status.conditions, "SpecCurrent");
+    if (current != nullptr && current->reason == reasons::undecodable) return current->reason;
+    if (status.state == states::completed || status.state == states::finished) {
+        const bool late = std::ranges::any_of(status.assignments, [](const auto& a) {
+            return a.outcome == outcome::deadline_exceeded;
+        });
+        if (late) return std::string(reasons::deadline_exceeded);
+        return any_failed(status) ? std::string(some_failed) : "";
+    }
+    const auto* acquired = model::find_condition(status.conditions, condition_type::acquired);
+    return acquired != nullptr && acquired->status == "False" ? acquired->reason : "";
+}
+
+void drop(model::scheduling_status& status, std::string_view type) {
+    std::erase_if(status.conditions, [&](const auto& each) { return each.type == type; });
+}
+
+}  // namespace
+
+void conclude(model::scheduling_status& status, const model::scheduling& of, wall_time now) {
+    status.reason = reason_of(status);
+    const bool wrong = status.state == states::error;
+    const bool over = status.state == states::completed || status.state == states::finished;
+    const bool bad = wrong || (over && any_failed(status));
+    const bool well = over && !bad;
+    const std::string reason = bad && status.reason.empty() ? std::string(some_failed)
+                               : well                       ? "AllSucceeded"
+                               : bad                        ? status.reason
+                                                            : "NotEnded";
+    std::string text;
+    if (over && status.progress) text = text_of(*status.progress);
+    if (bad && !status.problems.empty()) text += (text.empty() ? "" : ": ") + status.problems[0];
+    set(status, of, condition_type::succeeded, well, reason, text, now);
+    set(status, of, condition_type::failed, bad, reason, text, now);
+    // A release under way is work, whatever came before.
+    const bool works = !status.releasing.empty() || (!over && !wrong);
+    if (works) {
+        drop(status, condition_type::stalled);
+        set(status, of, condition_type::reconciling, true,
+            status.reason.empty() ? "Running" : status.reason, model::cut(status.waiting_for, 1024),
+            now);
+        return;
+    }
+    drop(status, condition_type::reconciling);
+    if (bad) {
+        set(status, of, condition_type::stalled, true, reason, text, now);
+    } else {
+        drop(status, condition_type::stalled);
+    }
 }
 
 void set(model::scheduling_status& status, const model::scheduling& of, std::string_view type,

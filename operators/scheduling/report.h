@@ -13,9 +13,18 @@
 namespace esi::scheduling {
 
 /// status.jobStates, progress and the sentences about failed jobs in `problems`, 100 at most.
-/// `skipped`: jobs of the plan that can never start; they count as failed.
+/// `skipped`: jobs of the plan that can never start; they count as failed. A failed run that is
+/// followed by another one of the same job counts neither as done nor as failed.
 void report_jobs(const view& v, const plan& wants, const std::set<model::object_key>& skipped,
                  model::scheduling_status& status);
+
+/// "2 of 3 jobs ended well", "2 of 3 jobs ended well, 1 failed".
+std::string text_of(const model::progress_counts& counts);
+
+/// status.reason and the conditions that say how it ended or that it goes on: Succeeded and Failed,
+/// and for kstatus Reconciling and Stalled, which stand only while they hold. By what the status
+/// says otherwise.
+void conclude(model::scheduling_status& status, const model::scheduling& of, wall_time now);
 
 /// One condition of a Scheduling, at its present generation.
 void set(model::scheduling_status& status, const model::scheduling& of, std::string_view type,

@@ -23,6 +23,15 @@ const model::condition* condition_of(const std::vector<model::condition>& list,
     return model::find_condition(list, type);
 }
 
+/// By the reason that is told: its age, or its priority.
+bool goes_before(const model::scheduling& one, const model::scheduling& other,
+                 std::string_view reason) {
+    const int of_one = one.spec.priority.value_or(0);
+    const int of_other = other.spec.priority.value_or(0);
+    if (reason == reasons::priority_first) return of_one > of_other;
+    return model::older(one.metadata, other.metadata);
+}
+
 std::vector<model::object_key> jobs_of(const model::scheduling& who) {
     std::vector<model::object_key> out;
     auto add = [&](model::object_key job) {
@@ -169,6 +178,8 @@ void rest_rules::schedulings_rest_for_a_reason(const model::scheduling& who) {
             return each.ended && (each.outcome == model::assignment_outcome::succeeded) == good;
         });
     };
+    // Its next attempt may wait for a pause to end.
+    if (!who.spec.job_policies.empty()) return;
     const auto& counts = *status.progress;
     out_.require(counts.done == ended(true) && counts.failed >= ended(false), "status-stale",
                  {who.metadata.uid + "/status"}, [&] {
@@ -240,18 +251,22 @@ void rest_rules::reason_is_true(const model::scheduling& who) {
                    job->job->spec.active_scheduling->uid != who.metadata.uid;
         });
     }
+    if (reason == reasons::suspended) right = who.spec.suspend.value_or(false);
+    if (reason == reasons::plan_empty) {
+        right = std::ranges::all_of(jobs, [&](const auto& key) { return is_cancelled(who, key); });
+    }
     // These pass by themselves, and so does the end of a release.
     if (reason == reasons::job_not_ready || reason == reasons::testbed_not_ready ||
         reason == reasons::released) {
         right = false;
     }
     // Who could go has gone by now; what an older one cannot have holds up nobody.
-    if (reason == reasons::older_first) {
+    if (reason == reasons::older_first || reason == reasons::priority_first) {
         right = std::ranges::any_of(all_.schedulings, [&](const auto& entry) {
             const auto& other = *entry.second.scheduling;
             const auto& named = who.status.waiting_for_schedulings;
             return other.metadata.uid != who.metadata.uid &&
-                   model::older(other.metadata, who.metadata) && !other.status.releasing.empty() &&
+                   goes_before(other, who, reason) && !other.status.releasing.empty() &&
                    std::ranges::find(named, other.metadata.key()) != named.end();
         });
     }
@@ -301,6 +316,13 @@ void rest_rules::assignments_have_ended(const model::scheduling& who) {
             why = "no longer names it";
         } else if (model::is_final(job->job->status.state)) {
             why = "is " + job->job->status.state;
+        } else if (!given.ending.empty()) {
+            out_.require(false, "ending-ignored", {who.metadata.uid + "/status"}, [&] {
+                return fmt::format("Scheduling {} ends run {} of {} ({}), which still has the job",
+                                   name_of(who.metadata), given.run, given.job.key().text(),
+                                   given.ending);
+            });
+            continue;
         } else {
             const auto& order = job->job->spec.creation_request;
             out_.require(order && order->run == given.run, "order-missing",

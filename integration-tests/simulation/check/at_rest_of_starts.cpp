@@ -28,7 +28,7 @@ bool has_started(const model::scheduling& who, const model::object_key& job) {
 /// Acquired, in the queue, without an order.
 bool rest_rules::may_start(const model::scheduling& who, const model::object_key& name) const {
     const auto* record = all_.job(name);
-    if (!record || has_started(who, name) || out_.was_edited(record->job->metadata.uid + "/status"))
+    if (!record || has_started(who, name) || is_cancelled(who, name) || out_.was_edited(record->job->metadata.uid + "/status"))
         return false;
     const auto& job = *record->job;
     return job.spec.active_scheduling && job.spec.active_scheduling->uid == who.metadata.uid &&
@@ -67,6 +67,8 @@ void rest_rules::no_start_is_withheld(const model::scheduling& who) {
         grid::scheduling_uid_of_hold(bed->testbed->hold()) != who.metadata.uid) {
         return;
     }
+    // Nothing is started by a pause, nor when the plan's time is over.
+    if (who.spec.suspend.value_or(false) || who.spec.active_deadline_seconds) return;
     auto free = free_slots_of(*bed->testbed);
     for (const auto& each : who.status.assignments) {
         if (each.ended) continue;
@@ -106,7 +108,7 @@ void rest_rules::no_start_is_withheld(const model::scheduling& who) {
     const bool strict = who.spec.slot_based->mode == "strict";
     for (const auto& entry : who.spec.slot_based->jobs) {
         const auto job = with_namespace(entry.name, who);
-        if (has_started(who, job)) continue;
+        if (has_started(who, job) || is_cancelled(who, job)) continue;
         const bool could = may_start(who, job) && std::ranges::all_of(entry.slot_ids, [&](int id) {
                                return free.contains(id);
                            });

@@ -95,6 +95,34 @@ TEST_F(at_rest_test, at_the_end_a_job_that_could_start_and_does_not_is_seen) {
     EXPECT_THAT(world.broken(), ElementsAre("start-withheld"));
 }
 
+TEST_F(at_rest_test, at_the_end_a_job_of_a_suspended_plan_may_wait) {
+    until_it_waits_for_slots({{{"name", "a"}}});
+    world.queue["spec"]["suspend"] = true;
+    world.queue = world.put(kinds::scheduling, world.queue);
+    world.judge->at_end();
+    EXPECT_EQ(first(), "");
+}
+
+TEST_F(at_rest_test, at_the_end_a_run_whose_end_was_begun_and_that_goes_on_is_seen) {
+    world.until_placed();
+    world.swap_in();
+    world.queue["status"]["waitingFor"] = "the end of job a";
+    world.queue["status"]["assignments"][0]["ending"] = "Cancelled";
+    world.queue = world.put(kinds::scheduling, world.queue);
+    world.judge->at_end();
+    EXPECT_THAT(world.broken(), testing::Contains("ending-ignored"));
+}
+
+TEST_F(at_rest_test, at_the_end_a_plan_that_says_it_is_suspended_and_is_not_is_seen) {
+    world.queue["status"]["state"] = "AcquireState";
+    world.queue["status"]["observedGeneration"] = 1;
+    world.queue["status"]["conditions"] = {
+        {{"type", "Acquired"}, {"status", "False"}, {"reason", "Suspended"}}};
+    world.queue = world.put(kinds::scheduling, world.queue);
+    world.judge->at_end();
+    EXPECT_THAT(world.broken(), testing::Contains("untrue-reason"));
+}
+
 TEST_F(at_rest_test, at_the_end_a_job_may_wait_for_a_slot_that_is_not_free) {
     until_it_waits_for_slots({{{"name", "a"}}, {{"name", "a"}}, {{"name", "a"}}});
     world.judge->at_end();

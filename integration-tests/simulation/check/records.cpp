@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+
+#include "grid/rights.h"
 #include <limits>
 
 #include "model/names.h"
@@ -35,6 +37,12 @@ void drop_from(std::map<Record, std::set<std::string>>& map, const Record& key,
 }
 
 }  // namespace
+
+bool is_cancelled(const model::scheduling& who, const model::object_key& job) {
+    return std::ranges::any_of(who.spec.cancelled_jobs, [&](const auto& each) {
+        return grid::in_namespace(each, who.metadata.namespace_) == job;
+    });
+}
 
 std::string place::text() const {
     return fmt::format("slot {} on {} of Testbed {}", index, node, testbed.text());

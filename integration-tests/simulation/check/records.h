@@ -37,6 +37,9 @@ struct place {
     std::string text() const;
 };
 
+/// spec.cancelledJobs names the job.
+bool is_cancelled(const model::scheduling& who, const model::object_key& job);
+
 struct pod_record {
     seen<model::pod> pod;
     object_pointer raw;

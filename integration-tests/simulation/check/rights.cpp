@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "grid/rights.h"
 #include "model/conditions.h"
 #include "model/names.h"
 #include "plan/plan.h"
@@ -260,8 +261,13 @@ void rights_rules::assignments_only_grow_and_end(const scheduling_record& before
     const auto& meta = after.scheduling->metadata;
     for (const auto& old : was.assignments) {
         const auto* now = find_run(is.assignments, old.run);
+        // What a pause has ended is dropped with its end, so that the job starts anew.
+        const bool dropped = old.ending == model::assignment_outcome::suspended;
+        if (!now && dropped && !old.ended && was.releasing.empty()) {
+            assignment_ends_without_pods(after, old);
+        }
         if (!now) {
-            out_.require(!was.releasing.empty() || old.ended, "assignment-lost", {meta.uid}, [&] {
+            out_.require(!was.releasing.empty() || old.ended || dropped, "assignment-lost", {meta.uid}, [&] {
                 return fmt::format(
                     "Scheduling {}: the assignment of {} (run {}, slots {}) is gone "
                     "though it has not ended and nothing is released",
@@ -270,7 +276,8 @@ void rights_rules::assignments_only_grow_and_end(const scheduling_record& before
             });
             continue;
         }
-        const bool kept = same_right(old, *now) &&
+        const bool kept = same_right(old, *now) && old.attempt == now->attempt &&
+                          (old.ending.empty() || old.ending == now->ending) &&
                           (!old.ended || (old.ended == now->ended && old.outcome == now->outcome));
         out_.require(kept, "assignment-changed", {meta.uid}, [&] {
             return fmt::format("Scheduling {}: assignment {} became {}", name_of(meta),
@@ -281,6 +288,8 @@ void rights_rules::assignments_only_grow_and_end(const scheduling_record& before
     for (const auto& given : is.assignments) {
         if (find_run(was.assignments, given.run)) continue;
         assignment_is_new(before, after, given);
+        start_is_wanted(before, given);
+        retry_follows_a_failure(before, after, given);
         order_of_starts_is_kept(after, given);
     }
     assignments_are_disjoint(after);
@@ -348,6 +357,46 @@ void rights_rules::assignment_is_new(const scheduling_record& before,
     }
 }
 
+/// The write is guarded by the version of the plan, so the spec before it is what was decided by.
+void rights_rules::start_is_wanted(const scheduling_record& before,
+                                   const model::assignment& given) {
+    const auto& who = *before.scheduling;
+    const auto text = [&] {
+        return fmt::format("Scheduling {} started {} (run {})", name_of(who.metadata),
+                           given.job.key().text(), given.run);
+    };
+    out_.require(!who.spec.suspend.value_or(false), "started-while-suspended", {who.metadata.uid},
+                 [&] { return text() + " while it was suspended"; });
+    out_.require(!is_cancelled(who, given.job.key()), "started-though-cancelled",
+                 {who.metadata.uid}, [&] { return text() + ", which was cancelled"; });
+}
+
+void rights_rules::retry_follows_a_failure(const scheduling_record& before,
+                                           const scheduling_record& after,
+                                           const model::assignment& given) {
+    const auto attempt = given.attempt.value_or(0);
+    if (attempt == 0) return;
+    const auto& who = *before.scheduling;
+    const auto& was = who.status.assignments;
+    const auto failed = std::ranges::find_if(was, [&](const auto& each) {
+        return each.job == given.job && each.ended && each.run != given.run &&
+               each.outcome == model::assignment_outcome::failed &&
+               each.attempt.value_or(0) + 1 == attempt;
+    });
+    const auto policy = std::ranges::find_if(who.spec.job_policies, [&](const auto& each) {
+        return grid::in_namespace(each.name, who.metadata.namespace_) == given.job.key();
+    });
+    const bool left = policy != who.spec.job_policies.end() && attempt <= policy->backoff_limit;
+    out_.require(failed != was.end() && left, "retry-unfounded", {after.scheduling->metadata.uid},
+                 [&] {
+                     return fmt::format("Scheduling {} started {} (run {}) as attempt {} {}",
+                                        name_of(who.metadata), given.job.key().text(), given.run,
+                                        attempt + 1,
+                                        left ? "though none has failed before"
+                                             : "beyond its backoffLimit");
+                 });
+}
+
 void rights_rules::assignments_are_disjoint(const scheduling_record& after) {
     std::map<int, const model::assignment*> taken;
     const auto& meta = after.scheduling->metadata;
@@ -390,6 +439,7 @@ void rights_rules::order_of_starts_is_kept(const scheduling_record& after,
         bed && bed->testbed->status.layout ? grid::count_of_slots(*bed->testbed->status.layout) : 0;
     for (const auto& before : order_of(who)) {
         if (before == given.job.key()) return;
+        if (is_cancelled(who, before)) continue;
         const bool started = std::ranges::any_of(
             assignments, [&](const auto& each) { return each.job.key() == before; });
         if (started) continue;

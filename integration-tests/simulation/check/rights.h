@@ -34,6 +34,9 @@ private:
     void assignments_are_disjoint(const scheduling_record& after);
     void assignment_ends_without_pods(const scheduling_record& after,
                                       const model::assignment& ended);
+    void start_is_wanted(const scheduling_record& before, const model::assignment& given);
+    void retry_follows_a_failure(const scheduling_record& before, const scheduling_record& after,
+                                 const model::assignment& given);
     void order_of_starts_is_kept(const scheduling_record& after, const model::assignment& given);
     // BatchJob
     void job_is_acquired_when_ready(const job_record& before, const job_record& after);

@@ -87,13 +87,18 @@ void rights_rules::job_is_released_by_its_holder(const job_record& before,
     if (!holder) return;
     const auto& who = *holder->scheduling;
     if (!who.status.releasing.empty()) return;
+    // An end that has begun, or a plan whose time is over, takes jobs back.
     const bool assigned = std::ranges::any_of(who.status.assignments, [&](const auto& each) {
-        return each.job.uid == job.uid && !each.ended;
+        return each.job.uid == job.uid && !each.ended && each.ending.empty();
+    });
+    const bool ends = std::ranges::any_of(who.status.assignments, [&](const auto& each) {
+        return each.job.uid == job.uid && !each.ended && !each.ending.empty();
     });
     // A plan that was changed a moment ago may have been read before.
     const bool settled = here_.now() > holder->spec_changed + std::chrono::minutes(10) ||
                          who.metadata.generation <= 1;
-    const bool wanted = settled && wants(who, job.key());
+    const bool wanted = settled && !ends && !is_cancelled(who, job.key()) &&
+                        !who.spec.active_deadline_seconds && wants(who, job.key());
     const auto bed_uid = all_.testbed_uid(testbed_of(who));
     out_.require(!assigned && !wanted, "job-taken-over", {job.uid, who.metadata.uid, bed_uid}, [&] {
         return fmt::format("BatchJob {} was released though Scheduling {} {} and releases nothing",

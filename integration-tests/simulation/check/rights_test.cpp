@@ -211,6 +211,82 @@ TEST_F(rights_test, a_run_that_was_given_before_is_seen) {
     EXPECT_THAT(world.broken(), testing::Contains("token-reused"));
 }
 
+TEST_F(rights_test, a_start_of_a_suspended_plan_is_seen) {
+    world.queue["spec"]["suspend"] = true;
+    world.set_finalizer();
+    world.hold();
+    world.acquire();
+    world.assign();
+    EXPECT_THAT(world.broken(), ElementsAre("started-while-suspended"));
+}
+
+TEST_F(rights_test, a_start_of_a_cancelled_job_is_seen) {
+    world.queue["spec"]["cancelledJobs"] = {{{"name", "a"}}};
+    world.set_finalizer();
+    world.hold();
+    world.acquire();
+    world.assign();
+    EXPECT_THAT(world.broken(), ElementsAre("started-though-cancelled"));
+}
+
+TEST_F(rights_test, a_retry_without_a_failure_is_seen) {
+    world.queue["spec"]["jobPolicies"] = {{{"name", {{"name", "a"}}}, {"backoffLimit", 1}}};
+    world.until_placed();
+    world.swap_in();
+    world.finish();
+    auto second = world.queue["status"]["assignments"][0];
+    second.erase("ended");
+    second.erase("outcome");
+    second["run"] = world.hold_token + ".2";
+    second["attempt"] = 1;
+    world.queue["status"]["lastRun"] = 2;
+    world.queue["status"]["assignments"] = {second};
+    world.put(kinds::scheduling, world.queue);
+    EXPECT_THAT(world.broken(), ElementsAre("retry-unfounded"));
+}
+
+TEST_F(rights_test, a_retry_beyond_its_limit_is_seen) {
+    world.until_placed();
+    world.swap_in();
+    world.finish();
+    // As it stood before is not judged here.
+    world.queue["status"]["assignments"][0]["outcome"] = "Failed";
+    world.queue = world.put(kinds::scheduling, world.queue);
+    ASSERT_THAT(world.broken(), ElementsAre("assignment-changed"));
+    auto second = world.queue["status"]["assignments"][0];
+    second.erase("ended");
+    second.erase("outcome");
+    second["run"] = world.hold_token + ".2";
+    second["attempt"] = 1;
+    world.queue["status"]["lastRun"] = 2;
+    world.queue["status"]["assignments"] = {second};
+    world.put(kinds::scheduling, world.queue);
+    EXPECT_THAT(world.broken(), testing::Contains("retry-unfounded"));
+}
+
+TEST_F(rights_test, an_end_that_is_taken_back_is_seen) {
+    world.until_placed();
+    world.queue["status"]["assignments"][0]["ending"] = "Cancelled";
+    world.queue = world.put(kinds::scheduling, world.queue);
+    EXPECT_EQ(first(), "");
+    world.queue["status"]["assignments"][0].erase("ending");
+    world.put(kinds::scheduling, world.queue);
+    EXPECT_THAT(world.broken(), ElementsAre("assignment-changed"));
+}
+
+TEST_F(rights_test, an_assignment_that_a_pause_drops_while_its_pod_is_there_is_seen) {
+    world.judge->all_disturbances_are_told();
+    world.until_placed();
+    world.swap_in();
+    world.wait(seconds(30));
+    world.queue["status"]["assignments"][0]["ending"] = "Suspended";
+    world.queue = world.put(kinds::scheduling, world.queue);
+    EXPECT_EQ(first(), "");
+    world.queue["status"]["assignments"] = json::array();
+    world.put(kinds::scheduling, world.queue);
+    EXPECT_THAT(world.broken(), ElementsAre("ended-with-pods"));
+}
+
 TEST_F(rights_test, an_assignment_that_is_lost_is_seen) {
     world.until_placed();
     world.queue["status"]["assignments"] = json::array();

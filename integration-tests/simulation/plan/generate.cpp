@@ -57,6 +57,7 @@ private:
     void put_cluster();
     void put_jobs(int least, int most);
     void put_strangers();
+    void put_wishes();
     void slot_based(const std::string& mode);
     void schedule_queue(const std::string& name, const std::string& testbed,
                         const std::vector<job_name>& jobs, bool release);
@@ -114,6 +115,7 @@ plan author::write() {
     put_cluster();
     (this->*chosen.write)();
     put_strangers();
+    if (others_.chance(250)) put_wishes();
 
     int work = 0;
     for (const auto& script : plan_.scripts) {
@@ -183,6 +185,53 @@ void author::put_strangers() {
         leaving.push_back({{"kind", "pods"}, {"name", name}});
     }
     for (auto& one : leaving) cast_.add("delete", std::move(one));
+}
+
+/// What people ask of their plans at any time: pause and go on, priority, cancelling, retries, a
+/// time limit.
+void author::put_wishes() {
+    const auto ask = [&](milliseconds at, const std::string& name, json spec) {
+        cast_.at(at);
+        cast_.add("patch", {{"kind", "schedulings"},
+                            {"name", name},
+                            {"patch", {{"spec", std::move(spec)}}}});
+        moments_.push_back(at);
+    };
+    const auto moment = [&] { return begin + milliseconds(others_.between(10, 50000)); };
+    for (const auto& name : on_.schedulings) {
+        if (others_.chance(500)) {
+            const auto at = moment();
+            const char* policy = others_.chance(500) ? "Release" : "Keep";
+            ask(at, name, {{"suspend", true}, {"suspendPolicy", policy}});
+            // Some are never taken up again.
+            if (others_.chance(850)) {
+                ask(at + milliseconds(others_.between(10, 30000)), name, {{"suspend", nullptr}});
+            }
+        }
+        if (others_.chance(400)) {
+            json jobs = json::array();
+            for (int i = others_.between(1, 2); i > 0; --i) {
+                jobs.push_back(others_.one_of(on_.jobs).reference());
+            }
+            ask(moment(), name, {{"cancelledJobs", std::move(jobs)}});
+        }
+        if (others_.chance(300)) {
+            json policies = json::array();
+            for (const auto& job : on_.jobs) {
+                policies.push_back({{"name", job.reference()},
+                                    {"backoffLimit", others_.between(0, 2)},
+                                    {"retryDelaySeconds", others_.between(0, 5)}});
+            }
+            ask(begin + milliseconds(10), name, {{"jobPolicies", std::move(policies)}});
+        }
+        if (others_.chance(150)) {
+            ask(begin + milliseconds(10), name,
+                {{"activeDeadlineSeconds", others_.between(5, 60)}});
+        }
+        if (others_.chance(300)) {
+            ask(begin + milliseconds(10), name, {{"priority", others_.between(-1, 2)}});
+        }
+    }
 }
 
 /// Each of the jobs so many times as it gets slots, mixed or one after the other.

@@ -28,6 +28,10 @@ bool may_change_outcome(const happening& fault);
 /// but that the object goes.
 bool deletes_only_what_has_ended(const plan& what);
 
+/// People pause a plan, cancel its jobs or shorten its time at a moment of their own: how far it
+/// got by then is free.
+bool is_paused_or_cut_short(const plan& what);
+
 /// Whether the end of the plan must be that of the same plan without faults: none of the faults may
 /// change it, all of them together are short, and nothing in the workload is a race whose winner is
 /// free (a stranger that may sit down in a slot during a gap, a deletion in the middle of short

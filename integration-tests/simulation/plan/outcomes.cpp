@@ -98,6 +98,13 @@ bool deletes_only_what_has_ended(const plan& what) {
     });
 }
 
+bool is_paused_or_cut_short(const plan& what) {
+    return std::ranges::any_of(what.workload, [](const happening& one) {
+        return one.what == "patch" && fields::text(one.with, {"kind"}) == "schedulings" &&
+               !fields::find(one.with, {"when"});
+    });
+}
+
 bool outcome_is_fixed(const plan& what) {
     if (what.faults.empty()) return true;
     milliseconds together{0};
@@ -106,6 +113,7 @@ bool outcome_is_fixed(const plan& what) {
         together += duration_of(one);
     }
     if (together > longest_together || has_strangers_that_may_enter(what)) return false;
+    if (is_paused_or_cut_short(what)) return false;
     if (!deletes_only_what_has_ended(what) || a_forger_inherits_nodes(what)) return false;
     const auto schedulings = std::ranges::count_if(what.workload, [](const happening& one) {
         return fields::text(one.with, {"object", "kind"}) == "Scheduling";

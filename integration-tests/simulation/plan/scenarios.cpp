@@ -77,6 +77,22 @@ void meddle(cast& all, std::string what, json with, const std::string& job) {
     all.add(std::move(what), std::move(with));
 }
 
+/// What somebody writes into the spec of a plan, at once.
+void ask(cast& all, json spec, const std::string& of = "run") {
+    all.add("patch", {{"kind", "schedulings"},
+                      {"name", of},
+                      {"patch", {{"spec", std::move(spec)}}},
+                      {"when", cast::when("schedulings", of, json::array())}});
+}
+
+/// The same when job-a is in that state.
+void ask_when(cast& all, json spec, const std::string& state) {
+    all.add("patch", {{"kind", "schedulings"},
+                      {"name", "run"},
+                      {"patch", {{"spec", std::move(spec)}}},
+                      {"when", cast::when("batchjobs", "job-a", {state})}});
+}
+
 const bed untainted{"grid", "example.com/slots", 2, 2, false};
 const bed small{"grid", "example.com/slots", 1, 2, true};
 
@@ -194,6 +210,39 @@ std::vector<plan> scenarios() {
     out.push_back(make("hand release", grid, two_jobs(10, 10), [](cast& all) {
         all.queue("run", "grid", {job_a, job_b}, false);
         all.remove_when("schedulings", "run", "schedulings", "run", {"CompletedState"});
+    }));
+    out.push_back(make("suspended with release", grid, one_job(30), [](cast& all) {
+        all.queue("run", "grid", {job_a, job_a});
+        ask_when(all, {{"suspend", true}, {"suspendPolicy", "Release"}}, "RunningState");
+        // Once more, when the pause has let go of it.
+        ask_when(all, {{"suspend", nullptr}}, "PendingDeletion");
+    }));
+    out.push_back(make("job cancelled", grid, two_jobs(300, 10), [](cast& all) {
+        all.queue("run", "grid", {job_a, job_a, job_a, job_b, job_b});
+        ask_when(all, {{"cancelledJobs", json::array({job_a.reference()})}}, "RunningState");
+    }));
+    out.push_back(make(
+        "job tried again", grid,
+        [](cast& all) {
+            all.job(job_a, 5, "fails");
+            all.job(job_b, 5);
+        },
+        [](cast& all) {
+            all.queue("run", "grid", {job_a, job_b, job_b});
+            ask(all, {{"jobPolicies", json::array({{{"name", job_a.reference()},
+                                                    {"backoffLimit", 1},
+                                                    {"retryDelaySeconds", 2}}})}});
+        }));
+    out.push_back(make("plan out of time", small, two_jobs(300, 10), [](cast& all) {
+        all.queue("run", "grid", {job_a, job_a, job_b});
+        ask(all, {{"activeDeadlineSeconds", 40}});
+    }));
+    out.push_back(make("higher priority", grid, two_jobs(10, 10), [](cast& all) {
+        all.queue("first", "grid", {job_a});
+        all.at(begin + seconds(3));
+        all.queue("second", "grid", {job_b});
+        all.queue("urgent", "grid", {job_b});
+        ask(all, {{"priority", 5}}, "urgent");
     }));
     out.push_back(make("contention", grid, two_jobs(10, 10), [](cast& all) {
         all.queue("first", "grid", {job_a, job_b});

@@ -55,7 +55,7 @@ void forget_order_of_starts(json& end) {
 /// depend on the time that the crash took: the rules alone judge it.
 bool end_is_free(const plan& what) {
     return !what.faults.empty() || has_strangers_that_may_enter(what) ||
-           !deletes_only_what_has_ended(what);
+           !deletes_only_what_has_ended(what) || is_paused_or_cut_short(what);
 }
 
 }  // namespace
