@@ -110,11 +110,15 @@ TEST_F(a_series, after_a_quiet_time_it_is_a_new_event) {
     EXPECT_EQ(write->name, "testbed-a.2");
 }
 
-TEST_F(a_series, the_note_makes_no_difference_but_the_subject_does) {
+TEST_F(a_series, another_note_another_related_object_or_subject_is_another_event) {
     series.add(ghost_created(), zero, noon);
+    EXPECT_TRUE(series.add(ghost_created(), zero, noon)->series_only);
     auto other_note = ghost_created();
     other_note.note = "created another ghost";
-    EXPECT_TRUE(series.add(other_note, zero, noon)->series_only);
+    EXPECT_FALSE(series.add(other_note, zero, noon)->series_only);
+    auto other_related = ghost_created();
+    other_related.related_uid = "of another job";
+    EXPECT_FALSE(series.add(other_related, zero, noon)->series_only);
     EXPECT_FALSE(series.add(ghost_created("testbed-b"), zero, noon)->series_only);
 }
 

@@ -88,6 +88,7 @@ struct event_recorder::state {
     event_series series;
     std::deque<event_write> queue;
     std::uint64_t dropped = 0;
+    std::function<void(std::string_view)> on_drop;
     std::optional<notifier> wake;
 };
 
@@ -95,6 +96,10 @@ event_recorder::event_recorder(kube::client& api, clock& time, std::string compo
                                std::string instance)
     : state_(std::make_unique<state>(api, time, std::move(component), std::move(instance))) {}
 event_recorder::~event_recorder() = default;
+
+void event_recorder::on_drop(std::function<void(std::string_view)> callback) {
+    state_->on_drop = std::move(callback);
+}
 
 void event_recorder::normal(const event_subject& about, std::string_view reason,
                             std::string_view action, std::string note,
@@ -136,6 +141,7 @@ void event_recorder::state::push(event_write write) {
         if (std::has_single_bit(++dropped)) {
             log::warn("events dropped, the queue is full", {{"dropped", dropped}});
         }
+        if (on_drop) on_drop("queue");
         return;
     }
     queue.push_back(std::move(write));
@@ -215,6 +221,7 @@ asio::awaitable<void> event_recorder::state::write(event_write what) {
                        {{"key", what.what.subject.text()},
                         {"reason", what.what.reason},
                         {"error", why.text}});
+            if (on_drop) on_drop("refused");
             co_return;
         }
         steady_time::duration delay = between_tries;
@@ -222,6 +229,7 @@ asio::awaitable<void> event_recorder::state::write(event_write what) {
         co_await time.sleep_for(delay);
     }
     log::warn("event given up", {{"key", what.what.subject.text()}, {"reason", what.what.reason}});
+    if (on_drop) on_drop("refused");
 }
 
 }  // namespace esi::controller

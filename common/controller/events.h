@@ -4,6 +4,7 @@
 // object makes another event, so that no step is lost in the count of another one.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,6 +38,9 @@ public:
     /// For failures, and for what goes on only when somebody mends something.
     void warning(const event_subject& about, std::string_view reason, std::string_view action,
                  std::string note, const std::optional<event_subject>& related = {});
+
+    /// Called for each event that is given up, with why: "queue" (it is full), "refused".
+    void on_drop(std::function<void(std::string_view why)> callback);
 
     /// Sends until cancelled.
     asio::awaitable<void> run();

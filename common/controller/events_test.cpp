@@ -128,10 +128,13 @@ TEST_F(an_event_recorder, trouble_with_the_server_is_waited_out) {
 
 TEST_F(an_event_recorder, is_given_up_after_twelve_tries) {
     codes = std::vector<int>(20, 503);
+    std::string dropped;
+    events.on_drop([&](std::string_view why) { dropped += why; });
     start();
     happen();
     run_for(loop, time, 5min);
     EXPECT_EQ(wire.asked.size(), 12u);
+    EXPECT_EQ(dropped, "refused");
 }
 
 TEST_F(an_event_recorder, a_refused_event_is_dropped) {
@@ -146,12 +149,15 @@ TEST_F(an_event_recorder, a_refused_event_is_dropped) {
 }
 
 TEST_F(an_event_recorder, never_holds_more_than_a_thousand) {
+    int dropped = 0;
+    events.on_drop([&](std::string_view why) { dropped += why == "queue" ? 1 : 0; });
     for (int i = 0; i < 1500; ++i) {
         events.normal(subject(), "Reason" + std::to_string(i), "Act", "note");
     }
     start();
     run_for(loop, time, 50ms);
     EXPECT_EQ(wire.asked.size(), 1000u);
+    EXPECT_EQ(dropped, 500);
 }
 
 TEST_F(an_event_recorder, cuts_long_notes_between_characters) {

@@ -40,6 +40,17 @@ std::string text_member(const json& object, const char* name) {
     return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
 }
 
+std::string verb_of(lease_step::kind what) {
+    switch (what) {
+        case lease_step::kind::create:
+            return "create";
+        case lease_step::kind::update:
+            return "update";
+        default:
+            return "get";
+    }
+}
+
 }  // namespace
 
 result<lease_record> read_lease(const json& object) {
@@ -110,6 +121,8 @@ struct leader_election::state {
     asio::awaitable<lease::event> ask(lease_step step);
     asio::awaitable<void> request(lease_step step, result<std::string>& answer);
     lease::event read_answer(lease_step::kind what, result<std::string> answer);
+    void tell_failure(lease_step::kind what, const error& why);
+    void tell_mended();
     void show();
 
     kube::client& api;
@@ -122,6 +135,9 @@ struct leader_election::state {
     prometheus::Counter& slow_paths;
     std::uint64_t counted_slow_paths = 0;
     bool told = false;
+    kube::trouble_memory memory;
+    /// That requests fail stands in the log.
+    bool told_trouble = false;
     std::string shown_holder;
     /// The Lease as last read: what others wrote in it is kept by our updates.
     json known;
@@ -135,6 +151,10 @@ leader_election::~leader_election() = default;
 
 bool leader_election::leading() const { return state_->machine.leading(); }
 std::string leader_election::holder() const { return state_->machine.holder(); }
+const std::optional<kube::trouble>& leader_election::present_trouble() const {
+    return state_->memory.present();
+}
+bool leader_election::known() const { return !state_->known.is_null(); }
 
 steady_time leader_election::may_write_until() const {
     return state_->machine.may_write_until().value_or(steady_time::min());
@@ -220,19 +240,51 @@ asio::awaitable<void> leader_election::state::request(lease_step step,
 lease::event leader_election::state::read_answer(lease_step::kind what,
                                                  result<std::string> answer) {
     if (!answer) {
-        const auto& why = answer.error();
-        const bool ordinary = why.code == errc::conflict || why.code == errc::already_exists ||
-                              (why.code == errc::not_found && what == lease_step::kind::get);
-        log::write(ordinary ? log::level::debug : log::level::warn, "lease request failed",
-                   {{"lease", options.lease_name}, {"error", why.text}});
-        return lease::failed{why};
+        tell_failure(what, answer.error());
+        return lease::failed{std::move(answer).error()};
     }
     auto object = json::parse(*answer, nullptr, false);
     auto record = read_lease(object);
     if (!record) return lease::failed{std::move(record).error()};
     known = std::move(object);
+    tell_mended();
     if (what == lease_step::kind::get) return lease::found{std::move(*record)};
     return lease::written{std::move(*record)};
+}
+
+/// What changes is told once, a repeat is not: but to a leader, whose lease runs out meanwhile.
+void leader_election::state::tell_failure(lease_step::kind what, const error& why) {
+    const bool ordinary = why.code == errc::conflict || why.code == errc::already_exists ||
+                          (why.code == errc::not_found && what == lease_step::kind::get);
+    const bool silence = why.code == errc::transport || why.code == errc::timeout;
+    bool news = false;
+    std::string remedy;
+    if (!ordinary) {
+        kube::trouble found{verb_of(what), &kube::types::lease, options.lease_namespace, why.code,
+                            time.now()};
+        remedy = found.remedy();
+        // Who watches over all requests tells of a server that is not heard (kube/reach.h).
+        news = memory.failed(std::move(found)) && !silence;
+    }
+    if (news) {
+        told_trouble = true;
+        log::error("lease request failed, trying again",
+                   {{"lease", options.lease_namespace + "/" + options.lease_name},
+                    {"status", kube::status_of(why.code)},
+                    {"error", why.text},
+                    {"remedy", remedy}});
+        return;
+    }
+    const bool urgent = !ordinary && machine.leading();
+    log::write(urgent ? log::level::warn : log::level::debug, "lease request failed",
+               {{"lease", options.lease_name}, {"error", why.text}});
+}
+
+void leader_election::state::tell_mended() {
+    memory.mended();
+    if (!std::exchange(told_trouble, false)) return;
+    log::info("lease requests work",
+              {{"lease", options.lease_namespace + "/" + options.lease_name}});
 }
 
 void leader_election::state::show() {

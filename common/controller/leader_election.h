@@ -13,6 +13,7 @@
 #include "controller/lease_machine.h"
 #include "controller/metrics.h"
 #include "kube/client.h"
+#include "kube/trouble.h"
 
 namespace esi::controller {
 
@@ -45,6 +46,10 @@ public:
     /// For kube::client::limit_writes: in the past while this process does not lead.
     steady_time may_write_until() const;
     std::string holder() const;
+    /// Why requests for the Lease fail; nothing while they are answered.
+    const std::optional<kube::trouble>& present_trouble() const;
+    /// A Lease was read or written, ever.
+    bool known() const;
 
 private:
     struct state;

@@ -4,6 +4,7 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include "base/log.h"
 #include "base/task_group.h"
 #include "base/virtual_clock.h"
 #include "kube/scripted_transport.h"
@@ -19,11 +20,13 @@ struct lease_server {
     json object;
     int version = 0;
     bool down = false;
+    bool no_namespace = false;
     std::vector<std::string> methods;
 
     result<kube::response> answer(const kube::request& what) {
         methods.push_back(what.method);
         if (down) return fail(errc::transport, "connection refused");
+        if (no_namespace) return status(404, "NotFound");
         if (what.method == "GET") {
             return object.is_null() ? status(404, "NotFound") : reply(200, object.dump());
         }
@@ -111,6 +114,32 @@ TEST_F(an_election, the_first_leads_and_the_second_waits) {
     EXPECT_GT(first.election.may_write_until(), time.now());
     EXPECT_NE(first.numbers.text().find("leader_election_master_status{name=\"esi-testbed\"} 1"),
               std::string::npos);
+}
+
+TEST_F(an_election, a_namespace_that_is_missing_is_told_once_with_its_remedy) {
+    std::vector<std::string> lines;
+    log::send_to([&](log::level at, std::string_view line) {
+        if (at >= log::level::warn || line.starts_with("lease requests")) lines.emplace_back(line);
+    });
+    server.no_namespace = true;
+    replica only(loop, time, server, "only");
+    run_for(loop, time, 5min);
+    ASSERT_EQ(lines.size(), 1U);
+    for (const char* part : {"lease=esi-system/esi-testbed", "status=404",
+                             "kubectl create namespace esi-system", "--leader-elect-namespace"}) {
+        EXPECT_TRUE(lines[0].contains(part)) << lines[0];
+    }
+    ASSERT_TRUE(only.election.present_trouble());
+    EXPECT_TRUE(only.election.present_trouble()->refused());
+    EXPECT_FALSE(only.election.known());
+    server.no_namespace = false;
+    run_for(loop, time, 1min);
+    log::send_to({});
+    EXPECT_TRUE(only.election.leading());
+    EXPECT_FALSE(only.election.present_trouble());
+    EXPECT_TRUE(only.election.known());
+    ASSERT_EQ(lines.size(), 2U);
+    EXPECT_EQ(lines[1], "lease requests work lease=esi-system/esi-testbed");
 }
 
 TEST_F(an_election, writes_the_lease_as_kubernetes_has_it) {

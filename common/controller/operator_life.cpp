@@ -1,5 +1,7 @@
 #include "controller/operator_life.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -18,6 +20,10 @@ constexpr auto release_patience = 2s;
 /// controller-runtime's CacheSyncTimeout.
 constexpr auto sync_limit = 2min;
 constexpr auto sync_poll = 20ms;
+/// An API server that is being restarted refuses what it granted before, for seconds.
+constexpr auto refusal_patience = 1min;
+/// Namespaces that a check names.
+constexpr std::size_t most_reasons = 4;
 
 const std::vector<double> request_buckets{0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60};
 
@@ -33,15 +39,52 @@ election_options election_of(const ground& on) {
     return out;
 }
 
+std::vector<kube::trouble> troubles_of(const operator_part::cache& cache) {
+    return cache.troubles ? cache.troubles() : std::vector<kube::trouble>();
+}
+
+std::string reasons(const std::vector<kube::trouble>& all) {
+    std::string out;
+    for (std::size_t i = 0; i < std::min(all.size(), most_reasons); ++i) {
+        out += (i == 0 ? "" : "; ") + all[i].text();
+    }
+    if (all.size() > most_reasons) {
+        out += fmt::format("; and {} more", all.size() - most_reasons);
+    }
+    return out;
+}
+
+/// What was refused for so long is not shown as it is: a kind that was deleted, above all.
+bool stands(const kube::trouble& of, steady_time now) {
+    return of.refused() && !of.aside && now - of.since >= refusal_patience;
+}
+
+readiness_check check_of(const operator_part::cache& cache, steady_time now) {
+    const auto troubles = troubles_of(cache);
+    const bool refused =
+        std::ranges::any_of(troubles, [&](const auto& each) { return stands(each, now); });
+    readiness_check out{cache.name, cache.synced() && !refused, reasons(troubles)};
+    if (!out.passed && out.reason.empty()) out.reason = "the first list is not complete";
+    return out;
+}
+
+readiness_check check_of(const leader_election& election, steady_time now) {
+    readiness_check out{"leader-election", true, {}};
+    const auto& trouble = election.present_trouble();
+    if (!trouble) return out;
+    out.reason = trouble->text();
+    out.passed = !trouble->refused() || (election.known() && !stands(*trouble, now));
+    return out;
+}
+
 void tell_not_synced(const operator_part::cache& cache) {
     std::string where;
     for (const auto& ns : cache.missing ? cache.missing() : std::vector<std::string>()) {
         where += (where.empty() ? "" : ", ") + (ns.empty() ? "all" : ns);
     }
     log::error(
-        "cache not synced within 2 minutes; see the warnings above, and the rights (RBAC) of this "
-        "operator",
-        {{"cache", cache.name}, {"namespaces", where}});
+        "cache not synced within 2 minutes",
+        {{"cache", cache.name}, {"namespaces", where}, {"error", reasons(troubles_of(cache))}});
 }
 
 }  // namespace
@@ -60,6 +103,12 @@ operator_life::operator_life(ground on, const operator_factory& make, std::funct
               on_.numbers,  on_.routes, on_.options, open_api_} {
     count_requests(api_);
     count_requests(open_api_);
+    events_.on_drop([this](std::string_view why) {
+        on_.numbers
+            .counter("esi_events_dropped_total", "Events that were given up",
+                     {{"reason", std::string(why)}})
+            .Increment();
+    });
     if (on_.lease_wire != nullptr) {
         lease_wire_.emplace(*on_.lease_wire, time_);
         lease_api_.emplace(*lease_wire_, time_);
@@ -88,6 +137,14 @@ void operator_life::count_requests(kube::client& api) const {
                        "Request latency in seconds, by verb and host", request_buckets,
                        {{"verb", std::string(method)}, {"host", on_.host}})
             .Observe(taken);
+    });
+    api.on_list_failure([this](const kube::resource_type& type, errc code) {
+        on_.numbers
+            .counter(
+                "esi_list_failures_total",
+                "Lists and watches that failed, by kind and HTTP status (<error>: no answer)",
+                {{"kind", std::string(type.kind)}, {"code", std::string(kube::status_of(code))}})
+            .Increment();
     });
 }
 
@@ -162,8 +219,9 @@ asio::awaitable<void> operator_life::stop() {
 std::vector<readiness_check> operator_life::checks() const {
     std::vector<readiness_check> out;
     // Whoever sends requests here is to send them elsewhere before they are refused.
-    if (stop_asked_) out.push_back({"shutdown", false});
-    for (const auto& cache : caches_) out.push_back({cache.name, cache.synced()});
+    if (stop_asked_) out.push_back({"shutdown", false, "this process is ending"});
+    for (const auto& cache : caches_) out.push_back(check_of(cache, time_.now()));
+    if (election_) out.push_back(check_of(*election_, time_.now()));
     return out;
 }
 

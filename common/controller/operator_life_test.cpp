@@ -87,5 +87,46 @@ TEST(operator_life, is_not_ready_from_the_first_signal_on) {
     EXPECT_TRUE(reply.body.contains("[-]shutdown failed")) << reply.body;
 }
 
+/// One cache that is full, with a trouble.
+class troubled_part final : public operator_part {
+public:
+    explicit troubled_part(std::vector<kube::trouble>& all) : all_(all) {}
+    std::vector<cache> caches() override {
+        cache out{"testbeds", []() -> asio::awaitable<void> { co_return; }, [] { return true; },
+                  [] { return true; }};
+        out.troubles = [this] { return all_; };
+        return {out};
+    }
+    void lead() override {}
+    asio::awaitable<void> stop(steady_time) override { co_return; }
+
+private:
+    std::vector<kube::trouble>& all_;
+};
+
+TEST(operator_life, is_not_ready_while_a_kind_is_refused_for_long) {
+    grounds on;
+    std::vector<kube::trouble> all;
+    operator_life life(
+        on.made(), [&](environment&) { return std::make_unique<troubled_part>(all); }, [] {});
+    const auto verbose = [&] { return readiness_reply(life.checks(), true); };
+    EXPECT_EQ(verbose().body, "[+]testbeds ok\nreadyz check passed\n");
+    all = {{"watch", &kube::types::testbed, "", errc::not_found, on.time.now()}};
+    EXPECT_EQ(verbose().status, 200);
+    EXPECT_TRUE(
+        verbose().body.contains("[+]testbeds ok, but watch testbeds.esi.tu-berlin.de: HTTP "
+                                "404: install"))
+        << verbose().body;
+    on.time.advance_to(on.time.now() + std::chrono::minutes(1));
+    EXPECT_EQ(verbose().status, 503);
+    EXPECT_TRUE(verbose().body.contains("[-]testbeds failed: watch testbeds")) << verbose().body;
+    all[0].aside = true;
+    EXPECT_EQ(verbose().status, 200) << "other namespaces are shown";
+    all[0] = {"watch", &kube::types::testbed, "", errc::transport, steady_time()};
+    EXPECT_EQ(verbose().status, 200) << "what is known is still served";
+    all.assign(20, all[0]);
+    EXPECT_TRUE(verbose().body.contains("; and 16 more\n")) << verbose().body;
+}
+
 }  // namespace
 }  // namespace esi::controller

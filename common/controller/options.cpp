@@ -1,8 +1,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <cstdlib>
 #include <optional>
 
+#include "base/log.h"
 #include "controller/duration_flag.h"
 #include "controller/process.h"
 
@@ -56,7 +59,91 @@ std::string host_fault(std::string host) {
            "*.example.org for all names below it, or * for all";
 }
 
+/// A name of a Namespace (RFC 1123 label). A refusal that begins with the name, or empty.
+std::string namespace_fault(std::string name) {
+    const auto inner = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+    };
+    if (!name.empty() && name.size() <= 63 && name.front() != '-' && name.back() != '-' &&
+        std::ranges::all_of(name, inner)) {
+        return {};
+    }
+    return "\"" + name +
+           "\" is no name of a namespace: 1 to 63 of a-z, 0-9 and -, no - at either end";
+}
+
+std::string port_fault(std::string text) {
+    int port = 0;
+    const auto* end = text.data() + text.size();
+    const auto [stop, code] = std::from_chars(text.data(), end, port);
+    if (code == std::errc() && stop == end && port >= 0 && port <= 65535) return {};
+    return text + " is not a number from 0 to 65535";
+}
+
+std::string rate_fault(std::string text) {
+    double rate = 0;
+    const auto* end = text.data() + text.size();
+    const auto [stop, code] = std::from_chars(text.data(), end, rate);
+    if (code == std::errc() && stop == end && std::isfinite(rate) && rate >= 0) return {};
+    return text + " is no rate: it must be 0 or more";
+}
+
+/// What Kubernetes puts into the environment of pods for a Service "esi" (ESI_PORT).
+bool is_service_link(std::string_view value) {
+    return value.starts_with("tcp://") || value.starts_with("udp://") ||
+           value.starts_with("sctp://");
+}
+
+void ignore_service_links(const CLI::App& app) {
+    for (const auto* each : app.get_options()) {
+        const auto& variable = each->get_envname();
+        const char* value = variable.empty() ? nullptr : std::getenv(variable.c_str());
+        if (value != nullptr && is_service_link(value)) unsetenv(variable.c_str());
+    }
+}
+
+bool is_given(const std::string& flag, int argc, const char* const* argv) {
+    return std::any_of(argv, argv + argc, [&](std::string_view each) {
+        return each == flag || each.starts_with(flag + "=");
+    });
+}
+
+/// What was said of a flag, as said of the variable that its value came from; empty: it did not
+/// come from one.
+std::string said_of_variable(const CLI::App& app, const std::string& said, int argc,
+                             const char* const* argv) {
+    for (const auto* each : app.get_options()) {
+        const auto flag = each->get_name();
+        const auto& variable = each->get_envname();
+        const char* value = variable.empty() ? nullptr : std::getenv(variable.c_str());
+        if (value == nullptr || is_given(flag, argc, argv) || !said.contains(flag)) continue;
+        if (said.starts_with(flag + ": " + value)) {
+            return variable + "=" + said.substr(flag.size() + 2);
+        }
+        if (said.starts_with(flag + ": ")) {
+            return variable + "=" + value + ": " + said.substr(flag.size() + 2);
+        }
+    }
+    return {};
+}
+
 }  // namespace
+
+void parse_flags(CLI::App& app, int argc, const char* const* argv) {
+    ignore_service_links(app);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& e) {
+        auto said = said_of_variable(app, e.what(), argc, argv);
+        if (said.empty()) throw;
+        throw CLI::ValidationError(std::move(said));
+    }
+}
+
+void warn_of_open_access(std::string_view what) {
+    log::warn("--legacy-open: whoever reaches this port may read and change, without any right",
+              {{"routes", what}});
+}
 
 void add_duration(CLI::App& app, const std::string& name, seconds& into, const std::string& text,
                   seconds least) {
@@ -99,7 +186,7 @@ void process_options::add_to(CLI::App& app, int default_port) {
     add_duration(app, "--leader-elect-retry-period", retry_period, "Time between two renewals");
     option(app, "--bind-address", bind_address, "Address to listen on");
     option(app, "--port", port, "Port to listen on; 0 takes a free one")
-        ->check(CLI::Range(0, 65535));
+        ->check(CLI::Validator(port_fault, "PORT"));
     option(app, "--tls-cert-file", tls_cert_file, "Certificate chain (PEM); plain HTTP without")
         ->check(CLI::ExistingFile);
     option(app, "--tls-private-key-file", tls_private_key_file, "Key of the certificate (PEM)")
@@ -114,7 +201,7 @@ void process_options::add_to(CLI::App& app, int default_port) {
         ->check(CLI::IsMember({"text", "json"}));
     option(app, "--kube-api-qps", kube_api_qps,
            "Requests per second to the API server, at most; 0: no limit")
-        ->check(CLI::NonNegativeNumber);
+        ->check(CLI::Validator(rate_fault, "RATE"));
     flag(app, "--enable-debug-endpoints", enable_debug_endpoints, "Serve /debug/...");
 }
 
@@ -132,12 +219,15 @@ void add_access_flags(CLI::App& app, http::local_access& access, const std::stri
 
 void add_legacy_namespace(CLI::App& app, std::string& into, const std::string& what,
                           const std::string& with) {
-    option(app, "--legacy-namespace", into, "Namespace " + what);
-    app.final_callback([&app, &into, with] {
-        if (!with.empty() && !app.get_option(with)->as<bool>()) return;
+    const auto* chosen = option(app, "--legacy-namespace", into,
+                                "Namespace " + what + "; else the first --namespace, if given")
+                             ->check(CLI::Validator(namespace_fault, "NAMESPACE"));
+    app.final_callback([&app, &into, chosen, with] {
         const auto* given = app.get_option("--namespace");
         if (given->empty()) return;
         const auto watched = given->as<std::vector<std::string>>();
+        if (chosen->empty() && !watched.empty()) into = watched.front();
+        if (!with.empty() && !app.get_option(with)->as<bool>()) return;
         if (std::ranges::find(watched, into) != watched.end()) return;
         std::string names;
         for (const auto& each : watched) names += (names.empty() ? "" : ",") + each;
@@ -163,8 +253,14 @@ result<void> process_options::check() const {
     if (leader_elect && leader_elect_namespace.empty()) {
         return fail(errc::config, "--leader-elect needs --leader-elect-namespace");
     }
+    if (const auto fault = namespace_fault(leader_elect_namespace);
+        leader_elect && !fault.empty()) {
+        return fail(errc::config, "--leader-elect-namespace: " + fault);
+    }
     for (const auto& name : namespaces) {
-        if (name.empty()) return fail(errc::config, "--namespace must not be empty");
+        if (const auto fault = namespace_fault(name); !fault.empty()) {
+            return fail(errc::config, "--namespace: " + fault);
+        }
     }
     return {};
 }

@@ -105,7 +105,8 @@ TEST(process_options, that_are_wrong_are_named) {
 }
 
 /// What is said about --legacy-namespace beside these flags.
-std::string parse_legacy(std::vector<std::string> flags, const std::string& with = {}) {
+std::string parse_legacy(std::vector<std::string> flags, const std::string& with = {},
+                         std::string* chosen = nullptr) {
     process_options options;
     std::string ns = "default";
     CLI::App app;
@@ -117,7 +118,75 @@ std::string parse_legacy(std::vector<std::string> flags, const std::string& with
     } catch (const CLI::ParseError& e) {
         return e.what();
     }
+    if (chosen != nullptr) *chosen = ns;
     return "";
+}
+
+TEST(process_options, a_legacy_namespace_that_is_not_given_is_the_first_one_watched) {
+    const auto of = [](std::vector<std::string> flags) {
+        std::string chosen;
+        EXPECT_EQ(parse_legacy(std::move(flags), {}, &chosen), "");
+        return chosen;
+    };
+    EXPECT_EQ(of({}), "default");
+    EXPECT_EQ(of({"--namespace=b,a"}), "b");
+    EXPECT_EQ(of({"--namespace=b,a", "--legacy-namespace=a"}), "a");
+    setenv("ESI_NAMESPACE", "c,d", 1);
+    EXPECT_EQ(of({}), "c");
+    unsetenv("ESI_NAMESPACE");
+}
+
+TEST(process_options, what_can_be_no_namespace_is_refused) {
+    for (const char* wrong : {"Not Valid", "a_b", "-a", "a-", "a.b"}) {
+        EXPECT_EQ(parse_legacy({std::string("--legacy-namespace=") + wrong})
+                      .find(std::string("--legacy-namespace: \"") + wrong + "\" is no name of a"),
+                  0U)
+            << wrong;
+        process_options options;
+        EXPECT_NE(parse(options, {std::string("--leader-elect-namespace=") + wrong}), "") << wrong;
+    }
+    EXPECT_NE(parse_legacy({"--legacy-namespace="}), "");
+    EXPECT_NE(parse_legacy({"--legacy-namespace=" + std::string(64, 'a')}), "");
+    EXPECT_EQ(parse_legacy({"--legacy-namespace=" + std::string(63, 'a')}), "");
+    process_options options;
+    EXPECT_NE(parse(options, {"--namespace=Team"}).find("--namespace: \"Team\" is no name"),
+              std::string::npos);
+}
+
+/// What is said when the environment has this variable.
+std::string parse_with(const char* variable, const char* value, std::vector<const char*> argv = {},
+                       process_options* into = nullptr) {
+    process_options own;
+    auto& options = into != nullptr ? *into : own;
+    CLI::App app;
+    options.add_to(app, 8080);
+    setenv(variable, value, 1);
+    argv.insert(argv.begin(), "esi");
+    std::string said;
+    try {
+        parse_flags(app, static_cast<int>(argv.size()), argv.data());
+    } catch (const CLI::ParseError& e) {
+        said = e.what();
+    }
+    unsetenv(variable);
+    return said;
+}
+
+TEST(process_options, a_service_of_the_same_name_is_no_flag) {
+    process_options options;
+    EXPECT_EQ(parse_with("ESI_PORT", "tcp://10.96.1.2:8080", {}, &options), "");
+    EXPECT_EQ(options.port, 8080);
+    EXPECT_EQ(parse_with("ESI_PORT", "8090", {}, &options), "");
+    EXPECT_EQ(options.port, 8090);
+}
+
+TEST(process_options, a_wrong_value_of_the_environment_is_told_with_its_variable) {
+    EXPECT_EQ(parse_with("ESI_PORT", "abc"), "ESI_PORT=abc is not a number from 0 to 65535");
+    EXPECT_EQ(parse_with("ESI_KUBE_API_QPS", "-1"),
+              "ESI_KUBE_API_QPS=-1 is no rate: it must be 0 or more");
+    EXPECT_EQ(parse_with("ESI_LOG_LEVEL", "loud").find("ESI_LOG_LEVEL=loud"), 0U);
+    EXPECT_EQ(parse_with("ESI_PORT", "abc", {"--port=x"}),
+              "--port: x is not a number from 0 to 65535");
 }
 
 TEST(process_options, an_allowed_host_that_no_request_could_name_is_refused) {
@@ -153,11 +222,10 @@ TEST(process_options, a_legacy_namespace_that_is_not_watched_is_refused) {
     EXPECT_EQ(parse_legacy({"--namespace=a,b", "--legacy-namespace=c"}),
               "--legacy-namespace: c is not watched (--namespace a,b), so nothing would be found "
               "there; give one of those");
-    EXPECT_NE(parse_legacy({"--namespace=a"}), "") << "the default is not watched either";
 
     const std::string debug = "--enable-debug-endpoints";
-    EXPECT_EQ(parse_legacy({"--namespace=a"}, debug), "");
-    EXPECT_NE(parse_legacy({"--namespace=a", debug}, debug), "");
+    EXPECT_EQ(parse_legacy({"--namespace=a", "--legacy-namespace=b"}, debug), "");
+    EXPECT_NE(parse_legacy({"--namespace=a", "--legacy-namespace=b", debug}, debug), "");
     setenv("ESI_NAMESPACE", "a", 1);
     setenv("ESI_LEGACY_NAMESPACE", "b", 1);
     EXPECT_NE(parse_legacy({}), "");

@@ -2,7 +2,6 @@
 
 #include <malloc.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -12,17 +11,18 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <csignal>
 #include <cstdio>
-#include <fstream>
 #include <optional>
 #include <utility>
 
 #include "base/log.h"
 #include "base/version.h"
 #include "controller/operator_life.h"
+#include "controller/process_numbers.h"
 #include "controller/status_routes.h"
 #include "kube/http_transport.h"
 #include "kube/kubeconfig.h"
 #include "kube/rate_limit.h"
+#include "kube/reach.h"
 #include "kube/server_version.h"
 
 namespace esi::controller {
@@ -38,6 +38,10 @@ constexpr int most_tls_connections = 384;
 
 /// An API server that does not answer is waited for elsewhere.
 constexpr auto version_patience = 5s;
+
+constexpr auto lag_period = 1s;
+const std::vector<double> lag_buckets{0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5};
+const std::vector<double> answer_buckets{0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 30};
 
 constexpr int exit_ok = 0;
 constexpr int exit_failed = 1;
@@ -66,12 +70,17 @@ void raise_file_limit() {
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-double resident_bytes() {
-    std::ifstream file("/proc/self/statm");
-    double total = 0;
-    double resident = 0;
-    file >> total >> resident;
-    return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
+/// "context x", "in-cluster".
+std::string way_of(const kube::cluster_access& access) {
+    return access.context.empty() ? "in-cluster" : "context " + access.context;
+}
+
+/// Clients may send any word as a method.
+std::string known_method(std::string_view method) {
+    for (const char* known : {"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"}) {
+        if (method == known) return known;
+    }
+    return "other";
 }
 
 /// Large buffers (lists, big objects, patches) live for moments: each gets pages of its own, which
@@ -98,7 +107,10 @@ private:
                                                           std::string_view purpose);
     asio::awaitable<void> watch_signals();
     void show_gauges();
-    http::server_options listen_options() const;
+    http::server_options listen_options();
+    void tell_start(const result<kube::cluster_access>& access) const;
+    asio::awaitable<void> measure_lag();
+    void count_answer(const http::answered_request& what);
 
     std::string component_;
     process_options options_;
@@ -107,12 +119,18 @@ private:
     metrics numbers_;
     http::router routes_;
     task_group signals_{loop_.get_executor()};
+    task_group background_{loop_.get_executor()};
 
     std::unique_ptr<kube::http_transport> wire_;
-    std::unique_ptr<kube::rate_limited> limited_;
     std::unique_ptr<kube::http_transport> lease_wire_;
+    std::optional<kube::reach> reach_;
+    std::optional<kube::reaching_transport> reaching_;
+    std::optional<kube::reaching_transport> lease_reaching_;
+    std::unique_ptr<kube::rate_limited> limited_;
     std::optional<operator_life> life_;
 
+    /// While it listens.
+    http::server* server_ = nullptr;
     bool stop_asked_ = false;
     int exit_code_ = exit_failed;
 };
@@ -138,39 +156,60 @@ asio::awaitable<void> process::live(const operator_factory& make) {
 
 result<void> process::open_wires() {
     auto access = kube::load_access(options_.kubeconfig, options_.context);
+    tell_start(access);
     if (!access) return std::unexpected(std::move(access).error());
+    reach_.emplace(access->cluster.server, way_of(*access));
     auto wire = connect(*access, "");
     if (!wire) return std::unexpected(std::move(wire).error());
     wire_ = std::move(*wire);
+    reaching_.emplace(*wire_, time_, *reach_);
     if (options_.kube_api_qps > 0) {
-        limited_ = std::make_unique<kube::rate_limited>(*wire_, time_, options_.kube_api_qps);
+        limited_ = std::make_unique<kube::rate_limited>(*reaching_, time_, options_.kube_api_qps);
     }
     if (!options_.leader_elect) return {};
 
     auto lease_wire = connect(*access, " leader-election");
     if (!lease_wire) return std::unexpected(std::move(lease_wire).error());
     lease_wire_ = std::move(*lease_wire);
+    lease_reaching_.emplace(*lease_wire_, time_, *reach_);
     return {};
 }
 
+/// The first line of a process: which it is, and where it works.
+void process::tell_start(const result<kube::cluster_access>& access) const {
+    std::string namespaces;
+    for (const auto& each : options_.namespaces) {
+        namespaces += (namespaces.empty() ? "" : ",") + each;
+    }
+    log::info("starting", {{"operator", component_},
+                           {"version", version()},
+                           {"server", access ? access->cluster.server : std::string()},
+                           {"access", access ? way_of(*access) : std::string()},
+                           {"namespaces", namespaces.empty() ? "all" : namespaces},
+                           {"leader_elect", options_.leader_elect
+                                                ? options_.leader_elect_namespace + "/" + component_
+                                                : "no"}});
+}
+
 asio::awaitable<int> process::serve(const operator_factory& make) {
-    log::info("starting", {{"operator", component_}, {"version", version()}});
     if (auto opened = open_wires(); !opened) {
         log::error("no way to the API server", {{"error", opened.error().text}});
         co_return exit_failed;
     }
-    if (auto known = co_await kube::read_server_version(*wire_, time_.now() + version_patience)) {
+    if (auto known =
+            co_await kube::read_server_version(*reaching_, time_.now() + version_patience)) {
         log::info("Kubernetes", {{"version", known->text}});
         if (auto fault = kube::too_old(*known); !fault.empty()) {
             log::error("cannot work here", {{"error", fault}});
             co_return exit_failed;
         }
     }
-    kube::transport* front = wire_.get();
+    kube::transport* front = &*reaching_;
     if (limited_) front = limited_.get();
+    kube::transport* lease_front = lease_reaching_ ? &*lease_reaching_ : nullptr;
     auto names = name_process();
     life_.emplace(
-        ground{loop_.get_executor(), time_, *front, lease_wire_.get(), numbers_, routes_, options_,
+        ground{loop_.get_executor(), time_, *front, lease_front, numbers_, routes_, options_,
                component_, std::move(names.identity), std::move(names.pod), wire_->host(),
                // What only the start needed lies scattered in the heap: no free() gives
                // that back.
@@ -184,12 +223,17 @@ asio::awaitable<int> process::serve(const operator_factory& make) {
         log::error("cannot listen", {{"error", started.error().text}});
         co_return exit_failed;
     }
+    server_ = &server;
+    if (stop_asked_) server.close_listener();
     log::info("listening", {{"address", options_.bind_address}, {"port", server.port()}});
 
     if (stop_asked_) life_->ask_to_stop();
+    background_.spawn("loop lag", measure_lag());
     const bool orderly = co_await life_->run();
     co_await life_->stop();
     co_await server.stop(time_.now() + http_patience);
+    server_ = nullptr;
+    co_await background_.stop();
     const int code = orderly ? exit_ok : exit_failed;
     log::info("stopped", {{"operator", component_}, {"code", code}});
     co_return code;
@@ -212,8 +256,41 @@ asio::awaitable<void> process::watch_signals() {
         }
         log::info("stopping", {{"signal", number}});
         stop_asked_ = true;
+        // The address is free from now on, for whoever takes this one's place.
+        if (server_ != nullptr) server_->close_listener();
         if (life_) life_->ask_to_stop();
     }
+}
+
+/// A timer that does nothing: how late it comes is how long everything else waits for the loop.
+asio::awaitable<void> process::measure_lag() {
+    auto& lag = numbers_.histogram("esi_loop_lag_seconds",
+                                   "How late a timer of the event loop came, looked at each second",
+                                   lag_buckets);
+    while (true) {
+        const auto due = time_.now() + lag_period;
+        co_await time_.sleep_until(due);
+        lag.Observe(std::chrono::duration<double>(time_.now() - due).count());
+    }
+}
+
+void process::count_answer(const http::answered_request& what) {
+    const metrics::labels route{{"route", what.route.empty() ? "none" : std::string(what.route)},
+                                {"method", known_method(what.method)}};
+    auto with_code = route;
+    with_code.emplace("code", std::to_string(what.status));
+    numbers_
+        .counter("esi_http_requests_total",
+                 "HTTP requests that were answered, by the route's pattern (none: no route)",
+                 with_code)
+        .Increment();
+    // A conversation of another protocol has no end that says anything.
+    if (what.status == 101) return;
+    numbers_
+        .histogram("esi_http_request_duration_seconds",
+                   "Time from the first byte of a request until its answer was sent",
+                   answer_buckets, route)
+        .Observe(std::chrono::duration<double>(what.took).count());
 }
 
 void process::show_gauges() {
@@ -222,24 +299,31 @@ void process::show_gauges() {
         numbers_
             .gauge("esi_watch_silence_seconds", "Seconds since the last byte of a list or watch",
                    {{"cache", cache.name}})
-            .Set(std::chrono::duration<double>(time_.now() - cache.last_heard()).count());
+            .Set(std::max(0.0,
+                          std::chrono::duration<double>(time_.now() - cache.last_heard()).count()));
     }
     numbers_
         .gauge("esi_clock_skew_seconds",
                "This machine's clock minus the API server's, as far as the Date of answers proves "
                "it; deadlines go by the API server's")
         .Set(std::chrono::duration<double>(life_->clock_skew()).count());
-    numbers_.gauge("process_resident_memory_bytes", "Resident memory size in bytes")
-        .Set(resident_bytes());
+    if (server_ != nullptr) {
+        numbers_
+            .gauge("esi_http_connections",
+                   "Open HTTP connections, STOMP connections not among them")
+            .Set(static_cast<double>(server_->connections()));
+    }
+    show_process(numbers_);
 }
 
-http::server_options process::listen_options() const {
+http::server_options process::listen_options() {
     http::server_options out;
     out.bind_address = options_.bind_address;
     out.port = options_.port;
     out.tls_cert_file = options_.tls_cert_file;
     out.tls_private_key_file = options_.tls_private_key_file;
     out.client_ca_file = options_.client_ca_file;
+    out.on_answer = [this](const http::answered_request& what) { count_answer(what); };
     if (!out.tls_cert_file.empty()) out.limits.connections = most_tls_connections;
     return out;
 }
@@ -254,7 +338,7 @@ int run_process(int argc, char** argv, std::string name, int default_port,
     options.add_to(app, default_port);
     if (add_flags) add_flags(app);
     try {
-        app.parse(argc, argv);
+        parse_flags(app, argc, argv);
     } catch (const CLI::ParseError& e) {
         // --help and --version come this way too, with 0.
         return app.exit(e) == 0 ? exit_ok : exit_usage;

@@ -48,9 +48,17 @@ struct process_options {
     result<void> check() const;
 };
 
+/// Parses as app.parse() does, but passes over variables of the environment that are Kubernetes'
+/// links to a Service of that name (ESI_PORT=tcp://10.0.0.1:8080). Throws CLI::ParseError; of a
+/// value that came from the environment it names the variable.
+void parse_flags(CLI::App& app, int argc, const char* const* argv);
+
 /// --legacy-open and --allowed-hosts, for `what` (parts of the interface that know no
 /// authentication).
 void add_access_flags(CLI::App& app, http::local_access& access, const std::string& what);
+
+/// Tells at the start that everybody who reaches the port may use `what` (--legacy-open).
+void warn_of_open_access(std::string_view what);
 
 /// Everything a part of an operator may need, owned by the process, valid until it has stopped.
 struct environment {
@@ -69,8 +77,9 @@ struct environment {
 };
 
 /// Adds --legacy-namespace, the namespace of the original's interface (`what`: "that /external
-/// speaks of"). One that --namespace does not have is refused: there would be nothing in it.
-/// `with`: only where this flag is given, too; empty: always.
+/// speaks of"). Not given, it is the first --namespace, where there is one. One that --namespace
+/// does not have is refused: there would be nothing in it. `with`: refused only where this flag is
+/// given, too; empty: always.
 void add_legacy_namespace(CLI::App& app, std::string& into, const std::string& what,
                           const std::string& with = {});
 
@@ -91,6 +100,8 @@ public:
         std::function<steady_time()> last_heard = nullptr;
         /// The namespaces that `current` waits for; may be left out.
         std::function<std::vector<std::string>()> missing = nullptr;
+        /// Why its lists and watches fail; may be left out.
+        std::function<std::vector<kube::trouble>()> troubles = nullptr;
 
         /// The cache of an informer, which must outlive it.
         template <class T>
@@ -100,7 +111,8 @@ public:
                     [&from] { return from.synced(); },
                     [&from] { return from.current(); },
                     [&from] { return from.last_heard(); },
-                    [&from] { return from.missing(); }};
+                    [&from] { return from.missing(); },
+                    [&from] { return from.troubles(); }};
         }
     };
     virtual std::vector<cache> caches() = 0;

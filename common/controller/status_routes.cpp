@@ -50,10 +50,12 @@ server_reply readiness_reply(const std::vector<readiness_check>& checks, bool ve
         if (passed_over) {
             lines += "[+]" + check.name + " excluded: ok\n";
         } else if (check.passed) {
-            lines += "[+]" + check.name + " ok\n";
+            lines += "[+]" + check.name + " ok";
+            lines += check.reason.empty() ? "\n" : ", but " + check.reason + "\n";
         } else {
             passed = false;
-            lines += "[-]" + check.name + " failed: reason withheld\n";
+            lines += "[-]" + check.name + " failed: ";
+            lines += check.reason.empty() ? "reason withheld\n" : check.reason + "\n";
         }
     }
     if (!passed) return {503, plain, lines + "readyz check failed\n"};

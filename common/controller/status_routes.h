@@ -15,13 +15,16 @@ namespace esi::controller {
 struct readiness_check {
     std::string name;
     bool passed = false;
+    /// What is wrong and what mends it; also of one that passes. In ESI's own words: strangers read
+    /// it, and what the API server said is not for them.
+    std::string reason = {};
 };
 
 /// Everything that /readyz looks at, at the time of the call.
 using readiness = std::function<std::vector<readiness_check>()>;
 
 /// As kube-apiserver answers: "ok", or one line per check when one fails or `verbose` is asked for.
-/// Checks named in `excluded` are passed over. What went wrong is not told to strangers.
+/// Checks named in `excluded` are passed over.
 http::server_reply readiness_reply(const std::vector<readiness_check>& checks, bool verbose,
                                    const std::vector<std::string>& excluded = {});
 /// {"status":"UP"}, or 503 {"status":"DOWN"}, in the content type of Spring Boot.

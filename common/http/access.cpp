@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 namespace esi::http {
 
@@ -62,7 +63,45 @@ bool is_loopback_name(std::string_view host) {
     return name == "localhost" || name == "127.0.0.1" || name == "::1";
 }
 
+bool may_come_from(std::string_view origin, std::string_view host,
+                   const std::vector<std::string>& allowed) {
+    if (origin.empty()) return true;
+    const auto wanted = lower(origin);
+    for (const auto& each : allowed) {
+        if (each == "*" || lower(each) == wanted) return true;
+    }
+    const auto own = lower(host);
+    return wanted == "http://" + own || wanted == "https://" + own;
+}
+
+std::string origin_fault(std::string origin) {
+    if (origin == "*") return {};
+    std::string_view host = origin;
+    for (std::string_view scheme : {"http://", "https://"}) {
+        if (!host.starts_with(scheme)) continue;
+        const auto name = name_of(host.substr(scheme.size()));
+        const bool fits = !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
+            return std::isalnum(c) || c == '-' || c == '_' || c == '.' || c == ':';
+        });
+        if (fits) return {};
+    }
+    return origin +
+           " is no origin: give http://host or https://host, with its port where it has one and "
+           "without a path (https://page.example.org:8443), or * for all";
+}
+
 std::string local_access::refusal(const server_request& head, std::string_view what) const {
+    auto out = refusal_of_peer(head, what);
+    const bool reads = head.method == "GET" || head.method == "HEAD" || head.method == "OPTIONS";
+    if (!out.empty() || reads) return out;
+    if (may_come_from(head.header("origin"), head.header("host"), origins)) return {};
+    return fmt::format(
+        "pages of this Origin may not change anything of {}; --stomp-allowed-origins of "
+        "esi-scheduling lets them",
+        what);
+}
+
+std::string local_access::refusal_of_peer(const server_request& head, std::string_view what) const {
     const auto host = head.header("host");
     if (open) {
         const auto name = name_of(host);

@@ -68,5 +68,42 @@ TEST(access, where_it_is_open_the_host_is_one_that_no_page_can_have_or_is_listed
     EXPECT_EQ(open.refusal(asked("evil.example", false), "/x"), "");
 }
 
+TEST(access, origins_are_those_of_the_server_itself_or_of_the_list) {
+    const std::vector<std::string> none;
+    EXPECT_TRUE(may_come_from("", "h:8082", none));
+    EXPECT_TRUE(may_come_from("http://h:8082", "h:8082", none));
+    EXPECT_TRUE(may_come_from("https://H:8082", "h:8082", none));
+    EXPECT_FALSE(may_come_from("http://h:8083", "h:8082", none));
+    EXPECT_FALSE(may_come_from("http://h:8082.evil.example", "h:8082", none));
+    EXPECT_FALSE(may_come_from("null", "h:8082", none));
+    EXPECT_TRUE(may_come_from("http://page.example", "h", {"http://other", "HTTP://page.example"}));
+    EXPECT_FALSE(may_come_from("http://page.example", "h", {"http://other"}));
+    EXPECT_TRUE(may_come_from("null", "h", {"*"}));
+}
+
+TEST(access, pages_of_other_origins_change_nothing) {
+    local_access any;
+    const auto from = [](std::string method, std::string origin) {
+        auto out = asked("localhost:8082");
+        out.method = std::move(method);
+        if (!origin.empty()) out.headers.emplace_back("origin", std::move(origin));
+        return out;
+    };
+    for (const char* changes : {"POST", "PUT", "DELETE", "PATCH"}) {
+        EXPECT_EQ(any.refusal(from(changes, ""), "/x"), "") << changes;
+        EXPECT_EQ(any.refusal(from(changes, "http://localhost:8082"), "/x"), "") << changes;
+        EXPECT_EQ(any.refusal(from(changes, "http://evil.example"), "/x"),
+                  "pages of this Origin may not change anything of /x; --stomp-allowed-origins of "
+                  "esi-scheduling lets them");
+        EXPECT_NE(any.refusal(from(changes, "null"), "/x"), "") << changes;
+    }
+    EXPECT_EQ(any.refusal(from("GET", "http://evil.example"), "/x"), "")
+        << "it is not shown what it asked for";
+    any.origins = {"http://page.example"};
+    EXPECT_EQ(any.refusal(from("POST", "http://page.example"), "/x"), "");
+    any.open = true;
+    EXPECT_NE(any.refusal(from("POST", "http://evil.example"), "/x"), "");
+}
+
 }  // namespace
 }  // namespace esi::http

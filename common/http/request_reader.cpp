@@ -48,11 +48,14 @@ server_request to_request(const parser_type::value_type& head, target where) {
     out.method = std::string_view(head.method_string());
     out.raw_path = std::move(where.raw_path);
     out.query = std::move(where.query);
+    const bool absolute = !where.authority.empty();
     for (const auto& line : head) {
-        auto& [name, value] =
-            out.headers.emplace_back(lower(line.name_string()), std::string_view(line.value()));
-        if (name == "host" && !where.authority.empty()) value = where.authority;
+        auto name = lower(line.name_string());
+        if (absolute && name == "host") continue;
+        out.headers.emplace_back(std::move(name), std::string_view(line.value()));
     }
+    // Also where HTTP/1.0 leaves the Host out.
+    if (absolute) out.headers.emplace_back("host", std::move(where.authority));
     return out;
 }
 

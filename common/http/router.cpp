@@ -12,21 +12,22 @@ struct router::entry {
         bool variable = false;
     };
     std::string method;  ///< of an upgrade: the protocol
+    std::string pattern;
     std::vector<segment> segments;
     route_handler handler;
     route_rules rules;
 
-    entry(std::string method_, std::string_view pattern) : method(std::move(method_)) {
-        if (pattern.starts_with('/')) pattern.remove_prefix(1);
+    entry(std::string method_, std::string_view rest) : method(std::move(method_)), pattern(rest) {
+        if (rest.starts_with('/')) rest.remove_prefix(1);
         for (;;) {
-            const auto end = std::min(pattern.find('/'), pattern.size());
-            const auto part = pattern.substr(0, end);
+            const auto end = std::min(rest.find('/'), rest.size());
+            const auto part = rest.substr(0, end);
             const bool variable = part.size() > 2 && part.front() == '{' && part.back() == '}';
             auto& segment = segments.emplace_back();
             segment.text = variable ? part.substr(1, part.size() - 2) : part;
             segment.variable = variable;
-            if (end == pattern.size()) break;
-            pattern.remove_prefix(end + 1);
+            if (end == rest.size()) break;
+            rest.remove_prefix(end + 1);
         }
     }
 
@@ -125,16 +126,17 @@ const router::miss_handler* router::miss_of(const server_request& request) const
     return own == misses_.end() ? nullptr : &own->second;
 }
 
-const upgrade_handler* router::upgrade_of(const server_request& request,
-                                          const std::vector<std::string>& path) const {
-    if (upgrades_.empty() || request.method != "GET") return nullptr;
-    if (!lists(request.header("connection"), "upgrade")) return nullptr;
+void router::find_upgrade(const server_request& request, const std::vector<std::string>& path,
+                          decision& into) const {
+    if (upgrades_.empty() || request.method != "GET") return;
+    if (!lists(request.header("connection"), "upgrade")) return;
     for (const auto& [where, handler] : upgrades_) {
         if (where->matches(path) && lists(request.header("upgrade"), where->method)) {
-            return &handler;
+            into.upgrade = &handler;
+            into.route = where->pattern;
+            return;
         }
     }
-    return nullptr;
 }
 
 server_reply router::miss(const server_request& request,
@@ -168,7 +170,7 @@ router::decision router::decide(server_request& head) const {
         if (!out.reply || out.reply->status != 400) out.reply = problem(400, path.error().text);
         return out;
     }
-    out.upgrade = upgrade_of(head, *path);
+    find_upgrade(head, *path, out);
 
     const entry* best = nullptr;
     for (const auto& candidate : entries_) {
@@ -188,6 +190,7 @@ router::decision router::decide(server_request& head) const {
     }
     out.handler = &best->handler;
     out.rules = best->rules;
+    out.route = best->pattern;
     return out;
 }
 

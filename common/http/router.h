@@ -75,6 +75,8 @@ public:
         const upgrade_handler* upgrade = nullptr;
         const route_handler* handler = nullptr;
         route_rules rules;
+        /// The pattern of the route; empty where none matches or a filter refused.
+        std::string_view route;
     };
     /// Fills in the variables of the route. What it points to lives as long as the router.
     decision decide(server_request& head) const;
@@ -91,8 +93,8 @@ private:
     std::vector<std::shared_ptr<const guarded_path>> guards_;
 
     const miss_handler* miss_of(const server_request& request) const;
-    const upgrade_handler* upgrade_of(const server_request& request,
-                                      const std::vector<std::string>& path) const;
+    void find_upgrade(const server_request& request, const std::vector<std::string>& path,
+                      decision& into) const;
     server_reply miss(const server_request& request, const std::vector<std::string>& path) const;
 };
 

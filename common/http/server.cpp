@@ -218,7 +218,14 @@ struct server::state : std::enable_shared_from_this<server::state> {
                                        place_pointer place);
     asio::awaitable<bool> shake_hands(std::shared_ptr<tcp_connection> connection);
     asio::awaitable<server_reply> answer(reading& read, place_pointer place);
+    void tell_answer(std::string_view route, std::string_view method, int status,
+                     steady_time begun) const;
 };
+
+void server::state::tell_answer(std::string_view route, std::string_view method, int status,
+                                steady_time begun) const {
+    if (options.on_answer) options.on_answer({route, method, status, time.now() - begun});
+}
 
 asio::awaitable<bool> server::state::shake_hands(std::shared_ptr<tcp_connection> connection) {
     connection->close_at(std::chrono::steady_clock::now() + handshake_time);
@@ -263,14 +270,16 @@ asio::awaitable<void> server::state::serve(std::shared_ptr<state> own,
         connection->close_at(std::chrono::steady_clock::now() + own->options.idle_timeout);
         const bool begun = co_await reader.first_byte();
         if (!begun) co_return;
-        place->enter(phase::reading, own->time.now());
+        const auto start = own->time.now();
+        place->enter(phase::reading, start);
         connection->close_at(std::chrono::steady_clock::now() + own->options.request_timeout);
         auto read = co_await reader.read(from_loopback, certified);
         if (read.how == reading::end::closed) co_return;
 
         auto reply = std::move(read.reply);
         keep_alive = read.keep_alive && !own->stopping;
-        const bool head_only = read.request.method == "HEAD";
+        const auto method = read.request.method;
+        const bool head_only = method == "HEAD";
         if (read.how == reading::end::request) {
             connection->no_deadline();
             if (read.decided.upgrade != nullptr && !read.old_version) {
@@ -280,7 +289,10 @@ asio::awaitable<void> server::state::serve(std::shared_ptr<state> own,
                 over->connection = connection;
                 over->early = reader.take_rest();
                 auto refused = co_await hand_over(*read.decided.upgrade, over);
-                if (!refused) break;
+                if (!refused) {
+                    own->tell_answer(read.decided.route, method, 101, start);
+                    break;
+                }
                 // What came behind the request is the next one.
                 reader.put_back(over->early);
                 reply = std::move(*refused);
@@ -298,6 +310,7 @@ asio::awaitable<void> server::state::serve(std::shared_ptr<state> own,
         if (bodiless) reply.body.clear();
         const auto failure =
             co_await send_text(connection, *place, std::move(head), std::move(reply.body));
+        own->tell_answer(read.decided.route, method, reply.status, start);
         if (failure) co_return;
         place->hold(0, own->time.now());
     }
@@ -343,12 +356,13 @@ void server::state::tidy() {
 }
 
 asio::awaitable<void> server::state::accept_all(std::shared_ptr<state> own) {
-    while (!own->stopping) {
+    while (!own->stopping && own->acceptor.is_open()) {
         error_code failure;
         auto socket =
             co_await own->acceptor.async_accept(asio::redirect_error(asio::use_awaitable, failure));
         const auto cancellation = co_await asio::this_coro::cancellation_state;
         if (cancellation.cancelled() != asio::cancellation_type::none || own->stopping) co_return;
+        if (!own->acceptor.is_open()) co_return;
         if (failure) {
             // Out of file descriptors, most likely: some will come free.
             log::warn("cannot accept a connection", {{"error", failure.message()}});
@@ -412,11 +426,17 @@ int server::port() const {
     return failure ? state_->options.port : endpoint.port();
 }
 
+std::size_t server::connections() const { return state_->table.size(); }
+
+void server::close_listener() {
+    error_code ignored;
+    state_->acceptor.close(ignored);
+}
+
 asio::awaitable<void> server::stop(steady_time deadline) {
     auto own = state_;
     own->stopping = true;
-    error_code ignored;
-    own->acceptor.close(ignored);
+    close_listener();
     own->table.close_waiting();
     co_await ends_by(own->time, deadline, own->tasks.join());
     co_await own->tasks.stop();

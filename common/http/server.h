@@ -2,8 +2,10 @@
 // process' loop. Nothing a client sends may stall or end the process.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -12,6 +14,18 @@
 #include "http/router.h"
 
 namespace esi::http {
+
+/// A request that was answered, for metrics.
+struct answered_request {
+    /// The route's pattern; empty where none matches or a filter refused.
+    std::string_view route;
+    /// As sent: any text.
+    std::string_view method;
+    /// 101: another protocol took the connection over.
+    int status = 0;
+    /// From its first byte until the answer was handed to the system.
+    steady_time::duration took{};
+};
 
 struct server_options {
     std::string bind_address = "0.0.0.0";
@@ -26,6 +40,8 @@ struct server_options {
     seconds idle_timeout{60};
     seconds request_timeout{30};
     connection_limits limits;
+    /// Called after each answer; may be empty.
+    std::function<void(const answered_request&)> on_answer;
 };
 
 class server {
@@ -36,6 +52,10 @@ public:
     /// Binds and starts to accept; an address in use is an error with the address in its text.
     result<void> start();
     int port() const;
+    /// Open now, those that another protocol took over included.
+    std::size_t connections() const;
+    /// Takes no new connection and frees the address; those that are open go on.
+    void close_listener();
     /// Closes the listener, lets answers under way finish until `deadline`.
     asio::awaitable<void> stop(steady_time deadline);
 

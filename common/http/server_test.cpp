@@ -1,5 +1,6 @@
 #include "http/server.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <boost/asio/co_spawn.hpp>
@@ -338,6 +339,30 @@ TEST_F(http_server, stop_ends_a_handler_that_never_answers_at_the_deadline) {
     EXPECT_EQ(heard, "");
 }
 
+TEST_F(http_server, a_closed_listener_frees_the_address_while_open_connections_go_on) {
+    start();
+    std::string heard;
+    bool closed = false;
+    asio::co_spawn(loop, talk({"GET /wait HTTP/1.1\r\nHost: h\r\n\r\n"}, true, heard, closed),
+                   asio::detached);
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    while (!waiting && std::chrono::steady_clock::now() < limit) {
+        loop.run_one_for(std::chrono::milliseconds(50));
+    }
+    EXPECT_EQ(own->connections(), 1U);
+    auto second = options;
+    second.port = own->port();
+    own->close_listener();
+    server other(loop.get_executor(), time, second, routes);
+    auto started = other.start();
+    EXPECT_TRUE(started) << started.error().text;
+    go.notify();
+    while (!closed && std::chrono::steady_clock::now() < limit) {
+        loop.run_one_for(std::chrono::milliseconds(50));
+    }
+    EXPECT_TRUE(heard.ends_with("went")) << heard;
+}
+
 TEST_F(http_server, an_address_in_use_is_an_error_that_names_it) {
     start();
     auto second = options;
@@ -522,6 +547,33 @@ TEST_F(http_server, the_authority_of_an_absolute_target_is_the_host) {
     start();
     EXPECT_TRUE(say("GET http://evil.example:1/host HTTP/1.1\r\nHost: localhost\r\n\r\n")
                     .ends_with("\r\n\r\nevil.example:1"));
+    EXPECT_TRUE(
+        say("GET http://evil.example:1/host HTTP/1.0\r\n\r\n").ends_with("\r\n\r\nevil.example:1"))
+        << "also where there is no Host";
+    EXPECT_TRUE(
+        say("GET http:///host HTTP/1.1\r\nHost: localhost\r\n\r\n").starts_with("HTTP/1.1 400 "));
+}
+
+TEST_F(http_server, every_answer_is_told_with_the_pattern_of_its_route) {
+    std::vector<std::string> told;
+    options.on_answer = [&](const answered_request& what) {
+        EXPECT_GE(what.took.count(), 0);
+        told.push_back(fmt::format("{} {} {}", what.route, what.method, what.status));
+    };
+    routes.add("GET", "/of/{name}", show);
+    routes.guard("/show", [](const server_request& head) -> std::optional<server_reply> {
+        if (head.method == "GET") return std::nullopt;
+        return problem(403, "no");
+    });
+    start();
+    say("GET /of/a HTTP/1.1\r\nHost: h\r\n\r\nHEAD /of/b HTTP/1.1\r\nHost: h\r\n\r\n"
+        "GET /show HTTP/1.1\r\nHost: h\r\n\r\nDELETE /show HTTP/1.1\r\nHost: h\r\n\r\n"
+        "BREW /of/a HTTP/1.1\r\nHost: h\r\n\r\nGET /nowhere HTTP/1.1\r\nHost: h\r\n\r\n"
+        "GET /break HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_EQ(told, (std::vector<std::string>{"/of/{name} GET 200", "/of/{name} HEAD 200",
+                                              "/show GET 200", " DELETE 403", " BREW 405",
+                                              " GET 404", "/break GET 500"}));
+    EXPECT_EQ(own->connections(), 0U);
 }
 
 TEST_F(http_server, wrong_certificate_files_are_an_error_at_start) {

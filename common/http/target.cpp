@@ -84,8 +84,9 @@ result<std::vector<std::pair<std::string, std::string>>> decode_query(std::strin
     return out;
 }
 
-/// Takes "http://authority" off an absolute form, and returns the authority.
-std::string_view take_authority(std::string_view& text) {
+/// Takes "http://authority" off an absolute form, and returns the authority; nothing for other
+/// forms.
+std::optional<std::string_view> take_authority(std::string_view& text) {
     for (std::string_view scheme : {"http://", "https://"}) {
         if (!text.starts_with(scheme)) continue;
         text.remove_prefix(scheme.size());
@@ -94,7 +95,7 @@ std::string_view take_authority(std::string_view& text) {
         text = end == text.size() ? "/" : text.substr(end);
         return authority;
     }
-    return {};
+    return std::nullopt;
 }
 
 }  // namespace
@@ -105,10 +106,14 @@ result<target> parse_target(std::string_view text) {
     if (!text.starts_with('/') || fragment) {
         return fail(errc::bad_request, "the address does not start with / or contains #");
     }
+    if (authority && authority->empty()) {
+        return fail(errc::bad_request, "the address names no host");
+    }
     const auto mark = std::min(text.find('?'), text.size());
     auto query = decode_query(text.substr(std::min(mark + 1, text.size())));
     if (!query) return std::unexpected(std::move(query).error());
-    return target{std::string(text.substr(0, mark)), std::move(*query), std::string(authority)};
+    return target{std::string(text.substr(0, mark)), std::move(*query),
+                  std::string(authority.value_or(std::string_view()))};
 }
 
 result<std::vector<std::string>> decode_segments(std::string_view raw_path) {

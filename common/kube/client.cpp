@@ -152,6 +152,14 @@ void client::on_request(std::function<void(int, std::string_view, double)> callb
     on_request_ = std::move(callback);
 }
 
+void client::on_list_failure(std::function<void(const resource_type&, errc)> callback) {
+    on_list_failure_ = std::move(callback);
+}
+
+void client::list_failed(const resource_type& type, errc code) const {
+    if (on_list_failure_) on_list_failure_(type, code);
+}
+
 asio::awaitable<result<response>> client::attempt(request what, std::string subject, bool writes,
                                                   steady_time deadline) {
     const auto started = time_.now();

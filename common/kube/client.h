@@ -81,6 +81,10 @@ public:
     /// Called after every answer, for metrics: the HTTP code (0: none came), the method, the seconds
     /// it took.
     void on_request(std::function<void(int code, std::string_view method, double seconds)> callback);
+    /// Called for each list or watch of a reflector that failed, for metrics.
+    void on_list_failure(std::function<void(const resource_type& type, errc code)> callback);
+    /// Of the reflectors.
+    void list_failed(const resource_type& type, errc code) const;
 
     transport& wire() { return wire_; }
     const clock& time() const { return time_; }
@@ -95,6 +99,7 @@ private:
     clock& time_;
     std::function<std::optional<steady_time>()> may_write_until_;
     std::function<void(int, std::string_view, double)> on_request_;
+    std::function<void(const resource_type&, errc)> on_list_failure_;
     /// Texts of Warning headers that were logged; bounded.
     std::set<std::string, std::less<>> shown_warnings_;
     steady_time::duration default_deadline_ = std::chrono::seconds(30);

@@ -12,6 +12,7 @@
 #include "base/wait.h"
 #include "kube/client.h"
 #include "kube/store.h"
+#include "kube/trouble.h"
 
 namespace simdjson::dom {
 class element;
@@ -41,15 +42,16 @@ public:
     virtual void begin_list() = 0;
     virtual void end_list() = 0;
     virtual void version(std::string resource_version) = 0;
-    /// The API server refuses to show this (403); it is asked again.
-    virtual void denied() {}
+    /// The API server refuses to show this (403); it is asked again. True: it is done without.
+    virtual bool denied() { return false; }
 };
 
 /// Keeps one kind in step with the API server until cancelled; never returns otherwise. Run again
 /// it begins anew, with a list of what is there then.
 /// Streaming list first, list and watch as the fallback; resourceVersion ladder, bookmarks, 410 in
 /// both shapes, 429, jittered back-off and idle limits as client-go's reflector has them.
-/// A kind that is not served (404) is asked for again with back-off: `served` turns false.
+/// A kind that is not served (404) is asked for again with back-off: `served` turns false. What
+/// fails is told once for each change, with its remedy, and once when it works again.
 class reflector {
 public:
     /// Of `scope` it watches the part in `ns`, where empty means all namespaces.
@@ -60,6 +62,8 @@ public:
     bool served() const;
     /// When the last byte of a list or watch came in.
     steady_time last_heard() const;
+    /// Why the list or watch fails; nothing while it works.
+    const std::optional<trouble>& present_trouble() const;
 
 private:
     struct state;
@@ -120,6 +124,14 @@ public:
     steady_time last_heard() const {
         auto out = steady_time::max();
         for (const auto& each : feeds_) out = std::min(out, each->source.last_heard());
+        return out;
+    }
+    /// Why lists or watches fail, of each namespace where they do.
+    std::vector<trouble> troubles() const {
+        std::vector<trouble> out;
+        for (const auto& each : feeds_) {
+            if (const auto& of = each->source.present_trouble()) out.push_back(*of);
+        }
         return out;
     }
     /// Called when the first list is in, of each namespace.
@@ -184,11 +196,13 @@ private:
             whole.store_.set_version(std::move(resource_version), ns);
         }
 
-        void denied() override {
-            if (whole.feeds_.size() == 1 || left_out) return;
+        bool denied() override {
+            if (whole.feeds_.size() == 1) return false;
+            if (left_out) return true;
             left_out = true;
             whole.tell_left_out(ns);
             whole.note_list();
+            return true;
         }
 
         informer& whole;
@@ -214,10 +228,10 @@ private:
     }
 
     void tell_left_out(const std::string& ns) const {
-        log::error("namespace left out until the right is there",
-                   {{"namespace", ns},
-                    {"kind", type_.kind},
-                    {"remedy", "grant list and watch there, or take it out of --namespace"}});
+        log::warn("namespace left out until the right is there",
+                  {{"namespace", ns},
+                   {"kind", type_.kind},
+                   {"remedy", "grant list and watch there, or take it out of --namespace"}});
     }
 
     const resource_type& type_;

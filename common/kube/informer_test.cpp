@@ -4,6 +4,7 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include "base/log.h"
 #include "base/virtual_clock.h"
 #include "kube/scripted_transport.h"
 #include "model/json.h"
@@ -261,6 +262,92 @@ TEST_F(an_informer, tells_when_the_kind_is_not_served) {
     EXPECT_TRUE(pods.served());
     send(end_of_list("10"));
     EXPECT_TRUE(pods.synced());
+}
+
+/// Log lines of a level, while it lives.
+struct heard_lines {
+    explicit heard_lines(log::level least = log::level::info) {
+        log::send_to([this, least](log::level at, std::string_view line) {
+            if (at >= least) lines.emplace_back(line);
+        });
+    }
+    ~heard_lines() { log::send_to({}); }
+    std::vector<std::string> lines;
+};
+
+TEST_F(an_informer, tells_a_kind_that_is_missing_once_and_once_that_it_came) {
+    // Of its own streams alone.
+    tasks.cancel();
+    run_for(loop, time, 0s);
+    int counted = 0;
+    api.on_list_failure([&](const resource_type& type, errc code) {
+        EXPECT_EQ(type.kind, "Testbed");
+        EXPECT_EQ(status_of(code), "404");
+        ++counted;
+    });
+    bool there = false;
+    for (int i = 0; i < 100; ++i) {
+        wire.next_streams.push_back([&](stream_feed& feed) {
+            if (there) return;
+            feed.status = 404;
+            feed.push("404 page not found\n");
+            feed.close();
+        });
+    }
+    heard_lines heard;
+    informer<model::testbed> testbeds(api, time, types::testbed);
+    task_group other(loop.get_executor());
+    other.spawn("testbeds", testbeds.run());
+    run_for(loop, time, 5min);
+    ASSERT_EQ(heard.lines.size(), 1U);
+    for (const char* part : {"kind=Testbed", "status=404", "crds/", "page not found"}) {
+        EXPECT_TRUE(heard.lines[0].contains(part)) << heard.lines[0];
+    }
+    EXPECT_GT(counted, 5);
+    ASSERT_EQ(testbeds.troubles().size(), 1U);
+    EXPECT_EQ(testbeds.troubles()[0].text(),
+              "watch testbeds.esi.tu-berlin.de: HTTP 404: install ESI's kinds (kubectl apply -f "
+              "crds/), or the chart");
+    EXPECT_TRUE(testbeds.troubles()[0].refused());
+    there = true;
+    run_for(loop, time, 2min);
+    EXPECT_TRUE(testbeds.troubles().empty());
+    ASSERT_EQ(heard.lines.size(), 2U);
+    EXPECT_EQ(heard.lines[1], "list and watch work kind=Testbed");
+    other.cancel();
+    run_for(loop, time, 0s);
+}
+
+TEST_F(an_informer, tells_a_right_that_is_taken_away_with_its_verb_and_where) {
+    send(end_of_list("10"));
+    heard_lines heard;
+    for (int i = 0; i < 20; ++i) {
+        wire.next_streams.push_back([](stream_feed& feed) {
+            feed.status = 403;
+            feed.push(status_text(403, "Forbidden"));
+            feed.close();
+        });
+    }
+    last_stream().close();
+    run_for(loop, time, 2min);
+    ASSERT_EQ(heard.lines.size(), 1U);
+    EXPECT_TRUE(heard.lines[0].contains(
+        "remedy=\"grant this operator the verb watch on pods by a ClusterRole\""))
+        << heard.lines[0];
+}
+
+TEST_F(an_informer, leaves_a_server_that_is_silent_to_who_watches_over_all_requests) {
+    heard_lines heard;
+    for (int i = 0; i < 20; ++i) {
+        wire.next_streams.push_back(
+            [](stream_feed& feed) { feed.cut(error{errc::transport, "connection refused"}); });
+    }
+    last_stream().cut();
+    run_for(loop, time, 2min);
+    EXPECT_TRUE(heard.lines.empty()) << heard.lines[0];
+    ASSERT_EQ(pods.troubles().size(), 1U);
+    EXPECT_EQ(pods.troubles()[0].text(), "watch pods: the API server does not answer");
+    EXPECT_FALSE(pods.troubles()[0].refused());
 }
 
 TEST_F(an_informer, asks_only_for_its_scope) {

@@ -162,15 +162,21 @@ private:
 
 result<kubeconfig> read_files(const std::vector<std::string>& paths, bool all_needed) {
     std::vector<kubeconfig> files;
+    std::string empty;
     for (const auto& path : paths) {
         std::error_code ignored;
         if (!all_needed && !std::filesystem::exists(path, ignored)) continue;
         auto text = read_small_file(path);
         if (!text) return std::unexpected(std::move(text).error());
+        if (text->find_first_not_of(" \t\r\n") == std::string::npos) {
+            empty += (empty.empty() ? "" : ", ") + path;
+            continue;
+        }
         auto parsed = parse_kubeconfig(*text, std::filesystem::absolute(path, ignored).string());
         if (!parsed) return std::unexpected(std::move(parsed).error());
         files.push_back(std::move(*parsed));
     }
+    if (files.empty() && !empty.empty()) return fail(errc::config, empty + " is empty");
     if (files.empty()) {
         std::string names;
         for (const auto& path : paths) names += (names.empty() ? "" : ", ") + path;
@@ -301,6 +307,7 @@ result<cluster_access> select_context(const kubeconfig& config, std::string_view
                         ", which ESI does not speak; use a certificate, a token or exec");
     }
     if (!found->second.ns.empty()) out.ns = found->second.ns;
+    out.context = name;
     return out;
 }
 

@@ -71,6 +71,8 @@ struct cluster_access {
     user_entry user;
     /// Of the context, or of the pod; "default" where neither says.
     std::string ns = "default";
+    /// Of the kubeconfig; empty: the pod's own access.
+    std::string context = {};
 };
 
 /// Reads the text of one file. Relative file names are taken from the folder of `path`, which also

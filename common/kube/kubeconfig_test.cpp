@@ -225,6 +225,18 @@ TEST_F(access_files, the_flag_goes_before_the_variable_before_the_home) {
     EXPECT_NE(none.error().text.find("/nowhere/.kube/config; give --kubeconfig"),
               std::string::npos);
     EXPECT_FALSE(load_access("/nowhere", "", all));
+    EXPECT_EQ(load_access(flag, "", all)->context, "x");
+}
+
+TEST_F(access_files, an_empty_file_is_named) {
+    const auto empty = write("empty", " \n");
+    auto access = load_access(empty, "", environment({}));
+    ASSERT_FALSE(access);
+    EXPECT_EQ(access.error().text, empty + " is empty");
+    const auto full = write("full", config("https://full"));
+    EXPECT_EQ(
+        load_access("", "", environment({{"KUBECONFIG", empty + ":" + full}}))->cluster.server,
+        "https://full");
 }
 
 TEST_F(access_files, a_pod_uses_its_service_account) {
@@ -238,6 +250,7 @@ TEST_F(access_files, a_pod_uses_its_service_account) {
     EXPECT_EQ(pod->cluster.ca.file, folder + "/ca.crt");
     EXPECT_EQ(pod->user.token_file, folder + "/token");
     EXPECT_EQ(pod->ns, "lab");
+    EXPECT_EQ(pod->context, "");
     EXPECT_FALSE(in_cluster_access(environment({}), folder));
 }
 

@@ -56,6 +56,14 @@ bool is_denied(const ladder::event& event) {
     return refused != nullptr && refused->why.code == errc::forbidden;
 }
 
+/// The API server was not heard: who watches over all requests tells that (kube/reach.h).
+bool is_silence(errc code) { return code == errc::transport || code == errc::timeout; }
+
+/// A part of every watch's life, and of a busy API server's.
+bool is_ordinary(errc code) {
+    return code == errc::gone || code == errc::too_many_requests || is_silence(code);
+}
+
 }  // namespace
 
 result<model::object_key> decode_key(const element& object) {
@@ -90,8 +98,10 @@ struct reflector::state {
     ladder::event take_event(const element& root);
     ladder::event deliver(ladder::change what, const element& object);
     void report(std::string_view what, const error& why, const std::string& object = {}) const;
-    void log_change(const ladder::event& event, const ladder_step& step);
-    std::string subject(std::string_view verb) const;
+    void tell(const ladder::event& event, const ladder_step& step);
+    void tell_refusal(const error& why, const ladder_step& step);
+    void tell_mended();
+    std::string subject(std::string_view what) const;
 
     client& api;
     clock& time;
@@ -102,6 +112,11 @@ struct reflector::state {
     std::mt19937_64 random;
     watch_ladder climb;
     steady_time last_heard;
+    /// Of what was asked last: list or watch.
+    std::string_view verb = "watch";
+    trouble_memory memory;
+    /// That it fails stands in the log.
+    bool told = false;
 
     std::unique_ptr<stream> source;
     line_splitter lines;
@@ -116,6 +131,9 @@ reflector::~reflector() = default;
 
 bool reflector::served() const { return state_->climb.served(); }
 steady_time reflector::last_heard() const { return state_->last_heard; }
+const std::optional<trouble>& reflector::present_trouble() const {
+    return state_->memory.present();
+}
 
 asio::awaitable<void> reflector::run() {
     auto& own = *state_;
@@ -124,8 +142,8 @@ asio::awaitable<void> reflector::run() {
     ladder::event event = ladder::started();
     while (true) {
         auto step = own.climb.resume(event, own.time.now());
-        own.log_change(event, step);
-        if (is_denied(event)) own.into.denied();
+        own.tell(event, step);
+        if (is_denied(event) && own.into.denied()) own.memory.set_aside();
         if (step.end_list) own.into.end_list();
         if (!step.seen.empty()) own.into.version(step.seen);
         if (step.begin_list) own.into.begin_list();
@@ -149,8 +167,8 @@ asio::awaitable<void> reflector::run() {
     }
 }
 
-std::string reflector::state::subject(std::string_view verb) const {
-    std::string out(verb);
+std::string reflector::state::subject(std::string_view what) const {
+    std::string out(what);
     out += ' ';
     out += type.plural;
     if (!ns.empty()) out += " in " + ns;
@@ -158,6 +176,7 @@ std::string reflector::state::subject(std::string_view verb) const {
 }
 
 asio::awaitable<ladder::event> reflector::state::list(ladder_step step) {
+    verb = "list";
     list_options options;
     options.label_selector = scope.label_selector;
     options.field_selector = scope.field_selector;
@@ -193,6 +212,7 @@ asio::awaitable<ladder::event> reflector::state::list(ladder_step step) {
 }
 
 asio::awaitable<ladder::event> reflector::state::watch(ladder_step step) {
+    verb = "watch";
     source.reset();
     lines = line_splitter();
     query_builder target(type.path(ns));
@@ -284,18 +304,54 @@ void reflector::state::report(std::string_view what, const error& why,
                {{"kind", type.kind}, {"object", object}, {"in", what}, {"error", why.text}});
 }
 
-void reflector::state::log_change(const ladder::event& event, const ladder_step& step) {
+void reflector::state::tell(const ladder::event& event, const ladder_step& step) {
+    if (std::holds_alternative<ladder::opened>(event) ||
+        std::holds_alternative<ladder::page>(event)) {
+        return tell_mended();
+    }
     const error* why = nullptr;
-    if (auto* refused = std::get_if<ladder::refused>(&event)) why = &refused->why;
+    if (auto* refused = std::get_if<ladder::refused>(&event)) {
+        // Else the next rung is taken at once: that is no failure.
+        if (step.what == ladder_step::kind::wait) return tell_refusal(refused->why, step);
+        why = &refused->why;
+    }
     if (auto* broken = std::get_if<ladder::broken>(&event)) why = &broken->why;
-    if (auto* told = std::get_if<ladder::error_event>(&event)) why = &told->why;
+    if (auto* told_by = std::get_if<ladder::error_event>(&event)) why = &told_by->why;
     if (!why) return;
-    const bool expected = why->code == errc::not_found || why->code == errc::gone ||
-                          why->code == errc::too_many_requests;
-    log::write(expected ? log::level::debug : log::level::warn, "watch interrupted",
+    log::write(is_ordinary(why->code) ? log::level::debug : log::level::warn, "watch interrupted",
                {{"kind", type.kind},
+                {"namespace", ns},
                 {"error", why->text},
                 {"again_in_ms", std::chrono::floor<milliseconds>(step.delay).count()}});
+}
+
+void reflector::state::tell_refusal(const error& why, const ladder_step& step) {
+    api.list_failed(type, why.code);
+    trouble found{std::string(verb), &type, ns, why.code, time.now()};
+    const auto remedy = found.remedy();
+    // A busy API server, or a version that is too old, is no trouble of the kind.
+    const bool passing = why.code == errc::gone || why.code == errc::too_many_requests;
+    const bool news = !passing && memory.failed(std::move(found));
+    if (!news || is_silence(why.code)) {
+        log::debug("list or watch failed",
+                   {{"kind", type.kind},
+                    {"namespace", ns},
+                    {"error", why.text},
+                    {"again_in_ms", std::chrono::floor<milliseconds>(step.delay).count()}});
+        return;
+    }
+    told = true;
+    log::error("list or watch failed, trying again", {{"kind", type.kind},
+                                                      {"namespace", ns},
+                                                      {"status", status_of(why.code)},
+                                                      {"error", why.text},
+                                                      {"remedy", remedy}});
+}
+
+void reflector::state::tell_mended() {
+    memory.mended();
+    if (!std::exchange(told, false)) return;
+    log::info("list and watch work", {{"kind", type.kind}, {"namespace", ns}});
 }
 
 }  // namespace esi::kube

@@ -61,11 +61,17 @@ void broker::forget(listener& who) {
 std::size_t broker::publish(const std::string& destination, std::uint64_t number,
                             const body_maker& body) const {
     shared_message made;
+    bool left_out = false;
     std::size_t told = 0;
     const auto tell = [&](const std::vector<subscription>& all) {
         for (const auto& each : all) {
-            if (number < each.since) continue;
-            if (!made) made = make_message(destination, body());
+            if (left_out || number < each.since) continue;
+            if (!made) {
+                const auto text = body();
+                left_out = text.empty();
+                if (left_out) return;
+                made = make_message(destination, text);
+            }
             each.who->deliver(each.id, made);
             ++told;
         }

@@ -43,7 +43,8 @@ public:
 
     std::size_t subscriptions() const { return count_; }
     /// Tells all that subscribed to it, in the order of their subscriptions; those with a pattern
-    /// last. `body` is called at most once, and not where nobody listens. Returns how many got it.
+    /// last. `body` is called at most once, and not where nobody listens; an empty one is told to
+    /// nobody. Returns how many got it.
     std::size_t publish(const std::string& destination, std::uint64_t number,
                         const body_maker& body) const;
 

@@ -176,7 +176,7 @@ asio::awaitable<std::optional<http::server_reply>> endpoint::serve(
     const auto& why = who->wire->end();
     log::debug("STOMP client gone", {{"client", who->wire->peer()}, {"why", why}});
     if (!who->closing && why == "the client does not answer") {
-        log::warn("STOMP client dropped", {{"client", who->wire->peer()}, {"why", why}});
+        tell_dropped(who->wire->peer(), why);
         numbers_
             .counter("esi_stomp_dropped_total", "STOMP clients that ESI ended.",
                      {{"reason", "dead"}})
@@ -253,10 +253,22 @@ void endpoint::drop(client& which, int code, std::string_view why, std::string r
                  {{"reason", std::string(why)}})
         .Increment();
     const auto peer = which.wire ? which.wire->peer() : std::string("?");
-    const auto level = why == "stop" ? log::level::debug : log::level::warn;
-    log::write(level, "STOMP client dropped", {{"client", peer}, {"why", reason}});
+    if (why == "stop") {
+        log::debug("STOMP client dropped", {{"client", peer}, {"why", reason}});
+    } else {
+        tell_dropped(peer, reason);
+    }
     // The words of an ERROR frame stand there.
     if (why != "protocol") which.close_reason = std::move(reason);
+}
+
+void endpoint::tell_dropped(const std::string& peer, std::string_view reason) {
+    const auto left_out = told_drops_.take(now());
+    if (!left_out) return;
+    log::warn("STOMP client dropped",
+              {{"client", peer},
+               {"why", reason},
+               {"lines_left_out", *left_out == 0 ? std::string() : std::to_string(*left_out)}});
 }
 
 asio::awaitable<void> endpoint::wake_ready(endpoint& own) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/line_limit.h"
 #include "base/task_group.h"
 #include "controller/metrics.h"
 #include "http/server.h"
@@ -79,6 +80,7 @@ private:
     void perform(client& of, std::vector<action> actions);
     void push(client& to, outbox::entry what);
     void drop(client& which, int code, std::string_view why, std::string reason);
+    void tell_dropped(const std::string& peer, std::string_view reason);
     void count();
 
     asio::any_io_executor executor_;
@@ -95,6 +97,8 @@ private:
     prometheus::Gauge& subscriptions_;
     prometheus::Counter& messages_;
     bool stopping_ = false;
+    /// Whoever connects can be dropped as often as he likes.
+    log::line_limit told_drops_{10, std::chrono::minutes(1)};
     task_group writers_;
 };
 

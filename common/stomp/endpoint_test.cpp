@@ -9,6 +9,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include "base/log.h"
 #include "stomp/raw_peer.h"
 
 namespace esi::stomp {
@@ -135,6 +136,19 @@ TEST_F(stomp_endpoint, who_does_not_read_is_dropped_and_delays_nobody) {
     EXPECT_EQ(number("esi_stomp_dropped_total{reason=\"slow\"}"), 1);
     EXPECT_TRUE(until([&] { return number("esi_stomp_connections") == 1; }));
     EXPECT_FALSE(live->closed);
+}
+
+TEST_F(stomp_endpoint, clients_that_err_fill_no_log) {
+    int lines = 0;
+    log::send_to([&](log::level at, std::string_view) { lines += at == log::level::warn ? 1 : 0; });
+    start();
+    for (int i = 0; i < 30; ++i) {
+        auto one = come(handshake() + masked(1, "HELLO\n\nxx\0"s));
+        EXPECT_TRUE(
+            until([&] { return number("esi_stomp_dropped_total{reason=\"protocol\"}") == i + 1; }));
+    }
+    log::send_to({});
+    EXPECT_EQ(lines, 10);
 }
 
 TEST_F(stomp_endpoint, a_fault_is_told_then_closed_with_1002) {

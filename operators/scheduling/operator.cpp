@@ -90,6 +90,12 @@ void operator_options::add_to(CLI::App& app) {
         ->envname("ESI_CROSS_NAMESPACE_JOBS");
     controller::add_legacy_namespace(app, legacy_namespace,
                                      "that /external and /scheduler speak of");
+    app.add_option("--stomp-allowed-origins", access.origins,
+                   "Web pages that may connect to /scheduler and change something by /external, "
+                   "beside the server's own: http://host:port, comma-separated, or * for all")
+        ->delimiter(',')
+        ->check(CLI::Validator(http::origin_fault, "ORIGIN"))
+        ->envname("ESI_STOMP_ALLOWED_ORIGINS");
     stomp.add_to(app);
 }
 
@@ -134,6 +140,7 @@ scheduling_operator::scheduling_operator(controller::environment& in, operator_o
         legacy::stomp_sources{in.executor, in.time, in.numbers, testbeds_.items(), jobs_.items(),
                               schedulings_.items(), nullptr},
         options_);
+    if (options_.access.open) controller::warn_of_open_access("/external and /scheduler");
     interfaces_->legacy.add_to(in.routes);
     interfaces_->stomp.add_to(in.routes);
 }
@@ -146,6 +153,8 @@ std::vector<controller::operator_part::cache> scheduling_operator::caches() {
 }
 
 void scheduling_operator::lead() {
+    leading_ = true;
+    count_states();
     reconciler_.start();
     testbed_orphans_.start();
     job_orphans_.start();
@@ -243,7 +252,9 @@ void scheduling_operator::pod_changed(const kube::change<model::pod>& what) {
     if (!any->is_ghost() && !what.after) testbed_orphans_.enqueue(key);
 }
 
+/// By the leader alone: a sum over all replicas counts each once.
 void scheduling_operator::count_states() {
+    if (!leading_) return;
     std::map<std::string, int> counts;
     for (auto state :
          {states::acquire, states::confirmation, states::submission, states::awaiting_completion,

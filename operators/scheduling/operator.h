@@ -38,6 +38,7 @@ public:
     asio::awaitable<void> stop(steady_time deadline) override;
 
 private:
+    bool leading_ = false;
     using outcome = controller::outcome;
 
     void wire_wake_ups();

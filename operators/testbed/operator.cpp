@@ -319,6 +319,7 @@ void testbed_operator::add_routes() {
         });
     }
     if (around_.options.enable_debug_endpoints) {
+        if (settings_.access.open) controller::warn_of_open_access("/debug");
         add_debug_routes(routes, {time, around_.open_api, caches_, settings_.legacy_namespace,
                                   settings_.access});
     }

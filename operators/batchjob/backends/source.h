@@ -75,6 +75,10 @@ public:
             objects_.outdate();
             return run_objects();
         };
+        // Nobody needs a kind that is not there.
+        objects.troubles = [this] {
+            return served() ? objects_.troubles() : std::vector<kube::trouble>();
+        };
         objects.last_heard = [this] { return served() ? objects_.last_heard() : time_.now(); };
         // Where the kind is not served there is nothing to wait for.
         objects.synced = [this] {

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "scheduling/interface/legacy/content.h"
+#include "stomp/topic.h"
 
 namespace esi::scheduling::legacy {
 
@@ -25,6 +26,7 @@ constexpr milliseconds patience_per_turn{20 * most_per_turn};
 /// All turns of one burst together: then who reads more slowly delays the others no longer.
 constexpr steady_time::duration most_patience = seconds(5);
 constexpr std::size_t most_told = 16;
+constexpr std::size_t most_last = 4096;
 /// A large Testbed's slots are not in the object itself: they may change without it.
 constexpr milliseconds slots_hold{100};
 
@@ -84,11 +86,6 @@ stomp::endpoint_options limits_of(const stomp_options& from) {
 }  // namespace
 
 void stomp_options::add_to(CLI::App& app) {
-    app.add_option("--stomp-allowed-origins", allowed_origins,
-                   "web pages that may connect to /scheduler beside the server's own: "
-                   "http://host:port, comma-separated, or * for all")
-        ->delimiter(',')
-        ->envname("ESI_STOMP_ALLOWED_ORIGINS");
     app.add_option("--stomp-max-connections", max_connections,
                    "STOMP connections at a time; more are refused with 503")
         ->envname("ESI_STOMP_MAX_CONNECTIONS")
@@ -105,17 +102,6 @@ void stomp_options::add_to(CLI::App& app) {
         ->envname("ESI_STOMP_QUEUE_BYTES")
         ->check(CLI::Range(64 << 10, 1 << 30))
         ->capture_default_str();
-}
-
-bool may_come_from(std::string_view origin, std::string_view host,
-                   const std::vector<std::string>& allowed) {
-    if (origin.empty()) return true;
-    const auto wanted = http::lower(origin);
-    for (const auto& each : allowed) {
-        if (each == "*" || http::lower(each) == wanted) return true;
-    }
-    const auto own = http::lower(host);
-    return wanted == "http://" + own || wanted == "https://" + own;
 }
 
 stomp_topics::stomp_topics(stomp_sources from, std::string ns, http::local_access access,
@@ -168,7 +154,7 @@ void stomp_topics::add_to(http::router& router) {
 asio::awaitable<std::optional<stomp_topics::reply>> stomp_topics::talk(
     std::shared_ptr<http::upgrade> from, stomp::endpoint::framing how, bool sockjs) {
     const auto& asked = from->request;
-    if (!may_come_from(asked.header("origin"), asked.header("host"), options_.allowed_origins)) {
+    if (!http::may_come_from(asked.header("origin"), asked.header("host"), access_.origins)) {
         co_return error_reply(asked, 403, from_.time.wall(),
                               {"pages of this origin may not connect; --stomp-allowed-origins "
                                "lets them"});
@@ -252,7 +238,27 @@ void stomp_topics::say(std::uint64_t number, std::string_view action, const T& a
     const auto& name = about.metadata.name;
     const auto topic = "/topic/" + std::string(kind_of<T>());
     endpoint_.publish(topic, number, [&] { return body_of(action, name); });
-    endpoint_.publish(topic + "/" + name, number, [&] { return body_of(action, resource(about)); });
+    const auto own = topic + "/" + name;
+    endpoint_.publish(own, number, [&] {
+        auto body = body_of(action, resource(about));
+        if (is_repeat(own, action, body)) body.clear();
+        return body;
+    });
+}
+
+/// The same once more: what changed of the object is not in what is shown of it.
+bool stomp_topics::is_repeat(const std::string& destination, std::string_view action,
+                             const std::string& body) {
+    const auto hash = std::hash<std::string>{}(body);
+    const auto known = last_.find(destination);
+    if (known != last_.end() && action == "MODIFIED" && known->second == hash) return true;
+    if (action == "DELETED") {
+        last_.erase(destination);
+        return false;
+    }
+    if (known == last_.end() && last_.size() >= most_last) last_.clear();
+    last_.insert_or_assign(destination, hash);
+    return false;
 }
 
 // --- the present state ---
@@ -261,6 +267,8 @@ stomp::endpoint::present stomp_topics::present(const std::string& destination) {
     stomp::endpoint::present out;
     // The cache is ahead of what is noted: those changes are in what is told now.
     out.since = number_ + 1;
+    // Who subscribes to a pattern is told nothing now, and has not had what others had.
+    if (stomp::is_pattern(destination)) last_.clear();
     constexpr std::string_view root = "/topic/";
     std::string_view rest = destination;
     if (!rest.starts_with(root)) return out;
@@ -285,18 +293,27 @@ stomp::shared_message stomp_topics::present_of(const kube::store<T>& of,
                                                std::string_view name) {
     const auto found = of.find({namespace_, std::string(name)});
     if (!found) return nullptr;
+    // Who comes now gets this; a repeat of something else is none for him.
+    const auto forget_other = [&](std::size_t hash) {
+        const auto last = last_.find(destination);
+        if (last != last_.end() && last->second != hash) last_.erase(last);
+    };
     const auto now = from_.time.now();
     const auto known = told_.find(destination);
     if (known != told_.end() && known->second.object == found && now < known->second.until) {
+        forget_other(known->second.hash);
         return known->second.state;
     }
-    auto made = stomp::make_message(destination, body_of("MODIFIED", resource(*found)));
+    const auto body = body_of("MODIFIED", resource(*found));
+    const auto hash = std::hash<std::string>{}(body);
+    forget_other(hash);
+    auto made = stomp::make_message(destination, body);
     auto until = steady_time::max();
     if constexpr (std::is_same_v<T, model::testbed>) {
         if (found->status.slots.empty()) until = now + slots_hold;
     }
     if (known == told_.end() && told_.size() >= most_told) told_.clear();
-    told_.insert_or_assign(destination, told{found, made, until});
+    told_.insert_or_assign(destination, told{found, made, hash, until});
     return made;
 }
 

@@ -31,19 +31,12 @@ class App;
 namespace esi::scheduling::legacy {
 
 struct stomp_options {
-    /// Beside the server's own: "http://host:port", or "*" for all.
-    std::vector<std::string> allowed_origins;
     int max_connections = 2000;
     int max_subscriptions = 1024;
     int queue_bytes = 4 << 20;
 
     void add_to(CLI::App& app);
 };
-
-/// Whether a page of `origin` may connect to `host` (both as in their headers): the server's own
-/// pages may. Without an Origin it is no browser, and may. The Host itself is local_access' matter.
-bool may_come_from(std::string_view origin, std::string_view host,
-                   const std::vector<std::string>& allowed);
 
 /// What the topics speak of; all of it outlives them.
 struct stomp_sources {
@@ -87,6 +80,8 @@ private:
     void tell(std::uint64_t number, const kube::change<T>& what);
     template <class T>
     void say(std::uint64_t number, std::string_view action, const T& about);
+    bool is_repeat(const std::string& destination, std::string_view action,
+                   const std::string& body);
     ordered_json resource(const model::testbed& of) const { return from_.shown(of); }
     ordered_json resource(const model::batchjob& of) const { return external(of); }
     ordered_json resource(const model::scheduling& of) const { return external(of); }
@@ -109,9 +104,13 @@ private:
     struct told {
         std::shared_ptr<const void> object;
         stomp::shared_message state;
+        std::size_t hash = 0;
         steady_time until;
     };
     std::map<std::string, told, std::less<>> told_;
+    /// Hashes of the last messages of single objects, by destination, as far as all who listen
+    /// there have them.
+    std::map<std::string, std::size_t, std::less<>> last_;
     task_group tasks_;
 };
 

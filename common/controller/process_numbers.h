@@ -1,0 +1,13 @@
+// What Prometheus expects of every process, and which version it is.
+#pragma once
+
+#include "controller/metrics.h"
+
+namespace esi::controller {
+
+/// Brings process_cpu_seconds_total, process_open_fds, process_max_fds, process_start_time_seconds,
+/// process_resident_memory_bytes and esi_build_info up to date. What /proc does not tell is left
+/// out.
+void show_process(metrics& numbers);
+
+}  // namespace esi::controller
