@@ -68,10 +68,10 @@ def registered():
     return {name for path in sources for name in re.findall(family, path.read_text("utf-8"))}
 
 
-def promtool(*arguments):
+def promtool(*arguments, stdin=None):
     program = shutil.which("promtool")
     assert program, "promtool is missing: scripts/setup.sh integration-tests/chart/debian-packages.txt"
-    return subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, check=False)
+    return subprocess.run([program, *map(str, arguments)], input=stdin, capture_output=True, text=True, check=False)
 
 
 def test_names_of_metrics_are_found_in_expressions():
@@ -235,6 +235,7 @@ def scraped(tmp_path_factory):
         plane.install()
         operators = Operators(plane, folder / "operators").start()
         prometheus = Prometheus(folder, operators)
+        prometheus.operators = operators
         for index in (0, 1):
             plane.kubectl("label", "node", f"node-{index}", f"tuberlin.de/scheduler-slots={index}")
         for file in ("spark-account.yaml", "testbeds/scheduler-slots.yaml", "jobs/spark-job-1.yaml"):
@@ -259,6 +260,14 @@ def scraped(tmp_path_factory):
         if operators:
             operators.stop()
         plane.down()
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_metrics_are_named_and_described_as_prometheus_wants(scraped, name):
+    text = requests.get(scraped.operators[name].url + "/metrics", timeout=10).text
+    assert text.count("# HELP") > 20
+    done = promtool("check", "metrics", stdin=text)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_real_names_are_those_of_the_source(scraped):
