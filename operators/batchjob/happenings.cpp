@@ -62,7 +62,6 @@ public:
         : before_(before), after_(after) {}
 
     std::vector<happening> all() && {
-        tell_holder();
         tell_line_that_ended();
         tell_state();
         tell_placements();
@@ -99,15 +98,6 @@ private:
     static void of_line(happening& what, const model::run_record& line) {
         what.run = line;
         what.scheduling = scheduling_of(line);
-    }
-
-    void tell_holder() {
-        const auto& now = after_.active_scheduling;
-        if (!now || (before_.active_scheduling && before_.active_scheduling->uid == now->uid)) {
-            return;
-        }
-        tell(false, "Acquired", "Acquire", "job acquired",
-             fmt::format("acquired by Scheduling {}", now->key().text()));
     }
 
     /// One that ended without the job being failed: released early, or one of several attempts.

@@ -1,4 +1,5 @@
-// What is worth a Kubernetes Event and a line of the log between two statuses of a BatchJob.
+// What is worth a Kubernetes Event and a line of the log between two statuses of a BatchJob. That
+// it was acquired, ordered and released the scheduling operator tells, on both objects.
 #pragma once
 
 #include <optional>

@@ -692,7 +692,8 @@ void batchjob_operator::count_ends(const model::batchjob_status& before,
     static const std::vector<double> run_buckets{5,   10,   30,   60,   120,   300,
                                                  600, 1800, 3600, 7200, 21600, 86400};
     const auto took = [](const model::timestamp& from, const model::timestamp& to) {
-        return std::chrono::duration<double>(to.value - from.value).count();
+        // By clocks of several machines.
+        return std::max(0.0, std::chrono::duration<double>(to.value - from.value).count());
     };
     for (const auto& line : after.runs) {
         const auto was = std::ranges::find_if(before.runs, [&](const model::run_record& known) {
