@@ -309,8 +309,7 @@ void process::show_gauges() {
         .Set(std::chrono::duration<double>(life_->clock_skew()).count());
     if (server_ != nullptr) {
         numbers_
-            .gauge("esi_http_connections",
-                   "Open HTTP connections, STOMP connections not among them")
+            .gauge("esi_http_connections", "Open HTTP connections, STOMP connections among them")
             .Set(static_cast<double>(server_->connections()));
     }
     show_process(numbers_);
