@@ -194,28 +194,29 @@ TEST(fits, a_flink_job_that_divides_its_memory_itself_fits_everywhere) {
 
 // Runs that wait for their pods.
 
-TEST(missing_pods, an_operator_that_writes_no_status_is_told_after_half_a_minute) {
+TEST(missing_pods, an_operator_that_writes_no_status_is_told_after_a_minute) {
     const std::string told =
         "SparkApplication jobs/a has no status: does the Spark operator run and watch namespace "
         "jobs?";
     world w;
     w.submitted();
+    w.job->spec.creation_request->submit_timeout_seconds = 100;
     w.app->attempt = 0;
-    w.step(39);
+    w.step(69);
     EXPECT_EQ(w.job->status.reason, "");
     ASSERT_TRUE(w.again_in);
     EXPECT_LE(*w.again_in, std::chrono::microseconds(1100000));
-    w.step(40);
+    w.step(70);
     EXPECT_EQ(w.job->status.reason, "OperatorSilent");
     EXPECT_THAT(w.job->status.problems, ElementsAre(told));
     EXPECT_EQ(w.condition("Reconciling"), "True OperatorSilent");
     w.take_log();
-    w.step(55);
+    w.step(85);
     EXPECT_THAT(w.take_log(), ElementsAre()) << "the same is not written again";
-    w.step(70);
+    w.step(110);
     EXPECT_EQ(w.job->status.reason, "SubmitTimeout");
     EXPECT_THAT(w.job->status.problems,
-                ElementsAre("SubmitTimeout: 0 of 2 pods exist 60 s after the submission; " + told));
+                ElementsAre("SubmitTimeout: 0 of 2 pods exist 100 s after the submission; " + told));
 }
 
 TEST(missing_pods, a_short_timeout_says_the_same) {
@@ -232,11 +233,12 @@ TEST(missing_pods, a_short_timeout_says_the_same) {
 TEST(missing_pods, a_driver_that_runs_alone_is_where_to_look) {
     world w;
     w.submitted();
+    w.job->spec.creation_request->submit_timeout_seconds = 100;
     w.app = make_app("RUNNING");
     w.pods = {testing::driver()};
-    w.step(42);
+    w.step(72);
     EXPECT_EQ(w.job->status.reason, "");
-    w.step(43);
+    w.step(73);
     EXPECT_EQ(w.job->status.reason, "PodsMissing");
     EXPECT_THAT(w.job->status.problems,
                 ElementsAre("driver runs, 0 of 2 executors exist: kubectl logs -n jobs a-driver; "
@@ -244,17 +246,18 @@ TEST(missing_pods, a_driver_that_runs_alone_is_where_to_look) {
     // Its clock may be anywhere.
     world ahead;
     ahead.submitted();
+    ahead.job->spec.creation_request->submit_timeout_seconds = 100;
     ahead.app = make_app("RUNNING");
     ahead.pods = {testing::driver()};
     ahead.replace(0, [](model::pod& pod) { pod.started_at = stamp(86400); });
-    ahead.step(43);
+    ahead.step(73);
     EXPECT_EQ(ahead.job->status.reason, "PodsMissing");
     w.pods.push_back(executor(1));
     w.pods.push_back(executor(2));
     for (const std::size_t n : {1u, 2u}) {
-        w.replace(n, [](model::pod& pod) { pod.metadata.creation_timestamp = stamp(50); });
+        w.replace(n, [](model::pod& pod) { pod.metadata.creation_timestamp = stamp(80); });
     }
-    w.step(50);
+    w.step(80);
     EXPECT_EQ(w.job->status.reason, "");
 }
 

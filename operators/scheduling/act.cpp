@@ -68,6 +68,27 @@ bool waits_for_others(const model::condition& acquired) {
     return std::ranges::find(reasons_of_others, acquired.reason) != std::end(reasons_of_others);
 }
 
+/// What a line of the log says of a step; empty for a reason to wait.
+std::string_view words_of(std::string_view reason) {
+    static const std::map<std::string_view, std::string_view> words{
+        {"Held", "testbed held"},
+        {"Acquired", "job acquired"},
+        {"Assigned", "slots assigned"},
+        {"Requested", "start ordered"},
+        {"Ending", "end of the run begun"},
+        {"JobEnded", "run ended"},
+        {"Retrying", "job reset for its next attempt"},
+        {"Completed", "all jobs have ended"},
+        {"Releasing", "release begun"},
+        {"JobReleased", "job released"},
+        {"AssignmentsCleared", "assignments cleared"},
+        {"HoldRemoved", "hold removed"},
+        {"Released", "all released"},
+        {"Expired", "scheduling deleted"}};
+    const auto found = words.find(reason);
+    return found == words.end() ? std::string_view() : found->second;
+}
+
 json clearing_patch() {
     return json{{"spec", {{"activeScheduling", nullptr}, {"creationRequest", nullptr}}}};
 }
@@ -93,8 +114,10 @@ void executor::tell(const model::scheduling& about, std::string_view reason,
     } else {
         in_.events.normal(subject, reason, reason, note);
     }
-    log::write(bad ? log::level::warn : log::level::info, "scheduling",
-               {{"step", reason},
+    const auto words = words_of(reason);
+    log::write(bad ? log::level::warn : log::level::info,
+               words.empty() ? "scheduling waits" : words,
+               {{"reason", words.empty() ? reason : std::string_view()},
                 {"scheduling", about.metadata.key().text()},
                 {"testbed", testbed_of(about).text()},
                 {"note", note}});
@@ -142,9 +165,8 @@ void executor::tell_job(const model::scheduling& about, std::string_view reason,
         in_.events.normal(own, reason, reason, of_own, job);
         in_.events.normal(job, reason, reason, of_job, own);
     }
-    log::write(what.bad ? log::level::warn : log::level::info, "job of a scheduling",
-               {{"step", reason},
-                {"scheduling", about.metadata.key().text()},
+    log::write(what.bad ? log::level::warn : log::level::info, words_of(reason),
+               {{"scheduling", about.metadata.key().text()},
                 {"testbed", testbed_of(about).text()},
                 {"job", what.job.text()},
                 {"run", what.run},
