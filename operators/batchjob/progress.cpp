@@ -24,8 +24,8 @@ constexpr std::string_view reason_failed = "ApplicationFailed";
 
 /// The pod that sees the result may be shown to us a moment after the application that tells it.
 constexpr seconds last_pod_patience{2};
-/// How long pods of a run may not be there before people are told where to look: on real nodes a driver
-/// comes after 13 to 98 s, and its first executor as long after that.
+/// How long pods of a run may not be there before people are told where to look: on real nodes a
+/// driver comes after 13 to 98 s, and its first executor as long after that.
 constexpr seconds pods_patience{60};
 /// Executors are made one after the other; those that come in quick succession are placed by one
 /// write.
