@@ -178,6 +178,13 @@ model::scheduling_spec spec_of(choices& from) {
         for (int n = from.upto(8); n > 0; --n) queue.push_back({"", from.pick(job_names)});
     }
     out.release_on_completion = from.one_in(3);
+    if (from.one_in(5)) out.suspend = true;
+    if (from.one_in(2)) out.suspend_policy = "Release";
+    if (from.one_in(5)) out.cancelled_jobs.push_back({"", from.pick(job_names)});
+    if (from.one_in(4)) out.job_policies.push_back({{"", from.pick(job_names)}, from.upto(3), 0});
+    if (from.one_in(5)) out.active_deadline_seconds = 60;
+    if (from.one_in(5)) out.ttl_seconds_after_finished = 60;
+    if (from.one_in(3)) out.priority = from.upto(3);
     return out;
 }
 
@@ -206,7 +213,10 @@ void add_scheduling(choices& from, world& w, const std::string& name) {
         a.run = fmt::format("{}-uid.7.{}", name, ++status.last_run);
         if (from.one_in(3)) {
             a.ended = model::timestamp{now};
-            a.outcome = "Succeeded";
+            a.outcome = from.one_in(3) ? "Failed" : "Succeeded";
+            if (from.one_in(3)) a.attempt = 1;
+        } else if (from.one_in(4)) {
+            a.ending = from.one_in(2) ? "Suspended" : "Cancelled";
         }
         // A status as the operator writes it: one assignment a job, slots disjoint.
         if (!taken.insert(job).second) continue;
@@ -214,6 +224,10 @@ void add_scheduling(choices& from, world& w, const std::string& name) {
         if (!a.slot_ids.empty()) status.assignments.push_back(std::move(a));
     }
     if (!status.assignments.empty() && !from.one_in(5)) status.plan = frozen_spec(out);
+    if (!status.assignments.empty()) {
+        status.started = model::timestamp{now - seconds(from.one_in(2) ? 10 : 100)};
+    }
+    if (from.one_in(4)) status.ended = model::timestamp{now - seconds(from.one_in(2) ? 10 : 100)};
     const auto key = out.metadata.key();
     w.schedulings[key] = std::make_shared<const model::scheduling>(std::move(out));
 }
@@ -349,6 +363,35 @@ struct judge {
                     wanted.status.observed_generation == wanted.metadata.generation,
                 "{} is not ready", what.key.text());
         require(plan_of(self).find(what.key) != nullptr, "{} is not wanted", what.key.text());
+        require(may_begin(what.key), "{} is acquired though nothing may begin", what.key.text());
+    }
+    /// Neither a pause nor a cancelled job nor the end of the plan's time forbids it.
+    bool may_begin(const object_key& key) const {
+        const auto& limit = self.spec.active_deadline_seconds;
+        const bool late =
+            limit && self.status.started && now >= self.status.started->value + seconds(*limit);
+        return !self.spec.suspend.value_or(false) && !plan_of(self).cancelled.contains(key) &&
+               !late;
+    }
+    void operator()(const step::reset_job& what) const {
+        const auto& failed = job(what.key, what.uid, what.resource_version);
+        require(on_the_way_in() && testbed && ours(*testbed), "a reset without a hold");
+        require(names(failed, self), "a reset of another's job");
+        require(model::is_final(failed.status.state) && may_begin(what.key),
+                "{} is reset though it is not to begin", what.key.text());
+        const auto wants = plan_of(self);
+        require(std::ranges::any_of(self.status.assignments,
+                                    [&](const auto& a) {
+                                        return a.run == what.run && a.job.uid == what.uid &&
+                                               wants.retries(a);
+                                    }),
+                "a reset without a failure that has retries left");
+    }
+    void operator()(const step::delete_self&) const {
+        const auto& ttl = self.spec.ttl_seconds_after_finished;
+        require(ttl && self.status.ended && now >= self.status.ended->value + seconds(*ttl) &&
+                    !self.metadata.deleting(),
+                "deletes a Scheduling before its time");
     }
     void operator()(const step::request_creation& what) const {
         const auto& wanted = job(what.key, what.uid, what.resource_version);
@@ -392,21 +435,37 @@ struct judge {
             }
             return;
         }
-        require(after.size() >= before.size(), "an assignment is gone after {}", what.reason);
+        const auto wants = plan_of(self);
+        for (const auto& was : before) {
+            if (find_run(after, was.run) != nullptr) continue;
+            const bool dropped =
+                what.reason == "JobEnded" && was.ending == "Suspended" && !was.ended;
+            const bool followed =
+                what.reason == "Assigned" && wants.retries(was) &&
+                std::ranges::any_of(after, [&](const auto& a) { return a.job == was.job; });
+            require(dropped || followed, "{} is gone after {}", was.run, what.reason);
+        }
         if (what.reason == "Assigned") {
             assigned();
         } else {
-            require(after.size() == before.size(), "an assignment comes with {}", what.reason);
+            require(std::ranges::all_of(
+                        after, [&](const auto& a) { return find_run(before, a.run) != nullptr; }),
+                    "an assignment comes with {}", what.reason);
         }
         if (what.reason == "JobEnded") ended();
     }
 
+    static const model::assignment* find_run(const std::vector<model::assignment>& list,
+                                             const std::string& run) {
+        const auto found = std::ranges::find(list, run, &model::assignment::run);
+        return found == list.end() ? nullptr : &*found;
+    }
+
     void ended() const {
-        for (std::size_t i = 0; i < self.status.assignments.size(); ++i) {
-            const auto& was = self.status.assignments[i];
-            const auto& is = made.status.assignments[i];
-            if (was.ended || !is.ended) continue;
-            require(!is.outcome.empty(), "an end without outcome");
+        for (const auto& was : self.status.assignments) {
+            const auto* is = find_run(made.status.assignments, was.run);
+            if (was.ended || (is != nullptr && !is->ended)) continue;
+            require(is == nullptr || !is->outcome.empty(), "an end without outcome");
             require(w.fresh.pods_read.has_value(), "{} ended without a live look", was.run);
             for (const auto* pods : {&w.seen.pods, &*w.fresh.pods_read}) {
                 for (const auto& pod : *pods) {
@@ -433,15 +492,19 @@ struct judge {
         }
         const auto slots = grid::look(*testbed->status.layout, stand);
         const auto wants = plan_of(self);
-        for (auto at = made.status.assignments.begin() + static_cast<std::ptrdiff_t>(before.size());
-             at != made.status.assignments.end(); ++at) {
+        for (const auto& given : made.status.assignments) {
+            if (find_run(before, given.run) != nullptr) continue;
+            const auto* at = &given;
             const auto key = at->job.key();
+            require(may_begin(key), "{} starts though nothing may begin", key.text());
             const auto found = w.seen.find_job(key);
             require(found && found->metadata.uid == at->job.uid && names(*found, self),
                     "{} is not ours", key.text());
             require(!found->metadata.deleting(), "{} is being deleted", key.text());
-            require(std::ranges::none_of(before, [&](const auto& a) { return a.job.key() == key; }),
-                    "{} starts twice", key.text());
+            require(
+                std::ranges::none_of(
+                    before, [&](const auto& a) { return a.job.key() == key && !wants.retries(a); }),
+                "{} starts twice", key.text());
             const auto* planned = wants.find(key);
             require(planned != nullptr &&
                         planned->slots_wanted == static_cast<int>(at->slot_ids.size()),
