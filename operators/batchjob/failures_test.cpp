@@ -308,18 +308,19 @@ TEST(failure, a_pod_that_was_let_in_and_is_not_bound_is_what_the_job_waits_for) 
 TEST(timeouts, pods_that_never_exist_fail_the_job_and_its_application_goes) {
     world w;
     w.submitted();
+    w.job->spec.creation_request->submit_timeout_seconds = 100;
     w.app = make_app("RUNNING");
     w.pods = {testing::driver(), executor(1)};
     w.step(20);
     ASSERT_TRUE(w.again_in);
-    EXPECT_EQ(std::chrono::floor<seconds>(*w.again_in), seconds(23)) << "then it is told";
-    w.step(43);
-    EXPECT_EQ(std::chrono::floor<seconds>(*w.again_in), seconds(27));
+    EXPECT_EQ(std::chrono::floor<seconds>(*w.again_in), seconds(53)) << "then it is told";
+    w.step(73);
+    EXPECT_EQ(std::chrono::floor<seconds>(*w.again_in), seconds(37));
     w.take_log();
-    w.step(70);
+    w.step(110);
     EXPECT_EQ(w.job->status.state, "FailedState");
     EXPECT_EQ(w.job->status.reason, "SubmitTimeout");
-    EXPECT_THAT(w.job->status.problems, ElementsAre(HasSubstr("1 of 2 pods exist 60 s after")));
+    EXPECT_THAT(w.job->status.problems, ElementsAre(HasSubstr("1 of 2 pods exist 100 s after")));
     EXPECT_THAT(w.take_log(),
                 ElementsAre("status FailedState", "delete application app-sched-uid.77.1",
                             "delete pod a-driver", "delete pod a-exec-1"));

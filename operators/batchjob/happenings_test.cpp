@@ -84,14 +84,15 @@ TEST(happenings, a_released_run_names_the_scheduling_that_has_let_it_go) {
 TEST(happenings, a_wait_that_a_person_has_to_end_is_one_warning) {
     world w;
     w.submitted();
+    w.job->spec.creation_request->submit_timeout_seconds = 100;
     w.app->attempt = 0;
     auto before = w.job->status;
-    w.step(45);
+    w.step(75);
     EXPECT_THAT(reasons(before, w.job->status),
                 ElementsAre("W OperatorSilent: SparkApplication jobs/a has no status: does the "
                             "Spark operator run and watch namespace jobs?"));
     before = w.job->status;
-    w.step(55);
+    w.step(85);
     EXPECT_THAT(reasons(before, w.job->status), ElementsAre());
 
     // A driver, or a JobManager.
