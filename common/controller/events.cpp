@@ -39,8 +39,8 @@ std::string namespace_of(const event_write& write) {
     return own.empty() ? "default" : own;
 }
 
-json reference(const std::string& api_version, const std::string& kind, const model::object_key& key,
-               const std::string& uid) {
+json reference(const std::string& api_version, const std::string& kind,
+               const model::object_key& key, const std::string& uid) {
     json out = json::object();
     out["apiVersion"] = api_version;
     out["kind"] = kind;
@@ -108,15 +108,14 @@ void event_recorder::normal(const event_subject& about, std::string_view reason,
 }
 
 void event_recorder::warning(const event_subject& about, std::string_view reason,
-                            std::string_view action, std::string note,
-                            const std::optional<event_subject>& related) {
+                             std::string_view action, std::string note,
+                             const std::optional<event_subject>& related) {
     state_->record("Warning", about, reason, action, std::move(note), related);
 }
 
 void event_recorder::state::record(const char* type, const event_subject& about,
                                    std::string_view reason, std::string_view action,
-                                   std::string note,
-                                   const std::optional<event_subject>& related) {
+                                   std::string note, const std::optional<event_subject>& related) {
     event_note what;
     what.type = type;
     what.reason = model::cut(reason, reason_limit);
@@ -213,15 +212,13 @@ asio::awaitable<void> event_recorder::state::write(event_write what) {
         }
         if (!why.transient() || why.code == errc::not_leader) {
             // A terminating namespace takes no events (403): nothing is lost that anybody could
-            // read.
-            log::write(why.code == errc::forbidden || why.code == errc::not_leader
-                           ? log::level::debug
-                           : log::level::warn,
-                       "event refused",
+            // read. Who leads no more is followed by one who looks at everything anew.
+            const bool expected = why.code == errc::forbidden || why.code == errc::not_leader;
+            log::write(expected ? log::level::debug : log::level::warn, "event refused",
                        {{"key", what.what.subject.text()},
                         {"reason", what.what.reason},
                         {"error", why.text}});
-            if (on_drop) on_drop("refused");
+            if (on_drop && !expected) on_drop("refused");
             co_return;
         }
         steady_time::duration delay = between_tries;

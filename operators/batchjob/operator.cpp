@@ -48,6 +48,18 @@ constexpr std::array counted_states{model::job_state::init,
                                     model::job_state::failed_submission,
                                     model::job_state::pending_deletion};
 
+prometheus::Histogram& wait_of_runs(controller::metrics& numbers) {
+    return numbers.histogram("esi_run_wait_seconds",
+                             "Time from the submission of a run until all its pods were bound",
+                             {1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800});
+}
+
+prometheus::Histogram& time_of_runs(controller::metrics& numbers, const std::string& outcome) {
+    return numbers.histogram(
+        "esi_run_seconds", "Time from the start of a run's first container to its end",
+        {5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 86400}, {{"outcome", outcome}});
+}
+
 kube::watch_scope scope_of(const controller::process_options& flags, std::string label_selector) {
     kube::watch_scope scope;
     scope.namespaces = flags.namespaces;
@@ -159,6 +171,12 @@ batchjob_operator::batchjob_operator(controller::environment& env, const options
       loop_("batchjob", env.time, env.executor, env.numbers,
             [this](model::object_key key) { return reconcile(std::move(key)); }) {
     wire();
+    // There from the start, so that a rate sees the first observation, too.
+    wait_of_runs(env.numbers);
+    for (const auto outcome :
+         {run_outcome::succeeded, run_outcome::failed, run_outcome::released}) {
+        time_of_runs(env.numbers, std::string(outcome));
+    }
 }
 
 void batchjob_operator::wire() {
@@ -511,8 +529,8 @@ asio::awaitable<result<void>> batchjob_operator::act_read_application(view& seen
 }
 
 asio::awaitable<result<void>> batchjob_operator::act_read_assignment(view& seen) {
-    const auto by = grid::in_namespace(seen.job->spec.active_scheduling->key(),
-                                       seen.job->metadata.namespace_);
+    const auto by =
+        grid::in_namespace(seen.job->spec.active_scheduling->key(), seen.job->metadata.namespace_);
     seen.live.assignment_read = true;
     seen.live.assigned = false;
     if (!model::may_exist(by)) co_return result<void>();
@@ -608,7 +626,8 @@ asio::awaitable<result<void>> batchjob_operator::remove_application(const backen
     const auto answer = co_await env_.api.remove(kind.resource(), job.namespace_, what.name,
                                                  kube::preconditions(what.uid));
     // A conflict is no proof that it is gone, and that another one has its name: asked again.
-    if (!answer && answer.error().code != errc::not_found) co_return std::unexpected(answer.error());
+    if (!answer && answer.error().code != errc::not_found)
+        co_return std::unexpected(answer.error());
     log::info("application deleted",
               {{"job", job.text()},
                {"run", what.run},
@@ -688,9 +707,6 @@ void batchjob_operator::tell_one(const model::batchjob& job, happening what) {
 
 void batchjob_operator::count_ends(const model::batchjob_status& before,
                                    const model::batchjob_status& after) {
-    static const std::vector<double> wait_buckets{1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800};
-    static const std::vector<double> run_buckets{5,   10,   30,   60,   120,   300,
-                                                 600, 1800, 3600, 7200, 21600, 86400};
     const auto took = [](const model::timestamp& from, const model::timestamp& to) {
         // By clocks of several machines.
         return std::max(0.0, std::chrono::duration<double>(to.value - from.value).count());
@@ -701,21 +717,13 @@ void batchjob_operator::count_ends(const model::batchjob_status& before,
         });
         const bool known = was != before.runs.end();
         if (line.submitted && line.scheduled && !(known && was->scheduled)) {
-            env_.numbers
-                .histogram("esi_run_wait_seconds",
-                           "Time from the submission of a run until all its pods were bound",
-                           wait_buckets)
-                .Observe(took(*line.submitted, *line.scheduled));
+            wait_of_runs(env_.numbers).Observe(took(*line.submitted, *line.scheduled));
         }
         const bool was_open = !known || was->outcome == run_outcome::running;
         if (!was_open || line.outcome == run_outcome::running) continue;
         count("esi_batchjob_runs_total", "Runs that ended", {{"outcome", line.outcome}});
         if (line.started && line.stopped) {
-            env_.numbers
-                .histogram("esi_run_seconds",
-                           "Time from the start of a run's first container to its end", run_buckets,
-                           {{"outcome", line.outcome}})
-                .Observe(took(*line.started, *line.stopped));
+            time_of_runs(env_.numbers, line.outcome).Observe(took(*line.started, *line.stopped));
         }
     }
 }

@@ -106,6 +106,14 @@ json hold_patch(const object_key& holder, const json& token) {
 
 }  // namespace
 
+executor::executor(controller::environment& in, controller::write_gate& gate)
+    : in_(in),
+      gate_(gate),
+      waited_(
+          in.numbers.histogram("esi_scheduling_wait_seconds",
+                               "From the creation of a Scheduling to the start of its first job.",
+                               {1, 5, 15, 60, 300, 900, 3600, 14400, 86400})) {}
+
 void executor::tell(const model::scheduling& about, std::string_view reason,
                     const std::string& note, bool bad) {
     controller::event_subject subject(types::scheduling, about.metadata);
@@ -127,11 +135,7 @@ void executor::count(const model::scheduling& before, const step::commit& what,
                      const model::scheduling& after) {
     if (!before.status.started && after.status.started && before.metadata.creation_timestamp) {
         const auto waited = after.status.started->value - before.metadata.creation_timestamp->value;
-        in_.numbers
-            .histogram("esi_scheduling_wait_seconds",
-                       "From the creation of a Scheduling to the start of its first job.",
-                       {1, 5, 15, 60, 300, 900, 3600, 14400, 86400})
-            .Observe(std::chrono::duration<double>(waited).count());
+        waited_.Observe(std::chrono::duration<double>(waited).count());
     }
     for (const auto& job : what.jobs) {
         if (job.outcome.empty()) continue;

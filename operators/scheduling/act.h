@@ -16,7 +16,7 @@ namespace esi::scheduling {
 
 class executor {
 public:
-    executor(controller::environment& in, controller::write_gate& gate) : in_(in), gate_(gate) {}
+    executor(controller::environment& in, controller::write_gate& gate);
 
     /// One step. After a conflict of a guarded write (errc::conflict) the object has been read live
     /// into `fresh`, so that the next decision can be made from it at once. Errors: of the API
@@ -84,6 +84,7 @@ private:
 
     controller::environment& in_;
     controller::write_gate& gate_;
+    prometheus::Histogram& waited_;
 };
 
 }  // namespace esi::scheduling
