@@ -33,6 +33,14 @@ unit_tests() {
     return "${PIPESTATUS[0]}"
 }
 
+# ended PID LOG: waits for a step that was begun before, and shows what it said.
+ended() {
+    local code=0
+    wait "$1" || code=$?
+    cat "$2"
+    return "$code"
+}
+
 launcher_tests() {
     local go
     go=$(integration-tests/cluster/go.sh) || return 1
@@ -52,10 +60,14 @@ if step "build the images" scripts/images.sh; then
 fi
 if step "build the control plane (minutes, once)" integration-tests/cluster/build.sh; then
     step "unit tests of the control plane's launcher" launcher_tests
+    # Scenarios wait most of the time, so the chart has a control plane of its own beside them.
+    integration-tests/chart/run.sh --junit-xml="$PWD/$results/chart.xml" >"$results/chart.log" 2>&1 &
+    chart=$!
+    trap 'kill "$chart" 2>/dev/null' EXIT
     step "scenarios on the real control plane" \
         integration-tests/scenarios/run.sh --junit-xml="$PWD/$results/scenarios.xml"
-    step "the chart on a real control plane" \
-        integration-tests/chart/run.sh --junit-xml="$PWD/$results/chart.xml"
+    step "the chart on a real control plane (beside the scenarios)" ended "$chart" "$results/chart.log"
+    trap - EXIT
     step "real nodes: an installation, a Spark job, a Flink job (skipped where \`make nodes\` was not run)" \
         integration-tests/node/run.sh --if-built -m quick --junit-xml="$PWD/$results/nodes.xml"
 fi

@@ -376,14 +376,14 @@ struct judge {
     void operator()(const step::reset_job& what) const {
         const auto& failed = job(what.key, what.uid, what.resource_version);
         require(on_the_way_in() && testbed && ours(*testbed), "a reset without a hold");
-        require(names(failed, self), "a reset of another's job");
+        require(names(failed, self) || !failed.spec.active_scheduling, "a reset of another's job");
         require(model::is_final(failed.status.state) && may_begin(what.key),
                 "{} is reset though it is not to begin", what.key.text());
         const auto wants = plan_of(self);
         require(std::ranges::any_of(self.status.assignments,
                                     [&](const auto& a) {
-                                        return a.run == what.run && a.job.uid == what.uid &&
-                                               wants.retries(a);
+                                        return what.token.starts_with(a.run) &&
+                                               a.job.uid == what.uid && wants.retries(a);
                                     }),
                 "a reset without a failure that has retries left");
     }

@@ -133,7 +133,8 @@ void executor::tell(const model::scheduling& about, std::string_view reason,
 
 void executor::count(const model::scheduling& before, const step::commit& what,
                      const model::scheduling& after) {
-    if (!before.status.started && after.status.started && before.metadata.creation_timestamp) {
+    if (!before.status.started && after.status.started && before.status.assignments.empty() &&
+        before.metadata.creation_timestamp) {
         const auto waited = after.status.started->value - before.metadata.creation_timestamp->value;
         waited_.Observe(std::chrono::duration<double>(waited).count());
     }
@@ -474,14 +475,13 @@ asio::awaitable<result<void>> executor::perform(std::shared_ptr<const model::sch
         co_return done;
     }
     if (auto* reset = std::get_if<step::reset_job>(&next)) {
-        json patch{{"metadata", {{"annotations", {{std::string(names_of::reset), reset->run}}}}},
+        json patch{{"metadata", {{"annotations", {{std::string(names_of::reset), reset->token}}}}},
                    {"spec", {{"creationRequest", nullptr}}}};
         auto done = co_await write_job(
             self, reset->key, kube::guarded(std::move(patch), reset->uid, reset->resource_version),
             fresh);
         if (!done) co_return done;
-        tell_job(*self, "Retrying",
-                 {reset->key, reset->uid, reset->run, "reset, to be started again"});
+        tell_job(*self, "Retrying", {reset->key, reset->uid, "", "reset, to be started again"});
         co_return done;
     }
     if (std::holds_alternative<step::delete_self>(next)) {

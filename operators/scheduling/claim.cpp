@@ -246,7 +246,12 @@ std::shared_ptr<const model::scheduling> first_claimant(const view& v, const pla
     const auto testbed = testbed_of(*v.self);
     for (const auto& [key, other] : *v.schedulings) {
         if (other->metadata.uid == v.self->metadata.uid || other->metadata.deleting()) continue;
-        if (!goes_before(*other, *v.self)) continue;
+        // Such a one begins nothing.
+        if (!other->metadata.undecodable.empty() || !goes_before(*other, *v.self)) continue;
+        // Who has neither Testbed nor namespace in common costs nothing here, whatever he wants.
+        const bool apart = testbed_of(*other) != testbed && !v.cross_namespace_jobs &&
+                           other->metadata.namespace_ != v.self->metadata.namespace_;
+        if (apart) continue;
         if (first && goes_before(*first, *other)) continue;
         const auto& status = other->status;
         if (!status.releasing.empty() || is_running(status) || is_over(status)) continue;

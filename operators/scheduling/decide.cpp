@@ -164,16 +164,27 @@ private:
     /// All its jobs have ended, and spec.ttlSecondsAfterFinished are over.
     std::optional<decision> time_to_live_over() {
         const auto& ttl = self_.spec.ttl_seconds_after_finished;
-        const auto& ended = self_.status.ended;
-        if (!ttl || !ended || !self_.metadata.undecodable.empty()) return std::nullopt;
-        if (!is_over_at(ended->value + seconds(*ttl))) return std::nullopt;
+        if (!ttl || !self_.metadata.undecodable.empty()) return std::nullopt;
+        if (v_.fresh && v_.fresh->deletion_refused) return std::nullopt;
+        auto ended = self_.status.ended;
+        if (!ended) {
+            // Of a version that did not note it.
+            const auto* completed =
+                model::find_condition(self_.status.conditions, model::condition_type::completed);
+            if (completed != nullptr && completed->status == "True") {
+                ended = completed->last_transition_time;
+            }
+        }
+        if (!ended || !is_over_at(ended->value + seconds(*ttl))) return std::nullopt;
         return decision{step::delete_self{}, self_.status};
     }
 
     /// Looks again when that time has come.
     bool is_over_at(wall_time when) {
         if (now_ >= when) return true;
-        const auto left = std::chrono::ceil<milliseconds>(when - now_);
+        // A status that somebody wrote may name any time; who looks too early looks again.
+        const auto left = std::min(std::chrono::ceil<milliseconds>(when - now_),
+                                   milliseconds(std::chrono::hours(24)));
         if (!again_in_ || *again_in_ > left) again_in_ = left;
         return false;
     }
@@ -218,7 +229,9 @@ private:
         std::set<object_key> gone;
         for (const auto& job : plan_.jobs) {
             const auto found = v_.find_job(job.name);
-            if (assignment_of(job.name) || (found && started_and_dropped(*found, self_)) ||
+            const auto* a = assignment_of(job.name);
+            if ((a != nullptr && !plan_.retries(*a)) ||
+                (found && started_and_dropped(*found, self_)) ||
                 plan_.cancelled.contains(job.name)) {
                 gone.insert(job.name);
             }
@@ -305,7 +318,18 @@ private:
 
     bool deadline_is_over() {
         const auto& limit = self_.spec.active_deadline_seconds;
-        return limit && status_.started && is_over_at(status_.started->value + seconds(*limit));
+        const auto started = first_start();
+        return limit && started && is_over_at(started->value + seconds(*limit));
+    }
+
+    /// A version that did not note it has kept the times of the assignments.
+    std::optional<model::timestamp> first_start() const {
+        auto out = status_.started;
+        if (out) return out;
+        for (const auto& a : self_.status.assignments) {
+            if (a.since && (!out || *a.since < *out)) out = a.since;
+        }
+        return out;
     }
 
     /// Jobs that were not started and shall not be: cancelled ones, and all when the plan's time is
@@ -319,6 +343,7 @@ private:
             if (plan_.cancelled.contains(job.name)) {
                 skip_texts_.push_back(job_text(job.name) + " was cancelled (spec.cancelledJobs)");
             } else if (late_) {
+                cut_short_ = true;
                 skip_texts_.push_back(
                     fmt::format("{} was not started: the plan's activeDeadlineSeconds ({}) were "
                                 "over",
@@ -367,7 +392,8 @@ private:
             if (a.ended || a.ending.empty()) continue;
             auto job = v_.find_job(a.job.key());
             if (!job || job->metadata.uid != a.job.uid || !names(*job, self_)) continue;
-            if (!model::is_final(job->status.state)) return job;
+            if (model::is_final(job->status.state)) continue;
+            if (refusal_of(a.job.key()) == nullptr) return job;
         }
         return nullptr;
     }
@@ -387,6 +413,20 @@ private:
         return {};
     }
 
+    static const model::run_record* line_of(const model::batchjob& job, std::string_view run) {
+        const auto found = std::ranges::find(job.status.runs, run, &model::run_record::run);
+        return found == job.status.runs.end() ? nullptr : &*found;
+    }
+
+    /// How the run ended by itself, as the job has recorded it; empty where it did not.
+    static std::string_view result_of(const model::batchjob& job, std::string_view run) {
+        const auto* line = line_of(job, run);
+        if (line == nullptr) return {};
+        if (line->outcome == model::run_outcome::succeeded) return outcome::succeeded;
+        if (line->outcome == model::run_outcome::failed) return outcome::failed;
+        return {};
+    }
+
     /// The outcome of an assignment whose run is over; empty while it runs.
     std::string_view outcome_of(const model::assignment& a, bool& needs_read) {
         auto job = v_.find_job(a.job.key());
@@ -403,7 +443,9 @@ private:
                 }
             }
             needs_read = !read;
-            return a.ending.empty() ? outcome::released_by_hand : std::string_view(a.ending);
+            if (a.ending.empty()) return outcome::released_by_hand;
+            const auto result = result_of(*job, a.run);
+            return result.empty() ? std::string_view(a.ending) : result;
         }
         // A job that is final without our request has failed before it could see it.
         const auto& state = job->status.state;
@@ -411,11 +453,11 @@ private:
         if (model::is_final(state)) return outcome::failed;
         // Reset between two looks: the record of the run still tells.
         if (state == job_state::ready || state == job_state::in_queue) {
-            for (const auto& run : job->status.runs) {
-                if (run.run != a.run || run.outcome.empty()) continue;
-                if (run.outcome == model::run_outcome::running) continue;
-                return run.outcome == model::run_outcome::succeeded ? outcome::succeeded
-                                                                    : outcome::failed;
+            const auto result = result_of(*job, a.run);
+            if (!result.empty()) return result;
+            const auto* line = line_of(*job, a.run);
+            if (line != nullptr && line->outcome == model::run_outcome::released) {
+                return outcome::failed;
             }
         }
         return {};
@@ -450,8 +492,9 @@ private:
         }
         if (note.jobs.empty()) return std::nullopt;
         // It starts anew when the plan goes on.
-        std::erase_if(status_.assignments,
-                      [](const auto& a) { return a.ended && a.outcome == outcome::suspended; });
+        std::erase_if(status_.assignments, [&](const auto& a) {
+            return a.ended && a.outcome == outcome::suspended && plan_.find(a.job.key()) != nullptr;
+        });
         drop_old_assignments();
         status_.problems = skip_texts_;
         report_jobs(v_, plan_, skipped_, status_);
@@ -493,6 +536,7 @@ private:
         for (const auto& job : v_.jobs_of_self()) {
             auto key = job->metadata.key();
             if (assignment_of(key) || started_and_dropped(*job, self_)) continue;
+            if (refusal_of(key) != nullptr) continue;
             if (plan_.find(key) == nullptr || skipped_.contains(key)) return job;
         }
         return nullptr;
@@ -602,7 +646,9 @@ private:
     /// waits for slots like any other.
     std::optional<obstacle> before_retry(const model::assignment& failed,
                                          const model::batchjob* job) {
-        if (job == nullptr || job->metadata.uid != failed.job.uid || !names(*job, self_)) {
+        // One that nobody has was taken back when it failed.
+        if (job == nullptr || job->metadata.uid != failed.job.uid ||
+            !(names(*job, self_) || !job->spec.active_scheduling)) {
             return std::nullopt;
         }
         const auto when = failed.ended->value + plan_.retry_delay(failed);
@@ -615,7 +661,8 @@ private:
         }
         const auto resetting =
             obstacle{"Resetting", job_text(key) + " is being reset for its next attempt", {}};
-        const bool asked = job->metadata.annotation(model::names::reset) == failed.run;
+        const auto last = job->metadata.annotation(model::names::reset);
+        const bool asked = !last.empty() && last != job->status.observed_reset;
         if (model::is_final(job->status.state) && (!asked || job->spec.creation_request)) {
             if (const auto* refusal = refusal_of(key)) {
                 return obstacle{"JobRefused",
@@ -626,8 +673,10 @@ private:
             }
             const auto& meta = job->metadata;
             if (!to_reset_) {
-                to_reset_ = decision{
-                    step::reset_job{key, meta.uid, meta.resource_version, failed.run}, status_};
+                // Somebody may have written the run there before it failed.
+                const auto token = last == failed.run ? failed.run + "/retry" : failed.run;
+                to_reset_ =
+                    decision{step::reset_job{key, meta.uid, meta.resource_version, token}, status_};
             }
             return resetting;
         }
@@ -677,7 +726,7 @@ private:
             status_.assignments.push_back(std::move(a));
         }
         if (!status_.plan) status_.plan = frozen_spec(self_);
-        if (!status_.started) status_.started = model::timestamp{now_};
+        if (!status_.started) status_.started = first_start().value_or(model::timestamp{now_});
         status_.ended.reset();
         status_.state = states::submission;
         status_.mode = to_string(plan_.mode);
@@ -720,7 +769,7 @@ private:
             status_.waiting_for.clear();
             if (!status_.ended) status_.ended = model::timestamp{now_};
             auto text = scheduling::text_of(counts);
-            set("Completed", true, counts.failed == 0 ? "AllSucceeded" : "SomeFailed", text);
+            set("Completed", true, how_completed(counts), text);
             if (plan_.release_on_completion) return begin_release(why::completed);
             set("Progressing", false, "Completed", text);
             if (auto gone = time_to_live_over()) return *gone;
@@ -732,6 +781,14 @@ private:
             set("Completed", false, "Running", scheduling::text_of(counts));
         }
         return settle();
+    }
+
+    std::string_view how_completed(const model::progress_counts& counts) const {
+        if (counts.failed == 0) return "AllSucceeded";
+        const bool late = cut_short_ || std::ranges::any_of(status_.assignments, [](const auto& a) {
+                              return a.outcome == outcome::deadline_exceeded;
+                          });
+        return late ? reasons::deadline_exceeded : "SomeFailed";
     }
 
     std::string text_of(const hindrance& what) const {
@@ -837,8 +894,11 @@ private:
             if (!who || !is_running(who->status) || !who->status.releasing.empty()) return out;
             std::set<object_key> started;
             for (const auto& a : who->status.assignments) started.insert(a.job.key());
-            for (const auto& wanted : plan_of(*who).jobs) {
-                if (started.contains(wanted.name)) continue;
+            const auto wants = plan_of(*who);
+            for (const auto& wanted : wants.jobs) {
+                if (started.contains(wanted.name) || wants.cancelled.contains(wanted.name)) {
+                    continue;
+                }
                 // Nothing ends that wait.
                 if (!v_.may_start(key.namespace_, wanted.name)) continue;
                 auto job = v_.find_job(wanted.name);
@@ -1011,6 +1071,8 @@ private:
     std::optional<decision> to_reset_;
     /// The plan's activeDeadlineSeconds are over.
     bool late_ = false;
+    /// Something was not started for that.
+    bool cut_short_ = false;
     std::optional<steady_time::duration> again_in_;
 };
 
@@ -1023,6 +1085,9 @@ std::optional<object_key> job_apart(const next_step& what, const model::scheduli
     if (auto* acquire = std::get_if<step::acquire_job>(&what)) return acquire->key;
     if (auto* request = std::get_if<step::request_creation>(&what)) return request->key;
     if (auto* reset = std::get_if<step::reset_job>(&what)) return reset->key;
+    const bool releases = !self.status.releasing.empty() || self.metadata.deleting();
+    auto* release = std::get_if<step::release_job>(&what);
+    if (release != nullptr && !releases) return release->key;
     return std::nullopt;
 }
 

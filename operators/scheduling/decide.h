@@ -81,13 +81,13 @@ struct release_job {
     std::string uid;
     std::string resource_version;
 };
-/// Resets a failed job for its next attempt: the annotation reset gets the run that failed, and
+/// Resets a failed job for its next attempt: the annotation reset gets a new value, and
 /// creationRequest goes.
 struct reset_job {
     model::object_key key;
     std::string uid;
     std::string resource_version;
-    std::string run;
+    std::string token;
 };
 /// Its ttlSecondsAfterFinished are over.
 struct delete_self {};

@@ -323,7 +323,13 @@ asio::awaitable<result<controller::outcome>> scheduling_operator::reconcile(obje
         } else {
             log::debug("step", {{"scheduling", key.text()}, {"step", name_of(decided.next)}});
             const auto apart = job_apart(decided.next, *seen.self);
+            const bool deletes = std::holds_alternative<step::delete_self>(decided.next);
             done = co_await act_.perform(seen.self, std::move(decided), fresh);
+            if (!done && deletes && is_refusal(done.error().code)) {
+                fresh.deletion_refused = true;
+                refusal = std::move(done).error();
+                continue;
+            }
             if (!done && apart && is_refusal(done.error().code) &&
                 fresh.refused.size() < most_refused) {
                 fresh.refused[*apart] = to_string(done.error().code);

@@ -49,16 +49,23 @@ void read_slots(plan& out, const model::slot_based_spec& spec, const model::sche
 
 /// What may change at any time; it is never taken from status.plan.
 void read_wishes(plan& out, const model::scheduling& of) {
+    std::set<object_key> known;
+    for (const auto& a : of.status.assignments) known.insert(a.job.key());
+    constexpr std::size_t most_told = 5;
     std::vector<std::string> unknown;
+    const auto look = [&](std::string_view field, const object_key& key) {
+        if (unknown.size() >= most_told || out.find(key) != nullptr || known.contains(key)) return;
+        unknown.push_back(fmt::format("{} names {}", field, job_text(key)));
+    };
     for (const auto& name : of.spec.cancelled_jobs) {
         const auto key = grid::in_namespace(name, of.metadata.namespace_);
         out.cancelled.insert(key);
-        if (out.find(key) == nullptr) unknown.push_back("cancelledJobs names " + job_text(key));
+        look("cancelledJobs", key);
     }
     for (const auto& policy : of.spec.job_policies) {
         const auto key = grid::in_namespace(policy.name, of.metadata.namespace_);
         out.policies.try_emplace(key, policy);
-        if (out.find(key) == nullptr) unknown.push_back("jobPolicies names " + job_text(key));
+        look("jobPolicies", key);
     }
     if (!unknown.empty()) {
         out.ignored.push_back("not in the plan: " + enumerate(unknown));
@@ -99,6 +106,8 @@ void compare_started(plan& out, const model::scheduling& of) {
     std::vector<std::string> gone;
     for (const auto& assigned : of.status.assignments) {
         const auto* job = out.find(assigned.job.key());
+        // Its next attempt takes what the plan says then.
+        if (out.retries(assigned)) continue;
         if (job == nullptr) {
             gone.push_back(job_text(assigned.job.key()));
         } else if (job->slots_wanted != static_cast<int>(assigned.slot_ids.size())) {

@@ -35,6 +35,9 @@ std::string failure_text(const view& v, const object_key& key, std::string_view 
     if (how == outcome::deleted) return job_text(key) + " was deleted while it was assigned";
     if (how == outcome::released_by_hand) return job_text(key) + " was taken away by hand";
     if (how == outcome::cancelled) return job_text(key) + " was cancelled (spec.cancelledJobs)";
+    if (how == outcome::suspended) {
+        return job_text(key) + " was ended by a pause, and is no longer in the plan";
+    }
     if (how == outcome::deadline_exceeded) {
         return job_text(key) + " was ended: the plan's activeDeadlineSeconds were over";
     }
@@ -123,17 +126,24 @@ bool any_failed(const model::scheduling_status& status) {
     return status.progress && status.progress->failed > 0;
 }
 
+bool is_at_its_end(const model::scheduling_status& status) {
+    return status.state == states::completed || status.state == states::finished;
+}
+
+/// AllSucceeded, SomeFailed, DeadlineExceeded: what the condition Completed says.
+std::string_view how_completed(const model::scheduling_status& status) {
+    const auto* completed = model::find_condition(status.conditions, condition_type::completed);
+    return completed != nullptr && completed->status == "True" ? std::string_view(completed->reason)
+                                                               : some_failed;
+}
+
 /// Why it does not go on or went wrong; empty when well.
 std::string reason_of(const model::scheduling_status& status) {
     if (!status.releasing.empty()) return "Releasing";
     const auto* current = model::find_condition(status.conditions, "SpecCurrent");
     if (current != nullptr && current->reason == reasons::undecodable) return current->reason;
-    if (status.state == states::completed || status.state == states::finished) {
-        const bool late = std::ranges::any_of(status.assignments, [](const auto& a) {
-            return a.outcome == outcome::deadline_exceeded;
-        });
-        if (late) return std::string(reasons::deadline_exceeded);
-        return any_failed(status) ? std::string(some_failed) : "";
+    if (is_at_its_end(status)) {
+        return any_failed(status) ? std::string(how_completed(status)) : "";
     }
     const auto* acquired = model::find_condition(status.conditions, condition_type::acquired);
     return acquired != nullptr && acquired->status == "False" ? acquired->reason : "";
@@ -148,13 +158,12 @@ void drop(model::scheduling_status& status, std::string_view type) {
 void conclude(model::scheduling_status& status, const model::scheduling& of, wall_time now) {
     status.reason = reason_of(status);
     const bool wrong = status.state == states::error;
-    const bool over = status.state == states::completed || status.state == states::finished;
+    const bool over = is_at_its_end(status);
     const bool bad = wrong || (over && any_failed(status));
     const bool well = over && !bad;
-    const std::string reason = bad && status.reason.empty() ? std::string(some_failed)
-                               : well                       ? "AllSucceeded"
-                               : bad                        ? status.reason
-                                                            : "NotEnded";
+    const std::string reason = over    ? std::string(how_completed(status))
+                               : wrong ? status.reason
+                                       : "NotEnded";
     std::string text;
     if (over && status.progress) text = text_of(*status.progress);
     if (bad && !status.problems.empty()) text += (text.empty() ? "" : ": ") + status.problems[0];

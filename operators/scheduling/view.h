@@ -35,6 +35,8 @@ struct newer {
     std::map<model::object_key, std::string> refused;
     /// Job pods of the Testbed, read live; ghosts left out.
     std::optional<std::vector<grid::pod_pointer>> job_pods;
+    /// The API server refuses to have the Scheduling deleted at its time.
+    bool deletion_refused = false;
 
     // Live reads since the last write: what is in this view of these objects was on the server
     // after everything that was decided before.

@@ -116,6 +116,41 @@ TEST_P(wishes, a_run_whose_end_has_begun_ends_though_the_plan_goes_on) {
     EXPECT_TRUE(w.s("s").status.assignments[0].run.ends_with(".2"));
 }
 
+TEST_P(wishes, a_job_that_ended_well_while_it_was_taken_back_does_not_run_again) {
+    w.add_queue("s", "t", {"a"});
+    w.settle();
+    suspend(true, "Release");
+    while (w.step_of({"ns", "s"})) {
+    }
+    ASSERT_FALSE(w.job("a").spec.active_scheduling);
+    w.drop_pods(w.job("a").status.runs.back().run);
+    w.edit(w.jobs, {"ns", "a"}, [](model::batchjob& j) {
+        j.status.runs.back().outcome = "Succeeded";
+        j.status.application.reset();
+        j.status.placements.clear();
+        j.status.state = "ReadyState";
+        j.status.observed_generation = j.metadata.generation;
+    });
+    w.settle();
+    EXPECT_EQ(outcome("a"), "Succeeded");
+    suspend(false);
+    w.settle();
+    EXPECT_EQ(w.running("s"), "");
+    EXPECT_EQ(w.verdict("s", "Succeeded"), "True AllSucceeded");
+}
+
+TEST_P(wishes, a_job_out_of_the_plan_that_a_pause_has_ended_is_not_forgotten) {
+    w.add_queue("s", "t", {"a", "b"});
+    w.settle();
+    w.set_queue("s", {"b"});
+    w.settle();
+    suspend(true, "Release");
+    w.settle();
+    EXPECT_EQ(outcome("a"), "Suspended");
+    EXPECT_EQ(outcome("b"), "none");
+    EXPECT_EQ(w.s("s").status.progress->failed, 1);
+}
+
 // --- priority ---
 
 TEST_P(wishes, the_highest_priority_goes_first_within_one_the_oldest) {
@@ -322,6 +357,46 @@ TEST_P(wishes, a_suspended_plan_resets_no_job) {
     EXPECT_EQ(w.running("s"), "a:0");
 }
 
+TEST_P(wishes, a_retry_that_the_plan_has_no_room_for_any_more_has_failed_and_holds_up_nobody) {
+    w.add_queue("s", "t", {"a", "b"});
+    retry("a", 2);
+    w.settle();
+    w.end_job("a", "FailedState");
+    w.settle();
+    w.set_queue("s", {"a", "b", "a", "a", "c"});
+    w.now += seconds(10);
+    w.settle();
+    EXPECT_EQ(w.running("s"), "b:1 c:0");
+    EXPECT_EQ(w.s("s").status.progress->failed, 1);
+}
+
+TEST_P(wishes, a_reset_that_was_there_before_the_failure_is_no_reset) {
+    w.add_queue("s", "t", {"a"});
+    retry("a", 1);
+    w.settle();
+    w.edit(w.jobs, {"ns", "a"}, [](model::batchjob& j) {
+        j.metadata.annotations[std::string(names_of::reset)] = j.spec.creation_request->run;
+        j.status.observed_reset = j.spec.creation_request->run;
+    });
+    w.end_job("a", "FailedState");
+    w.settle();
+    w.now += seconds(10);
+    w.settle();
+    EXPECT_EQ(w.running("s"), "a:0");
+}
+
+TEST_P(wishes, a_job_that_nobody_has_any_more_is_reset_too) {
+    w.add_queue("s", "t", {"a"});
+    retry("a", 1);
+    w.settle();
+    w.end_job("a", "FailedState");
+    w.settle();
+    w.clear_job({"ns", "a"});
+    w.now += seconds(10);
+    w.settle();
+    EXPECT_EQ(w.running("s"), "a:0");
+}
+
 // --- deadlines ---
 
 TEST_P(wishes, a_plan_whose_time_is_over_ends_what_runs_and_starts_nothing) {
@@ -370,6 +445,57 @@ TEST_P(wishes, a_plan_that_is_over_is_deleted_when_its_time_to_live_is) {
     w.settle();
     EXPECT_FALSE(w.schedulings.contains({"ns", "s"}));
     w.expect_nothing_left();
+}
+
+TEST_P(wishes, a_time_to_live_counts_for_what_an_older_version_has_ended) {
+    w.add_queue("s", "t", {"a"});
+    w.settle();
+    w.end_job("a");
+    w.settle();
+    w.edit(w.schedulings, {"ns", "s"}, [](model::scheduling& s) { s.status.ended.reset(); });
+    w.now += seconds(30);
+    w.change("s", [](auto& spec) { spec.ttl_seconds_after_finished = 30; });
+    w.settle();
+    EXPECT_FALSE(w.schedulings.contains({"ns", "s"}));
+}
+
+TEST_P(wishes, a_deadline_counts_from_the_first_assignment_of_an_older_version) {
+    w.add_queue("s", "t", {"a"});
+    w.settle();
+    w.edit(w.schedulings, {"ns", "s"}, [](model::scheduling& s) { s.status.started.reset(); });
+    w.change("s", [](auto& spec) { spec.active_deadline_seconds = 60; });
+    w.now += seconds(60);
+    w.settle();
+    EXPECT_EQ(outcome("a"), "DeadlineExceeded");
+}
+
+TEST_P(wishes, that_time_was_over_is_known_after_the_release) {
+    w.add_queue("s", "t", {"a", "b", "c"});
+    w.change("s", [](auto& spec) {
+        spec.active_deadline_seconds = 60;
+        spec.release_on_completion = true;
+    });
+    w.settle();
+    w.now += seconds(60);
+    w.end_job("a");
+    w.end_job("b");
+    w.settle();
+    EXPECT_EQ(w.s("s").status.state, "FinishedState");
+    EXPECT_EQ(w.s("s").status.reason, "DeadlineExceeded");
+    EXPECT_EQ(w.verdict("s", "Failed"), "True DeadlineExceeded");
+}
+
+TEST_P(wishes, a_time_that_somebody_wrote_into_the_status_makes_no_storm) {
+    w.add_queue("s", "t", {"a"});
+    w.change("s", [](auto& spec) { spec.active_deadline_seconds = 60; });
+    w.settle();
+    w.edit(w.schedulings, {"ns", "s"}, [](model::scheduling& s) {
+        s.status.started = *model::timestamp::parse("9999-12-31T23:59:59Z");
+    });
+    w.settle();
+    ASSERT_TRUE(w.again_in);
+    EXPECT_GT(*w.again_in, seconds(0));
+    EXPECT_LE(*w.again_in, std::chrono::hours(24));
 }
 
 // --- how it ended ---

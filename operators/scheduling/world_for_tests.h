@@ -366,7 +366,7 @@ struct world {
         } else if (auto* reset = std::get_if<step::reset_job>(&d.next)) {
             edit(jobs, reset->key, [&](model::batchjob& j) {
                 ++j.metadata.generation;
-                j.metadata.annotations[std::string(names_of::reset)] = reset->run;
+                j.metadata.annotations[std::string(names_of::reset)] = reset->token;
                 j.spec.creation_request.reset();
             });
             wrote(fresh, "reset " + reset->key.name + " by " + name);
