@@ -20,6 +20,7 @@ def test_sixty_seconds_idle_held_and_failed_without_a_write(scene, plane):
     scene.jobs("waiting", seconds=0)
     scene.queue("plan", ["running"], testbed="held")
     scene.queue("plan-bad", ["bad"], testbed="failed")
+    scene.wait_condition("Scheduling", "plan-bad", "Acquired", "True")
     scene.queue("plan-waiting", ["waiting"], testbed="failed")
     scene.job_state("running", "RunningState")
     scene.scheduling_state("plan-bad", "CompletedState")

@@ -382,7 +382,6 @@ FORBIDDEN = {
     "a node, by esi-batchjob": (RBAC, patch(B, "Node", "node-0", spec(unschedulable=True))),
     "the status of a node": (RBAC, patch(T, "Node", "node-0", {"status": {}}, "status")),
     "a Scheduling outside the interface": (RBAC, create(S, "Scheduling", objects.queue("new", "tb", ["pi"]))),
-    "deletion of a Scheduling outside the interface": (RBAC, delete(S, "Scheduling", "plan")),
     "an application that is there": (RBAC, patch(B, "SparkApplication", "pi", meta(labels={"a": "b"}))),
     "a Deployment": (RBAC, delete(T, "Deployment", "any")),
     "a ServiceAccount": (RBAC, create(T, "ServiceAccount", {"metadata": {"name": "new"}})),

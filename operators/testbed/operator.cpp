@@ -61,6 +61,10 @@ void settings::add_to(CLI::App& app) {
                    "PriorityClass of ghost pods; its preemptionPolicy must be Never")
         ->envname("ESI_GHOST_PRIORITY_CLASS")
         ->capture_default_str();
+    app.add_flag("--metrics-by-testbed", metrics_by_testbed,
+                 "Show slots in /metrics by the Testbeds' namespaces and names, which everybody "
+                 "reads who reaches the port; else their sums")
+        ->envname("ESI_METRICS_BY_TESTBED");
     controller::add_legacy_namespace(app, legacy_namespace,
                                      "in which the original's /debug endpoints look for names",
                                      "--enable-debug-endpoints");
@@ -72,7 +76,7 @@ testbed_operator::testbed_operator(controller::environment& around, settings cho
       settings_(std::move(chosen)),
       caches_(around.api, around.time, around.options.namespaces),
       gaps_(around.numbers, around.time),
-      slots_(around.numbers),
+      slots_(around.numbers, settings_.metrics_by_testbed),
       actor_(around.executor, around.time, around.api, gate_, gaps_, settings_.ghosts),
       controller_("testbed", around.time, around.executor, around.numbers,
                   [this](model::object_key key) { return reconcile(std::move(key)); }) {

@@ -21,6 +21,8 @@ struct settings {
     std::string legacy_namespace = "default";
     /// Who may use /debug.
     http::local_access access;
+    /// Metrics name the Testbeds.
+    bool metrics_by_testbed = false;
 
     void add_to(CLI::App& app);
 };
