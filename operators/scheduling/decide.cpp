@@ -221,6 +221,7 @@ private:
             }
             return begin_release(why::hold_lost);
         }
+        if (auto read = give_up_retries()) return *read;
         // With the next write, whatever it is: there may be no rest before the release.
         tell_spec();
         look_at_offer();
@@ -312,6 +313,20 @@ private:
     const model::assignment* assignment_of(const object_key& job) const {
         auto found = assigned_.find(job);
         return found == assigned_.end() ? nullptr : found->second;
+    }
+
+    /// A job that has gone is not tried again. A cache may be behind, so that is read live.
+    std::optional<decision> give_up_retries() {
+        for (const auto& a : self_.status.assignments) {
+            if (!plan_.retries(a)) continue;
+            const auto key = a.job.key();
+            const auto job = v_.find_job(key);
+            if (job && job->metadata.uid == a.job.uid) continue;
+            const bool read = v_.fresh && v_.fresh->jobs_read.contains(key);
+            if (!read) return decision{step::read_job{key}, self_.status};
+            plan_.given_up.insert(key);
+        }
+        return std::nullopt;
     }
 
     bool suspended_now() const { return self_.spec.suspend.value_or(false); }
@@ -647,8 +662,7 @@ private:
     std::optional<obstacle> before_retry(const model::assignment& failed,
                                          const model::batchjob* job) {
         // One that nobody has was taken back when it failed.
-        if (job == nullptr || job->metadata.uid != failed.job.uid ||
-            !(names(*job, self_) || !job->spec.active_scheduling)) {
+        if (job == nullptr || !(names(*job, self_) || !job->spec.active_scheduling)) {
             return std::nullopt;
         }
         const auto when = failed.ended->value + plan_.retry_delay(failed);

@@ -154,7 +154,8 @@ bool plan::retries(const model::assignment& a) const {
     if (!a.ended || a.outcome != model::assignment_outcome::failed) return false;
     const auto found = policies.find(a.job.key());
     return found != policies.end() && a.attempt.value_or(0) < found->second.backoff_limit &&
-           !cancelled.contains(a.job.key()) && find(a.job.key()) != nullptr;
+           !cancelled.contains(a.job.key()) && !given_up.contains(a.job.key()) &&
+           find(a.job.key()) != nullptr;
 }
 
 seconds plan::retry_delay(const model::assignment& a) const {

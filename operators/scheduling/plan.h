@@ -42,6 +42,9 @@ struct plan {
     std::set<model::object_key> cancelled;
     /// Of jobs that are started again when their run fails.
     std::map<model::object_key, model::job_policy> policies;
+    /// Whose BatchJob has gone since it failed; one made anew under its name is another job. Set by
+    /// who has looked.
+    std::set<model::object_key> given_up;
     bool release_on_completion = false;
     int submit_timeout_seconds = grid::default_submit_timeout_seconds;
     int schedule_timeout_seconds = grid::default_schedule_timeout_seconds;

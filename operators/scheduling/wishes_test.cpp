@@ -370,6 +370,20 @@ TEST_P(wishes, a_retry_that_the_plan_has_no_room_for_any_more_has_failed_and_hol
     EXPECT_EQ(w.s("s").status.progress->failed, 1);
 }
 
+TEST_P(wishes, a_job_made_anew_is_not_the_one_that_failed) {
+    w.add_queue("s", "t", {"a", "b"});
+    retry("a", 2);
+    w.settle();
+    w.end_job("a", "FailedState");
+    w.settle();
+    w.jobs.erase({"ns", "a"});
+    w.add_job("a");
+    w.now += seconds(10);
+    w.settle();
+    EXPECT_EQ(w.running("s"), "b:1");
+    EXPECT_EQ(w.s("s").status.progress->failed, 1);
+}
+
 TEST_P(wishes, a_reset_that_was_there_before_the_failure_is_no_reset) {
     w.add_queue("s", "t", {"a"});
     retry("a", 1);
