@@ -435,8 +435,8 @@ asio::awaitable<result<void>> executor::perform(std::shared_ptr<const model::sch
         if (!done) co_return done;
         count(*self, *commit, *fresh.self);
         for (const auto& job : commit->jobs) tell_job(*self, commit->reason, job);
-        if (!commit->note.empty()) tell(*self, commit->reason, commit->note, commit->bad);
         if (completed) tell_completed(*fresh.self);
+        if (!commit->note.empty()) tell(*self, commit->reason, commit->note, commit->bad);
         co_return done;
     }
     if (auto* acquire = std::get_if<step::acquire_job>(&next)) {
