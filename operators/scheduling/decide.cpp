@@ -355,14 +355,17 @@ private:
             const auto* a = assignment_of(job.name);
             const bool waits = a == nullptr || plan_.retries(*a);
             if (!waits || skipped_.contains(job.name)) continue;
+            const auto found = v_.find_job(job.name);
+            if (a == nullptr && found && started_and_dropped(*found, self_)) continue;
             if (plan_.cancelled.contains(job.name)) {
                 skip_texts_.push_back(job_text(job.name) + " was cancelled (spec.cancelledJobs)");
             } else if (late_) {
                 cut_short_ = true;
                 skip_texts_.push_back(
-                    fmt::format("{} was not started: the plan's activeDeadlineSeconds ({}) were "
+                    fmt::format("{} was not started{}: the plan's activeDeadlineSeconds ({}) were "
                                 "over",
-                                job_text(job.name), *self_.spec.active_deadline_seconds));
+                                job_text(job.name), a == nullptr ? "" : " again",
+                                *self_.spec.active_deadline_seconds));
             } else {
                 continue;
             }

@@ -432,6 +432,21 @@ TEST_P(wishes, a_plan_whose_time_is_over_ends_what_runs_and_starts_nothing) {
     EXPECT_EQ(w.verdict("s", "Failed"), "True DeadlineExceeded");
 }
 
+TEST_P(wishes, a_job_that_failed_is_not_tried_again_when_time_is_over) {
+    w.add_queue("s", "t", {"a"});
+    w.change("s", [](auto& spec) { spec.active_deadline_seconds = 60; });
+    retry("a", 2);
+    w.settle();
+    w.end_job("a", "FailedState");
+    w.now += seconds(60);
+    w.settle();
+    w.settle();
+    EXPECT_EQ(w.running("s"), "");
+    EXPECT_EQ(w.s("s").status.state, "CompletedState");
+    EXPECT_EQ(w.s("s").status.reason, "DeadlineExceeded");
+    EXPECT_EQ(w.s("s").status.progress->failed, 1);
+}
+
 TEST_P(wishes, a_job_that_had_not_started_when_time_was_over_is_let_go) {
     w.add_queue("s", "t", {"a", "b", "a", "b"});
     w.change("s", [](auto& spec) { spec.active_deadline_seconds = 60; });
