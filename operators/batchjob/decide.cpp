@@ -201,6 +201,14 @@ void pass::clear_assignment() {
     status_.slots.reset();
     status_.slot_ids.clear();
     status_.replication.reset();
+    // Whose annotations somebody has taken away tells no run any more, and may not be deleted: it
+    // is a stranger from now on, which the Testbed sees in its slot as long as it is there.
+    std::erase_if(status_.placements, [&](const model::placement& entry) {
+        return std::ranges::any_of(seen_.pods, [&](const pod_pointer& pod) {
+            return pod->metadata.uid == entry.pod_uid &&
+                   pod->metadata.annotation(names::run).empty();
+        });
+    });
     drop_ended_placements();
 }
 

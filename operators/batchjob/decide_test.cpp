@@ -613,6 +613,29 @@ TEST(release_in_each_state, leads_to_ready_when_application_and_pods_are_gone) {
     }
 }
 
+TEST(release_in_each_state, a_pod_whose_run_was_taken_off_it_is_not_waited_for) {
+    world w;
+    w.running();
+    for (std::size_t n = 0; n < w.pods.size(); ++n) {
+        if (w.pods[n]->metadata.name != w.job->status.placements[0].pod_name) continue;
+        w.replace(n, [](model::pod& pod) {
+            pod.metadata.annotations.clear();
+            pod.metadata.owner_references.clear();
+        });
+    }
+    w.step(40);
+    EXPECT_EQ(w.job->status.placements.size(), 2u) << "on record while the run goes on";
+    release(*w.job);
+    w.step(50);
+    EXPECT_EQ(w.job->status.placements.size(), 1u);
+    w.app.reset();
+    std::erase_if(w.pods, [](const auto& pod) { return !pod->metadata.annotations.empty(); });
+    ASSERT_EQ(w.pods.size(), 1u);
+    w.step(51);
+    EXPECT_EQ(w.job->status.state, "ReadyState");
+    EXPECT_TRUE(w.job->status.placements.empty());
+}
+
 TEST(release_in_each_state, in_queue_is_ready_at_once) {
     world w;
     w.queued();
