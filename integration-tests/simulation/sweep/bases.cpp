@@ -210,7 +210,8 @@ sweep_base batchjob_ready() {
     out.examples = {{"activeScheduling", active_scheduling()},
                     {"creationRequest", creation_request()},
                     {"flinkSpec", {{"jarFile", "/opt/job.jar"}}}};
-    out.unread = {"externalScheduler"};
+    // A limit of time is looked at when a run begins.
+    out.unread = {"externalScheduler", "activeDeadlineSeconds"};
     // No Scheduling is there that could hold it.
     out.taken_back = {"activeScheduling", "creationRequest"};
     return out;
@@ -240,8 +241,9 @@ sweep_base flink_running() {
                       .take());
     out.live_spec["activeScheduling"] = active_scheduling();
     out.live_spec["creationRequest"] = creation_request();
-    out.unread = {"flinkSpec", "sparkSpec", "externalScheduler", "creationRequest"};
-    out.final_ = {"activeScheduling", "creationRequest"};
+    out.unread = {"flinkSpec", "sparkSpec", "externalScheduler", "creationRequest",
+                  "activeDeadlineSeconds"};
+    out.final_ = {"activeScheduling", "creationRequest", "activeDeadlineSeconds"};
     return out;
 }
 
@@ -256,10 +258,17 @@ sweep_base batchjob_running() {
     out.live_spec["activeScheduling"] = active_scheduling();
     out.live_spec["creationRequest"] = creation_request();
     // What runs was made from the spec as it was; the next run is made from the new one.
-    out.unread = {"externalScheduler", "sparkSpec", "flinkSpec", "creationRequest"};
-    out.final_ = {"activeScheduling", "creationRequest"};
+    out.unread = {"externalScheduler", "sparkSpec", "flinkSpec", "creationRequest",
+                  "activeDeadlineSeconds"};
+    out.final_ = {"activeScheduling", "creationRequest", "activeDeadlineSeconds"};
     return out;
 }
+
+/// What steers a plan is seen when its time comes: a limit is over, a job fails, another plan
+/// waits.
+const std::set<std::string, std::less<>> steering = {
+    "activeDeadlineSeconds", "cancelledJobs",          "jobPolicies", "priority", "suspend",
+    "suspendPolicy",         "ttlSecondsAfterFinished"};
 
 /// Its Testbed comes later.
 sweep_base scheduling_waiting(std::string name, json swept) {
@@ -271,6 +280,7 @@ sweep_base scheduling_waiting(std::string name, json swept) {
                     .take();
     auto out = of(std::move(name), kinds::scheduling, std::move(swept), std::move(plan));
     out.from_the_start = true;
+    out.unread = steering;
     // It cannot be changed once it is there.
     out.final_ = {"testbed"};
     return out;
@@ -283,7 +293,11 @@ sweep_base scheduling_running(std::string name, json swept) {
                     .create(1, job("second"))
                     .create(10, swept)
                     .take();
-    return of(std::move(name), kinds::scheduling, std::move(swept), std::move(plan));
+    auto out = of(std::move(name), kinds::scheduling, std::move(swept), std::move(plan));
+    out.unread = steering;
+    // A run whose time was over has ended.
+    out.final_ = {"activeDeadlineSeconds"};
+    return out;
 }
 
 }  // namespace
