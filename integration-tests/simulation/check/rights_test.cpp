@@ -14,6 +14,17 @@ struct rights_test : testing::Test {
     forged_world world;
 
     void SetUp() override { world.begin(); }
+    /// The job's ended assignment gives way to its second attempt.
+    void try_again() {
+        auto second = world.queue["status"]["assignments"][0];
+        second.erase("ended");
+        second.erase("outcome");
+        second["run"] = world.hold_token + ".2";
+        second["attempt"] = 1;
+        world.queue["status"]["lastRun"] = 2;
+        world.queue["status"]["assignments"] = json::array({second});
+        world.put(kinds::scheduling, world.queue);
+    }
     std::string first() const {
         const auto& found = world.judge->violations();
         return found.empty() ? "" : found.front().rule + ": " + found.front().text;
@@ -234,14 +245,7 @@ TEST_F(rights_test, a_retry_without_a_failure_is_seen) {
     world.until_placed();
     world.swap_in();
     world.finish();
-    auto second = world.queue["status"]["assignments"][0];
-    second.erase("ended");
-    second.erase("outcome");
-    second["run"] = world.hold_token + ".2";
-    second["attempt"] = 1;
-    world.queue["status"]["lastRun"] = 2;
-    world.queue["status"]["assignments"] = json::array({second});
-    world.put(kinds::scheduling, world.queue);
+    try_again();
     EXPECT_THAT(world.broken(), ElementsAre("retry-unfounded"));
 }
 
@@ -253,14 +257,7 @@ TEST_F(rights_test, a_retry_beyond_its_limit_is_seen) {
     world.queue["status"]["assignments"][0]["outcome"] = "Failed";
     world.queue = world.put(kinds::scheduling, world.queue);
     ASSERT_THAT(world.broken(), ElementsAre("assignment-changed"));
-    auto second = world.queue["status"]["assignments"][0];
-    second.erase("ended");
-    second.erase("outcome");
-    second["run"] = world.hold_token + ".2";
-    second["attempt"] = 1;
-    world.queue["status"]["lastRun"] = 2;
-    world.queue["status"]["assignments"] = json::array({second});
-    world.put(kinds::scheduling, world.queue);
+    try_again();
     EXPECT_THAT(world.broken(), testing::Contains("retry-unfounded"));
 }
 
