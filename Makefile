@@ -2,7 +2,7 @@
 PRESET ?= release
 BUILD := build/$(PRESET)
 
-.PHONY: help setup build operators cluster test unit simulation soak mutations fuzz scenarios demo bench images test-images nodes demo-real test-real audit format tidy asan tsan
+.PHONY: help setup build operators cluster test unit simulation soak mutations fuzz scenarios demo bench images test-images nodes demo-real test-real audit check format tidy asan tsan
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -44,8 +44,8 @@ scenarios: build cluster ## Scenario tests only (T="-k ghosts" picks some)
 demo: operators cluster ## A running evaluation set-up, live in the terminal (KEEP=1 leaves it running)
 	@integration-tests/demo/run.sh
 
-bench: build cluster ## The numbers of docs/performance.md
-	@scripts/bench.sh
+bench: build cluster ## The numbers of docs/performance.md, half an hour (T=--quick: the small size only; T=--docs writes them)
+	@scripts/bench.sh $(T)
 
 images: build ## Container images as OCI archives in build/images; needs no container engine
 	@scripts/images.sh
@@ -65,9 +65,12 @@ test-real: nodes ## Everything on real nodes: jobs, 200 swaps, faults, interfere
 audit: ## Known vulnerabilities of Python and npm packages; for a release, needs the internet
 	@scripts/audit.sh
 
+check: setup ## What needs no build: format, names and links of the docs, spelling, scripts; tidy on changed files
+	@scripts/check.sh
+
 format: ## Format all C++ and Go sources in place
 	@find common operators integration-tests -name '*.cpp' -o -name '*.h' | xargs clang-format-19 -i
-	@find integration-tests/cluster -name '*.go' | xargs gofmt -w
+	@git ls-files '*.go' | xargs "$$(GOTOOLCHAIN=local "$$(integration-tests/cluster/go.sh)" env GOROOT)/bin/gofmt" -w
 
 tidy: build ## Run clang-tidy's bug-finding checks over all sources
 	@run-clang-tidy-19 -quiet -p $(BUILD) '/(common|operators)/.*\.cpp$$'

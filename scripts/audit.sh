@@ -2,7 +2,7 @@
 # Looks for known vulnerabilities in everything that registries give: Python packages (pip-audit) and npm's.
 # For a release; needs the internet. What could not be looked up is a failure, as it is no answer.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 
 cache=${ESI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/esi}
 venv=$cache/audit-$(sha256sum scripts/audit/requirements.txt | cut -c1-16)

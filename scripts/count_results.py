@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Adds up the results of one folder (JUnit files, and `go test -json`) and prints "N passed, N failed, N skipped".
+"""Adds up the results of one folder (JUnit files, and `go test -json`) and prints "N passed, N failed, N skipped",
+for each layer with the time that it took (layers.tsv, which layers.sh writes).
 
 Exit code 1 when a test failed, when a file is missing, when a layer has fewer tests than it is known to have,
 and when a test was skipped for a reason that is not listed here: what did not run is not a success.
@@ -11,8 +12,8 @@ import sys
 import xml.etree.ElementTree as tree
 
 #: file -> how many tests there are at least. A little below what there are; raise it when they grow.
-LEAST = {"unit.xml": 1380, "simulation.xml": 6, "colocation.xml": 80, "images.xml": 95, "launcher.json": 60,
-         "scenarios.xml": 980, "chart.xml": 430, "nodes.xml": 4}
+LEAST = {"unit.xml": 1480, "simulation.xml": 6, "colocation.xml": 80, "images.xml": 95, "launcher.json": 60,
+         "bench.xml": 35, "scenarios.xml": 1030, "chart.xml": 480, "nodes.xml": 4}
 #: file -> reasons (regular expressions) for which a test may be skipped.
 MAY_BE_SKIPPED = {
     "images.xml": ["buildah builds as root here", "containers need root and the right to make namespaces"],
@@ -43,9 +44,11 @@ class Layer:
             self.wrong.append(f"{count} tests, there are at least {LEAST[self.name]}")
         return self
 
-    def text(self):
-        line = f"{self.name.partition('.')[0]}: {self.passed} passed, {self.failed} failed, {self.skipped} skipped"
-        return "\n".join([", ".join([line, *self.notes]), *(f"    {each}" for each in self.wrong)])
+    def text(self, seconds):
+        layer = self.name.partition(".")[0]
+        line = f"{layer}: {self.passed} passed, {self.failed} failed, {self.skipped} skipped"
+        took = [f"{seconds[layer]:,} s"] if layer in seconds else []
+        return "\n".join([", ".join([line, *self.notes, *took]), *(f"    {each}" for each in self.wrong)])
 
 
 def read_go(layer, path):
@@ -85,10 +88,21 @@ def read(path):
     return layer.done()
 
 
+def times(path):
+    """{layer, or what else was done: seconds}, in the order in which they ended."""
+    rows = [line.split("\t") for line in path.read_text().splitlines()] if path.exists() else []
+    return {name or what: int(seconds) for name, seconds, _, what in rows}
+
+
 def main() -> int:
-    layers = [read(pathlib.Path(sys.argv[1]) / name) for name in LEAST]
+    folder = pathlib.Path(sys.argv[1])
+    layers = [read(folder / name) for name in LEAST]
+    seconds = times(folder / "layers.tsv")
+    for what, took in seconds.items():
+        if what not in {name.partition(".")[0] for name in LEAST}:
+            print(f"{what}: {took:,} s")
     for layer in layers:
-        print(layer.text())
+        print(layer.text(seconds))
     passed, failed, skipped = (sum(getattr(layer, what) for layer in layers)
                                for what in ("passed", "failed", "skipped"))
     print(f"\n{passed} passed, {failed} failed, {skipped} skipped")

@@ -3,7 +3,7 @@
 # all of them, or those named. What was found interesting is kept in build/fuzz/corpus and used by the
 # next run; inputs that break a target are kept in build/fuzz/crashes, and make this fail.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 
 seconds=${FUZZ_SECONDS:-60}
 folder=build/fuzz

@@ -2,10 +2,14 @@
 # The simulation as a test: kept plans, seeds, the table of crash points, the sweep over all specs,
 # and whether every kept mutation still applies. Progress and summaries go to the terminal.
 #   SEEDS=1000 FROM=1 scripts/simulate.sh [JUNIT-FILE]
+# With SIMULATION_SECONDS=n the seeds are run in parts of a quarter, after all else, and no part begins when
+# n seconds are over; the first one always does. How many were run is in the JUnit file.
+# ESI_SIMULATION names another program than that of the preset.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 junit=${1:-}
-program=build/${PRESET:-release}/integration-tests/simulation/esi-simulation
+program=${ESI_SIMULATION:-build/${PRESET:-release}/integration-tests/simulation/esi-simulation}
+seeds=${SEEDS:-1000} from=${FROM:-1}
 cases=()
 failed=0
 
@@ -27,27 +31,45 @@ check() {  # check NAME COMMAND...
 digest_of() { sed -n 's/^digest  *//p'; }
 same_elsewhere() {
     local path here there
-    local seeds=(seeds --from "${FROM:-1}" --count 3 --twice-every 0)
+    local three=(seeds --from "$from" --count 3 --twice-every 0)
     path=$(realpath "$program") || return 1
-    here=$("$path" "${seeds[@]}" 2>/dev/null | digest_of)
+    here=$("$path" "${three[@]}" 2>/dev/null | digest_of)
     there=$(cd / && env -i TZ=Pacific/Chatham LC_ALL=tr_TR.UTF-8 MALLOC_PERTURB_=165 MALLOC_ARENA_MAX=1 \
-        "$path" "${seeds[@]}" --jobs 1 2>/dev/null | digest_of)
+        "$path" "${three[@]}" --jobs 1 2>/dev/null | digest_of)
     echo "here $here, elsewhere $there"
     [[ -n $here && $here == "$there" ]]
 }
 
+# run_seeds: all at once, or in parts until the time is over; `done_seeds` is how many were run.
+done_seeds=0
+run_seeds() {
+    local part=$seeds count
+    if [[ -n ${SIMULATION_SECONDS:-} ]]; then
+        part=$(((seeds + 3) / 4))
+    fi
+    while ((done_seeds < seeds)); do
+        if ((done_seeds > 0 && SECONDS >= SIMULATION_SECONDS)); then
+            echo "$SECONDS s are over: $done_seeds of $seeds seeds were run"
+            return
+        fi
+        count=$((seeds - done_seeds < part ? seeds - done_seeds : part))
+        "$program" seeds --from "$((from + done_seeds))" --count "$count" || return
+        done_seeds=$((done_seeds + count))
+    done
+}
+
 check "kept plans" "$program" cases
-check "seeds" "$program" seeds --from "${FROM:-1}" --count "${SEEDS:-1000}"
 check "the same elsewhere" same_elsewhere
 check "crash at each write" "$program" crash-table
 check "spec sweep" "$program" sweep
 check "mutations apply" python3 integration-tests/simulation/mutations/mutate.py --check
+check "seeds" run_seeds
 
 if [[ -n $junit ]]; then
     {
         echo '<?xml version="1.0" encoding="UTF-8"?>'
         echo "<testsuite name=\"simulation\" tests=\"${#cases[@]}\">"
-        echo "<properties><property name=\"seeds\" value=\"${SEEDS:-1000}\"/></properties>"
+        echo "<properties><property name=\"seeds\" value=\"$done_seeds\"/></properties>"
         printf '%s\n' "${cases[@]}"
         echo "</testsuite>"
     } >"$junit"

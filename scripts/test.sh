@@ -1,44 +1,35 @@
 #!/usr/bin/env bash
 # Everything that must pass: unit tests of the C++ code, the simulation, the images, unit tests of the
 # cluster launcher, the scenarios with the real binaries on a real control plane, the chart, and, where
-# their parts are built, some minutes on real nodes. Ends with one line that counts.
+# their parts are built, some minutes on real nodes. Ends with the time and the count of each layer, and
+# one line that counts all.
+#
+# Layers that need different things run side by side: scenarios and the chart wait most of the time, each
+# on control planes of their own; what computes all the time (the simulation before all) gets the rest of
+# the processors.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 
 if [[ ${PRESET:-release} != release ]]; then
     echo "test: everything is tested as it is shipped, which is the preset release. For another one:" \
         "make unit PRESET=$PRESET, make simulation PRESET=$PRESET" >&2
     exit 2
 fi
-started=$SECONDS
-results=build/test-results
+results=$PWD/build/test-results
 rm -rf "$results"
 mkdir -p "$results"
-failed_steps=()
+source scripts/layers.sh
+failed=0
 
-step() {  # step NAME COMMAND...: runs it, remembers a failure, goes on
-    local name=$1
-    shift
-    echo
-    echo "==> $name"
-    if ! "$@"; then
-        failed_steps+=("$name")
-        return 1
-    fi
+set_up() {
+    scripts/setup.sh &&
+        scripts/setup.sh integration-tests/chart/debian-packages.txt integration-tests/images/debian-packages.txt
 }
 
 unit_tests() {
     ctest --test-dir build/release -j "$(nproc)" --no-tests=error --output-on-failure \
-        --output-junit "$PWD/$results/unit.xml" | grep -vE '^ *Start |Passed +[0-9.]+ sec$'
+        --output-junit "$results/unit.xml" | grep -vE '^ *Start |Passed +[0-9.]+ sec$'
     return "${PIPESTATUS[0]}"
-}
-
-# ended PID LOG: waits for a step that was begun before, and shows what it said.
-ended() {
-    local code=0
-    wait "$1" || code=$?
-    cat "$2"
-    return "$code"
 }
 
 launcher_tests() {
@@ -49,35 +40,55 @@ launcher_tests() {
         >"$results/launcher.json"
 }
 
-step "setup" scripts/setup.sh || exit 1
-step "build the operators" scripts/build.sh release || exit 1
-step "unit tests" unit_tests
-step "simulation: virtual time, every fault" scripts/simulate.sh "$PWD/$results/simulation.xml"
-step "unit tests of the example scheduler" \
-    examples/schedulers/colocation/tests/run.sh --junit-xml="$PWD/$results/colocation.xml"
-if step "build the images" scripts/images.sh; then
-    step "tests of the images" integration-tests/images/run.sh --junit-xml="$PWD/$results/images.xml"
+# What computes all the time, one after the other, behind those that react.
+computing() {
+    local bad=0
+    renice -n 5 "$BASHPID" >/dev/null
+    layer simulation "simulation: virtual time, every fault" \
+        env SIMULATION_SECONDS="${SIMULATION_SECONDS-900}" scripts/simulate.sh "$results/simulation.xml" || bad=1
+    layer colocation "unit tests of the example scheduler" \
+        examples/schedulers/colocation/tests/run.sh --junit-xml="$results/colocation.xml" || bad=1
+    if layer "" "build the images" scripts/images.sh; then
+        layer images "tests of the images" integration-tests/images/run.sh --junit-xml="$results/images.xml" || bad=1
+    else
+        bad=1
+    fi
+    return "$bad"
+}
+
+on_control_planes() {
+    layer launcher "unit tests of the control plane's launcher" launcher_tests || failed=1
+    beside chart layer chart "the chart on a real control plane (beside the scenarios)" \
+        integration-tests/chart/run.sh --junit-xml="$results/chart.xml"
+    layer scenarios "scenarios on real control planes" \
+        integration-tests/scenarios/run.sh --junit-xml="$results/scenarios.xml" || failed=1
+    ended chart || failed=1
+}
+
+layer "" "setup" set_up || exit 1
+# Beside the compilers of C++: most of a first time is downloads and links, which leave a core idle.
+beside control-plane layer "" "build the control plane (minutes, once)" integration-tests/cluster/build.sh
+layer "" "build the operators" scripts/build.sh release || exit 1
+layer unit "unit tests" unit_tests || failed=1
+beside computing computing
+have_control_plane=0
+if ended control-plane; then
+    have_control_plane=1
+    on_control_planes
 fi
-if step "build the control plane (minutes, once)" integration-tests/cluster/build.sh; then
-    step "unit tests of the control plane's launcher" launcher_tests
-    # Scenarios wait most of the time, so the chart has a control plane of its own beside them.
-    integration-tests/chart/run.sh --junit-xml="$PWD/$results/chart.xml" >"$results/chart.log" 2>&1 &
-    chart=$!
-    trap 'kill "$chart" 2>/dev/null' EXIT
-    step "scenarios on the real control plane" \
-        integration-tests/scenarios/run.sh --junit-xml="$PWD/$results/scenarios.xml"
-    step "the chart on a real control plane (beside the scenarios)" ended "$chart" "$results/chart.log"
-    trap - EXIT
-    step "real nodes: an installation, a Spark job, a Flink job (skipped where \`make nodes\` was not run)" \
-        integration-tests/node/run.sh --if-built -m quick --junit-xml="$PWD/$results/nodes.xml"
+ended computing || failed=1
+if ((have_control_plane)); then
+    # Alone on the machine: its ratios of times would suffer from others.
+    layer bench "gate of the benchmark: counts and ratios" \
+        integration-tests/bench/run.sh gate --junit-xml="$results/bench.xml" || failed=1
+    layer nodes "real nodes: an installation, a Spark job, a Flink job (skipped where \`make nodes\` was not run)" \
+        integration-tests/node/run.sh --if-built -m quick --junit-xml="$results/nodes.xml" || failed=1
+else
+    failed=1
 fi
 
 echo
-python3 scripts/count_results.py "$results"
-counted=$?
-echo "wall time: $((SECONDS - started)) s"
-if ((${#failed_steps[@]} > 0)); then
-    printf 'failed step: %s\n' "${failed_steps[@]}" >&2
-    exit 1
-fi
-exit $counted
+python3 scripts/count_results.py "$results" || failed=1
+echo "wall time: $SECONDS s"
+failed_layers | sed 's/^/failed: /' >&2
+exit "$failed"

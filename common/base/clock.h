@@ -26,7 +26,9 @@ public:
     /// coroutine is cancelled.
     virtual asio::awaitable<void> sleep_until(steady_time when) = 0;
 
-    asio::awaitable<void> sleep_for(steady_time::duration time) { return sleep_until(now() + time); }
+    asio::awaitable<void> sleep_for(steady_time::duration time) {
+        return sleep_until(now() + time);
+    }
 };
 
 /// The system's clocks. One per process is enough.

@@ -78,7 +78,9 @@ TEST_F(a_notifier, wakes_all_who_wait_with_a_limit) {
 }
 
 TEST_F(a_notifier, a_wait_that_was_dropped_leaves_nothing_behind) {
-    { auto dropped = signal.wait(); }
+    {
+        auto dropped = signal.wait();
+    }
     signal.notify();
     tasks.spawn("a", wait_and_note("a"));
     settle();

@@ -4,21 +4,36 @@ namespace esi {
 
 std::string_view to_string(errc code) {
     switch (code) {
-        case errc::transport: return "transport";
-        case errc::timeout: return "timeout";
-        case errc::not_leader: return "not leader";
-        case errc::bad_request: return "bad request";
-        case errc::unauthorized: return "unauthorized";
-        case errc::forbidden: return "forbidden";
-        case errc::not_found: return "not found";
-        case errc::already_exists: return "already exists";
-        case errc::conflict: return "conflict";
-        case errc::gone: return "gone";
-        case errc::invalid: return "invalid";
-        case errc::too_many_requests: return "too many requests";
-        case errc::server: return "server error";
-        case errc::decode: return "not understood";
-        case errc::config: return "configuration";
+        case errc::transport:
+            return "transport";
+        case errc::timeout:
+            return "timeout";
+        case errc::not_leader:
+            return "not leader";
+        case errc::bad_request:
+            return "bad request";
+        case errc::unauthorized:
+            return "unauthorized";
+        case errc::forbidden:
+            return "forbidden";
+        case errc::not_found:
+            return "not found";
+        case errc::already_exists:
+            return "already exists";
+        case errc::conflict:
+            return "conflict";
+        case errc::gone:
+            return "gone";
+        case errc::invalid:
+            return "invalid";
+        case errc::too_many_requests:
+            return "too many requests";
+        case errc::server:
+            return "server error";
+        case errc::decode:
+            return "not understood";
+        case errc::config:
+            return "configuration";
     }
     return "unknown";
 }
@@ -31,8 +46,10 @@ bool error::transient() const {
         case errc::conflict:
         case errc::gone:
         case errc::too_many_requests:
-        case errc::server: return true;
-        default: return false;
+        case errc::server:
+            return true;
+        default:
+            return false;
     }
 }
 

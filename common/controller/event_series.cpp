@@ -19,18 +19,12 @@ event_series::event_series(std::function<std::string(const std::string&)> name, 
     : name_(std::move(name)), limit_(limit) {}
 
 std::optional<event_write> event_series::add(event_note note, steady_time now, wall_time wall) {
-    sort key{note.type,
-             note.action,
-             note.reason,
-             note.api_version,
-             note.kind,
-             note.subject.namespace_,
-             note.subject.name,
-             note.uid,
-             note.related_kind,
-             note.related.namespace_,
-             note.related.name,
-             note.related_uid,
+    sort key{note.type,         note.action,
+             note.reason,       note.api_version,
+             note.kind,         note.subject.namespace_,
+             note.subject.name, note.uid,
+             note.related_kind, note.related.namespace_,
+             note.related.name, note.related_uid,
              note.note};
     auto found = sorts_.find(key);
     if (found != sorts_.end() && now - found->second.heard >= quiet) {

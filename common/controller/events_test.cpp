@@ -6,7 +6,7 @@
 #include <regex>
 
 #include "base/virtual_clock.h"
-#include "kube/scripted_transport.h"
+#include "kube/testing/scripted_transport.h"
 
 namespace esi::controller {
 namespace {

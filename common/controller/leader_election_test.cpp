@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/task_group.h"
 #include "base/virtual_clock.h"
-#include "kube/scripted_transport.h"
+#include "kube/testing/scripted_transport.h"
 
 namespace esi::controller {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/log.h"
 #include "base/virtual_clock.h"
-#include "kube/no_server.h"
+#include "kube/connection/no_server.h"
 
 namespace esi::controller {
 namespace {
@@ -48,8 +48,8 @@ struct grounds {
     process_options options;
 
     ground made() {
-        return {loop.get_executor(), time, nobody, nullptr, numbers, routes, options, "esi-test",
-                "a", "a", "h", {}};
+        return {loop.get_executor(), time, nobody, nullptr, numbers, routes, options,
+                "esi-test",          "a",  "a",    "h",     {}};
     }
 };
 

@@ -19,9 +19,9 @@
 #include "controller/operator_life.h"
 #include "controller/process_numbers.h"
 #include "controller/status_routes.h"
-#include "kube/http_transport.h"
-#include "kube/kubeconfig.h"
-#include "kube/rate_limit.h"
+#include "kube/auth/kubeconfig.h"
+#include "kube/connection/http_transport.h"
+#include "kube/connection/rate_limit.h"
 #include "kube/reach.h"
 #include "kube/server_version.h"
 

@@ -15,7 +15,7 @@
 #include "http/access.h"
 #include "http/server.h"
 #include "kube/client.h"
-#include "kube/informer.h"
+#include "kube/watch/informer.h"
 
 namespace CLI {
 class App;

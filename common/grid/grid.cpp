@@ -9,6 +9,8 @@
 #include <optional>
 #include <set>
 
+#include "base/hash.h"
+#include "grid/places.h"
 #include "grid/rights.h"
 #include "model/names.h"
 
@@ -29,23 +31,11 @@ std::optional<int> parse_number(std::string_view text) {
 
 /// FNV-1a with a final mix. Fixed for all times: the names of standing ghosts hang on it.
 std::uint64_t hash_of(std::string_view text) {
-    std::uint64_t hash = 14695981039346656037ull;
-    for (char c : text) {
-        hash ^= static_cast<unsigned char>(c);
-        hash *= 1099511628211ull;
-    }
+    std::uint64_t hash = fnv1a(text);
     hash ^= hash >> 33;
     hash *= 0xff51afd7ed558ccdull;
     hash ^= hash >> 33;
     return hash;
-}
-
-/// Of two ghosts that claim one slot the one that holds the room is the one to look at.
-bool better_ghost(const model::pod& candidate, const model::pod& known) {
-    auto rank = [](const model::pod& pod) {
-        return (pod.live() ? 4 : 0) + (pod.bound() ? 2 : 0) + (pod.metadata.deleting() ? 0 : 1);
-    };
-    return rank(candidate) > rank(known);
 }
 
 }  // namespace
@@ -57,20 +47,10 @@ int count_of_slots(const model::testbed_layout& layout) {
 }
 
 std::vector<slot> slots_of(const model::testbed_layout& layout) {
-    const auto total = count_of_slots(layout);
-    if (total == 0) return {};
-    std::vector<const model::layout_node*> nodes;
-    for (const auto& node : layout.nodes) nodes.push_back(&node);
-    std::sort(nodes.begin(), nodes.end(), [](const auto* a, const auto* b) {
-        return std::tie(a->id, a->name) < std::tie(b->id, b->name);
-    });
+    const places all(layout);
     std::vector<slot> out;
-    out.reserve(static_cast<std::size_t>(total));
-    for (int index = 0; index < layout.slots_per_node; ++index) {
-        for (const auto* node : nodes) {
-            out.push_back({static_cast<int>(out.size()), node->name, node->id, index});
-        }
-    }
+    out.reserve(static_cast<std::size_t>(all.count()));
+    for (int position = 0; position < all.count(); ++position) out.push_back(*all.at(position));
     return out;
 }
 
@@ -94,6 +74,13 @@ std::optional<int> slot_of_pod(const model::pod& pod) {
     return parse_number(pod.metadata.annotation(names::slot));
 }
 
+bool is_better_ghost(const model::pod& candidate, const model::pod& known) {
+    auto rank = [](const model::pod& pod) {
+        return (pod.live() ? 4 : 0) + (pod.bound() ? 2 : 0) + (pod.metadata.deleting() ? 0 : 1);
+    };
+    return rank(candidate) > rank(known);
+}
+
 bool let_in(const model::pod& pod) {
     return std::find(pod.scheduling_gates.begin(), pod.scheduling_gates.end(), names::gate) ==
            pod.scheduling_gates.end();
@@ -101,15 +88,20 @@ bool let_in(const model::pod& pod) {
 
 std::vector<slot_view> look(const model::testbed_layout& layout,
                             std::span<const pod_pointer> pods) {
+    return look(slots_of(layout), pods);
+}
+
+std::vector<slot_view> look(std::vector<slot> slots, std::span<const pod_pointer> pods) {
     std::vector<slot_view> out;
     std::map<std::pair<std::string_view, int>, std::size_t> by_place;
-    auto slots = slots_of(layout);
+    std::map<int, std::size_t> by_position;
     out.reserve(slots.size());
     for (auto& place : slots) {
         out.emplace_back().place = std::move(place);
     }
     for (std::size_t i = 0; i < out.size(); ++i) {
         by_place[{out[i].place.node, out[i].place.index}] = i;
+        by_position[out[i].place.position] = i;
     }
     for (const auto& pod : pods) {
         if (!pod) continue;
@@ -119,13 +111,15 @@ std::vector<slot_view> look(const model::testbed_layout& layout,
             auto at = by_place.find({pod->metadata.annotation(names::node), *index});
             if (at == by_place.end()) continue;
             auto& known = out[at->second].ghost;
-            if (!known || better_ghost(*pod, *known)) known = pod;
+            if (!known || is_better_ghost(*pod, *known)) known = pod;
             continue;
         }
-        auto position = slot_of_pod(*pod);
-        if (!position || *position >= static_cast<int>(out.size())) continue;
+        const auto position = slot_of_pod(*pod);
+        if (!position) continue;
+        const auto at = by_position.find(*position);
+        if (at == by_position.end()) continue;
         if (pod->terminal() || pod->run().empty() || !let_in(*pod)) continue;
-        auto& view = out[static_cast<std::size_t>(*position)];
+        auto& view = out[at->second];
         if (pod->metadata.annotation(names::slot_node) != view.place.node) continue;
         if (pod->bound() && pod->node_name != view.place.node) continue;
         view.job_pods.push_back(pod);

@@ -43,10 +43,13 @@ std::string ghost_name(std::string_view testbed, std::string_view testbed_uid,
 std::optional<int> slot_index_of_ghost(const model::pod& ghost);
 /// The annotation `slot` of a job pod: its position; nothing when it is not a whole number from 0.
 std::optional<int> slot_of_pod(const model::pod& pod);
+/// Of two ghosts that claim one slot `candidate` is the one that holds the room rather than
+/// `known`.
+bool is_better_ghost(const model::pod& candidate, const model::pod& known);
 /// ESI's gate is not (or no longer) on the pod: a scheduler may bind it.
 bool let_in(const model::pod& pod);
 
-/// What stands in one slot, as the pods tell it.
+/// What is in one slot, as the pods show it.
 struct slot_view {
     slot place;
     /// The ghost made for this slot, whatever its phase; null when there is none.
@@ -69,8 +72,8 @@ std::vector<slot_view> look(const model::testbed_layout& layout, std::span<const
 model::object_key placed_in(const model::batchjob& job);
 
 /// Which pod takes which slot of a Testbed by what ESI's operators have written: the placements of
-/// its jobs, and the rows of the Testbed's own status, which stand longer than a deleted job. What
-/// a pod says of itself is no record. Refers to the objects that it was made of.
+/// its jobs, and the rows of the Testbed's own status, which outlive a deleted job. What a pod
+/// says of itself is no record. Refers to the objects that it was made of.
 class records {
 public:
     explicit records(model::object_key testbed) : of_(std::move(testbed)) {}
@@ -91,7 +94,7 @@ bool is_own_ghost(const model::pod& pod, const model::testbed& testbed);
 std::vector<pod_pointer> members_of(const model::testbed& testbed, const records& known,
                                     std::span<const pod_pointer> pods);
 
-/// What stands for the name of a pod of another namespace where people of one namespace read: in
+/// In place of the name of a pod of another namespace where people of one namespace read: in
 /// the status of a Testbed, and over REST.
 inline constexpr std::string_view foreign_pod = "a pod of another namespace";
 

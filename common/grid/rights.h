@@ -25,7 +25,7 @@ bool is_under_hold(std::string_view run, const model::testbed& testbed);
 /// The order of `job` is for this Testbed, and under the hold that it shows now.
 bool is_under_hold(const model::batchjob& job, const model::testbed& testbed);
 /// The order to start that `job` carries was given by `by`: an assignment of that job, those slots
-/// and that run stands.
+/// and that run exists.
 bool is_assigned(const model::batchjob& job, const model::scheduling& by);
 /// The job is at work under the Testbed's present hold, and the holder has assigned it the slots of
 /// its order: its orders count. `holder` may be null.

@@ -6,14 +6,6 @@
 
 namespace esi::http {
 
-std::string lower(std::string_view text) {
-    std::string out(text);
-    std::ranges::transform(out, out.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    return out;
-}
-
 std::string_view server_request::header(std::string_view lower_name) const {
     const auto found =
         std::ranges::find(headers, lower_name, &std::pair<std::string, std::string>::first);

@@ -8,10 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
+
 namespace esi::http {
 
-/// ASCII letters in lower case: names of headers and hosts, schemes, media types.
-std::string lower(std::string_view text);
+/// Names of headers and hosts, schemes and media types are compared in lower case.
+using esi::lower;
 
 struct server_request {
     std::string method;

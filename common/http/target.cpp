@@ -1,64 +1,22 @@
 #include "http/target.h"
 
+#include <simdjson.h>
+
+#include <boost/url/pct_string_view.hpp>
 #include <optional>
 
 namespace esi::http {
 
 namespace {
 
-std::optional<unsigned> hex_digit(char c) {
-    if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
-    if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
-    if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A' + 10);
-    return std::nullopt;
-}
-
-/// Length of the well-formed UTF-8 sequence at `at` (RFC 3629), 0 when there is none.
-std::size_t utf8_length(std::string_view text, std::size_t at) {
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[at + i]); };
-    const auto first = byte(0);
-    if (first < 0x80) return 1;
-    const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-    if (first < 0xC2 || first > 0xF4 || text.size() - at < length) return 0;
-    for (std::size_t i = 1; i < length; ++i) {
-        if ((byte(i) & 0xC0) != 0x80) return 0;
-    }
-    if (first == 0xE0 && byte(1) < 0xA0) return 0;  // overlong
-    if (first == 0xED && byte(1) > 0x9F) return 0;  // surrogates
-    if (first == 0xF0 && byte(1) < 0x90) return 0;  // overlong
-    if (first == 0xF4 && byte(1) > 0x8F) return 0;  // above U+10FFFF
-    return length;
-}
-
-bool is_utf8(std::string_view text) {
-    for (std::size_t at = 0; at < text.size();) {
-        const auto length = utf8_length(text, at);
-        if (length == 0) return false;
-        at += length;
-    }
-    return true;
-}
-
 result<std::string> decode(std::string_view text, bool plus_is_space) {
-    std::string out;
-    out.reserve(text.size());
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        const char c = text[at];
-        if (c == '+' && plus_is_space) {
-            out += ' ';
-            continue;
-        }
-        if (c != '%') {
-            out += c;
-            continue;
-        }
-        const auto high = at + 1 < text.size() ? hex_digit(text[at + 1]) : std::nullopt;
-        const auto low = at + 2 < text.size() ? hex_digit(text[at + 2]) : std::nullopt;
-        if (!high || !low) return fail(errc::bad_request, "a % is not followed by two hex digits");
-        out += static_cast<char>(*high * 16 + *low);
-        at += 2;
-    }
-    if (!is_utf8(out)) return fail(errc::bad_request, "the address is not UTF-8");
+    const auto valid =
+        boost::urls::make_pct_string_view(boost::urls::string_view(text.data(), text.size()));
+    if (!valid) return fail(errc::bad_request, "a % is not followed by two hex digits");
+    boost::urls::encoding_opts options;
+    options.space_as_plus = plus_is_space;
+    auto out = valid->decode(options);
+    if (!simdjson::validate_utf8(out)) return fail(errc::bad_request, "the address is not UTF-8");
     if (out.find('\0') != std::string::npos) return fail(errc::bad_request, "NUL in the address");
     return out;
 }

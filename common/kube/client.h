@@ -59,7 +59,8 @@ public:
     asio::awaitable<result<std::string>> list(const resource_type& type, std::string ns,
                                               list_options options);
     asio::awaitable<result<std::string>> create(const resource_type& type, std::string ns,
-                                                json object, create_options options = create_options());
+                                                json object,
+                                                create_options options = create_options());
     /// For merge and apply, guards go into the body (metadata.uid, metadata.resourceVersion), set
     /// by the caller through kube/patch.h. `subresource` may be "status".
     asio::awaitable<result<std::string>> patch(const resource_type& type, std::string ns,
@@ -78,9 +79,10 @@ public:
     /// Unset (the lease's own client): no limit.
     void limit_writes(std::function<std::optional<steady_time>()> may_write_until);
     void set_default_deadline(steady_time::duration time);
-    /// Called after every answer, for metrics: the HTTP code (0: none came), the method, the seconds
-    /// it took.
-    void on_request(std::function<void(int code, std::string_view method, double seconds)> callback);
+    /// Called after every answer, for metrics: the HTTP code (0: none came), the method, the
+    /// seconds it took.
+    void on_request(
+        std::function<void(int code, std::string_view method, double seconds)> callback);
     /// Called for each list or watch of a reflector that failed, for metrics.
     void on_list_failure(std::function<void(const resource_type& type, errc code)> callback);
     /// Of the reflectors.
@@ -104,10 +106,5 @@ private:
     std::set<std::string, std::less<>> shown_warnings_;
     steady_time::duration default_deadline_ = std::chrono::seconds(30);
 };
-
-/// The error in a Status object (or any body) of an answer >= 400. `subject` is "patch Pod ns/name".
-error status_error(const response& answer, std::string_view subject);
-/// The same for a Status inside a watch (its own code decides).
-error status_error(std::string_view status_json, std::string_view subject);
 
 }  // namespace esi::kube

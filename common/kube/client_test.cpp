@@ -7,6 +7,7 @@
 #include <deque>
 
 #include "base/virtual_clock.h"
+#include "kube/status_error.h"
 
 namespace esi::kube {
 namespace {

@@ -12,9 +12,9 @@ using json = nlohmann::json;
 /// differs. Members of `from` that are absent in `to` become null.
 json merge_difference(const json& from, const json& to);
 
-/// Adds metadata.uid and/or metadata.resourceVersion to a merge patch: the API server refuses it when
-/// the object has another one (409 for the version, 422 for the uid; errc::conflict both). Empty
-/// texts are left out.
+/// Adds metadata.uid and/or metadata.resourceVersion to a merge patch: the API server refuses it
+/// when the object has another one (409 for the version, 422 for the uid; errc::conflict both).
+/// Empty texts are left out.
 json guarded(json patch, std::string_view uid, std::string_view resource_version);
 
 }  // namespace esi::kube

@@ -24,9 +24,7 @@ public:
     steady_time now() const override { return base_.now(); }
     /// The API server's time.
     wall_time wall() const override;
-    asio::awaitable<void> sleep_until(steady_time when) override {
-        return base_.sleep_until(when);
-    }
+    asio::awaitable<void> sleep_until(steady_time when) override { return base_.sleep_until(when); }
 
     /// The answer to what was asked at `sent` has come, with this Date. It was written in between,
     /// in the second that it names: which bounds the difference from both sides, the closer the

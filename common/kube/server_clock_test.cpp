@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/task_group.h"
 #include "base/virtual_clock.h"
-#include "kube/scripted_transport.h"
+#include "kube/testing/scripted_transport.h"
 
 namespace esi::kube {
 namespace {
@@ -54,11 +54,10 @@ TEST(http_date, is_read_as_rfc_9110_has_it) {
     auto parsed = parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT");
     ASSERT_TRUE(parsed);
     EXPECT_EQ(parsed->time_since_epoch(), std::chrono::seconds(784111777));
-    for (const char* wrong :
-         {"", "Sun, 06 Nov 1994 08:49:37 CET", "Sunday, 06-Nov-94 08:49:37 GMT",
-          "Sun Nov  6 08:49:37 1994", "Sun, 31 Feb 1994 08:49:37 GMT",
-          "Sun, 06 nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:49:37 GMT",
-          "Sun, 06 Nov 1994T08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT "}) {
+    for (const char* wrong : {"", "Sun, 06 Nov 1994 08:49:37 CET", "Sunday, 06-Nov-94 08:49:37 GMT",
+                              "Sun Nov  6 08:49:37 1994", "Sun, 31 Feb 1994 08:49:37 GMT",
+                              "Sun, 06 nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:49:37 GMT",
+                              "Sun, 06 Nov 1994T08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT "}) {
         EXPECT_FALSE(parse_http_date(wrong)) << wrong;
     }
 }

@@ -1,12 +1,15 @@
+#include "kube/status_error.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "kube/client.h"
 #include "kube/reasons.h"
 
 namespace esi::kube {
+
+using json = nlohmann::json;
 
 namespace {
 

@@ -1,6 +1,6 @@
 // The transport half of the seam. Everything that leaves or enters a process over HTTP as a client
-// goes through this interface; production uses sockets (kube/http_transport.h), a simulation an
-// in-memory API server.
+// goes through this interface; production uses sockets (kube/connection/http_transport.h), a
+// simulation an in-memory API server.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -17,7 +17,8 @@
 namespace esi::kube {
 
 struct request {
-    request(std::string method_, std::string target_) : method(std::move(method_)), target(std::move(target_)) {}
+    request(std::string method_, std::string target_)
+        : method(std::move(method_)), target(std::move(target_)) {}
 
     std::string method;
     /// Path and query, percent-encoded.
@@ -56,8 +57,8 @@ class transport {
 public:
     virtual ~transport() = default;
     /// Sends and reads the whole answer. Fails with errc::transport or errc::timeout only; any
-    /// HTTP status is an answer. A request on a pooled connection that the server had closed, before
-    /// any byte of an answer came, is tried once more on a new one if it is safe_to_repeat.
+    /// HTTP status is an answer. A request on a pooled connection that the server had closed,
+    /// before any byte of an answer came, is tried once more on a new one if it is safe_to_repeat.
     virtual asio::awaitable<result<response>> send(request what, steady_time deadline) = 0;
     /// Opens a stream; `deadline` covers the head of the answer.
     virtual asio::awaitable<result<std::unique_ptr<stream>>> open(request what,

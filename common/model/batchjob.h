@@ -119,10 +119,10 @@ struct batchjob_status {
     std::vector<condition> conditions;
     std::vector<run_record> runs;
     // For the columns of kubectl get.
-    std::string type;             ///< Spark or Flink
-    std::int64_t run_count = 0;   ///< all runs so far, also those dropped from `runs`
-    std::string last_result;      ///< "Succeeded 24.1s": outcome and duration of the last ended run
-    std::string reason;           ///< one CamelCase word for why it is in its state; empty when well
+    std::string type;            ///< Spark or Flink
+    std::int64_t run_count = 0;  ///< all runs so far, also those dropped from `runs`
+    std::string last_result;     ///< "Succeeded 24.1s": outcome and duration of the last ended run
+    std::string reason;          ///< one CamelCase word for why it is in its state; empty when well
 };
 BOOST_DESCRIBE_STRUCT(batchjob_status, (),
                       (state, scheduled_events, slots, active_scheduling, slot_ids, replication,

@@ -26,8 +26,11 @@ inline constexpr std::string_view running = "Running";      ///< the application
 inline constexpr std::string_view startable = "Startable";  ///< a Scheduling can start it now
 inline constexpr std::string_view fits = "Fits";  ///< a slot that its namespace may use can hold it
 // Of a Scheduling.
-inline constexpr std::string_view acquired = "Acquired";  ///< it has its Testbed and all its jobs
+inline constexpr std::string_view acquired = "Acquired";    ///< it has its Testbed and all its jobs
 inline constexpr std::string_view completed = "Completed";  ///< all jobs have ended
+inline constexpr std::string_view progressing = "Progressing";   ///< it starts or releases jobs
+inline constexpr std::string_view allowed = "Allowed";           ///< it may use what it names
+inline constexpr std::string_view spec_current = "SpecCurrent";  ///< all changes are acted on
 }  // namespace condition_type
 
 namespace condition_reason {
@@ -49,7 +52,8 @@ inline constexpr std::string_view driver_unschedulable = "DriverUnschedulable";
 inline constexpr std::string_view attempt_failed = "AttemptFailed";  ///< Spark starts it once more
 /// Nobody has taken up the application: its operator does not run or does not watch its namespace.
 inline constexpr std::string_view operator_silent = "OperatorSilent";
-inline constexpr std::string_view pods_missing = "PodsMissing";  ///< it runs, some pods do not exist
+inline constexpr std::string_view pods_missing =
+    "PodsMissing";  ///< it runs, some pods do not exist
 inline constexpr std::string_view deadline_exceeded = "DeadlineExceeded";
 
 // Acquired=False of a Scheduling: the first thing that has to change.
@@ -65,12 +69,92 @@ inline constexpr std::string_view job_held = "JobHeld";      ///< by another Sch
 inline constexpr std::string_view job_deleting = "JobDeleting";
 inline constexpr std::string_view job_not_ready = "JobNotReady";  ///< not in ReadyState yet
 inline constexpr std::string_view older_first = "OlderFirst";     ///< an older one could go now
-inline constexpr std::string_view priority_first = "PriorityFirst";  ///< one of higher priority could
-inline constexpr std::string_view suspended = "Suspended";           ///< by its own spec.suspend
-inline constexpr std::string_view plan_empty = "PlanEmpty";          ///< it names no job to start
-inline constexpr std::string_view wait_cycle = "WaitCycle";       ///< they wait for each other
+inline constexpr std::string_view priority_first =
+    "PriorityFirst";                                         ///< one of higher priority could
+inline constexpr std::string_view suspended = "Suspended";   ///< by its own spec.suspend
+inline constexpr std::string_view plan_empty = "PlanEmpty";  ///< it names no job to start
+inline constexpr std::string_view wait_cycle = "WaitCycle";  ///< they wait for each other
 inline constexpr std::string_view hold_lost = "HoldLost";  ///< the Testbed no longer shows its hold
 inline constexpr std::string_view released = "Released";   ///< a release has ended
+inline constexpr std::string_view retry_delayed = "RetryDelayed";  ///< until the next attempt
+inline constexpr std::string_view resetting = "Resetting";         ///< for the next attempt
+inline constexpr std::string_view job_refused = "JobRefused";  ///< by the API server or a webhook
+// Of a plan that cannot be started, or a job of it.
+inline constexpr std::string_view too_many_jobs = "TooManyJobs";
+inline constexpr std::string_view duplicate_job = "DuplicateJob";
+inline constexpr std::string_view job_too_large = "TooManySlots";
+inline constexpr std::string_view slot_outside_layout = "SlotOutsideLayout";
+
+// The other conditions of a Scheduling.
+inline constexpr std::string_view acquired = "Acquired";       ///< Acquired=True
+inline constexpr std::string_view allowed = "Allowed";         ///< Allowed=True
+inline constexpr std::string_view held_before = "HeldBefore";  ///< the right was not asked for then
+inline constexpr std::string_view as_specified = "AsSpecified";      ///< SpecCurrent=True
+inline constexpr std::string_view change_ignored = "ChangeIgnored";  ///< SpecCurrent=False
+inline constexpr std::string_view waiting = "Waiting";         ///< holds nothing, cannot acquire
+inline constexpr std::string_view not_started = "NotStarted";  ///< Completed=False
+inline constexpr std::string_view starting = "Starting";       ///< slots are assigned, jobs ordered
+inline constexpr std::string_view running = "Running";         ///< not all jobs have ended
+inline constexpr std::string_view waiting_to_start = "WaitingToStart";  ///< not all have started
+inline constexpr std::string_view awaiting_completion = "AwaitingCompletion";  ///< all have started
+inline constexpr std::string_view releasing = "Releasing";
+inline constexpr std::string_view finished = "Finished";   ///< ended and released
+inline constexpr std::string_view not_ended = "NotEnded";  ///< Succeeded=False, Failed=False
+inline constexpr std::string_view all_succeeded = "AllSucceeded";
+inline constexpr std::string_view some_failed = "SomeFailed";
+}  // namespace condition_reason
+
+/// status.releasing of a Scheduling, and the reason of its condition Progressing: why it releases
+/// what it holds.
+namespace release_reason {
+inline constexpr std::string_view deleted = "Deleted";         ///< it is being deleted
+inline constexpr std::string_view rolled_back = "RolledBack";  ///< it could not take everything
+inline constexpr std::string_view completed = "Completed";     ///< spec.releaseOnCompletion
+inline constexpr std::string_view hold_lost = "HoldLost";      ///< the Testbed shows another hold
+inline constexpr std::string_view left_over = "LeftOver";  ///< a finished one still holds something
+}  // namespace release_reason
+
+// Testbed.
+namespace condition_type {
+inline constexpr std::string_view ready =
+    "Ready";  ///< slots can be used, and no ghost is under way
+inline constexpr std::string_view capacity_sufficient = "CapacitySufficient";  ///< room for all
+inline constexpr std::string_view slots_listed = "SlotsListed";      ///< status.slots is complete
+inline constexpr std::string_view ghosts_running = "GhostsRunning";  ///< no ghost fails to run
+inline constexpr std::string_view isolated = "Isolated";             ///< every node has the taint
+}  // namespace condition_type
+
+namespace condition_reason {
+// Of several conditions of a Testbed, and of its Events.
+inline constexpr std::string_view spec_invalid = "SpecInvalid";
+inline constexpr std::string_view no_nodes = "NoNodes";  ///< no node carries the label
+inline constexpr std::string_view waits_for_release = "WaitsForRelease";  ///< a hold freezes it
+inline constexpr std::string_view ghosts_under_way = "GhostsUnderWay";
+inline constexpr std::string_view node_problems = "NodeProblems";
+// Ready.
+inline constexpr std::string_view no_usable_slot = "NoUsableSlot";
+inline constexpr std::string_view some_slots_usable = "SomeSlotsUsable";
+inline constexpr std::string_view all_slots_usable = "AllSlotsUsable";
+// CapacitySufficient.
+inline constexpr std::string_view not_enough_room = "NotEnoughRoom";
+inline constexpr std::string_view nodes_out_of_use = "NodesOutOfUse";
+inline constexpr std::string_view room_for_all = "RoomForAll";
+// SlotsListed.
+inline constexpr std::string_view listed = "Listed";
+inline constexpr std::string_view too_many_slots = "TooManySlots";
+// LayoutCurrent.
+inline constexpr std::string_view current = "Current";
+// GhostsRunning.
+inline constexpr std::string_view ghosts_fail = "GhostsFail";
+inline constexpr std::string_view image_not_changed = "ImageNotChanged";
+inline constexpr std::string_view none_fails = "NoneFails";
+// Isolated.
+inline constexpr std::string_view tainted = "Tainted";
+inline constexpr std::string_view not_tainted = "NotTainted";
+inline constexpr std::string_view no_taint = "NoTaint";  ///< isolation is None
+inline constexpr std::string_view other_schedulers = "OtherSchedulers";
+// status.reason alone.
+inline constexpr std::string_view orders_disputed = "OrdersDisputed";  ///< a slot is given twice
 }  // namespace condition_reason
 
 }  // namespace esi::model

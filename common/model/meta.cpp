@@ -180,6 +180,10 @@ void set_condition(std::vector<condition>& list, std::string_view type, std::str
     found->message = cut(message);
 }
 
+void remove_condition(std::vector<condition>& list, std::string_view type) {
+    std::erase_if(list, [&](const condition& each) { return each.type == type; });
+}
+
 const condition* find_condition(const std::vector<condition>& list, std::string_view type) {
     const auto found = std::ranges::find(list, type, &condition::type);
     return found == list.end() ? nullptr : &*found;

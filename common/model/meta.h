@@ -109,6 +109,8 @@ BOOST_DESCRIBE_STRUCT(condition, (),
 void set_condition(std::vector<condition>& list, std::string_view type, std::string_view status,
                    std::string_view reason, std::string_view message, std::int64_t generation,
                    wall_time now);
+/// Takes the condition of this type away; nothing happens where there is none.
+void remove_condition(std::vector<condition>& list, std::string_view type);
 const condition* find_condition(const std::vector<condition>& list, std::string_view type);
 
 /// An object can be called so. Who writes a spec may name something else, which must not end up in

@@ -14,8 +14,8 @@ namespace {
 __extension__ using wide = unsigned __int128;
 
 constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-/// As many as an int64 has: more cannot change the rounded result, only whether it is exact (but for
-/// some thousandths of a byte above 8Pi).
+/// As many as an int64 has: more cannot change the rounded result, only whether it is exact (but
+/// for some thousandths of a byte above 8Pi).
 constexpr int kept_digits = 19;
 constexpr int exponent_limit = 1000;
 

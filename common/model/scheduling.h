@@ -78,8 +78,7 @@ struct assignment {
     std::optional<int> attempt;  ///< retries before this one; absent: none
     bool operator==(const assignment&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(assignment, (),
-                      (job, slot_ids, run, since, ended, outcome, ending, attempt))
+BOOST_DESCRIBE_STRUCT(assignment, (), (job, slot_ids, run, since, ended, outcome, ending, attempt))
 
 struct job_progress {
     object_key name;

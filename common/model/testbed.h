@@ -1,4 +1,5 @@
-// Testbed: labelled nodes cut into numbered slots. Contract: docs/architecture.md, crds/testbed.yaml.
+// Testbed: labelled nodes cut into numbered slots. Contract: docs/architecture.md,
+// crds/testbed.yaml.
 #pragma once
 
 #include "model/meta.h"
@@ -10,11 +11,17 @@ namespace esi::model {
 inline constexpr int most_slots_per_node = 110;
 inline constexpr std::size_t most_layout_nodes = 20000;
 
+/// spec.isolation.
+namespace isolation {
+inline constexpr std::string_view none = "None";
+inline constexpr std::string_view taint = "Taint";  ///< other pods are kept off the nodes
+}  // namespace isolation
+
 struct testbed_spec {
     int slots_per_node = 0;
     std::string node_label;
     resource_list resources_per_slot;
-    std::string isolation;  ///< "None" or "Taint"
+    std::string isolation;  ///< see model::isolation
     /// Whose Schedulings may hold it beside those of its own namespace; "*": everybody's.
     std::vector<std::string> allowed_namespaces;
 };
@@ -54,7 +61,7 @@ inline constexpr std::string_view error = "ERROR";
 
 /// status.state of a Testbed, the first that holds from ERROR up to INITIAL.
 namespace testbed_state {
-inline constexpr std::string_view initial = "INITIAL";          ///< not looked at yet
+inline constexpr std::string_view initial = "INITIAL";  ///< not looked at yet
 inline constexpr std::string_view success = "SUCCESS";  ///< all that can be used are free, or none
 inline constexpr std::string_view in_progress = "IN_PROGRESS";  ///< a slot is reserved
 inline constexpr std::string_view running = "RUNNING";          ///< a slot is occupied

@@ -8,12 +8,14 @@ import tempfile
 
 import yaml
 
+import product
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHART = ROOT / "helm" / "esi"
 #: The charts of all releases, as `helm package` made them.
 RELEASES = sorted((ROOT / "integration-tests" / "chart" / "releases").glob("esi-*.tgz"))
-OPERATORS = ("testbed", "batchjob", "scheduling")
-CRDS = [f"{plural}.esi.tu-berlin.de" for plural in ("testbeds", "batchjobs", "schedulings")]
+OPERATORS = product.OPERATORS
+CRDS = [f"{plural}.{product.GROUP}" for plural in product.KINDS.values()]
 #: Kinds that the chart makes and that are in no namespace.
 OF_THE_CLUSTER = {"CustomResourceDefinition", "PriorityClass", "ClusterRole", "ClusterRoleBinding",
                   "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding", "ValidatingAdmissionPolicy",
@@ -24,7 +26,7 @@ class HelmFailed(Exception):
     """helm ended with an error; the text is what it printed."""
 
 
-def helm(*arguments, kubeconfig=None, timeout=180):
+def helm(*arguments, kubeconfig=None, timeout=400):
     """Runs helm and returns what it printed; without a kubeconfig it reaches no cluster."""
     program = [os.environ["HELM"]] if os.environ.get("HELM") else [os.environ["ESI_CLUSTER"], "helm"]
     environment = dict(os.environ, KUBECONFIG=str(kubeconfig or os.devnull))

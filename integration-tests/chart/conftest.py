@@ -65,7 +65,7 @@ def plane(folder):
     try:
         plane.command("up", "--nodes", "2", "--node-cpu", "32", "--spark", "--parent-pid", str(os.getpid()),
                       "--apiserver-flag=--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
-                      *(f"--crds={each}" for each in crds), timeout=180)
+                      *(f"--crds={each}" for each in crds), timeout=1200)
         plane.kubeconfig = pathlib.Path(plane.status()["kubeconfig"])
         plane.api = Api(plane.kubeconfig)
         for name in NAMESPACES:
@@ -87,7 +87,7 @@ class Helm:
     def put(self, command, release="esi", namespace="esi-system", values=None, more=(), chart=CHART):
         options, file = with_values(values)
         with file:
-            return self(command, release, chart, "--namespace", namespace, "--wait", "--timeout", "180s",
+            return self(command, release, chart, "--namespace", namespace, "--wait", "--timeout", "300s",
                         *options, *more)
 
     def install(self, *arguments, **more):

@@ -6,9 +6,10 @@ import tarfile
 import pytest
 import yaml
 
+import product
 from chart import RELEASES, ROOT
 
-KINDS = ("testbed", "batchjob", "scheduling")
+KINDS = tuple(map(str.lower, product.KINDS))
 UPPER = ("maximum", "maxLength", "maxItems", "maxProperties")
 LOWER = ("minimum", "minLength", "minItems", "minProperties")
 SAME = ("type", "format", "pattern", "default", "anyOf", "x-kubernetes-list-type",

@@ -215,7 +215,7 @@ class Prometheus:
                 stdout=log, stderr=log, stdin=subprocess.DEVNULL)
 
     def ask(self, path, **query):
-        answer = requests.get(f"http://127.0.0.1:{self.port}/api/v1/{path}", params=query, timeout=10)
+        answer = requests.get(f"http://127.0.0.1:{self.port}/api/v1/{path}", params=query, timeout=300)
         assert answer.status_code == 200, answer.text
         return answer.json()["data"]
 
@@ -243,18 +243,18 @@ def scraped(tmp_path_factory):
             plane.kubectl("label", "node", f"node-{index}", f"tuberlin.de/scheduler-slots={index}")
         for file in ("spark-account.yaml", "testbeds/scheduler-slots.yaml", "jobs/spark-job-1.yaml"):
             plane.kubectl("apply", "--filename", str(ROOT / "examples" / file))
-        plane.kubectl("wait", "--for=condition=Ready", "testbed/scheduler-slots", "--timeout=60s")
+        plane.kubectl("wait", "--for=condition=Ready", "testbed/scheduler-slots", "--timeout=300s")
         address = operators["scheduling"].url.replace("http:", "ws:") + "/scheduler"
-        client = websocket.create_connection(address, timeout=10)
+        client = websocket.create_connection(address, timeout=300)
         client.send("CONNECT\naccept-version:1.2\nhost:localhost\n\n\0")
         assert client.recv().startswith("CONNECTED")
         client.send("SUBSCRIBE\nid:1\ndestination:/topic/schedulings\n\n\0")
         plane.kubectl("apply", "--filename", "-", stdin=JOB)
-        plane.kubectl("wait", "--for=condition=Completed", "scheduling/measured", "--timeout=120s")
+        plane.kubectl("wait", "--for=condition=Completed", "scheduling/measured", "--timeout=300s")
         assert client.recv().startswith("MESSAGE")
         client.send("NONSENSE\n\n\0")
         plane.kubectl("wait", "--for=jsonpath={.status.state}=FinishedState", "scheduling/measured",
-                      "--timeout=60s")
+                      "--timeout=300s")
         time.sleep(4)       # two scrapes of everything
         yield prometheus
     finally:
@@ -267,7 +267,7 @@ def scraped(tmp_path_factory):
 
 @pytest.mark.parametrize("name", OPERATORS)
 def test_metrics_are_named_and_described_as_prometheus_wants(scraped, name):
-    text = requests.get(scraped.operators[name].url + "/metrics", timeout=10).text
+    text = requests.get(scraped.operators[name].url + "/metrics", timeout=300).text
     assert text.count("# HELP") > 20
     done = promtool("check", "metrics", stdin=text)
     assert done.returncode == 0, done.stdout + done.stderr

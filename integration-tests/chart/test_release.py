@@ -43,7 +43,7 @@ def test_life_of_a_release(plane, helm, look):
     assert changed["status"]["availableReplicas"] == 3
     assert "--log-level=debug" in changed["spec"]["template"]["spec"]["containers"][0]["args"]
 
-    helm("rollback", "esi", "1", "--namespace", "esi-system", "--wait", "--timeout", "180s")
+    helm("rollback", "esi", "1", "--namespace", "esi-system", "--wait", "--timeout", "300s")
     back = look("deployment", "esi-testbed")
     assert back["spec"]["replicas"] == 2
     assert "--log-level=info" in back["spec"]["template"]["spec"]["containers"][0]["args"]
@@ -82,7 +82,7 @@ def test_upgrade_from_a_release_and_back(plane, helm, look, archive):
         assert deployment["status"]["availableReplicas"] == deployment["status"]["updatedReplicas"] == 2
         assert "--log-level=debug" in deployment["spec"]["template"]["spec"]["containers"][0]["args"]
 
-    helm("rollback", "esi", "1", "--namespace", "esi-system", "--wait", "--timeout", "180s")
+    helm("rollback", "esi", "1", "--namespace", "esi-system", "--wait", "--timeout", "300s")
     assert (kinds(), images()) == (before, released)
     assert set(owned(plane, "esi")) == set(objects)
     assert look("testbed", "kept", "team-a")["metadata"]["uid"] == uid
@@ -155,7 +155,7 @@ def test_generated_keys_are_made_once(plane, helm, look):
         assert len({data[part] for data in made.values()}) == 3, "each has a CA and a key of its own"
 
     helm.upgrade(values=values | {"log": {"level": "debug"}})
-    helm("rollback", "esi", "1", "--namespace", "esi-system", "--wait", "--timeout", "180s")
+    helm("rollback", "esi", "1", "--namespace", "esi-system", "--wait", "--timeout", "300s")
     assert {name: look("secret", name)["data"] for name in made} == made
 
     anew = ("esi-testbed-tls", "esi-extender-client")
@@ -218,7 +218,7 @@ def test_manifests_install_without_helm(plane, look):
     """What the user guide tells people without Helm, and the one file with everything."""
     plane.kubectl("apply", "--filename", str(MANIFESTS / "install"))
     try:
-        plane.kubectl("rollout", "status", "--timeout=120s", "--namespace=esi-system", "deploy/esi-testbed",
+        plane.kubectl("rollout", "status", "--timeout=300s", "--namespace=esi-system", "deploy/esi-testbed",
                       "deploy/esi-batchjob", "deploy/esi-scheduling")
         again = (MANIFESTS, *(MANIFESTS / part for part in PARTS), ROOT / "crds")
         repeated = plane.kubectl("apply", *(f"--filename={each}" for each in again))

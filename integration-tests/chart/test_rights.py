@@ -76,7 +76,7 @@ class As:
             answer = self.client.call_api(
                 url, method, query_params=list(query.items()), body=body, auth_settings=["BearerToken"],
                 header_params={"Impersonate-User": user, "Content-Type": kind, "Accept": "application/json"},
-                response_type=None, _return_http_data_only=True, _preload_content=False, _request_timeout=30)
+                response_type=None, _return_http_data_only=True, _preload_content=False, _request_timeout=300)
         except ApiException as error:
             return error.status, (error.body or b"").decode()
         if "watch" in query:
@@ -204,7 +204,7 @@ def test_people_get_esi_through_kubernetes_own_roles(plane, ask):
         plane.kubectl("delete", "rolebinding", "--namespace=team-b", "a-view", "a-edit", "a-admin")
 
 
-def allowed(plane, user, resource, timeout=20):
+def allowed(plane, user, resource, timeout=300):
     """Which of get and create; Kubernetes' controller needs a moment to aggregate."""
     deadline = time.monotonic() + timeout
     while True:

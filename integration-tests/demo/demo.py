@@ -19,7 +19,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "scenarios"
 
 import grid  # noqa: E402  (after the path is set)
 from control_plane import ROOT, ControlPlane  # noqa: E402
-from operators import NAMES, Operators, binaries, free_port  # noqa: E402
+from operators import Operators, binaries, free_port  # noqa: E402
+from product import OPERATORS, PORTS  # noqa: E402
 
 NAMESPACE = "default"
 PLANS = ("queue", "slots-strict", "slots-relaxed")
@@ -28,10 +29,8 @@ PLANS = ("queue", "slots-strict", "slots-relaxed")
 LABELS = [("node-0", "tuberlin.de/scheduler-slots=0"), ("node-1", "tuberlin.de/scheduler-slots=1"),
           ("node-2", "tuberlin.de/scheduler-slots=2"), ("node-3", "tuberlin.de/profiler-slots=0")]
 #: Seconds; long, as a wait ends when its condition holds, and machines may be slow.
-PATIENCE = 180
-PLANS_PATIENCE = 600  # for all plans together
-#: Where the guide's commands look for the operators.
-PORTS = {"testbed": 8080, "batchjob": 8081, "scheduling": 8082}
+PATIENCE = 600
+PLANS_PATIENCE = 1200  # for all plans together
 #: There is one replica of each. Without a lease a slow machine, or one that was suspended, ends none of them.
 ALONE = ("--leader-elect=false",)
 FOLDER = pathlib.Path(os.environ.get("ESI_DEMO_DIR", ROOT / "build" / "demo")).absolute()
@@ -88,7 +87,7 @@ class Demo:
 
     def up(self):
         say = self.screen.say
-        missing = [name for name in NAMES if not (binaries() / f"esi-{name}").exists()]
+        missing = [name for name in OPERATORS if not (binaries() / f"esi-{name}").exists()]
         if missing:
             raise Failure(f"{binaries()} has no {', '.join('esi-' + name for name in missing)}: "
                           "run `make build` first")
@@ -97,8 +96,8 @@ class Demo:
         self.plane.up(nodes=5, cpu="4", memory="16Gi", audit=False, parent=not KEEP)
         say("installing namespace, priority classes and rights of the operators")
         self.plane.install()
-        say("starting the operators: " + ", ".join(f"esi-{name}" for name in NAMES))
-        self.operators = Operators(self.plane, FOLDER / "operators", {name: ALONE for name in NAMES})
+        say("starting the operators: " + ", ".join(f"esi-{name}" for name in OPERATORS))
+        self.operators = Operators(self.plane, FOLDER / "operators", {name: ALONE for name in OPERATORS})
         for operator in self.operators:
             operator.port = port_or_another(PORTS[operator.name])
         self.operators.start()

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kube/client.h"
+#include "kube/status_error.h"
 #include "target.h"
 
 namespace esi::fuzz {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "kube/exec_plugin.h"
-#include "kube/kubeconfig.h"
+#include "kube/auth/exec_plugin.h"
+#include "kube/auth/kubeconfig.h"
 #include "one_meaning.h"
 #include "target.h"
 

@@ -1,10 +1,10 @@
 // Which jobs start next. Oracles: the rules of the three modes, written down again and checked on
-// the answer: slots disjoint, free and inside, no job twice, order kept, and nobody who could start
-// is left waiting. Input: a byte for each choice.
+// the answer: slots disjoint, free and inside, no job twice, order kept, and no job that could
+// start is left waiting. Input: a byte for each choice.
 #include <algorithm>
 
 #include "choices.h"
-#include "scheduling/planner.h"
+#include "scheduling/plan.h"
 #include "target.h"
 
 namespace esi::fuzz {
@@ -37,10 +37,15 @@ model::scheduling make(choices& from) {
     return out;
 }
 
+next_starts plan_next(const plan& of, const std::set<object_key>& startable,
+                      const std::set<object_key>& started, const std::set<int>& free) {
+    return of.chosen->next(of, {startable, started}, free_slots(free));
+}
+
 /// Whether a queue can be worked off: again and again the job at its head takes all its entries
 /// away, the last of which must stand within the slots.
 bool reaches(const plan& of, std::ptrdiff_t slots) {
-    if (of.mode != plan_mode::queue) return true;
+    if (of.chosen != &queue_policy()) return true;
     auto left = of.entries;
     while (!left.empty()) {
         const auto head = left.front();
@@ -57,7 +62,7 @@ void check_plan(const plan& got, const model::scheduling& of) {
         require(seen.insert(job.name).second, "{} is planned twice", job.name.text());
         require(!job.name.namespace_.empty(), "a job without namespace");
         require(got.find(job.name) == &job, "{} is not found", job.name.text());
-        if (got.mode == plan_mode::queue) {
+        if (got.chosen == &queue_policy()) {
             require(job.slots_wanted == std::ranges::count(got.entries, job.name),
                     "{} wants {} slots", job.name.text(), job.slots_wanted);
         } else {
@@ -72,7 +77,7 @@ void check_plan(const plan& got, const model::scheduling& of) {
         return job.slots_wanted <= 8 &&
                std::ranges::all_of(job.slot_ids, [](int id) { return id >= 0 && id < 8; });
     });
-    require(!misfit(got, 8) == (fits && reaches(got, 8)), "misfit is wrong");
+    require(!problem_of(got, 8) == (fits && reaches(got, 8)), "misfit is wrong");
 }
 
 struct checked {
@@ -103,13 +108,13 @@ struct checked {
             require(seen.insert(each.job).second, "{} starts and waits, or waits twice",
                     each.job.text());
             require(of.find(each.job) != nullptr, "{} is not in the plan", each.job.text());
-            require((each.why == hindrance::kind::job_before) == !each.before.name.empty(),
+            require((each.why == slot_blocker::kind::job_before) == !each.before.name.empty(),
                     "{} waits for nobody", each.job.text());
         }
-        if (of.mode == plan_mode::queue) {
+        if (of.chosen == &queue_policy()) {
             queue();
         } else {
-            slots(of.mode == plan_mode::strict);
+            slots(of.chosen == &strict_policy());
         }
     }
     /// The entry at place i of what is left takes the i-th free slot.

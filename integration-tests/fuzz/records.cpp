@@ -1,11 +1,10 @@
-// Every record out of one text. Oracle: nlohmann as second opinion. Both take the whole text, and all
-// fields agree, or both do not: then the record is refused, or has its name and uid and is marked.
-// What is written decodes to the same again.
+// Every record out of one text. Oracle: nlohmann as second opinion. Both take the whole text, and
+// all fields agree, or both do not: then the record is refused, or has its name and uid and is
+// marked. What is written decodes to the same again.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "model/flink_cluster.h"
-#include "model/flink_deployment.h"
+#include "applications.h"
 #include "one_meaning.h"
 #include "second_opinion.h"
 #include "target.h"
@@ -15,6 +14,9 @@ namespace {
 
 using nlohmann::json;
 namespace op = opinion;
+// Of the applications.
+using fuzz::read;
+using fuzz::same;
 
 // --- the objects of others, by hand: the trimmed fields and how the API names them ---
 
@@ -158,80 +160,6 @@ bool same(const model::node& a, const model::node& b) {
            a.taints == b.taints && a.unschedulable == b.unschedulable && a.ready == b.ready;
 }
 
-bool read(const json& from, model::spark_application& out) {
-    out.state = op::text(from, {"status", "applicationState", "state"});
-    out.error_message = op::text(from, {"status", "applicationState", "errorMessage"});
-    out.submission_id = op::text(from, {"status", "submissionID"});
-    out.driver_pod_name = op::text(from, {"status", "driverInfo", "podName"});
-    out.last_submission_attempt = op::time(from, {"status", "lastSubmissionAttemptTime"});
-    out.termination_time = op::time(from, {"status", "terminationTime"});
-    return op::member(from, {"metadata"}, out.metadata) &&
-           op::member(from, {"status", "executionAttempts"}, out.execution_attempts) &&
-           op::member(from, {"status", "submissionAttempts"}, out.submission_attempts);
-}
-bool same(const model::spark_application& a, const model::spark_application& b) {
-    const auto rest = [](const model::spark_application& s) {
-        return std::tie(s.state, s.error_message, s.submission_id, s.driver_pod_name,
-                        s.execution_attempts, s.submission_attempts, s.last_submission_attempt,
-                        s.termination_time);
-    };
-    return op::same(a.metadata, b.metadata) && rest(a) == rest(b);
-}
-
-/// A text of digits, milliseconds since 1970, in years that can be written.
-std::optional<model::timestamp> milliseconds_at(const json& from,
-                                                std::initializer_list<const char*> path) {
-    const auto text = op::text(from, path);
-    const bool digits =
-        !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-    if (!digits) return std::nullopt;
-    const auto first = text.find_first_not_of('0');
-    if (first == std::string::npos || text.size() - first > 15) return std::nullopt;
-    const auto count = std::stoll(text);
-    if (count / 1000 > 253402300799) return std::nullopt;
-    return model::timestamp{wall_time(std::chrono::milliseconds(count))};
-}
-
-bool read(const json& from, model::flink_deployment& out) {
-    out.wanted_state = op::text(from, {"spec", "job", "state"});
-    out.upgrade_mode = op::text(from, {"spec", "job", "upgradeMode"});
-    out.job_state = op::text(from, {"status", "jobStatus", "state"});
-    out.lifecycle_state = op::text(from, {"status", "lifecycleState"});
-    out.job_manager_state = op::text(from, {"status", "jobManagerDeploymentStatus"});
-    out.error = op::text(from, {"status", "error"});
-    out.job_started = milliseconds_at(from, {"status", "jobStatus", "startTime"});
-    out.job_changed = milliseconds_at(from, {"status", "jobStatus", "updateTime"});
-    return op::member(from, {"metadata"}, out.metadata);
-}
-bool same(const model::flink_deployment& a, const model::flink_deployment& b) {
-    const auto rest = [](const model::flink_deployment& f) {
-        return std::tie(f.wanted_state, f.upgrade_mode, f.job_state, f.lifecycle_state,
-                        f.job_manager_state, f.error, f.job_started, f.job_changed);
-    };
-    return op::same(a.metadata, b.metadata) && rest(a) == rest(b);
-}
-
-bool read(const json& from, model::flink_cluster& out) {
-    out.cluster_state = op::text(from, {"status", "state"});
-    out.job_state = op::text(from, {"status", "components", "job", "state"});
-    out.job_started = op::time(from, {"status", "components", "job", "startTime"});
-    out.job_completed = op::time(from, {"status", "components", "job", "completionTime"});
-    const auto& reasons = op::at(from, {"status", "components", "job", "failureReasons"});
-    if (reasons.is_array()) {
-        for (const auto& each : reasons) {
-            if (!each.is_string() || each == "") continue;
-            out.failure += (out.failure.empty() ? "" : "; ") + each.get<std::string>();
-        }
-    }
-    return op::member(from, {"metadata"}, out.metadata);
-}
-bool same(const model::flink_cluster& a, const model::flink_cluster& b) {
-    const auto rest = [](const model::flink_cluster& f) {
-        return std::tie(f.cluster_state, f.job_state, f.failure, f.job_started, f.job_completed);
-    };
-    return op::same(a.metadata, b.metadata) && rest(a) == rest(b);
-}
-
 bool read(const json& from, model::custom_resource_definition& out) {
     out.group = op::text(from, {"spec", "group"});
     out.kind = op::text(from, {"spec", "names", "kind"});
@@ -312,9 +240,7 @@ void records(std::string_view text) {
     const json* there = parsed.is_discarded() ? nullptr : &parsed;
     compare<model::pod>(text, there, "Pod");
     compare<model::node>(text, there, "Node");
-    compare<model::spark_application>(text, there, "SparkApplication");
-    compare<model::flink_deployment>(text, there, "FlinkDeployment");
-    compare<model::flink_cluster>(text, there, "FlinkCluster");
+    for_each_application([&]<class T>(std::string_view kind) { compare<T>(text, there, kind); });
     compare<model::custom_resource_definition>(text, there, "CustomResourceDefinition");
     compare<model::testbed>(text, there, "Testbed");
     compare<model::batchjob>(text, there, "BatchJob");

@@ -10,7 +10,7 @@
 #include "choices.h"
 #include "model/json.h"
 #include "model/names.h"
-#include "scheduling/claim.h"
+#include "scheduling/acquire.h"
 #include "scheduling/decide.h"
 #include "scheduling/plan.h"
 #include "target.h"
@@ -47,7 +47,9 @@ struct world {
     objects<model::testbed> testbeds;
     objects<model::batchjob> jobs;
     std::vector<grid::pod_pointer> pods;
-    newer fresh;
+    /// Those with the labels of the Testbed of s.
+    std::vector<grid::pod_pointer> here;
+    live_facts live;
     view seen;
 };
 
@@ -241,13 +243,15 @@ void build(choices& from, world& w) {
         if (!from.one_in(6)) add_job(from, w, name);
     }
     if (from.one_in(2)) add_scheduling(from, w, "r");
-    w.fresh.testbed_read = from.one_in(2);
-    w.fresh.release_read = from.one_in(2);
+    if (from.one_in(2)) w.live.proven.testbed = steady_time();
+    w.live.proven.release = from.one_in(2);
     for (const auto& name : job_names) {
-        if (from.one_in(2)) w.fresh.jobs_read.insert({"ns", name});
+        if (from.one_in(2)) w.live.proven.jobs.insert({"ns", name});
     }
     if (from.one_in(2)) {
-        auto& pods = w.fresh.pods_read.emplace();
+        auto& read = w.live.proven.pods.emplace();
+        for (const auto& name : job_names) read.jobs.insert({"ns", name});
+        auto& pods = read.pods;
         for (const auto& pod : w.pods) {
             if (!pod->is_ghost() && from.one_in(4)) pods.push_back(pod);
         }
@@ -268,14 +272,23 @@ void build(choices& from, world& w) {
     v.schedulings = &w.schedulings;
     v.testbeds = &w.testbeds;
     v.jobs = &w.jobs;
-    v.fresh = &w.fresh;
+    v.live = &w.live;
     for (const auto& [key, job] : w.jobs) {
         const auto& active = job->spec.active_scheduling;
         if (active && active->key() == object_key{"ns", "s"}) v.named.push_back(key);
     }
-    for (const auto& pod : w.pods) {
-        if (pod->testbed() == testbed_of(*v.self)) v.pods.push_back(pod);
+    const auto key = testbed_of(*v.self);
+    auto slots = std::make_shared<grid::slot_table>(key);
+    if (const auto found = w.testbeds.find(key); found != w.testbeds.end()) {
+        slots->change_testbed(found->second);
     }
+    for (const auto& [name, job] : w.jobs) slots->change_job(nullptr, job.get());
+    for (const auto& pod : w.pods) {
+        if (pod->testbed() != key) continue;
+        slots->change_pod(nullptr, pod);
+        w.here.push_back(pod);
+    }
+    v.slots = slots;
 }
 
 /// What the step may rest on.
@@ -322,32 +335,33 @@ struct judge {
                                    [&](const auto& row) { return row.pod_u_id == uid; });
     }
 
-    void operator()(const step::wait&) const {}
-    void operator()(const step::read_testbed&) const {
-        require(!w.fresh.testbed_read, "reads the Testbed again and again");
+    void operator()(const wait&) const {}
+    void operator()(const read_testbed&) const {
+        require(!w.live.proven.testbed, "reads the Testbed again and again");
     }
-    void operator()(const step::read_job& what) const {
-        require(!w.fresh.jobs_read.contains(what.key), "reads {} again and again", what.key.text());
+    void operator()(const read_job& what) const {
+        require(!w.live.proven.jobs.contains(what.key), "reads {} again and again",
+                what.key.text());
     }
-    void operator()(const step::read_pods&) const {
-        require(!w.fresh.pods_read, "reads the pods again and again");
+    void operator()(const read_pods&) const {
+        require(!w.live.proven.pods, "reads the pods again and again");
     }
-    void operator()(const step::read_release&) const {
-        require(!w.fresh.release_read, "reads the release again and again");
+    void operator()(const read_release&) const {
+        require(!w.live.proven.release, "reads the release again and again");
     }
-    void operator()(const step::add_finalizer&) const {
+    void operator()(const add_finalizer&) const {
         require(on_the_way_in() && !self.metadata.has_finalizer(keys::scheduling_finalizer),
                 "a finalizer too many");
     }
-    void operator()(const step::remove_finalizer&) const {
+    void operator()(const remove_finalizer&) const {
         require(self.metadata.deleting() && self.status.assignments.empty(),
                 "the finalizer goes too early");
         require(!testbed || !ours(*testbed), "the finalizer goes with the hold in place");
         for (const auto& [key, each] : w.jobs) {
-            require(!names(*each, self), "the finalizer goes with {} in hand", key.text());
+            require(!acquired_by(*each, self), "the finalizer goes with {} in hand", key.text());
         }
     }
-    void operator()(const step::hold_testbed& what) const {
+    void operator()(const hold_testbed& what) const {
         guarded(what.key, what.uid, what.resource_version);
         require(what.key == testbed_of(self) && testbed->hold().empty(), "a hold over a hold");
         require(on_the_way_in() && !testbed->metadata.deleting(), "a hold of what goes");
@@ -355,7 +369,7 @@ struct judge {
         require(what.token == self.metadata.uid + "." + testbed->metadata.resource_version,
                 "token {}", what.token);
     }
-    void operator()(const step::acquire_job& what) const {
+    void operator()(const acquire_job& what) const {
         const auto& wanted = job(what.key, what.uid, what.resource_version);
         require(on_the_way_in() && testbed && ours(*testbed), "acquires without a hold");
         require(!wanted.spec.active_scheduling, "{} is another's", what.key.text());
@@ -373,10 +387,11 @@ struct judge {
         return !self.spec.suspend.value_or(false) && !plan_of(self).cancelled.contains(key) &&
                !late;
     }
-    void operator()(const step::reset_job& what) const {
+    void operator()(const reset_job& what) const {
         const auto& failed = job(what.key, what.uid, what.resource_version);
         require(on_the_way_in() && testbed && ours(*testbed), "a reset without a hold");
-        require(names(failed, self) || !failed.spec.active_scheduling, "a reset of another's job");
+        require(acquired_by(failed, self) || !failed.spec.active_scheduling,
+                "a reset of another's job");
         require(model::is_final(failed.status.state) && may_begin(what.key),
                 "{} is reset though it is not to begin", what.key.text());
         const auto wants = plan_of(self);
@@ -387,16 +402,16 @@ struct judge {
                                     }),
                 "a reset without a failure that has retries left");
     }
-    void operator()(const step::delete_self&) const {
+    void operator()(const delete_self&) const {
         const auto& ttl = self.spec.ttl_seconds_after_finished;
         require(ttl && self.status.ended && now >= self.status.ended->value + seconds(*ttl) &&
                     !self.metadata.deleting(),
                 "deletes a Scheduling before its time");
     }
-    void operator()(const step::request_creation& what) const {
+    void operator()(const request_creation& what) const {
         const auto& wanted = job(what.key, what.uid, what.resource_version);
         require(on_the_way_in() && testbed && ours(*testbed), "a request without a hold");
-        require(names(wanted, self), "a request of another's job");
+        require(acquired_by(wanted, self), "a request of another's job");
         require(std::ranges::any_of(self.status.assignments,
                                     [&](const auto& a) {
                                         return !a.ended && a.job.uid == what.uid &&
@@ -408,28 +423,28 @@ struct judge {
         require(what.request.replication == static_cast<int>(what.request.slot_ids.size()),
                 "replication {}", what.request.replication);
     }
-    void operator()(const step::release_job& what) const {
+    void operator()(const release_job& what) const {
         const auto& given = job(what.key, what.uid, what.resource_version);
-        require(names(given, self) ||
+        require(acquired_by(given, self) ||
                     (!given.spec.active_scheduling && requested_by(given, self.metadata.uid)),
                 "releases a job of another");
     }
-    void operator()(const step::remove_hold& what) const {
+    void operator()(const remove_hold& what) const {
         guarded(what.key, what.uid, what.resource_version);
         require(testbed && what.key == testbed_of(self) && ours(*testbed), "another's hold");
         require(self.status.assignments.empty() && !self.status.releasing.empty() &&
-                    w.fresh.release_read,
+                    w.live.proven.release,
                 "the hold goes too early");
     }
-    void operator()(const step::commit& what) const {
+    void operator()(const commit& what) const {
         require(model::encode(made.status) != model::encode(self.status),
                 "a commit that changes nothing: {}", what.reason);
         const auto& before = self.status.assignments;
         const auto& after = made.status.assignments;
         if (what.reason == "AssignmentsCleared") {
-            require(after.empty() && w.fresh.release_read && !self.status.releasing.empty(),
+            require(after.empty() && w.live.proven.release && !self.status.releasing.empty(),
                     "assignments are dropped too early");
-            for (const auto& pod : w.seen.pods) {
+            for (const auto& pod : w.here) {
                 require(!on_record(*pod) || owner_of_run(pod->run()) != self.metadata.uid,
                         "{} still runs", pod->metadata.name);
             }
@@ -466,8 +481,8 @@ struct judge {
             const auto* is = find_run(made.status.assignments, was.run);
             if (was.ended || (is != nullptr && !is->ended)) continue;
             require(is == nullptr || !is->outcome.empty(), "an end without outcome");
-            require(w.fresh.pods_read.has_value(), "{} ended without a live look", was.run);
-            for (const auto* pods : {&w.seen.pods, &*w.fresh.pods_read}) {
+            require(w.live.proven.pods.has_value(), "{} ended without a live look", was.run);
+            for (const auto* pods : {&w.here, &w.live.proven.pods->pods}) {
                 for (const auto& pod : *pods) {
                     require(!on_record(*pod) || pod->run() != was.run, "{} ended, {} runs", was.run,
                             pod->metadata.name);
@@ -477,7 +492,7 @@ struct judge {
     }
 
     void assigned() const {
-        require(on_the_way_in() && testbed && ours(*testbed) && w.fresh.testbed_read,
+        require(on_the_way_in() && testbed && ours(*testbed) && w.live.proven.testbed,
                 "assigns without a hold");
         const auto& before = self.status.assignments;
         std::set<int> taken;
@@ -487,7 +502,7 @@ struct judge {
             if (!a.ended) taken.insert(a.slot_ids.begin(), a.slot_ids.end());
         }
         std::vector<grid::pod_pointer> stand;
-        for (const auto& pod : w.seen.pods) {
+        for (const auto& pod : w.here) {
             if (pod->is_ghost() || on_record(*pod)) stand.push_back(pod);
         }
         const auto slots = grid::look(*testbed->status.layout, stand);
@@ -498,7 +513,7 @@ struct judge {
             const auto key = at->job.key();
             require(may_begin(key), "{} starts though nothing may begin", key.text());
             const auto found = w.seen.find_job(key);
-            require(found && found->metadata.uid == at->job.uid && names(*found, self),
+            require(found && found->metadata.uid == at->job.uid && acquired_by(*found, self),
                     "{} is not ours", key.text());
             require(!found->metadata.deleting(), "{} is being deleted", key.text());
             require(

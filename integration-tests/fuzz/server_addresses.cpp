@@ -1,8 +1,8 @@
 // The API server's address and what is percent-encoded towards it. Oracles: an address put together
 // again is the same one, and the server's own decoder reads what the client's encoder wrote.
 #include "http/target.h"
-#include "kube/percent.h"
-#include "kube/server_address.h"
+#include "kube/auth/server_address.h"
+#include "kube/connection/percent.h"
 #include "target.h"
 
 namespace esi::fuzz {

@@ -6,8 +6,8 @@
 
 #include "base/log.h"
 #include "base/virtual_clock.h"
-#include "kube/informer.h"
-#include "kube/scripted_transport.h"
+#include "kube/testing/scripted_transport.h"
+#include "kube/watch/informer.h"
 #include "model/json.h"
 #include "one_meaning.h"
 #include "target.h"

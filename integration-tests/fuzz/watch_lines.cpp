@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "kube/line_splitter.h"
+#include "kube/watch/line_splitter.h"
 #include "target.h"
 
 namespace esi::fuzz {

@@ -19,6 +19,7 @@ import machine  # noqa: E402  (after the path is set)
 from api import Api  # noqa: E402
 from machine import run  # noqa: E402
 from node import Claim, Network, Node, end, into_groups, make_groups, sweep_groups  # noqa: E402
+from product import OPERATORS  # noqa: E402
 
 FOLDER = pathlib.Path(os.environ.get("ESI_NODES_DIR", ROOT / "build" / "nodes"))
 CACHE = pathlib.Path(os.environ.get("ESI_CACHE") or
@@ -27,7 +28,7 @@ WORK = "node-role.kubernetes.io/work"
 #: name -> what it claims: two slots of 2 CPUs fill a node of the testbed, also in pods.
 CLAIMS = {"testbed-1": Claim(cpus=4, memory_gi=16, pods=2), "testbed-2": Claim(cpus=4, memory_gi=16, pods=2),
           "work-1": Claim(cpus=16, memory_gi=32, pods=110), "work-2": Claim(cpus=16, memory_gi=32, pods=110)}
-IMAGES = ("pause", "testbed", "batchjob", "scheduling", "colocation")
+IMAGES = ("pause", *OPERATORS, "colocation")
 
 
 @functools.cache

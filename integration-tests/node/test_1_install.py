@@ -2,9 +2,10 @@
 import pytest
 
 import jobs
+import product
 from cluster import WORK, wait
 
-OPERATORS = ("esi-testbed", "esi-batchjob", "esi-scheduling")
+OPERATORS = tuple(f"esi-{name}" for name in product.OPERATORS)
 
 
 @pytest.mark.quick

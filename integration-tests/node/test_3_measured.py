@@ -5,8 +5,7 @@ import time
 import jobs
 from cluster import ROOT, wait
 from history import summary, swaps
-
-OPERATORS = ("esi-testbed", "esi-batchjob", "esi-scheduling")
+from test_1_install import OPERATORS
 
 
 def is_ready(pod):

@@ -9,19 +9,18 @@ import urllib.parse
 
 import kubernetes
 
+import product
+from patience import PATIENCE
+
 # Objects of people nest deeper than Python's readers go by default.
 sys.setrecursionlimit(20_000)
 
 ApiException = kubernetes.client.ApiException
 
-ESI = "/apis/esi.tu-berlin.de/v1alpha1"
 #: kind -> (prefix of its path, plural, is it in a namespace)
 KINDS = {
-    "Testbed": (ESI, "testbeds", True),
-    "BatchJob": (ESI, "batchjobs", True),
-    "Scheduling": (ESI, "schedulings", True),
-    "SparkApplication": ("/apis/sparkoperator.k8s.io/v1beta2", "sparkapplications", True),
-    "FlinkDeployment": ("/apis/flink.apache.org/v1beta1", "flinkdeployments", True),
+    **{kind: (f"/apis/{product.GROUP}/v1alpha1", plural, True) for kind, plural in product.KINDS.items()},
+    **{kind: (f"/apis/{api}", plural, True) for kind, (api, plural) in product.APPLICATIONS.items()},
     "Pod": ("/api/v1", "pods", True),
     "Node": ("/api/v1", "nodes", False),
     "Namespace": ("/api/v1", "namespaces", False),
@@ -55,7 +54,7 @@ class Api:
     def __init__(self, kubeconfig):
         self.client = kubernetes.config.new_client_from_config(config_file=str(kubeconfig))
 
-    def raw(self, method, url, body=None, query=None, content_type="application/json", timeout=30):
+    def raw(self, method, url, body=None, query=None, content_type="application/json", timeout=PATIENCE):
         """The open response; raises ApiException on anything but 2xx."""
         return self.client.call_api(
             url, method, query_params=list((query or {}).items()), body=body,

@@ -18,6 +18,7 @@ import yaml
 
 import objects
 from api import Api, ApiException
+from patience import PATIENCE
 from scene import Scene
 
 STAY = "attacks.example/stay"  # a finalizer that nobody but its author takes off
@@ -197,7 +198,7 @@ class Lab:
     def unharmed(self):
         """The victim has all that it had."""
         now = self.look()
-        deadline = time.monotonic() + 10  # rows of a status are late
+        deadline = time.monotonic() + 60  # rows of a status are late
         while now != self.before and time.monotonic() < deadline:
             time.sleep(0.1)
             now = self.look()
@@ -206,7 +207,7 @@ class Lab:
             self.before = now  # a harm is told once
             raise AssertionError(f"the victim is worse off (before, now): {wrong}")
 
-    def acted(self, patience=60):
+    def acted(self, patience=PATIENCE):
         """Waits until the operators have acted on what came later than all before: a ghost that goes is there
         again, and a note on a job has been looked at."""
         scene = self.scene
@@ -289,7 +290,7 @@ class Lab:
         """A plan of the victim's on the free Testbed `solo`."""
         self.scene.queue(name, jobs, "solo", **more)
 
-    def solo_is_whole(self, *plans, patience=60):
+    def solo_is_whole(self, *plans, patience=PATIENCE):
         """The plans on `solo` go when they are deleted, and all of its slots are free."""
         scene = self.scene
         for name in plans:

@@ -3,8 +3,9 @@ import collections
 import datetime
 import json
 
-ESI_USERS = {f"system:serviceaccount:esi-system:esi-{name}": name
-             for name in ("testbed", "batchjob", "scheduling")}
+from product import OPERATORS
+
+ESI_USERS = {f"system:serviceaccount:esi-system:esi-{name}": name for name in OPERATORS}
 WRITES = ("create", "update", "patch", "delete", "deletecollection")
 
 #: at, done: seconds since 1970 when the request came and when it was answered; decision: RBAC's word,

@@ -20,6 +20,8 @@ import urllib.parse
 
 import yaml
 
+from patience import PATIENCE
+
 Request = collections.namedtuple("Request", "method target body")
 
 
@@ -59,7 +61,7 @@ class Proxy:
         started = threading.Event()
         self.thread = threading.Thread(target=self.run, args=(started,), daemon=True)
         self.thread.start()
-        started.wait(10)
+        started.wait(PATIENCE)
         cluster["server"] = f"https://127.0.0.1:{self.port}"
         cluster["certificate-authority-data"] = base64.b64encode(cert.read_bytes()).decode()
         #: what an operator is started with to come through here

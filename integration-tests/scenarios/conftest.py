@@ -5,6 +5,8 @@
 
 Every test that has a scene is judged at its end: the recording must be without a violation, the
 operators must run, and nothing may be left over.
+
+Where tests run side by side (side_by_side.py), each worker has all of these for itself.
 """
 import itertools
 import os
@@ -14,7 +16,9 @@ import shutil
 import tempfile
 
 import pytest
+from _pytest.junitxml import xml_key
 
+import side_by_side
 from control_plane import ControlPlane
 from operators import EXTENDER, Operators
 from recording import Recording
@@ -30,35 +34,95 @@ CORE = ("test_01_", "test_02_", "test_03_", "test_04_", "test_05_", "test_06_", 
         "test_23_", "test_crds")
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     for item in items:
         if item.nodeid.startswith(CORE):
             item.add_marker(pytest.mark.core)
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: side_by_side.rank(item.nodeid))
     items.sort(key=lambda item: item.get_closest_marker("last") is not None)
 
 
+# --- the folder of a run: logs, audit logs and recordings; kept when a test fails
+
+def root_of(config):
+    """One for all workers, each of which has a folder there."""
+    if hasattr(config, "workerinput"):
+        return pathlib.Path(config.workerinput["root"])
+    if not hasattr(config, "esi_root"):
+        config.esi_root = pathlib.Path(os.environ.get("ESI_SCENARIOS_DIR") or tempfile.mkdtemp(prefix="esi-scenarios-"))
+        config.esi_root.mkdir(parents=True, exist_ok=True)
+    return config.esi_root
+
+
+def pytest_configure(config):
+    if hasattr(config, "workerinput"):
+        config.at_work = side_by_side.at_work(root_of(config), config.workerinput["workerid"])
+
+
+def pytest_terminal_summary(terminalreporter, exitstatus, config):
+    config.esi_keep = exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+    if config.esi_keep and hasattr(config, "esi_root"):
+        terminalreporter.write_line(f"logs, audit logs and recordings: {config.esi_root}")
+
+
+def pytest_unconfigure(config):
+    if hasattr(config, "at_work"):
+        config.at_work.close()  # the process itself ends with the last worker
+    if hasattr(config, "esi_root") and not getattr(config, "esi_keep", True) and "ESI_SCENARIOS_DIR" not in os.environ:
+        shutil.rmtree(config.esi_root, ignore_errors=True)
+
+
 @pytest.fixture(scope="session")
-def folder():
-    """Where logs, the audit log and the recording of this session are; kept when a test fails."""
-    root = pathlib.Path(os.environ.get("ESI_SCENARIOS_DIR") or tempfile.mkdtemp(prefix="esi-scenarios-"))
-    root.mkdir(parents=True, exist_ok=True)
-    return root
-
-
-@pytest.fixture(scope="session", autouse=True)
-def keep_or_clear(request, folder):
-    yield
-    if request.session.testsfailed:
-        print(f"\nlogs, audit log and recording: {folder}")
-    elif "ESI_SCENARIOS_DIR" not in os.environ:
-        shutil.rmtree(folder, ignore_errors=True)
+def folder(request):
+    """Where logs, the audit log and the recording of this process are."""
+    worker = getattr(request.config, "workerinput", {}).get("workerid", "")
+    folder = root_of(request.config) / worker
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 @pytest.fixture(scope="session")
-def plane(folder, record_testsuite_property):
+def audit_logs(request):
+    """Those of all workers, which have ended but for this one."""
+    root, worker = root_of(request.config), getattr(request.config, "workerinput", {}).get("workerid", "")
+    if worker:
+        side_by_side.wait_for_others(root, worker)
+    return sorted(root.glob("*/cluster/audit.log" if worker else "cluster/audit.log"))
+
+
+# --- workers
+
+def pytest_configure_node(node):
+    node.workerinput["root"] = str(root_of(node.config))
+
+
+def pytest_xdist_make_scheduler(config, log):
+    return side_by_side.Scheduler(config, log)
+
+
+def tell_version(config, version):
+    """Writes the API server's version into the results."""
+    results = config.stash.get(xml_key, None)
+    if hasattr(config, "workeroutput"):
+        config.workeroutput["kubernetes"] = version
+    elif results is not None and ("kubernetes", version) not in results.global_properties:
+        results.add_global_property("kubernetes", version)
+
+
+def pytest_testnodedown(node):
+    version = getattr(node, "workeroutput", {}).get("kubernetes")
+    if version:
+        tell_version(node.config, version)
+
+
+# --- what tests use
+
+@pytest.fixture(scope="session")
+def plane(folder, pytestconfig):
     plane = ControlPlane(folder / "cluster").up(nodes=2, cpu="32", memory="64Gi")
     try:
-        record_testsuite_property("kubernetes", plane.version())
+        tell_version(pytestconfig, plane.version())
         plane.install()
         yield plane
     finally:

@@ -12,9 +12,11 @@ import time
 import requests
 
 from api import Api, ApiException
+from patience import PATIENCE
+from product import APPLICATIONS, KINDS
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-CRDS = [ROOT / "crds" / f"{kind}.yaml" for kind in ("testbed", "batchjob", "scheduling")]
+CRDS = [ROOT / "crds" / f"{kind.lower()}.yaml" for kind in KINDS]
 MANIFESTS = ROOT / "helm" / "manifests"
 
 
@@ -28,7 +30,7 @@ class ControlPlane:
                                "start this by its run.sh, or set it to what "
                                "integration-tests/cluster/build.sh prints last")
 
-    def command(self, *arguments, timeout=60, log=None):
+    def command(self, *arguments, timeout=2 * PATIENCE, log=None):
         """Runs esi-cluster on this folder and returns what it printed; the error text if it failed."""
         line = [self.binary, *arguments, "--dir", str(self.folder)]
         done = subprocess.run(line, capture_output=True, text=True, timeout=timeout, check=False)
@@ -56,7 +58,7 @@ class ControlPlane:
         for crd in (*CRDS, *crds):
             arguments += ["--crds", str(crd)]
         try:
-            self.command(*arguments, timeout=180, log=log)
+            self.command(*arguments, timeout=4 * PATIENCE, log=log)
         except BaseException:
             self.down()
             raise
@@ -80,18 +82,22 @@ class ControlPlane:
         return plural in [each["name"] for each in found]
 
     def down(self):
-        self.command("down", timeout=60)
+        self.command("down")
+
+    def applications(self):
+        """The kinds of applications that are served here."""
+        return [kind for kind in APPLICATIONS if kind != "FlinkDeployment" or self.has_flink]
 
     def add_flink(self):
         """The Flink operator: its kinds are there from now on, and for good."""
         if not self.has_flink:
-            self.command("start", "flink-operator", timeout=120)
+            self.command("start", "flink-operator")
             self.has_flink = True
 
     def job_manager(self, namespace, name, method, url):
         """Asks the JobManager of a FlinkDeployment as one would by its REST Service."""
         answer = requests.request(method, f"http://127.0.0.1:{self.status()['ports']['flinkREST']}{url}",
-                                  headers={"Host": f"{name}-rest.{namespace}"}, timeout=10)
+                                  headers={"Host": f"{name}-rest.{namespace}"}, timeout=PATIENCE)
         answer.raise_for_status()
         return answer.json()
 
@@ -107,7 +113,7 @@ class ControlPlane:
         environment = dict(os.environ, KUBECACHEDIR=str(self.folder / "kube-cache"))
         line = [str(self.folder / "bin" / "kubectl"), "--kubeconfig", str(kubeconfig or self.kubeconfig),
                 *arguments]
-        done = subprocess.run(line, capture_output=True, text=True, timeout=120, input=stdin,
+        done = subprocess.run(line, capture_output=True, text=True, timeout=PATIENCE, input=stdin,
                               check=False, env=environment)
         if not check:
             return done
@@ -129,13 +135,13 @@ class ControlPlane:
             [self.binary, "helm", "template", "esi", str(ROOT / "helm" / "esi"), "--namespace", "esi-system",
              *(word for value in values for word in ("--set", value)),
              *(word for each in templates for word in ("--show-only", f"templates/admission/{each}.yaml"))],
-            capture_output=True, text=True, timeout=60, check=True)
+            capture_output=True, text=True, timeout=PATIENCE, check=True)
         self.kubectl("apply", "-f", "-", stdin=done.stdout)
 
     def account(self, namespace, name):
         """The path of a kubeconfig that acts as that service account."""
         target = self.folder / f"{namespace}-{name}.kubeconfig"
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + PATIENCE
         while True:
             try:
                 text = self.command("kubeconfig", "--service-account", f"{namespace}/{name}")
@@ -152,7 +158,7 @@ class ControlPlane:
                      "--memory", memory, "--pods", pods]
         if labels:
             arguments += ["--labels", labels]
-        return self.command(*arguments, timeout=300).split()
+        return self.command(*arguments).split()
 
     def stop(self, component, signal="KILL"):
         self.command("stop", component, "--signal", signal)

@@ -1,9 +1,11 @@
+# shellcheck shell=bash disable=SC2034
 # Sourced by what runs the operators on a control plane: the tests, the benchmark, the demo. Sets
 # ESI_OPERATORS and ESI_CLUSTER where the caller has not, and `python` of the tests' virtual
 # environment. Builds nothing of C++.
 scenarios=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export ESI_OPERATORS=${ESI_OPERATORS:-$(cd "$scenarios/../.." && pwd)/build/release/operators}
-for name in esi-testbed esi-batchjob esi-scheduling; do
+for main in "$scenarios"/../../operators/*/main.cpp; do
+    name=esi-$(basename "$(dirname "$main")")
     if [[ ! -x $ESI_OPERATORS/$name ]]; then
         echo "$ESI_OPERATORS/$name is missing: run \`make build\` first" >&2
         exit 1

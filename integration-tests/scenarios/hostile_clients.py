@@ -11,6 +11,7 @@ import ssl
 import threading
 import time
 
+
 #: Another address of this machine: no loopback peer to the operators.
 STRANGER = "127.0.0.2"
 
@@ -145,7 +146,7 @@ class Probe(Background):
             self.stop.wait(0.05)
 
     def ask(self):
-        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as plain:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as plain:
             one = plain
             if self.tls:
                 trusting = ssl.create_default_context()

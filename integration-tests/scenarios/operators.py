@@ -1,28 +1,39 @@
 """The three operators as processes that run as the chart's pods do: each with the arguments and the
-environment of its container, as its own service account; only on a free port, with shorter leases, and
-with what a test adds.
+environment of its container, as its own service account; only on a free port, with leases of another
+length, and with what a test adds.
 
 ESI_OPERATORS names the folder of the binaries.
 """
+import fcntl
 import functools
 import os
 import pathlib
+import random
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 import uuid
 
 import requests
 import yaml
 
-NAMES = ("testbed", "batchjob", "scheduling")
+from patience import PATIENCE
+from product import OPERATORS
+
 #: What esi-batchjob is started with for a second scheduler.
 EXTENDER = ("--placement=extender",)
 
 
+#: Long: an operator ends when it could not renew its lease in time, and a busy machine alone can be the cause.
+#: No test waits for a lease of this length to run out: an operator that is stopped gives its lease back, and one
+#: that is killed and started again is the same pod, which takes its own lease at once.
+LEASE_SECONDS = 120
+
+
 def lease_flags(seconds):
-    """Short leases, so that who follows a dead leader need not wait for long."""
+    """A standby asks for the lease every second, so that it leads soon after the leader has given it back."""
     return (f"--leader-elect-lease-duration={seconds}s", f"--leader-elect-renew-deadline={seconds - 1}s",
             "--leader-elect-retry-period=1s")
 
@@ -58,16 +69,35 @@ def binaries():
     return pathlib.Path(os.environ.get("ESI_OPERATORS", default))
 
 
+#: As the launcher of control planes takes its ports (../cluster/launcher/ports.go): below those that the kernel
+#: gives to outgoing connections, and each locked by a file as long as this process lives. While an operator is
+#: down, no other test and no control plane, of this checkout or another one, gets its port.
+PORTS = range(20000, 32768)
+port_locks = []
+
+
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    folder = pathlib.Path(tempfile.gettempdir()) / f"esi-cluster-ports-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    for port in random.SystemRandom().sample(PORTS, 2000):
+        lock = open(folder / str(port), "ab")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            for host in ("127.0.0.1", ""):
+                with socket.socket() as probe:
+                    probe.bind((host, port))
+        except OSError:
+            lock.close()
+            continue
+        port_locks.append(lock)
+        return port
+    raise RuntimeError(f"no free port between {PORTS[0]} and {PORTS[-1]}")
 
 
 class Operator:
     """One process of one operator."""
 
-    def __init__(self, name, kubeconfig, folder, replica=0, flags=(), lease_seconds=8, lease_namespace="esi-system"):
+    def __init__(self, name, kubeconfig, folder, replica=0, flags=(), lease_seconds=LEASE_SECONDS, lease_namespace="esi-system"):
         self.name = name
         self.lease_namespace = lease_namespace
         self.label = name if replica == 0 else f"{name}-{replica}"
@@ -109,7 +139,7 @@ class Operator:
         except requests.RequestException:
             return False
 
-    def ready(self, timeout=60):
+    def ready(self, timeout=PATIENCE):
         """Waits until it serves and its caches are full."""
         deadline = time.monotonic() + timeout
         while not self.answers("/readyz"):
@@ -120,7 +150,7 @@ class Operator:
             time.sleep(0.05)
         return self
 
-    def stop(self, timeout=30):
+    def stop(self, timeout=PATIENCE):
         """SIGTERM; returns the exit code. One that does not end in time is killed, which is an error."""
         if not self.alive():
             return self.process.returncode if self.process else 0
@@ -173,10 +203,10 @@ class Operators:
         self.plane = plane
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.kubeconfigs = {name: plane.account("esi-system", f"esi-{name}") for name in NAMES}
+        self.kubeconfigs = {name: plane.account("esi-system", f"esi-{name}") for name in OPERATORS}
         flags = flags or {}
         self.by_name = {name: Operator(name, self.kubeconfigs[name], folder, flags=flags.get(name, ()))
-                        for name in NAMES}
+                        for name in OPERATORS}
 
     def __getitem__(self, name):
         return self.by_name[name]

@@ -10,6 +10,8 @@ import pathlib
 import re
 import socket
 
+from patience import PATIENCE
+
 FOLDER = pathlib.Path(__file__).resolve().parents[1] / "fixtures" / "original" / "rest"
 NAMES = sorted(file.stem for file in FOLDER.glob("*.req"))
 
@@ -49,7 +51,7 @@ def recorded(name):
 
 def exchange(name, to_port):
     """Sends the recorded bytes, unchanged, on a connection of their own."""
-    with socket.create_connection(("127.0.0.1", to_port), timeout=30) as connection:
+    with socket.create_connection(("127.0.0.1", to_port), timeout=PATIENCE) as connection:
         connection.sendall(request(name))
         heard = b""
         while more := connection.recv(65536):

@@ -9,6 +9,7 @@ import sys
 import time
 
 import judge as judging
+from patience import PATIENCE
 
 NAMESPACE = "recorder"
 MARK = "esi-test/recorder-mark"
@@ -35,9 +36,8 @@ class Recording:
         plane.add_nodes("recorder", 1, cpu="1", memory="1Gi")
         self.api.patch("Node", None, "recorder-0", {"spec": {"unschedulable": True}})
         self.api.create("Namespace", None, {"metadata": {"name": NAMESPACE}})
-        for attempt in range(400):
-            if self.api.get("ServiceAccount", NAMESPACE, "default"):
-                break
+        deadline = time.monotonic() + PATIENCE
+        while not self.api.get("ServiceAccount", NAMESPACE, "default") and time.monotonic() < deadline:
             time.sleep(0.1)
         self.api.create("Pod", NAMESPACE, {
             "metadata": {"name": "mark"},
@@ -51,7 +51,7 @@ class Recording:
             "apiVersion": "esi.tu-berlin.de/v1alpha1", "kind": "BatchJob", "metadata": {"name": "mark"},
             "spec": {"flinkSpec": {"jarFile": "./none.jar"}}})
 
-    def catch_up(self, timeout=60):
+    def catch_up(self, timeout=PATIENCE):
         """Judges all that happened before this call; returns the judge."""
         self.marks += 1
         change = {"metadata": {"annotations": {MARK: str(self.marks)}}}

@@ -12,8 +12,7 @@ import yaml
 
 import objects
 from api import ApiException
-
-PATIENCE = 60  # seconds; long, as a wait ends when its condition holds
+from patience import PATIENCE
 
 
 class Timeout(AssertionError):
@@ -36,6 +35,7 @@ class Scene:
         self.operators, self.recording = operators, recording
         self.made_nodes = []
         self.allowed = []  # [(rule, part of its text)]: what the judge may find in this test
+        self.meanwhile = lambda: None  # is called again and again while the test waits
         self.log_begin = {operator.label: operator.size() for operator in operators}
         self.first_violation = len(recording.judge.violations)
         self.first_binding = len(recording.judge.bindings)
@@ -201,6 +201,7 @@ class Scene:
         deadline = time.monotonic() + timeout
         value = None
         while True:
+            self.meanwhile()
             try:
                 value = probe()
             except ApiException as error:
@@ -268,7 +269,7 @@ class Scene:
                              f"{'DELETING ' if 'deletionTimestamp' in meta else ''}"
                              f"{json.dumps({k: v for k, v in (meta.get('labels') or {}).items()})}")
                 if kind == "BatchJob":
-                    spec = {k: v for k, v in thing["spec"].items() if k not in ("sparkSpec", "flinkSpec")}
+                    spec = {k: v for k, v in thing["spec"].items() if not k.endswith("Spec")}
                     lines.append(json.dumps(spec))
                 lines.append(yaml.safe_dump(status, width=160, sort_keys=False).rstrip())
         lines.append("--- pods")
@@ -323,8 +324,7 @@ class Scene:
         return self.api.get("Namespace", None, self.namespace) or {"metadata": {}}
 
     def applications(self):
-        kinds = ["SparkApplication"] + ["FlinkDeployment"] * self.plane.has_flink
-        return [thing for kind in kinds for thing in self.api.list(kind, self.namespace)]
+        return [thing for kind in self.plane.applications() for thing in self.api.list(kind, self.namespace)]
 
     def left(self, kind):
         return [thing["metadata"]["name"] for thing in self.api.list(kind, self.namespace)]

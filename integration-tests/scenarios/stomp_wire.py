@@ -10,6 +10,8 @@ import socket
 import struct
 import time
 
+from patience import PATIENCE
+
 TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
 KINDS = {"TEXT": TEXT, "BINARY": BINARY, "CLOSE": CLOSE, "PING": PING, "PONG": PONG}
 
@@ -58,7 +60,7 @@ def request(port, path="/scheduler", protocols="v12.stomp, v11.stomp, v10.stomp"
 class Wire:
     """One WebSocket. `hello` are the bytes of the handshake."""
 
-    def __init__(self, port, hello=None, timeout=40, receive_buffer=None):
+    def __init__(self, port, hello=None, timeout=PATIENCE, receive_buffer=None):
         self.socket = socket.socket()
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
@@ -147,7 +149,7 @@ class Stomp(Wire):
             if payload != b"\n":
                 return Message(payload)
 
-    def until(self, holds, timeout=40):
+    def until(self, holds, timeout=PATIENCE):
         """All messages up to the one that `holds` is true for."""
         out, deadline = [], time.monotonic() + timeout
         while True:

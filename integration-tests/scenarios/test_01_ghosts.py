@@ -5,6 +5,7 @@ import pytest
 import requests
 
 import objects
+from patience import PATIENCE
 
 
 def positions(scene, testbed="slots"):
@@ -38,7 +39,7 @@ def test_three_nodes_with_two_slots_give_six_bound_ghosts_numbered_round_the_nod
 def test_kubectl_shows_a_testbed_in_a_line_and_waits_for_its_condition(scene):
     scene.nodes(1)
     scene.testbed(slots=2, ready=False)
-    scene.plane.kubectl("-n", scene.namespace, "wait", "--for=condition=Ready", "testbed/slots", "--timeout=30s")
+    scene.plane.kubectl("-n", scene.namespace, "wait", "--for=condition=Ready", "testbed/slots", f"--timeout={PATIENCE}s")
     scene.testbed_ready()
     header, row = scene.plane.kubectl("-n", scene.namespace, "get", "tb").splitlines()
     assert header.split()[:5] == ["NAME", "STATE", "NODES", "SLOTS", "FREE"]
@@ -63,7 +64,7 @@ def test_node_set_up_labels_the_least_requested_nodes_and_gives_the_same_ghosts(
     try:
         def set_up(count):
             return requests.get(operators["testbed"].url + "/debug/node-set-up",
-                                params={"name": "set-up", "count": count}, headers=objects.DEBUG, timeout=30)
+                                params={"name": "set-up", "count": count}, headers=objects.DEBUG, timeout=PATIENCE)
         scene.wait("the operator to know it and the load of the nodes", lambda: (
             lambda answer: answer.status_code == 400 and answer.json()["messages"] == [
                 "3 nodes have the room, 99 are wanted"])(set_up(99)))
@@ -88,14 +89,14 @@ def test_node_set_up_labels_the_least_requested_nodes_and_gives_the_same_ghosts(
 def test_node_set_up_refuses_an_unknown_testbed_and_more_nodes_than_there_are(scene, operators):
     url = operators["testbed"].url + "/debug/node-set-up"
     assert requests.get(url, params={"name": "nowhere", "count": 1}, headers=objects.DEBUG,
-                        timeout=10).status_code == 404
+                        timeout=PATIENCE).status_code == 404
     scene.apply(objects.testbed("few", scene.label), namespace="default")
     try:
         scene.wait("the operator to know the testbed", lambda: requests.get(
-            url, params={"name": "few", "count": 500}, headers=objects.DEBUG, timeout=10).status_code == 400)
+            url, params={"name": "few", "count": 500}, headers=objects.DEBUG, timeout=PATIENCE).status_code == 400)
         for count in ("many", "-1", ""):
             assert requests.get(url, params={"name": "few", "count": count}, headers=objects.DEBUG,
-                                timeout=10).status_code == 400
+                                timeout=PATIENCE).status_code == 400
     finally:
         scene.api.delete("Testbed", "default", "few")
 

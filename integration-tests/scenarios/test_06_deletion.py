@@ -92,8 +92,7 @@ def test_a_deleted_namespace_ends_and_leaves_nothing_on_the_nodes(scene):
     scene.testbed(slots=2, isolation="Taint")
     while_running(scene)
     scene.api.delete("Namespace", None, scene.namespace)
-    scene.wait("the namespace to be gone", lambda: scene.api.get("Namespace", None, scene.namespace) is None,
-               timeout=90)
+    scene.wait("the namespace to be gone", lambda: scene.api.get("Namespace", None, scene.namespace) is None)
     scene.wait("the taint to be gone", lambda: not [
         taint for taint in scene.api.get("Node", None, n0)["spec"].get("taints") or []
         if taint["key"].startswith("esi")])

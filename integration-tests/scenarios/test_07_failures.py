@@ -149,7 +149,7 @@ def test_pods_that_do_not_come_in_time(scene):
     scene.testbed(slots=2)
     scene.jobs("bad", driver={"esi-test/executor-delay-seconds": 600})
     scene.jobs("good", seconds=0)
-    scene.queue("plan", ["bad", "good"], submitTimeoutSeconds=12)     # good has to keep it, too
+    scene.queue("plan", ["bad", "good"], submitTimeoutSeconds=30)     # good has to keep it, too
     scene.job_state("bad", "FailedState")
     the_rest_goes_on(scene)
     told(scene, "bad")
@@ -159,7 +159,7 @@ def test_pods_that_do_not_come_in_time(scene):
 def test_pods_that_are_not_bound_in_time(scene):
     n0, = scene.nodes(1)
     scene.testbed(slots=2)
-    scene.jobs("bad", seconds=0, driver={"esi-test/executor-delay-seconds": 6})
+    scene.jobs("bad", seconds=0, driver={"esi-test/executor-delay-seconds": 15})
     scene.queue("plan", ["bad", "bad"], scheduleTimeoutSeconds=3)
     scene.job_state("bad", "SubmittedState")
     scene.api.patch("Node", None, n0, {"spec": {"unschedulable": True}})
@@ -201,7 +201,7 @@ def test_a_second_attempt_within_an_application_is_a_line_of_its_own_under_the_s
         "type": "OnFailure", "onFailureRetries": 1, "onFailureRetryInterval": 1,
         "onSubmissionFailureRetries": 1, "onSubmissionFailureRetryInterval": 1})
     scene.queue("plan", ["retry"])
-    scene.job_state("retry", "FailedState", timeout=60)
+    scene.job_state("retry", "FailedState")
     runs = scene.status("BatchJob", "retry")["runs"]
     assert len(runs) == 2 and len({run["run"] for run in runs}) == 1
     scene.scheduling_state("plan", "CompletedState")

@@ -4,6 +4,7 @@ import re
 import pytest
 import requests
 
+from patience import PATIENCE
 from test_03_queue import finish
 
 
@@ -41,7 +42,7 @@ def positions(scene):
 
 def has_looked(operator):
     """It leads and has reconciled something."""
-    text = requests.get(operator.url + "/metrics", timeout=30).text
+    text = requests.get(operator.url + "/metrics", timeout=PATIENCE).text
     return re.search(r"^controller_runtime_reconcile_total\{.*\} [1-9]", text, re.MULTILINE)
 
 

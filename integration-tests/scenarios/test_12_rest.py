@@ -8,6 +8,8 @@ import pytest
 import requests
 
 import objects
+from patience import PATIENCE
+from product import OPERATORS
 
 NULL = None
 
@@ -30,7 +32,7 @@ def ask(rest, method, path, body=None, **headers):
     """`body`: a dict, sent as JSON, or text, sent as it is with the type that `headers` give."""
     if isinstance(body, (dict, list)):
         body, headers = json.dumps(body), {"Content-Type": "application/json", **headers}
-    return rest.request(method, rest.base + path, data=body, timeout=30,
+    return rest.request(method, rest.base + path, data=body, timeout=PATIENCE,
                         headers={key.replace("_", "-"): value for key, value in headers.items()})
 
 
@@ -127,10 +129,10 @@ def test_head_and_options_are_answered(rest):
     assert {"GET", "POST"} <= {word.strip() for word in answer.headers["Allow"].split(",")}
 
 
-@pytest.mark.parametrize("name", ["testbed", "batchjob", "scheduling"])
+@pytest.mark.parametrize("name", OPERATORS)
 @pytest.mark.parametrize("path", ["/actuator/health", "/actuator/health/liveness", "/actuator/health/readiness"])
 def test_every_operator_answers_the_originals_health_checks(operators, name, path):
-    answer = requests.get(operators[name].url + path, timeout=30)
+    answer = requests.get(operators[name].url + path, timeout=PATIENCE)
     assert (answer.status_code, answer.json()) == (200, {"status": "UP"})
 
 
@@ -356,7 +358,7 @@ def test_reset_all_jobs_makes_failed_jobs_ready(scene, rest, operators):
     scene.wait("the release", lambda: not scene.api.get("BatchJob", "default", "bad")["spec"].get("activeScheduling"))
     answer = scene.wait("the other operator to see the failure", lambda: (
         lambda answer: answer.text != "[]" and answer)(
-        requests.get(operators["testbed"].url + "/debug/reset-all-jobs", headers=objects.DEBUG, timeout=30)))
+        requests.get(operators["testbed"].url + "/debug/reset-all-jobs", headers=objects.DEBUG, timeout=PATIENCE)))
     assert (answer.status_code, answer.json()) == (200, ["bad"])
     scene.wait("it to be ready", lambda: ask(rest, "GET", "/external/jobs/bad").json()["state"] == "ReadyState")
 
@@ -437,7 +439,7 @@ def test_ten_thousand_mutated_requests_never_get_a_5xx_and_the_operator_lives(sc
     print(f"seed {seed}")
     chance = random.Random(seed)
     answers = {}
-    server = http.client.HTTPConnection("127.0.0.1", operators["scheduling"].port, timeout=30)
+    server = http.client.HTTPConnection("127.0.0.1", operators["scheduling"].port, timeout=PATIENCE)
     for number in range(10_000):
         method, path, body, headers = mutated(chance)
         sent = f"seed {seed}, request {number}: {method} {path} {headers} {body!r}"

@@ -3,7 +3,8 @@ import pytest
 
 import objects
 from breakpoint_proxy import Proxy
-from operators import NAMES, Operator
+from operators import Operator
+from product import OPERATORS
 
 
 @pytest.fixture
@@ -12,7 +13,7 @@ def on_an_older_server(operators, folder):
     assert operators.stop() == []
     proxies, older = [], []
     try:
-        for name in NAMES:
+        for name in OPERATORS:
             proxy = Proxy(operators.kubeconfigs[name], folder, f"{name}-older")
             proxies.append(proxy)
             proxy.refuse(lambda request: "sendInitialEvents=" in request.target, 422,

@@ -12,6 +12,7 @@ import uuid
 import pytest
 
 from control_plane import ROOT, ControlPlane
+from patience import PATIENCE
 
 SCRIPTS = sorted((ROOT / "integration-tests" / "simulation" / "conformance" / "scripts").glob("*.yaml"))
 PROGRAM = pathlib.Path(os.environ.get("ESI_CONFORMANCE")
@@ -20,7 +21,7 @@ PROGRAM = pathlib.Path(os.environ.get("ESI_CONFORMANCE")
 
 def answers(script, namespace, *more):
     line = [str(PROGRAM), str(script), "--namespace", namespace, "--root", str(ROOT), *more]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(line, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, f"{' '.join(line)}: exit {done.returncode}\n{done.stderr}"
     return json.loads(done.stdout)[script.stem]
 

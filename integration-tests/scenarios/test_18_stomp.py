@@ -16,6 +16,7 @@ import stomp
 
 import objects
 from operators import Operator
+from patience import PATIENCE
 from stomp_wire import BINARY, CLOSE, PING, PONG, TEXT, Message, Stomp, Wire, frames, masked, recording, request
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -35,19 +36,19 @@ def port(scene, operators):
 
 
 def rest(port, method, path, body=None):
-    answer = requests.request(method, f"http://127.0.0.1:{port}{path}", json=body, timeout=20)
+    answer = requests.request(method, f"http://127.0.0.1:{port}{path}", json=body, timeout=PATIENCE)
     assert answer.status_code in (200, 304), answer.text
     return answer
 
 
 def shown(port, path):
     """What REST shows of an object; {} until its cache, which follows the API server, has heard of it."""
-    answer = requests.get(f"http://127.0.0.1:{port}{path}", timeout=20)
+    answer = requests.get(f"http://127.0.0.1:{port}{path}", timeout=PATIENCE)
     return {} if answer.status_code == 404 else answer.json()
 
 
 def metric(port, name):
-    text = requests.get(f"http://127.0.0.1:{port}/metrics", timeout=20).text
+    text = requests.get(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE).text
     found = [line.rsplit(" ", 1)[1] for line in text.splitlines() if line.startswith(name + " ")]
     return float(found[0]) if found else 0
 
@@ -122,7 +123,7 @@ def test_a_recorded_answer_of_sockjs_is_the_same_again(port, name):
     path = (RECORDED / "stomp" / f"{name}.req").read_text(encoding="utf-8").split()[1]
     head, _, body = (RECORDED / "stomp" / f"{name}.resp").read_bytes().decode().partition("\r\n\r\n")
     lines = head.split("\r\n")
-    answer = requests.get(f"http://127.0.0.1:{port}{path}", timeout=20)
+    answer = requests.get(f"http://127.0.0.1:{port}{path}", timeout=PATIENCE)
     assert answer.status_code == int(lines[0].split()[1])
     for line in lines[1:]:
         key, value = line.split(": ", 1)
@@ -271,10 +272,10 @@ def test_a_plan_is_followed_to_its_end_by_its_topics_alone(scene, port):
         rest(port, "POST", "/external/schedulings",
              {"name": "flow-1", "testBed": "scheduler-slots", "queue": ["spark-job-1", "spark-job-1"]})
         heard = client.until(lambda each: each.headers["destination"] == topics["plan"]
-                             and each.json()["resource"]["state"] == "CompletedState", timeout=40)
+                             and each.json()["resource"]["state"] == "CompletedState")
         rest(port, "DELETE", "/external/schedulings/flow-1")
         heard += client.until(lambda each: each.headers["destination"] == topics["job"]
-                              and each.json()["resource"]["state"] == "ReadyState", timeout=40)
+                              and each.json()["resource"]["state"] == "ReadyState")
     ours = {name: [alike(body) for body in bodies(present + heard, topic)] for name, topic in topics.items()}
     theirs = {name: [alike(body) for part in ("03-scheduling-flow", "04-delete-flow")
                      for body in recorded_bodies(part, topic)] for name, topic in topics.items()}
@@ -362,7 +363,7 @@ def test_stomp_py_follows_a_job(scene, port):
 
     def wait_for(wanted):
         with arrived:
-            assert arrived.wait_for(lambda: wanted in heard, timeout=40), (wanted, heard)
+            assert arrived.wait_for(lambda: wanted in heard, timeout=PATIENCE), (wanted, heard)
 
     connection = stomp.WSStompConnection([("127.0.0.1", port)], ws_path="/scheduler", heartbeats=(4000, 4000))
     connection.set_listener("test", Listener())
@@ -491,7 +492,7 @@ def test_a_thousand_subscribers_get_every_change_in_order_and_dead_ones_delay_no
     cpu = [operators["scheduling"].cpu_seconds(), time.process_time()]
     try:
         writer.start()
-        crowd.read(f'"n":"{changes - 1}"'.encode(), time.monotonic() + 120)
+        crowd.read(f'"n":"{changes - 1}"'.encode(), time.monotonic() + PATIENCE)
         writer.join()
         cpu = [operators["scheduling"].cpu_seconds() - cpu[0], time.process_time() - cpu[1]]
         after = operators["scheduling"].resident_kib()

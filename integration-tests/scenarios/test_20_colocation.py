@@ -13,6 +13,7 @@ import pytest
 import objects
 from control_plane import ROOT
 from operators import Operator
+from patience import PATIENCE
 
 PROGRAM = ROOT / "examples" / "schedulers" / "colocation"
 ALIKE, UNLIKE = 10, 3  # seconds of a job beside one that uses the same, and beside one that does not
@@ -158,19 +159,19 @@ def evaluation(scene, program, url, folder, flink_jobs):
 
     first = start(1, "-p")
     scene.wait("some pairs to be measured",
-               lambda: first.alive() and sum(len(lines(scene, name)) for name in "abcdef") >= 6, 120)
+               lambda: first.alive() and sum(len(lines(scene, name)) for name in "abcdef") >= 6, 3 * PATIENCE)
     profile = scene.wait("a round to run", lambda: first.alive() and standing(scene, "-profile-"))
     first.kill()
 
     second = start(2)
-    wave = scene.wait("a wave to run", lambda: second.alive() and standing(scene, "-wave-"), 300)
+    wave = scene.wait("a wave to run", lambda: second.alive() and standing(scene, "-wave-"), 3 * PATIENCE)
     assert f"taking up {profile}" in second.said
     assert {name: set(lines(scene, name)) for name in "abcdef"} == {
         name: set("abcdef") - {name} for name in "abcdef"}
     second.kill()
 
     third = start(3)
-    assert third.ended(180) == 0, third.said
+    assert third.ended(3 * PATIENCE) == 0, third.said
     assert f"taking up {wave}" in third.said
     return [first.said, second.said, third.said]
 
@@ -215,7 +216,7 @@ def test_stopped_by_sigterm_it_deletes_its_scheduling_and_everything_is_free(sce
     run = Run(program, rest, folder / f"{scene.name}-colocation.log", "-p")
     profile = scene.wait("a round to run", lambda: run.alive() and standing(scene, "-profile-"))
     run.process.terminate()
-    assert run.ended(60) == 143
+    assert run.ended(PATIENCE) == 143
     assert f"stopped; deleted {profile}" in run.said
     scene.gone("Scheduling", profile)
     scene.released(testbed="pairs", jobs=["a", "b"])

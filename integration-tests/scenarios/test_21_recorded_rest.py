@@ -13,10 +13,10 @@ import pytest
 import objects
 import recorded_rest
 from operators import Operator
+from patience import PATIENCE
 from recorded_rest import Answer
 from scene import Scene
 
-PATIENCE = 60
 STORY = [name for name in recorded_rest.NAMES if name[0] in "bc"]
 INDEPENDENT = [name for name in recorded_rest.NAMES if name not in STORY]
 #: What the recording shows as soon as the operators and the interface's caches have got there.

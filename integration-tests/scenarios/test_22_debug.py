@@ -6,6 +6,7 @@ import requests
 
 import objects
 from operators import Operator
+from patience import PATIENCE
 
 STAMP = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00"
 RESET = "esi.tu-berlin.de/reset"
@@ -37,7 +38,7 @@ def own_nodes(scene):
 
 
 def ask(url, **parameters):
-    return requests.get(url, params=parameters, headers=objects.DEBUG, timeout=30)
+    return requests.get(url, params=parameters, headers=objects.DEBUG, timeout=PATIENCE)
 
 
 def error(answer, status, word, path):
@@ -94,7 +95,7 @@ def test_node_set_up_refuses_what_it_cannot_do_and_changes_nothing(scene, debug,
         error(ask(debug + "/node-set-up", **parameters), 400, "Bad Request", path)
     assert labels(scene) == [None, None, None, None]
     for method in ("POST", "HEAD"):
-        answer = requests.request(method, debug + "/node-set-up", headers=objects.DEBUG, timeout=10)
+        answer = requests.request(method, debug + "/node-set-up", headers=objects.DEBUG, timeout=PATIENCE)
         assert (answer.status_code, answer.headers["Allow"]) == (405, "GET")
 
 
@@ -103,7 +104,7 @@ def test_pages_cannot_ask_and_labels_of_kubernetes_stay(scene, debug, own_nodes)
     wanted = {"name": "beds", "count": 1}
     apply_testbed(scene, debug)
     for headers in ({}, {**objects.DEBUG, "Host": "evil.example"}, {**objects.DEBUG, "X-Forwarded-For": "10.0.0.1"}):
-        error(requests.get(debug + "/node-set-up", params=wanted, headers=headers, timeout=10), 403, "Forbidden", path)
+        error(requests.get(debug + "/node-set-up", params=wanted, headers=headers, timeout=PATIENCE), 403, "Forbidden", path)
     assert labels(scene) == [None, None, None, None]
     scene.apply(objects.testbed("hosts", "kubernetes.io/hostname"), namespace="default")
     said, = scene.wait("the operator to know it", lambda: (lambda answer: answer.status_code == 400 and error(

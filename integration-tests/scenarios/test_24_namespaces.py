@@ -13,7 +13,9 @@ import yaml
 import audit
 import objects
 from control_plane import ROOT, ControlPlane
-from operators import NAMES, Operator
+from operators import Operator
+from patience import PATIENCE
+from product import OPERATORS
 
 #: Release -> the namespaces that it watches. Nobody watches "nobodys".
 WATCHED = {"left": ("left-a", "left-b"), "right": ("right-a",)}
@@ -29,7 +31,7 @@ def rights(plane, release):
         [plane.binary, "helm", "template", release, str(ROOT / "helm" / "esi"), "--namespace", f"{release}-system",
          "--set", f"watchNamespaces={{{values}}}", "--set", f"priorityClasses.create={json.dumps(first)}",
          "--set", "crds.install=false,aggregatedRoles.create=false"],
-        capture_output=True, text=True, timeout=60, check=True)
+        capture_output=True, text=True, timeout=PATIENCE, check=True)
     kinds = ("ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding", "PriorityClass")
     return [each for each in yaml.safe_load_all(done.stdout) if each and each["kind"] in kinds]
 
@@ -45,11 +47,11 @@ class Installation:
         interface = f"--legacy-namespace={WATCHED[release][0]}"
         flags = {"testbed": (classes["ghost"], interface), "batchjob": (classes["job"],), "scheduling": (interface,)}
         self.operators = []
-        for name in NAMES:
+        for name in OPERATORS:
             account = plane.account(self.namespace, f"{release}-esi-{name}")
             own = [f"--namespace={each}" for each in WATCHED[release]]
             self.operators.append(Operator(name, account, folder / release, flags=(*own, *flags[name]),
-                                           lease_namespace=self.namespace, lease_seconds=30))
+                                           lease_namespace=self.namespace))
 
     def start(self):
         for operator in self.operators:
@@ -88,7 +90,7 @@ def installations(plane, folder):
     assert all(code == 0 for each in codes.values() for code in each), codes
 
 
-def wait(what, probe, timeout=120):
+def wait(what, probe, timeout=PATIENCE):
     deadline = time.monotonic() + timeout
     while not (value := probe()):
         assert time.monotonic() < deadline, f"waited {timeout} s for {what}"
@@ -276,7 +278,7 @@ def test_no_right_was_missing(plane, installations):
            if each.agent.startswith("esi-") and each.user.startswith("system:serviceaccount:")]
     users = {each.user for each in log}
     assert users == {f"system:serviceaccount:{release}-system:{release}-esi-{name}"
-                     for release in WATCHED for name in NAMES}
+                     for release in WATCHED for name in OPERATORS}
     forbidden = [f"{each.user}: {each.verb} {each.uri}" for each in log if each.decision == "forbid"]
     assert not forbidden, "\n".join(forbidden[:20])
 

@@ -6,6 +6,7 @@ import pytest
 import requests
 
 from operators import Operator
+from patience import PATIENCE
 
 NODES = 1000
 
@@ -43,7 +44,7 @@ def extender(operators, files):
     try:
         url = f"https://127.0.0.1:{one.port}"
         yield lambda method, path, name=None, **more: requests.request(
-            method, url + path, verify=f"{files}/server.crt", timeout=60,
+            method, url + path, verify=f"{files}/server.crt", timeout=PATIENCE,
             cert=name and (f"{files}/{name}.crt", f"{files}/{name}.key"), **more)
     finally:
         one.stop()

@@ -15,6 +15,7 @@ import audit
 import objects
 from api import Api, ApiException, path
 from control_plane import MANIFESTS, ControlPlane
+from patience import PATIENCE
 
 P = objects.PREFIX
 T, B, S = "testbed", "batchjob", "scheduling"
@@ -523,7 +524,7 @@ def furnish(plane):
 def in_force(plane):
     """The API server knows a policy a moment after it is made: each has refused something then."""
     missing = {f"esi-{policy}" for (policy, _), _ in FORBIDDEN.values() if policy}
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while missing:
         assert time.monotonic() < deadline, f"policies that refuse nothing: {missing}"
         for (policy, _), request in FORBIDDEN.values():
@@ -531,7 +532,7 @@ def in_force(plane):
                 missing.discard(refused_by(ask(plane, request)))
 
 
-def wait(what, probe, timeout=60):
+def wait(what, probe, timeout=PATIENCE):
     deadline = time.monotonic() + timeout
     while not (value := probe()):
         assert time.monotonic() < deadline, f"waited {timeout} s for {what}"

@@ -21,6 +21,7 @@ from api import path
 from attackers import EVIL, GUESTS, PODS, STAY, Lab, owner
 from hostile_clients import STRANGER, Probe
 from operators import Operator
+from patience import PATIENCE
 from stomp_wire import Stomp
 from test_03_queue import finish
 from test_26_certificates import make_certificate
@@ -454,12 +455,12 @@ def test_job_author_orphans_the_application_of_a_job_that_runs(lab, jobs):
     lab.operators["batchjob"].pause()
     try:
         jobs.call("DELETE", path("BatchJob", "attacks", "orphaned"), {"propagationPolicy": "Orphan"})
-        lab.scene.gone("BatchJob", "orphaned", timeout=5)
+        lab.scene.gone("BatchJob", "orphaned")
     finally:
         lab.operators["batchjob"].go_on()
     lab.scene.delete("Scheduling", "orphanage", wait=False)
     try:
-        lab.scene.gone("Scheduling", "orphanage", timeout=20)
+        lab.scene.gone("Scheduling", "orphanage")
     finally:
         lab.api.delete("SparkApplication", "attacks", "orphaned")
         lab.solo_is_whole()
@@ -996,7 +997,7 @@ def test_testbed_owner_pulls_his_testbed_away_under_a_guest(lab, bait):
 LONGEST = 1 << 20  # of what a peer hears
 
 
-def speak(operator, data, source=STRANGER, patience=10):
+def speak(operator, data, source=STRANGER, patience=60):
     """Sends these bytes from that address and returns all that comes back until the end of the connection."""
     with socket.create_connection(("127.0.0.1", operator.port), timeout=patience, source_address=(source, 0)) as one:
         with contextlib.suppress(ConnectionError):
@@ -1222,21 +1223,21 @@ def test_peer_asks_the_extender_for_a_slot(lab, peer):
     ("/extender/filter", b"[" * (3 << 20)), ("/extender/filter", b'{"Pod":' * (400 << 10)), ("/extender/filter", b"\xff\xfe" * 1000),
     ("/extender/filter", b'{"Pod":{"metadata":{"labels":[' + b"{}," * (1 << 19)), ("/extender/preemption", b'{"a":1,' * (1 << 18)),
     ("/extender/preemption", b'"' + b"\\u0000" * (1 << 18) + b'"')])
-def test_peer_sends_what_is_hard_to_read(peer, target, body):
-    """Deep, wide and broken JSON where a body is taken of everybody: a refusal, at once."""
-    begin = time.monotonic()
+def test_peer_sends_what_is_hard_to_read(lab, peer, target, body):
+    """Deep, wide and broken JSON where a body is taken of everybody: a refusal, after little work."""
+    begin = lab.operators["testbed"].cpu_seconds()
     heard = peer("POST", target, of="testbed", body=body)
     assert codes(heard) == [400], heard[:300]
-    assert time.monotonic() - begin < 5
+    assert lab.operators["testbed"].cpu_seconds() - begin < 5
 
 
-def test_peer_sends_a_wide_body_to_the_interface(peer):
+def test_peer_sends_a_wide_body_to_the_interface(lab, peer):
     """Many small objects, from a peer that may: read in a time that grows with their number only."""
-    begin = time.monotonic()
+    begin = lab.operators["scheduling"].cpu_seconds()
     body = b'{"name":"x","testBed":"t","queue":["a"],"jobStatus":[' + b"{}," * 300000 + b"{}]}"
     heard = peer("POST", "/external/schedulings", "Content-Type: application/json", source="127.0.0.1", body=body)
     assert codes(heard)[0] in (400, 413), heard[:300]
-    assert time.monotonic() - begin < 5
+    assert lab.operators["scheduling"].cpu_seconds() - begin < 5
 
 
 def test_peer_says_bodies_that_are_too_long_or_packed(peer):
@@ -1293,7 +1294,7 @@ def test_peer_opens_a_stomp_connection(lab, inside, probes, more, source):
     """From elsewhere, through a proxy, and from a page of others: no connection."""
     operator = lab.operators["scheduling"]
     for target in ("/scheduler", "/scheduler/websocket", "/scheduler/0/x/websocket"):
-        with socket.create_connection(("127.0.0.1", operator.port), timeout=10, source_address=(source, 0)) as one:
+        with socket.create_connection(("127.0.0.1", operator.port), timeout=PATIENCE, source_address=(source, 0)) as one:
             one.sendall(stomp_wire.request(operator.port, target, more=more))
             assert codes(one.recv(4096)) in ([403], [404]), target
 
@@ -1341,7 +1342,7 @@ def with_tls(operator, folder, method, target, *lines, certificate=None):
         context.load_cert_chain(f"{folder}/{certificate}.crt", f"{folder}/{certificate}.key")
     heard = b""
     with contextlib.suppress(ssl.SSLError, ConnectionError), socket.create_connection(
-            ("127.0.0.1", operator.port), timeout=10, source_address=(STRANGER, 0)) as plain, \
+            ("127.0.0.1", operator.port), timeout=PATIENCE, source_address=(STRANGER, 0)) as plain, \
             context.wrap_socket(plain, server_hostname="127.0.0.1") as one:
         one.sendall(request_of(method, target, *lines, body=b"{}" if method == "POST" else b""))
         while more := one.recv(4096):
@@ -1387,7 +1388,7 @@ def test_a_slot_whose_ghosts_name_was_taken_is_free_again(lab, squatters, kind):
         lab.scene.delete("Pod", name, wait=False, grace=0)
         if kind == "kept":
             lab.scene.api.take_finalizers("Pod", lab.scene.namespace, name)
-    lab.scene.wait(f"slot {slot} to be free", lambda: lab.scene.slots("side")[slot]["state"] == "FREE", timeout=20)
+    lab.scene.wait(f"slot {slot} to be free", lambda: lab.scene.slots("side")[slot]["state"] == "FREE")
 
 
 def test_all_plans_of_the_victim_come_to_their_end(lab):

@@ -20,13 +20,13 @@ import pytest
 import objects
 from breakpoint_proxy import Proxy
 from operators import EXTENDER, Operator
+from patience import PATIENCE
 
 STARTS = int(os.environ.get("ESI_STARTS") or 10)
 TESTBEDS = 5  # starts at the same time
 #: An executor whose room is free and that is not bound for so long is stranded: kube-scheduler tries again
 #: by itself after 10 s at most (back-off), or after 300 s.
 STRANDED = 30  # seconds
-PATIENCE = 240  # seconds for a start, of five at once, on a machine on which even leases are lost
 MARK = "esi.tu-berlin.de/"
 BUSY = "import time\nend = time.monotonic() + 3600\nwhile time.monotonic() < end: pass"
 

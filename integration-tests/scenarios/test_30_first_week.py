@@ -3,6 +3,7 @@ import re
 import time
 
 import objects
+from patience import PATIENCE
 from test_03_queue import finish
 
 
@@ -19,7 +20,7 @@ def table(scene, kind, name, *more):
     return {head[a:b].strip(): line[a:b].strip() for a, b in zip(starts, ends)}
 
 
-def wait_for(scene, condition, what, timeout="30s"):
+def wait_for(scene, condition, what, timeout=f"{PATIENCE}s"):
     return scene.plane.kubectl("-n", scene.namespace, "wait", f"--for=condition={condition}", what,
                                f"--timeout={timeout}")
 
@@ -123,9 +124,9 @@ def test_a_job_that_fails_is_started_again_as_often_as_its_policy_says(scene):
 
 def test_a_plan_whose_time_is_over_ends_what_runs(scene):
     one_node(scene, "a", "b")
-    scene.queue("plan", ["a", "a", "b"], activeDeadlineSeconds=8)
+    scene.queue("plan", ["a", "a", "b"], activeDeadlineSeconds=20)
     scene.job_state("a", "RunningState")
-    wait_for(scene, "Failed", "scheduling/plan", "60s")
+    wait_for(scene, "Failed", "scheduling/plan")
     assert outcomes(scene) == {"a": "DeadlineExceeded"}
     assert scene.status("Scheduling", "plan")["reason"] == "DeadlineExceeded"
     scene.job_state("a", "ReadyState")
@@ -140,7 +141,7 @@ def test_a_run_that_takes_longer_than_its_job_allows_fails(scene):
     scene.apply(job)
     scene.job_state("long", "ReadyState")
     scene.queue("plan", ["long"])
-    wait_for(scene, "Failed", "batchjob/long", "60s")
+    wait_for(scene, "Failed", "batchjob/long")
     run, = scene.status("BatchJob", "long")["runs"]
     assert (run["outcome"], run["reason"]) == ("Failed", "DeadlineExceeded")
 

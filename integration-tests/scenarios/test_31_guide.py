@@ -16,6 +16,7 @@ import yaml
 
 import guide
 from control_plane import ROOT
+from product import OPERATORS, PORTS
 
 sys.path.insert(0, str(ROOT / "integration-tests" / "demo"))
 import demo as demo_program  # noqa: E402
@@ -165,8 +166,8 @@ def test_what_the_demo_prints_is_understood(capsys):
 def told_by_the_demo(printed):
     """({port of the guide: port of this demo}, [command to look around])."""
     found = dict(re.findall(r"^ +esi-(\w+) +http://127\.0\.0\.1:(\d+)", printed, re.MULTILINE))
-    assert sorted(found) == ["batchjob", "scheduling", "testbed"], printed
-    ports = {"8080": found["testbed"], "8081": found["batchjob"], "8082": found["scheduling"]}
+    assert set(found) == set(PORTS), printed
+    ports = {str(port): found[name] for name, port in PORTS.items()}
     hints = re.search(r"To look around:\n\n(.*?)\n\n", printed, re.DOTALL)[1].splitlines()
     assert hints[0].strip().startswith("eval "), printed
     return ports, [line.strip() for line in hints]
@@ -223,7 +224,7 @@ def test_a_second_demo_beside_it_is_refused(demo):
 
 def test_a_job_can_be_followed_through_three_logs(demo):
     run = demo.type("a run", "kubectl get bj spark-job-1 -o jsonpath='{.status.runs[0].run}'")
-    assert sorted(demo.logs) == ["esi-batchjob", "esi-scheduling", "esi-testbed"]
+    assert sorted(demo.logs) == sorted(f"esi-{name}" for name in OPERATORS)
     for name, log in demo.logs.items():
         lines = log.read_text(encoding="utf-8").splitlines()
         assert [line for line in lines if "job=default/spark-job-1" in line and f"run={run}" in line], \

@@ -8,7 +8,7 @@ import requests
 
 from control_plane import CRDS, ControlPlane
 from operators import Operator
-from scene import PATIENCE
+from patience import PATIENCE
 
 #: As rbac and policies name it.
 KIND = "schedulings.esi.tu-berlin.de"
@@ -45,7 +45,7 @@ def operator(plane, folder):
 
 
 def readyz(operator):
-    answer = requests.get(operator.url + "/readyz?verbose", timeout=5)
+    answer = requests.get(operator.url + "/readyz?verbose", timeout=PATIENCE)
     return answer.status_code, answer.text
 
 
@@ -66,7 +66,7 @@ def test_a_kind_that_is_not_installed_is_told_with_its_remedy_until_it_is(plane,
     assert code == 503
     assert f"{KIND}: HTTP 404" in text and "kubectl apply -f crds/" in text, text
     assert "the server could not find" not in text and "page not found" not in text, "the server's own words"
-    metrics = requests.get(operator.url + "/metrics", timeout=5).text
+    metrics = requests.get(operator.url + "/metrics", timeout=PATIENCE).text
     assert 'esi_list_failures_total{code="404",kind="Scheduling"}' in metrics
     plane.kubectl("apply", *(f"--filename={crd}" for crd in CRDS))
     wait("it to be ready", lambda: readyz(operator)[0] == 200)
@@ -93,7 +93,7 @@ def test_an_api_server_that_is_away_is_one_line(plane, folder):
     try:
         operator.start()
         wait("it to say so", lambda: lines(operator, "127.0.0.1:1", "cannot be reached"))
-        wait("a few tries", lambda: requests.get(operator.url + "/readyz", timeout=5).status_code == 503)
+        wait("a few tries", lambda: requests.get(operator.url + "/readyz", timeout=PATIENCE).status_code == 503)
         assert len(lines(operator, "cannot be reached")) == 1, operator.tail()
         assert len(lines(operator, " E ")) + len(lines(operator, " W ")) <= 3, operator.tail()
     finally:

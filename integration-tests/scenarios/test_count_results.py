@@ -1,7 +1,9 @@
 """The line at the end of `make test`: what did not run is not a success."""
 import json
+import os
 import subprocess
 import sys
+import xml.etree.ElementTree as tree
 
 import pytest
 
@@ -38,7 +40,7 @@ def test_all_passed(results):
     code, said = count(results)
     assert code == 0
     assert said.endswith(f"\n{sum(count_results.LEAST.values())} passed, 0 failed, 0 skipped\n")
-    assert said.startswith("unit: 1380 passed, 0 failed, 0 skipped\n")
+    assert said.startswith("unit: 1480 passed, 0 failed, 0 skipped\n")
 
 
 @pytest.mark.parametrize("name", count_results.LEAST)
@@ -51,9 +53,9 @@ def test_a_layer_that_is_missing_or_has_fewer_tests_than_there_are_fails(results
 
 
 def test_a_failure_fails(results):
-    junit(results, "unit.xml", [PASSED] * 1380 + ["<testcase name='b'><failure message='no'/></testcase>"])
+    junit(results, "unit.xml", [PASSED] * 1480 + ["<testcase name='b'><failure message='no'/></testcase>"])
     assert count(results)[0] == 1
-    junit(results, "unit.xml", [PASSED] * 1380)
+    junit(results, "unit.xml", [PASSED] * 1480)
     with open(results / "launcher.json", "a", encoding="utf-8") as file:
         file.write("\n" + json.dumps({"Action": "fail", "Package": "does not compile"}))
     assert count(results)[0] == 1
@@ -69,7 +71,7 @@ def test_a_skip_counts_as_failed_unless_its_reason_is_listed(results):
     assert code == 1
     assert "b was skipped, which is in no list: real nodes: kubelet is not built" in said
     junit(results, "scenarios.xml", [PASSED] * 930)
-    junit(results, "unit.xml", [PASSED] * 1380 + ["<testcase name='c' status='notrun'/>"])
+    junit(results, "unit.xml", [PASSED] * 1480 + ["<testcase name='c' status='notrun'/>"])
     assert "c was skipped, which is in no list: without a reason" in count(results)[1]
 
 
@@ -80,6 +82,69 @@ def test_fewer_seeds_are_told(results):
         return count(results)[1]
     assert "simulation: 6 passed, 0 failed, 0 skipped, with 1 seeds instead of 1,000\n" in seeds(1)
     assert "simulation: 6 passed, 0 failed, 0 skipped\n" in seeds(1000)
+
+
+def test_each_layer_is_told_with_its_time_and_what_else_was_done_with_its_own(results):
+    (results / "layers.tsv").write_text("\t2\t0\tsetup\nunit\t35\t0\tunit tests\nscenarios\t1035\t0\tscenarios\n")
+    code, said = count(results)
+    assert code == 0 and said.startswith("setup: 2 s\nunit: 1480 passed, 0 failed, 0 skipped, 35 s\n")
+    assert "\nscenarios: 1030 passed, 0 failed, 0 skipped, 1,035 s\n" in said
+    assert "\nchart: 480 passed, 0 failed, 0 skipped\n" in said, "without a time"
+
+
+def seeds_of(tmp_path, **environment):
+    """Exit code of simulate.sh, the parts that it ran of the seeds, and how many it says that it ran."""
+    program = tmp_path / "esi-simulation"
+    program.write_text(f"#!/bin/sh\necho \"$*\" >>{tmp_path}/ran\n[ \"$1\" = sweep ] && sleep 1\necho digest  1\n")
+    program.chmod(0o755)
+    result = tmp_path / "simulation.xml"
+    done = subprocess.run([ROOT / "scripts" / "simulate.sh", result], timeout=300, check=False, stdout=subprocess.PIPE,
+                          env=dict(os.environ, ESI_SIMULATION=str(program), **environment))
+    ran = [line for line in (tmp_path / "ran").read_text().splitlines() if line.startswith("seeds") and "twice" not in line]
+    return done.returncode, ran, tree.parse(result).find(".//property").get("value")
+
+
+def test_seeds_are_run_at_once_or_in_parts_until_their_time_is_over(tmp_path):
+    assert seeds_of(tmp_path, SEEDS="10") == (0, ["seeds --from 1 --count 10"], "10")
+    (tmp_path / "ran").unlink()
+    parts = [f"seeds --from {first} --count {count}" for first, count in ((5, 3), (8, 3), (11, 3), (14, 1))]
+    assert seeds_of(tmp_path, SEEDS="10", FROM="5", SIMULATION_SECONDS="1000") == (0, parts, "10")
+    (tmp_path / "ran").unlink()
+    assert seeds_of(tmp_path, SEEDS="10", SIMULATION_SECONDS="1") == (0, ["seeds --from 1 --count 3"], "3")
+
+
+# --- layers.sh
+
+def layers(folder, script):
+    """Exit code, output and layers.tsv of a script that has sourced layers.sh."""
+    # As from a terminal: what is started in the background may have been told to ignore Ctrl-C.
+    done = subprocess.run(["env", "--default-signal=INT", "bash", "-c",
+                           f"results={folder}\nsource {ROOT}/scripts/layers.sh\n{script}"], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, check=False)
+    rows = [line.split("\t") for line in (folder / "layers.tsv").read_text().splitlines()]
+    return done.returncode, done.stdout, [(name, code, what) for name, _, code, what in rows]
+
+
+def test_layers_run_side_by_side_and_one_that_fails_is_shown_and_told(tmp_path):
+    begin = """
+two() { layer one "the first" echo one said; layer two "the second" bash -c "echo two said; exit 3"; }
+beside lane two
+layer three "the third" bash -c "until grep -q 'two said' $results/lane.log; do sleep 0.1; done; echo three said"
+"""
+    code, said, rows = layers(tmp_path, begin + 'ended lane; echo "lane ended with $?"; failed_layers')
+    assert code == 0
+    assert rows[0] == ("one", "0", "the first") and sorted(rows[1:]) == [
+        ("three", "0", "the third"), ("two", "3", "the second")]
+    assert said.index("three said") < said.index("one said") < said.index("two said")
+    assert said.endswith("lane ended with 3\nthe second\n")
+
+
+def test_a_layer_in_the_background_ends_with_the_whole(tmp_path):
+    code, said, rows = layers(tmp_path, """
+beside lane bash -c 'trap "echo ended >$0/word; exit" INT; touch $0/began; while :; do sleep 0.1; done' "$results"
+until [[ -e $results/began ]]; do sleep 0.1; done
+exit 4""")
+    assert code == 4 and not rows and not said
+    assert (tmp_path / "word").read_text() == "ended\n"
 
 
 def test_everything_is_tested_as_it_is_shipped():

@@ -1,29 +1,38 @@
-// How the pods of runs under way have died, remembered beyond their deletion: Spark deletes an
-// executor that has failed at once. Fed from the cache of pods, also in a process that does not
-// lead; what a restarted process has not seen is not told. Bounded.
+// How the pods of runs under way have died, remembered beyond their deletion: Spark, for one,
+// deletes an executor as soon as it has failed. Filled from the cache of pods, also in a process
+// that does not lead; a death that a restarted process has not seen is not reported. Bounded.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "batchjob/view.h"
+#include "model/batchjob.h"
+#include "model/cluster.h"
 
 namespace esi::batchjob {
 
+/// A pod of a run that ended badly while the run went on; its object may have been deleted since.
+struct death {
+    std::string run;
+    std::optional<model::timestamp> made;  ///< when the pod was created
+    std::string died_of;                   ///< see model::pod
+};
+
 class death_register {
 public:
-    /// A pod as it is now, and the job that it names. Nothing is noted of a pod that is not on
-    /// record in the job's placements, or that is being deleted: it ends badly because it was told
-    /// to.
+    /// `pod` as it is now, and the job that its label names. Nothing is noted of a pod that is not
+    /// in the job's placements (it is none of the run), nor of one that is being deleted (it ends
+    /// badly because it was told to end).
     void note(const model::batchjob& job, const model::pod& pod);
-    /// The job has changed: without a run under way there is nothing to remember.
+    /// The job has changed: its deaths are forgotten unless a run is under way.
     void job_changed(const model::batchjob& job);
     void forget(const model::object_key& job) { by_job_.erase(job); }
     std::vector<death> of(const model::object_key& job) const;
 
 private:
-    /// By uid.
+    /// By uid of the pod.
     std::map<model::object_key, std::map<std::string, death>> by_job_;
 };
 

@@ -94,7 +94,7 @@ TEST(life, an_order_creates_the_application_at_once_and_records_it) {
     EXPECT_EQ(w.condition("Succeeded"), "False RunUnderWay");
     EXPECT_EQ(w.created["metadata"]["annotations"]["esi.tu-berlin.de/run"], "sched-uid.77.1");
     EXPECT_EQ(w.created["metadata"]["annotations"]["esi.tu-berlin.de/spec-hash"],
-              hash_of(w.job->spec));
+              hash_of(kind_of(w.kinds, w.job->spec), w.job->spec));
     EXPECT_EQ(w.created["spec"]["executor"]["annotations"]["esi.tu-berlin.de/slots"], "0,3");
 }
 
@@ -245,8 +245,7 @@ TEST(life, an_end_that_another_clock_dates_far_ahead_holds_up_nothing) {
     failed.pods.resize(1);
     failed.take_log();
     failed.step(50);
-    EXPECT_THAT(failed.take_log(),
-                ElementsAre("status FailedState", "delete pod a-driver as seen"))
+    EXPECT_THAT(failed.take_log(), ElementsAre("status FailedState", "delete pod a-driver as seen"))
         << "the entries of the pods that are gone go first";
 }
 
@@ -275,7 +274,7 @@ TEST(life, a_result_that_was_told_is_not_lost_with_its_application) {
         between.running();
         end(*between.app);
         between.app->ended = stamp(41);
-        between.told = std::exchange(between.app, std::nullopt);
+        between.last_final = std::exchange(between.app, std::nullopt);
         between.step(42);
         // Somebody deletes it, and its operator keeps it for a while.
         world going;
@@ -868,7 +867,7 @@ TEST(release_race, an_application_of_somebody_else_in_the_cache_is_no_proof) {
     // It has gone since, and ours was made; the cache is behind.
     const auto wanted = decide(seen, at(20));
     EXPECT_TRUE(wanted.act_first);
-    EXPECT_TRUE(std::holds_alternative<read_application>(wanted.next));
+    EXPECT_TRUE(std::holds_alternative<read_application>(wanted.next.value()));
 }
 
 TEST(release_race, a_late_application_of_a_paused_leader_is_deleted_in_ready_state) {
@@ -924,7 +923,7 @@ TEST(restart, an_application_vouches_for_the_spec_that_it_was_made_from_only) {
         w.ready();
         acquire(*w.job);
         order(*w.job, {0});
-        const auto made_from = hash_of(w.job->spec);
+        const auto made_from = hash_of(kind_of(w.kinds, w.job->spec), w.job->spec);
         w.app = make_app("");
         w.app->metadata.annotations["esi.tu-berlin.de/spec-hash"] = made_from;
         if (edited) w.job->spec.spark_spec->text = R"({"type":"Cobol"})";

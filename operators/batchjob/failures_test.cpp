@@ -429,7 +429,7 @@ TEST(failure, an_unknown_state_keeps_the_jobs_state) {
 TEST(failure, lines_taken_away_by_somebody_do_no_harm) {
     world w;
     w.running();
-    w.told = make_app("COMPLETED");
+    w.last_final = make_app("COMPLETED");
     w.app.reset();
     w.job->status.runs.clear();
     w.step(42);

@@ -6,6 +6,6 @@ int main(int argc, char** argv) {
     return esi::controller::run_process(
         argc, argv, "batchjob", 8081, [&flags](CLI::App& app) { flags.add_to(app); },
         [&flags](esi::controller::environment& env) {
-            return esi::batchjob::make_operator(env, flags);
+            return std::make_unique<esi::batchjob::batchjob_operator>(env, flags);
         });
 }

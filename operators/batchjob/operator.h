@@ -1,30 +1,42 @@
-// The batchjob operator: caches, the mapping of what changes to the jobs that it concerns, and the
-// loop observe -> decide -> act for one job at a time. All judgement is in decide.h.
+// The batchjob operator: for one job at a time observe, decide, act, until nothing is left to do.
+// All judgement is in decide.h. Owned by the process.
 #pragma once
 
-#include <memory>
-#include <string>
+#include <vector>
 
-#include "batchjob/backends/backend.h"
-#include "batchjob/backends/flink/defaults.h"
+#include "batchjob/act.h"
+#include "batchjob/caches.h"
+#include "batchjob/hints.h"
+#include "batchjob/job_numbers.h"
+#include "batchjob/options.h"
+#include "controller/controller.h"
 #include "controller/process.h"
-
-namespace CLI {
-class App;
-}
+#include "controller/write_gate.h"
 
 namespace esi::batchjob {
 
-struct options {
-    std::string placement = "gate";  ///< "gate" or "extender"
-    placement_options pods;
-    flink::defaults flink;
+class batchjob_operator final : public controller::operator_part {
+public:
+    /// `env` outlives the operator. `flags` has its final values.
+    batchjob_operator(controller::environment& env, options flags);
 
-    void add_to(CLI::App& app);
+    std::vector<cache> caches() override { return caches_.list(); }
+    void lead() override;
+    asio::awaitable<void> stop(steady_time deadline) override { return loop_.stop(deadline); }
+
+private:
+    void listen();
+    asio::awaitable<result<controller::outcome>> reconcile(model::object_key key);
+    controller::outcome next_reconcile(const view& seen, const decision& last) const;
+
+    controller::environment& env_;
+    const options options_;
+    batchjob::caches caches_;
+    hints hints_;
+    controller::write_gate gate_;
+    job_numbers numbers_;
+    actor actor_;
+    controller::controller loop_;
 };
-
-/// `flags` must outlive the operator; it is read once, here.
-std::unique_ptr<controller::operator_part> make_operator(controller::environment& env,
-                                                         const options& flags);
 
 }  // namespace esi::batchjob

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "batchjob/contains.h"
+#include "base/contains.h"
 #include "grid/grid.h"
 #include "model/names.h"
 #include "model/text.h"
@@ -36,22 +36,22 @@ const model::run_record* line_of(const model::batchjob_status& status, std::stri
     return !status.runs.empty() && status.runs.back().run == run ? &status.runs.back() : nullptr;
 }
 
-model::run_record* open_line(model::batchjob_status& status) {
+model::run_record* running_line(model::batchjob_status& status) {
     if (status.runs.empty() || status.runs.back().outcome != run_outcome::running) return nullptr;
     return &status.runs.back();
 }
 
 bool has_ended(const model::batchjob_status& status, std::string_view run) {
-    // A run's attempts follow each other: the last line of a run decides, wherever it stands.
+    // The attempts of a run follow each other: its last line decides, which need not be the last of
+    // all.
     const auto at =
         std::ranges::find(status.runs.rbegin(), status.runs.rend(), run, &model::run_record::run);
     return at != status.runs.rend() && at->outcome != run_outcome::running;
 }
 
-model::run_record& begin_line(model::batchjob_status& status,
-                              const model::creation_request& request,
-                              const model::testbed_layout* layout,
-                              std::optional<model::timestamp> submitted) {
+model::run_record& add_line(model::batchjob_status& status, const model::creation_request& request,
+                            const model::testbed_layout* layout,
+                            std::optional<model::timestamp> submitted) {
     auto& line = status.runs.emplace_back();
     line.run = request.run;
     if (status.active_scheduling) line.scheduling = status.active_scheduling->key();
@@ -79,14 +79,14 @@ void open_event(model::batchjob_status& status, const model::run_record& line) {
     keep_last(status.scheduled_events, events_kept);
 }
 
-void end_line(model::batchjob_status& status, const ending& how) {
+void close_line(model::batchjob_status& status, const closing& how) {
     if (status.runs.empty()) return;
     auto& line = status.runs.back();
     line.outcome = how.outcome;
     line.reason = how.reason;
     line.message = model::cut(how.message);
     line.stopped = how.stopped;
-    // The pods' clocks are the nodes': a run never lasts less than nothing.
+    // The nodes' clocks wrote these times: a run never lasts less than 0.
     if (line.started && *line.stopped < *line.started) line.stopped = line.started;
 
     open_event(status, line);
@@ -121,6 +121,13 @@ void note_neighbours(model::run_record& line, std::span<const pod_pointer> own,
     line.neighbours.clear();
     for (const auto& [node, jobs] : by_node) {
         if (!jobs.empty()) line.neighbours.push_back({node, {jobs.begin(), jobs.end()}});
+    }
+}
+
+void note_job_times(model::run_record& line, const application& app) {
+    if (app.job_started) line.job_started = app.job_started;
+    if (app.job_stopped && line.job_started && *app.job_stopped >= *line.job_started) {
+        line.job_stopped = app.job_stopped;
     }
 }
 

@@ -1,4 +1,5 @@
-// The lines of status.runs and status.scheduledEvents: what a run was. Pure changes of a status.
+// The lines of status.runs and status.scheduledEvents: what a run was. Pure changes of a status;
+// each run has one line, or one for each attempt, and the last line is that of the present run.
 #pragma once
 
 #include <optional>
@@ -6,7 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "batchjob/view.h"
+#include "batchjob/backends/backend.h"
+#include "model/testbed.h"
 
 namespace esi::batchjob {
 
@@ -15,33 +17,36 @@ namespace run_outcome = model::run_outcome;
 /// The last line, if it is of `run`; null without one.
 model::run_record* line_of(model::batchjob_status& status, std::string_view run);
 const model::run_record* line_of(const model::batchjob_status& status, std::string_view run);
-/// The last line, if it has not ended.
-model::run_record* open_line(model::batchjob_status& status);
-/// The run has a line and it has ended: it is never started again.
+/// The last line, if its outcome is still Running; null else.
+model::run_record* running_line(model::batchjob_status& status);
+/// The run has a line and its last one is closed: the run is never started again.
 bool has_ended(const model::batchjob_status& status, std::string_view run);
 
-/// A new line for the request's run; keeps the last 20 lines.
-/// `layout` gives the nodes' names; may be null.
-model::run_record& begin_line(model::batchjob_status& status,
-                              const model::creation_request& request,
-                              const model::testbed_layout* layout,
-                              std::optional<model::timestamp> submitted);
+/// Adds a line for the request's run, outcome Running; keeps the last 20 lines. `layout` gives the
+/// names of the nodes; may be null.
+model::run_record& add_line(model::batchjob_status& status, const model::creation_request& request,
+                            const model::testbed_layout* layout,
+                            std::optional<model::timestamp> submitted);
 
-/// Opens an event for the line, if none is open.
+/// Adds an event (status.scheduledEvents) for the line, unless one without stop exists.
 void open_event(model::batchjob_status& status, const model::run_record& line);
 
-/// How a line ends.
-struct ending {
+struct closing {
     std::string_view outcome;
     std::string reason;
     std::string message;
     model::timestamp stopped;
 };
-/// Ends the last line and its event (one is added where none was open), and sets lastResult.
-void end_line(model::batchjob_status& status, const ending& how);
+/// Sets the outcome of the last line, closes its event (one is added where none is open), and sets
+/// lastResult. Nothing happens where there is no line.
+void close_line(model::batchjob_status& status, const closing& how);
 
-/// Adds jobs with pods on the nodes of `own` to the line's neighbours; never takes one out.
+/// Adds the jobs of `others` on the nodes of `own` to the line's neighbours; removes none.
 void note_neighbours(model::run_record& line, std::span<const pod_pointer> own,
                      std::span<const pod_pointer> others);
+
+/// The times of the job in the application, by the application's clock; an end before the start is
+/// not taken.
+void note_job_times(model::run_record& line, const application& app);
 
 }  // namespace esi::batchjob

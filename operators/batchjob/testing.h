@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "batchjob/backends/registry.h"
 #include "batchjob/backends/spark/backend.h"
 #include "batchjob/decide.h"
 #include "grid/grid.h"
@@ -140,13 +141,14 @@ struct world {
     std::optional<application> app;
     std::vector<pod_pointer> pods;
     std::vector<pod_pointer> neighbours;
+    application_kinds kinds = known_kinds();
     const backend* kind = &spark();
     bool served = true;
     bool supported = true;
     std::optional<check_answer> check = check_answer{true, false, {}};
     std::optional<error> create_error;
-    /// What the watch showed of an application before it went.
-    std::optional<application> told;
+    /// The final state that the watch showed of an application before it was deleted.
+    std::optional<application> last_final;
     /// What the cache does not show yet.
     bool cache_blind = false;
     /// The Scheduling has given the order.
@@ -167,6 +169,7 @@ struct world {
     view look() const {
         view seen;
         seen.job = std::make_shared<model::batchjob>(*job);
+        seen.spec_kind = kind_of(kinds, job->spec);
         seen.kind = supported ? kind : nullptr;
         seen.served = served;
         if (bed) {
@@ -179,12 +182,12 @@ struct world {
             seen.usable = {seen.testbed};
         }
         if (app && !cache_blind) seen.application = std::make_shared<application>(*app);
-        if (told) seen.told = std::make_shared<application>(*told);
+        if (last_final) seen.last_final = std::make_shared<application>(*last_final);
         seen.pods = pods;
         for (const auto& entry : job->status.placements) {
             for (const auto& pod : pods) {
                 if (pod->metadata.uid == entry.pod_uid && pod->live()) {
-                    seen.standing.insert(entry.pod_uid);
+                    seen.placed_alive.insert(entry.pod_uid);
                 }
             }
         }
@@ -212,53 +215,55 @@ struct world {
             auto wanted = decide(seen, at(second));
             if (!wanted.act_first && !wanted.hold_back) write(wanted.status);
             again_in = wanted.again_in;
-            if (std::holds_alternative<std::monostate>(wanted.next)) return;
-            act(seen, wanted.next);
+            if (!wanted.next) return;
+            std::visit([&](const auto& what) { act(seen, what); }, *wanted.next);
         }
-        log.push_back("never came to rest");
+        log.push_back("did not converge");
     }
 
-    void act(view& seen, const action& what) {
-        if (std::holds_alternative<read_application>(what)) {
-            log.push_back("read application");
-            seen.live.application_read = true;
-            seen.live.application = app ? std::make_shared<application>(*app) : nullptr;
-        } else if (std::holds_alternative<read_assignment>(what)) {
-            seen.live.assignment_read = true;
-            seen.live.assigned = assigned;
-        } else if (const auto* reads = std::get_if<read_pods>(&what)) {
-            for (const auto& entry : reads->pods) {
-                log.push_back("read pod " + entry.pod_name);
-                bool alive = false;
-                for (const auto& pod : alive_unseen) alive = alive || pod == entry.pod_uid;
-                (alive ? seen.live.living_pods : seen.live.gone_pods).insert(entry.pod_uid);
-            }
-        } else if (std::holds_alternative<check_spec>(what)) {
-            log.push_back("check spec");
-            seen.check = check_answer{true, false, {}};
-        } else if (const auto* make = std::get_if<create_application>(&what)) {
-            log.push_back("create application");
-            created = make->object;
-            if (create_error) {
-                seen.live.create_error = create_error;
-                return;
-            }
-            if (!app) {
-                app = make_app("", job->spec.creation_request->run);
-                app->metadata.annotations =
-                    created["metadata"]["annotations"].get<model::string_map>();
-            }
-            seen.live.application = std::make_shared<application>(*app);
-            seen.live.application_read = true;
-        } else if (const auto* gone = std::get_if<delete_application>(&what)) {
-            log.push_back("delete application " + gone->uid);
-            seen.asked_to_go.insert(gone->uid);
-        } else if (const auto* leftovers = std::get_if<delete_pods>(&what)) {
-            for (const auto& pod : leftovers->pods) {
-                log.push_back("delete pod " + pod->metadata.name +
-                              (leftovers->as_seen ? " as seen" : ""));
-                seen.asked_to_go.insert(pod->metadata.uid);
-            }
+    void act(view& seen, const read_application&) {
+        log.push_back("read application");
+        seen.live.application_read = true;
+        seen.live.application = app ? std::make_shared<application>(*app) : nullptr;
+    }
+    void act(view& seen, const read_assignment&) const {
+        seen.live.assignment_read = true;
+        seen.live.assigned = assigned;
+    }
+    void act(view& seen, const read_pods& what) {
+        for (const auto& entry : what.pods) {
+            log.push_back("read pod " + entry.pod_name);
+            bool alive = false;
+            for (const auto& pod : alive_unseen) alive = alive || pod == entry.pod_uid;
+            (alive ? seen.live.living_pods : seen.live.gone_pods).insert(entry.pod_uid);
+        }
+    }
+    void act(view& seen, const check_spec&) {
+        log.push_back("check spec");
+        seen.check = check_answer{true, false, {}};
+    }
+    void act(view& seen, const create_application& what) {
+        log.push_back("create application");
+        created = what.object;
+        if (create_error) {
+            seen.live.create_error = create_error;
+            return;
+        }
+        if (!app) {
+            app = make_app("", job->spec.creation_request->run);
+            app->metadata.annotations = created["metadata"]["annotations"].get<model::string_map>();
+        }
+        seen.live.application = std::make_shared<application>(*app);
+        seen.live.application_read = true;
+    }
+    void act(view& seen, const delete_application& what) {
+        log.push_back("delete application " + what.uid);
+        seen.deletion_answered.insert(what.uid);
+    }
+    void act(view& seen, const delete_pods& what) {
+        for (const auto& pod : what.pods) {
+            log.push_back("delete pod " + pod->metadata.name + (what.as_seen ? " as seen" : ""));
+            seen.deletion_answered.insert(pod->metadata.uid);
         }
     }
 

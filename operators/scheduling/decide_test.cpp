@@ -5,10 +5,10 @@
 
 #include "model/json.h"
 #include "model/names.h"
-#include "scheduling/claim.h"
+#include "scheduling/acquire.h"
 #include "scheduling/orphan.h"
 #include "scheduling/plan.h"
-#include "scheduling/world_for_tests.h"
+#include "scheduling/testing.h"
 
 namespace esi::scheduling {
 namespace {
@@ -323,36 +323,36 @@ TEST(running, goes_on_without_a_job_whose_change_is_refused) {
     w.add_queue("s", "t", {"a"});
     w.settle();
     w.set_queue("s", {"a", "b", "c"});
-    newer fresh;
+    live_facts live;
     auto look = [&] {
         view seen;
         seen.self = w.schedulings.at({"ns", "s"});
         seen.schedulings = &w.schedulings;
         seen.testbeds = &w.testbeds;
         seen.jobs = &w.jobs;
-        seen.pods = w.pods_of({"ns", "t"});
-        seen.fresh = &fresh;
+        seen.slots = w.slots_of({"ns", "t"});
+        seen.live = &live;
         return decide(seen, w.now);
     };
     auto first = look();
     const auto apart = job_apart(first.next, w.s("s"));
     ASSERT_TRUE(apart);
     EXPECT_EQ(apart->name, "b");
-    fresh.refused[*apart] = "forbidden";
+    live.refused.jobs[*apart] = "forbidden";
     auto second = look();
-    ASSERT_TRUE(std::holds_alternative<step::acquire_job>(second.next));
-    EXPECT_EQ(std::get<step::acquire_job>(second.next).key.name, "c");
+    ASSERT_TRUE(std::holds_alternative<acquire_job>(second.next));
+    EXPECT_EQ(std::get<acquire_job>(second.next).key.name, "c");
 
-    fresh.refused[{"ns", "c"}] = "forbidden";
+    live.refused.jobs[{"ns", "c"}] = "forbidden";
     auto last = look();
-    EXPECT_TRUE(std::holds_alternative<step::wait>(last.next));
+    EXPECT_TRUE(std::holds_alternative<wait>(last.next));
     EXPECT_EQ(model::find_condition(last.status.conditions, "Acquired")->reason, "JobRefused");
 
     // The same for a start.
     w.edit(w.jobs, {"ns", "a"}, [](model::batchjob& j) { j.spec.creation_request.reset(); });
     auto start = look();
-    ASSERT_TRUE(std::holds_alternative<step::request_creation>(start.next));
-    fresh.refused[{"ns", "a"}] = "invalid";
+    ASSERT_TRUE(std::holds_alternative<request_creation>(start.next));
+    live.refused.jobs[{"ns", "a"}] = "invalid";
     EXPECT_TRUE(look().status.waiting_for.starts_with("the start of BatchJob ns/a, which"))
         << look().status.waiting_for;
 }
@@ -864,15 +864,15 @@ TEST(acquisition, who_let_one_go_first_is_known_when_that_one_cannot_go) {
     for (const char* name : {"young", "older"}) w.step_of({"ns", name});
     EXPECT_EQ(w.reason("older"), "OlderFirst");
     EXPECT_EQ(w.reason("young"), "OlderFirst");
-    EXPECT_TRUE(lets_go_first(w.s("young"), {"ns", "older"}));
-    EXPECT_FALSE(lets_go_first(w.s("young"), {"ns", "oldest"}));
-    EXPECT_FALSE(cannot_go(w.s("older").status));
+    EXPECT_TRUE(waits_for_rival(w.s("young"), {"ns", "older"}));
+    EXPECT_FALSE(waits_for_rival(w.s("young"), {"ns", "oldest"}));
+    EXPECT_FALSE(is_blocked(w.s("older").status));
 
     for (int i = 0; i < 100 && w.step_of({"ns", "oldest"}); ++i) w.sweep_jobs();
     w.step_of({"ns", "older"});
     EXPECT_EQ(w.reason("older"), "JobHeld");
-    EXPECT_TRUE(cannot_go(w.s("older").status)) << "nothing that young wants has changed";
-    EXPECT_FALSE(cannot_go(w.s("oldest").status));
+    EXPECT_TRUE(is_blocked(w.s("older").status)) << "nothing that young wants has changed";
+    EXPECT_FALSE(is_blocked(w.s("oldest").status));
     for (int i = 0; i < 100 && w.step_of({"ns", "young"}); ++i) w.sweep_jobs();
     EXPECT_EQ(w.running("young"), "z:0");
 }
@@ -905,9 +905,9 @@ TEST(acquisition, who_is_let_go_first_is_known_whatever_the_sentence_says) {
         return young;
     };
     const object_key older{"ns", "older"};
-    EXPECT_TRUE(lets_go_first(told("OlderFirst", {older}), older));
-    EXPECT_FALSE(lets_go_first(told("OlderFirst", {{"ns", "oldest"}}), older));
-    EXPECT_FALSE(lets_go_first(told("JobHeld", {older}), older));
+    EXPECT_TRUE(waits_for_rival(told("OlderFirst", {older}), older));
+    EXPECT_FALSE(waits_for_rival(told("OlderFirst", {{"ns", "oldest"}}), older));
+    EXPECT_FALSE(waits_for_rival(told("JobHeld", {older}), older));
 }
 
 TEST(slots, of_a_large_testbed_are_in_error_by_node) {
@@ -944,26 +944,62 @@ TEST(acquisition, who_was_rolled_back_looks_live_before_it_takes_anything_again)
         s.status.state = "AcquireState";
         s.status.epoch = 1;
     });
-    newer fresh;
+    live_facts live;
     view seen;
     seen.self = w.schedulings.at({"ns", "s"});
     seen.schedulings = &w.schedulings;
     seen.testbeds = &w.testbeds;
     seen.jobs = &w.jobs;
-    seen.fresh = &fresh;
+    seen.slots = w.slots_of({"ns", "t"});
+    seen.live = &live;
     auto first = decide(seen, w.now);
-    auto* read = std::get_if<step::read_release>(&first.next);
+    auto* read = std::get_if<read_release>(&first.next);
     ASSERT_NE(read, nullptr) << name_of(first.next);
     EXPECT_EQ(read->jobs, (std::vector<object_key>{{"ns", "a"}}));
 
-    fresh.release_read = true;
-    EXPECT_TRUE(std::holds_alternative<step::hold_testbed>(decide(seen, w.now).next));
+    live.proven.release = true;
+    EXPECT_TRUE(std::holds_alternative<hold_testbed>(decide(seen, w.now).next));
     auto held = w.job("a");
     held.spec.active_scheduling = {"ns", "rival", "another uid"};
-    fresh.jobs[{"ns", "a"}] = std::make_shared<const model::batchjob>(held);
+    live.newer.jobs[{"ns", "a"}] = std::make_shared<const model::batchjob>(held);
     auto then = decide(seen, w.now);
-    EXPECT_TRUE(std::holds_alternative<step::wait>(then.next));
+    EXPECT_TRUE(std::holds_alternative<wait>(then.next));
     EXPECT_EQ(then.status.waiting_for, "BatchJob ns/a is held by Scheduling ns/rival");
+}
+
+/// What is decided after `steps` steps of a start of two slots, in a Testbed of so many nodes with
+/// three slots each, and how many slots the decision reads. The steps are taken in a small one, of
+/// which the large one is a continuation: the first nodes and their slots are the same.
+std::pair<std::string_view, std::uint64_t> slots_read_at(int nodes, int steps) {
+    world w;
+    w.add_testbed("t", 2, 3);
+    w.add_job("a");
+    w.add_queue("s", "t", {"a", "a"});
+    for (int i = 0; i < steps; ++i) w.step_of({"ns", "s"});
+    w.sweep_jobs();
+    w.edit(w.testbeds, {"ns", "t"}, [&](model::testbed& bed) {
+        auto& all = bed.status.layout->nodes;
+        for (int i = 2; i < nodes; ++i) all.push_back({fmt::format("t-{}", i), "u", i});
+    });
+    w.fill_ghosts();
+    live_facts live;
+    live.proven.testbed = steady_time();
+    view seen = w.look({"ns", "s"}, live);
+    const auto before = seen.slots->slots_read();
+    const auto decided = decide(seen, w.now);
+    return {name_of(decided.next), seen.slots->slots_read() - before};
+}
+
+TEST(decision, reads_as_many_slots_at_6_as_at_50000) {
+    // finalizer, hold, acquire; then the assignment, the order and the report.
+    const auto start = slots_read_at(2, 3);
+    EXPECT_EQ(start.first, "commit");
+    EXPECT_EQ(start.second, 2U);
+    EXPECT_EQ(slots_read_at(16667, 3), start);
+    const auto rest = slots_read_at(2, 6);
+    EXPECT_EQ(rest.first, "wait");
+    EXPECT_EQ(rest.second, 0U);
+    EXPECT_EQ(slots_read_at(16667, 6), rest);
 }
 
 TEST(acquisition, at_rest_nothing_is_written) {
@@ -997,33 +1033,34 @@ struct over_and_done : testing::Test {
         seen.schedulings = &w.schedulings;
         seen.testbeds = &w.testbeds;
         seen.jobs = &w.jobs;
-        seen.fresh = &fresh;
+        seen.slots = w.slots_of({"ns", "t"});
+        seen.live = &live;
         return decide(seen, w.now);
     }
 
     world w;
     view seen;
-    newer fresh;
+    live_facts live;
 };
 
 TEST_F(over_and_done, a_cache_far_behind_does_not_begin_a_release_again) {
     take_the_hold();
-    EXPECT_TRUE(std::holds_alternative<step::read_release>(look().next));
+    EXPECT_TRUE(std::holds_alternative<read_release>(look().next));
 
     auto let_go = w.t("t");
     let_go.metadata.annotations.clear();
     let_go.metadata.labels.clear();
-    fresh.testbeds[let_go.metadata.key()] = std::make_shared<const model::testbed>(let_go);
-    fresh.release_read = true;
-    EXPECT_TRUE(std::holds_alternative<step::wait>(look().next));
+    live.newer.testbeds[let_go.metadata.key()] = std::make_shared<const model::testbed>(let_go);
+    live.proven.release = true;
+    EXPECT_TRUE(std::holds_alternative<wait>(look().next));
     // What is really held is let go.
-    fresh.testbeds.clear();
-    EXPECT_TRUE(std::holds_alternative<step::commit>(look().next));
+    live.newer.testbeds.clear();
+    EXPECT_TRUE(std::holds_alternative<commit>(look().next));
 }
 
 TEST_F(over_and_done, a_change_is_not_taken_for_seen_when_something_is_left) {
     take_the_hold();
-    fresh.release_read = true;
+    live.proven.release = true;
     const auto got = look(2);
     EXPECT_FALSE(got.status.releasing.empty());
     EXPECT_EQ(got.status.observed_generation, 1);
@@ -1031,7 +1068,7 @@ TEST_F(over_and_done, a_change_is_not_taken_for_seen_when_something_is_left) {
 
 TEST_F(over_and_done, who_edits_it_is_told_that_it_has_no_effect) {
     const auto got = look(2);
-    EXPECT_TRUE(std::holds_alternative<step::wait>(got.next));
+    EXPECT_TRUE(std::holds_alternative<wait>(got.next));
     EXPECT_EQ(got.status.observed_generation, 2);
     const auto* told = model::find_condition(got.status.conditions, "SpecCurrent");
     ASSERT_NE(told, nullptr);

@@ -2,7 +2,7 @@
 #include "scheduling/operator.h"
 
 int main(int argc, char** argv) {
-    esi::scheduling::operator_options options;
+    esi::scheduling::options options;
     return esi::controller::run_process(
         argc, argv, "scheduling", 8082, [&](CLI::App& app) { options.add_to(app); },
         [&](esi::controller::environment& in) {

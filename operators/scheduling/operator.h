@@ -1,9 +1,10 @@
 // The scheduling operator: drives Schedulings to the end, releases orphans, serves the original's
-// REST and STOMP. Owned by the process (controller/process.h); observes through four caches,
-// decides with scheduling/decide.h, acts through scheduling/act.h. Memory is never the truth:
-// everything is read anew from the objects.
+// REST and STOMP. Owned by the process (controller/process.h); observes through
+// scheduling/caches.h, decides with scheduling/decide.h, acts through scheduling/act.h. Memory is
+// never the truth: each reconcile reads everything again from the objects.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,26 +12,15 @@
 #include "controller/process.h"
 #include "controller/write_gate.h"
 #include "scheduling/act.h"
-#include "scheduling/interface/legacy/stomp.h"
+#include "scheduling/caches.h"
+#include "scheduling/options.h"
+#include "scheduling/orphan_releaser.h"
 
 namespace esi::scheduling {
 
-/// Flags of this operator alone.
-struct operator_options {
-    /// Who may use /external and /scheduler.
-    http::local_access access;
-    /// A Scheduling may name BatchJobs of any namespace, as in the original.
-    bool cross_namespace_jobs = false;
-    /// The one namespace that the original's interface speaks of.
-    std::string legacy_namespace = "default";
-    legacy::stomp_options stomp;
-
-    void add_to(CLI::App& app);
-};
-
 class scheduling_operator final : public controller::operator_part {
 public:
-    scheduling_operator(controller::environment& in, operator_options options);
+    scheduling_operator(controller::environment& env, options chosen);
     ~scheduling_operator() override;
 
     std::vector<cache> caches() override;
@@ -38,40 +28,19 @@ public:
     asio::awaitable<void> stop(steady_time deadline) override;
 
 private:
-    bool leading_ = false;
-    using outcome = controller::outcome;
-
-    void wire_wake_ups();
-    void scheduling_changed(const kube::change<model::scheduling>& what);
-    void testbed_changed(const kube::change<model::testbed>& what);
-    void job_changed(const kube::change<model::batchjob>& what);
-    void pod_changed(const kube::change<model::pod>& what);
-    /// All Schedulings that want something of what this one wants.
-    void wake_rivals(const model::scheduling& of);
-    void wake_by(std::string_view index, const model::object_key& key);
-    /// Those who let this one go first.
-    void wake_younger(const model::object_key& than);
-
-    view observe(const model::object_key& key, newer& fresh) const;
-    asio::awaitable<result<outcome>> reconcile(model::object_key key);
-    asio::awaitable<result<outcome>> reconcile_testbed(model::object_key key);
-    /// Whether an installation with --namespace has Schedulings of there in its care; those of
-    /// other namespaces are another installation's, which judges whether they are gone.
-    bool watches(const model::object_key& scheduling) const;
-    asio::awaitable<result<outcome>> reconcile_job(model::object_key key);
+    asio::awaitable<result<controller::outcome>> reconcile(model::object_key key);
     void count_states();
+    void count_slots_read();
 
-    controller::environment& in_;
-    operator_options options_;
-    kube::informer<model::scheduling> schedulings_;
-    kube::informer<model::testbed> testbeds_;
-    kube::informer<model::batchjob> jobs_;
-    kube::informer<model::pod> pods_;
+    controller::environment& env_;
+    options options_;
+    scheduling::caches caches_;
     controller::write_gate gate_;
-    executor act_;
+    actor actor_;
     controller::controller reconciler_;
-    controller::controller testbed_orphans_;
-    controller::controller job_orphans_;
+    orphan_releaser orphans_;
+    bool leading_ = false;
+    std::uint64_t slots_read_ = 0;  ///< those that the metric has
 
     struct interfaces;
     std::unique_ptr<interfaces> interfaces_;

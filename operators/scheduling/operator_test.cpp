@@ -7,7 +7,7 @@
 
 #include "base/virtual_clock.h"
 #include "controller/operator_life.h"
-#include "kube/no_server.h"
+#include "kube/connection/no_server.h"
 
 namespace esi::scheduling {
 namespace {
@@ -34,7 +34,7 @@ TEST(scheduling_operator, counts_schedulings_only_where_it_leads) {
          "h",
          {}},
         [&](controller::environment& in) {
-            auto made = std::make_unique<scheduling_operator>(in, operator_options());
+            auto made = std::make_unique<scheduling_operator>(in, scheduling::options());
             part = made.get();
             return made;
         },
@@ -49,7 +49,7 @@ TEST(scheduling_options, what_is_no_origin_is_refused) {
     const auto said = [](const std::string& origins) {
         CLI::App app;
         controller::process_options common;
-        operator_options options;
+        scheduling::options options;
         common.add_to(app, 8082);
         options.add_to(app);
         std::vector<std::string> flags{"--stomp-allowed-origins=" + origins};

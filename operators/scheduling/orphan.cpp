@@ -7,8 +7,10 @@
 namespace esi::scheduling {
 
 bool may_be_orphan(const model::testbed& testbed, const objects<model::scheduling>& schedulings) {
-    // Labels without a hold are nobody's: hold and labels are written and removed together.
+    // Hold and labels are written and removed together, so labels alone are an orphan's.
     if (testbed.hold().empty()) return !testbed.holder().name.empty();
+    const auto named = schedulings.find(testbed.holder());
+    if (named != schedulings.end() && held_by(testbed, named->second->metadata.uid)) return false;
     return std::ranges::none_of(schedulings, [&](const auto& entry) {
         return held_by(testbed, entry.second->metadata.uid);
     });

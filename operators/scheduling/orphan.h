@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "scheduling/view.h"
+#include "scheduling/observe.h"
 
 namespace esi::scheduling {
 
@@ -17,7 +17,8 @@ bool may_be_orphan(const model::batchjob& job, const objects<model::scheduling>&
 /// Whether `found` (null: 404) is the Scheduling that `uid` or, without uid, the name speaks of.
 bool is_holder(const model::scheduling* found, std::string_view uid);
 
-/// What has to go before the hold of `testbed` may: the same as in an orderly release.
+/// What has to end before the hold of `testbed` may be removed: the same as in an orderly release.
+/// `jobs`: those of its holder, and those whose placements are in the Testbed, at least.
 std::vector<std::string> orphan_waits(const model::testbed& testbed,
                                       const objects<model::batchjob>& jobs,
                                       const std::vector<grid::pod_pointer>& pods);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "model/conditions.h"
 #include "scheduling/words.h"
 
 namespace esi::scheduling {
@@ -12,39 +13,36 @@ namespace esi::scheduling {
 namespace {
 
 using model::object_key;
+namespace reasons = model::condition_reason;
 
 /// Seconds; crds/scheduling.yaml says it, too.
 constexpr int default_retry_delay = 10;
 
-void read_queue(plan& out, const model::scheduling& of) {
-    for (const auto& entry : *of.spec.queue_based) {
-        auto name = grid::in_namespace(entry, of.metadata.namespace_);
-        if (out.find(name) == nullptr) out.add({name, 0, {}});
-        ++out.jobs[out.numbers.at(name)].slots_wanted;
-        out.entries.push_back(std::move(name));
-    }
-    if (out.jobs.size() > most_jobs) {
-        out.wrong =
-            fault{"TooManyJobs",
-                  fmt::format("queueBased names {} different jobs, at most {} are possible; "
-                              "split it into several Schedulings",
-                              out.jobs.size(), most_jobs)};
-    }
+/// The first of the table that the spec asks for; null: none.
+const policy* find_policy(policy_table among, const model::scheduling_spec& spec) {
+    const auto found =
+        std::ranges::find_if(among, [&](const auto* each) { return each->is_asked_for(spec); });
+    return found == among.end() ? nullptr : *found;
 }
 
-void read_slots(plan& out, const model::slot_based_spec& spec, const model::scheduling& of) {
-    out.mode = spec.mode == "relaxed" ? plan_mode::relaxed : plan_mode::strict;
-    for (const auto& job : spec.jobs) {
-        auto name = grid::in_namespace(job.name, of.metadata.namespace_);
-        if (out.find(name) != nullptr) {
-            out.wrong =
-                fault{"DuplicateJob",
-                      fmt::format("slotBased names {} twice; name it once, with all its slots",
-                                  job_text(name))};
-            continue;
-        }
-        out.add({name, static_cast<int>(job.slot_ids.size()), job.slot_ids});
+/// The members of policies that the first assignment freezes; empty of those that may change.
+model::scheduling_spec frozen_members(policy_table policies, const model::scheduling_spec& from) {
+    model::scheduling_spec out;
+    for (const auto* each : policies) each->freeze(out, from);
+    return out;
+}
+
+/// The policy and the spec that it reads. Before the first assignment both are the spec's. Later a
+/// frozen member counts, or, where there is none, one of the spec that is never frozen.
+std::pair<const policy*, const model::scheduling_spec*> policy_of(
+    policy_table policies, const model::scheduling& of, const model::scheduling_spec& frozen) {
+    if (!of.status.plan) return {find_policy(policies, of.spec), &of.spec};
+    if (const auto* kept = find_policy(policies, frozen)) return {kept, &frozen};
+    const auto now = frozen_members(policies, of.spec);
+    for (const auto* each : policies) {
+        if (each->is_asked_for(of.spec) && !each->is_asked_for(now)) return {each, &of.spec};
     }
+    return {nullptr, &of.spec};
 }
 
 /// What may change at any time; it is never taken from status.plan.
@@ -53,19 +51,19 @@ void read_wishes(plan& out, const model::scheduling& of) {
     for (const auto& a : of.status.assignments) known.insert(a.job.key());
     constexpr std::size_t most_told = 5;
     std::vector<std::string> unknown;
-    const auto look = [&](std::string_view field, const object_key& key) {
+    const auto check = [&](std::string_view field, const object_key& key) {
         if (unknown.size() >= most_told || out.find(key) != nullptr || known.contains(key)) return;
         unknown.push_back(fmt::format("{} names {}", field, job_text(key)));
     };
     for (const auto& name : of.spec.cancelled_jobs) {
         const auto key = grid::in_namespace(name, of.metadata.namespace_);
         out.cancelled.insert(key);
-        look("cancelledJobs", key);
+        check("cancelledJobs", key);
     }
     for (const auto& policy : of.spec.job_policies) {
         const auto key = grid::in_namespace(policy.name, of.metadata.namespace_);
         out.policies.try_emplace(key, policy);
-        look("jobPolicies", key);
+        check("jobPolicies", key);
     }
     if (!unknown.empty()) {
         out.ignored.push_back("not in the plan: " + enumerate(unknown));
@@ -73,14 +71,23 @@ void read_wishes(plan& out, const model::scheduling& of) {
 }
 
 /// What a person changed of the spec after it was frozen, apart from the queue.
-void compare_frozen(plan& out, const model::scheduling_spec& frozen, const model::scheduling& of) {
-    const auto& spec = of.spec;
-    auto now = frozen_spec(of);
-    if (now.slot_based != frozen.slot_based || (spec.queue_based && frozen.slot_based)) {
+void compare_frozen(plan& out, const model::scheduling_spec& frozen, const model::scheduling& of,
+                    policy_table policies) {
+    const auto now = frozen_spec(of, policies);
+    const auto members = frozen_members(policies, frozen);
+    if (const auto* was = find_policy(policies, members)) {
+        const bool joined = std::ranges::any_of(policies, [&](const auto* other) {
+            return other->field() != was->field() && other->is_asked_for(of.spec);
+        });
+        if (joined || !was->is_same(now, members)) {
+            out.ignored.push_back(
+                fmt::format("{} was changed after the first start; the plan stays", was->field()));
+        }
+    } else if (const auto* is = find_policy(policies, now)) {
         out.ignored.push_back(
-            frozen.slot_based ? "slotBased was changed after the first start; the plan stays"
-                              : "slotBased was set in place of queueBased after the first start; "
-                                "what has started stays, nothing else starts");
+            fmt::format("{} was set in place of {} after the first start; what "
+                        "has started stays, nothing else starts",
+                        is->field(), out.chosen->field()));
     }
     if (now.release_on_completion != frozen.release_on_completion) {
         out.ignored.push_back(
@@ -124,18 +131,6 @@ void compare_started(plan& out, const model::scheduling& of) {
 
 }  // namespace
 
-std::string_view to_string(plan_mode mode) {
-    switch (mode) {
-        case plan_mode::queue:
-            return "queue";
-        case plan_mode::strict:
-            return "strict";
-        case plan_mode::relaxed:
-            return "relaxed";
-    }
-    return "queue";
-}
-
 const planned_job* plan::find(const object_key& name) const {
     auto found = numbers.find(name);
     return found == numbers.end() ? nullptr : &jobs[found->second];
@@ -162,10 +157,9 @@ seconds plan::retry_delay(const model::assignment& a) const {
     return seconds(policies.at(a.job.key()).retry_delay_seconds.value_or(default_retry_delay));
 }
 
-model::scheduling_spec frozen_spec(const model::scheduling& of) {
-    model::scheduling_spec out;
+model::scheduling_spec frozen_spec(const model::scheduling& of, policy_table policies) {
+    auto out = frozen_members(policies, of.spec);
     out.testbed = testbed_of(of);
-    out.slot_based = of.spec.slot_based;
     out.release_on_completion = of.spec.release_on_completion;
     out.submit_timeout_seconds =
         of.spec.submit_timeout_seconds.value_or(grid::default_submit_timeout_seconds);
@@ -174,93 +168,63 @@ model::scheduling_spec frozen_spec(const model::scheduling& of) {
     return out;
 }
 
-plan plan_of(const model::scheduling& of) {
+plan plan_of(const model::scheduling& of, policy_table policies) {
     plan out;
     const auto& frozen = of.status.plan;
-    auto base = frozen ? *frozen : frozen_spec(of);
+    const auto base = frozen ? *frozen : frozen_spec(of, policies);
     out.release_on_completion = base.release_on_completion;
     out.submit_timeout_seconds =
         base.submit_timeout_seconds.value_or(grid::default_submit_timeout_seconds);
     out.schedule_timeout_seconds =
         base.schedule_timeout_seconds.value_or(grid::default_schedule_timeout_seconds);
-    if (base.slot_based && (frozen || !of.spec.queue_based)) {
-        read_slots(out, *base.slot_based, of);
-    } else if (of.spec.queue_based) {
-        read_queue(out, of);
+    const auto members = frozen_members(policies, base);
+    if (const auto [chosen, spec] = policy_of(policies, of, members); chosen != nullptr) {
+        out.chosen = chosen;
+        chosen->read(out, *spec, of.metadata.namespace_);
     }
     read_wishes(out, of);
     if (frozen) {
-        compare_frozen(out, *frozen, of);
+        compare_frozen(out, *frozen, of, policies);
         compare_started(out, of);
     }
     return out;
 }
 
-std::optional<fault> misfit(const planned_job& job, int slots) {
+std::optional<problem> problem_of(const planned_job& job, int slots) {
     if (job.slots_wanted > slots) {
-        return fault{"TooManySlots", fmt::format("{} needs {} slots, the Testbed has {}",
-                                                 job_text(job.name), job.slots_wanted, slots)};
+        return problem{reasons::job_too_large,
+                       fmt::format("{} needs {} slots, the Testbed has {}", job_text(job.name),
+                                   job.slots_wanted, slots)};
     }
     for (int id : job.slot_ids) {
         if (id >= 0 && id < slots) continue;
-        return fault{"SlotOutsideLayout",
-                     fmt::format("{} wants slot {}, the Testbed has slots 0 to {}",
-                                 job_text(job.name), id, slots - 1)};
+        return problem{reasons::slot_outside_layout,
+                       fmt::format("{} wants slot {}, the Testbed has slots 0 to {}",
+                                   job_text(job.name), id, slots - 1)};
     }
     return std::nullopt;
 }
 
-std::map<object_key, fault> misfits(const plan& of, int slots, const std::set<object_key>& gone) {
-    std::map<object_key, fault> out;
+std::map<object_key, problem> problems_by_job(const plan& of, int slots,
+                                              const std::set<object_key>& gone) {
+    std::map<object_key, problem> out;
     for (const auto& job : of.jobs) {
-        if (auto found = misfit(job, slots)) out.emplace(job.name, std::move(*found));
+        if (auto found = problem_of(job, slots)) out.emplace(job.name, std::move(*found));
     }
     for (auto number = most_jobs; number < of.jobs.size(); ++number) {
         const auto& name = of.jobs[number].name;
-        out.try_emplace(
-            name,
-            fault{"TooManyJobs", fmt::format("{} comes after {} different jobs, which are as many "
-                                             "as one Scheduling can have; create another",
-                                             job_text(name), most_jobs)});
+        out.try_emplace(name,
+                        problem{reasons::too_many_jobs,
+                                fmt::format("{} comes after {} different jobs, which are as many "
+                                            "as one Scheduling can have; create another",
+                                            job_text(name), most_jobs)});
     }
-    // Only a queue longer than the Testbed can have such a place.
-    if (of.mode != plan_mode::queue || std::ssize(of.entries) <= slots) return out;
-    struct stretch {
-        std::ptrdiff_t first = -1;
-        std::ptrdiff_t last = -1;
-        bool stands = true;  ///< its entries take places until it has started
-    };
-    std::vector<stretch> jobs(of.jobs.size());
-    std::vector<std::size_t> job_at;
-    for (const auto& entry : of.entries) {
-        auto& job = jobs[job_at.emplace_back(of.numbers.at(entry))];
-        job.last = std::ssize(job_at) - 1;
-        if (job.first < 0) job.first = job.last;
-        job.stands = !out.contains(entry) && !gone.contains(entry);
-    }
-    // When a job's turn comes, all before it have left the queue, and those named after it stand
-    // where they are: from the last one on, as it hangs on these alone.
-    for (auto number = jobs.size(); number-- > 0;) {
-        auto& job = jobs[number];
-        if (!job.stands || job.last - job.first < slots) continue;
-        const auto place =
-            std::count_if(job_at.begin() + job.first, job_at.begin() + job.last + 1,
-                          [&](auto other) { return other >= number && jobs[other].stands; });
-        if (place <= slots) continue;
-        job.stands = false;
-        const auto& name = of.jobs[number].name;
-        out.emplace(name,
-                    fault{"TooManySlots",
-                          fmt::format("{} has an entry at place {} of the queue when its turn "
-                                      "comes, the Testbed has {} slots: it cannot start; "
-                                      "move its entries closer together",
-                                      job_text(name), place, slots)});
-    }
+    of.chosen->find_problems(of, slots, gone, out);
     return out;
 }
 
-std::optional<fault> misfit(const plan& of, int slots) {
-    auto all = misfits(of, slots, of.cancelled);
+std::optional<problem> problem_of(const plan& of, int slots) {
+    auto all = problems_by_job(of, slots, of.cancelled);
     for (const auto& job : of.jobs) {
         if (of.cancelled.contains(job.name)) continue;
         if (auto found = all.find(job.name); found != all.end()) return std::move(found->second);

@@ -1,5 +1,5 @@
 // What a Scheduling wants, read from its spec and from what has been committed already. Pure; made
-// anew for every look, owned by the caller.
+// for every decision, owned by the caller.
 #pragma once
 
 #include <map>
@@ -10,12 +10,9 @@
 
 #include "grid/rights.h"
 #include "model/scheduling.h"
+#include "scheduling/policies.h"
 
 namespace esi::scheduling {
-
-enum class plan_mode { queue, strict, relaxed };
-
-std::string_view to_string(plan_mode mode);
 
 /// One BatchJob of the plan. Queue: as many slots as it has entries; else exactly `slot_ids`.
 struct planned_job {
@@ -25,15 +22,9 @@ struct planned_job {
     bool operator==(const planned_job&) const = default;
 };
 
-/// Why a plan cannot be started: a CamelCase reason for programs, a sentence for people.
-struct fault {
-    std::string_view reason;
-    std::string text;
-    bool operator==(const fault&) const = default;
-};
-
 struct plan {
-    plan_mode mode = plan_mode::queue;
+    /// By which its jobs take slots.
+    const policy* chosen = &queue_policy();
     /// Different jobs, in the order of their first appearance.
     std::vector<planned_job> jobs;
     /// Queue only: every entry, in order.
@@ -42,16 +33,16 @@ struct plan {
     std::set<model::object_key> cancelled;
     /// Of jobs that are started again when their run fails.
     std::map<model::object_key, model::job_policy> policies;
-    /// Whose BatchJob has gone since it failed; one made anew under its name is another job. Set by
-    /// who has looked.
+    /// Jobs whose BatchJob was deleted after its run had failed; one of the same name that was made
+    /// since is another job. Not in the spec: the decider adds what live reads have shown.
     std::set<model::object_key> given_up;
     bool release_on_completion = false;
     int submit_timeout_seconds = grid::default_submit_timeout_seconds;
     int schedule_timeout_seconds = grid::default_schedule_timeout_seconds;
     /// Changes of the spec that are not acted on, one sentence each.
     std::vector<std::string> ignored;
-    /// Set when the spec is wrong whatever the Testbed looks like.
-    std::optional<fault> wrong;
+    /// Set when the spec is wrong whatever the layout of the Testbed is.
+    std::optional<problem> wrong;
 
     /// By name, the place in `jobs`.
     std::map<model::object_key, std::size_t> numbers;
@@ -70,24 +61,25 @@ struct plan {
 inline constexpr std::size_t most_jobs = 1024;
 
 /// Namespaces default to the Scheduling's own. After the first assignment everything but the queue
-/// and what may always change (cancelled jobs, policies) is taken from status.plan, and what
+/// and what may always change (cancelled jobs, job policies) is taken from status.plan, and what
 /// differs from it is listed in `ignored`.
-plan plan_of(const model::scheduling& of);
+plan plan_of(const model::scheduling& of, policy_table policies = known_policies());
 
 using grid::testbed_of;
 
 /// Why `job` can never start in a layout of `slots` positions: TooManySlots or SlotOutsideLayout.
-std::optional<fault> misfit(const planned_job& job, int slots);
-/// All jobs of which this is so; in a queue also those beyond the 1,024th, and those whose entries
-/// stand so far apart that the places between them are more than the Testbed has. A misfit stands
-/// in nobody's way, nor do those that have `gone` out of the queue, as they were started.
-std::map<model::object_key, fault> misfits(const plan& of, int slots,
-                                           const std::set<model::object_key>& gone = {});
+std::optional<problem> problem_of(const planned_job& job, int slots);
+/// All jobs that can never start: for that reason, because they come after the 1,024th, or by the
+/// plan's policy, such as an entry of a queue that could never reach a slot. Those jobs and those
+/// of `gone` (started or cancelled) take no place in the order.
+std::map<model::object_key, problem> problems_by_job(const plan& of, int slots,
+                                                     const std::set<model::object_key>& gone = {});
 /// The first of these that is not cancelled, in the order of the plan.
-std::optional<fault> misfit(const plan& of, int slots);
+std::optional<problem> problem_of(const plan& of, int slots);
 
-/// The spec without its queue and without what may always change, defaults filled in: what
+/// The spec without what may change after the first assignment, defaults filled in: what
 /// status.plan keeps.
-model::scheduling_spec frozen_spec(const model::scheduling& of);
+model::scheduling_spec frozen_spec(const model::scheduling& of,
+                                   policy_table policies = known_policies());
 
 }  // namespace esi::scheduling

@@ -9,7 +9,7 @@ namespace esi::scheduling {
 namespace {
 
 bool of_self(const model::batchjob& job, const model::scheduling& self) {
-    if (names(job, self)) return true;
+    if (acquired_by(job, self)) return true;
     return !job.spec.active_scheduling && requested_by(job, self.metadata.uid);
 }
 
@@ -19,9 +19,8 @@ std::vector<model::object_key> jobs_of_release(const view& v, const plan& wants)
     std::set<model::object_key> keys(v.named.begin(), v.named.end());
     for (const auto& job : wants.jobs) {
         // Nothing was ever acquired where nothing is watched, and it may not be readable. Foreign
-        // jobs are looked at where they name us, or were assigned.
-        if (v.watches(job.name.namespace_) &&
-            v.may_start(v.self->metadata.namespace_, job.name)) {
+        // jobs count where they name us, or were assigned.
+        if (v.watches(job.name.namespace_) && v.may_start(v.self->metadata.namespace_, job.name)) {
             keys.insert(job.name);
         }
     }
@@ -52,10 +51,8 @@ std::vector<std::string> release_waits(const view& v, const plan& wants) {
             out.push_back(job_text(key) + " to look at its release");
         }
     }
-    for (const auto& pod : v.job_pods()) {
-        if (owner_of_run(pod->run()) == uid) {
-            out.push_back("the end of Pod " + pod->metadata.key().text());
-        }
+    for (const auto& pod : v.pods_of_self()) {
+        out.push_back("the end of Pod " + pod->metadata.key().text());
     }
     return out;
 }

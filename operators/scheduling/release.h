@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "scheduling/observe.h"
 #include "scheduling/plan.h"
-#include "scheduling/view.h"
 
 namespace esi::scheduling {
 
@@ -18,7 +18,7 @@ std::vector<model::object_key> jobs_of_release(const view& v, const plan& wants)
 std::shared_ptr<const model::batchjob> job_to_release(const view& v, const plan& wants);
 
 /// What has to go before the assignments may be cleared, one sentence each: jobs that have not
-/// looked at their release yet, applications, and pods on record, of a run of this Scheduling.
+/// shown their release yet, applications, and pods on record, of a run of this Scheduling.
 std::vector<std::string> release_waits(const view& v, const plan& wants);
 
 /// Something on the server still belongs to `v.self`: hold, jobs or assignments.

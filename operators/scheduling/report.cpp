@@ -7,7 +7,7 @@
 
 #include "model/conditions.h"
 #include "model/text.h"
-#include "scheduling/claim.h"
+#include "scheduling/acquire.h"
 #include "scheduling/words.h"
 
 namespace esi::scheduling {
@@ -49,7 +49,7 @@ std::string failure_text(const view& v, const object_key& key, std::string_view 
 }  // namespace
 
 bool started_and_dropped(const model::batchjob& job, const model::scheduling& by) {
-    return names(job, by) && requested_by(job, by.metadata.uid) &&
+    return acquired_by(job, by) && requested_by(job, by.metadata.uid) &&
            model::is_final(job.status.state);
 }
 
@@ -97,7 +97,7 @@ void report_jobs(const view& v, const plan& wants, const std::set<object_key>& s
         } else if (job && started_and_dropped(*job, *v.self)) {
             rung = rung_of(progress::completed);
             (job->status.state == job_state::completed ? counts.done : counts.failed) += 1;
-        } else if (job && names(*job, *v.self)) {
+        } else if (job && acquired_by(*job, *v.self)) {
             rung = rung_of(progress::in_queue);
         }
         status.job_states.push_back({key, std::string(progress::all[rung])});
@@ -120,8 +120,6 @@ namespace {
 namespace condition_type = model::condition_type;
 namespace states = model::scheduling_state;
 
-constexpr std::string_view some_failed = "SomeFailed";
-
 bool any_failed(const model::scheduling_status& status) {
     return status.progress && status.progress->failed > 0;
 }
@@ -134,23 +132,19 @@ bool is_at_its_end(const model::scheduling_status& status) {
 std::string_view how_completed(const model::scheduling_status& status) {
     const auto* completed = model::find_condition(status.conditions, condition_type::completed);
     return completed != nullptr && completed->status == "True" ? std::string_view(completed->reason)
-                                                               : some_failed;
+                                                               : reasons::some_failed;
 }
 
 /// Why it does not go on or went wrong; empty when well.
 std::string reason_of(const model::scheduling_status& status) {
-    if (!status.releasing.empty()) return "Releasing";
-    const auto* current = model::find_condition(status.conditions, "SpecCurrent");
+    if (!status.releasing.empty()) return std::string(reasons::releasing);
+    const auto* current = model::find_condition(status.conditions, condition_type::spec_current);
     if (current != nullptr && current->reason == reasons::undecodable) return current->reason;
     if (is_at_its_end(status)) {
         return any_failed(status) ? std::string(how_completed(status)) : "";
     }
     const auto* acquired = model::find_condition(status.conditions, condition_type::acquired);
     return acquired != nullptr && acquired->status == "False" ? acquired->reason : "";
-}
-
-void drop(model::scheduling_status& status, std::string_view type) {
-    std::erase_if(status.conditions, [&](const auto& each) { return each.type == type; });
 }
 
 }  // namespace
@@ -163,7 +157,7 @@ void conclude(model::scheduling_status& status, const model::scheduling& of, wal
     const bool well = over && !bad;
     const std::string reason = over    ? std::string(how_completed(status))
                                : wrong ? status.reason
-                                       : "NotEnded";
+                                       : std::string(reasons::not_ended);
     std::string text;
     if (over && status.progress) text = text_of(*status.progress);
     if (bad && !status.problems.empty()) text += (text.empty() ? "" : ": ") + status.problems[0];
@@ -172,17 +166,17 @@ void conclude(model::scheduling_status& status, const model::scheduling& of, wal
     // A release under way is work, whatever came before.
     const bool works = !status.releasing.empty() || (!over && !wrong);
     if (works) {
-        drop(status, condition_type::stalled);
+        model::remove_condition(status.conditions, condition_type::stalled);
         set(status, of, condition_type::reconciling, true,
-            status.reason.empty() ? "Running" : status.reason, model::cut(status.waiting_for, 1024),
-            now);
+            status.reason.empty() ? reasons::running : std::string_view(status.reason),
+            model::cut(status.waiting_for, 1024), now);
         return;
     }
-    drop(status, condition_type::reconciling);
+    model::remove_condition(status.conditions, condition_type::reconciling);
     if (bad) {
         set(status, of, condition_type::stalled, true, reason, text, now);
     } else {
-        drop(status, condition_type::stalled);
+        model::remove_condition(status.conditions, condition_type::stalled);
     }
 }
 

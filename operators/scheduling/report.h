@@ -1,5 +1,5 @@
-// What a Scheduling's status tells people: job states, progress, conditions. Recomputed from the
-// objects at every look. Pure.
+// What a Scheduling's status reports: job states, progress, conditions. Recomputed from the objects
+// for every decision. Pure.
 #pragma once
 
 #include <set>
@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "scheduling/observe.h"
 #include "scheduling/plan.h"
-#include "scheduling/view.h"
 
 namespace esi::scheduling {
 
@@ -22,8 +22,8 @@ void report_jobs(const view& v, const plan& wants, const std::set<model::object_
 std::string text_of(const model::progress_counts& counts);
 
 /// status.reason and the conditions that say how it ended or that it goes on: Succeeded and Failed,
-/// and for kstatus Reconciling and Stalled, which stand only while they hold. By what the status
-/// says otherwise.
+/// and for kstatus Reconciling and Stalled, which exist only while they are true. By what the
+/// status says otherwise.
 void conclude(model::scheduling_status& status, const model::scheduling& of, wall_time now);
 
 /// One condition of a Scheduling, at its present generation.

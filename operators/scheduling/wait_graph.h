@@ -1,4 +1,4 @@
-// Who waits for whom: running Schedulings that were extended by each other's jobs wait for ever.
+// Waits among Schedulings: running ones that were extended by each other's jobs wait for ever.
 // Pure.
 #pragma once
 

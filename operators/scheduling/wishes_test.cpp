@@ -2,7 +2,7 @@
 // what its conditions say of its end.
 #include <gtest/gtest.h>
 
-#include "scheduling/world_for_tests.h"
+#include "scheduling/testing.h"
 
 namespace esi::scheduling {
 namespace {
@@ -174,12 +174,12 @@ TEST_P(wishes, who_waits_for_a_higher_priority_is_told_for_whom) {
     w.add_queue("s", "t", {"a"});
     w.add_queue("high", "t", {"a"});
     w.change("high", [](auto& spec) { spec.priority = 5; });
-    newer fresh;
-    const auto d = decide(w.look({"ns", "s"}, fresh), w.now);
+    live_facts live;
+    const auto d = decide(w.look({"ns", "s"}, live), w.now);
     EXPECT_EQ(d.status.reason, "PriorityFirst");
     EXPECT_EQ(d.status.waiting_for,
               "Scheduling ns/high has priority 5, this one 0, and goes first");
-    EXPECT_TRUE(lets_go_first(model::scheduling{{}, {}, d.status}, {"ns", "high"}));
+    EXPECT_TRUE(waits_for_rival(model::scheduling{{}, {}, d.status}, {"ns", "high"}));
 }
 
 TEST_P(wishes, nobody_passes_the_owner_of_a_testbed_by_his_priority) {

@@ -1,5 +1,5 @@
 // Sentences for people: conditions, waitingFor, problems. Bounded, and the same for the same facts,
-// so that a status at rest stays as it is.
+// so that a status is not written again while nothing changes.
 #pragma once
 
 #include <string>

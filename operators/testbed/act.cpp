@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
-#include "kube/live_list.h"
+#include <algorithm>
+
+#include "base/overloaded.h"
+#include "controller/patch_status.h"
 #include "kube/patch.h"
 #include "kube/resource.h"
+#include "kube/watch/live_list.h"
 #include "model/json.h"
 #include "model/names.h"
 
@@ -25,10 +29,12 @@ bool is_of_the_moment(errc code) {
     return code == errc::conflict || code == errc::not_found || code == errc::not_leader;
 }
 
+asio::awaitable<void> nothing() { co_return; }
+
 /// Counts a worker out however it ends.
 struct worker_count {
-    std::shared_ptr<pass> at;
-    explicit worker_count(std::shared_ptr<pass> of) : at(std::move(of)) {}
+    std::shared_ptr<turn> at;
+    explicit worker_count(std::shared_ptr<turn> of) : at(std::move(of)) {}
     worker_count(const worker_count&) = delete;
     worker_count& operator=(const worker_count&) = delete;
     ~worker_count() {
@@ -49,7 +55,7 @@ actor::actor(asio::any_io_executor executor, clock& time, kube::client& api,
 
 asio::awaitable<void> actor::stop() { co_await group_.stop(); }
 
-void actor::failed(const std::shared_ptr<pass>& at, std::string_view what, const error& why,
+void actor::failed(const std::shared_ptr<turn>& at, std::string_view what, const error& why,
                    trail of, const std::string& subject) {
     of.testbed = at->seen.testbed->metadata.key().text();
     if (is_of_the_moment(why.code)) {
@@ -67,93 +73,119 @@ void actor::failed(const std::shared_ptr<pass>& at, std::string_view what, const
                                  : steady_time::duration(seconds(1)));
 }
 
-void actor::waits(const std::shared_ptr<pass>& at, const trail& of, std::string_view why) {
+void actor::waits(const std::shared_ptr<turn>& at, const trail& of, std::string_view why) {
     const bool news = at->known->is_news("wait " + of.pod, why, time_.now());
     log_step(news ? log::level::info : log::level::debug, "pod waits at its slot", of, why);
 }
 
-asio::awaitable<void> actor::take_all(std::shared_ptr<pass> at) {
+const slot_assessment* slot_to_open(const action& what) {
+    if (auto* in = std::get_if<swap_in>(&what)) return &in->slot;
+    if (auto* decided = std::get_if<commit_placement>(&what)) return &decided->slot;
+    if (auto* late = std::get_if<wake_pod>(&what)) return &late->slot;
+    return nullptr;
+}
+
+asio::awaitable<void> actor::take_all(std::shared_ptr<turn> at) {
     if (at->todo.empty()) co_return;
+    std::vector<action> rest;
+    for (auto& what : std::exchange(at->todo, {})) {
+        (slot_to_open(what) ? at->todo : rest).push_back(std::move(what));
+    }
+    at->urgent = at->todo.size();
+    std::ranges::move(rest, std::back_inserter(at->todo));
     co_await confirm(at);
-    at->on_record = records_of(at->seen);
     at->workers = std::min(most_workers, at->todo.size());
     const auto count = at->workers;
     for (std::size_t i = 0; i < count; ++i) group_.spawn("testbed action", work(at));
     co_await at->finished.wait();
 }
 
-asio::awaitable<void> actor::work(std::shared_ptr<pass> at) {
+asio::awaitable<void> actor::work(std::shared_ptr<turn> at) {
     worker_count count(at);
+    bool took = false;
     while (at->next < at->todo.size()) {
+        // One at least, so that orders without end do not keep the others from being taken.
+        if (at->next >= at->urgent && took && at->gives_way()) co_return;
         const auto index = at->next++;
+        took = took || index >= at->urgent;
         co_await take(at, at->todo[index]);
     }
 }
 
-asio::awaitable<void> actor::take(std::shared_ptr<pass> at, action what) {
-    const auto& testbed = *at->seen.testbed;
-    if (auto* change = std::get_if<taint_change>(&what)) {
-        co_await apply_taint(at, *change);
-    } else if (auto* create = std::get_if<create_ghost>(&what)) {
-        co_await make_ghost(at, create->place);
-    } else if (auto* given = std::get_if<change_ghost_image>(&what)) {
-        auto done =
-            co_await patch_pod(at, *given->ghost, ghost_image_patch(*given->ghost, ghosts_.image),
-                               "", kube::patch_kind::strategic);
-        if (done) {
-            at->known->images = {};
-        } else if (done.error().transient() || is_of_the_moment(done.error().code)) {
-            failed(at, "image of a ghost not changed", done.error(),
-                   trail_of(testbed, *given->ghost));
-        } else {
-            // An Event tells it, once for all ghosts.
-            log_step(log::level::debug, "image of a ghost not changed",
-                     trail_of(testbed, *given->ghost), {}, done.error().text);
-            at->known->images.failed(time_.now(), model::cut(done.error().text, 500));
-        }
-    } else if (auto* nominate = std::get_if<nominate_ghost>(&what)) {
-        auto done = co_await patch_pod(
-            at, *nominate->ghost, nomination_patch(*nominate->ghost, nominate->node), "status");
-        if (!done) {
-            failed(at, "ghost not nominated", done.error(), trail_of(testbed, *nominate->ghost));
-        }
-    } else if (auto* gone = std::get_if<remove_ghost>(&what)) {
-        const auto of = trail_of(testbed, *gone->ghost);
-        const auto name = gone->ghost->metadata.name;
-        if (gone->failed) {
-            at->known->ghost_failed(name, time_.now(), gone->why);
-        } else {
-            at->known->ghosts.try_emplace(name);
-        }
-        const kube::preconditions guard(gone->ghost->metadata.uid);
-        if (!co_await remove_pod(at, gone->ghost, guard, 0)) co_return;
-        if (gone->failed) {
-            log_step(log::level::warn, "ghost removed", of, {}, gone->why);
-        } else {
-            log_step(log::level::info, "ghost removed", of, gone->why);
-        }
-    } else if (auto* in = std::get_if<swap_in>(&what)) {
-        co_await swap(at, in->slot);
-    } else if (auto* decided = std::get_if<commit_placement>(&what)) {
-        co_await commit(at, decided->slot);
-    } else if (auto* late = std::get_if<wake_pod>(&what)) {
-        co_await wake(at, late->slot);
-    } else if (auto* back = std::get_if<withdraw>(&what)) {
-        co_await take_back(at, back->pod);
-    } else if (auto* drop = std::get_if<drop_pod>(&what)) {
-        const auto of = trail_of(testbed, *drop->pod, &drop->place);
-        if (at->known->is_news("given up " + of.pod, drop->why, time_.now())) {
-            log_step(log::level::warn, "pod given up", of, {}, drop->why);
-        }
-        // Bound meanwhile: another resourceVersion, and it stays.
-        co_await remove_pod(
-            at, drop->pod,
-            kube::preconditions(drop->pod->metadata.uid, drop->pod->metadata.resource_version),
-            std::nullopt);
+asio::awaitable<void> actor::take(std::shared_ptr<turn> at, action what) {
+    // Each function takes what it needs by value before it returns: `what` is gone by then.
+    co_await std::visit(
+        overloaded{[&](taint_change& change) { return apply_taint(at, std::move(change)); },
+                   [&](create_ghost& create) { return make_ghost(at, std::move(create.place)); },
+                   [&](change_ghost_image& given) { return change_image(at, given.ghost); },
+                   [&](nominate_ghost& wanted) { return nominate(at, std::move(wanted)); },
+                   [&](remove_ghost& gone) { return clear(at, std::move(gone)); },
+                   [&](swap_in& in) { return swap(at, std::move(in.slot)); },
+                   [&](commit_placement& decided) { return commit(at, std::move(decided.slot)); },
+                   [&](wake_pod& late) { return wake(at, std::move(late.slot)); },
+                   [&](withdraw& back) { return take_back(at, back.pod); },
+                   [&](drop_pod& given_up) { return drop(at, std::move(given_up)); },
+                   // The reconcile takes these itself, each alone.
+                   [](change_finalizer&) { return nothing(); },
+                   [](write_layout&) { return nothing(); }},
+        what);
+}
+
+asio::awaitable<void> actor::change_image(std::shared_ptr<turn> at, pod_pointer ghost) {
+    auto done = co_await patch_pod(at, *ghost, ghost_image_patch(*ghost, ghosts_.image), "",
+                                   kube::patch_kind::strategic);
+    if (done) {
+        at->known->images = {};
+        co_return;
+    }
+    const auto of = trail_of(*at->seen.testbed, *ghost);
+    const auto& why = done.error();
+    if (why.transient() || is_of_the_moment(why.code)) {
+        failed(at, "image of a ghost not changed", why, of);
+        co_return;
+    }
+    // An Event reports it, once for all ghosts.
+    log_step(log::level::debug, "image of a ghost not changed", of, {}, why.text);
+    at->known->images.failed(time_.now(), model::cut(why.text, 500));
+}
+
+asio::awaitable<void> actor::nominate(std::shared_ptr<turn> at, nominate_ghost wanted) {
+    const auto& ghost = *wanted.ghost;
+    auto done = co_await patch_pod(at, ghost, nomination_patch(ghost, wanted.node), "status");
+    if (!done) {
+        failed(at, "ghost not nominated", done.error(), trail_of(*at->seen.testbed, ghost));
     }
 }
 
-asio::awaitable<void> actor::apply_taint(std::shared_ptr<pass> at, taint_change change) {
+asio::awaitable<void> actor::clear(std::shared_ptr<turn> at, remove_ghost gone) {
+    const auto of = trail_of(*at->seen.testbed, *gone.ghost);
+    const auto& name = gone.ghost->metadata.name;
+    if (gone.failed) {
+        at->known->ghost_failed(name, time_.now(), gone.why);
+    } else {
+        at->known->ghosts.try_emplace(name);
+    }
+    const kube::preconditions guard(gone.ghost->metadata.uid);
+    if (!co_await remove_pod(at, gone.ghost, guard, 0)) co_return;
+    if (gone.failed) {
+        log_step(log::level::warn, "ghost removed", of, {}, gone.why);
+    } else {
+        log_step(log::level::info, "ghost removed", of, gone.why);
+    }
+}
+
+asio::awaitable<void> actor::drop(std::shared_ptr<turn> at, drop_pod given_up) {
+    const auto& meta = given_up.pod->metadata;
+    const auto of = trail_of(*at->seen.testbed, *given_up.pod, &given_up.place);
+    if (at->known->is_news("given up " + of.pod, given_up.why, time_.now())) {
+        log_step(log::level::warn, "pod given up", of, {}, given_up.why);
+    }
+    // Bound meanwhile: another resourceVersion, and it stays.
+    co_await remove_pod(at, given_up.pod, kube::preconditions(meta.uid, meta.resource_version),
+                        std::nullopt);
+}
+
+asio::awaitable<void> actor::apply_taint(std::shared_ptr<turn> at, taint_change change) {
     const auto uid = at->seen.testbed->metadata.uid;
     trail of;
     of.testbed = at->seen.testbed->metadata.key().text();
@@ -177,7 +209,7 @@ asio::awaitable<void> actor::apply_taint(std::shared_ptr<pass> at, taint_change 
         auto done =
             co_await api_.patch(types::node, "", change.node, kube::patch_kind::merge, body);
         if (done) {
-            at->known->obstacles.erase(change.node);
+            at->known->refusals.erase(change.node);
             auto written = model::decode<model::node>(*done, "Node");
             if (written) {
                 gate_.wrote(at->seen.testbed->metadata.key(), "Node", written->metadata);
@@ -192,7 +224,7 @@ asio::awaitable<void> actor::apply_taint(std::shared_ptr<pass> at, taint_change 
     }
 }
 
-asio::awaitable<result<model::pod>> actor::patch_pod(std::shared_ptr<pass> at, model::pod pod,
+asio::awaitable<result<model::pod>> actor::patch_pod(std::shared_ptr<turn> at, model::pod pod,
                                                      json body, std::string subresource,
                                                      kube::patch_kind kind) {
     auto text = co_await api_.patch(types::pod, pod.metadata.namespace_, pod.metadata.name, kind,
@@ -205,7 +237,7 @@ asio::awaitable<result<model::pod>> actor::patch_pod(std::shared_ptr<pass> at, m
     co_return written;
 }
 
-asio::awaitable<bool> actor::remove_pod(std::shared_ptr<pass> at, pod_pointer pod,
+asio::awaitable<bool> actor::remove_pod(std::shared_ptr<turn> at, pod_pointer pod,
                                         kube::preconditions guard, std::optional<int> grace,
                                         std::string subject) {
     const auto& meta = pod->metadata;
@@ -215,7 +247,7 @@ asio::awaitable<bool> actor::remove_pod(std::shared_ptr<pass> at, pod_pointer po
             at->again_in(milliseconds(50));
             co_return true;
         }
-        failed(at, subject.empty() ? "pod not removed" : "ghost not removed", text.error(),
+        failed(at, pod->is_ghost() ? "ghost not removed" : "pod not removed", text.error(),
                trail_of(*at->seen.testbed, *pod), subject);
         co_return false;
     }
@@ -226,7 +258,7 @@ asio::awaitable<bool> actor::remove_pod(std::shared_ptr<pass> at, pod_pointer po
     co_return true;
 }
 
-asio::awaitable<void> actor::make_ghost(std::shared_ptr<pass> at, grid::slot place) {
+asio::awaitable<void> actor::make_ghost(std::shared_ptr<turn> at, grid::slot place) {
     const auto& testbed = *at->seen.testbed;
     const auto name =
         grid::ghost_name(testbed.metadata.name, testbed.metadata.uid, place.node, place.index);
@@ -235,7 +267,7 @@ asio::awaitable<void> actor::make_ghost(std::shared_ptr<pass> at, grid::slot pla
     of.slot = place.position;
     of.node = place.node;
     auto text = co_await api_.create(types::pod, testbed.metadata.namespace_,
-                                     ghost_object(testbed, at->layout, place, ghosts_));
+                                     ghost_object(testbed, *testbed.status.layout, place, ghosts_));
     if (!text) {
         const auto why = text.error();
         if (why.code == errc::already_exists) {
@@ -277,18 +309,23 @@ asio::awaitable<void> actor::make_ghost(std::shared_ptr<pass> at, grid::slot pla
 }
 
 asio::awaitable<result<bool>> actor::write_status(testbed_pointer testbed,
-                                                  model::testbed_status wanted) {
-    auto change = kube::merge_difference(model::encode(testbed->status), model::encode(wanted));
-    if (change.empty()) co_return false;
-    const auto& meta = testbed->metadata;
-    auto text = co_await api_.patch(
-        types::testbed, meta.namespace_, meta.name, kube::patch_kind::merge,
-        kube::guarded({{"status", std::move(change)}}, meta.uid, meta.resource_version), "status");
-    if (!text) co_return std::unexpected(text.error());
-    auto written = model::decode<model::testbed>(*text, "Testbed");
-    if (!written) co_return std::unexpected(written.error());
-    gate_.wrote(meta.key(), "Testbed", written->metadata);
-    co_return true;
+                                                  model::testbed_status wanted,
+                                                  controller::write_gate& gate) {
+    // Layout and rows are long and mostly as they were: what is the same need not be encoded.
+    if (testbed->status.layout == wanted.layout) {
+        auto lean = std::make_shared<model::testbed>(*testbed);
+        lean->status.layout.reset();
+        wanted.layout.reset();
+        if (lean->status.slots == wanted.slots) {
+            lean->status.slots.clear();
+            wanted.slots.clear();
+        }
+        testbed = std::move(lean);
+    }
+    auto written = co_await controller::patch_status(api_, types::testbed, gate, std::move(testbed),
+                                                     std::move(wanted));
+    if (!written) co_return std::unexpected(std::move(written).error());
+    co_return written->has_value();
 }
 
 asio::awaitable<result<bool>> actor::taint_is_left(testbed_pointer testbed) {

@@ -1,39 +1,51 @@
-// Takes the actions of a plan: every write guarded (uid, resourceVersion), none assumed to have
+// Takes the actions of a decision: every write guarded (uid, resourceVersion), none assumed to have
 // worked. Independent actions go side by side; within one swap each step follows the answer of the
 // one before it. Owned by the operator, stopped with it.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/task_group.h"
 #include "controller/write_gate.h"
 #include "kube/client.h"
 #include "testbed/decide.h"
-#include "testbed/gap_times.h"
-#include "testbed/ghosts.h"
-#include "testbed/swap.h"
+#include "testbed/room/ghosts.h"
+#include "testbed/swap/gap_times.h"
+#include "testbed/swap/swap.h"
 
 namespace esi::testbed {
 
-/// One reconcile: what it saw, and what came of its actions.
-struct pass {
-    explicit pass(asio::any_io_executor executor) : finished(executor) {}
+/// One reconcile's bookkeeping while it acts.
+struct turn {
+    explicit turn(asio::any_io_executor executor) : finished(executor) {}
 
+    /// The Testbed, without nodes, pods and jobs.
     view seen;
-    model::testbed_layout layout;
     std::shared_ptr<hints> known;
     std::vector<action> todo;
+    /// What lets a pod in comes first in `todo`: so many.
+    std::size_t urgent = 0;
     std::size_t next = 0;
     std::size_t workers = 0;
     notifier finished;
-    /// Of `seen`, made once.
-    std::optional<grid::records> on_record;
-    /// Pods whose right to their slot a live read has confirmed in this pass, by uid.
+    /// A pod came for which a slot may be opened: what is not urgent and not begun is left to the
+    /// next turn.
+    std::function<bool()> gives_way = [] { return false; };
+    /// A node to whose slots pods are let in, as it was when that was decided.
+    struct place_seen {
+        view seen;
+        slot_records on_record;
+    };
+    std::map<std::string, place_seen> nodes;
+    /// Pods whose right to their slot a live read has confirmed in this turn, by uid.
     std::set<std::string> confirmed;
-    /// Pods let in by this pass, with their node and requests.
+    /// Pods let in by this turn, with their node and requests.
     std::vector<std::pair<std::string, model::pod>> let_in;
     /// Something could not be done and is worth another try then.
     std::optional<steady_time::duration> again;
@@ -43,17 +55,21 @@ struct pass {
     }
 };
 
+/// The slot to which the action lets a pod in; null for all others.
+const slot_assessment* slot_to_open(const action& what);
+
 class actor {
 public:
     actor(asio::any_io_executor executor, clock& time, kube::client& api,
           controller::write_gate& gate, gap_times& gaps, ghost_options ghosts);
 
-    /// Takes all of `at->todo`.
-    asio::awaitable<void> take_all(std::shared_ptr<pass> at);
+    /// Takes `at->todo`, as long as nothing more urgent comes.
+    asio::awaitable<void> take_all(std::shared_ptr<turn> at);
     /// Writes the difference between the status that was seen and `wanted`; guarded. False: there
-    /// was none.
+    /// was none. `gate` holds the Testbed back until the write is seen.
     asio::awaitable<result<bool>> write_status(testbed_pointer testbed,
-                                               model::testbed_status wanted);
+                                               model::testbed_status wanted,
+                                               controller::write_gate& gate);
     asio::awaitable<result<void>> set_finalizer(testbed_pointer testbed, bool present);
     /// A node carries the testbed's taint, read live: the answer to the write that set it may have
     /// been lost, so that nobody waited for it. The next look waits until the cache shows it.
@@ -61,28 +77,36 @@ public:
     asio::awaitable<void> stop();
 
 private:
-    asio::awaitable<void> work(std::shared_ptr<pass> at);
-    asio::awaitable<void> take(std::shared_ptr<pass> at, action what);
-    asio::awaitable<void> confirm(std::shared_ptr<pass> at);
-    asio::awaitable<void> apply_taint(std::shared_ptr<pass> at, taint_change change);
-    asio::awaitable<void> make_ghost(std::shared_ptr<pass> at, grid::slot place);
-    asio::awaitable<void> swap(std::shared_ptr<pass> at, slot_assessment slot);
-    asio::awaitable<void> commit(std::shared_ptr<pass> at, slot_assessment slot);
-    asio::awaitable<void> wake(std::shared_ptr<pass> at, slot_assessment slot);
-    asio::awaitable<void> take_back(std::shared_ptr<pass> at, pod_pointer pod);
-    asio::awaitable<bool> remove_pod(std::shared_ptr<pass> at, pod_pointer pod,
+    asio::awaitable<void> work(std::shared_ptr<turn> at);
+    asio::awaitable<void> take(std::shared_ptr<turn> at, action what);
+    asio::awaitable<void> apply_taint(std::shared_ptr<turn> at, taint_change change);
+    asio::awaitable<void> make_ghost(std::shared_ptr<turn> at, grid::slot place);
+    asio::awaitable<void> change_image(std::shared_ptr<turn> at, pod_pointer ghost);
+    asio::awaitable<void> nominate(std::shared_ptr<turn> at, nominate_ghost wanted);
+    asio::awaitable<void> clear(std::shared_ptr<turn> at, remove_ghost gone);
+    asio::awaitable<void> drop(std::shared_ptr<turn> at, drop_pod given_up);
+    // In swap/let_in.cpp.
+    asio::awaitable<void> confirm(std::shared_ptr<turn> at);
+    asio::awaitable<void> read(const kube::resource_type& type, model::object_key key,
+                               result<std::string>* into);
+    asio::awaitable<void> swap(std::shared_ptr<turn> at, slot_assessment slot);
+    asio::awaitable<void> commit(std::shared_ptr<turn> at, slot_assessment slot);
+    asio::awaitable<void> wake(std::shared_ptr<turn> at, slot_assessment slot);
+    asio::awaitable<void> take_back(std::shared_ptr<turn> at, pod_pointer pod);
+    asio::awaitable<result<node_look>> look_at(std::shared_ptr<turn> at, slot_assessment slot,
+                                               model::pod pod);
+
+    asio::awaitable<bool> remove_pod(std::shared_ptr<turn> at, pod_pointer pod,
                                      kube::preconditions guard, std::optional<int> grace,
                                      std::string subject = std::string());
-    asio::awaitable<result<model::pod>> patch_pod(std::shared_ptr<pass> at, model::pod pod,
+    asio::awaitable<result<model::pod>> patch_pod(std::shared_ptr<turn> at, model::pod pod,
                                                   kube::json body, std::string subresource,
                                                   kube::patch_kind kind = kube::patch_kind::merge);
-    asio::awaitable<result<node_look>> look_at(std::shared_ptr<pass> at, slot_assessment slot,
-                                               model::pod pod);
-    /// `subject`: of hints::obstacles, told in the status when only people can mend it.
-    void failed(const std::shared_ptr<pass>& at, std::string_view what, const error& why,
+    /// `subject`: of hints::refusals, told in the status when only people can mend it.
+    void failed(const std::shared_ptr<turn>& at, std::string_view what, const error& why,
                 trail of = trail(), const std::string& subject = std::string());
     /// Told once for each change, not at every look.
-    void waits(const std::shared_ptr<pass>& at, const trail& of, std::string_view why);
+    void waits(const std::shared_ptr<turn>& at, const trail& of, std::string_view why);
 
     clock& time_;
     kube::client& api_;

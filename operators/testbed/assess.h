@@ -1,6 +1,6 @@
-// What each slot of a Testbed is, has and needs, worked out from one view. Pure. The plan
-// (decide.h) and the report (status.h) are both made from this one assessment, so that what is done
-// and what is told never differ.
+// What each slot of one node is, has and needs, worked out from a view of that node (or of the
+// whole Testbed). Pure. The decision (decide.h) and the report (status.h) are both made from this
+// one assessment, so that what is done and what is reported never differ.
 #pragma once
 
 #include <optional>
@@ -8,23 +8,23 @@
 #include <vector>
 
 #include "testbed/hints.h"
-#include "testbed/layout.h"
-#include "testbed/room.h"
-#include "testbed/view.h"
+#include "testbed/observe.h"
+#include "testbed/room/layout.h"
+#include "testbed/room/room.h"
 
 namespace esi::testbed {
 
 struct node_assessment {
     const node_view* seen = nullptr;
     /// Why no slot of the node can be used (gone, cordoned, NotReady, being deleted); else empty.
-    std::string trouble;
+    std::string problem;
     node_room room;
     /// With isolation Taint: the taint is there, ours or an older Testbed's.
     bool shielded = true;
     /// It is not ours to set: an older Testbed of another namespace has the node, too, without one.
     bool kept_open = false;
     /// Why it is not; empty: it is being set.
-    std::string obstacle;
+    std::string taint_problem;
     /// Slots without room.
     int without_room = 0;
 };
@@ -54,22 +54,54 @@ struct slot_assessment {
     std::string reserved_for;
     /// A ghost is being made or waits to be bound, and nobody else has a right to the slot.
     bool ghost_under_way = false;
-    /// When the state changes without any event (a ghost waits too long); else nothing.
-    std::optional<wall_time> next_look;
 };
 
+/// When something changes though no object does.
+struct deadlines {
+    std::optional<steady_time> at;
+    /// By the API server's time, of which more is learned as time goes by, so that it may go back:
+    /// the next point, and the last that has passed.
+    std::optional<wall_time> until;
+    std::optional<wall_time> since;
+
+    void add(steady_time when) {
+        if (!at || when < *at) at = when;
+    }
+    /// Whether `when` has passed.
+    bool has_passed(wall_time when, wall_time now) {
+        const bool passed = now >= when;
+        if (passed && (!since || when > *since)) since = when;
+        if (!passed && (!until || when < *until)) until = when;
+        return passed;
+    }
+    bool due(steady_time now, wall_time wall) const {
+        return (at && *at <= now) || (until && *until <= wall) || (since && wall < *since);
+    }
+};
+
+/// What two orders or two records dispute.
+struct dispute {
+    /// Of the job that comes second.
+    model::object_key job;
+    std::size_t nth = 0;  ///< of its order's slots
+    std::string text;
+    auto operator<=>(const dispute&) const = default;
+};
+
+/// One node of a Testbed, or a name that ghosts give as their node.
 struct assessment {
-    model::testbed_layout layout;
-    std::map<std::string, node_assessment, std::less<>> nodes;
+    std::string name;
+    /// The layout names it; else it has no slots.
+    bool member = false;
+    node_assessment node;
+    /// In position order.
     std::vector<slot_assessment> slots;
-    /// Pods with our labels that stand in no slot by right: gated ones with a nomination, committed
-    /// ones of the extender path, whose placement was withdrawn.
-    std::vector<pod_pointer> withdrawn;
-    /// Own ghosts that are not in the layout (node, index, name or size).
+    /// Own ghosts that are not in the layout (node, index, name or size), and damaged ones.
     std::vector<pod_pointer> misfits;
-    std::vector<std::string> problems;
-    /// Why ghosts keep the image that they have; empty: nothing is in the way.
-    std::string image_obstacle;
+    std::vector<dispute> disputes;
+    /// Pods that are recorded for a slot here and not refused.
+    std::vector<pod_pointer> accepted;
+    deadlines changes;
 };
 
 /// A ghost that waits longer than this for its node makes its slot ERROR.
@@ -80,14 +112,18 @@ inline constexpr seconds let_in_patience{10};
 /// anew after five minutes at most.
 inline constexpr std::chrono::minutes crash_memory{10};
 
-assessment assess(const view& seen, const model::testbed_layout& layout, const hints& known,
-                  steady_time now, wall_time wall);
+/// `layout` and `places`: the one that the Testbed has, or is about to have.
+assessment assess(const view& seen, const std::string& node, const model::testbed_layout& layout,
+                  const grid::places& places, const hints& known, steady_time now, wall_time wall);
 
 using grid::has_right;
 bool has_right(const model::batchjob& job, const view& seen);
 
 /// A ghost's node, index, name and size are what `layout` has.
 bool fits_layout(const model::pod& ghost, const model::testbed& testbed,
-                 const model::testbed_layout& layout, const layout_members& members);
+                 const model::testbed_layout& layout, const grid::places& places);
+
+/// The pod carries the run of the job's present order, and is of that job.
+bool is_current(const model::pod& pod, const model::batchjob& job);
 
 }  // namespace esi::testbed

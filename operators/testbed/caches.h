@@ -1,5 +1,6 @@
-// What the testbed operator watches, and which Testbeds a change of each thing concerns. Owned by
-// the operator; read by its reconcile and its endpoints.
+// What the testbed operator watches, the indexes by which a thing finds what it concerns, and which
+// nodes of which Testbeds a change of each thing concerns. Owned by the operator; read by its
+// reconcile and its endpoints.
 #pragma once
 
 #include <functional>
@@ -9,30 +10,68 @@
 
 #include "controller/process.h"
 #include "controller/write_gate.h"
-#include "kube/informer.h"
+#include "kube/watch/informer.h"
 #include "testbed/extender.h"
-#include "testbed/node_setup.h"
-#include "testbed/view.h"
+#include "testbed/observe.h"
+#include "testbed/original/node_setup.h"
+#include "testbed/roster.h"
 
 namespace esi::testbed {
 
-class caches_of_testbeds final : public extender_facts {
+/// What a change concerns. Each call names a Testbed that is to be reconciled, and as little of it
+/// as has to be worked out anew.
+class change_listener {
+public:
+    virtual ~change_listener() = default;
+    /// Its report alone.
+    virtual void report_changed(const model::object_key& testbed) = 0;
+    virtual void node_changed(const model::object_key& testbed, std::string_view node) = 0;
+    /// A pod with its labels that is no ghost.
+    virtual void pod_changed(const model::object_key& testbed, const model::object_key& pod) = 0;
+    /// The orders of a job.
+    virtual void job_changed(const model::object_key& testbed, const model::object_key& job) = 0;
+    /// Whose orders and pods count: all that depends on the hold.
+    virtual void hold_changed(const model::object_key& testbed) = 0;
+    /// Which nodes carry its label, and with what number.
+    virtual void labels_changed(const model::object_key& testbed) = 0;
+    virtual void all_changed(const model::object_key& testbed) = 0;
+};
+
+class caches final : public extender_facts {
 public:
     /// Testbeds, BatchJobs and Schedulings of `namespaces` (none: all); nodes and pods of the whole
     /// cluster, as room is a matter of all pods.
-    caches_of_testbeds(kube::client& api, clock& time, const std::vector<std::string>& namespaces);
+    caches(kube::client& api, clock& time, const std::vector<std::string>& namespaces);
 
     std::vector<controller::operator_part::cache> list();
-    /// `enqueue` is called with the key of each Testbed that a change concerns.
-    void on_change(std::function<void(const model::object_key&)> enqueue);
+    /// `listener` is called with what each change concerns, and lives as long as this.
+    void on_change(change_listener& listener);
     void on_pod_change(std::function<void(const kube::change<model::pod>&)> listener);
     void feed(controller::write_gate& gate);
 
-    testbed_pointer find_testbed(const model::object_key& key) const;
-    std::vector<testbed_pointer> testbeds() const;
-    std::vector<job_pointer> jobs() const;
-    /// Everything that one Testbed's reconcile looks at.
-    view observe(testbed_pointer testbed) const;
+    const kube::store<model::testbed>& testbeds() const { return testbeds_.items(); }
+    const kube::store<model::batchjob>& jobs() const { return jobs_.items(); }
+    const kube::store<model::scheduling>& schedulings() const { return schedulings_.items(); }
+    const kube::store<model::node>& nodes() const { return nodes_.items(); }
+    const kube::store<model::pod>& pods() const { return pods_.items(); }
+    bool all_namespaces() const { return all_namespaces_; }
+    /// The stores that the watches fill, for tests that do it in their place.
+    struct filled {
+        kube::store<model::testbed>& testbeds;
+        kube::store<model::batchjob>& jobs;
+        kube::store<model::scheduling>& schedulings;
+        kube::store<model::node>& nodes;
+        kube::store<model::pod>& pods;
+    };
+    filled fill() {
+        return {testbeds_.items(), jobs_.items(), schedulings_.items(), nodes_.items(),
+                pods_.items()};
+    }
+    testbed_pointer find_testbed(const model::object_key& key) const {
+        return testbeds().find(key);
+    }
+    const class roster& roster() const { return roster_; }
+
     bool synced() const;
     std::string hold_of(const model::object_key& testbed) const override;
     std::optional<seat> seat_of(const model::object_key& testbed, std::string_view run,
@@ -41,18 +80,36 @@ public:
     std::vector<node_view> with_pods(std::vector<model::node> nodes) const;
 
 private:
-    /// It carries the label of a Testbed.
-    bool is_labelled(const model::node& node) const;
-    void concern_node(const model::node& node);
-    void concern_all();
+    void testbed_changed(const kube::change<model::testbed>& what);
+    void node_changed(const kube::change<model::node>& what);
+    void pod_changed(const kube::change<model::pod>& what);
+    void job_changed(const kube::change<model::batchjob>& what);
+    void scheduling_changed(const kube::change<model::scheduling>& what);
+
+    /// The node, for all Testbeds that have to do with it as it is now.
+    void concern_node(const std::string& name);
+    /// The node, for these Testbeds.
+    void concern(const roster_keys& testbeds, std::string_view node);
+    void concern_slots(const model::object_key& testbed, const std::vector<int>& positions);
+    /// The nodes of one side's orders, records and pods.
+    void concern_job(const model::batchjob& job);
+    /// The nodes of the rows that differ, for the Testbed and for those that share them.
+    void concern_rows(const model::testbed& before, const model::testbed& after);
 
     kube::informer<model::testbed> testbeds_;
     kube::informer<model::batchjob> jobs_;
     kube::informer<model::scheduling> schedulings_;
     kube::informer<model::node> nodes_;
     kube::informer<model::pod> pods_;
-    std::function<void(const model::object_key&)> enqueue_;
+    class roster roster_;
+    change_listener* listener_ = nullptr;
     bool all_namespaces_;
 };
+
+/// A label of a node whose value is a number, as the index "number" files it. "01" is 1.
+std::string numbered(std::string_view label, std::int64_t id);
+/// Something of one Testbed, as indexes file it: "ns/tb@node-a", "ns/tb#17".
+std::string in_testbed(const model::object_key& testbed, std::string_view kind,
+                       std::string_view what);
 
 }  // namespace esi::testbed

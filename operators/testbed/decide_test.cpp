@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "testbed/view_for_tests.h"
+#include "testbed/testing.h"
 
 namespace esi::testbed::tests {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 using namespace std::chrono_literals;
 
-std::vector<std::string> reasons(const plan& of) {
+std::vector<std::string> reasons(const decision& of) {
     std::vector<std::string> out;
     for (const auto& note : of.notes) out.push_back(note.reason);
     return out;
@@ -36,25 +36,25 @@ TEST(decide, a_new_testbed_gets_its_finalizer_then_its_layout_then_ghosts) {
 TEST(decide, six_bound_ghosts_are_success_and_nothing_is_left_to_do) {
     world at;
     at.all_ghosts();
-    auto plan = at.decide();
+    auto decided = at.decide();
     EXPECT_EQ(at.actions(), lines{});
     EXPECT_EQ(at.states(), "FREE FREE FREE FREE FREE FREE");
-    EXPECT_EQ(plan.status.state, "SUCCESS");
-    EXPECT_EQ(plan.status.counts, (model::slot_counts{3, 6, 6, 0, 0, 0}));
+    EXPECT_EQ(decided.status.state, "SUCCESS");
+    EXPECT_EQ(decided.status.counts, (model::slot_counts{3, 6, 6, 0, 0, 0}));
     EXPECT_EQ(at.condition("Ready").status, "True");
     EXPECT_EQ(at.condition("CapacitySufficient").status, "True");
-    EXPECT_FALSE(plan.again);
+    EXPECT_FALSE(decided.again);
     std::vector<std::string> places;
-    for (const auto& slot : plan.status.slots) {
+    for (const auto& slot : decided.status.slots) {
         places.push_back(fmt::format("{} {} {} {}", slot.position, slot.node_name, slot.node_id,
                                      slot.slot_position_on_node));
     }
     EXPECT_EQ(places, (lines{"0 node-a 0 0", "1 node-b 1 0", "2 node-c 2 0", "3 node-a 0 1",
                              "4 node-b 1 1", "5 node-c 2 1"}));
     // The same look again gives the same status: nothing is written at rest.
-    at.testbed.status = plan.status;
+    at.testbed.status = decided.status;
     at.wall = at_second(200);
-    EXPECT_EQ(at.decide().status.conditions, plan.status.conditions);
+    EXPECT_EQ(at.decide().status.conditions, decided.status.conditions);
 }
 
 TEST(decide, no_nodes_are_success_but_not_ready) {
@@ -69,15 +69,15 @@ TEST(decide, a_full_node_is_named_with_the_missing_amount_and_the_consumers) {
     std::erase_if(at.pods, [](const auto& pod) { return pod.metadata.uid == "ghost-node-b-1"; });
     at.stranger("fat", "node-b", "1");
     at.stranger("thin", "node-b", "100m");
-    auto plan = at.decide();
+    auto decided = at.decide();
     EXPECT_EQ(at.actions(), lines{}) << "standing ghosts stay, nothing is made without room";
     EXPECT_EQ(at.states(), "FREE FREE FREE FREE ERROR FREE");
-    EXPECT_EQ(plan.status.state, "SUCCESS");
+    EXPECT_EQ(decided.status.state, "SUCCESS");
     EXPECT_EQ(at.condition("CapacitySufficient").status, "False");
-    ASSERT_EQ(plan.status.node_problems.size(), 1u);
-    ASSERT_EQ(plan.status.node_problems["node-b"].size(), 1u);
-    EXPECT_THAT(plan.status.node_problems["node-b"][0], HasSubstr("300m cpu missing"));
-    EXPECT_THAT(plan.status.node_problems["node-b"][0],
+    ASSERT_EQ(decided.status.node_problems.size(), 1u);
+    ASSERT_EQ(decided.status.node_problems["node-b"].size(), 1u);
+    EXPECT_THAT(decided.status.node_problems["node-b"][0], HasSubstr("300m cpu missing"));
+    EXPECT_THAT(decided.status.node_problems["node-b"][0],
                 HasSubstr("default/fat (1 cpu), default/thin"));
 }
 
@@ -261,12 +261,12 @@ TEST(decide, node_labels_must_be_unique_integers) {
     at.add_node("node-e", "1");
     at.add_node("node-f", "-1");
     at.add_node("node-g", "007");
-    auto plan = at.decide();
+    auto decided = at.decide();
     EXPECT_EQ(at.actions(), lines{"layout 2: node-a=0 node-c=2 node-g=7"});
-    EXPECT_THAT(plan.status.node_problems["node-d"][0], HasSubstr("is not an integer from 0"));
-    EXPECT_THAT(plan.status.node_problems["node-f"][0], HasSubstr("is not an integer from 0"));
-    EXPECT_THAT(plan.status.node_problems["node-b"][0], HasSubstr("is also on node-e"));
-    EXPECT_THAT(plan.status.node_problems["node-e"][0], HasSubstr("is also on node-b"));
+    EXPECT_THAT(decided.status.node_problems["node-d"][0], HasSubstr("is not an integer from 0"));
+    EXPECT_THAT(decided.status.node_problems["node-f"][0], HasSubstr("is not an integer from 0"));
+    EXPECT_THAT(decided.status.node_problems["node-b"][0], HasSubstr("is also on node-e"));
+    EXPECT_THAT(decided.status.node_problems["node-e"][0], HasSubstr("is also on node-b"));
 }
 
 TEST(decide, a_held_layout_stands_still_whatever_happens_to_nodes_and_spec) {
@@ -292,12 +292,12 @@ TEST(decide, a_held_layout_stands_still_whatever_happens_to_nodes_and_spec) {
         at.all_ghosts();
         at.hold();
         row.change(at);
-        const auto plan = at.decide();
+        const auto decided = at.decide();
         EXPECT_EQ(at.actions(), lines{}) << row.what;
         EXPECT_EQ(at.states(), row.states) << row.what;
-        EXPECT_EQ(plan.status.layout, at.testbed.status.layout) << row.what;
+        EXPECT_EQ(decided.status.layout, at.testbed.status.layout) << row.what;
         EXPECT_EQ(at.condition("LayoutCurrent").reason, "WaitsForRelease") << row.what;
-        EXPECT_EQ(plan.status.held_by, (model::holder_status{"default", "s", "s"})) << row.what;
+        EXPECT_EQ(decided.status.held_by, (model::holder_status{"default", "s", "s"})) << row.what;
         // After the release the layout follows.
         at.testbed.metadata.annotations.clear();
         at.testbed.metadata.labels.clear();
@@ -820,12 +820,12 @@ TEST(decide, a_pod_that_cannot_be_let_in_is_refused_with_a_reason) {
         auto at = held_with_job({0});
         at.placed(at.jobs[0], "exec-1", 0);
         row.change(at);
-        const auto plan = at.decide();
+        const auto decided = at.decide();
         EXPECT_EQ(at.actions(), lines{}) << row.why;
         EXPECT_EQ(at.states(), "ERROR FREE") << row.why;
-        ASSERT_EQ(plan.notes.size(), 1u) << row.why;
-        EXPECT_THAT(plan.notes[0].text, HasSubstr(row.why));
-        EXPECT_EQ(plan.notes[0].reason, "PodRefused");
+        ASSERT_EQ(decided.notes.size(), 1u) << row.why;
+        EXPECT_THAT(decided.notes[0].text, HasSubstr(row.why));
+        EXPECT_EQ(decided.notes[0].reason, "PodRefused");
     }
 }
 
@@ -1552,11 +1552,11 @@ TEST(told, what_only_people_can_end_is_a_warning_and_told_once) {
         world at;
         at.all_ghosts();
         row.change(at);
-        const auto plan = at.decide();
-        ASSERT_EQ(reasons(plan), lines{row.reason});
-        EXPECT_TRUE(plan.notes[0].warning) << row.reason;
-        EXPECT_EQ(plan.notes[0].holder != nullptr, row.reason == std::string("WaitsForRelease"));
-        at.known.told[plan.notes[0].subject] = plan.notes[0].text;
+        const auto decided = at.decide();
+        ASSERT_EQ(reasons(decided), lines{row.reason});
+        EXPECT_TRUE(decided.notes[0].warning) << row.reason;
+        EXPECT_EQ(decided.notes[0].holder != nullptr, row.reason == std::string("WaitsForRelease"));
+        at.known.told[decided.notes[0].subject] = decided.notes[0].text;
         EXPECT_EQ(reasons(at.decide()), lines{}) << row.reason;
     }
     EXPECT_EQ(reasons(world{std::vector<std::string>{}}.decide()), lines{"NoNodes"});
@@ -1619,10 +1619,10 @@ TEST(told, nodes_that_another_testbed_has_too_are_named_and_it_where_it_may_be) 
 TEST(report_pause, big_testbeds_are_reported_twice_in_a_second_at_most) {
     model::testbed_status status;
     status.counts = model::slot_counts{100, 200, 0, 0, 0, 0};
-    EXPECT_EQ(report_pause(status, false), milliseconds(0));
+    EXPECT_EQ(report_pause(*status.counts, false), milliseconds(0));
     status.counts->total = 201;
-    EXPECT_EQ(report_pause(status, false), milliseconds(500));
-    EXPECT_EQ(report_pause(status, true), milliseconds(1000));
+    EXPECT_EQ(report_pause(*status.counts, false), milliseconds(500));
+    EXPECT_EQ(report_pause(*status.counts, true), milliseconds(1000));
 }
 
 }  // namespace

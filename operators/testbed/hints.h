@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "model/text.h"
-#include "testbed/trail.h"
+#include "testbed/swap/trail.h"
 
 namespace esi::testbed {
 
@@ -67,7 +67,7 @@ struct wake_backoff {
 };
 
 /// What keeps a taint from being set, or a pod from being let in, though all looks well.
-struct obstacle {
+struct refusal {
     /// What did not work.
     std::string what;
     /// Where the API server refused it.
@@ -91,13 +91,24 @@ struct hints {
     std::map<std::string, wall_time> vacated;     ///< by "node/index"
     std::map<std::string, std::string> told;      ///< events: subject -> text
     std::set<std::string> strangers;              ///< "node/index" counted as taken
-    std::map<std::string, obstacle> obstacles;    ///< by a taint's node, by a pod's uid
+    std::map<std::string, refusal> refusals;      ///< by a taint's node, by a pod's uid
     std::optional<steady_time> status_written;
     ghost_backoff images;                        ///< giving ghosts another image
     std::map<std::string, steady_time> crashed;  ///< by a ghost's uid: seen not running
+    std::set<std::string> ending;                ///< by a ghost's uid: not running when last seen
     std::map<std::string, said> logged;          ///< waits and failures: subject -> words
     std::map<std::string, trail>
         left;  ///< by "node/index": the last pod in it, till its ghost is back
+
+    /// The pod is gone.
+    void forget_pod(const std::string& uid) {
+        swaps.erase(uid);
+        let_in_since.erase(uid);
+        unbound.erase(uid);
+        refusals.erase(uid);
+        crashed.erase(uid);
+        ending.erase(uid);
+    }
 
     /// Whether the log has not had these words about the subject: what is met at every look is said
     /// once for each change.
@@ -114,14 +125,14 @@ struct hints {
     void meets(const std::string& subject, std::string what, std::optional<errc> code,
                std::string_view text) {
         constexpr std::size_t most_text = 1000;
-        auto& entry = obstacles[subject];
+        auto& entry = refusals[subject];
         if (code && entry.code == code && entry.what == what) return;
         entry = {std::move(what), code, model::cut(text, most_text)};
     }
     /// Its words for people; empty: there is none.
-    std::string obstacle_of(const std::string& subject) const {
-        auto found = obstacles.find(subject);
-        return found == obstacles.end() ? "" : found->second.what + ": " + found->second.text;
+    std::string refusal_of(const std::string& subject) const {
+        auto found = refusals.find(subject);
+        return found == refusals.end() ? "" : found->second.what + ": " + found->second.text;
     }
 
     void ghost_failed(const std::string& name, steady_time now, std::string text) {

@@ -1,12 +1,8 @@
 #include "testbed/operator.h"
 
-#include <CLI/CLI.hpp>
-
 #include "kube/resource.h"
 #include "model/names.h"
-#include "testbed/debug.h"
-#include "testbed/extender.h"
-#include "testbed/original_error.h"
+#include "testbed/room/ghosts.h"
 
 namespace esi::testbed {
 
@@ -16,29 +12,6 @@ namespace {
 
 /// How soon a reconcile looks whether its own last writes have come back; events are faster.
 constexpr milliseconds own_writes_pause{20};
-
-using extender_verb = result<std::string> (*)(std::string_view, const extender_facts&);
-
-asio::awaitable<http::server_reply> answer_extender(extender_verb verb,
-                                                    const caches_of_testbeds& known, clock& time,
-                                                    http::server_request request) {
-    // A failed attempt of the scheduler's; it would take an answer of half-filled caches for true.
-    if (!known.synced()) {
-        co_return original_error(request, 503, time.wall(), {"the caches are not filled yet"});
-    }
-    auto answer = verb(request.body, known);
-    if (!answer) co_return original_error(request, 400, time.wall(), {answer.error().text});
-    co_return http::server_reply(200, "application/json", std::move(*answer));
-}
-
-/// What kube-scheduler sends: the names of all nodes, or with nodeCacheCapable: false the nodes as
-/// a whole (10 to 40 KiB each), which only a scheduler with a certificate may.
-http::route_rules extender_rules() {
-    http::route_rules out;
-    out.body_limit = 4u << 20;
-    out.certified_body_limit = 64u << 20;
-    return out;
-}
 
 /// Node and slot of a ghost, as place_key.
 std::string place_in_testbed(const model::pod& ghost) {
@@ -53,50 +26,75 @@ std::string place_of_ghost(const model::pod& ghost) {
 
 }  // namespace
 
-void settings::add_to(CLI::App& app) {
-    app.add_option("--ghost-image", ghosts.image, "Image of ghost pods: one that only waits")
-        ->envname("ESI_GHOST_IMAGE")
-        ->capture_default_str();
-    app.add_option("--ghost-priority-class", ghosts.priority_class,
-                   "PriorityClass of ghost pods; its preemptionPolicy must be Never")
-        ->envname("ESI_GHOST_PRIORITY_CLASS")
-        ->capture_default_str();
-    app.add_flag("--metrics-by-testbed", metrics_by_testbed,
-                 "Show slots in /metrics by the Testbeds' namespaces and names, which everybody "
-                 "reads who reaches the port; else their sums")
-        ->envname("ESI_METRICS_BY_TESTBED");
-    controller::add_legacy_namespace(app, legacy_namespace,
-                                     "in which the original's /debug endpoints look for names",
-                                     "--enable-debug-endpoints");
-    controller::add_access_flags(app, access, "/debug");
-}
-
-testbed_operator::testbed_operator(controller::environment& around, settings chosen)
-    : around_(around),
-      settings_(std::move(chosen)),
-      caches_(around.api, around.time, around.options.namespaces),
-      gaps_(around.numbers, around.time),
-      slots_(around.numbers, settings_.metrics_by_testbed),
-      actor_(around.executor, around.time, around.api, gate_, gaps_, settings_.ghosts),
-      controller_("testbed", around.time, around.executor, around.numbers,
-                  [this](model::object_key key) { return reconcile(std::move(key)); }) {
+testbed_operator::testbed_operator(controller::environment& env, options chosen)
+    : env_(env),
+      options_(std::move(chosen)),
+      caches_(env.api, env.time, env.options.namespaces),
+      gaps_(env.numbers, env.time),
+      slots_(env.numbers, options_.metrics_by_testbed),
+      assessed_(env.numbers.counter("esi_testbed_slots_assessed_total",
+                                    "Slots whose state was worked out; a change of one pod costs "
+                                    "the slots of its node")),
+      actor_(env.executor, env.time, env.api, gate_, gaps_, options_.ghosts),
+      controller_("testbed", env.time, env.executor, env.numbers,
+                  [this](model::object_key key) { return reconcile(std::move(key)); }),
+      reports_("testbed-report", env.time, env.executor, env.numbers,
+               [this](model::object_key key) { return write_report(std::move(key)); }) {
     caches_.feed(gate_);
-    watch();
+    caches_.feed(report_gate_);
+    caches_.on_change(*this);
+    caches_.on_pod_change([this](const kube::change<model::pod>& what) { measure(what); });
     add_routes();
 }
 
 std::vector<controller::operator_part::cache> testbed_operator::caches() { return caches_.list(); }
 
-void testbed_operator::lead() { controller_.start(); }
+void testbed_operator::lead() {
+    controller_.start();
+    reports_.start();
+}
 
 asio::awaitable<void> testbed_operator::stop(steady_time deadline) {
     co_await controller_.stop(deadline);
+    co_await reports_.stop(deadline);
     co_await actor_.stop();
 }
 
-void testbed_operator::watch() {
-    caches_.on_change([this](const model::object_key& key) { controller_.enqueue(key); });
-    caches_.on_pod_change([this](const kube::change<model::pod>& what) { measure(what); });
+testbed_operator::memory* testbed_operator::changed(const model::object_key& testbed) {
+    controller_.enqueue(testbed);
+    const auto found = hints_.find(testbed);
+    return found == hints_.end() ? nullptr : found->second.get();
+}
+
+void testbed_operator::report_changed(const model::object_key& testbed) {
+    if (auto* own = changed(testbed)) own->ledger.report_changed();
+}
+
+void testbed_operator::node_changed(const model::object_key& testbed, std::string_view node) {
+    if (auto* own = changed(testbed)) own->ledger.node_changed(node);
+}
+
+void testbed_operator::pod_changed(const model::object_key& testbed, const model::object_key& pod) {
+    if (auto* own = changed(testbed)) own->ledger.pod_changed(pod);
+}
+
+void testbed_operator::job_changed(const model::object_key& testbed, const model::object_key& job) {
+    auto* own = changed(testbed);
+    if (!own) return;
+    own->ledger.job_changed(job);
+    own->urgent = true;
+}
+
+void testbed_operator::hold_changed(const model::object_key& testbed) {
+    if (auto* own = changed(testbed)) own->ledger.hold_changed();
+}
+
+void testbed_operator::labels_changed(const model::object_key& testbed) {
+    if (auto* own = changed(testbed)) own->ledger.labels_changed();
+}
+
+void testbed_operator::all_changed(const model::object_key& testbed) {
+    if (auto* own = changed(testbed)) own->ledger.all_changed();
 }
 
 void testbed_operator::measure(const kube::change<model::pod>& what) {
@@ -104,12 +102,14 @@ void testbed_operator::measure(const kube::change<model::pod>& what) {
     const auto key = testbed_key_of(some);
     if (key.empty()) return;
     // There only while this process leads.
-    const auto known = known_.find(some.testbed());
+    const auto found = hints_.find(some.testbed());
+    auto* known = found == hints_.end() ? nullptr : found->second->known.get();
+    if (known && !what.after) known->forget_pod(some.metadata.uid);
     if (some.is_ghost()) {
         if (!what.after || !what.after->bound() || (what.before && what.before->bound())) return;
         gaps_.ghost_bound(place_of_ghost(some));
-        if (known == known_.end()) return;
-        const auto left = known->second->left.extract(place_in_testbed(some));
+        if (!known) return;
+        const auto left = known->left.extract(place_in_testbed(some));
         if (left) log_step(log::level::info, "slot free again", left.mapped());
         return;
     }
@@ -128,11 +128,11 @@ void testbed_operator::measure(const kube::change<model::pod>& what) {
     const grid::slot place{*position, some.node_name, 0, *position / nodes};
     const auto where = place_key(place.node, place.index);
     gaps_.pod_left(key + "/" + where);
-    if (known == known_.end()) return;
-    known->second->vacated[where] = around_.time.wall();
+    if (!known) return;
+    known->vacated[where] = env_.time.wall();
     if (!is_on_record(*testbed, some, *position)) return;
     const auto of = trail_of(*testbed, some, &place);
-    known->second->left[where] = of;
+    known->left[where] = of;
     log_step(log::level::info, "pod has left its slot", of, what.after ? some.phase : "");
 }
 
@@ -140,9 +140,14 @@ void testbed_operator::measure(const kube::change<model::pod>& what) {
 bool testbed_operator::is_on_record(const model::testbed& testbed, const model::pod& pod,
                                     int position) const {
     const auto& uid = pod.metadata.uid;
-    grid::records rows(testbed.metadata.key());
-    rows.add(testbed);
-    return rows.has(pod, position) || caches_.seat_of(testbed.metadata.key(), pod.run(), uid);
+    const auto index = caches_.roster().index_of(testbed.metadata.key());
+    // Where it says so, as a row is not looked for.
+    const auto& rows = testbed.status.slots;
+    const auto row = static_cast<std::size_t>(position);
+    if (index && index->rows_in_order && row < rows.size() && rows[row].pod_u_id == uid) {
+        return true;
+    }
+    return caches_.seat_of(testbed.metadata.key(), pod.run(), uid).has_value();
 }
 
 void testbed_operator::tell(const testbed_pointer& testbed, const note& what) {
@@ -157,176 +162,221 @@ void testbed_operator::tell(const testbed_pointer& testbed, const note& what) {
     if (what.pod) of = trail_of(*testbed, *what.pod);
     if (what.holder) of.scheduling = what.holder->metadata.key().text();
     if (what.warning) {
-        around_.events.warning(about, what.reason, what.action, what.text, related);
+        env_.events.warning(about, what.reason, what.action, what.text, related);
         log_step(log::level::warn, what.reason, of, {}, what.text);
     } else {
-        around_.events.normal(about, what.reason, what.action, what.text, related);
+        env_.events.normal(about, what.reason, what.action, what.text, related);
         log_step(log::level::info, what.reason, of, what.text);
     }
 }
 
-void testbed_operator::remember(const testbed_pointer& testbed, hints& known, const plan& decided,
-                                const view& seen) {
+void testbed_operator::remember(const testbed_pointer& testbed, memory& own,
+                                const decision& decided) {
+    auto& known = *own.known;
     for (const auto& note : decided.notes) {
         tell(testbed, note);
         if (!note.subject.empty()) known.told[note.subject] = note.text;
     }
     std::erase_if(known.told,
                   [&](const auto& entry) { return !decided.subjects.contains(entry.first); });
-    for (const auto& place : decided.strangers) {
-        // A room that was never there is no stranger's doing.
-        if (!known.strangers.contains(place) && known.vacated.contains(place)) gaps_.stranger();
-    }
-    known.strangers = decided.strangers;
-
-    std::set<std::string> alive;
-    const auto now = around_.time.now();
-    for (const auto& pod : seen.pods) {
-        const auto& uid = pod->metadata.uid;
-        alive.insert(uid);
-        if (pod->is_ghost()) {
-            if (!pod->bound() || !pod->live()) continue;
-            if (ghost_failure(*pod) == keeps_ending) known.crashed[uid] = now;
-            auto failed = known.ghosts.find(pod->metadata.name);
-            if (failed != known.ghosts.end() &&
-                now - failed->second.last > std::chrono::minutes(10)) {
-                known.ghosts.erase(failed);
-            }
-        } else if (!pod->bound() && grid::let_in(*pod) && grid::slot_of_pod(*pod)) {
-            known.let_in_since.try_emplace(uid, now);
-        } else {
-            known.let_in_since.erase(uid);
-        }
-    }
+    const auto now = env_.time.now();
     std::erase_if(known.unbound,
                   [&](const auto& entry) { return !decided.unbound.contains(entry.first); });
     for (const auto& uid : decided.unbound) {
         if (auto [entry, first] = known.unbound.try_emplace(uid); first) entry->second.begin(now);
     }
-    std::erase_if(known.let_in_since,
-                  [&](const auto& entry) { return !alive.contains(entry.first); });
-    std::erase_if(known.crashed, [&](const auto& entry) {
-        return !alive.contains(entry.first) || now > entry.second + crash_memory;
-    });
     std::erase_if(known.logged,
                   [&](const auto& entry) { return now - entry.second.at >= said::pause; });
-    std::erase_if(known.swaps, [&](const auto& entry) { return !alive.contains(entry.first); });
-    std::erase_if(known.obstacles, [&](const auto& entry) {
-        return !alive.contains(entry.first) && !seen.nodes.contains(entry.first);
-    });
+    assessed_.Increment(static_cast<double>(own.ledger.slots_assessed() - own.assessed));
+    own.assessed = own.ledger.slots_assessed();
+}
+
+void testbed_operator::remember_node(const model::object_key& testbed, memory& own,
+                                     const std::string& name) {
+    auto& known = *own.known;
+    const auto& nodes = own.ledger.all().nodes();
+    const auto state = nodes.find(name);
+    const auto from = known.strangers.lower_bound(name + "/");
+    const auto to = known.strangers.lower_bound(name + "0");
+    std::set<std::string> before(from, to);
+    known.strangers.erase(from, to);
+    if (state == nodes.end()) {
+        known.refusals.erase(name);
+    } else {
+        for (const auto& place : state->second.strangers) {
+            // A room that was never there is no stranger's doing.
+            if (!before.contains(place) && known.vacated.contains(place)) gaps_.stranger();
+            known.strangers.insert(place);
+        }
+    }
+    const auto now = env_.time.now();
+    for (const auto& pod : caches_.pods().by_index("home", in_testbed(testbed, "@", name))) {
+        const auto& uid = pod->metadata.uid;
+        if (!pod->is_ghost()) {
+            if (!pod->bound() && grid::let_in(*pod) && grid::slot_of_pod(*pod)) {
+                known.let_in_since.try_emplace(uid, now);
+            } else {
+                known.let_in_since.erase(uid);
+            }
+            continue;
+        }
+        if (!pod->bound() || !pod->live()) continue;
+        if (ghost_failure(*pod) == keeps_ending) {
+            known.crashed[uid] = now;
+            known.ending.insert(uid);
+        } else if (known.ending.erase(uid) > 0) {
+            // It kept ending until this change of it.
+            known.crashed[uid] = now;
+        }
+        const auto failed = known.ghosts.find(pod->metadata.name);
+        if (failed != known.ghosts.end() && now - failed->second.last > std::chrono::minutes(10)) {
+            known.ghosts.erase(failed);
+        }
+    }
+}
+
+std::shared_ptr<turn> testbed_operator::begin_turn(const std::shared_ptr<memory>& own,
+                                                   std::vector<action> actions) const {
+    auto out = std::make_shared<turn>(env_.executor);
+    out->seen = own->ledger.of().seen;
+    out->known = own->known;
+    out->gives_way = [own] { return own->urgent; };
+    for (const auto& what : actions) {
+        const auto* slot = slot_to_open(what);
+        if (!slot || out->nodes.contains(slot->in.place.node)) continue;
+        const auto& name = slot->in.place.node;
+        const auto& places = *out->seen.index_of(*out->seen.testbed).places;
+        auto here = observe_node(caches_, out->seen, name, places);
+        auto on_record = records_of(here, places.on(name));
+        out->nodes.emplace(name, turn::place_seen{std::move(here), std::move(on_record)});
+    }
+    out->todo = std::move(actions);
+    return out;
+}
+
+std::optional<steady_time::duration> testbed_operator::wait_to_report(const memory& of) const {
+    if (!of.known->status_written) return std::nullopt;
+    const auto since = env_.time.now() - *of.known->status_written;
+    const auto pause = report_pause(of.ledger.all().sums().counts, of.acts, options_.many_slots);
+    if (since >= pause) return std::nullopt;
+    return pause - since;
 }
 
 asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::object_key key) {
+    using controller::outcome;
     auto testbed = caches_.find_testbed(key);
     if (!testbed) {
-        known_.erase(key);
+        hints_.erase(key);
         gate_.forget(key);
+        report_gate_.forget(key);
         slots_.forget(key);
-        co_return controller::outcome();
+        co_return outcome();
     }
-    if (!gate_.caught_up(key)) co_return controller::outcome::again_in(own_writes_pause);
-    auto& slot = known_[key];
-    if (!slot) slot = std::make_shared<hints>();
-    auto known = slot;
+    if (!gate_.caught_up(key)) co_return outcome::again_in(own_writes_pause);
+    auto& entry = hints_[key];
+    if (!entry) entry = std::make_shared<memory>();
+    auto own = entry;
+    own->urgent = false;
 
-    auto at = std::make_shared<pass>(around_.executor);
-    at->seen = caches_.observe(testbed);
-    at->seen.ghost_image = settings_.ghosts.image;
-    at->known = known;
-    if (testbed->status.layout) at->layout = *testbed->status.layout;
-    // Before decide: a pod that was let in is watched from the first look at it.
-    auto decided = decide(at->seen, *known, around_.time.now(), around_.time.wall());
-    remember(testbed, *known, decided, at->seen);
-    if (const auto& counts = decided.status.counts) {
-        slots_.show(key, *counts, decided.pods_waiting);
+    auto& states = own->ledger;
+    const auto now = env_.time.now();
+    const auto wall = env_.time.wall();
+    const auto looked =
+        states.bring_up(caches_, testbed, *own->known, options_.ghosts.image, now, wall);
+    if (options_.check_ledger) {
+        const auto differs = states.differences(caches_, *own->known, now, wall);
+        if (!differs.empty())
+            log::error("ledger differs", {{"testbed", key.text()}, {"how", differs}});
+    }
+    // A layout that must not go the way of the rest: a hold may come with it.
+    if (may_change_layout(states.of())) {
+        const auto next = next_layout(states.of());
+        const auto whole = states.of_layout(caches_, next, *own->known, now, wall);
+        auto decided = decide_layout(overview_for(states.of(), next), whole, wall);
+        remember(testbed, *own, decided);
+        auto done = co_await actor_.write_status(testbed, std::move(decided.status), gate_);
+        if (!done) co_return std::unexpected(done.error());
+        own->known->status_written = env_.time.now();
+        co_return outcome();
+    }
+    auto decided = decide(states.of(), states.all(), *own->known, now);
+    // Before the actions: a pod that was let in is watched from the first look at it.
+    remember(testbed, *own, decided);
+    for (const auto& name : looked) remember_node(key, *own, name);
+    const auto at = stage_of(*testbed);
+    const auto& counts = states.all().sums().counts;
+    if (at == stage::works) {
+        slots_.show(key, counts, decided.pods_waiting);
+    } else if (testbed->status.counts) {
+        slots_.show(key, *testbed->status.counts, 0);
     }
 
     for (const auto& what : decided.actions) {
-        if (auto* finalizer = std::get_if<change_finalizer>(&what)) {
-            if (!finalizer->present) {
-                auto left = co_await actor_.taint_is_left(testbed);
-                if (!left) co_return std::unexpected(left.error());
-                if (*left) co_return controller::outcome::again_in(own_writes_pause);
-            }
-            auto done = co_await actor_.set_finalizer(testbed, finalizer->present);
-            // Gone: another leader, or the cache is behind our own last write.
-            if (!done && done.error().code != errc::not_found) {
-                co_return std::unexpected(done.error());
-            }
-            co_return controller::outcome();
+        const auto* finalizer = std::get_if<change_finalizer>(&what);
+        if (!finalizer) continue;
+        if (!finalizer->present) {
+            auto left = co_await actor_.taint_is_left(testbed);
+            if (!left) co_return std::unexpected(left.error());
+            if (*left) co_return controller::outcome::again_in(own_writes_pause);
         }
-        if (std::get_if<write_layout>(&what)) {
-            auto done = co_await actor_.write_status(testbed, std::move(decided.status));
-            if (!done) co_return std::unexpected(done.error());
-            known->status_written = around_.time.now();
-            co_return controller::outcome();
-        }
+        auto done = co_await actor_.set_finalizer(testbed, finalizer->present);
+        // Gone: another leader, or the cache is behind our own last write.
+        if (!done && done.error().code != errc::not_found) co_return std::unexpected(done.error());
+        co_return outcome();
     }
-    const bool acts = !decided.actions.empty();
-    at->todo = std::move(decided.actions);
-    co_await actor_.take_all(at);
+    own->acts = !decided.actions.empty();
+    const bool reports = at == stage::works || at == stage::unreadable;
+    const bool many = counts.total > options_.many_slots;
+    std::optional<model::testbed_status> next_status;
+    if (reports && many) {
+        if (own->reported != states.version()) reports_.enqueue(key);
+    } else if (reports) {
+        next_status = report(states.of(), states.all(), wall);
+    }
+    const auto in_time = states.next_change(now, wall);
+    auto turn = begin_turn(own, std::move(decided.actions));
+    co_await actor_.take_all(turn);
 
-    auto out =
-        decided.again ? controller::outcome::again_in(*decided.again) : controller::outcome();
-    if (at->again && (!out.after || *at->again < *out.after)) out.after = at->again;
-    if (testbed->metadata.deleting() && !is_held(*testbed)) co_return out;
+    outcome out;
+    for (const auto& wait : {decided.again, in_time, turn->again}) {
+        if (wait && (!out.after || *wait < *out.after)) out.after = wait;
+    }
+    if (!next_status) co_return out;
 
     // What was done comes back as events; the look after the last action writes the report, unless
     // there is no end of actions. A big Testbed's report is long: not at every step.
-    const auto pause = report_pause(decided.status, acts);
-    if (known->status_written) {
-        const auto since = around_.time.now() - *known->status_written;
-        if (since < pause) {
-            const auto rest = pause - since;
-            if (!out.after || rest < *out.after) out.after = rest;
-            co_return out;
-        }
+    if (const auto rest = wait_to_report(*own)) {
+        if (!out.after || *rest < *out.after) out.after = *rest;
+        co_return out;
     }
-    auto written = co_await actor_.write_status(testbed, std::move(decided.status));
+    auto written = co_await actor_.write_status(testbed, std::move(*next_status), gate_);
     if (!written && written.error().code == errc::not_found) co_return out;
     if (!written) co_return std::unexpected(written.error());
-    if (*written) known->status_written = around_.time.now();
+    if (*written) own->known->status_written = env_.time.now();
     co_return out;
 }
 
-void testbed_operator::add_routes() {
-    auto& routes = around_.routes;
-    auto& time = around_.time;
-    using reply = http::server_reply;
-    if (!around_.options.client_ca_file.empty()) {
-        routes.guard(
-            "/extender", [&time](const http::server_request& head) -> std::optional<reply> {
-                if (head.peer_has_certificate) return std::nullopt;
-                return original_error(head, 403, time.wall(),
-                                      {"/extender answers clients with a certificate of "
-                                       "--client-ca-file; give kube-scheduler's extender one "
-                                       "(tlsConfig)"});
-            });
-    }
-    const auto& known = caches_;
-    routes.add(
-        "POST", "/extender/filter",
-        [&known, &time](http::server_request request) {
-            return answer_extender(answer_filter, known, time, std::move(request));
-        },
-        extender_rules());
-    routes.add(
-        "POST", "/extender/preemption",
-        [&known, &time](http::server_request request) {
-            return answer_extender(answer_preemption, known, time, std::move(request));
-        },
-        extender_rules());
-    for (const char* prefix : {"/extender", "/debug"}) {
-        routes.on_miss(prefix, [&time](const http::server_request& request,
-                                       const std::vector<std::string>& allowed) {
-            return original_miss(request, allowed, time.wall());
-        });
-    }
-    if (around_.options.enable_debug_endpoints) {
-        if (settings_.access.open) controller::warn_of_open_access("/debug");
-        add_debug_routes(routes, {time, around_.open_api, caches_, settings_.legacy_namespace,
-                                  settings_.access});
-    }
+asio::awaitable<result<controller::outcome>> testbed_operator::write_report(model::object_key key) {
+    using controller::outcome;
+    const auto found = hints_.find(key);
+    if (found == hints_.end()) co_return outcome();
+    auto own = found->second;
+    const auto& states = own->ledger;
+    const auto& testbed = states.of().seen.testbed;
+    if (!testbed || stage_of(*testbed) != stage::works) co_return outcome();
+    if (own->reported == states.version()) co_return outcome();
+    if (!report_gate_.caught_up(key)) co_return outcome::again_in(own_writes_pause);
+    if (const auto rest = wait_to_report(*own)) co_return outcome::again_in(*rest);
+    const auto version = states.version();
+    auto status = report(states.of(), states.all(), env_.time.wall());
+    auto written = co_await actor_.write_status(testbed, std::move(status), report_gate_);
+    if (!written && written.error().code == errc::not_found) co_return outcome();
+    if (!written) co_return std::unexpected(written.error());
+    own->reported = version;
+    if (*written) own->known->status_written = env_.time.now();
+    // What has changed meanwhile has asked for the next one, or will.
+    if (own->reported != states.version()) co_return outcome::again_in(many_slots_pause);
+    co_return outcome();
 }
 
 }  // namespace esi::testbed

@@ -11,50 +11,75 @@
 #include "controller/write_gate.h"
 #include "testbed/act.h"
 #include "testbed/caches.h"
+#include "testbed/ledger/upkeep.h"
+#include "testbed/options.h"
 #include "testbed/slot_numbers.h"
 
 namespace esi::testbed {
 
-struct settings {
-    ghost_options ghosts;
-    /// Where /debug/node-set-up and /debug/reset-all-jobs look for names.
-    std::string legacy_namespace = "default";
-    /// Who may use /debug.
-    http::local_access access;
-    /// Metrics name the Testbeds.
-    bool metrics_by_testbed = false;
-
-    void add_to(CLI::App& app);
-};
-
-class testbed_operator final : public controller::operator_part {
+class testbed_operator final : public controller::operator_part, private change_listener {
 public:
-    testbed_operator(controller::environment& around, settings chosen);
+    testbed_operator(controller::environment& env, options chosen);
 
     std::vector<cache> caches() override;
     void lead() override;
     asio::awaitable<void> stop(steady_time deadline) override;
 
 private:
+    /// What this process remembers of one Testbed.
+    struct memory {
+        std::shared_ptr<testbed::hints> known = std::make_shared<testbed::hints>();
+        upkeep ledger;
+        std::uint64_t assessed = 0;  ///< of these, counted in the metric
+        /// An order or a placement has changed since the last reconcile began.
+        bool urgent = false;
+        /// The last decision had actions.
+        bool acts = false;
+        /// The version of the ledger that the last report was made of.
+        std::optional<std::uint64_t> reported;
+    };
+
     asio::awaitable<result<controller::outcome>> reconcile(model::object_key key);
+    /// Writes the report of a large Testbed, beside its reconciles.
+    asio::awaitable<result<controller::outcome>> write_report(model::object_key key);
+    /// How long until the next report may be written; nothing: now.
+    std::optional<steady_time::duration> wait_to_report(const memory& of) const;
+    std::shared_ptr<turn> begin_turn(const std::shared_ptr<memory>& own,
+                                     std::vector<action> actions) const;
     /// Takes notes, counts, forgets what is over.
-    void remember(const testbed_pointer& testbed, hints& known, const plan& decided,
-                  const view& seen);
+    void remember(const testbed_pointer& testbed, memory& own, const decision& decided);
+    void remember_node(const model::object_key& testbed, memory& own, const std::string& name);
     void tell(const testbed_pointer& testbed, const note& what);
-    void watch();
     void add_routes();
     void measure(const kube::change<model::pod>& what);
     bool is_on_record(const model::testbed& testbed, const model::pod& pod, int position) const;
 
-    controller::environment& around_;
-    settings settings_;
-    caches_of_testbeds caches_;
+    // change_listener
+    void report_changed(const model::object_key& testbed) override;
+    void node_changed(const model::object_key& testbed, std::string_view node) override;
+    void pod_changed(const model::object_key& testbed, const model::object_key& pod) override;
+    void job_changed(const model::object_key& testbed, const model::object_key& job) override;
+    void hold_changed(const model::object_key& testbed) override;
+    void labels_changed(const model::object_key& testbed) override;
+    void all_changed(const model::object_key& testbed) override;
+    /// Null before the Testbed's first reconcile.
+    memory* changed(const model::object_key& testbed);
+
+    controller::environment& env_;
+    options options_;
+    testbed::caches caches_;
     controller::write_gate gate_;
+    /// Of reports that are written beside the reconciles, which do not wait for them: no decision
+    /// reads what they write but the rows, and a row that is not seen yet is as one that is not
+    /// written yet.
+    controller::write_gate report_gate_;
     gap_times gaps_;
     slot_numbers slots_;
+    prometheus::Counter& assessed_;
     actor actor_;
-    std::map<model::object_key, std::shared_ptr<hints>> known_;
+    std::map<model::object_key, std::shared_ptr<memory>> hints_;
     controller::controller controller_;
+    controller::controller reports_;
 };
 
 }  // namespace esi::testbed

@@ -10,19 +10,17 @@
 
 #include "model/conditions.h"
 #include "model/text.h"
-#include "testbed/ghosts.h"
+#include "testbed/ledger/ledger.h"
 #include "testbed/words.h"
 
 namespace esi::testbed {
 
 namespace condition_type = model::condition_type;
+namespace condition_reason = model::condition_reason;
 namespace slot_state = model::slot_state;
 namespace state = model::testbed_state;
 
 namespace {
-
-/// Bounds of the CRD.
-constexpr std::size_t most_problems = 64;
 
 /// More nodes, or Testbeds, are counted and not named.
 constexpr std::size_t most_named = 5;
@@ -30,85 +28,54 @@ constexpr std::size_t most_named = 5;
 /// "have" for two, "has" for one.
 std::string_view have(std::int64_t count) { return count == 1 ? "has" : "have"; }
 
-/// Absent while it does not hold, as kstatus has it.
-void drop(std::vector<model::condition>& conditions, std::string_view type) {
-    std::erase_if(conditions, [&](const auto& each) { return each.type == type; });
-}
-
 struct writer {
-    const view& seen;
-    const wanted_layout& wanted;
-    const assessment& all;
+    const overview& of;
+    const ledger& all;
     wall_time wall;
     model::testbed_status& out;
+    const model::testbed& testbed = *of.seen.testbed;
+    const wanted_layout& wanted = of.wanted;
+    const totals& sums = all.sums();
 
     void set(std::string_view type, bool holds, std::string_view reason, std::string_view message) {
         model::set_condition(out.conditions, type, holds ? "True" : "False", reason, message,
-                             seen.testbed->metadata.generation, wall);
+                             testbed.metadata.generation, wall);
     }
 
     void list_slots() {
-        model::slot_counts counts;
-        counts.nodes = static_cast<int>(all.layout.nodes.size());
-        counts.total = static_cast<int>(all.slots.size());
-        const bool listed = counts.total <= most_listed_slots;
-        for (const auto& slot : all.slots) {
-            if (slot.state == slot_state::free) ++counts.free;
-            if (slot.state == slot_state::reserved) ++counts.reserved;
-            if (slot.state == slot_state::occupied) ++counts.occupied;
-            if (slot.state == slot_state::error) ++counts.error;
-            if (!listed) continue;
-            model::slot_status row;
-            row.position = slot.in.place.position;
-            row.state = slot.state;
-            row.node_name = slot.in.place.node;
-            row.node_id = slot.in.place.node_id;
-            row.slot_position_on_node = slot.in.place.index;
-            pod_pointer in = slot.in.ghost;
-            for (const auto& pod : slot.in.job_pods) {
-                if (!in || in->is_ghost() || pod->bound()) in = pod;
+        auto counts = sums.counts;
+        counts.nodes = static_cast<int>(of.layout->nodes.size());
+        if (counts.total <= most_listed_slots) {
+            out.slots.reserve(static_cast<std::size_t>(counts.total));
+            for (const auto& [name, node] : all.nodes()) {
+                out.slots.insert(out.slots.end(), node.rows.begin(), node.rows.end());
             }
-            if (in) {
-                const bool own = in->metadata.namespace_ == seen.testbed->metadata.namespace_;
-                row.pod_name = own ? in->metadata.name : foreign_pod;
-                row.pod_u_id = in->metadata.uid;
-            }
-            if (!slot.reserved_for.empty() && slot.state == slot_state::reserved) {
-                row.reserved_for = slot.reserved_for;
-            }
-            out.slots.push_back(std::move(row));
-        }
-        out.counts = counts;
-        if (listed) {
-            set("SlotsListed", true, "Listed", "status.slots has every slot");
+            std::ranges::sort(out.slots, {}, &model::slot_status::position);
+            set(condition_type::slots_listed, true, condition_reason::listed,
+                "status.slots has every slot");
         } else {
-            set("SlotsListed", false, "TooManySlots",
+            set(condition_type::slots_listed, false, condition_reason::too_many_slots,
                 fmt::format("{} slots are more than {}: they are served over REST", counts.total,
                             most_listed_slots));
         }
+        out.counts = counts;
     }
 
     void collect_problems() {
         out.problems = wanted.spec_problems;
-        for (const auto& problem : all.problems) out.problems.push_back(problem);
+        for (const auto& each : sums.disputes) out.problems.push_back(each.text);
         out.node_problems = wanted.problems;
         auto& unusable = out.nodes_out_of_use.emplace();
-        for (const auto& [name, node] : all.nodes) {
-            if (node.trouble.empty()) continue;
-            add(name, node.trouble);
+        for (const auto& name : sums.out_of_use) {
+            add(name, all.node(name).problem);
             unusable.names.push_back(name);
             ++unusable.count;
         }
-        for (const auto& slot : all.slots) {
-            if (slot.state != slot_state::error) continue;
-            const auto& node = all.nodes.find(slot.in.place.node)->second;
-            if (!node.trouble.empty()) continue;
-            add(slot.in.place.node, slot.problem);
+        for (const auto& name : sums.with_slot_problems) {
+            for (const auto& problem : all.node(name).slot_problems) add(name, problem);
         }
         if (out.problems.size() > most_problems) out.problems.resize(most_problems);
-        if (seen.testbed->metadata.deleting()) {
-            out.problems.push_back(deletion_words(*seen.testbed));
-        }
+        if (testbed.metadata.deleting()) out.problems.push_back(deletion_words(testbed));
     }
 
     void add(const std::string& node, const std::string& problem) {
@@ -119,16 +86,10 @@ struct writer {
         }
     }
 
-    int count(bool (*which)(const slot_assessment&)) const {
-        return static_cast<int>(std::count_if(all.slots.begin(), all.slots.end(), which));
-    }
-
     void judge_whole() {
         const auto& counts = *out.counts;
         const int usable = counts.total - counts.error;
-        const int under_way = count([](const slot_assessment& slot) {
-            return slot.state == slot_state::reserved && slot.ghost_under_way;
-        });
+        const int under_way = sums.under_way;
         if (!wanted.spec_problems.empty() || (usable == 0 && wanted.labelled > 0) ||
             (usable == 0 && counts.total > 0)) {
             out.state = state::error;
@@ -143,22 +104,23 @@ struct writer {
             fmt::format("{} under way in {} of {}", under_way == 1 ? "a ghost is" : "ghosts are",
                         under_way, count_of(counts.total, "slot"));
         if (!wanted.spec_problems.empty()) {
-            set("Ready", false, "SpecInvalid", spec_words(*seen.testbed, wanted.spec_problems));
+            set(condition_type::ready, false, condition_reason::spec_invalid,
+                spec_words(testbed, wanted.spec_problems));
         } else if (counts.total == 0 && wanted.labelled == 0) {
-            set("Ready", false, "NoNodes", no_nodes_words(*seen.testbed));
+            set(condition_type::ready, false, condition_reason::no_nodes, no_nodes_words(testbed));
         } else if (usable == 0) {
-            const auto room = find("CapacitySufficient");
-            set("Ready", false, "NoUsableSlot",
+            const auto room = find(condition_type::capacity_sufficient);
+            set(condition_type::ready, false, condition_reason::no_usable_slot,
                 room.status == "False"
                     ? "no slot can be used: " + room.message
                     : "the layout has no slots, see the condition LayoutCurrent");
         } else if (under_way > 0) {
-            set("Ready", false, "GhostsUnderWay", ghosts);
+            set(condition_type::ready, false, condition_reason::ghosts_under_way, ghosts);
         } else if (counts.error > 0) {
-            set("Ready", true, "SomeSlotsUsable",
+            set(condition_type::ready, true, condition_reason::some_slots_usable,
                 fmt::format("{} of {} can be used", usable, count_of(counts.total, "slot")));
         } else {
-            set("Ready", true, "AllSlotsUsable",
+            set(condition_type::ready, true, condition_reason::all_slots_usable,
                 fmt::format("{} can be used", count_of(usable, "slot")));
         }
         judge_progress(under_way > 0 ? ghosts : std::string());
@@ -167,20 +129,21 @@ struct writer {
     /// For kstatus: each is there only while it holds, and they are not there together.
     void judge_progress(const std::string& ghosts) {
         const bool no_numbers =
-            all.layout.nodes.empty() && wanted.labelled > 0 && wanted.layout.nodes.empty();
+            of.layout->nodes.empty() && wanted.labelled > 0 && wanted.layout.nodes.empty();
         const bool stalled = !wanted.spec_problems.empty() || no_numbers;
         if (!wanted.spec_problems.empty()) {
-            set(condition_type::stalled, true, "SpecInvalid",
-                spec_words(*seen.testbed, wanted.spec_problems));
+            set(condition_type::stalled, true, condition_reason::spec_invalid,
+                spec_words(testbed, wanted.spec_problems));
         } else if (no_numbers) {
-            set(condition_type::stalled, true, "NodeProblems", find("CapacitySufficient").message);
+            set(condition_type::stalled, true, condition_reason::node_problems,
+                find(condition_type::capacity_sufficient).message);
         } else {
-            drop(out.conditions, condition_type::stalled);
+            model::remove_condition(out.conditions, condition_type::stalled);
         }
         if (stalled || ghosts.empty()) {
-            drop(out.conditions, condition_type::reconciling);
+            model::remove_condition(out.conditions, condition_type::reconciling);
         } else {
-            set(condition_type::reconciling, true, "GhostsUnderWay", ghosts);
+            set(condition_type::reconciling, true, condition_reason::ghosts_under_way, ghosts);
         }
     }
 
@@ -199,24 +162,8 @@ struct writer {
 
     /// Other Testbeds on nodes of this one, of other namespaces without their names; empty: none.
     std::string shared_nodes() const {
-        std::map<std::string, std::set<std::string_view>> by_testbed;
-        for (const auto& other : seen.others) {
-            const auto& meta = other->metadata;
-            if (!other->status.layout || meta.deleting()) continue;
-            std::set<std::string_view> common;
-            for (const auto& member : other->status.layout->nodes) {
-                if (all.nodes.contains(member.name)) common.insert(member.name);
-            }
-            if (common.empty()) continue;
-            const bool own = meta.namespace_ == seen.testbed->metadata.namespace_;
-            const bool older = model::older(meta, seen.testbed->metadata);
-            by_testbed[own ? fmt::format("Testbed {} ({})", meta.key().text(),
-                                         older ? "older: its slots come first" : "younger")
-                           : "a Testbed of another namespace"]
-                .merge(common);
-        }
         std::vector<std::string> told;
-        for (const auto& [name, nodes] : by_testbed) {
+        for (const auto& [name, nodes] : sums.shared) {
             if (told.size() == most_named) break;
             told.push_back(fmt::format(
                 "{}{} {} also of {}", fmt::join(nodes | std::views::take(most_named), ", "),
@@ -231,32 +178,31 @@ struct writer {
         const auto words = [&](const std::string& first) {
             return first + (shared.empty() ? "" : "; " + shared);
         };
-        int without = 0;
-        std::size_t nodes = 0;
+        const int without = sums.without_room;
         std::string first;
-        for (const auto& [name, node] : all.nodes) {
-            if (!node.trouble.empty() || node.without_room == 0) continue;
-            without += node.without_room;
-            if (++nodes == 1) first = name + ": " + describe_shortage(node.room, all.layout);
+        if (!sums.short_of_room.empty()) {
+            const auto& name = *sums.short_of_room.begin();
+            first = name + ": " + all.node(name).shortage;
         }
         const auto out_of_use = static_cast<std::size_t>(out.nodes_out_of_use->count);
         if (without > 0) {
-            set("CapacitySufficient", false, "NotEnoughRoom",
+            set(condition_type::capacity_sufficient, false, condition_reason::not_enough_room,
                 words(fmt::format("{} of {} {} no room: {}{}", without,
-                                  count_of(std::ssize(all.slots), "slot"), have(without), first,
-                                  more_nodes(nodes, "too little room"))));
+                                  count_of(sums.counts.total, "slot"), have(without), first,
+                                  more_nodes(sums.short_of_room.size(), "too little room"))));
         } else if (out_of_use > 0) {
             const auto& name = out.nodes_out_of_use->names.front();
-            set("CapacitySufficient", false, "NodesOutOfUse",
-                words(fmt::format("{}: {}{}", name, all.nodes.find(name)->second.trouble,
+            set(condition_type::capacity_sufficient, false, condition_reason::nodes_out_of_use,
+                words(fmt::format("{}: {}{}", name, all.node(name).problem,
                                   more_nodes(out_of_use, "no usable slot"))));
         } else if (!out.node_problems.empty()) {
             const auto& [name, problems] = *out.node_problems.begin();
-            set("CapacitySufficient", false, "NodeProblems",
+            set(condition_type::capacity_sufficient, false, condition_reason::node_problems,
                 words(fmt::format("{}: {}{}", name, problems.front(),
                                   more_nodes(out.node_problems.size(), "problems"))));
         } else {
-            set("CapacitySufficient", true, "RoomForAll", words("every slot has its room"));
+            set(condition_type::capacity_sufficient, true, condition_reason::room_for_all,
+                words("every slot has its room"));
         }
         out.message = shared;
     }
@@ -267,25 +213,25 @@ struct writer {
             out.reason = reason;
             out.message = model::cut(message);
         };
-        const auto ready = find("Ready");
-        const auto room = find("CapacitySufficient");
-        const auto ghosts = find("GhostsRunning");
-        const auto taint = find("Isolated");
+        const auto ready = find(condition_type::ready);
+        const auto room = find(condition_type::capacity_sufficient);
+        const auto ghosts = find(condition_type::ghosts_running);
+        const auto taint = find(condition_type::isolated);
         const auto layout = find(condition_type::layout_current);
-        const bool refused = std::ranges::any_of(
-            all.nodes, [](const auto& each) { return !each.second.obstacle.empty(); });
-        if (ready.reason == "SpecInvalid" || ready.reason == "NoNodes") {
+        const bool refused = !sums.taint_refused.empty();
+        if (ready.reason == condition_reason::spec_invalid ||
+            ready.reason == condition_reason::no_nodes) {
             say(ready.reason, ready.message);
         } else if (room.status == "False") {
             say(room.reason, room.message);
-        } else if (!all.problems.empty()) {
-            say("OrdersDisputed", all.problems.front());
-        } else if (ghosts.reason != "NoneFails") {
+        } else if (!sums.disputes.empty()) {
+            say(condition_reason::orders_disputed, sums.disputes.begin()->text);
+        } else if (ghosts.reason != condition_reason::none_fails) {
             say(ghosts.reason, ghosts.message);
-        } else if (taint.reason == "NotTainted" && refused) {
+        } else if (taint.reason == condition_reason::not_tainted && refused) {
             say(taint.reason, taint.message);
-        } else if (seen.testbed->metadata.deleting()) {
-            say("WaitsForRelease", deletion_words(*seen.testbed));
+        } else if (testbed.metadata.deleting()) {
+            say(condition_reason::waits_for_release, deletion_words(testbed));
         } else if (layout.status == "False") {
             say(layout.reason, layout.message);
         }
@@ -293,17 +239,13 @@ struct writer {
 
     /// A ghost whose image is not there holds its room all the same, and slots work: told, no more.
     void judge_ghosts() {
-        std::map<std::string_view, std::set<std::string_view>> nodes;
         int failing = 0;
-        for (const auto& slot : all.slots) {
-            if (slot.ghost_failure.empty()) continue;
-            ++failing;
-            nodes[slot.ghost_failure].insert(slot.in.place.node);
-        }
+        for (const auto& [why, failure] : sums.failing) failing += failure.ghosts;
         std::string told;
         if (failing > 0) {
             std::vector<std::string> causes;
-            for (const auto& [why, where] : nodes) {
+            for (const auto& [why, failure] : sums.failing) {
+                const auto& where = failure.nodes;
                 const auto named = where | std::views::take(most_named);
                 causes.push_back(fmt::format("{} ({}{})", why, fmt::join(named, ", "),
                                              where.size() > most_named ? ", ..." : ""));
@@ -312,63 +254,50 @@ struct writer {
             told = fmt::format(
                 "{} of {} {} a ghost that does not run: {}; the room is held all the same; set "
                 "--ghost-image (ghost.image of the chart) to one that the nodes can have",
-                failing, count_of(std::ssize(all.slots), "slot"), have(failing),
+                failing, count_of(sums.counts.total, "slot"), have(failing),
                 fmt::join(causes, "; "));
         }
-        if (!all.image_obstacle.empty()) {
+        if (!of.image_refusal.empty()) {
             if (!told.empty()) told += "; ";
             told += "ghosts keep the image that they have, as the API server refuses the change: " +
-                    all.image_obstacle;
+                    of.image_refusal;
         }
         if (failing > 0) {
-            set("GhostsRunning", false, "GhostsFail", told);
+            set(condition_type::ghosts_running, false, condition_reason::ghosts_fail, told);
         } else if (!told.empty()) {
-            set("GhostsRunning", true, "ImageNotChanged", told);
+            set(condition_type::ghosts_running, true, condition_reason::image_not_changed, told);
         } else {
-            set("GhostsRunning", true, "NoneFails", "no ghost fails to run");
+            set(condition_type::ghosts_running, true, condition_reason::none_fails,
+                "no ghost fails to run");
         }
     }
 
     void judge_layout() {
         if (!wanted.spec_problems.empty()) {
-            set(condition_type::layout_current, false, "SpecInvalid",
-                spec_words(*seen.testbed, wanted.spec_problems));
-        } else if (same_layout(all.layout, wanted.layout)) {
-            set(condition_type::layout_current, true, "Current",
-                fmt::format("layout {} is what nodes and spec say", all.layout.revision));
+            set(condition_type::layout_current, false, condition_reason::spec_invalid,
+                spec_words(testbed, wanted.spec_problems));
+        } else if (of.current) {
+            set(condition_type::layout_current, true, condition_reason::current,
+                fmt::format("layout {} is what nodes and spec say", of.layout->revision));
         } else {
-            set(condition_type::layout_current, false, "WaitsForRelease",
-                fmt::format(
-                    "waits for the release{}{}: {}",
-                    seen.testbed->holder().name.empty() ? "" : " by Scheduling ",
-                    seen.testbed->holder().name.empty() ? "" : seen.testbed->holder().text(),
-                    describe_difference(all.layout, wanted.layout)));
+            set(condition_type::layout_current, false, condition_reason::waits_for_release,
+                fmt::format("waits for the release{}{}: {}",
+                            testbed.holder().name.empty() ? "" : " by Scheduling ",
+                            testbed.holder().name.empty() ? "" : testbed.holder().text(),
+                            of.difference));
         }
     }
 
     /// Pods of others on the nodes: there before the taint (which evicts nobody), or tolerating it.
     std::string pods_beside() const {
-        std::set<std::string_view> of_testbeds;
-        for (const auto& slot : all.slots) {
-            for (const auto& pod : slot.in.job_pods) of_testbeds.insert(pod->metadata.uid);
-        }
         std::vector<std::string> names;
-        std::size_t count = 0;
-        std::size_t elsewhere = 0;
-        for (const auto& [name, node] : all.nodes) {
-            if (!node.seen) continue;
-            for (const auto& pod : node.seen->pods) {
-                if (!pod->live() || pod->is_ghost()) continue;
-                if (of_testbeds.contains(pod->metadata.uid) || !testbed_key_of(*pod).empty()) {
-                    continue;
-                }
-                ++count;
-                if (pod->metadata.namespace_ != seen.testbed->metadata.namespace_) {
-                    ++elsewhere;
-                } else if (names.size() < 5) {
-                    names.push_back(pod->metadata.key().text());
-                }
+        const auto count = static_cast<std::size_t>(sums.beside);
+        const auto elsewhere = static_cast<std::size_t>(sums.beside_elsewhere);
+        for (const auto& node : sums.with_beside) {
+            for (const auto& name : all.node(node).beside_names) {
+                if (names.size() < most_named) names.push_back(name);
             }
+            if (names.size() == most_named) break;
         }
         if (count == 0) return {};
         const bool more = count > names.size() + elsewhere;
@@ -383,41 +312,32 @@ struct writer {
     }
 
     void judge_isolation() {
-        if (seen.testbed->spec.isolation != "Taint") {
-            std::set<std::string> schedulers;
-            for (const auto& [name, node] : all.nodes) {
-                if (!node.seen) continue;
-                for (const auto& pod : node.seen->pods) {
-                    if (pod->live() && !pod->scheduler_name.empty() &&
-                        pod->scheduler_name != "default-scheduler") {
-                        schedulers.insert(pod->scheduler_name);
-                    }
-                }
-            }
+        if (testbed.spec.isolation != model::isolation::taint) {
+            const auto schedulers = sums.schedulers | std::views::keys;
             if (schedulers.empty()) {
-                set("Isolated", false, "NoTaint",
+                set(condition_type::isolated, false, condition_reason::no_taint,
                     "isolation is None: a job pod that ends without warning leaves its room to "
                     "whoever is pending");
             } else {
-                set("Isolated", false, "OtherSchedulers",
+                set(condition_type::isolated, false, condition_reason::other_schedulers,
                     fmt::format("isolation is None and other schedulers serve these nodes ({}): "
                                 "nominations are not known to them; set isolation: Taint",
                                 fmt::join(schedulers, ", ")));
             }
             return;
         }
-        std::vector<std::string> open;
         std::string why;
-        for (const auto& [name, node] : all.nodes) {
-            if (node.shielded) continue;
-            open.push_back(name);
-            if (why.empty() && !node.obstacle.empty()) why = "; " + node.obstacle;
+        for (const auto& name : sums.open) {
+            if (!sums.taint_refused.contains(name)) continue;
+            why = "; " + all.node(name).taint_problem;
+            break;
         }
+        const auto open = sums.open | std::views::take(8);
         if (open.empty()) {
-            set("Isolated", true, "Tainted", "every node carries the taint" + pods_beside());
+            set(condition_type::isolated, true, condition_reason::tainted,
+                "every node carries the taint" + pods_beside());
         } else {
-            if (open.size() > 8) open.resize(8);
-            set("Isolated", false, "NotTainted",
+            set(condition_type::isolated, false, condition_reason::not_tainted,
                 fmt::format("without the taint: {}{}", fmt::join(open, ", "), why));
         }
     }
@@ -425,10 +345,9 @@ struct writer {
 
 }  // namespace
 
-milliseconds report_pause(const model::testbed_status& next, bool acts) {
+milliseconds report_pause(const model::slot_counts& slots, bool acts, int many) {
     if (acts) return acting_pause;
-    const bool many = next.counts && next.counts->total > many_slots;
-    return many ? many_slots_pause : milliseconds(0);
+    return slots.total > many ? many_slots_pause : milliseconds(0);
 }
 
 std::string undecodable_words(const model::testbed& testbed) {
@@ -463,35 +382,70 @@ std::string deletion_words(const model::testbed& testbed) {
 model::testbed_status report_undecodable(const model::testbed& testbed, wall_time wall) {
     auto out = testbed.status;
     const auto text = undecodable_words(testbed);
-    for (const auto type : {std::string_view("Ready"), condition_type::layout_current}) {
-        model::set_condition(out.conditions, type, "False", model::condition_reason::undecodable,
-                             text, testbed.metadata.generation, wall);
+    for (const auto type : {condition_type::ready, condition_type::layout_current}) {
+        model::set_condition(out.conditions, type, "False", condition_reason::undecodable, text,
+                             testbed.metadata.generation, wall);
     }
     model::set_condition(out.conditions, condition_type::stalled, "True",
-                         model::condition_reason::undecodable, text, testbed.metadata.generation,
-                         wall);
-    drop(out.conditions, condition_type::reconciling);
+                         condition_reason::undecodable, text, testbed.metadata.generation, wall);
+    model::remove_condition(out.conditions, condition_type::reconciling);
     out.state = state::error;
-    out.reason = model::condition_reason::undecodable;
+    out.reason = condition_reason::undecodable;
     out.message = text;
     out.problems = {text};
     out.observed_generation = testbed.metadata.generation;
     return out;
 }
 
-model::testbed_status report(const view& seen, const wanted_layout& wanted, const assessment& all,
-                             wall_time wall) {
+overview overview_of(view seen, wanted_layout wanted, const hints& known) {
+    static const model::testbed_layout none;
+    overview out;
+    const auto& layout = seen.testbed->status.layout;
+    out.layout = layout ? &*layout : &none;
+    out.seen = std::move(seen);
+    out.wanted = std::move(wanted);
+    out.current = same_layout(*out.layout, out.wanted.layout);
+    if (!out.current) out.difference = describe_difference(*out.layout, out.wanted.layout);
+    if (known.images.failures > 0) out.image_refusal = known.images.text;
+    return out;
+}
+
+overview overview_for(overview of, const model::testbed_layout& next) {
+    of.layout = &next;
+    of.current = true;
+    of.difference.clear();
+    return of;
+}
+
+model::testbed_layout next_layout(const overview& of) {
+    auto out = of.wanted.layout;
+    out.revision = of.layout->revision + 1;
+    return out;
+}
+
+model::testbed_status report(const overview& of, const ledger& all, wall_time wall) {
+    const auto& testbed = *of.seen.testbed;
+    switch (stage_of(testbed)) {
+        case stage::unreadable:
+            return report_undecodable(testbed, wall);
+        case stage::ended:
+        case stage::leaves:
+        case stage::begins:
+            return testbed.status;
+        case stage::works:
+            break;
+    }
     model::testbed_status out;
     // Conditions keep their transition times.
-    out.conditions = seen.testbed->status.conditions;
-    if (all.layout.revision > 0) out.layout = all.layout;
-    out.observed_generation = seen.testbed->metadata.generation;
-    if (const auto holder = seen.testbed->holder(); !holder.name.empty()) {
-        const bool own = holder.namespace_ == seen.testbed->metadata.namespace_;
-        out.held_by = model::holder_status{holder.namespace_, holder.name,
-                                           own ? holder.name : holder.text()};
+    out.conditions = testbed.status.conditions;
+    if (of.layout->revision > 0) out.layout = *of.layout;
+    out.observed_generation = testbed.metadata.generation;
+    if (const auto holder = testbed.holder(); !holder.name.empty()) {
+        const bool own = holder.namespace_ == testbed.metadata.namespace_;
+        out.held_by =
+            model::holder_status{holder.namespace_, holder.name, own ? holder.name : holder.text()};
     }
-    writer work{seen, wanted, all, wall, out};
+    writer work{of, all, wall, out};
     work.list_slots();
     work.collect_problems();
     work.judge_capacity();

@@ -4,12 +4,13 @@
 // whole nodes where `slots` is left out.
 #pragma once
 
-#include "testbed/assess.h"
-#include "testbed/layout.h"
+#include "testbed/hints.h"
+#include "testbed/observe.h"
+#include "testbed/room/layout.h"
 
 namespace esi::testbed {
 
-/// Above this many slots status is written at most once in 500 ms.
+/// Above this many slots the report is written beside the work, at most once in 500 ms.
 inline constexpr int many_slots = 200;
 inline constexpr milliseconds many_slots_pause{500};
 /// While there is something to do, the report waits for the end of it, at most so long.
@@ -17,8 +18,12 @@ inline constexpr milliseconds acting_pause{1000};
 /// Above this many slots `slots` is left out (condition SlotsListed=False).
 inline constexpr int most_listed_slots = 4000;
 
-/// How long after the last report the next one may be written; `acts`: there are actions to take.
-milliseconds report_pause(const model::testbed_status& next, bool acts);
+/// Bound of the CRD: problems of a Testbed, and of one node.
+inline constexpr std::size_t most_problems = 64;
+
+/// How long after the last report the next one may be written; `acts`: there are actions to
+/// take; `many`: more slots than that are many.
+milliseconds report_pause(const model::slot_counts& slots, bool acts, int many = many_slots);
 
 /// Sentences of status and Events: what is, and the command that mends it.
 std::string undecodable_words(const model::testbed& testbed);
@@ -30,9 +35,27 @@ std::string deletion_words(const model::testbed& testbed);
 /// that nothing is done.
 model::testbed_status report_undecodable(const model::testbed& testbed, wall_time wall);
 
-/// The status for the layout of `all`. Depends on `wall` only for the transition times of
-/// conditions that flip.
-model::testbed_status report(const view& seen, const wanted_layout& wanted, const assessment& all,
-                             wall_time wall);
+/// What a Testbed's report needs beside the sums over its nodes. Refers to the view's Testbed.
+struct overview {
+    /// Nodes, pods and jobs do not matter.
+    view seen;
+    wanted_layout wanted;
+    /// The one that the slots are of: the Testbed's, or the next one.
+    const model::testbed_layout* layout = nullptr;
+    /// `layout` is what nodes and spec ask for; else the difference, for people.
+    bool current = false;
+    std::string difference;
+    /// Why ghosts keep the image that they have; empty: nothing is in the way.
+    std::string image_refusal;
+};
+overview overview_of(view seen, wanted_layout wanted, const hints& known);
+/// The same for the next layout, which must live as long.
+overview overview_for(overview of, const model::testbed_layout& next);
+/// The layout that nodes and spec ask for, with the next revision.
+model::testbed_layout next_layout(const overview& of);
+
+class ledger;
+/// The status. Depends on `wall` only for the transition times of conditions that flip.
+model::testbed_status report(const overview& of, const ledger& all, wall_time wall);
 
 }  // namespace esi::testbed

@@ -14,4 +14,8 @@ inline std::string count_of(std::int64_t count, std::string_view what) {
     return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
+/// Why a ghost goes that has its name and is none any more.
+inline constexpr std::string_view damage_words =
+    "its labels, its annotations or its owner were taken away by hand";
+
 }  // namespace esi::testbed

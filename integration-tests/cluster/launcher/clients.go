@@ -72,8 +72,8 @@ func (d Dir) connect() (*clients, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no cluster in %s: %w", d, err)
 	}
-	config.QPS = -1 // no limit of the client's: the server has its own
-	config.Timeout = 30 * time.Second
+	config.QPS = -1              // no limit of the client's: the server has its own
+	config.Timeout = time.Minute // the API server itself waits no longer
 	config.UserAgent = "esi-cluster"
 	// Warnings about deprecated things in other people's CRDs are no news here.
 	config.WarningHandler = rest.NoWarnings{}

@@ -30,7 +30,7 @@ func downCommand(_ *pflag.FlagSet, dir *Dir) func([]string) error {
 			// It does not answer: the kernel ends its children with it.
 			_ = state.Supervisor.kill(syscall.SIGKILL)
 		}
-		deadline := time.Now().Add(10 * time.Second)
+		deadline := time.Now().Add(30 * time.Second)
 		for state.Supervisor.alive() {
 			if time.Now().After(deadline) {
 				_ = state.Supervisor.kill(syscall.SIGKILL)
@@ -141,7 +141,7 @@ func nodesAddCommand(flags *pflag.FlagSet, dir *Dir) func([]string) error {
 		if err != nil {
 			return err
 		}
-		ctx, cancel := commandTime(5 * time.Minute)
+		ctx, cancel := commandTime(patience)
 		defer cancel()
 		names, err := api.createNodes(ctx, *spec, *count)
 		if err != nil {
@@ -164,7 +164,7 @@ func nodesRemoveCommand(_ *pflag.FlagSet, dir *Dir) func([]string) error {
 		if err != nil {
 			return err
 		}
-		ctx, cancel := commandTime(time.Minute)
+		ctx, cancel := commandTime(patience)
 		defer cancel()
 		for _, name := range args {
 			if err := api.kube.CoreV1().Nodes().Delete(ctx, name, metav1.DeleteOptions{}); err != nil {
@@ -187,7 +187,7 @@ func kubeconfigCommand(flags *pflag.FlagSet, dir *Dir) func([]string) error {
 		if err != nil {
 			return err
 		}
-		ctx, cancel := commandTime(30 * time.Second)
+		ctx, cancel := commandTime(patience)
 		defer cancel()
 		seconds := int64(expiration.Seconds())
 		token, err := api.kube.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, name,

@@ -91,7 +91,7 @@ func (d Dir) call(method, path string, form url.Values) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", d, errNoSupervisor)
 	}
 	defer release()
-	client := &http.Client{Timeout: 90 * time.Second, Transport: &http.Transport{
+	client := &http.Client{Timeout: patience + 30*time.Second, Transport: &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", socket)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -92,14 +93,27 @@ func (c *clients) installCRDs(ctx context.Context, crds []*unstructured.Unstruct
 			name := crd.GetName()
 			// A CRD taken from a cluster may carry these; an apply refuses them.
 			crd.SetManagedFields(nil)
-			options := metav1.ApplyOptions{FieldManager: "esi-cluster", Force: true}
-			if _, err := c.dynamic.Resource(crdResource).Apply(ctx, name, crd, options); err != nil {
+			if err := c.apply(ctx, name, crd); err != nil {
 				return fmt.Errorf("CRD %s: %w", name, err)
 			}
 			return poll(ctx, 50*time.Millisecond, func() error { return c.isServed(ctx, name) })
 		})
 	}
 	return group.Wait()
+}
+
+// apply tries again where no answer came in time: large CRDs cost the API server
+// seconds, and a busy machine makes minutes of them.
+func (c *clients) apply(ctx context.Context, name string, crd *unstructured.Unstructured) error {
+	options := metav1.ApplyOptions{FieldManager: "esi-cluster", Force: true}
+	for begin := time.Now(); ; {
+		_, err := c.dynamic.Resource(crdResource).Apply(ctx, name, crd, options)
+		var late net.Error
+		inTime := !errors.As(err, &late) || !late.Timeout()
+		if err == nil || inTime && !apierrors.IsTimeout(err) && !apierrors.IsServerTimeout(err) || time.Since(begin) > patience {
+			return err
+		}
+	}
 }
 
 func (c *clients) isServed(ctx context.Context, name string) error {

@@ -197,11 +197,14 @@ func (s *supervisor) launchReady(ctx context.Context, c component) error {
 	return s.awaitReady(ctx, c)
 }
 
+// patience bounds a wait that has no other end: long, as a machine may have much else to do.
+const patience = 5 * time.Minute
+
 func (s *supervisor) awaitReady(ctx context.Context, c component) error {
 	if c.ready == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, 60*time.Second, errors.New("waited for 60 s"))
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("waited for %s", patience))
 	defer cancel()
 	ctx, died := context.WithCancelCause(ctx)
 	defer died(nil)

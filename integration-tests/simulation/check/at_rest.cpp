@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/application_kinds.h"
 #include "model/conditions.h"
 #include "model/names.h"
 
@@ -74,15 +75,17 @@ void rest_rules::judge() {
 }
 
 void rest_rules::nothing_is_being_deleted() {
-    for (const auto* type : {&kinds::testbed, &kinds::batchjob, &kinds::scheduling, &kinds::pod,
-                             &kinds::spark_application, &kinds::flink_deployment}) {
+    std::vector<const kube::resource_type*> types{&kinds::testbed, &kinds::batchjob,
+                                                  &kinds::scheduling, &kinds::pod};
+    for (const auto& kind : application_kinds()) types.push_back(kind.type);
+    for (const auto* type : types) {
         for (const auto& each : objects_.all(*type)) {
             const bool deleting = !at(each->body(), {"metadata", "deletionTimestamp"}).is_null();
             if (!deleting) {
                 out_.require(true, "stuck-deletion", {}, [] { return std::string(); });
                 continue;
             }
-            // A held Testbed waits for its holder, who may stay for ever.
+            // A held Testbed waits for its holder, which may keep it for ever.
             if (type->plural == kinds::testbed.plural) {
                 const auto* bed = all_.testbed({each->ns(), each->name()});
                 const auto* holder =
@@ -91,10 +94,10 @@ void rest_rules::nothing_is_being_deleted() {
                 if (holder && !holder->scheduling->metadata.deleting()) continue;
             }
             if (type->plural == kinds::scheduling.plural && a_pod_cannot_end(each->uid())) continue;
-            // Its author keeps it by a finalizer; it keeps nobody.
+            // Its author keeps it by a finalizer; no other object waits for it.
             const auto pod = all_.pods.find(each->uid());
             if (pod != all_.pods.end() && pod->second.forged) continue;
-            // Nobody but its kubelet can say that a pod has ended.
+            // Only its kubelet can report that a pod has ended.
             if (is_silent(each->body().value(json::json_pointer("/spec/nodeName"), std::string())))
                 continue;
             out_.require(false, "stuck-deletion", {}, [&] {
@@ -260,7 +263,8 @@ void rest_rules::reason_is_true(const model::scheduling& who) {
         reason == reasons::released) {
         right = false;
     }
-    // Who could go has gone by now; what an older one cannot have holds up nobody.
+    // A Scheduling that could start has started by now; what an older one cannot get delays no
+    // other.
     if (reason == reasons::older_first || reason == reasons::priority_first) {
         right = std::ranges::any_of(all_.schedulings, [&](const auto& entry) {
             const auto& other = *entry.second.scheduling;

@@ -37,7 +37,7 @@ private:
     bool wanted_by_others(const std::string& node, const model::testbed& than) const;
     void slots_are_filled(const testbed_record& bed);
     void nobody_younger_is_in_the_way(const testbed_record& bed);
-    /// The ghost of a slot that was given to nobody, of a Testbed younger than that.
+    /// The ghost of a slot that is assigned to no job, of a Testbed younger than that.
     bool is_free_ghost_of_younger(const pod_record& pod, const model::testbed& than) const;
     void taints_are_where_they_belong();
     void testbed_tells_the_truth(const testbed_record& bed);

@@ -28,21 +28,24 @@ bool has_started(const model::scheduling& who, const model::object_key& job) {
 /// Acquired, in the queue, without an order.
 bool rest_rules::may_start(const model::scheduling& who, const model::object_key& name) const {
     const auto* record = all_.job(name);
-    if (!record || has_started(who, name) || is_cancelled(who, name) || out_.was_edited(record->job->metadata.uid + "/status"))
+    if (!record || has_started(who, name) || is_cancelled(who, name) ||
+        out_.was_edited(record->job->metadata.uid + "/status"))
         return false;
     const auto& job = *record->job;
     return job.spec.active_scheduling && job.spec.active_scheduling->uid == who.metadata.uid &&
            !job.metadata.deleting() && job.status.state == job_state::in_queue;
 }
 
-/// Positions whose ghost stands, that nobody is let in to and that the Testbed does not call broken.
+/// Positions with a bound ghost, into which no pod is let in, and which the Testbed does not report
+/// as broken.
 std::set<int> rest_rules::free_slots_of(const model::testbed& bed) const {
     std::set<int> out;
     const auto total = bed.status.layout ? grid::count_of_slots(*bed.status.layout) : 0;
     for (int position = 0; position < total; ++position) {
         const auto where = place_of(bed, position);
         if (!where) continue;
-        const auto row = std::ranges::find(bed.status.slots, position, &model::slot_status::position);
+        const auto row =
+            std::ranges::find(bed.status.slots, position, &model::slot_status::position);
         if (row != bed.status.slots.end() && row->state == model::slot_state::error) continue;
         const auto ghosts = all_.ghosts_of.find(*where);
         if (ghosts == all_.ghosts_of.end()) continue;
@@ -61,8 +64,8 @@ std::set<int> rest_rules::free_slots_of(const model::testbed& bed) const {
 
 void rest_rules::no_start_is_withheld(const model::scheduling& who) {
     const auto* bed = all_.testbed(testbed_of(who));
-    if (!bed || !bed->testbed->is_offered_to(who.metadata.namespace_) || who.metadata.deleting() || !who.status.releasing.empty() ||
-        who.status.state != states::confirmation ||
+    if (!bed || !bed->testbed->is_offered_to(who.metadata.namespace_) || who.metadata.deleting() ||
+        !who.status.releasing.empty() || who.status.state != states::confirmation ||
         out_.was_edited(who.metadata.uid + "/status") ||
         grid::scheduling_uid_of_hold(bed->testbed->hold()) != who.metadata.uid) {
         return;
@@ -89,9 +92,10 @@ void rest_rules::no_start_is_withheld(const model::scheduling& who) {
         for (const auto& entry : *who.spec.queue_based) {
             auto job = with_namespace(entry, who);
             const auto* record = all_.job(job);
-            // Whose state somebody wrote over may be the next, or not: nothing is known of the
-            // rest.
-            if (record && out_.was_edited(record->job->metadata.uid + "/status") && !has_started(who, job)) {
+            // A job whose state a person has overwritten may be the next, or not: nothing is
+            // known of the rest.
+            if (record && out_.was_edited(record->job->metadata.uid + "/status") &&
+                !has_started(who, job)) {
                 return;
             }
             if (may_start(who, job)) left.push_back(std::move(job));

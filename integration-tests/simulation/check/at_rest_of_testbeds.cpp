@@ -153,9 +153,10 @@ bool rest_rules::is_free_ghost_of_younger(const pod_record& pod, const model::te
     }
     return std::ranges::none_of(all_.jobs, [&](const auto& entry) {
         const auto& job = *entry.second.job;
-        return has_right(job, bed) && std::ranges::any_of(
-            job.spec.creation_request->slot_ids,
-            [&](int position) { return place_of(bed, position) == pod.seat; });
+        return has_right(job, bed) &&
+               std::ranges::any_of(job.spec.creation_request->slot_ids, [&](int position) {
+                   return place_of(bed, position) == pod.seat;
+               });
     });
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/application_kinds.h"
+#include "base/fields.h"
 #include "check/records.h"
 #include "model/names.h"
 #include "plan/plan.h"
@@ -279,11 +281,11 @@ json scheduling_state(const json& body) {
     return out;
 }
 
-json application_state(const json& body) {
+json application_state(const application_kind& kind, const json& body) {
+    const auto* state = fields::find(body, kind.state);
     return {{"metadata", metadata_of(body)},
             {"spec", at(body, {"spec"})},
-            {"state", at(body, {"status", "applicationState", "state"})},
-            {"jobState", at(body, {"status", "jobStatus", "state"})}};
+            {"state", state ? *state : json()}};
 }
 
 json node_state(const json& body) {
@@ -297,6 +299,14 @@ json node_state(const json& body) {
 
 std::string word_of(const json& value) {
     return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+/// Null: the pod coordinates no application.
+const application_kind* coordinated_by(const json& labels) {
+    for (const auto& kind : application_kinds()) {
+        if (at(labels, {kind.coordinator.label}) == kind.coordinator.value) return &kind;
+    }
+    return nullptr;
 }
 
 /// Ghosts by slot, pods of a run by job: their names and which took which slot are chance.
@@ -324,12 +334,12 @@ void add_pod(const json& body, json& out) {
         one["gated"] = !at(body, {"spec", "schedulingGates"}).empty();
         const auto job = fmt::format("{}/{}", ns, word_of(at(labels, {names::job})));
         out["jobPods"][job].push_back(std::move(one));
-    } else if (at(labels, {"component"}) == "jobmanager") {
-        // Its name has letters of chance in it.
+    } else if (const auto* kind = coordinated_by(labels); kind && !kind->coordinator_of.empty()) {
         one["run"] = run;
-        out["drivers"][fmt::format("{}/{}-jobmanager", ns, word_of(at(labels, {"app"})))].push_back(
+        const auto app = word_of(at(labels, {kind->coordinator_of}));
+        out["drivers"][fmt::format("{}/{}-{}", ns, app, kind->coordinator.value)].push_back(
             std::move(one));
-    } else if (!run.empty() || at(labels, {"spark-role"}) == "driver") {
+    } else if (kind || !run.empty()) {
         one["run"] = run;
         out["drivers"][fmt::format("{}/{}", ns, name)] = std::move(one);
     } else {
@@ -386,7 +396,7 @@ void compare(const json& a, const json& b, const std::string& path, std::vector<
 json end_state(const storage& objects) {
     const mask masked(objects);
     json out = json::object();
-    const auto take = [&](const kube::resource_type& type, json (*state)(const json&)) {
+    const auto take = [&](const kube::resource_type& type, auto state) {
         auto& list = out[std::string(type.plural)];
         list = json::object();
         for (const auto& each : objects.all(type)) {
@@ -398,8 +408,9 @@ json end_state(const storage& objects) {
     take(kinds::testbed, testbed_state);
     take(kinds::batchjob, batchjob_state);
     take(kinds::scheduling, scheduling_state);
-    take(kinds::spark_application, application_state);
-    take(kinds::flink_deployment, application_state);
+    for (const auto& kind : application_kinds()) {
+        take(*kind.type, [&](const json& body) { return application_state(kind, body); });
+    }
     take(kinds::node, node_state);
     // Sorted once more: what is masked now was part of the order before.
     out["pods"] = masked.value(pods_state(objects));

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "base/application_kinds.h"
+#include "base/fields.h"
+#include "base/text.h"
 #include "check/at_rest.h"
 #include "check/rights.h"
 #include "check/slots.h"
@@ -31,20 +34,27 @@ std::vector<std::string> words_of(std::string_view text) {
     return out;
 }
 
+/// In the order in which those that are there already are taken in.
+const std::vector<const kube::resource_type*>& judged_kinds() {
+    static const std::vector<const kube::resource_type*> all = [] {
+        std::vector<const kube::resource_type*> out{&kinds::node, &kinds::testbed,
+                                                    &kinds::scheduling, &kinds::batchjob};
+        for (const auto& kind : application_kinds()) out.push_back(kind.type);
+        out.push_back(&kinds::pod);
+        return out;
+    }();
+    return all;
+}
+
 /// "Testbed", "testbeds", "tb" -> "testbeds"; empty for other words.
 std::string_view plural_of(std::string word) {
-    std::ranges::transform(word, word.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    for (const auto* type : {&kinds::testbed, &kinds::batchjob, &kinds::scheduling, &kinds::pod,
-                             &kinds::node, &kinds::spark_application, &kinds::flink_deployment}) {
-        std::string kind(type->kind);
-        std::ranges::transform(kind, kind.begin(),
-                               [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-        if (word == type->plural || word == kind) return type->plural;
+    word = lower(word);
+    for (const auto* type : judged_kinds()) {
+        if (word == type->plural || word == lower(type->kind)) return type->plural;
     }
     if (word == "ghost") return kinds::pod.plural;
     if (word == "job") return kinds::batchjob.plural;
-    if (word == "application") return kinds::spark_application.plural;
+    if (word == "application") return application_kinds().front().type->plural;
     return {};
 }
 
@@ -86,9 +96,8 @@ struct invariants::state {
         } else if (plural == kinds::lease.plural) {
             // The heartbeat of the world.
             slots.taints_stand();
-        } else if (plural == kinds::spark_application.plural ||
-                   plural == kinds::flink_deployment.plural) {
-            application(what);
+        } else if (const auto* kind = find_application_kind(*what.type)) {
+            application(*kind, what);
         }
     }
 
@@ -309,12 +318,12 @@ struct invariants::state {
         }
     }
 
-    static bool says_that_all_went_well(const json& application) {
-        return at(application, {"status", "applicationState", "state"}) == "COMPLETED" ||
-               at(application, {"status", "jobStatus", "state"}) == "FINISHED";
+    static bool says_that_all_went_well(const application_kind& kind, const json& application) {
+        const auto* state = fields::find(application, kind.state);
+        return state && *state == kind.good_end;
     }
 
-    void application(const change& what) {
+    void application(const application_kind& kind, const change& what) {
         const auto& uid = what.after->uid();
         if (what.what == change_type::deleted) {
             all().applications.erase(uid);
@@ -322,7 +331,7 @@ struct invariants::state {
         }
         const auto& body = what.after->body();
         if (auto known = all().applications.find(uid); known != all().applications.end()) {
-            if (says_that_all_went_well(body)) {
+            if (says_that_all_went_well(kind, body)) {
                 all().finished_runs.try_emplace(known->second.run, what.at);
             }
             return;
@@ -362,7 +371,7 @@ struct invariants::state {
         record.node = std::move(decoded);
         const auto& is = *record.node;
         if (what.what == change_type::added) {
-            // Back again under its name: who was bound to the old one may still count.
+            // A node with the name of one that is gone: pods bound to the old one may still count.
             if (record.disturbed) record.disturbed = what.at;
         }
         if (before) {
@@ -464,8 +473,7 @@ invariants::invariants(api_server& server, const timeline& time)
 
 invariants::invariants(storage& objects, const timeline& time)
     : state_(std::make_unique<state>(objects, time)) {
-    for (const auto* type : {&kinds::node, &kinds::testbed, &kinds::scheduling, &kinds::batchjob,
-                             &kinds::spark_application, &kinds::flink_deployment, &kinds::pod}) {
+    for (const auto* type : judged_kinds()) {
         for (const auto& each : objects.all(*type)) {
             state_->take({change_type::added, type, nullptr, each, each->version(), time.now()});
         }

@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/outcome.h"
 #include "kube/transport.h"
-#include "neighbours/neighbour.h"
-#include "run/run.h"
 #include "server/api_server.h"
+#include "world/surroundings.h"
 #include "world/timeline.h"
 
 namespace esi::simulation {

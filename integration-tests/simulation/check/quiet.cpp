@@ -110,7 +110,7 @@ quiet::quiet(storage& objects, steady_time start, quiet_settings settings)
         const auto name = name_of(plural, what.after->ns(), what.after->name());
         state->changes[name] = {
             what.before, what.what == change_type::deleted ? nullptr : what.after, what.what};
-        // Nobody else in the world writes Events.
+        // Only the operators write Events in this world.
         if (plural != kinds::event.plural || what.what == change_type::deleted) return;
         state->take(
             {what.after->body().value("reportingController", ""), what.before ? "PATCH" : "POST",

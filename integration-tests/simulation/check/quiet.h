@@ -1,7 +1,7 @@
-// Whether the world has come to rest: who still writes what. Fed with each write of an operator
-// that reached the API server, accepted or not (leases aside; of Events those that were accepted),
-// and with the changes of the storage; it finds objects that are written in a loop. Owned by the
-// run; changes nothing.
+// Whether the world has come to rest: which operator still writes what. Fed with each write of an
+// operator that reached the API server, accepted or not (leases aside; of Events those that were
+// accepted), and with the changes of the storage; it finds objects that are written in a loop.
+// Owned by the run; changes nothing.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "run/run.h"
+#include "base/outcome.h"
 #include "server/storage.h"
 
 namespace esi::simulation {

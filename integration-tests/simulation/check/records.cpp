@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "grid/rights.h"
 #include <limits>
+#include "grid/rights.h"
 
 #include "model/names.h"
 

@@ -45,7 +45,7 @@ struct pod_record {
     object_pointer raw;
     /// Of the backend's operator, for a slot; one that a person made with copied labels is not.
     bool genuine = false;
-    /// Made by somebody to be taken for a pod of a run.
+    /// Made by a hostile author to be taken for a pod of a run.
     bool forged = false;
     bool ever_gated = false;
     /// Came to its node without a scheduler.
@@ -73,7 +73,7 @@ struct node_record {
     seen<model::node> node;
     /// The most that it ever had.
     model::amounts largest;
-    /// It shrank, went, or was relabelled by somebody.
+    /// It shrank, was deleted or relabelled.
     std::optional<steady_time> disturbed;
     /// Since when it carries ESI's taint.
     std::optional<steady_time> tainted;
@@ -173,8 +173,8 @@ public:
     /// It lives, and an operator has written which slot it takes: its job once, or, where that is
     /// gone, the Testbed in the row of the slot.
     bool on_record(const pod_record& pod) const;
-    /// It is on record, or takes its slot's room while its job is there: a job that is deleted takes
-    /// its records with it, and the Testbed may not have written its row yet.
+    /// It is on record, or takes its slot's room while its job is there: a job that is deleted
+    /// takes its records with it, and the Testbed may not have written its row yet.
     bool keeps_its_slot(const pod_record& pod) const;
     /// The Testbed's isolation is Taint, its layout has that node, and no older Testbed of another
     /// namespace keeps the node open.

@@ -133,18 +133,18 @@ void rights_rules::hold_is_of_an_offered_testbed(const testbed_record& before,
                                                  const testbed_record& after) {
     const auto& bed = *before.testbed;
     const auto holder = after.testbed->holder();
-    // Nobody offers a Testbed there.
-    out_.require(holder.namespace_ != hostile_namespace ||
-                     bed.metadata.namespace_ == holder.namespace_,
-                 "forgery-heeded", {}, [&] {
-                     return fmt::format("Testbed {} is held by {}", name_of(bed.metadata),
-                                        holder.text());
-                 });
+    // No Testbed is offered to that namespace.
+    out_.require(
+        holder.namespace_ != hostile_namespace || bed.metadata.namespace_ == holder.namespace_,
+        "forgery-heeded", {}, [&] {
+            return fmt::format("Testbed {} is held by {}", name_of(bed.metadata), holder.text());
+        });
     out_.require(bed.is_offered_to(holder.namespace_), "hold-of-testbed-not-offered",
                  {bed.metadata.uid}, [&] {
-                     return fmt::format("Testbed {} is held by {}, to whose namespace it is not "
-                                        "offered",
-                                        name_of(bed.metadata), holder.text());
+                     return fmt::format(
+                         "Testbed {} is held by {}, to whose namespace it is not "
+                         "offered",
+                         name_of(bed.metadata), holder.text());
                  });
 }
 
@@ -267,13 +267,14 @@ void rights_rules::assignments_only_grow_and_end(const scheduling_record& before
             assignment_ends_without_pods(after, old);
         }
         if (!now) {
-            out_.require(!was.releasing.empty() || old.ended || dropped, "assignment-lost", {meta.uid}, [&] {
-                return fmt::format(
-                    "Scheduling {}: the assignment of {} (run {}, slots {}) is gone "
-                    "though it has not ended and nothing is released",
-                    name_of(meta), old.job.key().text(), old.run,
-                    grid::show_slot_list(old.slot_ids));
-            });
+            out_.require(!was.releasing.empty() || old.ended || dropped, "assignment-lost",
+                         {meta.uid}, [&] {
+                             return fmt::format(
+                                 "Scheduling {}: the assignment of {} (run {}, slots {}) is gone "
+                                 "though it has not ended and nothing is released",
+                                 name_of(meta), old.job.key().text(), old.run,
+                                 grid::show_slot_list(old.slot_ids));
+                         });
             continue;
         }
         const bool kept = same_right(old, *now) && old.attempt == now->attempt &&
@@ -387,14 +388,13 @@ void rights_rules::retry_follows_a_failure(const scheduling_record& before,
         return grid::in_namespace(each.name, who.metadata.namespace_) == given.job.key();
     });
     const bool left = policy != who.spec.job_policies.end() && attempt <= policy->backoff_limit;
-    out_.require(failed != was.end() && left, "retry-unfounded", {after.scheduling->metadata.uid},
-                 [&] {
-                     return fmt::format("Scheduling {} started {} (run {}) as attempt {} {}",
-                                        name_of(who.metadata), given.job.key().text(), given.run,
-                                        attempt + 1,
-                                        left ? "though none has failed before"
-                                             : "beyond its backoffLimit");
-                 });
+    out_.require(
+        failed != was.end() && left, "retry-unfounded", {after.scheduling->metadata.uid}, [&] {
+            return fmt::format("Scheduling {} started {} (run {}) as attempt {} {}",
+                               name_of(who.metadata), given.job.key().text(), given.run,
+                               attempt + 1,
+                               left ? "though none has failed before" : "beyond its backoffLimit");
+        });
 }
 
 void rights_rules::assignments_are_disjoint(const scheduling_record& after) {

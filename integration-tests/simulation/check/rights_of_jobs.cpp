@@ -1,4 +1,5 @@
-// The rules of a BatchJob: who may have it, its order, its application, its placements.
+// The rules of a BatchJob: which Scheduling may have it, its order, its application, its
+// placements.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -118,7 +119,7 @@ void rights_rules::order_follows_the_assignment(const job_record& before, const 
                            order->run, grid::show_slot_list(order->slot_ids));
     };
     const auto uid = grid::scheduling_uid_of_hold(grid::hold_of_run(order->run));
-    // Who takes the assignments out of a Scheduling's status by hand has them made anew.
+    // When a person deletes the assignments in a Scheduling's status, the operator makes new ones.
     out_.require(!earlier || earlier->run == order->run, "order-replaced",
                  {meta.uid, std::string(uid)},
                  [&] { return text() + ", before run " + earlier->run + " was released"; });
@@ -281,7 +282,7 @@ void rights_rules::application_added(const application_record& made) {
     const auto* bed = all_.testbed(known->second.testbed);
     if (here_.fresh("batchjob") && bed) {
         const bool shown = bed->testbed->hold() == grid::hold_of_run(made.run);
-        // Somebody may have taken the hold away a moment ago.
+        // A person may have removed the hold a moment ago.
         const bool just = here_.now() < bed->hold_changed + seconds(2);
         out_.require(shown || just, "application-without-assignment", {meta.uid, made.owner_uid},
                      [&] {

@@ -14,7 +14,7 @@ namespace {
 
 /// A scheduler may bind by what it saw so long ago.
 constexpr seconds scheduler_patience{60};
-/// An operator that is undisturbed sets a taint that somebody took away within this time.
+/// An operator that is undisturbed sets a taint again within this time after a person removed it.
 constexpr seconds taint_patience{30};
 /// What it does by a layout that was just written may cross with what it decided before.
 constexpr seconds layout_patience{5};
@@ -200,7 +200,7 @@ void slot_rules::pod_is_let_in_by_right(const pod_record& before, const pod_reco
                  });
 }
 
-/// Nobody opens its gate, nominates it, or takes it for a pod of its run.
+/// No operator opens its gate, nominates it, or takes it for a pod of its run.
 void slot_rules::forged_pod_is_not_heeded(const pod_record& before, const pod_record& after) {
     const auto& was = *before.pod;
     const auto& is = *after.pod;
@@ -316,7 +316,7 @@ void slot_rules::node_is_not_over_committed(const pod_record& bound) {
     auto found = all_.nodes.find(name);
     auto there = all_.on_node.find(name);
     if (found == all_.nodes.end() || there == all_.on_node.end()) return;
-    // A node that shrank keeps who is there; who was bound by a person is counted to nobody.
+    // A node that shrank keeps its pods; a pod that a person bound is no scheduler's fault.
     model::amounts total;
     std::vector<std::string> pods;
     for (const auto& uid : there->second) {
@@ -337,7 +337,7 @@ void slot_rules::node_is_not_over_committed(const pod_record& bound) {
     }
 }
 
-/// Somebody may take it away at any time; it is set again by an operator that is there.
+/// A person may remove a taint at any time; an operator that is up sets it again.
 void slot_rules::taints_stand() {
     for (const auto& [name, record] : all_.nodes) {
         const model::testbed* whose = nullptr;

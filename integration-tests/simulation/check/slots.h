@@ -1,5 +1,6 @@
-// Rules of the places: who is let in, bound, kept out, refused; and that nobody slips into the room
-// of a slot on the way in or out. Each looks at one change, after the records have taken it.
+// Rules of the places: which pods are let in, bound, kept out, refused; and that no stranger takes
+// the room of a slot while a ghost and a job pod change places. Each looks at one change, after the
+// records have taken it.
 #pragma once
 
 #include "check/context.h"
@@ -26,7 +27,7 @@ public:
     void touched(const std::string& uid);
 
 private:
-    /// Room that is kept for a pod while nobody stands in it.
+    /// Room that is kept for a pod while no pod is in it.
     struct guard {
         place where;
         /// Whose room it is; empty: of the ghost that should be there by now.
@@ -68,8 +69,8 @@ private:
     void taint_keeps_strangers_out(const pod_record& stranger);
     void room_is_kept(const pod_record& stranger);
     void pod_is_let_in_to_room(const json& patch);
-    /// What happened to the node or its scheduler lets the guard's pod down, and nobody could have
-    /// known before the room was opened.
+    /// What happened to the node or its scheduler lets the guard's pod down, and no operator could
+    /// have known of it before the room was opened.
     bool was_let_down(const guard& what, const pod_record* keeper,
                       const pod_record& stranger) const;
 

@@ -1,5 +1,5 @@
-// The room of a slot while nobody stands in it: between the end of a ghost and the binding of its
-// job pod, and the other way round.
+// The room of a slot while no pod is in it: between the end of a ghost and the binding of its job
+// pod, and the other way round.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ bool slot_rules::was_let_down(const guard& what, const pod_record* keeper,
     const auto nominated = keeper ? keeper->nominated_since.value_or(what.since) : what.since;
     auto began = here_.scheduler_began.find(stranger.pod->scheduler_name);
     if (began == here_.scheduler_began.end() || began->second < nominated) return false;
-    // A leader sets anew what another set before it.
+    // A leader sets again what another leader has set before it.
     return !what.leader_since || nominated >= *what.leader_since;
 }
 
@@ -150,7 +150,7 @@ bool slot_rules::is_filled(const place& where) const {
 
 bool slot_rules::stands(const guard& what) const {
     if (what.pod_uid.empty()) {
-        // A ghost that comes now comes too late: who is bound meanwhile was let in by that.
+        // The ghost comes too late then: a pod that was bound meanwhile got in because of that.
         return !is_filled(what.where) && here_.now() < what.since + seconds(2);
     }
     auto found = all_.pods.find(what.pod_uid);

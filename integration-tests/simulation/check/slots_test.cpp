@@ -48,7 +48,7 @@ struct slots_test : testing::Test {
             body["metadata"]["deletionTimestamp"] = "2026-01-02T03:05:05Z";
         });
     }
-    /// Somebody more important came to the node; lower nominations are cleared.
+    /// A pod of higher priority was bound to the node; lower nominations are cleared.
     void preempt() {
         world.judge->preempted({{"spec", {{"nodeName", "node-0"}}}},
                                {{"metadata", {{"uid", "important"}}}});

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "run/run.h"
+#include "base/outcome.h"
 #include "world/timeline.h"
 
 namespace esi::simulation::checks {

@@ -8,11 +8,11 @@
 #include <cstdio>
 #include <stdexcept>
 
+#include "base/source_folder.h"
 #include "conformance/model_wire.h"
 #include "conformance/run_script.h"
-#include "kube/http_transport.h"
-#include "kube/kubeconfig.h"
-#include "source_folder.h"
+#include "kube/auth/kubeconfig.h"
+#include "kube/connection/http_transport.h"
 
 namespace esi::simulation {
 namespace {

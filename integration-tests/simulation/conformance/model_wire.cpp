@@ -14,7 +14,7 @@ class model_stream final : public kube::stream {
 public:
     model_stream(api_server& server, std::unique_ptr<watch> lines)
         : server_(server), lines_(std::move(lines)) {
-        // What there is when a watch begins is sent at once, not when somebody looks.
+        // What there is when a watch begins is sent at once, not when a client reads.
         first_ = lines_->read(server_.objects().version());
     }
 

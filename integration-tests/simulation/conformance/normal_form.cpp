@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "server/faults.h"
+#include "server/validation/faults.h"
 
 namespace esi::simulation {
 

@@ -6,9 +6,9 @@
 #include <stdexcept>
 
 #include "conformance/normal_form.h"
-#include "kube/line_splitter.h"
-#include "server/faults.h"
+#include "kube/watch/line_splitter.h"
 #include "server/kinds.h"
+#include "server/validation/faults.h"
 
 namespace esi::simulation {
 

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "base/source_folder.h"
 #include "conformance/model_wire.h"
-#include "source_folder.h"
 
 namespace esi::simulation {
 namespace {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "server/schema.h"
+#include "server/validation/schema.h"
 
 namespace esi::simulation {
 

@@ -1,4 +1,4 @@
-// A model API server with virtual time and priority classes, for tests of those who live beside it.
+// A model API server with virtual time and priority classes, for tests of neighbours.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "neighbours/fields.h"
+#include "base/fields.h"
+#include "base/source_folder.h"
 #include "neighbours/neighbour.h"
-#include "source_folder.h"
 
 namespace esi::simulation::testing {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/fields.h"
 #include "model/meta.h"
-#include "neighbours/fields.h"
 
 namespace esi::simulation {
 

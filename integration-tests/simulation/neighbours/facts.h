@@ -72,7 +72,7 @@ const json* untolerated(const pod_facts& pod, const node_facts& node,
 const json& taints_of(const json& node);
 
 /// `conditions` of a status with one of them set; lastTransitionTime moves with the status only.
-/// Null: it stands there already, word for word.
+/// Null: the object has it already, word for word.
 json with_condition(const json& object, std::string_view type, std::string_view status,
                     std::string_view reason, std::string_view message, wall_time now);
 /// "2026-11-21T09:34:07Z"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "neighbours/fields.h"
+#include "base/fields.h"
 
 namespace esi::simulation {
 

@@ -1,12 +1,14 @@
-// A cluster of one node for the tests of those who make and end pods: with kubelets, and with hands
-// that bind whatever is not gated.
+// A cluster of one node for the tests of neighbours that make and end pods: with kubelets, and with
+// hands that bind whatever is not gated.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "base/application_kinds.h"
 #include "neighbours/cluster_for_tests.h"
-#include "neighbours/kubelet.h"
+#include "neighbours/kube/kubelet.h"
 
 namespace esi::simulation {
 
@@ -22,14 +24,15 @@ public:
             run(next && *next < end ? *next - time.now() : end - time.now());
         }
     }
-    /// Of a Spark role or a Flink component.
+    /// Coordinators or workers of any kind of application: "driver", "taskmanager", ...
     std::vector<json> pods(std::string_view role) const {
         std::vector<json> out;
         for (const auto& pod : server.objects().all(kinds::pod, "default")) {
-            if (fields::label(pod->body(), "spark-role") == role ||
-                fields::label(pod->body(), "component") == role) {
-                out.push_back(pod->body());
-            }
+            const bool plays = std::ranges::any_of(application_kinds(), [&](const auto& kind) {
+                return fields::label(pod->body(), kind.coordinator.label) == role ||
+                       fields::label(pod->body(), kind.worker.label) == role;
+            });
+            if (plays) out.push_back(pod->body());
         }
         return out;
     }

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "neighbours/fields.h"
+#include "base/fields.h"
 
 namespace esi::simulation {
 
@@ -33,23 +33,6 @@ json container(std::string_view cpu, std::string_view memory) {
             {"resources", {{"requests", {{"cpu", cpu}, {"memory", memory}}}}}};
 }
 
-/// Of every second job: its executors bring a node affinity of two terms, each of which matches
-/// every node. Terms are ORed, so that who restricts such a pod has to do it in both.
-json executor_of(const job_name& name) {
-    if (name.name.empty() || name.name.back() % 2 == 0) return json::object();
-    json terms = json::array();
-    for (const char* nowhere : {"nowhere", "elsewhere"}) {
-        terms.push_back(
-            {{"matchExpressions", json::array({{{"key", "kubernetes.io/hostname"},
-                                                {"operator", "NotIn"},
-                                                {"values", json::array({nowhere})}}})}});
-    }
-    return {{"affinity",
-             {{"nodeAffinity",
-               {{"requiredDuringSchedulingIgnoredDuringExecution",
-                 {{"nodeSelectorTerms", std::move(terms)}}}}}}}};
-}
-
 }  // namespace
 
 cast::cast(plan& to) : to_(to) {
@@ -72,7 +55,7 @@ void cast::node(const std::string& name, const std::vector<std::pair<std::string
                 int slots) {
     json all{{"kubernetes.io/hostname", name}};
     for (const auto& [label, id] : labels) all[label] = std::to_string(id);
-    // Less than a slot to spare, so that nobody fits beside the ghosts.
+    // Less than a slot to spare, so that no pod of a slot's size fits beside the ghosts.
     const json room{{"cpu", fmt::format("{}m", slots * slot_cpu + 400)},
                     {"memory", fmt::format("{}Mi", slots * slot_mib + 1024)},
                     {"pods", "110"}};
@@ -105,37 +88,12 @@ void cast::testbed(const bed& what) {
               {"isolation", what.taint ? "Taint" : "None"}}}});
 }
 
-void cast::job(const job_name& name, int seconds, std::string_view end) {
+void cast::job(const job_name& name, int seconds, std::string_view end,
+               const application_kind& kind) {
     create({{"apiVersion", esi_version},
             {"kind", "BatchJob"},
             {"metadata", metadata(name.name, name.ns)},
-            {"spec",
-             {{"sparkSpec",
-               {{"type", "Scala"},
-                {"mode", "cluster"},
-                {"sparkVersion", "4.0.1"},
-                {"image", "apache/spark:4.0.1"},
-                {"mainClass", "org.apache.spark.examples.SparkPi"},
-                {"mainApplicationFile", "local:///opt/spark/examples/jars/spark-examples.jar"},
-                {"restartPolicy", {{"type", "Never"}}},
-                {"driver",
-                 {{"cores", 1},
-                  {"coreRequest", "100m"},
-                  {"memory", "512m"},
-                  {"serviceAccount", "spark"}}},
-                {"executor", executor_of(name)}}}}}});
-    to_.scripts[name.ns + "/" + name.name] = {{"seconds", seconds}, {"end", end}};
-}
-
-void cast::flink_job(const job_name& name, int seconds, std::string_view end) {
-    create({{"apiVersion", esi_version},
-            {"kind", "BatchJob"},
-            {"metadata", metadata(name.name, name.ns)},
-            {"spec",
-             {{"flinkSpec",
-               {{"jarFile", "./examples/batch/WordCount.jar"},
-                {"className", "org.apache.flink.examples.java.wordcount.WordCount"},
-                {"args", json::array({"--input", "./README.txt"})}}}}}});
+            {"spec", {{kind.spec, kind.spec_of(name.name)}}}});
     to_.scripts[name.ns + "/" + name.name] = {{"seconds", seconds}, {"end", end}};
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/application_kinds.h"
 #include "plan/plan.h"
 
 namespace esi::simulation {
@@ -51,13 +52,14 @@ public:
     /// The nodes worker-0.. of a bed.
     void workers(const bed& of);
     void testbed(const bed& what);
-    void job(const job_name& name, int seconds, std::string_view end = "succeeds");
-    void flink_job(const job_name& name, int seconds, std::string_view end = "succeeds");
+    void job(const job_name& name, int seconds, std::string_view end = "succeeds",
+             const application_kind& kind = application_kinds().front());
     void queue(const std::string& name, const std::string& testbed,
                const std::vector<job_name>& entries, bool release = true);
     void slots(const std::string& name, const std::string& testbed, std::string_view mode,
                const std::vector<placing>& jobs, bool release = true);
-    /// Ordinary pods that want a slot's room on the nodes of the bed, as soon as its ghosts stand.
+    /// Ordinary pods that want a slot's room on the nodes of the bed, as soon as its ghosts are
+    /// bound.
     void strangers(const bed& near, int count, bool tolerate);
     /// An ordinary pod that fits nowhere: the scheduler tries it for ever.
     void giant(const bed& near);

@@ -9,6 +9,9 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/application_kinds.h"
+#include "base/operators.h"
+
 namespace esi::simulation {
 
 namespace {
@@ -94,7 +97,12 @@ const std::map<std::string, words, std::less<>>& keys_of_happenings() {
 /// The values that a key may have, where there is a list of them.
 std::optional<words> values_of(std::string_view what, std::string_view key) {
     const auto list = [](const char* text) { return std::optional(words_of(text)); };
-    if (key == "operator") return list("testbed batchjob scheduling");
+    const auto with_applications = [](const char* text) {
+        auto out = words_of(text);
+        for (const auto& kind : application_kinds()) out.emplace_back(kind.type->plural);
+        return std::optional(std::move(out));
+    };
+    if (key == "operator") return operator_names();
     if (key == "when" && what == "crash-at-write") return list("before after");
     if (key == "fault") {
         if (what == "request") {
@@ -110,20 +118,20 @@ std::optional<words> values_of(std::string_view what, std::string_view key) {
     }
     if (key == "kind") {
         if (what == "request") return list("all reads writes lists leases");
-        return list(
-            "nodes namespaces priorityclasses pods deployments testbeds batchjobs schedulings "
-            "sparkapplications flinkdeployments");
+        return with_applications(
+            "nodes namespaces priorityclasses pods deployments testbeds batchjobs schedulings");
     }
     if (key == "plural") {
-        if (what == "crd") return list("sparkapplications flinkdeployments");
-        return list(
-            "* nodes pods testbeds batchjobs schedulings customresourcedefinitions "
-            "sparkapplications flinkdeployments");
+        if (what == "crd") return with_applications("");
+        return with_applications(
+            "* nodes pods testbeds batchjobs schedulings customresourcedefinitions");
     }
     if (key == "name" && what.starts_with("neighbour-")) {
-        return list(
-            "kube-scheduler external-scheduler kubelet spark-operator flink-operator "
-            "deployments controllers");
+        auto out = words_of("kube-scheduler external-scheduler kubelet controllers");
+        for (const auto& kind : application_kinds()) {
+            out.insert(out.end(), kind.neighbours.begin(), kind.neighbours.end());
+        }
+        return out;
     }
     if (key == "owner") return list("none same");
     if (key == "part") return list("labels annotations finalizers owner");

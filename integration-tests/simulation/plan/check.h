@@ -1,6 +1,6 @@
-// Whether a plan that somebody wrote says what can be done (plan/happenings.md). A happening
-// without effect is nobody's mistake; one with a mistyped name would be without effect as well, and
-// the plan would pass.
+// Whether a plan that was written by hand says what can be done (plan/happenings.md). A happening
+// may rightly have no effect; one with a mistyped name would have none either, and the plan would
+// pass unnoticed.
 #pragma once
 
 #include <string>

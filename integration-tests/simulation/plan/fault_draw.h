@@ -1,16 +1,16 @@
 // Draws the happenings of one fault, family by family. The declaration of the work that faults.cpp
-// (processes, network, neighbours) and faults_of_people.cpp (who meddles with objects, pods and
-// nodes) share; used by nobody else.
+// (processes, network, neighbours) and faults_of_people.cpp (edits of objects, pods and nodes)
+// share; included by these two only.
 #pragma once
 
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/random.h"
 #include "plan/cast.h"
 #include "plan/faults.h"
 #include "plan/generate.h"
-#include "world/random.h"
 
 namespace esi::simulation {
 
@@ -62,11 +62,19 @@ private:
                 return "schedulings";
         }
     }
+    /// Of those of the stage, each with the same odds.
+    const application_kind& one_application() {
+        for (auto left = on_.applications.size(); left > 1; --left) {
+            if (chance_.chance(static_cast<int>(1000 / left))) return *on_.applications[left - 1];
+        }
+        return *on_.applications.front();
+    }
     std::string one_neighbour() {
         if (on_.extender && chance_.chance(300)) return "external-scheduler";
         std::vector<std::string> names{"kube-scheduler", "kubelet", "controllers"};
-        if (on_.spark) names.emplace_back("spark-operator");
-        if (on_.flink) names.insert(names.end(), {"flink-operator", "deployments"});
+        for (const auto* kind : on_.applications) {
+            names.insert(names.end(), kind->neighbours.begin(), kind->neighbours.end());
+        }
         return any(names);
     }
     /// Mostly short, now and then up to `most`.

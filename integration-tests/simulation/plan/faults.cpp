@@ -6,28 +6,21 @@
 #include <map>
 #include <utility>
 
-#include "neighbours/fields.h"
+#include "base/fields.h"
+#include "base/operators.h"
 
 namespace esi::simulation {
 
 namespace {
 
-const std::vector<std::string> operators{"testbed", "batchjob", "scheduling"};
-
 const std::vector<std::string>& watched_by(const std::string& name) {
-    static const std::map<std::string, std::vector<std::string>> all{
-        {"testbed", {"testbeds", "nodes", "pods", "batchjobs", "schedulings"}},
-        {"batchjob",
-         {"batchjobs", "testbeds", "sparkapplications", "flinkdeployments", "pods",
-          "customresourcedefinitions"}},
-        {"scheduling", {"schedulings", "testbeds", "batchjobs", "pods"}}};
-    return all.at(name);
+    return find_operator(name)->watches;
 }
 
 }  // namespace
 
 fault_draw::fault_draw(milliseconds at, const stage& on, random_source& chance)
-    : at_(at), on_(on), chance_(chance), operator_(chance.one_of(operators)) {}
+    : at_(at), on_(on), chance_(chance), operator_(chance.one_of(operator_names())) {}
 
 std::vector<happening> fault_draw::of(const std::string& family) {
     using maker = void (fault_draw::*)();
@@ -94,7 +87,7 @@ void fault_draw::crash_at_write() {
 void fault_draw::rolling_restart() {
     const bool all = chance_.chance(600);
     const bool replaced = chance_.chance(500);
-    for (const auto& name : all ? operators : std::vector<std::string>{operator_}) {
+    for (const auto& name : all ? operator_names() : std::vector<std::string>{operator_}) {
         int later = chance_.between(0, 1500);
         for (int i = 0; i < on_.replicas; ++i) {
             json with{{"operator", name}, {"replica", i}};
@@ -226,7 +219,7 @@ void fault_draw::api_down() {
     json with{{"for_ms", time}};
     // Else it is only the operators that cannot reach it, and all others go on.
     if (chance_.chance(350)) with["everybody"] = true;
-    // Before anybody has ever listed anything.
+    // Before any operator has listed anything.
     if (chance_.chance(120)) at_ = milliseconds(0);
     add("api-down", std::move(with));
 }
@@ -244,8 +237,7 @@ void fault_draw::neighbour_slow() {
 }
 
 void fault_draw::crd() {
-    const bool of_flink = on_.flink && (!on_.spark || chance_.chance(500));
-    const char* plural = of_flink ? "flinkdeployments" : "sparkapplications";
+    const std::string plural(one_application().type->plural);
     add("crd", {{"plural", plural}, {"installed", false}});
     add("crd", {{"plural", plural}, {"installed", true}}, milliseconds(length(500, 30000)));
 }

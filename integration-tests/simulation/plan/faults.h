@@ -4,9 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "base/application_kinds.h"
+#include "base/random.h"
 #include "plan/cast.h"
 #include "plan/plan.h"
-#include "world/random.h"
 
 namespace esi::simulation {
 
@@ -20,8 +21,8 @@ struct stage {
     bool extender = false;
     /// The API server knows no streaming lists.
     bool paged = false;
-    bool spark = true;
-    bool flink = false;
+    /// What its jobs become; never empty, in the order of the table.
+    std::vector<const application_kind*> applications{&application_kinds().front()};
 };
 
 /// The classes, those of infrastructure and those of people. Rarer ones, of which a plan has one at

@@ -1,4 +1,6 @@
 // People and programs that meddle: with objects, pods and nodes.
+#include <algorithm>
+
 #include "plan/fault_draw.h"
 
 namespace esi::simulation {
@@ -52,7 +54,8 @@ void fault_draw::applications() {
     auto with = one_job();
     with.erase("nth");
     perhaps_when_running(with);
-    add(on_.flink && chance_.chance(500) ? "cancel-job" : "delete-application", std::move(with));
+    const bool can_cancel = std::ranges::any_of(on_.applications, &application_kind::cancellable);
+    add(can_cancel && chance_.chance(500) ? "cancel-job" : "delete-application", std::move(with));
 }
 
 void fault_draw::status() {
@@ -113,7 +116,7 @@ void fault_draw::rights() {
     add("release-by-hand", std::move(with));
 }
 
-/// A pod of somebody else that comes and goes.
+/// A pod of another user that is created and deleted after a while.
 void fault_draw::pod_for(const std::string& name, json spec, const char* cpu, milliseconds time) {
     spec["terminationGracePeriodSeconds"] = 1;
     spec["containers"] =
@@ -144,7 +147,7 @@ void fault_draw::intruders() {
     pod_for(name, std::move(spec), cpu, milliseconds(chance_.between(5000, 90000)));
 }
 
-/// Somebody with the rights of one role who wants what is not his.
+/// An author with the rights of one role who wants what belongs to others.
 void fault_draw::hostile() {
     for (int i = chance_.between(1, 3); i > 0; --i) {
         if (chance_.chance(250)) {
@@ -235,18 +238,19 @@ void fault_draw::spec_of_job() {
         if (chance_.chance(600)) with["back_ms"] = length(50, 40000);
         return add("deep-spec", std::move(with));
     }
-    static const std::vector<json> patches{
-        {{"sparkSpec", {{"mainClass", "org.example.Other"}}}},
-        {{"sparkSpec", {{"driver", {{"memory", "768m"}}}}}},
-        {{"sparkSpec", {{"executor", {{"cores", 2}}}}}},
-        {{"sparkSpec", {{"type", "Cobol"}}}},
-        {{"flinkSpec", {{"className", "org.example.Other"}}}},
-        {{"flinkSpec", {{"args", json::array({"--input", "./LICENSE"})}}}},
-        {{"externalScheduler", {{"profiler", json::array({{{"job-a", "24 (16)"}}})}}}}};
+    static const std::vector<json> patches = [] {
+        std::vector<json> out;
+        for (const auto& kind : application_kinds()) {
+            for (const auto& edit : kind.edits) out.push_back({{kind.spec, edit}});
+        }
+        out.push_back(
+            {{"externalScheduler", {{"profiler", json::array({{{"job-a", "24 (16)"}}})}}}});
+        return out;
+    }();
     edit("batchjobs", {{"ns", job.ns}, {"name", job.name}, {"patch", any(patches)}});
 }
 
-/// Edited and often taken back; now and then somebody dies over it.
+/// Edited and often taken back; now and then an operator crashes meanwhile.
 void fault_draw::edit(const char* kind, json with) {
     with["kind"] = kind;
     if (chance_.chance(600)) with["back_ms"] = length(50, 40000);

@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 #include <tuple>
 #include <utility>
 
-#include "neighbours/fields.h"
+#include "base/fields.h"
+#include "base/random.h"
 #include "plan/cast.h"
 #include "plan/faults.h"
-#include "world/random.h"
 
 namespace esi::simulation {
 
@@ -30,7 +31,7 @@ public:
           cast_(plan_) {
         plan_.seed = seed;
         static const std::vector<int> shares{0, 0, 300, 500, 1000};
-        flink_share_ = kinds_.one_of(shares);
+        share_of_other_kinds_ = kinds_.one_of(shares);
     }
     author(const author&) = delete;
     author& operator=(const author&) = delete;
@@ -56,6 +57,7 @@ private:
     void hand_release();
 
     void put_cluster();
+    const application_kind& one_kind();
     void put_jobs(int least, int most);
     void put_strangers();
     void put_wishes();
@@ -79,7 +81,7 @@ private:
     /// Of what people ask of their plans.
     random_source wishes_;
     /// Of a thousand jobs.
-    int flink_share_ = 0;
+    int share_of_other_kinds_ = 0;
     cast cast_;
     bed grid_;
     stage on_;
@@ -140,26 +142,33 @@ void author::put_cluster() {
     for (int i = 0; i < grid_.nodes; ++i) on_.nodes.push_back(fmt::format("worker-{}", i));
 }
 
+/// Of those that are not the first, each with the same odds.
+const application_kind& author::one_kind() {
+    const auto all = application_kinds();
+    if (!kinds_.chance(share_of_other_kinds_) || all.size() == 1) return all.front();
+    return all.size() == 2 ? all.back() : all[1 + kinds_.below(all.size() - 1)];
+}
+
 void author::put_jobs(int least, int most) {
     const int count = chance_.between(least, most);
-    on_.spark = false;
+    std::set<std::string_view> used;
     for (int i = 0; i < count; ++i) {
         job_name name{chance_.chance(750) ? "default" : "team-a",
                       std::string("job-") + static_cast<char>('a' + i)};
         cast_.at(milliseconds(chance_.between(300, 1500)));
         const int work = chance_.between(5, chance_.chance(700) ? 25 : 60);
-        if (kinds_.chance(flink_share_)) {
-            cast_.flink_job(name, work);
-            on_.flink = true;
-        } else {
-            cast_.job(name, work);
-            on_.spark = true;
-        }
+        const auto& kind = one_kind();
+        cast_.job(name, work, "succeeds", kind);
+        used.insert(kind.name);
         if (chance_.chance(60)) {
             plan_.scripts[name.ns + "/" + name.name]["executorsVanish"] =
                 json::array({{{"after", chance_.between(1, 10)}, {"nth", 0}, {"code", 137}}});
         }
         on_.jobs.push_back(std::move(name));
+    }
+    on_.applications.clear();
+    for (const auto& kind : application_kinds()) {
+        if (used.contains(kind.name)) on_.applications.push_back(&kind);
     }
     cast_.at(begin);
 }
@@ -178,7 +187,7 @@ void author::put_strangers() {
         if (chance_.chance(300) || (!one.taint && !may_enter)) cast_.giant(one);
     }
     if (!has_strangers_that_may_enter(plan_)) return;
-    // In the end everybody goes home, and what waited for their room goes on.
+    // In the end all strangers are deleted, and what waited for their room goes on.
     cast_.at(begin + seconds(240));
     std::vector<json> leaving;
     for (const auto& one : plan_.workload) {
@@ -402,7 +411,7 @@ void author::shared_jobs() {
     const int count = chance_.between(2, 3);
     for (int i = 0; i < count; ++i) {
         schedule_queue(fmt::format("run-{}", i), "grid", some(on_.jobs, 2), true);
-        // Creation times have whole seconds: who is older is to be certain.
+        // Creation times have whole seconds: which Scheduling is older has to be certain.
         cast_.at(cast_.now() + milliseconds(chance_.between(2000, 9000)));
     }
 }
@@ -425,7 +434,7 @@ void author::two_testbeds() {
              {"name", fmt::format("worker-{}", i)},
              {"patch", {{"metadata", {{"labels", {{other.label, std::to_string(apart + i)}}}}}}}});
     }
-    // The younger one: on common nodes it finds no room, which is told on it and on nobody else.
+    // The younger Testbed: on common nodes it finds no room, and its status alone reports that.
     cast_.at(milliseconds(2000));
     cast_.testbed(other);
     // The strangers choose nodes by the ids that are the annex's own.

@@ -5,8 +5,7 @@
 
 #include <set>
 
-#include "neighbours/fields.h"
-#include "neighbours/people.h"
+#include "base/fields.h"
 #include "plan/cast.h"
 
 namespace esi::simulation {
@@ -56,7 +55,6 @@ TEST(generation, plans_are_small_clusters_with_strangers_and_a_dozen_faults) {
         EXPECT_EQ(count_of(got, "PriorityClass"), 3);
         EXPECT_LE(got.faults.size(), 12u);
         if (got.placement == "extender") EXPECT_FALSE(has_strangers_that_may_enter(got));
-        for (const auto& one : got.workload) EXPECT_TRUE(people::does(one.what)) << one.what;
         for (const auto& one : got.faults) {
             EXPECT_GE(one.at.count(), 0);
             EXPECT_LT(one.at, milliseconds(20 * 60 * 1000));
@@ -142,7 +140,6 @@ TEST(generation, the_fixed_list_is_undisturbed_and_complete) {
         EXPECT_TRUE(one.faults.empty());
         EXPECT_TRUE(outcome_is_fixed(one));
         if (has_strangers_that_may_enter(one)) open.push_back(one.scenario);
-        for (const auto& does : one.workload) EXPECT_TRUE(people::does(does.what)) << does.what;
     }
     EXPECT_THAT(open, ::testing::ElementsAre("strangers, no taint", "guests, taint"));
     const std::vector<std::string> ways(names.begin(), names.begin() + 26);

@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "neighbours/fields.h"
+#include "base/fields.h"
 #include "plan/cast.h"
 #include "plan/faults.h"
 #include "plan/generate.h"
@@ -24,8 +24,8 @@ bool one_of(std::string_view text, std::initializer_list<std::string_view> of) {
     return std::ranges::find(of, text) != of.end();
 }
 
-/// Nodes whose Testbed its owner deletes are the next Testbed's, taint and ghosts included; that this
-/// one was made by somebody hostile takes nothing from anybody.
+/// When the owner of a Testbed deletes it, its nodes belong to the next Testbed that wants them,
+/// taint and ghosts included. If a hostile author made that one, no other owner loses anything.
 bool a_forger_inherits_nodes(const plan& what) {
     const bool deleted = std::ranges::any_of(what.workload, [](const happening& one) {
         return one_of(one.what, {"delete", "recreate"}) &&
@@ -74,10 +74,12 @@ bool may_change_outcome(const happening& fault) {
                !one_of(fields::text(fault.with, {"kind"}), {"reads", "lists"});
     }
     if (!one_of(fault.what,
-                {"crash", "crash-at-write", "terminate", "replace", "pause", "clock-jump", "watch",
-                 "lag", "stale-restart", "compact", "page-expires", "extender-call",
-                 "extender-down", "api-down", "neighbour-crash", "neighbour-slow", "pod-hangs",
-                 "forge-pod", "forge-order", "forge-scheduling", "forge-testbed"})) {
+                {"crash",         "crash-at-write", "terminate",       "replace",
+                 "pause",         "clock-jump",     "watch",           "lag",
+                 "stale-restart", "compact",        "page-expires",    "extender-call",
+                 "extender-down", "api-down",       "neighbour-crash", "neighbour-slow",
+                 "pod-hangs",     "forge-pod",      "forge-order",     "forge-scheduling",
+                 "forge-testbed"})) {
         return true;
     }
     return duration_of(fault) > longest_harmless;

@@ -13,7 +13,7 @@
 
 namespace esi::simulation {
 
-/// Where somebody has objects of his own that ask for what is not his.
+/// The namespace of a hostile author, whose objects ask for what belongs to others.
 inline constexpr const char* hostile_namespace = "mallory";
 
 using json = nlohmann::json;

@@ -1,5 +1,5 @@
 // The fixed list: each is small enough to be run once for every write of every operator. A job
-// whose RunningState somebody waits for runs longer than a takeover after a crash takes.
+// whose RunningState a happening waits for runs longer than a takeover after a crash takes.
 #include <functional>
 #include <utility>
 
@@ -25,6 +25,10 @@ enum class others { wait_for_ever, may_enter };
 
 constexpr std::string_view deletion_of_run = "run deleted: ";
 constexpr std::string_view deletion_of_job = "job deleted: ";
+
+void flink_job(cast& all, const job_name& name, int seconds, std::string_view end = "succeeds") {
+    all.job(name, seconds, end, application_kind_named("flink"));
+}
 
 /// A cluster with one bed, the jobs' part and the Schedulings' part.
 plan make(std::string scenario, const bed& where, const std::function<void(cast&)>& jobs,
@@ -77,7 +81,7 @@ void meddle(cast& all, std::string what, json with, const std::string& job) {
     all.add(std::move(what), std::move(with));
 }
 
-/// What somebody writes into the spec of a plan, at once.
+/// A user writes this into the spec of a Scheduling, as soon as the Scheduling exists.
 void ask(cast& all, json spec, const std::string& of = "run") {
     all.add("patch", {{"kind", "schedulings"},
                       {"name", of},
@@ -97,7 +101,7 @@ const bed untainted{"grid", "example.com/slots", 2, 2, false};
 const bed small{"grid", "example.com/slots", 1, 2, true};
 
 /// A Scheduling, or a job of one, is deleted as soon as it shows a state: one plan for each that is
-/// written. InitialState and InitState stand for a status that nobody has written yet.
+/// written. InitialState and InitState mean a status that no operator has written yet.
 void add_deletions(std::vector<plan>& to) {
     for (const char* state :
          {"AcquireState", "ConfirmationState", "SubmissionState", "AwaitingCompletionState"}) {
@@ -128,7 +132,7 @@ void add_deletions(std::vector<plan>& to) {
             [&](cast& all) {
                 all.job(job_a, 5, end);
                 if (shown == "InQueueState") all.job(job_b, 5);
-                // Whoever is ready is so before anybody asks for it.
+                // A job is ready before a Scheduling asks for it.
                 if (shown == "ReadyState")
                     all.remove_when("batchjobs", "job-a", "batchjobs", "job-a", {state});
             },
@@ -255,27 +259,27 @@ std::vector<plan> scenarios() {
     out.push_back(make(
         "flink queue", grid,
         [](cast& all) {
-            all.flink_job(job_a, 10);
+            flink_job(all, job_a, 10);
             all.job(job_b, 15);
-            all.flink_job(job_c, 10);
+            flink_job(all, job_c, 10);
         },
         [](cast& all) { all.queue("run", "grid", {job_a, job_b, job_a, job_b, job_c}); }));
     out.push_back(make(
         "flink failure", grid,
         [](cast& all) {
-            all.flink_job(job_a, 5, "fails");
-            all.flink_job(job_b, 5, "dies");
-            all.flink_job(job_c, 5);
+            flink_job(all, job_a, 5, "fails");
+            flink_job(all, job_b, 5, "dies");
+            flink_job(all, job_c, 5);
         },
         [](cast& all) { all.queue("run", "grid", {job_a, job_b, job_b, job_c}); }));
     out.push_back(make(
-        "task manager loss", grid, [](cast& all) { all.flink_job(job_a, 60); },
+        "task manager loss", grid, [](cast& all) { flink_job(all, job_a, 60); },
         [](cast& all) {
             all.queue("run", "grid", {job_a, job_a});
             meddle(all, "delete-job-pod", {{"name", "job-a"}, {"nth", 1}}, "job-a");
         }));
     out.push_back(make(
-        "flink cancelled", grid, [](cast& all) { all.flink_job(job_a, 60); },
+        "flink cancelled", grid, [](cast& all) { flink_job(all, job_a, 60); },
         [](cast& all) {
             all.queue("run", "grid", {job_a, job_a});
             meddle(all, "cancel-job", {{"name", "job-a"}}, "job-a");
@@ -283,8 +287,8 @@ std::vector<plan> scenarios() {
     out.push_back(make(
         "flink extender", grid,
         [](cast& all) {
-            all.flink_job(job_a, 10);
-            all.flink_job(job_b, 10);
+            flink_job(all, job_a, 10);
+            flink_job(all, job_b, 10);
         },
         [](cast& all) { all.queue("run", "grid", {job_a, job_a, job_b}); }));
     out.back().placement = "extender";

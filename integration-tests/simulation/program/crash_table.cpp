@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "base/operators.h"
 #include "plan/generate.h"
 #include "program/commands.h"
 #include "run/judge.h"
@@ -81,11 +82,13 @@ int run_crash_table(const std::string& only, int jobs) {
             }
             return true;
         });
-    fmt::print("\n{:<38} {:>9} {:>9} {:>11} {:>8}\n", "scenario", "testbed", "batchjob",
-               "scheduling", "broken");
+    fmt::print("\n{:<38}", "scenario");
+    for (const auto& name : operator_names()) fmt::print(" {:>11}", name);
+    fmt::print(" {:>8}\n", "broken");
     for (auto& [number, of] : runs) {
-        fmt::print("{:<38} {:>9} {:>9} {:>11} {:>8}\n", plans[number].scenario, of["testbed"],
-                   of["batchjob"], of["scheduling"], broken[number]);
+        fmt::print("{:<38}", plans[number].scenario);
+        for (const auto& name : operator_names()) fmt::print(" {:>11}", of[name]);
+        fmt::print(" {:>8}\n", broken[number]);
     }
     fmt::print("{} runs with a crash, {} broken\n", lines.size(), failed);
     return failed > 0 ? 1 : 0;

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "base/source_folder.h"
 #include "plan/generate.h"
 #include "program/commands.h"
-#include "source_folder.h"
 #include "sweep/sweep.h"
 
 int main(int argc, char** argv) {

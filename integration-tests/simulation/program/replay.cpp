@@ -1,10 +1,12 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <fstream>
 
+#include "base/operators.h"
 #include "plan/generate.h"
 #include "plan/shrink.h"
 #include "program/commands.h"
@@ -28,8 +30,9 @@ result<crash_point> read_crash(const std::string& text) {
     if (first == text.npos || first == last)
         return fail(errc::config, text + ": is not OPERATOR:WRITE:before|after");
     out.operator_ = text.substr(0, first);
-    if (out.operator_ != "testbed" && out.operator_ != "batchjob" && out.operator_ != "scheduling")
-        return fail(errc::config, text + ": the operator is testbed, batchjob or scheduling");
+    if (!find_operator(out.operator_))
+        return fail(errc::config, fmt::format("{}: the operator is one of {}", text,
+                                              fmt::join(operator_names(), ", ")));
     const auto* end = text.data() + last;
     if (auto [at, wrong] = std::from_chars(text.data() + first + 1, end, out.write);
         wrong != std::errc() || at != end || out.write < 0)

@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/hash.h"
 #include "base/log.h"
-#include "batchjob/operator.h"
+#include "base/operators.h"
+#include "base/source_folder.h"
 #include "check/end_state.h"
-#include "scheduling/operator.h"
-#include "source_folder.h"
-#include "testbed/operator.h"
+#include "neighbours/applications.h"
+#include "run/operators.h"
 
 namespace esi::simulation {
 
@@ -25,21 +26,15 @@ constexpr auto restart_time = 1s;
 constexpr auto still_when_under_way = 11min;
 constexpr auto still_at_rest = 150s;
 /// The rest of every tenth seed is watched for so long: longer than every back-off (5 min) and
-/// every time-out (10 min), and than most periods at which somebody might look anew.
+/// every time-out (10 min), and than most periods after which an operator might reconcile again.
 constexpr auto rest_watched = 35min;
 constexpr std::uint64_t watched_every = 10;
 /// kube-apiserver compacts every five minutes.
 constexpr auto compaction_period = 5min;
-/// Turns of the loops at one point in time, beyond which somebody spins.
+/// Turns of the loops at one point in time, beyond which a loop spins.
 constexpr int most_turns = 20000;
 /// Points in time with something to do; a run of the largest plan has a tenth of it.
 constexpr int most_steps = 2000000;
-
-/// FNV-1a
-std::uint64_t mix(std::uint64_t hash, std::string_view text) {
-    for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-    return hash;
-}
 
 }  // namespace
 
@@ -48,7 +43,7 @@ world::world(const plan& what, const run_options& how)
       how_(how),
       told_(time_),
       server_(server_settings{[this] { return time_.now(); }, [this] { return time_.wall(); },
-                              source_folder() + "/crds", true, true, what.streaming_lists,
+                              source_folder() + "/crds", application_kinds(), what.streaming_lists,
                               what.page_size}),
       rules_(server_, time_),
       quiet_(server_.objects(), time_.now()),
@@ -91,15 +86,18 @@ void world::people_the_cluster() {
                              extender_.ask(std::move(verb), std::move(body), std::move(done));
                          }}));
     }
-    neighbours_.push_back(std::make_unique<spark_operator>(around_, *nodes, plan_.scripts));
-    auto deployments = std::make_unique<deployment_controller>(around_);
-    auto flink = std::make_unique<flink_operator>(around_, *nodes, *deployments, plan_.scripts);
+    std::vector<std::pair<const application_kind*, decltype(application_runner::cancel)>> ends;
+    for (const auto& kind : application_kinds()) {
+        auto runner = run_applications(kind, around_, *nodes, plan_.scripts);
+        for (auto& one : runner.neighbours) neighbours_.push_back(std::move(one));
+        if (runner.cancel) ends.emplace_back(&kind, std::move(runner.cancel));
+    }
     people_ = std::make_unique<people>(around_, *nodes);
-    people_->cancel_by([jobs = flink.get()](std::string_view ns, std::string_view name) {
-        return jobs->cancel(ns, name);
+    people_->cancel_by([ends](std::string_view ns, std::string_view name) {
+        const auto found =
+            std::ranges::find_if(ends, [&](const auto& end) { return end.second(ns, name); });
+        return found == ends.end() ? nullptr : found->first;
     });
-    neighbours_.push_back(std::move(deployments));
-    neighbours_.push_back(std::move(flink));
 }
 
 void world::start_operators() {
@@ -107,28 +105,13 @@ void world::start_operators() {
     desk installer(server_, "helm");
     (void)installer.create(kinds::name_space, "", {{"metadata", {{"name", "esi-system"}}}});
     flags_.leader_elect = true;
-    auto add = [this](const char* name, controller::operator_factory make) {
-        makers_.emplace(name, std::move(make));
+    for (const auto& name : operator_names()) {
+        makers_.emplace(name, factory_of(name, plan_));
         for (int i = 0; i < plan_.replicas; ++i) {
             auto* one = &add_replica({name, i});
             time_.after(milliseconds(10 * i), [one] { one->start(); });
         }
-    };
-    add("testbed", [](controller::environment& in) {
-        return std::make_unique<testbed::testbed_operator>(in, testbed::settings());
-    });
-    const bool extender = plan_.placement == "extender";
-    add("batchjob", [extender](controller::environment& in) {
-        batchjob::options chosen;
-        chosen.placement = extender ? "extender" : "gate";
-        chosen.pods.extender = extender;
-        return batchjob::make_operator(in, chosen);
-    });
-    add("scheduling", [cross = plan_.cross_namespace_jobs](controller::environment& in) {
-        scheduling::operator_options chosen;
-        chosen.cross_namespace_jobs = cross;
-        return std::make_unique<scheduling::scheduling_operator>(in, chosen);
-    });
+    }
 }
 
 replica& world::add_replica(const replica_name& who) {
@@ -191,7 +174,7 @@ network::listener::fate world::sends(const replica_name& who, const kube::reques
 }
 
 void world::struck(std::string_view operator_, steady_time::duration takes) {
-    for (const char* one : {"testbed", "batchjob", "scheduling"}) {
+    for (const auto& one : operator_names()) {
         if (operator_.empty() || operator_ == one)
             rules_.disturbed(one, time_.now() + takes + aftermath);
     }
@@ -273,6 +256,7 @@ void world::take_log(log::level at, std::string_view line) {
     if (how_.logs) told_.tell(speaking_, [&] { return std::string(line); });
     if (at != log::level::error) return;
     if (line.starts_with("exception in a reconcile")) blame("exception", std::string(line));
+    if (line.starts_with("ledger differs")) blame("ledger", std::string(line));
     // The process is about to abort: this is its last word.
     if (line.starts_with("task failed")) fmt::print(stderr, "{}\n", line);
 }
@@ -280,12 +264,12 @@ void world::take_log(log::level at, std::string_view line) {
 void world::note(const change& what) {
     ++out_.changes;
     const auto& plural = what.type->plural;
-    out_.digest = mix(out_.digest, plural);
-    out_.digest = (out_.digest ^ what.version) * 1099511628211ULL;
+    out_.digest = fnv1a(plural, out_.digest);
+    out_.digest = (out_.digest ^ what.version) * fnv1a_prime;
     out_.digest = (out_.digest ^ static_cast<std::uint64_t>(what.at.time_since_epoch().count())) *
-                  1099511628211ULL;
+                  fnv1a_prime;
     if (plural == "leases" || plural == "events") return;
-    out_.digest = mix(out_.digest, what.after->text());
+    out_.digest = fnv1a(what.after->text(), out_.digest);
     last_change_ = what.at;
 }
 
@@ -335,7 +319,7 @@ void world::watch_rest() {
 }
 
 outcome world::play() {
-    out_.digest = 14695981039346656037ULL;
+    out_.digest = fnv1a_basis;
     schedule(plan_.workload, "people");
     schedule(plan_.faults, "fault");
     // Crashes that lie in wait end with the other faults; a crash point of the table does not.

@@ -13,14 +13,11 @@
 #include "base/log.h"
 #include "check/invariants.h"
 #include "check/quiet.h"
-#include "neighbours/controller_manager.h"
-#include "neighbours/deployments.h"
-#include "neighbours/extender_line.h"
-#include "neighbours/flink_operator.h"
-#include "neighbours/kube_scheduler.h"
-#include "neighbours/kubelet.h"
-#include "neighbours/people.h"
-#include "neighbours/spark_operator.h"
+#include "neighbours/kube/controller_manager.h"
+#include "neighbours/kube/extender_line.h"
+#include "neighbours/kube/kube_scheduler.h"
+#include "neighbours/kube/kubelet.h"
+#include "neighbours/people/people.h"
 #include "run/run.h"
 #include "world/network.h"
 #include "world/replica.h"
@@ -78,7 +75,7 @@ private:
     /// Rest: the faults have ended, no object changes, and no operator sends a write, be it refused
     /// or without effect (leases aside).
     bool finished();
-    /// Nobody has a reason to write at rest, however long it lasts.
+    /// No operator has a reason to write at rest, however long it lasts.
     void watch_rest();
     /// Something of a run is under way: time-outs may still speak.
     bool under_way() const;

@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// From SIGTERM to SIGKILL: a pod's terminationGracePeriodSeconds, where nobody sets it.
+/// From SIGTERM to SIGKILL: a pod's terminationGracePeriodSeconds by default.
 constexpr auto grace_period = 30s;
 /// A readiness probe's.
 constexpr auto probe_period = 1s;
@@ -106,7 +106,7 @@ void world::terminate_when_ready(replica& old, replica& next, milliseconds patie
 void world::take_away() {
     if (++away_ > 1) return;
     server_.set_away(true);
-    // Schedulers and controllers lose their leases, the watches of all end: they begin anew. What
+    // Schedulers and controllers lose their leases, the watches of all end: they begin again. What
     // runs in pods runs on.
     for (auto& one : neighbours_) one->crash();
 }
@@ -115,7 +115,7 @@ void world::bring_back() {
     if (--away_ > 0) return;
     server_.set_away(false);
     for (auto& one : neighbours_) {
-        // One that was started in the meantime found nobody.
+        // A neighbour that was started in the meantime found no API server.
         one->crash();
         if (down_[one.get()] == 0) one->restart();
     }

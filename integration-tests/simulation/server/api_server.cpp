@@ -1,6 +1,6 @@
 #include "server/api_server.h"
 
-#include "server/state.h"
+#include "server/api/state.h"
 
 namespace esi::simulation {
 

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <variant>
 
+#include "base/application_kinds.h"
 #include "base/clock.h"
 #include "kube/transport.h"
 #include "server/storage.h"
@@ -39,9 +40,8 @@ struct server_settings {
     std::function<wall_time()> wall;
     /// Folder with testbed.yaml, batchjob.yaml, scheduling.yaml.
     std::string crds;
-    /// Kinds of others that are installed from the start.
-    bool spark = true;
-    bool flink = false;
+    /// Kinds of applications whose definitions are installed from the start.
+    std::span<const application_kind> applications = application_kinds().first(1);
     /// False: sendInitialEvents is refused, as older servers do (WatchList off).
     bool streaming_lists = true;
     /// No more objects than this in one page, whatever the limit; 0: as the limit says.
@@ -63,8 +63,8 @@ public:
     std::variant<kube::response, std::unique_ptr<watch>> open(
         const kube::request& what, std::optional<std::uint64_t> visible = std::nullopt);
 
-    /// Nobody reaches it: a desk gets an error. Who may ask is in front of answer() and open(),
-    /// which know no network; so this is for those at desks, and the wires' end is the network's.
+    /// While it is away every request of a desk ends with an error. answer() and open() know no
+    /// network and go on to answer: the network cuts the operators' wires itself.
     void set_away(bool away);
     bool away() const;
     /// As soon as it is there, in the order of the calls; at once where it is.

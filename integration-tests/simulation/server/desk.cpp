@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "kube/status_error.h"
+
 namespace esi::simulation {
 
 namespace {

@@ -1,5 +1,6 @@
-// Requests of those who sit beside the API server (neighbours, people, tests): typed by verb and
-// answered at once, by the same code as everybody's. Errors carry the code and the server's words.
+// Requests of what runs beside the API server (neighbours, people, tests): typed by verb and
+// answered at once, by the same code as those of the operators. Errors carry the code and the
+// server's words.
 #pragma once
 
 #include <optional>

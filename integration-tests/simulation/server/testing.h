@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "base/source_folder.h"
 #include "server/api_server.h"
 #include "server/desk.h"
-#include "source_folder.h"
 
 namespace esi::simulation::testing {
 

@@ -1,5 +1,6 @@
 #include "server/traits.h"
 
+#include "base/application_kinds.h"
 #include "server/kinds.h"
 
 namespace esi::simulation {
@@ -9,8 +10,7 @@ bool is_kind(const kube::resource_type& type, const kube::resource_type& which) 
 }
 
 bool is_custom(const kube::resource_type& type) {
-    return type.group == kinds::testbed.group || type.group == kinds::spark_application.group ||
-           type.group == kinds::flink_deployment.group;
+    return type.group == kinds::testbed.group || is_application(type);
 }
 
 bool may_update_unconditionally(const kube::resource_type& type) {

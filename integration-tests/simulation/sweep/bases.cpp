@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/application_kinds.h"
 #include "plan/cast.h"
 #include "server/kinds.h"
 
@@ -31,67 +32,14 @@ json testbed() {
                    {"isolation", "None"}});
 }
 
+json job_of(const application_kind& kind, const char* name) {
+    return object("BatchJob", name, {{kind.spec, kind.swept_spec}});
+}
+
 json job(const char* name) {
-    return object("BatchJob", name,
-                  {{"sparkSpec",
-                    {{"type", "Scala"},
-                     {"mode", "cluster"},
-                     {"image", "example/spark:4.0.1"},
-                     {"mainClass", "org.apache.spark.examples.SparkPi"},
-                     {"mainApplicationFile", "local:///opt/spark/examples.jar"},
-                     {"sparkVersion", "4.0.1"},
-                     {"restartPolicy", {{"type", "Never"}}},
-                     {"driver", {{"cores", 1}, {"coreRequest", "100m"}, {"memory", "512m"}}},
-                     {"executor", {{"labels", {{"app", "pi"}}}}}}},
-                   {"externalScheduler", {{"profiler", json::array({{{"other", "24 (16)"}}})}}}});
-}
-
-json flink_job(const char* name) {
-    return object(
-        "BatchJob", name,
-        {{"flinkSpec",
-          {{"jarFile", "./examples/batch/WordCount.jar"},
-           {"className", "org.apache.flink.examples.java.wordcount.WordCount"},
-           {"args", json::array({"--input", "./README.txt"})},
-           {"image", "example/flink:1.20"},
-           {"flinkVersion", "v1_20"},
-           {"taskSlots", 1},
-           {"parallelism", 2},
-           {"restartPolicy", "Never"},
-           {"savepointsDir", "file:///savepoints"},
-           {"allowNonRestoredState", false},
-           {"flinkConfiguration", {{"taskmanager.memory.managed.fraction", "0.4"}}},
-           {"resources", {{"requests", {{"cpu", "200m"}, {"memory", "1Gi"}}}}},
-           {"podLabels", {{"app", "words"}}},
-           {"volumes", json::array({{{"name", "data"}, {"emptyDir", json::object()}}})},
-           {"volumeMounts", json::array({{{"name", "data"}, {"mountPath", "/data"}}})},
-           {"taskManager", {{"podTemplate", {{"metadata", {{"labels", {{"tier", "1"}}}}}}}}}}}});
-}
-
-/// What ESI reads in a flinkSpec.
-json schema_of_flink_spec() {
-    return json::parse(R"({"type": "object", "properties": {
-        "jarFile": {"type": "string"}, "className": {"type": "string"},
-        "args": {"type": "array", "items": {"type": "string"}},
-        "image": {"type": "string"}, "flinkVersion": {"type": "string"},
-        "serviceAccount": {"type": "string"},
-        "taskSlots": {"type": "integer", "format": "int32"},
-        "parallelism": {"type": "integer", "format": "int32"},
-        "pyFile": {"type": "string"}, "fromSavepoint": {"type": "string"},
-        "restartPolicy": {"type": "string", "enum": ["Never", "FromSavepointOnFailure"]},
-        "savepointsDir": {"type": "string"}, "allowNonRestoredState": {"type": "boolean"},
-        "autoSavepointSeconds": {"type": "integer", "format": "int32"},
-        "flinkConfiguration": {"type": "object",
-          "properties": {"taskmanager.numberOfTaskSlots": {"type": "string"},
-                         "kubernetes.cluster-id": {"type": "string"}}},
-        "resources": {"type": "object", "properties": {"requests": {"type": "object",
-          "properties": {"cpu": {"x-kubernetes-int-or-string": true},
-                         "memory": {"x-kubernetes-int-or-string": true}}}}},
-        "podLabels": {"type": "object", "properties": {"app": {"type": "string"}}},
-        "volumes": {"type": "array", "items": {"type": "object"}},
-        "volumeMounts": {"type": "array", "items": {"type": "object"}},
-        "taskManager": {"type": "object", "properties": {"podTemplate": {"type": "object",
-          "properties": {"metadata": {"type": "object"}, "spec": {"type": "object"}}}}}}})");
+    auto out = job_of(application_kinds().front(), name);
+    out["spec"]["externalScheduler"] = {{"profiler", json::array({{{"other", "24 (16)"}}})}};
+    return out;
 }
 
 json entry(const char* name) { return {{"namespace", "default"}, {"name", name}}; }
@@ -166,7 +114,7 @@ sweep_base testbed_idle() {
                       .take());
     out.from_the_start = true;
     out.examples = {{"allowedNamespaces", json::array({"team-a"})}};
-    // Nobody of another namespace asks for it.
+    // No Scheduling of another namespace asks for it.
     out.unread = {"allowedNamespaces"};
     return out;
 }
@@ -180,7 +128,7 @@ sweep_base testbed_held() {
                       .create(10, queue())
                       .take());
     out.examples = {{"allowedNamespaces", json::array({"team-a"})}};
-    // Nobody of another namespace asks for it.
+    // No Scheduling of another namespace asks for it.
     out.unread = {"allowedNamespaces"};
     return out;
 }
@@ -208,8 +156,10 @@ sweep_base batchjob_ready() {
                       .take());
     out.from_the_start = true;
     out.examples = {{"activeScheduling", active_scheduling()},
-                    {"creationRequest", creation_request()},
-                    {"flinkSpec", {{"jarFile", "/opt/job.jar"}}}};
+                    {"creationRequest", creation_request()}};
+    for (const auto& kind : application_kinds().subspan(1)) {
+        out.examples[std::string(kind.spec)] = kind.spec_of("first");
+    }
     // A limit of time is looked at when a run begins.
     out.unread = {"externalScheduler", "activeDeadlineSeconds"};
     // No Scheduling is there that could hold it.
@@ -217,33 +167,40 @@ sweep_base batchjob_ready() {
     return out;
 }
 
-/// Of the Flink job only what the schema of a BatchJob leaves open is tried.
-sweep_base flink_ready() {
-    auto out = of("flink-ready", kinds::batchjob, flink_job("first"),
-                  script("sweep flink-ready")
+/// Of a job of another kind only what the schema of a BatchJob leaves open is tried.
+sweep_base ready(const application_kind& kind) {
+    const auto name = fmt::format("{}-ready", kind.name);
+    auto out = of(name, kinds::batchjob, job_of(kind, "first"),
+                  script("sweep " + name)
                       .create(1, testbed())
-                      .create(1, flink_job("first"))
+                      .create(1, job_of(kind, "first"))
                       .create(1, job("second"))
                       .create(200, queue())
                       .take());
-    out.inside = {{"flinkSpec", schema_of_flink_spec()}};
+    out.inside[std::string(kind.spec)] = kind.swept_schema;
     out.only_inside = true;
     return out;
 }
 
-sweep_base flink_running() {
-    auto out = of("flink-running", kinds::batchjob, flink_job("first"),
-                  script("sweep flink-running")
+/// What runs was made from the spec as it was; the next run is made from the new one.
+void is_under_way(sweep_base& job) {
+    job.live_spec["activeScheduling"] = active_scheduling();
+    job.live_spec["creationRequest"] = creation_request();
+    job.unread = {"externalScheduler", "creationRequest", "activeDeadlineSeconds"};
+    for (const auto& kind : application_kinds()) job.unread.emplace(kind.spec);
+    job.final_ = {"activeScheduling", "creationRequest", "activeDeadlineSeconds"};
+}
+
+sweep_base running(const application_kind& kind) {
+    const auto name = fmt::format("{}-running", kind.name);
+    auto out = of(name, kinds::batchjob, job_of(kind, "first"),
+                  script("sweep " + name)
                       .create(1, testbed())
-                      .create(1, flink_job("first"))
+                      .create(1, job_of(kind, "first"))
                       .create(1, job("second"))
                       .create(10, queue())
                       .take());
-    out.live_spec["activeScheduling"] = active_scheduling();
-    out.live_spec["creationRequest"] = creation_request();
-    out.unread = {"flinkSpec", "sparkSpec", "externalScheduler", "creationRequest",
-                  "activeDeadlineSeconds"};
-    out.final_ = {"activeScheduling", "creationRequest", "activeDeadlineSeconds"};
+    is_under_way(out);
     return out;
 }
 
@@ -255,12 +212,7 @@ sweep_base batchjob_running() {
                       .create(1, job("second"))
                       .create(10, queue())
                       .take());
-    out.live_spec["activeScheduling"] = active_scheduling();
-    out.live_spec["creationRequest"] = creation_request();
-    // What runs was made from the spec as it was; the next run is made from the new one.
-    out.unread = {"externalScheduler", "sparkSpec", "flinkSpec", "creationRequest",
-                  "activeDeadlineSeconds"};
-    out.final_ = {"activeScheduling", "creationRequest", "activeDeadlineSeconds"};
+    is_under_way(out);
     return out;
 }
 
@@ -309,8 +261,11 @@ const std::vector<sweep_base>& sweep_bases() {
         out.push_back(testbed_held());
         out.push_back(batchjob_ready());
         out.push_back(batchjob_running());
-        out.push_back(flink_ready());
-        out.push_back(flink_running());
+        for (const auto& kind : application_kinds()) {
+            if (kind.swept_schema.is_null()) continue;
+            out.push_back(ready(kind));
+            out.push_back(running(kind));
+        }
         out.push_back(scheduling_waiting("queue-waiting", queue()));
         out.push_back(scheduling_running("queue-running", queue()));
         out.push_back(scheduling_waiting("slots-waiting", by_slots()));

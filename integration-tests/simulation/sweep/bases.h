@@ -23,7 +23,7 @@ struct sweep_base {
     /// Good values of properties that the object does not have, for the properties inside of them.
     json examples = json::object();
     /// Properties whose inside the schema leaves open ("flinkSpec"), with a schema of what ESI
-    /// reads there: that is tried as well, though nobody forbids anything.
+    /// reads there: that is tried as well, though no schema forbids anything there.
     json inside = json::object();
     bool only_inside = false;
     /// Without a change. The first happening of the object creates it.
@@ -34,7 +34,7 @@ struct sweep_base {
 
     /// It may be created with the bad value as well as changed to it.
     bool from_the_start = false;
-    /// Properties (the first name of the path) whose change nobody has to notice.
+    /// Properties (the first name of the path) whose change no operator has to notice.
     std::set<std::string, std::less<>> unread;
     /// Properties that are not the user's: a change is taken back by the operators.
     std::set<std::string, std::less<>> taken_back;

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <stdexcept>
 
-#include "server/schema.h"
+#include "server/validation/schema.h"
 
 namespace esi::simulation {
 

@@ -1,5 +1,5 @@
 #include "sweep/properties.h"
-#include "source_folder.h"
+#include "base/source_folder.h"
 
 #include <gtest/gtest.h>
 

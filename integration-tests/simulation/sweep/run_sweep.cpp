@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <map>
 
+#include "base/source_folder.h"
 #include "run/pool.h"
-#include "source_folder.h"
 #include "sweep/sweep.h"
 
 namespace esi::simulation {

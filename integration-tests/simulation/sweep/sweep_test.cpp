@@ -1,5 +1,5 @@
 #include "sweep/sweep.h"
-#include "source_folder.h"
+#include "base/source_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

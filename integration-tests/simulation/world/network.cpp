@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 constexpr auto cache_patience = 3s;
 /// A stale cache has caught up after this.
 constexpr auto past_lasts = 2s;
-/// A page that comes too late. Somebody renews a lease meanwhile.
+/// A page that comes too late. Meanwhile another replica renews a lease.
 constexpr auto slow_page = 5s;
 /// A client waits so long for an answer, and a while before it asks again.
 constexpr auto client_patience = 45s;

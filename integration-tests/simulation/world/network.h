@@ -15,9 +15,8 @@
 #include <vector>
 
 #include "kube/transport.h"
-#include "neighbours/neighbour.h"
-#include "run/run.h"
 #include "world/requests.h"
+#include "world/surroundings.h"
 
 namespace esi::simulation {
 

@@ -4,7 +4,7 @@
 #include <set>
 #include <tuple>
 
-#include "kube/fed_stream.h"
+#include "kube/testing/fed_stream.h"
 #include "world/faults_in_wait.h"
 #include "world/network.h"
 
@@ -13,7 +13,7 @@ namespace esi::simulation {
 /// The way of a request, and of its answer.
 inline constexpr steady_time::duration least_way = std::chrono::microseconds(200);
 inline constexpr steady_time::duration most_way = std::chrono::milliseconds(2);
-/// So often one looks whether a cache has caught up.
+/// The network checks this often whether a cache has caught up.
 inline constexpr auto cache_poll = milliseconds(100);
 
 /// One request under way, as its sender sees it.

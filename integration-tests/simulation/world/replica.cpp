@@ -9,7 +9,7 @@ namespace esi::simulation {
 
 namespace {
 
-/// A loop that can be stopped for good while the objects that used it still stand: pending
+/// A loop that can be stopped for good while the objects that used it still exist: pending
 /// handlers, and with them the coroutines that wait, are destroyed.
 class mortal_loop : public asio::io_context {
 public:

@@ -25,7 +25,7 @@ public:
     /// Starts a new life with an empty memory; nothing when it lives.
     void start();
     /// SIGTERM: it drains, gives its lease back and ends by itself, as a process does
-    /// (controller/process.cpp). Nobody waits for it here.
+    /// (controller/process.cpp). This call does not wait for it.
     void stop();
     /// kill -9: at once. Never from inside poll().
     void kill();

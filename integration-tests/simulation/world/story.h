@@ -1,4 +1,4 @@
-// Who did what, when. Written only while somebody wants to read it (a replay with --story): the
+// Who did what, when. Written only where it is asked for (a replay with --story): the
 // text is made by a function that is not called otherwise.
 #pragma once
 

@@ -24,8 +24,8 @@ std::string backend::where_to_look(const model::object_key& app,
     return fmt::format("kubectl logs -n {} {}", app.namespace_, coordinator_pod);
 }
 
-std::string show_owner(const model::pod& pod) {
-    const auto* owner = pod.metadata.controller_owner();
+std::string show_owner(const model::object_meta& meta) {
+    const auto* owner = meta.controller_owner();
     if (!owner) return "nobody";
     return fmt::format("{} {} (uid {})", owner->kind, owner->name, owner->uid);
 }
@@ -41,33 +41,6 @@ build_request probe_request(const model::object_meta& job, const model::raw_json
     out.slot_size["cpu"] = {"100m", 100};
     out.slot_size["memory"] = {std::to_string(bytes), bytes * 1000};
     return out;
-}
-
-const model::raw_json* spec_of(const model::batchjob_spec& spec) {
-    if (spec.spark_spec) return &*spec.spark_spec;
-    if (spec.flink_spec) return &*spec.flink_spec;
-    return nullptr;
-}
-
-std::string_view type_of(const model::batchjob_spec& spec) {
-    if (spec.spark_spec) return "Spark";
-    if (spec.flink_spec) return "Flink";
-    return {};
-}
-
-std::string hash_of(const model::batchjob_spec& spec) {
-    // FNV-1a: a fingerprint against accidental equality, not against an attacker, who could only
-    // spare himself a check of his own job.
-    std::uint64_t hash = 0xcbf29ce484222325u;
-    const auto feed = [&hash](std::string_view text) {
-        for (const char c : text) {
-            hash ^= static_cast<unsigned char>(c);
-            hash *= 0x100000001b3u;
-        }
-    };
-    feed(type_of(spec));
-    if (const auto* text = spec_of(spec)) feed(text->text);
-    return fmt::format("{:016x}", hash);
 }
 
 }  // namespace esi::batchjob

@@ -1,7 +1,7 @@
 // What the job state machine needs to know of one kind of application (SparkApplication,
 // FlinkDeployment): how it is built, how its states read, which pods are its own. Implementations
-// are stateless and do no I/O; the process owns them for its whole life. Adding a kind is one such
-// class, one typed source (backends/source.h) and one line in backends/all.cpp.
+// are stateless and do no I/O; the process owns them for its whole life. How a further kind is
+// added: README.md of this folder.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ enum class phase {
     running,    ///< its coordinator runs
     succeeded,  ///< final
     failed,     ///< final
-    paused,     ///< somebody suspended it
+    paused,     ///< it was suspended
     unknown,    ///< a word that this version does not know: the job's state is kept
 };
 
@@ -47,10 +47,11 @@ struct application {
     /// it does not say so.
     std::string coordinator_pod;
     std::string submission;
-    /// By the application's own clock; where it tells none, the pods do.
+    /// By the application's own clock; where it has none of them, those of the pods count.
     std::optional<model::timestamp> started;
     std::optional<model::timestamp> ended;
-    /// The job in it alone, without the start of its pods, to the millisecond; of Flink only.
+    /// The job in it alone, without the start of its pods, to the millisecond; where its
+    /// operator reports it.
     std::optional<model::timestamp> job_started;
     std::optional<model::timestamp> job_stopped;
 
@@ -85,10 +86,10 @@ struct placement_options {
     }
 };
 
-/// Everything that decides what an application of a job looks like.
+/// Everything that an application is made of.
 struct build_request {
     model::object_meta job;
-    model::raw_json spec;  ///< sparkSpec or flinkSpec
+    model::raw_json spec;  ///< the job's spec of an application
     model::object_key testbed;
     std::string node_label;
     model::resource_list slot_size;
@@ -104,8 +105,8 @@ struct built {
     std::vector<std::string> ignored;
 };
 
-/// Why there can be no such application; `reason` is CamelCase, `text` for people.
-struct refusal {
+/// Why no application can be made of a spec; `reason` is CamelCase, `text` for people.
+struct spec_problem {
     std::string reason;
     std::string text;
 };
@@ -117,56 +118,51 @@ public:
     virtual std::string_view type() const = 0;
     virtual const kube::resource_type& resource() const = 0;
     /// The application of one run. Pure: the same request gives the same object.
-    virtual std::expected<built, refusal> build(const build_request& request) const = 0;
+    virtual std::expected<built, spec_problem> build(const build_request& request) const = 0;
     /// The application that the spec is checked with before anything is assigned: one pod, the
     /// smallest legal size. Never created but as a dry run.
-    virtual std::expected<built, refusal> probe(const model::object_meta& job,
-                                                const model::raw_json& spec) const = 0;
+    virtual std::expected<built, spec_problem> probe(const model::object_meta& job,
+                                                     const model::raw_json& spec) const = 0;
     /// An answer of the API server.
     virtual result<application> read(std::string_view text) const = 0;
     /// What `pod` says that it is to the application `name`, by its labels.
     virtual pod_role role_of(const model::pod& pod, std::string_view name) const = 0;
-    /// Why a pod with a role was not made for `app`, by who owns it and by what the application's
+    /// Why a pod with a role was not made for `app`, by its owner and by what the application's
     /// operator has written; empty where it was. `beside`: the pods of the job.
     virtual std::string foreign(const model::pod& pod, const application& app,
                                 std::span<const pod_pointer> beside) const = 0;
 
-    /// What people call the pod that is no slot pod: "driver".
-    virtual std::string_view coordinator() const { return "driver"; }
-    /// What people call a pod in a slot: "executor".
-    virtual std::string_view worker() const { return "executor"; }
-    /// The command that shows why pods of the application in slots are not made.
+    /// What people call the pod that takes no slot: "driver", "JobManager".
+    virtual std::string_view coordinator() const = 0;
+    /// What people call a pod in a slot: "executor", "TaskManager".
+    virtual std::string_view worker() const = 0;
+    /// The command that shows why pods of the application are not created; by default the
+    /// coordinator's log.
     virtual std::string where_to_look(const model::object_key& app,
                                       std::string_view coordinator_pod) const;
     /// Priority class of the pods in slots.
     virtual const std::string& priority_class() const = 0;
     /// Why a pod of the job can never run in a slot of this size; empty where it can.
-    virtual std::optional<refusal> too_small(const model::raw_json& spec,
-                                             const model::resource_list& slot) const = 0;
-    /// Its pods belong to controllers that keep them up (Deployments): they stand, also after the
-    /// end, until the application is deleted, and a deleted one is made again.
-    virtual bool pods_stand() const { return false; }
+    virtual std::optional<spec_problem> too_small(const model::raw_json& spec,
+                                                  const model::resource_list& slot) const = 0;
+    /// Its pods belong to controllers that keep them up (Deployments): they exist, also after the
+    /// end, until the application is deleted, and a deleted pod is replaced.
+    virtual bool keeps_pods() const { return false; }
     /// What this kind cannot do by itself, for people; empty where that is nothing.
     virtual std::string_view limits() const { return {}; }
     /// Why this slot pod can never take its slot, whatever ESI does; empty where it can.
-    virtual std::string misfit(const model::pod&) const { return {}; }
+    virtual std::string pod_problem(const model::pod&) const { return {}; }
 
     /// Name of its CustomResourceDefinition: "sparkapplications.sparkoperator.k8s.io".
     std::string definition() const;
 };
 
-/// The pod's owner as people name it: "ReplicaSet a-5d8 (uid 77)".
-std::string show_owner(const model::pod& pod);
+/// The controlling owner as people name it: "ReplicaSet a-5d8 (uid 77)"; "nobody" where there is
+/// none.
+std::string show_owner(const model::object_meta& meta);
 
 /// What backend::probe builds from: one slot of so much memory.
 build_request probe_request(const model::object_meta& job, const model::raw_json& spec,
                             std::int64_t slot_mib);
-
-/// The spec that a job carries, null when neither is there.
-const model::raw_json* spec_of(const model::batchjob_spec& spec);
-/// "Spark" or "Flink", by which spec is given.
-std::string_view type_of(const model::batchjob_spec& spec);
-/// 16 hex digits; changes when the text of sparkSpec or flinkSpec does.
-std::string hash_of(const model::batchjob_spec& spec);
 
 }  // namespace esi::batchjob

@@ -1,4 +1,4 @@
-// Small looks into a user's JSON, whatever stands there. Nothing here throws.
+// Reads members of a user's JSON, whatever types they have. Nothing here throws.
 #pragma once
 
 #include <nlohmann/json.hpp>

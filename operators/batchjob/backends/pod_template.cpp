@@ -184,8 +184,8 @@ bool pod_template::take_slots(const build_request& request, const placement_opti
 }
 
 bool pod_template::wrong(std::string_view part, std::string_view what) {
-    fault_ = {"SpecMalformed",
-              fmt::format("{}.{}.{}{} must be {}", root_, path_, key_, part, what)};
+    problem_ = {"SpecMalformed",
+                fmt::format("{}.{}.{}{} must be {}", root_, path_, key_, part, what)};
     return false;
 }
 

@@ -23,7 +23,7 @@ public:
     pod_template(json& parent, std::string template_key, std::string root, std::string path,
                  std::string container);
 
-    /// Makes the parts that are absent; false when one has a wrong type, see `fault`. Before all
+    /// Makes the parts that are absent; false when one has a wrong type, see `problem`. Before all
     /// else.
     bool open();
     json& pod() { return *pod_; }
@@ -52,7 +52,7 @@ public:
     bool take_slots(const build_request& request, const placement_options& options,
                     std::vector<std::string>& overridden);
 
-    const refusal& fault() const { return fault_; }
+    const spec_problem& problem() const { return problem_; }
 
 private:
     bool wrong(std::string_view part, std::string_view what);
@@ -64,7 +64,7 @@ private:
     std::string container_name_;
     json* pod_ = nullptr;
     json* container_ = nullptr;
-    refusal fault_;
+    spec_problem problem_;
 };
 
 }  // namespace esi::batchjob

@@ -11,10 +11,19 @@
 #include "base/task_group.h"
 #include "batchjob/backends/backend.h"
 #include "controller/process.h"
-#include "kube/informer.h"
+#include "kube/watch/informer.h"
 #include "model/json.h"
 
 namespace esi::batchjob {
+
+/// What the caches of applications are made with. References: valid until the operator has stopped.
+struct source_context {
+    kube::client& api;
+    clock& time;
+    asio::any_io_executor executor;
+    /// The namespaces whose applications are watched.
+    kube::watch_scope within;
+};
 
 class application_source {
 public:
@@ -40,14 +49,13 @@ class typed_source final : public application_source {
 public:
     using conversion = application (*)(const Record&);
 
-    typed_source(std::unique_ptr<backend> kind, conversion convert, kube::client& api, clock& time,
-                 asio::any_io_executor executor, kube::watch_scope within)
+    typed_source(std::unique_ptr<backend> kind, conversion convert, source_context with)
         : kind_(std::move(kind)),
           convert_(convert),
-          time_(time),
-          definitions_(api, time, kube::types::custom_resource_definition, only(*kind_)),
-          objects_(api, time, kind_->resource(), std::move(within)),
-          came_(executor) {
+          time_(with.time),
+          definitions_(with.api, with.time, kube::types::custom_resource_definition, only(*kind_)),
+          objects_(with.api, with.time, kind_->resource(), std::move(with.within)),
+          came_(with.executor) {
         definitions_.items().on_change(
             [this](const kube::change<model::custom_resource_definition>&) { came_.notify(); });
     }

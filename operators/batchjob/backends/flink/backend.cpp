@@ -9,12 +9,12 @@
 
 namespace esi::batchjob::flink {
 
-std::expected<built, refusal> flink_backend::build(const build_request& request) const {
+std::expected<built, spec_problem> flink_backend::build(const build_request& request) const {
     return map(request, options_, otherwise_, size_from::slot);
 }
 
-std::expected<built, refusal> flink_backend::probe(const model::object_meta& job,
-                                                   const model::raw_json& spec) const {
+std::expected<built, spec_problem> flink_backend::probe(const model::object_meta& job,
+                                                        const model::raw_json& spec) const {
     return map(probe_request(job, spec, least_slot_mib), options_, otherwise_, size_from::probe);
 }
 
@@ -38,8 +38,8 @@ std::string flink_backend::where_to_look(const model::object_key& app, std::stri
                        app.namespace_, app.name);
 }
 
-std::optional<refusal> flink_backend::too_small(const model::raw_json& spec,
-                                                const model::resource_list& slot) const {
+std::optional<spec_problem> flink_backend::too_small(const model::raw_json& spec,
+                                                     const model::resource_list& slot) const {
     return flink::judge_slot(spec, slot);
 }
 

@@ -43,21 +43,21 @@ bool has_prefix(const configuration& conf, std::string_view prefix) {
     return at != conf.end() && at->first.starts_with(prefix);
 }
 
-/// Who divides the memory himself knows better than Flink's defaults.
+/// A user who divides the memory is not held to Flink's defaults.
 bool divides_memory(const spec& from) {
     return has_prefix(from.configuration, "taskmanager.memory.");
 }
 
 /// Why a slot of this size has no cpu or no memory, or too little of it for Flink's defaults.
-std::optional<refusal> judge_size(const model::resource_list& slot,
-                                  const std::function<bool()>& divided) {
+std::optional<spec_problem> judge_size(const model::resource_list& slot,
+                                       const std::function<bool()>& divided) {
     const auto memory = slot.find("memory");
     if (memory == slot.end() || !slot.contains("cpu")) {
-        return refusal{"SlotTooSmall", "the slots have no cpu or no memory"};
+        return spec_problem{"SlotTooSmall", "the slots have no cpu or no memory"};
     }
     const auto mebibytes = mebibytes_of(memory->second);
     if (mebibytes >= least_slot_mib || divided()) return std::nullopt;
-    return refusal{
+    return spec_problem{
         "SlotTooSmall",
         fmt::format("a slot has {} MiB, a TaskManager needs at least {} MiB with Flink's "
                     "defaults; set taskmanager.memory.* in flinkSpec.flinkConfiguration "
@@ -65,11 +65,11 @@ std::optional<refusal> judge_size(const model::resource_list& slot,
                     mebibytes, least_slot_mib)};
 }
 
-std::optional<refusal> judge_parallelism(const spec& from, std::int64_t slots) {
+std::optional<spec_problem> judge_parallelism(const spec& from, std::int64_t slots) {
     const auto fits = slots * from.task_slots;
     if (!from.parallelism || *from.parallelism == fits) return std::nullopt;
     const auto needed = (*from.parallelism + from.task_slots - 1) / from.task_slots;
-    return refusal{
+    return spec_problem{
         "ParallelismMismatch",
         fmt::format("flinkSpec.parallelism is {}, which needs {} slots of {} task slots each; the "
                     "job has {} slots, which are filled by {}: leave parallelism out, or give the "
@@ -92,11 +92,12 @@ std::string_view restart_strategy_key(std::pair<int, int> version) {
     return version >= std::pair(1, 19) ? "restart-strategy.type" : "restart-strategy";
 }
 
-std::optional<refusal> judge(const spec& from, const build_request& request, size_from size) {
+std::optional<spec_problem> judge(const spec& from, const build_request& request, size_from size) {
     if (request.job.name.size() > longest_name) {
-        return refusal{"NameTooLong", fmt::format("the job's name has {} characters, a Flink job "
-                                                  "may have {}: rename the BatchJob",
-                                                  request.job.name.size(), longest_name)};
+        return spec_problem{"NameTooLong",
+                            fmt::format("the job's name has {} characters, a Flink job "
+                                        "may have {}: rename the BatchJob",
+                                        request.job.name.size(), longest_name)};
     }
     if (size == size_from::slot) {
         const auto slots = static_cast<std::int64_t>(request.slot_ids.size());
@@ -105,10 +106,11 @@ std::optional<refusal> judge(const spec& from, const build_request& request, siz
     return judge_size(request.slot_size, [&] { return divides_memory(from); });
 }
 
-std::optional<refusal> judge_slot(const model::raw_json& text, const model::resource_list& slot) {
+std::optional<spec_problem> judge_slot(const model::raw_json& text,
+                                       const model::resource_list& slot) {
     return judge_size(slot, [&] {
         const auto from = read_spec(text);
-        // What is wrong with it is told by the check of the spec.
+        // The check of the spec reports what is wrong with it.
         return !from || divides_memory(*from);
     });
 }

@@ -27,8 +27,9 @@ void take_own_configuration(configuration& conf, std::vector<std::string>& overr
 /// Flink 1.19 renamed it.
 std::string_view restart_strategy_key(std::pair<int, int> version);
 /// Name, parallelism, memory of a slot.
-std::optional<refusal> judge(const spec& from, const build_request& request, size_from size);
+std::optional<spec_problem> judge(const spec& from, const build_request& request, size_from size);
 /// Why no TaskManager of this flinkSpec can run in a slot of that size; empty where one can.
-std::optional<refusal> judge_slot(const model::raw_json& text, const model::resource_list& slot);
+std::optional<spec_problem> judge_slot(const model::raw_json& text,
+                                       const model::resource_list& slot);
 
 }  // namespace esi::batchjob::flink

@@ -1,4 +1,4 @@
-// What kind a flinkSpec becomes, and what it may leave open; flags of the operator.
+// What a flinkSpec may leave open; flags of the operator (backends/flink_kind.h).
 #pragma once
 
 #include <string>
@@ -6,8 +6,6 @@
 namespace esi::batchjob::flink {
 
 struct defaults {
-    /// FlinkDeployment or FlinkCluster.
-    std::string backend = "FlinkDeployment";
     std::string image = "flink:1.19";
     std::string version = "v1_19";
     /// Kubernetes quantities.

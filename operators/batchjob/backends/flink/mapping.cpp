@@ -92,27 +92,27 @@ json size_of(double cores, std::int64_t mebibytes) {
     return {{"cpu", cores}, {"memory", fmt::format("{}m", mebibytes)}};
 }
 
-std::expected<json, refusal> job_manager_of(const spec& from, const build_request& request,
-                                            const placement_options& options,
-                                            const defaults& otherwise,
-                                            std::vector<std::string>& overridden) {
+std::expected<json, spec_problem> job_manager_of(const spec& from, const build_request& request,
+                                                 const placement_options& options,
+                                                 const defaults& otherwise,
+                                                 std::vector<std::string>& overridden) {
     const auto cpu = model::quantity::parse(otherwise.job_manager_cpu);
     const auto memory = model::quantity::parse(otherwise.job_manager_memory);
     if (!cpu || !memory) {
         return std::unexpected(
-            refusal{"FlagsMalformed",
-                    "--flink-job-manager-cpu or --flink-job-manager-memory of the "
-                    "operator is no quantity"});
+            spec_problem{"FlagsMalformed",
+                         "--flink-job-manager-cpu and --flink-job-manager-memory of the "
+                         "operator must be quantities"});
     }
     json out = from.job_manager;
     out["replicas"] = 1;
     out["resource"] = size_of(from.job_manager_cpu.value_or(cores_of(*cpu)),
                               from.job_manager_mib.value_or(mebibytes_of(*memory)));
     pod_template pods(out, "podTemplate", "flinkSpec", "jobManager", main_container);
-    if (!pods.open() || !pods.clean_metadata(overridden)) return std::unexpected(pods.fault());
+    if (!pods.open() || !pods.clean_metadata(overridden)) return std::unexpected(pods.problem());
     for (const auto& [key, list] : from.pod_lists) {
         for (const auto& item : list) {
-            if (!pods.append(key, item)) return std::unexpected(pods.fault());
+            if (!pods.append(key, item)) return std::unexpected(pods.problem());
         }
     }
     for (const auto& [key, value] : from.pod_values) pods.override_pod(key, value, overridden);
@@ -121,9 +121,9 @@ std::expected<json, refusal> job_manager_of(const spec& from, const build_reques
         auto* mounts = typed_in(pods.container(), "volumeMounts", json::array());
         if (!mounts) {
             return std::unexpected(
-                refusal{"SpecMalformed",
-                        "flinkSpec.jobManager.podTemplate.spec.containers: volumeMounts "
-                        "must be a list"});
+                spec_problem{"SpecMalformed",
+                             "flinkSpec.jobManager.podTemplate.spec.containers: volumeMounts "
+                             "must be a list"});
         }
         mounts->insert(mounts->end(), from.volume_mounts.begin(), from.volume_mounts.end());
     }
@@ -134,14 +134,14 @@ std::expected<json, refusal> job_manager_of(const spec& from, const build_reques
     labels.update(job_labels(request));
     annotations.update(run_annotations(request));
     if (!pods.mark(labels, annotations) || !pods.stay_off(request, overridden)) {
-        return std::unexpected(pods.fault());
+        return std::unexpected(pods.problem());
     }
     return out;
 }
 
-std::expected<json, refusal> task_manager_of(const spec& from, const build_request& request,
-                                             const placement_options& options, json size,
-                                             std::vector<std::string>& overridden) {
+std::expected<json, spec_problem> task_manager_of(const spec& from, const build_request& request,
+                                                  const placement_options& options, json size,
+                                                  std::vector<std::string>& overridden) {
     json out = from.task_manager;
     out["replicas"] = request.slot_ids.size();
     out["resource"] = std::move(size);
@@ -149,7 +149,7 @@ std::expected<json, refusal> task_manager_of(const spec& from, const build_reque
     if (!pods.open() || !pods.clean_metadata(overridden) ||
         !pods.mark(slot_labels(request), slot_annotations(request)) ||
         !pods.take_slots(request, options, overridden)) {
-        return std::unexpected(pods.fault());
+        return std::unexpected(pods.problem());
     }
     pods.limit_grace(options.max_termination_grace, overridden);
     return out;
@@ -165,8 +165,9 @@ std::string jar_uri(const std::string& file) {
     return fmt::format("local://{}{}", home, rest);
 }
 
-std::expected<built, refusal> map(const build_request& request, const placement_options& options,
-                                  const defaults& otherwise, size_from size) {
+std::expected<built, spec_problem> map(const build_request& request,
+                                       const placement_options& options, const defaults& otherwise,
+                                       size_from size) {
     auto from = read_spec(request.spec);
     if (!from) return std::unexpected(from.error());
     if (auto why = judge(*from, request, size)) return std::unexpected(std::move(*why));

@@ -11,8 +11,9 @@
 
 namespace esi::batchjob::flink {
 
-std::expected<built, refusal> map(const build_request& request, const placement_options& options,
-                                  const defaults& otherwise, size_from size);
+std::expected<built, spec_problem> map(const build_request& request,
+                                       const placement_options& options, const defaults& otherwise,
+                                       size_from size);
 
 /// jarFile as Flink's operator wants it: "./x.jar" is below /opt/flink, "/x.jar" in the image; what
 /// has a scheme stays as it is.

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/contains.h"
 #include "batchjob/backends/json_parts.h"
-#include "batchjob/contains.h"
 
 namespace esi::batchjob::flink {
 
@@ -38,7 +38,7 @@ bool known_job_manager(word state) {
     return contains(known, state);
 }
 
-/// FAILED is not the end where the operator was told to begin again from the last savepoint.
+/// FAILED is not the end where the spec says to begin again from the last savepoint.
 bool begins_again(const model::flink_deployment& object) {
     return object.upgrade_mode == "savepoint";
 }
@@ -71,7 +71,7 @@ std::string text_in(const json* from, const std::string& key) {
     return value && value->is_string() ? value->get<std::string>() : std::string();
 }
 
-/// Runs are told in whole seconds, as pods tell their times.
+/// Runs have whole seconds, as the times of pods.
 std::optional<model::timestamp> whole(std::optional<model::timestamp> time) {
     if (time) time->value = std::chrono::floor<seconds>(time->value);
     return time;
@@ -84,7 +84,7 @@ phase phase_of(const model::flink_deployment& object) {
         "", "INITIALIZING", "CREATED", "FAILING", "CANCELLING", "RESTARTING", "RECONCILING"};
     const word job = object.job_state;
     const word lifecycle = object.lifecycle_state;
-    // A job that was suspended reads FINISHED: who looks at that alone takes it for done.
+    // A job that was suspended has the state FINISHED, too: the state alone does not show success.
     if (object.wanted_state == "suspended" || lifecycle == "SUSPENDED" || job == "SUSPENDED") {
         return phase::paused;
     }
@@ -164,7 +164,7 @@ std::string foreign(const model::pod& pod, const application& app) {
                                  pod.metadata.label("pod-template-hash"));
     const auto* owner = pod.metadata.controller_owner();
     if (owner && owner->kind == "ReplicaSet" && owner->name == set) return {};
-    return fmt::format("its owner is {}, not ReplicaSet {}", show_owner(pod), set);
+    return fmt::format("its owner is {}, not ReplicaSet {}", show_owner(pod.metadata), set);
 }
 
 }  // namespace esi::batchjob::flink

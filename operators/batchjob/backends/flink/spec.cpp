@@ -72,17 +72,17 @@ public:
     json list(const std::string& key) { return of_type(key, json::array(), "a list"); }
 
     void wrong(std::string_view key, std::string_view what) {
-        if (fault_) return;
-        fault_ = refusal{"SpecMalformed", fmt::format("flinkSpec.{} must be {}", key, what)};
+        if (problem_) return;
+        problem_ = spec_problem{"SpecMalformed", fmt::format("flinkSpec.{} must be {}", key, what)};
     }
     void refuse(std::string reason, std::string text) {
-        if (!fault_) fault_ = refusal{std::move(reason), std::move(text)};
+        if (!problem_) problem_ = spec_problem{std::move(reason), std::move(text)};
     }
-    const std::optional<refusal>& fault() const { return fault_; }
+    const std::optional<spec_problem>& problem() const { return problem_; }
 
 private:
     json& from_;
-    std::optional<refusal> fault_;
+    std::optional<spec_problem> problem_;
 };
 
 void read_configuration(reader& in, spec& out) {
@@ -147,7 +147,7 @@ void read_job_manager(reader& in, spec& out) {
     out.volume_mounts = in.list("volumeMounts");
 }
 
-/// {"podTemplate": ...}; number and size are ESI's, what else stands there has no counterpart.
+/// {"podTemplate": ...}; number and size are ESI's, other keys have no counterpart.
 json read_role(reader& in, const std::string& role, spec& out) {
     json whole = in.object(role);
     json kept = json::object();
@@ -170,10 +170,10 @@ std::string nothing_to_run() {
 
 }  // namespace
 
-std::expected<spec, refusal> read_spec(const model::raw_json& text) {
+std::expected<spec, spec_problem> read_spec(const model::raw_json& text) {
     json whole = json::parse(text.text, nullptr, false);
     if (!whole.is_object()) {
-        return std::unexpected(refusal{"SpecMalformed", "flinkSpec must be an object"});
+        return std::unexpected(spec_problem{"SpecMalformed", "flinkSpec must be an object"});
     }
     reader in(whole);
     spec out;
@@ -209,7 +209,7 @@ std::expected<spec, refusal> read_spec(const model::raw_json& text) {
     if (!out.version.empty() && !version_number(out.version)) {
         in.wrong("flinkVersion", "of the form v1_20");
     }
-    if (in.fault()) return std::unexpected(*in.fault());
+    if (in.problem()) return std::unexpected(*in.problem());
     for (const auto& [key, value] : whole.items()) {
         if (!value.is_null()) out.ignored.push_back(key);
     }
@@ -221,8 +221,8 @@ std::optional<std::pair<int, int>> version_number(std::string_view version) {
     if (!version.starts_with('v') || bar == std::string_view::npos) return std::nullopt;
     const auto number = [](std::string_view text) -> std::optional<int> {
         int out = 0;
-        const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), out);
-        const bool whole = fault == std::errc() && end == text.data() + text.size();
+        const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), out);
+        const bool whole = failed == std::errc() && end == text.data() + text.size();
         return whole && out >= 0 ? std::optional(out) : std::nullopt;
     };
     const auto major = number(version.substr(1, bar - 1));

@@ -55,7 +55,7 @@ struct spec {
     std::vector<std::string> ignored;
 };
 
-std::expected<spec, refusal> read_spec(const model::raw_json& text);
+std::expected<spec, spec_problem> read_spec(const model::raw_json& text);
 
 /// "v1_18" -> {1, 18}; nothing for another form.
 std::optional<std::pair<int, int>> version_number(std::string_view version);

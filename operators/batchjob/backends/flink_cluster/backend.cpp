@@ -8,12 +8,13 @@
 
 namespace esi::batchjob::flink_cluster {
 
-std::expected<built, refusal> flink_cluster_backend::build(const build_request& request) const {
+std::expected<built, spec_problem> flink_cluster_backend::build(
+    const build_request& request) const {
     return map(request, options_, otherwise_, flink::size_from::slot);
 }
 
-std::expected<built, refusal> flink_cluster_backend::probe(const model::object_meta& job,
-                                                           const model::raw_json& spec) const {
+std::expected<built, spec_problem> flink_cluster_backend::probe(const model::object_meta& job,
+                                                                const model::raw_json& spec) const {
     return map(probe_request(job, spec, flink::least_slot_mib), options_, otherwise_,
                flink::size_from::probe);
 }
@@ -39,8 +40,9 @@ std::string_view flink_cluster_backend::limits() const {
            "helm/manifests/flinkcluster), or use --flink-backend=FlinkDeployment";
 }
 
-std::string flink_cluster_backend::misfit(const model::pod& pod) const {
-    // One mutation sets all three; the gate alone goes again.
+std::string flink_cluster_backend::pod_problem(const model::pod& pod) const {
+    // One mutation sets all three, and the testbed operator removes the gate later: so the other
+    // two show whether the policy was applied.
     if (pod.scheduler_name == options_.scheduler() &&
         pod.priority_class_name == options_.priority_class()) {
         return {};
@@ -56,8 +58,8 @@ std::string flink_cluster_backend::where_to_look(const model::object_key& app,
     return fmt::format("kubectl events -n {} | grep {}-taskmanager", app.namespace_, app.name);
 }
 
-std::optional<refusal> flink_cluster_backend::too_small(const model::raw_json& spec,
-                                                        const model::resource_list& slot) const {
+std::optional<spec_problem> flink_cluster_backend::too_small(
+    const model::raw_json& spec, const model::resource_list& slot) const {
     return flink::judge_slot(spec, slot);
 }
 

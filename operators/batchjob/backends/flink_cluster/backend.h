@@ -2,8 +2,8 @@
 // with
 // --flink-backend=FlinkCluster. That kind can set neither scheduling gate nor scheduler nor
 // priority class of TaskManagers: an admission policy of the cluster has to
-// (helm/manifests/flinkcluster). Where it is missing the first TaskManager tells, and the run ends
-// with that reason.
+// (helm/manifests/flinkcluster). Where the policy is missing, the first TaskManager shows it, and
+// the run ends with that reason.
 #pragma once
 
 #include "batchjob/backends/backend.h"
@@ -19,9 +19,9 @@ public:
 
     std::string_view type() const override { return "Flink"; }
     const kube::resource_type& resource() const override { return flink_cluster::resource; }
-    std::expected<built, refusal> build(const build_request& request) const override;
-    std::expected<built, refusal> probe(const model::object_meta& job,
-                                        const model::raw_json& spec) const override;
+    std::expected<built, spec_problem> build(const build_request& request) const override;
+    std::expected<built, spec_problem> probe(const model::object_meta& job,
+                                             const model::raw_json& spec) const override;
     result<application> read(std::string_view text) const override;
     pod_role role_of(const model::pod& pod, std::string_view name) const override;
     std::string foreign(const model::pod& pod, const application& app,
@@ -30,11 +30,11 @@ public:
     std::string_view worker() const override { return "TaskManager"; }
     std::string where_to_look(const model::object_key& app, std::string_view) const override;
     const std::string& priority_class() const override { return options_.priority_class(); }
-    std::optional<refusal> too_small(const model::raw_json& spec,
-                                     const model::resource_list& slot) const override;
-    bool pods_stand() const override { return true; }
+    std::optional<spec_problem> too_small(const model::raw_json& spec,
+                                          const model::resource_list& slot) const override;
+    bool keeps_pods() const override { return true; }
     std::string_view limits() const override;
-    std::string misfit(const model::pod& pod) const override;
+    std::string pod_problem(const model::pod& pod) const override;
 
 private:
     placement_options options_;

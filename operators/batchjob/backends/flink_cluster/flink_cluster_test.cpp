@@ -3,7 +3,7 @@
 
 #include "batchjob/backends/flink_cluster/backend.h"
 #include "batchjob/backends/flink_cluster/phase.h"
-#include "batchjob/backends/request_for_tests.h"
+#include "batchjob/backends/testing.h"
 
 namespace esi::batchjob::flink_cluster {
 namespace {
@@ -114,11 +114,11 @@ TEST(flink_cluster_pods, one_that_no_policy_has_prepared_says_what_is_missing) {
     EXPECT_EQ(backend.role_of(pod, "a"), pod_role::slot);
     EXPECT_EQ(backend.role_of(pod, "b"), pod_role::none);
     pod.scheduler_name = "default-scheduler";
-    EXPECT_THAT(backend.misfit(pod),
+    EXPECT_THAT(backend.pod_problem(pod),
                 HasSubstr("has scheduler default-scheduler and priority class none instead of "
                           "default-scheduler and esi-job"));
     pod.priority_class_name = "esi-job";
-    EXPECT_EQ(backend.misfit(pod), "");
+    EXPECT_EQ(backend.pod_problem(pod), "");
 }
 
 TEST(flink_cluster_phase, who_is_not_made_by_the_set_of_the_cluster_is_foreign) {

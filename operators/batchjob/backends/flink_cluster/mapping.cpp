@@ -91,8 +91,9 @@ json task_manager_of(const build_request& request, const placement_options& opti
 
 }  // namespace
 
-std::expected<built, refusal> map(const build_request& request, const placement_options& options,
-                                  const flink::defaults& otherwise, flink::size_from size) {
+std::expected<built, spec_problem> map(const build_request& request,
+                                       const placement_options& options,
+                                       const flink::defaults& otherwise, flink::size_from size) {
     auto from = flink::read_spec(request.spec);
     if (!from) return std::unexpected(from.error());
     if (auto why = flink::judge(*from, request, size)) return std::unexpected(std::move(*why));

@@ -12,7 +12,8 @@ namespace esi::batchjob::flink_cluster {
 inline constexpr kube::resource_type resource{"flinkoperator.k8s.io", "v1beta1", "flinkclusters",
                                               "FlinkCluster"};
 
-std::expected<built, refusal> map(const build_request& request, const placement_options& options,
-                                  const flink::defaults& otherwise, flink::size_from size);
+std::expected<built, spec_problem> map(const build_request& request,
+                                       const placement_options& options,
+                                       const flink::defaults& otherwise, flink::size_from size);
 
 }  // namespace esi::batchjob::flink_cluster

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "batchjob/contains.h"
+#include "base/contains.h"
 
 namespace esi::batchjob::flink_cluster {
 
@@ -50,7 +50,7 @@ std::string foreign(const model::pod& pod, const application& app) {
     const bool stateless =
         owner && owner->kind == "ReplicaSet" && owner->name.starts_with(set + "-");
     if (stateful || stateless) return {};
-    return fmt::format("its owner is {}, not of the set {}", show_owner(pod), set);
+    return fmt::format("its owner is {}, not of the set {}", show_owner(pod.metadata), set);
 }
 
 }  // namespace esi::batchjob::flink_cluster

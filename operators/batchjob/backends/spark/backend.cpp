@@ -7,12 +7,12 @@
 
 namespace esi::batchjob::spark {
 
-std::expected<built, refusal> spark_backend::build(const build_request& request) const {
+std::expected<built, spec_problem> spark_backend::build(const build_request& request) const {
     return map(request, options_, size_from::slot);
 }
 
-std::expected<built, refusal> spark_backend::probe(const model::object_meta& job,
-                                                   const model::raw_json& spec) const {
+std::expected<built, spec_problem> spark_backend::probe(const model::object_meta& job,
+                                                        const model::raw_json& spec) const {
     return map(probe_request(job, spec, least_slot_mib), options_, size_from::probe);
 }
 
@@ -31,8 +31,8 @@ std::string spark_backend::foreign(const model::pod& pod, const application& app
     return spark::foreign(pod, app, beside);
 }
 
-std::optional<refusal> spark_backend::too_small(const model::raw_json&,
-                                                const model::resource_list& slot) const {
+std::optional<spec_problem> spark_backend::too_small(const model::raw_json&,
+                                                     const model::resource_list& slot) const {
     // The program's language moves memory between heap and overhead, not the least of both.
     const auto split = split_slot(slot, false);
     return split ? std::nullopt : std::optional(split.error());

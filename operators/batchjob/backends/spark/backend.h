@@ -11,16 +11,18 @@ public:
 
     std::string_view type() const override { return "Spark"; }
     const kube::resource_type& resource() const override { return kube::types::spark_application; }
-    std::expected<built, refusal> build(const build_request& request) const override;
-    std::expected<built, refusal> probe(const model::object_meta& job,
-                                        const model::raw_json& spec) const override;
+    std::expected<built, spec_problem> build(const build_request& request) const override;
+    std::expected<built, spec_problem> probe(const model::object_meta& job,
+                                             const model::raw_json& spec) const override;
     result<application> read(std::string_view text) const override;
     pod_role role_of(const model::pod& pod, std::string_view name) const override;
     std::string foreign(const model::pod& pod, const application& app,
                         std::span<const pod_pointer> beside) const override;
+    std::string_view coordinator() const override { return "driver"; }
+    std::string_view worker() const override { return "executor"; }
     const std::string& priority_class() const override { return options_.priority_class(); }
-    std::optional<refusal> too_small(const model::raw_json& spec,
-                                     const model::resource_list& slot) const override;
+    std::optional<spec_problem> too_small(const model::raw_json& spec,
+                                          const model::resource_list& slot) const override;
 
 private:
     placement_options options_;

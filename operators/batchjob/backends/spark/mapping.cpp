@@ -49,7 +49,7 @@ constexpr std::array<std::string_view, 8> own_executor_keys{
     "instances",      "cores",       "coreRequest",   "memory",
     "memoryOverhead", "memoryLimit", "schedulerName", "priorityClassName"};
 
-refusal malformed(std::string_view path, std::string_view what) {
+spec_problem malformed(std::string_view path, std::string_view what) {
     return {"SpecMalformed", fmt::format("sparkSpec.{} must be {}", path, what)};
 }
 
@@ -66,16 +66,16 @@ std::optional<std::int64_t> number_of(const json* value) {
 }
 
 /// Slots are fixed: dynamic allocation is let through (and then dropped) only where it says so.
-std::optional<refusal> judge_allocation(const std::optional<std::int64_t>& least,
-                                        const std::optional<std::int64_t>& initial,
-                                        const std::optional<std::int64_t>& most,
-                                        std::optional<std::int64_t> slots) {
+std::optional<spec_problem> judge_allocation(const std::optional<std::int64_t>& least,
+                                             const std::optional<std::int64_t>& initial,
+                                             const std::optional<std::int64_t>& most,
+                                             std::optional<std::int64_t> slots) {
     const bool fixed = least && initial && most && *least == *initial && *initial == *most;
     if (fixed && (!slots || *least == *slots)) return std::nullopt;
     const auto show = [](const std::optional<std::int64_t>& value) {
         return value ? std::to_string(*value) : std::string("unset");
     };
-    return refusal{
+    return spec_problem{
         "DynamicAllocation",
         fmt::format("dynamic allocation is refused, because the number of slots is fixed: it has "
                     "minExecutors {}, initialExecutors {}, maxExecutors {}{}; leave it out, or set "
@@ -84,26 +84,28 @@ std::optional<refusal> judge_allocation(const std::optional<std::int64_t>& least
                     slots ? fmt::format(", the job has {} slots", *slots) : std::string())};
 }
 
-std::optional<refusal> refuse_what_slots_exclude(const json& spec, const json& conf,
-                                                 std::optional<std::int64_t> slots) {
+std::optional<spec_problem> refuse_what_slots_exclude(const json& spec, const json& conf,
+                                                      std::optional<std::int64_t> slots) {
     if (const auto* batch = member(spec, "batchScheduler")) {
         if (!batch->is_string() || !batch->get_ref<const std::string&>().empty()) {
-            return refusal{"BatchScheduler",
-                           "sparkSpec.batchScheduler is refused: it would take the executors from "
-                           "the scheduler that places them in their slots"};
+            return spec_problem{
+                "BatchScheduler",
+                "sparkSpec.batchScheduler is refused: it would take the executors from "
+                "the scheduler that places them in their slots"};
         }
     }
     if (member(spec, "batchSchedulerOptions")) {
-        return refusal{"BatchScheduler",
-                       "sparkSpec.batchSchedulerOptions is refused: ESI decides queue, priority "
-                       "and resources of the executors by their slots"};
+        return spec_problem{
+            "BatchScheduler",
+            "sparkSpec.batchSchedulerOptions is refused: ESI decides queue, priority "
+            "and resources of the executors by their slots"};
     }
     if (const auto* policy = member(spec, "restartPolicy"); policy && policy->is_object()) {
         const auto* type = member(*policy, "type");
         if (type && *type == "Always") {
-            return refusal{"RestartAlways",
-                           "sparkSpec.restartPolicy.type Always is refused: such a job never "
-                           "completes and never gives its slots back; use Never or OnFailure"};
+            return spec_problem{"RestartAlways",
+                                "sparkSpec.restartPolicy.type Always is refused: such a job never "
+                                "completes and never gives its slots back; use Never or OnFailure"};
         }
     }
     if (const auto* dynamic = member(spec, "dynamicAllocation"); dynamic && dynamic->is_object()) {
@@ -126,8 +128,9 @@ std::optional<refusal> refuse_what_slots_exclude(const json& spec, const json& c
     return std::nullopt;
 }
 
-std::optional<refusal> set_metadata(json& role, std::string_view path, const json& labels,
-                                    const json& annotations, std::vector<std::string>& overridden) {
+std::optional<spec_problem> set_metadata(json& role, std::string_view path, const json& labels,
+                                         const json& annotations,
+                                         std::vector<std::string>& overridden) {
     for (const auto& [key, values] :
          {std::pair<std::string, const json&>{"labels", labels}, {"annotations", annotations}}) {
         auto* map = object_in(role, key);
@@ -147,12 +150,12 @@ bool runs_outside_jvm(const json& spec) {
 
 }  // namespace
 
-std::expected<built, refusal> map(const build_request& request, const placement_options& options,
-                                  size_from size) {
+std::expected<built, spec_problem> map(const build_request& request,
+                                       const placement_options& options, size_from size) {
     built out;
     json spec = json::parse(request.spec.text, nullptr, false);
     if (!spec.is_object()) {
-        return std::unexpected(refusal{"SpecMalformed", "sparkSpec must be an object"});
+        return std::unexpected(spec_problem{"SpecMalformed", "sparkSpec must be an object"});
     }
     json* conf = object_in(spec, "sparkConf");
     if (!conf) return std::unexpected(malformed("sparkConf", "an object"));

@@ -12,7 +12,7 @@ namespace esi::batchjob::spark {
 /// A probe has no slots: what depends on their number or size is not judged.
 enum class size_from { slot, probe };
 
-std::expected<built, refusal> map(const build_request& request, const placement_options& options,
-                                  size_from size);
+std::expected<built, spec_problem> map(const build_request& request,
+                                       const placement_options& options, size_from size);
 
 }  // namespace esi::batchjob::spark

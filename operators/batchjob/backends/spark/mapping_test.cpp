@@ -1,5 +1,5 @@
 #include "batchjob/backends/spark/mapping.h"
-#include "batchjob/backends/request_for_tests.h"
+#include "batchjob/backends/testing.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::expected<built, refusal> map_spec(std::string spec, std::vector<int> slots = {3, 5}) {
+std::expected<built, spec_problem> map_spec(std::string spec, std::vector<int> slots = {3, 5}) {
     return map(request_for(std::move(spec), std::move(slots)), {}, size_from::slot);
 }
 json parse(std::string_view text) { return json::parse(text); }

@@ -6,11 +6,11 @@
 
 namespace esi::batchjob::spark {
 
-std::expected<memory_split, refusal> split_memory(std::int64_t bytes, bool outside_jvm) {
+std::expected<memory_split, spec_problem> split_memory(std::int64_t bytes, bool outside_jvm) {
     constexpr std::int64_t mib = 1024 * 1024;
     const std::int64_t whole = bytes / mib;
     if (whole < least_slot_mib) {
-        return std::unexpected(refusal{
+        return std::unexpected(spec_problem{
             "SlotTooSmall",
             fmt::format("a Spark executor needs a slot of at least {} MiB of memory ({} MiB heap "
                         "and {} MiB overhead); the slot has {} MiB",
@@ -22,11 +22,11 @@ std::expected<memory_split, refusal> split_memory(std::int64_t bytes, bool outsi
     return memory_split{whole - overhead, overhead};
 }
 
-std::expected<memory_split, refusal> split_slot(const model::resource_list& slot,
-                                                bool outside_jvm) {
+std::expected<memory_split, spec_problem> split_slot(const model::resource_list& slot,
+                                                     bool outside_jvm) {
     const auto memory = slot.find("memory");
     if (memory == slot.end() || !slot.contains("cpu")) {
-        return std::unexpected(refusal{"SlotTooSmall", "the slots have no cpu or no memory"});
+        return std::unexpected(spec_problem{"SlotTooSmall", "the slots have no cpu or no memory"});
     }
     return split_memory(memory->second.milli / 1000, outside_jvm);
 }

@@ -23,9 +23,10 @@ struct memory_split {
 
 /// heap + overhead = `bytes` rounded down to MiB; overhead is 10 % of the heap (40 % where the
 /// program runs outside of the JVM, Python and R), at least 384 MiB. Refused below 834 MiB.
-std::expected<memory_split, refusal> split_memory(std::int64_t bytes, bool outside_jvm);
+std::expected<memory_split, spec_problem> split_memory(std::int64_t bytes, bool outside_jvm);
 
 /// The same for the memory of a slot, which has to have cpu as well.
-std::expected<memory_split, refusal> split_slot(const model::resource_list& slot, bool outside_jvm);
+std::expected<memory_split, spec_problem> split_slot(const model::resource_list& slot,
+                                                     bool outside_jvm);
 
 }  // namespace esi::batchjob::spark

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "batchjob/contains.h"
+#include "base/contains.h"
 
 namespace esi::batchjob::spark {
 
@@ -55,7 +55,8 @@ std::string foreign(const model::pod& pod, const application& app,
     const auto& driver_name = app.coordinator_pod;
     if (role_of(pod, name) == pod_role::coordinator) {
         // Not every version of the operator makes its application the driver's owner.
-        if (owner && owner->uid != app.metadata.uid) return "its owner is " + show_owner(pod);
+        if (owner && owner->uid != app.metadata.uid)
+            return "its owner is " + show_owner(pod.metadata);
         if (driver_name.empty() || pod.metadata.name == driver_name) return {};
         return fmt::format("the driver of SparkApplication {} is {}", name, driver_name);
     }
@@ -67,7 +68,8 @@ std::string foreign(const model::pod& pod, const application& app,
     });
     if (driver == beside.end()) return fmt::format("its driver {} is not there", driver_name);
     if (!owner || owner->uid != (*driver)->metadata.uid) {
-        return fmt::format("its owner is {}, not the driver {}", show_owner(pod), driver_name);
+        return fmt::format("its owner is {}, not the driver {}", show_owner(pod.metadata),
+                           driver_name);
     }
     const auto submission = pod.metadata.label("sparkoperator.k8s.io/submission-id");
     if (!app.submission.empty() && submission != app.submission) {

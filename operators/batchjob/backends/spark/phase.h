@@ -11,8 +11,7 @@ phase phase_of(std::string_view state);
 application facts_of(const model::spark_application& object);
 /// By the labels that the Spark operator and Spark itself put on pods.
 pod_role role_of(const model::pod& pod, std::string_view name);
-/// An executor belongs to the driver pod, which the application's status names, and to the
-/// submission that it tells.
+/// An executor belongs to the driver pod and to the submission that the application's status names.
 std::string foreign(const model::pod& pod, const application& app,
                     std::span<const pod_pointer> beside);
 

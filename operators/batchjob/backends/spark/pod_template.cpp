@@ -98,11 +98,13 @@ public:
         if (const auto* affinity = member(whole_.pod(), "affinity")) role_["affinity"] = *affinity;
     }
 
-    const refusal& fault() const { return fault_.reason.empty() ? whole_.fault() : fault_; }
+    const spec_problem& problem() const {
+        return problem_.reason.empty() ? whole_.problem() : problem_;
+    }
 
 private:
     bool wrong(std::string_view part, std::string_view what) {
-        fault_ = {"SpecMalformed", fmt::format("sparkSpec.{}.{} must be {}", name_, part, what)};
+        problem_ = {"SpecMalformed", fmt::format("sparkSpec.{}.{} must be {}", name_, part, what)};
         return false;
     }
     void copy(const std::string& from, json& to, const std::string& key) {
@@ -113,10 +115,10 @@ private:
     std::string name_;
     json& role_;
     pod_template whole_;
-    refusal fault_;
+    spec_problem problem_;
 };
 
-/// What was moved stands in the templates now.
+/// Removes from the spec what was moved into the templates.
 void drop_moved_volumes(json& spec, const std::set<std::string>& moved) {
     const auto all = spec.find("volumes");
     if (all == spec.end() || !all->is_array()) return;
@@ -133,24 +135,24 @@ void drop_moved_volumes(json& spec, const std::set<std::string>& moved) {
 
 }  // namespace
 
-std::optional<refusal> fill_templates(json& spec, const build_request& request,
-                                      const placement_options& options,
-                                      std::vector<std::string>& overridden) {
+std::optional<spec_problem> fill_templates(json& spec, const build_request& request,
+                                           const placement_options& options,
+                                           std::vector<std::string>& overridden) {
     role_template driver(spec, "driver", "spark-kubernetes-driver");
     role_template executor(spec, "executor", "spark-kubernetes-executor");
     std::set<std::string> moved;
     for (auto* role : {&driver, &executor}) {
         if (!role->whole().open() || !role->move_volumes(moved) || !role->move_tolerations() ||
             !role->whole().clean_metadata(overridden)) {
-            return role->fault();
+            return role->problem();
         }
         role->copy_settings();
         role->limit_grace(options.max_termination_grace, overridden);
     }
     drop_moved_volumes(spec, moved);
 
-    if (!driver.whole().stay_off(request, overridden)) return driver.fault();
-    if (!executor.whole().take_slots(request, options, overridden)) return executor.fault();
+    if (!driver.whole().stay_off(request, overridden)) return driver.problem();
+    if (!executor.whole().take_slots(request, options, overridden)) return executor.problem();
     driver.copy_affinity_back();
     executor.copy_affinity_back();
     return std::nullopt;

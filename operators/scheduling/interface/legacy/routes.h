@@ -9,7 +9,7 @@
 #include "http/access.h"
 #include "http/router.h"
 #include "kube/client.h"
-#include "kube/store.h"
+#include "kube/watch/store.h"
 #include "model/batchjob.h"
 #include "model/cluster.h"
 #include "model/scheduling.h"

@@ -17,7 +17,7 @@
 #include "controller/metrics.h"
 #include "http/access.h"
 #include "http/router.h"
-#include "kube/store.h"
+#include "kube/watch/store.h"
 #include "model/batchjob.h"
 #include "model/scheduling.h"
 #include "model/testbed.h"

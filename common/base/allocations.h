@@ -1,0 +1,24 @@
+// How often a benchmark has allocated (base/counting_new.h); not a part of any operator.
+#pragma once
+
+#include <cstdint>
+
+namespace esi {
+
+/// Calls of operator new since the start of the program.
+std::uint64_t allocations_so_far();
+
+/// Counts from its making on; per() is what one of `times` repetitions allocated.
+class allocation_count {
+public:
+    double per(std::int64_t times) const {
+        return times == 0 ? 0
+                          : static_cast<double>(allocations_so_far() - begin_) /
+                                static_cast<double>(times);
+    }
+
+private:
+    std::uint64_t begin_ = allocations_so_far();
+};
+
+}  // namespace esi

@@ -1,0 +1,1 @@
+#include "base/counting_new.h"

@@ -1,0 +1,52 @@
+// Slots found by position and by node, without a walk over all of them. Pure; made once for each
+// layout by an operator that keeps it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "grid/grid.h"
+
+namespace esi::grid {
+
+/// The places of a layout's slots, found by position and by node: made once for each layout, so
+/// that none of these questions walks over all slots. A layout beyond the bounds has no slots.
+class places {
+public:
+    places() = default;
+    explicit places(const model::testbed_layout& layout);
+    places(const places&) = delete;
+    places& operator=(const places&) = delete;
+    places(places&&) = default;
+    places& operator=(places&&) = default;
+
+    int count() const { return static_cast<int>(nodes_.size()) * slots_per_node_; }
+    /// Nothing where there is no such position.
+    std::optional<slot> at(int position) const;
+    /// The slots of one node in position order.
+    std::vector<slot> on(std::string_view node) const;
+    /// Null where the layout does not name the node; of several entries for one name the first.
+    const model::layout_node* member(std::string_view node) const;
+    /// By name.
+    const std::map<std::string, const model::layout_node*, std::less<>>& members() const {
+        return members_;
+    }
+
+private:
+    std::vector<model::layout_node> all_;
+    /// In the order of their ids; empty for a layout beyond the bounds.
+    std::vector<const model::layout_node*> nodes_;
+    std::map<std::string, const model::layout_node*, std::less<>> members_;
+    /// Places in nodes_, by name.
+    std::map<std::string, std::vector<int>, std::less<>> ranks_;
+    int slots_per_node_ = 0;
+};
+
+/// What stands in some slots of a layout, as `look` has it for all of them.
+std::vector<slot_view> look(std::vector<slot> slots, std::span<const pod_pointer> pods);
+
+}  // namespace esi::grid

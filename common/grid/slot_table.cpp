@@ -1,0 +1,314 @@
+#include "grid/slot_table.h"
+
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+#include <utility>
+
+#include "grid/rights.h"
+#include "model/names.h"
+
+namespace esi::grid {
+
+namespace names = model::names;
+
+namespace {
+
+/// What the Testbed says of pods in slots.
+std::vector<std::pair<std::string_view, int>> records_in(const model::testbed* testbed) {
+    std::vector<std::pair<std::string_view, int>> out;
+    if (testbed == nullptr) return out;
+    for (const auto& row : testbed->status.slots) {
+        if (!row.pod_u_id.empty()) out.emplace_back(row.pod_u_id, row.position);
+    }
+    return out;
+}
+
+std::vector<std::pair<std::string_view, int>> records_in(const model::batchjob* job,
+                                                         const model::object_key& testbed) {
+    std::vector<std::pair<std::string_view, int>> out;
+    if (job == nullptr || placed_in(*job) != testbed) return out;
+    for (const auto& entry : job->status.placements) out.emplace_back(entry.pod_uid, entry.slot);
+    return out;
+}
+
+bool is_same_grid(const model::testbed& a, const model::testbed& b) {
+    return a.metadata.uid == b.metadata.uid && a.status.layout == b.status.layout;
+}
+
+std::set<int> rows_in_error(const model::testbed_status& status) {
+    std::set<int> out;
+    for (const auto& slot : status.slots) {
+        if (slot.state == model::slot_state::error) out.insert(slot.position);
+    }
+    return out;
+}
+
+/// Nodes whose slots cannot be used, of a Testbed without rows.
+std::set<std::string_view> nodes_in_error(const model::testbed_status& status) {
+    std::set<std::string_view> out;
+    if (status.nodes_out_of_use) {
+        out.insert(status.nodes_out_of_use->names.begin(), status.nodes_out_of_use->names.end());
+    } else {
+        for (const auto& [node, problems] : status.node_problems) out.insert(node);
+    }
+    return out;
+}
+
+}  // namespace
+
+std::set<int> slots_in_error(const model::testbed& testbed) {
+    const auto& status = testbed.status;
+    auto out = rows_in_error(status);
+    if (!status.slots.empty() || !status.layout) return out;
+    const auto nodes = nodes_in_error(status);
+    if (nodes.empty()) return out;
+    for (const auto& slot : slots_of(*status.layout)) {
+        if (nodes.contains(slot.node)) out.insert(slot.position);
+    }
+    return out;
+}
+
+bool slot_table::by_key::operator()(const pod_pointer& a, const pod_pointer& b) const {
+    const auto& left = a->metadata;
+    const auto& right = b->metadata;
+    return std::tie(left.namespace_, left.name) < std::tie(right.namespace_, right.name);
+}
+
+// --- changes ---
+
+void slot_table::change_testbed(testbed_pointer after) {
+    const auto before = std::exchange(testbed_, after);
+    if (before && after && is_same_grid(*before, *after)) {
+        change_records(records_in(before.get()), records_in(after.get()));
+        change_errors(in_error(*after));
+        return;
+    }
+    for (const auto& one : records_in(before.get())) count_record(one, -1);
+    for (const auto& one : records_in(after.get())) count_record(one, 1);
+    lay_out();
+    runs_.clear();
+    for (const auto& pod : pods_) file(pod);
+}
+
+void slot_table::change_pod(const pod_pointer& before, const pod_pointer& after) {
+    if (before) {
+        unfile(before);
+        pods_.erase(before);
+        auto [at, end] = job_pods_.equal_range(before->metadata.uid);
+        while (at != end) at = at->second == before ? job_pods_.erase(at) : std::next(at);
+    }
+    if (!after) return;
+    pods_.insert(after);
+    if (!after->is_ghost()) job_pods_.emplace(after->metadata.uid, after);
+    file(after);
+}
+
+void slot_table::change_job(const model::batchjob* before, const model::batchjob* after) {
+    change_records(records_in(before, of_), records_in(after, of_));
+}
+
+void slot_table::change_records(std::vector<record> before, std::vector<record> after) {
+    std::ranges::sort(before);
+    std::ranges::sort(after);
+    std::vector<record> gone;
+    std::vector<record> come;
+    std::ranges::set_difference(before, after, std::back_inserter(gone));
+    std::ranges::set_difference(after, before, std::back_inserter(come));
+    std::set<pod_pointer, by_key> concerned;
+    for (const auto* list : {&gone, &come}) {
+        for (const auto& [uid, position] : *list) {
+            auto [at, end] = job_pods_.equal_range(uid);
+            for (; at != end; ++at) concerned.insert(at->second);
+        }
+    }
+    for (const auto& pod : concerned) unfile(pod);
+    for (const auto& one : gone) count_record(one, -1);
+    for (const auto& one : come) count_record(one, 1);
+    for (const auto& pod : concerned) file(pod);
+}
+
+void slot_table::count_record(const record& what, int by) {
+    auto of_pod = recorded_.find(what.first);
+    if (of_pod == recorded_.end())
+        of_pod = recorded_.emplace(what.first, std::map<int, int>()).first;
+    auto& count = of_pod->second[what.second];
+    count += by;
+    if (count > 0) return;
+    of_pod->second.erase(what.second);
+    if (of_pod->second.empty()) recorded_.erase(of_pod);
+}
+
+void slot_table::change_errors(std::set<int> now) {
+    std::vector<int> changed;
+    std::ranges::set_symmetric_difference(errors_, now, std::back_inserter(changed));
+    errors_ = std::move(now);
+    for (int position : changed) judge(position);
+}
+
+void slot_table::lay_out() {
+    columns_of_.clear();
+    columns_.clear();
+    cells_.clear();
+    free_.clear();
+    errors_.clear();
+    if (!testbed_) return;
+    if (const auto& layout = testbed_->status.layout) {
+        const auto total = static_cast<std::size_t>(count_of_slots(*layout));
+        if (total > 0) {
+            for (const auto& node : layout->nodes) columns_.push_back({node.name, node.id});
+        }
+        std::ranges::sort(columns_, [](const auto& a, const auto& b) {
+            return std::tie(a.id, a.node) < std::tie(b.id, b.node);
+        });
+        for (std::size_t i = 0; i < columns_.size(); ++i) {
+            columns_of_[columns_[i].node].push_back(static_cast<int>(i));
+        }
+        cells_.resize(total);
+        count_read(total);
+    }
+    errors_ = in_error(*testbed_);
+}
+
+// --- where a pod is filed ---
+
+bool slot_table::is_recorded(const model::pod& pod) const {
+    return recorded_.contains(pod.metadata.uid);
+}
+
+bool slot_table::is_recorded(const model::pod& pod, int position) const {
+    const auto found = recorded_.find(pod.metadata.uid);
+    return found != recorded_.end() && found->second.contains(position);
+}
+
+/// As grid::members_of and grid::look have it.
+std::optional<int> slot_table::position_of(const model::pod& pod) const {
+    if (cells_.empty()) return std::nullopt;
+    if (pod.is_ghost()) {
+        if (!is_own_ghost(pod, *testbed_)) return std::nullopt;
+        const auto index = slot_index_of_ghost(pod);
+        if (!index || *index >= testbed_->status.layout->slots_per_node) return std::nullopt;
+        const auto at = columns_of_.find(pod.metadata.annotation(names::node));
+        if (at == columns_of_.end()) return std::nullopt;
+        return *index * static_cast<int>(columns_.size()) + at->second.back();
+    }
+    const auto position = slot_of_pod(pod);
+    if (!position || *position >= size() || !is_recorded(pod, *position)) return std::nullopt;
+    if (pod.terminal() || pod.run().empty() || !let_in(pod)) return std::nullopt;
+    const auto& node = columns_[static_cast<std::size_t>(*position) % columns_.size()].node;
+    if (pod.metadata.annotation(names::slot_node) != node) return std::nullopt;
+    if (pod.bound() && pod.node_name != node) return std::nullopt;
+    return position;
+}
+
+void slot_table::file(const pod_pointer& pod) {
+    if (!pod->is_ghost() && is_recorded(*pod)) {
+        auto run = runs_.find(pod->run());
+        if (run == runs_.end()) run = runs_.try_emplace(std::string(pod->run())).first;
+        run->second.insert(pod);
+    }
+    const auto position = position_of(*pod);
+    if (!position) return;
+    auto& in = cells_[static_cast<std::size_t>(*position)];
+    auto& list = pod->is_ghost() ? in.ghosts : in.jobs;
+    list.insert(std::ranges::upper_bound(list, pod, by_key()), pod);
+    judge(*position);
+}
+
+void slot_table::unfile(const pod_pointer& pod) {
+    if (auto run = runs_.find(pod->run()); run != runs_.end()) {
+        run->second.erase(pod);
+        if (run->second.empty()) runs_.erase(run);
+    }
+    const auto position = position_of(*pod);
+    if (!position) return;
+    auto& in = cells_[static_cast<std::size_t>(*position)];
+    std::erase(pod->is_ghost() ? in.ghosts : in.jobs, pod);
+    judge(*position);
+}
+
+/// The one that holds the room; of equal ones the first by name.
+const pod_pointer* slot_table::ghost_of(const cell& in) const {
+    const pod_pointer* out = nullptr;
+    for (const auto& one : in.ghosts) {
+        if (out == nullptr || is_better_ghost(*one, **out)) out = &one;
+    }
+    return out;
+}
+
+void slot_table::judge(int position) {
+    if (position < 0 || position >= size()) return;
+    count_read();
+    const auto& in = cells_[static_cast<std::size_t>(position)];
+    const auto* ghost = ghost_of(in);
+    const bool held =
+        ghost != nullptr && (*ghost)->bound() && (*ghost)->live() && !(*ghost)->metadata.deleting();
+    if (held && in.jobs.empty() && !errors_.contains(position)) {
+        free_.insert(position);
+    } else {
+        free_.erase(position);
+    }
+}
+
+// --- questions ---
+
+slot_view slot_table::at(int position) const {
+    count_read();
+    slot_view out;
+    const auto columns = static_cast<int>(columns_.size());
+    const auto& where = columns_[static_cast<std::size_t>(position % columns)];
+    out.place = {position, where.node, where.id, position / columns};
+    const auto& in = cells_[static_cast<std::size_t>(position)];
+    if (const auto* ghost = ghost_of(in)) out.ghost = *ghost;
+    out.job_pods = in.jobs;
+    return out;
+}
+
+std::set<int> slot_table::in_error(const model::testbed& other) const {
+    const auto& status = other.status;
+    auto out = rows_in_error(status);
+    if (!status.slots.empty() || !status.layout || columns_.empty()) return out;
+    for (const auto& node : nodes_in_error(status)) {
+        const auto found = columns_of_.find(node);
+        if (found == columns_of_.end()) continue;
+        for (int column : found->second) {
+            for (int at = column; at < size(); at += static_cast<int>(columns_.size())) {
+                out.insert(at);
+            }
+        }
+    }
+    return out;
+}
+
+std::vector<pod_pointer> slot_table::recorded_pods() const {
+    std::set<pod_pointer, by_key> out;
+    for (const auto& [run, pods] : runs_) out.insert(pods.begin(), pods.end());
+    return {out.begin(), out.end()};
+}
+
+std::vector<pod_pointer> slot_table::recorded_pods_of_run(std::string_view run) const {
+    const auto found = runs_.find(run);
+    if (found == runs_.end()) return {};
+    return {found->second.begin(), found->second.end()};
+}
+
+std::vector<pod_pointer> slot_table::recorded_pods_of(std::string_view scheduling_uid) const {
+    // A run is "<scheduling uid>.<version>.<k>".
+    const auto prefix = std::string(scheduling_uid) + ".";
+    std::set<pod_pointer, by_key> out;
+    for (auto at = runs_.lower_bound(prefix); at != runs_.end(); ++at) {
+        if (!at->first.starts_with(prefix)) break;
+        if (owner_of_run(at->first) != scheduling_uid) continue;
+        out.insert(at->second.begin(), at->second.end());
+    }
+    return {out.begin(), out.end()};
+}
+
+std::vector<pod_pointer> slot_table::pods() const { return {pods_.begin(), pods_.end()}; }
+
+pod_pointer slot_table::job_pod(std::string_view uid) const {
+    const auto found = job_pods_.find(uid);
+    return found == job_pods_.end() ? nullptr : found->second;
+}
+
+}  // namespace esi::grid

@@ -1,0 +1,128 @@
+// What is in each slot of one Testbed, kept up change by change: the same answers as grid::look
+// over all members of the Testbed, at a cost that does not depend on how many slots there are. A
+// change of one pod, job or row touches the slots that it names; a change of the layout, or another
+// Testbed of the name, builds everything again.
+//
+// Pure: it is told the version of an object before and after each change (null: there was, or is,
+// none), in the order in which one watch shows them; objects of different kinds may come in any
+// order. Not thread safe. References and iterators that it gives out end with the next change.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "grid/grid.h"
+
+namespace esi::grid {
+
+class slot_table {
+public:
+    /// `read`: where slots_read() counts; several tables may share one.
+    explicit slot_table(model::object_key testbed,
+                        std::shared_ptr<std::uint64_t> read = std::make_shared<std::uint64_t>(0))
+        : of_(std::move(testbed)), read_(std::move(read)) {}
+
+    using testbed_pointer = std::shared_ptr<const model::testbed>;
+    void change_testbed(testbed_pointer after);
+    /// Of pods with the labels of this Testbed.
+    void change_pod(const pod_pointer& before, const pod_pointer& after);
+    /// Of all jobs: those whose placements are not in this Testbed add nothing.
+    void change_job(const model::batchjob* before, const model::batchjob* after);
+
+    /// The Testbed that the answers are for; null before its first change and after its deletion.
+    const testbed_pointer& testbed() const { return testbed_; }
+    /// Nothing is known of it: it may be dropped.
+    bool empty() const { return !testbed_ && pods_.empty() && recorded_.empty(); }
+
+    int size() const { return static_cast<int>(cells_.size()); }
+    /// Where `position` is and what is in it; from 0 to size() - 1.
+    slot_view at(int position) const;
+    /// Positions whose slot is free (slot_view::free) and not in error, ascending.
+    const std::set<int>& free() const { return free_; }
+    /// Positions that the Testbed shows as ERROR (slots_in_error).
+    const std::set<int>& in_error() const { return errors_; }
+    /// The same of another version of the Testbed with the same layout.
+    std::set<int> in_error(const model::testbed& other) const;
+
+    /// The job pods that are on record for a slot of the Testbed (records::has), also those that
+    /// have ended; in the order of their keys.
+    std::vector<pod_pointer> recorded_pods() const;
+    /// Those of them that carry this run.
+    std::vector<pod_pointer> recorded_pods_of_run(std::string_view run) const;
+    /// Those that carry a run of this Scheduling.
+    std::vector<pod_pointer> recorded_pods_of(std::string_view scheduling_uid) const;
+    /// Every pod with the labels of the Testbed, in the order of the keys.
+    std::vector<pod_pointer> pods() const;
+    /// The pod of this uid that is no ghost; null where there is none.
+    pod_pointer job_pod(std::string_view uid) const;
+
+    /// How many slots were touched so far, by changes and by questions: what the cost of the table
+    /// grows with.
+    std::uint64_t slots_read() const { return *read_; }
+    /// For a reader that takes positions out of free() one by one.
+    void count_read(std::uint64_t slots = 1) const { *read_ += slots; }
+
+private:
+    struct cell {
+        std::vector<pod_pointer> ghosts;  ///< own ghosts of this place, by key
+        std::vector<pod_pointer> jobs;    ///< by key
+    };
+    /// In the order of namespace and name.
+    struct by_key {
+        bool operator()(const pod_pointer& a, const pod_pointer& b) const;
+    };
+
+    struct column {
+        std::string node;
+        std::int64_t id = 0;
+    };
+    using record = std::pair<std::string_view, int>;  ///< pod uid, position
+
+    void lay_out();
+    /// Files the pod where it belongs by the present records and layout, or takes it out there.
+    void file(const pod_pointer& pod);
+    void unfile(const pod_pointer& pod);
+    std::optional<int> position_of(const model::pod& pod) const;
+    bool is_recorded(const model::pod& pod) const;
+    bool is_recorded(const model::pod& pod, int position) const;
+    /// Puts `position` into free() or takes it out.
+    void judge(int position);
+    /// Takes records away, adds others, and files anew the pods that they speak of.
+    void change_records(std::vector<record> before, std::vector<record> after);
+    void count_record(const record& what, int by);
+    void change_errors(std::set<int> now);
+    const pod_pointer* ghost_of(const cell& in) const;
+
+    model::object_key of_;
+    testbed_pointer testbed_;
+
+    // The layout: position = index * columns + column.
+    std::vector<column> columns_;
+    std::map<std::string, std::vector<int>, std::less<>> columns_of_;  ///< by node name
+    std::vector<cell> cells_;
+    std::set<int> free_;
+    std::set<int> errors_;
+
+    std::set<pod_pointer, by_key> pods_;
+    /// Job pods by uid. The views are of the pods themselves.
+    std::multimap<std::string_view, pod_pointer> job_pods_;
+    /// Job pods on record, by run.
+    std::map<std::string, std::set<pod_pointer, by_key>, std::less<>> runs_;
+    /// Pod uid -> position -> how many records say so.
+    std::map<std::string, std::map<int, int>, std::less<>> recorded_;
+    std::shared_ptr<std::uint64_t> read_;
+};
+
+/// Positions that the Testbed shows as ERROR. The status may be stale; use it only to exclude
+/// slots, never to add them: a slot is free where the pods show it as free and this does not name
+/// it. The ghosts of a node that is cordoned, not ready or being deleted keep running. A Testbed so
+/// large that its status lists no slots names such nodes in nodesOutOfUse; where an older testbed
+/// operator does not write that either, each node with a problem is left alone.
+std::set<int> slots_in_error(const model::testbed& testbed);
+
+}  // namespace esi::grid

@@ -1,0 +1,284 @@
+#include "grid/slot_table.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "model/names.h"
+
+namespace esi::grid {
+namespace {
+
+namespace names = model::names;
+
+const model::object_key bed{"ns", "tb"};
+
+/// The objects of one cluster, and a table that is told each change of them.
+class cluster {
+public:
+    void put(model::testbed what) {
+        testbed_ = std::make_shared<const model::testbed>(std::move(what));
+        table.change_testbed(testbed_);
+    }
+    void remove_testbed() {
+        testbed_ = nullptr;
+        table.change_testbed(nullptr);
+    }
+    void put(model::pod what) {
+        auto& known = pods_[what.metadata.key()];
+        auto before = std::exchange(known, std::make_shared<const model::pod>(std::move(what)));
+        table.change_pod(before, known);
+    }
+    void remove_pod(const model::object_key& key) {
+        auto before = pods_.at(key);
+        pods_.erase(key);
+        table.change_pod(before, nullptr);
+    }
+    void put(model::batchjob what) {
+        auto& known = jobs_[what.metadata.key()];
+        auto before =
+            std::exchange(known, std::make_shared<const model::batchjob>(std::move(what)));
+        table.change_job(before.get(), known.get());
+    }
+    void remove_job(const model::object_key& key) {
+        auto before = jobs_.at(key);
+        jobs_.erase(key);
+        table.change_job(before.get(), nullptr);
+    }
+
+    /// Everything that the table answers, worked out from all objects.
+    void compare() const {
+        std::vector<pod_pointer> pods;
+        for (const auto& [key, pod] : pods_) pods.push_back(pod);
+        records known(bed);
+        for (const auto& [key, job] : jobs_) known.add(*job);
+        if (testbed_) known.add(*testbed_);
+        std::vector<slot_view> slots;
+        std::set<int> broken;
+        if (testbed_) {
+            broken = slots_in_error(*testbed_);
+            if (testbed_->status.layout) {
+                slots = look(*testbed_->status.layout, members_of(*testbed_, known, pods));
+            }
+        }
+        ASSERT_EQ(table.size(), static_cast<int>(slots.size()));
+        EXPECT_EQ(table.in_error(), broken);
+        std::set<int> free;
+        for (int i = 0; i < table.size(); ++i) {
+            const auto& expected = slots[static_cast<std::size_t>(i)];
+            const auto got = table.at(i);
+            EXPECT_EQ(got.place.position, expected.place.position);
+            EXPECT_EQ(got.place.node, expected.place.node);
+            EXPECT_EQ(got.place.node_id, expected.place.node_id);
+            EXPECT_EQ(got.place.index, expected.place.index);
+            EXPECT_EQ(got.ghost, expected.ghost) << "slot " << i;
+            EXPECT_EQ(got.job_pods, expected.job_pods) << "slot " << i;
+            if (expected.free() && !broken.contains(i)) free.insert(i);
+        }
+        EXPECT_EQ(table.free(), free);
+        std::vector<pod_pointer> recorded;
+        for (const auto& pod : pods) {
+            if (!pod->is_ghost() && known.has(*pod)) recorded.push_back(pod);
+        }
+        EXPECT_EQ(table.recorded_pods(), recorded);
+        for (const char* uid : {"s1", "s2", "s"}) {
+            std::vector<pod_pointer> of_one;
+            for (const auto& pod : recorded) {
+                if (scheduling_uid_of_hold(hold_of_run(pod->run())) == uid) of_one.push_back(pod);
+            }
+            EXPECT_EQ(table.recorded_pods_of(uid), of_one) << uid;
+        }
+        for (const auto& pod : recorded) {
+            const auto of_run = table.recorded_pods_of_run(pod->run());
+            EXPECT_NE(std::ranges::find(of_run, pod), of_run.end());
+        }
+        EXPECT_EQ(table.pods(), pods);
+    }
+
+    slot_table table{bed};
+    std::map<model::object_key, pod_pointer> pods_;
+    std::map<model::object_key, std::shared_ptr<const model::batchjob>> jobs_;
+    std::shared_ptr<const model::testbed> testbed_;
+};
+
+model::testbed testbed_of(int nodes, int per_node, const std::string& uid = "bed-uid") {
+    model::testbed out;
+    out.metadata.namespace_ = bed.namespace_;
+    out.metadata.name = bed.name;
+    out.metadata.uid = uid;
+    auto& layout = out.status.layout.emplace();
+    layout.revision = 1;
+    layout.slots_per_node = per_node;
+    for (int i = nodes; i-- > 0;) layout.nodes.push_back({fmt::format("n{}", i), "u", i});
+    return out;
+}
+
+model::pod ghost(const std::string& name, int node, int index,
+                 const std::string& owner = "bed-uid") {
+    model::pod out;
+    out.metadata.namespace_ = bed.namespace_;
+    out.metadata.name = name;
+    out.metadata.uid = name + "-uid";
+    out.metadata.labels[std::string(names::ghost)] = "true";
+    out.metadata.annotations = {{std::string(names::node), fmt::format("n{}", node)},
+                                {std::string(names::index), std::to_string(index)}};
+    out.metadata.owner_references = {{"v", "Testbed", bed.name, owner, true}};
+    out.node_name = fmt::format("n{}", node);
+    out.phase = "Running";
+    return out;
+}
+
+model::pod executor(const std::string& name, int position, int node, const std::string& run) {
+    model::pod out;
+    out.metadata.namespace_ = bed.namespace_;
+    out.metadata.name = name;
+    out.metadata.uid = name + "-uid";
+    out.metadata.annotations = {{std::string(names::run), run},
+                                {std::string(names::slot), std::to_string(position)},
+                                {std::string(names::slot_node), fmt::format("n{}", node)}};
+    out.node_name = fmt::format("n{}", node);
+    out.phase = "Running";
+    return out;
+}
+
+model::batchjob placed(const std::string& name, std::vector<model::placement> where) {
+    model::batchjob out;
+    out.metadata.namespace_ = bed.namespace_;
+    out.metadata.name = name;
+    out.status.runs.emplace_back().testbed = bed;
+    out.status.placements = std::move(where);
+    return out;
+}
+
+TEST(slot_table, equals_the_whole_computation_after_each_of_many_changes) {
+    for (unsigned seed = 1; seed <= 40; ++seed) {
+        std::mt19937 chance(seed);
+        const auto upto = [&](int n) {
+            return static_cast<int>(chance() % static_cast<unsigned>(n));
+        };
+        const auto one_in = [&](int n) { return upto(n) == 0; };
+        cluster all;
+        for (int step = 0; step < 150; ++step) {
+            SCOPED_TRACE(fmt::format("seed {} step {}", seed, step));
+            switch (upto(12)) {
+                case 0: {
+                    auto what =
+                        testbed_of(upto(4), 1 + upto(3), one_in(4) ? "other-uid" : "bed-uid");
+                    if (one_in(6)) what.status.layout.reset();
+                    if (one_in(6) && what.status.layout)
+                        what.status.layout->nodes.push_back({"n0", "u", 9});
+                    all.put(std::move(what));
+                    break;
+                }
+                case 1:
+                case 2:
+                    if (all.testbed_) {
+                        auto what = *all.testbed_;
+                        what.status.slots.clear();
+                        what.status.nodes_out_of_use.reset();
+                        what.status.node_problems.clear();
+                        if (one_in(3)) what.status.nodes_out_of_use.emplace().names = {"n1", "n7"};
+                        if (one_in(3)) what.status.node_problems["n0"] = {"cordoned"};
+                        for (int i = one_in(2) ? upto(8) : 0; i > 0; --i) {
+                            auto& row = what.status.slots.emplace_back();
+                            row.position = upto(9);
+                            row.state = one_in(3) ? "ERROR" : "FREE";
+                            if (one_in(2)) row.pod_u_id = fmt::format("p{}-uid", upto(5));
+                        }
+                        all.put(std::move(what));
+                    }
+                    break;
+                case 3:
+                    if (one_in(5)) all.remove_testbed();
+                    break;
+                case 4:
+                case 5:
+                case 6: {
+                    auto what = ghost(fmt::format("g{}", upto(10)), upto(4), upto(4),
+                                      one_in(6) ? "other-uid" : "bed-uid");
+                    if (one_in(4)) what.node_name.clear();
+                    if (one_in(5)) what.phase = "Failed";
+                    if (one_in(5)) what.metadata.deletion_timestamp = model::timestamp{};
+                    all.put(std::move(what));
+                    break;
+                }
+                case 7:
+                case 8: {
+                    const char* runs[] = {"s1.7.1", "s1.7.2", "s2.9.1", "s1.x", ""};
+                    auto what =
+                        executor(fmt::format("p{}", upto(5)), upto(9), upto(3), runs[upto(5)]);
+                    if (one_in(4)) what.node_name.clear();
+                    if (one_in(4)) what.scheduling_gates = {std::string(names::gate)};
+                    if (one_in(4)) what.phase = "Succeeded";
+                    all.put(std::move(what));
+                    break;
+                }
+                case 9:
+                    if (!all.pods_.empty()) {
+                        auto at = all.pods_.begin();
+                        std::advance(at, upto(static_cast<int>(all.pods_.size())));
+                        all.remove_pod(model::object_key(at->first));
+                    }
+                    break;
+                case 10: {
+                    auto what = placed(fmt::format("j{}", upto(3)), {});
+                    for (int i = upto(4); i > 0; --i) {
+                        what.status.placements.push_back(
+                            {upto(9), fmt::format("p{}-uid", upto(5)), "p"});
+                    }
+                    if (one_in(5)) what.status.runs.back().testbed = {"ns", "elsewhere"};
+                    all.put(std::move(what));
+                    break;
+                }
+                default:
+                    if (!all.jobs_.empty() && one_in(2)) {
+                        all.remove_job(model::object_key(all.jobs_.begin()->first));
+                    }
+            }
+            all.compare();
+            if (::testing::Test::HasFailure()) return;
+        }
+    }
+}
+
+TEST(slot_table, one_pods_change_touches_as_many_slots_at_6_as_at_50000) {
+    std::vector<std::uint64_t> touched;
+    for (const auto& [nodes, per_node] : {std::pair(3, 2), std::pair(5000, 10)}) {
+        cluster all;
+        all.put(testbed_of(nodes, per_node));
+        for (int node = 0; node < nodes; ++node) {
+            for (int index = 0; index < per_node; ++index) {
+                all.put(ghost(fmt::format("g-{}-{}", node, index), node, index));
+            }
+        }
+        ASSERT_EQ(all.table.free().size(), static_cast<std::size_t>(nodes * per_node));
+        const auto before = all.table.slots_read();
+        all.put(placed("j", {{1, "p-uid", "p"}}));
+        all.remove_pod({bed.namespace_, "g-1-0"});
+        all.put(executor("p", 1, 1, "s1.7.1"));
+        EXPECT_FALSE(all.table.free().contains(1));
+        EXPECT_EQ(all.table.at(1).job_pods.size(), 1U);
+        touched.push_back(all.table.slots_read() - before);
+    }
+    EXPECT_EQ(touched[0], touched[1]);
+    EXPECT_LE(touched[0], 4U);
+}
+
+TEST(slot_table, is_empty_once_everything_has_gone) {
+    cluster all;
+    EXPECT_TRUE(all.table.empty());
+    all.put(testbed_of(1, 1));
+    all.put(ghost("g", 0, 0));
+    all.put(placed("j", {{0, "p-uid", "p"}}));
+    all.remove_testbed();
+    EXPECT_FALSE(all.table.empty());
+    all.remove_pod({bed.namespace_, "g"});
+    EXPECT_FALSE(all.table.empty()) << "a job is placed there";
+    all.remove_job({bed.namespace_, "j"});
+    EXPECT_TRUE(all.table.empty());
+}
+
+}  // namespace
+}  // namespace esi::grid

@@ -1,0 +1,3 @@
+module esi/fileserver
+
+go 1.26

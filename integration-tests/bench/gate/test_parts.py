@@ -1,0 +1,88 @@
+"""The parts of the benchmark that judge or draw, on numbers made by hand."""
+import audit
+import pytest
+import starts
+import svg
+import tables
+
+
+def request(operator, verb, resource, at, took=1, sub="", name="x", code=200):
+    """Times in milliseconds."""
+    return audit.Request(operator=operator, user="", agent="", verb=verb, group="", resource=resource, sub=sub,
+                         namespace="default", name=name, code=code, at=at / 1000, done=(at + took) / 1000, uri="",
+                         dry_run=False, decision="", policies=())
+
+
+#: A start as the log shows it, with what nobody waits for in between.
+LOG = [
+    request(None, "create", "schedulings", 0),
+    request("scheduling", "patch", "testbeds", 2),
+    request("testbed", "patch", "testbeds", 4, 30, sub="status"),
+    request("scheduling", "get", "testbeds", 5),
+    request("scheduling", "patch", "schedulings", 7, sub="status"),
+    request("scheduling", "patch", "batchjobs", 9),
+    request("scheduling", "patch", "schedulings", 11, sub="status"),
+    request("scheduling", "create", "events", 12),
+    request("batchjob", "create", "sparkapplications", 13, name="pi"),
+    request(None, "create", "pods", 40, name="pi-driver"),
+    request(None, "create", "pods", 60, name="pi-0123456789abcdef-exec-1"),
+    request("batchjob", "patch", "batchjobs", 62, sub="status"),
+    request("testbed", "get", "testbeds", 64),
+    request("testbed", "delete", "pods", 66, name="tb-ghost-1"),
+    request("testbed", "patch", "pods", 68, name="pi-0123456789abcdef-exec-1"),
+    request(None, "create", "pods", 70, sub="binding", name="pi-0123456789abcdef-exec-1"),
+]
+
+
+def test_the_chain_has_what_a_start_waited_for_and_nothing_else():
+    assert [starts.name_of(each) for each in starts.chain(LOG, 0, 1)] == [
+        "esi-scheduling: patch testbeds", "esi-scheduling: get testbeds", "esi-scheduling: patch schedulings/status",
+        "esi-scheduling: patch batchjobs", "esi-batchjob: create sparkapplications",
+        "esi-batchjob: patch batchjobs/status", "esi-testbed: get testbeds", "esi-testbed: delete pods",
+        "esi-testbed: patch pods"]
+
+
+def test_requests_side_by_side_are_one_link():
+    beside = [request("testbed", "get", "batchjobs", 64), request("testbed", "get", "schedulings", 64)]
+    assert len(starts.chain(sorted(LOG + beside, key=lambda each: each.done), 0, 1)) == 9
+
+
+def test_a_watch_may_be_ahead_of_the_answer():
+    late = [each._replace(done=0.067) if each.operator == "batchjob" and each.sub == "status" else each for each in LOG]
+    assert len(starts.chain(sorted(late, key=lambda each: each.done), 0, 1)) == 9
+
+
+def test_a_refused_request_is_no_link():
+    refused = request("testbed", "patch", "pods", 65, sub="status", code=409)
+    assert len(starts.chain(LOG + [refused], 0, 1)) == 9
+
+
+def test_shares_are_what_esi_adds():
+    log = [LOG[0]._replace(name="plan-0"), *LOG[1:]]
+    (first, second, whole), = starts.shares(log, "plan-")
+    assert (round(first, 4), round(second, 4), round(whole, 4)) == (0.013, 0.01, 0.07)
+
+
+@pytest.mark.parametrize("value, shown", [
+    (0.0004, "0.40 ms"), (0.0042, "4.2 ms"), (0.042, "42 ms"), (1.042, "1,042 ms")])
+def test_times_have_the_digits_that_matter(value, shown):
+    assert tables.ms(value) == shown
+
+
+def test_a_table_comes_between_its_marks():
+    text = "a\n<!-- bench: x -->\nold\n<!-- bench end -->\nb\n<!-- bench: y -->\nstays\n<!-- bench end -->\n"
+    assert tables.into_document(text, {"x": "new"}) == text.replace("old", "new")
+    with pytest.raises(RuntimeError, match="has no marks for z"):
+        tables.into_document(text, {"z": "new"})
+
+
+def test_a_plot_is_the_same_text_for_the_same_numbers():
+    one = svg.lines("t", "ms", "slots", {"a & b": [(6, 1.0), (50_000, 3.5)]})
+    assert one == svg.lines("t", "ms", "slots", {"a & b": [(6, 1.0), (50_000, 3.5)]})
+    assert "a &amp; b" in one and one.count("<circle") == 2
+    assert svg.bars("t", "s", {"g": {"x": 0.0, "y": 2.0}}).count("<rect") == 5
+
+
+@pytest.mark.parametrize("top, axis", [(0, 1), (0.7, 0.8), (12, 15), (99, 100), (100, 100), (101, 150)])
+def test_axes_end_at_round_numbers(top, axis):
+    assert svg.nice(top) == pytest.approx(axis)

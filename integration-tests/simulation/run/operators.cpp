@@ -1,0 +1,57 @@
+#include "run/operators.h"
+
+#include <stdexcept>
+#include <string>
+
+#include "batchjob/operator.h"
+#include "scheduling/operator.h"
+#include "testbed/operator.h"
+
+namespace esi::simulation {
+
+namespace {
+
+controller::operator_factory make_testbed(const plan& what) {
+    // Every third seed has its reports written as those of large Testbeds are.
+    return [beside = what.seed % 3 == 0](controller::environment& in) {
+        testbed::options chosen;
+        chosen.check_ledger = true;
+        if (beside) chosen.many_slots = 0;
+        return std::make_unique<testbed::testbed_operator>(in, chosen);
+    };
+}
+
+controller::operator_factory make_batchjob(const plan& what) {
+    return [extender = what.placement == "extender"](controller::environment& in) {
+        batchjob::options chosen;
+        chosen.placement = extender ? "extender" : "gate";
+        return std::make_unique<batchjob::batchjob_operator>(in, chosen);
+    };
+}
+
+controller::operator_factory make_scheduling(const plan& what) {
+    return [cross = what.cross_namespace_jobs](controller::environment& in) {
+        scheduling::options chosen;
+        chosen.cross_namespace_jobs = cross;
+        return std::make_unique<scheduling::scheduling_operator>(in, chosen);
+    };
+}
+
+struct row {
+    std::string_view name;
+    controller::operator_factory (*make)(const plan& what);
+};
+
+constexpr row rows[] = {
+    {"testbed", make_testbed}, {"batchjob", make_batchjob}, {"scheduling", make_scheduling}};
+
+}  // namespace
+
+controller::operator_factory factory_of(std::string_view name, const plan& what) {
+    for (const auto& each : rows) {
+        if (each.name == name) return each.make(what);
+    }
+    throw std::logic_error("no code for the operator " + std::string(name));
+}
+
+}  // namespace esi::simulation

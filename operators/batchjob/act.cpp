@@ -1,0 +1,237 @@
+#include "batchjob/act.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+#include "base/overloaded.h"
+#include "batchjob/event_notes.h"
+#include "controller/patch_status.h"
+#include "grid/grid.h"
+#include "grid/rights.h"
+#include "model/json.h"
+#include "model/names.h"
+#include "model/scheduling.h"
+
+namespace esi::batchjob {
+
+namespace names = model::names;
+
+actor::actor(controller::environment& env, const caches& from, hints& known,
+             controller::write_gate& gate, job_numbers& numbers)
+    : env_(env), caches_(from), hints_(known), gate_(gate), numbers_(numbers) {}
+
+asio::awaitable<result<void>> actor::take(view& seen, action what) {
+    return std::visit(
+        overloaded{[&](read_application&) { return read(seen); },
+                   [&](read_assignment&) { return read_scheduling(seen); },
+                   [&](read_pods& pods) { return read_recorded(seen, std::move(pods)); },
+                   [&](check_spec& spec) { return dry_run(seen, std::move(spec)); },
+                   [&](create_application& made) { return create(seen, std::move(made)); },
+                   [&](delete_application& old) { return remove(seen, std::move(old)); },
+                   [&](delete_pods& old) { return remove_pods(seen, std::move(old)); }},
+        what);
+}
+
+asio::awaitable<result<void>> actor::write_status(view& seen, model::batchjob_status wanted) {
+    const auto shown = seen.job;
+    auto written =
+        co_await controller::patch_status(env_.api, kube::types::batchjob, gate_, shown, wanted);
+    if (!written) co_return std::unexpected(std::move(written).error());
+    if (!*written) co_return result<void>();
+    for (auto& note : event_notes(shown->status, wanted)) {
+        log_note(shown->metadata.key(), note);
+        send(env_.events, shown->metadata, std::move(note));
+    }
+    numbers_.status_written(shown->status, wanted);
+    seen.job = std::make_shared<const model::batchjob>(std::move(**written));
+    co_return result<void>();
+}
+
+/// The application of that kind as the API server has it; null where it has none.
+asio::awaitable<result<std::shared_ptr<const application>>> actor::read_as(const backend& kind,
+                                                                           model::object_key key) {
+    auto answer = co_await env_.api.get(kind.resource(), key.namespace_, key.name);
+    if (!answer && answer.error().code == errc::not_found) co_return nullptr;
+    if (!answer) co_return std::unexpected(answer.error());
+    auto found = kind.read(*answer);
+    if (!found) co_return std::unexpected(found.error());
+    co_return std::make_shared<const application>(std::move(*found));
+}
+
+asio::awaitable<result<void>> actor::read(view& seen) {
+    const auto& job = seen.job->metadata;
+    auto found = co_await read_as(*seen.kind, job.key());
+    if (!found) co_return std::unexpected(found.error());
+    seen.live.application = std::move(*found);
+    // The spec may have become one of another kind since the application was created.
+    for (const auto& source : caches_.sources()) {
+        if (seen.live.application && seen.live.application->owned_by(job)) break;
+        if (&source->kind() == seen.kind || !source->served()) continue;
+        auto other = co_await read_as(source->kind(), job.key());
+        if (!other) co_return std::unexpected(other.error());
+        if (!*other || !(*other)->owned_by(job)) continue;
+        observe_as(seen, *source, caches_, hints_);
+        seen.live.application = std::move(*other);
+    }
+    seen.live.application_read = true;
+    co_return result<void>();
+}
+
+asio::awaitable<result<void>> actor::read_scheduling(view& seen) {
+    const auto by =
+        grid::in_namespace(seen.job->spec.active_scheduling->key(), seen.job->metadata.namespace_);
+    seen.live.assignment_read = true;
+    seen.live.assigned = false;
+    if (!model::may_exist(by)) co_return result<void>();
+    auto answer = co_await env_.api.get(kube::types::scheduling, by.namespace_, by.name);
+    if (!answer && answer.error().code == errc::not_found) co_return result<void>();
+    if (!answer) co_return std::unexpected(answer.error());
+    auto found = model::decode<model::scheduling>(*answer, "Scheduling");
+    if (!found) co_return std::unexpected(found.error());
+    seen.live.assigned = grid::is_assigned(*seen.job, *found);
+    co_return result<void>();
+}
+
+asio::awaitable<result<void>> actor::read_recorded(view& seen, read_pods what) {
+    for (const auto& entry : what.pods) {
+        auto answer =
+            co_await env_.api.get(kube::types::pod, seen.job->metadata.namespace_, entry.pod_name);
+        if (!answer && answer.error().code != errc::not_found) {
+            co_return std::unexpected(answer.error());
+        }
+        bool gone = true;
+        if (answer) {
+            auto pod = model::decode<model::pod>(*answer, "Pod");
+            if (!pod) co_return std::unexpected(pod.error());
+            gone = pod->metadata.uid != entry.pod_uid || pod->terminal();
+        }
+        (gone ? seen.live.gone_pods : seen.live.living_pods).insert(entry.pod_uid);
+    }
+    co_return result<void>();
+}
+
+asio::awaitable<result<void>> actor::dry_run(view& seen, check_spec what) {
+    const auto key = seen.job->metadata.key();
+    kube::create_options how;
+    how.dry_run = true;
+    how.field_validation = "Strict";
+    auto answer = co_await env_.api.create(seen.kind->resource(), key.namespace_,
+                                           std::move(what.object), std::move(how));
+    auto& memory = hints_.checks[key];
+    const auto hash = hash_of(seen.spec_kind, seen.job->spec);
+    if (memory.hash != hash) memory = check_memory{hash, {}, 0, {}};
+    if (answer || answer.error().code == errc::already_exists) {
+        memory.answer = {true, false, {}};
+    } else {
+        memory.answer = {false, answer.error().transient(), answer.error().text};
+    }
+    if (memory.answer.transient) {
+        memory.due = env_.time.now() +
+                     std::min(seconds(1) * (1 << std::min(memory.failures, 8)), seconds(300));
+        ++memory.failures;
+    }
+    seen.check = memory.answer;
+    seen.check_due = false;
+    co_return result<void>();
+}
+
+asio::awaitable<result<void>> actor::create(view& seen, create_application what) {
+    const auto key = seen.job->metadata.key();
+    kube::create_options how;
+    how.field_validation = "Strict";
+    auto answer = co_await env_.api.create(seen.kind->resource(), key.namespace_,
+                                           std::move(what.object), std::move(how));
+    if (!answer && answer.error().code == errc::already_exists) {
+        const auto found = co_await read(seen);
+        if (!found) co_return std::unexpected(found.error());
+        if (!seen.live.application) {
+            co_return fail(errc::conflict, fmt::format("{} {} existed and was deleted meanwhile",
+                                                       seen.kind->resource().kind, key.text()));
+        }
+        co_return result<void>();
+    }
+    if (!answer) {
+        if (answer.error().code == errc::not_leader) co_return std::unexpected(answer.error());
+        seen.live.create_error = answer.error();
+        co_return result<void>();
+    }
+    auto made = seen.kind->read(*answer);
+    if (!made) co_return std::unexpected(made.error());
+    const auto* source = caches_.source_of(*seen.job);
+    if (source && source->synced()) {
+        gate_.wrote(key, seen.kind->resource().kind, made->metadata);
+    }
+    log::debug("application created", {{"job", key.text()}, {"run", made->run()}});
+    numbers_.application_created(seen.kind->type());
+    seen.live.application = std::make_shared<const application>(std::move(*made));
+    seen.live.application_read = true;
+    co_return result<void>();
+}
+
+asio::awaitable<result<void>> actor::remove_application(const backend& kind, model::object_key job,
+                                                        delete_application what) {
+    const auto answer = co_await env_.api.remove(kind.resource(), job.namespace_, what.name,
+                                                 kube::preconditions(what.uid));
+    // A conflict (another uid under that name) does not prove that the application is gone: the
+    // reconcile fails and is tried again.
+    if (!answer && answer.error().code != errc::not_found)
+        co_return std::unexpected(answer.error());
+    log::info("application deleted",
+              {{"job", job.text()},
+               {"run", what.run},
+               {"note", fmt::format("{} {}: {}", kind.resource().kind, what.name, what.why)}});
+    co_return result<void>();
+}
+
+asio::awaitable<result<void>> actor::remove(view& seen, delete_application what) {
+    const auto key = seen.job->metadata.key();
+    auto removed = co_await remove_application(*seen.kind, key, what);
+    if (!removed) co_return removed;
+    hints_.deletion_answered[what.uid] = key;
+    seen.deletion_answered.insert(what.uid);
+    co_return result<void>();
+}
+
+asio::awaitable<result<void>> actor::delete_orphans(model::object_key key) {
+    for (const auto& source : caches_.sources()) {
+        const auto left = source->find(key);
+        if (!left || left->run().empty() || left->metadata.controller_owner() ||
+            left->metadata.deleting()) {
+            continue;
+        }
+        auto removed =
+            co_await remove_application(source->kind(), key,
+                                        {key.name, left->metadata.uid, std::string(left->run()),
+                                         "its BatchJob is gone and has left it behind"});
+        if (!removed) co_return removed;
+    }
+    co_return result<void>();
+}
+
+asio::awaitable<result<void>> actor::remove_pods(view& seen, delete_pods what) {
+    const auto key = seen.job->metadata.key();
+    for (const auto& pod : what.pods) {
+        kube::preconditions still(pod->metadata.uid);
+        if (what.as_seen) still.resource_version = pod->metadata.resource_version;
+        auto answer = co_await env_.api.remove(kube::types::pod, pod->metadata.namespace_,
+                                               pod->metadata.name, std::move(still));
+        if (!answer && answer.error().code != errc::not_found) {
+            co_return std::unexpected(answer.error());
+        }
+        log::info("left-over pod deleted", {{"job", key.text()},
+                                            {"run", pod->metadata.annotation(names::run)},
+                                            {"pod", pod->metadata.key().text()},
+                                            {"note", what.why}});
+        numbers_.leftover_pod_deleted();
+        if (caches_.find_pod(pod->metadata.key())) {
+            hints_.deletion_answered[pod->metadata.uid] = key;
+        }
+        seen.deletion_answered.insert(pod->metadata.uid);
+    }
+    co_return result<void>();
+}
+
+}  // namespace esi::batchjob

@@ -1,0 +1,81 @@
+// What the batchjob operator watches, and which BatchJobs a change of each object concerns. Owned
+// by the operator; read by its reconcile. The caches are filled by coroutines that the process runs
+// and cancels; nothing is written here.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "batchjob/backends/registry.h"
+#include "controller/process.h"
+#include "controller/write_gate.h"
+#include "kube/watch/informer.h"
+#include "model/batchjob.h"
+#include "model/cluster.h"
+#include "model/testbed.h"
+
+namespace esi::batchjob {
+
+/// The job that a pod's label names; it may not exist.
+model::object_key job_of(const model::pod& pod);
+
+class caches {
+public:
+    using listener = std::function<void(const model::object_key&)>;
+    using application_listener =
+        std::function<void(const model::object_key&, const application_source&)>;
+
+    /// BatchJobs, Testbeds, job pods and the applications of `kinds`, in the namespaces of
+    /// --namespace (none: all). Copies nothing of `kinds`: it outlives the caches.
+    caches(controller::environment& env, const application_kinds& kinds,
+           const placement_options& placement);
+
+    std::vector<controller::operator_part::cache> list();
+    /// Tells `gate` what the caches show of each kind that this operator writes.
+    void feed(controller::write_gate& gate) const;
+
+    // Listeners are called after the caches show the change, in the order of their registration.
+    // These three are to be registered before on_change, so that the hints have the change when a
+    // reconcile begins.
+    void on_job_change(std::function<void(const kube::change<model::batchjob>&)> called);
+    void on_pod_change(std::function<void(const kube::change<model::pod>&)> called);
+    /// `called` with the key of an application that changed, and the source of its kind. Once.
+    void on_application_change(application_listener called);
+    /// `enqueue` is called with the key of each BatchJob that a change concerns. Once, last.
+    void on_change(listener enqueue);
+
+    /// Null where there is none; so are the other find functions.
+    std::shared_ptr<const model::batchjob> find_job(const model::object_key& key) const;
+    const std::map<model::object_key, std::shared_ptr<const model::batchjob>>& jobs() const;
+    std::shared_ptr<const model::pod> find_pod(const model::object_key& key) const;
+    std::vector<pod_pointer> pods_of_job(const model::object_key& job) const;
+    /// Job pods that are bound to this node.
+    std::vector<pod_pointer> pods_on_node(std::string_view node) const;
+    std::shared_ptr<const model::testbed> find_testbed(const model::object_key& key) const;
+    const std::map<model::object_key, std::shared_ptr<const model::testbed>>& testbeds() const;
+
+    /// The kind of application that a spec describes; null for one that no row of the table knows.
+    const application_kind* kind_of(const model::batchjob_spec& spec) const;
+    /// One for each kind, in the order of the table.
+    const std::vector<std::unique_ptr<application_source>>& sources() const { return sources_; }
+    /// Where the job's application is, or will be; null where no kind is known for the job.
+    const application_source* source_of(const model::batchjob& job) const;
+
+private:
+    void pod_changed(const kube::change<model::pod>& what) const;
+    void testbed_changed(const kube::change<model::testbed>& what) const;
+    void enqueue_all() const;
+
+    const application_kinds& kinds_;
+    std::vector<std::unique_ptr<application_source>> sources_;
+    kube::informer<model::batchjob> jobs_;
+    kube::informer<model::testbed> testbeds_;
+    kube::informer<model::pod> pods_;
+    listener enqueue_;
+    application_listener application_changed_;
+};
+
+}  // namespace esi::batchjob

@@ -1,0 +1,373 @@
+#include "batchjob/decider.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "batchjob/backends/kind.h"
+#include "batchjob/runs.h"
+#include "grid/grid.h"
+#include "grid/rights.h"
+#include "model/names.h"
+
+namespace esi::batchjob {
+
+namespace state = model::job_state;
+namespace names = model::names;
+
+namespace {
+
+/// How long "in queue" is held back: its write would collide with that of the order.
+constexpr milliseconds order_patience{100};
+
+/// How long an order without assignment may exist before the Scheduling is read again.
+constexpr seconds assignment_patience{10};
+
+}  // namespace
+
+decider::decider(const view& seen, wall_time now)
+    : seen_(seen), now_(now), job_(*seen.job), status_(out_.status) {
+    status_ = job_.status;
+}
+
+decision decider::run() {
+    status_.type = seen_.spec_kind ? seen_.spec_kind->type() : std::string_view();
+    status_.active_scheduling = job_.spec.active_scheduling;
+
+    const auto* order = find_order();
+    if (!order && about_to_start() && problems_.empty()) {
+        hold_back(order_patience);
+    } else if (!order) {
+        unassigned();
+    } else if (failed() || has_ended(status_, order->run)) {
+        after_end(*order);
+    } else if (!order_is_assigned(*order)) {
+        if (!out_.act_first) unassigned();
+    } else {
+        assigned(*order);
+        // The run has ended by this decision: the same status says what is deleted next.
+        if (!out_.act_first && final()) after_end(*order);
+    }
+    if (!out_.act_first) describe();
+    return std::move(out_);
+}
+
+const model::creation_request* decider::find_order() {
+    const auto& order = job_.spec.creation_request;
+    const auto& active = job_.spec.active_scheduling;
+    if (!order || !active) return nullptr;
+    if (order->run.empty()) {
+        add_problem(
+            "spec.creationRequest has no run token: only the scheduling operator gives "
+            "slots to a job");
+        return nullptr;
+    }
+    if (order->slot_ids.empty()) {
+        add_problem("spec.creationRequest names no slot");
+        return nullptr;
+    }
+    const auto uid = grid::owner_of_run(order->run);
+    if (!active->uid.empty() && active->uid != uid) {
+        add_problem(
+            fmt::format("spec.creationRequest is of another Scheduling (run {}) than "
+                        "spec.activeScheduling (uid {})",
+                        order->run, active->uid));
+        return nullptr;
+    }
+    return &*order;
+}
+
+bool decider::about_to_start() const {
+    return seen_.just_acquired && job_.spec.active_scheduling && status_.state == state::ready &&
+           !app() && seen_.pods.empty();
+}
+
+void decider::hold_back(milliseconds time) {
+    out_.hold_back = true;
+    out_.again_in = time;
+}
+
+void decider::unassigned() {
+    const auto* there = ours(app()) ? app() : nullptr;
+    if (!there && needs_proof_of_absence()) return read_application_first();
+
+    const auto* open = running_line(status_);
+    if (open && !close_with_last_result(std::string(open->run), there)) release_by_others(*open);
+    clear_assignment();
+    name_application(there);
+    apply_reset();
+
+    const bool left =
+        there || !status_.placements.empty() ||
+        std::ranges::any_of(seen_.pods, [&](const pod_pointer& pod) { return is_leftover(*pod); });
+    if (!failed()) {
+        status_.state = left                          ? state::pending_deletion
+                        : job_.spec.active_scheduling ? state::in_queue
+                                                      : state::ready;
+    }
+    const std::string_view reason = left ? "Releasing" : "NotAssigned";
+    set_condition(condition_type::submitted, "False", reason,
+                  left ? "waits until application and pods are gone" : "");
+    set_condition(condition_type::placed, "False", reason, "");
+    set_condition(condition_type::running, "False", reason, "");
+    remove_leftovers({}, false);
+    check();
+}
+
+/// The order was taken away while the run was under way.
+void decider::release_by_others(const model::run_record& line) {
+    // The scheduling operator takes both fields away in one patch. Where one of them is left, a
+    // person has taken the other away.
+    const auto& active = job_.spec.active_scheduling;
+    const bool still_held = active && active->uid == grid::owner_of_run(line.run);
+    const bool by_hand = job_.spec.creation_request || still_held;
+    const auto* text = still_held ? "spec.creationRequest was taken away while the job ran"
+                       : by_hand  ? "spec.activeScheduling was taken away while the job ran"
+                                  : "the Scheduling released the job before its run had ended";
+    close_run(run_outcome::released, by_hand ? "ReleasedByHand" : "Released", text, stamp());
+}
+
+/// The failure is forgotten by way of PendingDeletion, so that what is left of the run is deleted
+/// first. A reset that is asked for while the failed run is still assigned counts at its release.
+void decider::apply_reset() {
+    const auto reset = job_.metadata.annotation(names::reset);
+    const bool asked = !reset.empty() && reset != status_.observed_reset;
+    const bool changed = !status_.spec_hash.empty() && status_.spec_hash != spec_hash_now();
+    status_.observed_reset = reset;
+    if (failed() && (asked || changed)) status_.state = state::pending_deletion;
+}
+
+bool decider::needs_proof_of_absence() const {
+    if (!seen_.kind || seen_.live.application_read) return false;
+    // Where no status names a run, and the spec has changed at most once since the last status, no
+    // generation in between had a run for which an application could have been created.
+    const bool spoken = status_.application.has_value() || !status_.slot_ids.empty();
+    return spoken || job_.metadata.generation - status_.observed_generation > 1;
+}
+
+/// Whether the run may have begun as another kind, in a generation that no status was written for.
+/// Objects of two kinds may have the same name, so the create alone would not show it.
+bool decider::kind_may_have_changed() const {
+    if (!seen_.kind) return false;
+    if (job_.status.type != status_.type) return true;
+    // To acquire and to order are two changes; an edit to another kind and back are two more.
+    const auto unseen = job_.metadata.generation - status_.observed_generation;
+    return unseen > (job_.status.slot_ids.empty() ? 2 : 1);
+}
+
+/// A run begins only when its Scheduling shows the assignment: whoever may edit the job's spec
+/// could have written an order.
+bool decider::order_is_assigned(const model::creation_request& order) {
+    if (line_of(status_, order.run)) return true;
+    if (!seen_.live.assignment_read) {
+        out_.next = read_assignment{};
+        out_.act_first = true;
+        return false;
+    }
+    if (seen_.live.assigned) return true;
+    add_problem(
+        fmt::format("spec.creationRequest (run {}) starts nothing: Scheduling {} has not "
+                    "assigned these slots to the job; take spec.creationRequest away",
+                    order.run, job_.spec.active_scheduling->key().text()));
+    reconcile_in(assignment_patience);
+    return false;
+}
+
+void decider::after_end(const model::creation_request& order) {
+    if (!app() && status_.application && seen_.kind && !seen_.live.application_read) {
+        return read_application_first();
+    }
+    const auto* there = ours(app()) ? app() : nullptr;
+    show_assignment(order);
+    drop_ended_placements();
+    name_application(there);
+    if (!final()) {
+        // A person has edited the status: the run's line has the outcome.
+        status_.state =
+            !status_.runs.empty() && status_.runs.back().outcome == run_outcome::succeeded
+                ? state::completed
+                : state::failed;
+    }
+    // An application that ended by itself is kept for people until the release, unless it keeps its
+    // pods, and so the slots.
+    const bool stays = there && there->run() == order.run && there->final() && seen_.kind &&
+                       !seen_.kind->keeps_pods();
+    remove_leftovers(order.run, stays);
+}
+
+void decider::assigned(const model::creation_request& order) {
+    show_assignment(order);
+    // A reset that is asked for before a failure does not apply to it.
+    status_.observed_reset = job_.metadata.annotation(names::reset);
+
+    const auto* there = app();
+    const bool was_named = status_.application && status_.application->run == order.run &&
+                           !status_.application->uid.empty();
+    const bool read = seen_.live.application_read;
+    if (!there && !was_named && (read || !kind_may_have_changed())) return launch(order);
+    if (!ours(there) && !read) return read_application_first();
+
+    const auto deleted = [&] {
+        fail_run("ApplicationDeleted",
+                 fmt::format("{} {} was deleted while the job ran", seen_.kind->resource().kind,
+                             job_.metadata.name));
+    };
+    if (was_named && !ours(there)) {
+        name_application(nullptr);
+        if (!close_with_last_result(order.run, nullptr)) deleted();
+        return;
+    }
+    if (!ours(there)) {
+        return fail_launch(
+            order, "NameTaken",
+            fmt::format("{} {} exists already and belongs to {}; ESI never touches it: rename the "
+                        "BatchJob, or remove it",
+                        seen_.kind->resource().kind, there->metadata.key().text(),
+                        show_owner(there->metadata)));
+    }
+    if (there->run() != order.run) {
+        status_.state = state::in_queue;
+        drop_ended_placements();
+        name_application(there);
+        set_condition(condition_type::submitted, "False", "OldApplication",
+                      "waits until the application of an earlier run is gone");
+        remove_leftovers({}, false);
+        return;
+    }
+    // Deleting an application that has ended is fine: it reports its result until it is gone.
+    if (there->metadata.deleting() && !there->final()) {
+        name_application(there);
+        return deleted();
+    }
+    progress(order, *there);
+}
+
+void decider::show_assignment(const model::creation_request& order) {
+    status_.slots = grid::testbed_of(job_);
+    status_.slot_ids = order.slot_ids;
+    status_.replication = static_cast<int>(order.slot_ids.size());
+}
+
+/// What every status has: the observed generation, conditions that need a value, and the texts for
+/// people.
+void decider::describe() {
+    status_.observed_generation = job_.metadata.generation;
+    if (seen_.kind && seen_.served) {
+        const auto limits = seen_.kind->limits();
+        set_condition(condition_type::backend_available, "True",
+                      limits.empty() ? "Established" : "Limited",
+                      fmt::format("{} is served{}{}", seen_.kind->definition(),
+                                  limits.empty() ? "" : "; ", limits));
+    } else {
+        set_condition(condition_type::backend_available, "False",
+                      seen_.kind ? "DefinitionMissing" : "NotSupported", backend_missing());
+    }
+    if (!model::find_condition(status_.conditions, condition_type::succeeded)) {
+        set_condition(condition_type::succeeded, "False", "NotRunYet", "");
+    }
+    const auto fit = fits();
+    set_condition(condition_type::fits, fit.status, fit.reason, fit.text);
+    report_problems();
+    summarize();
+    // Conditions that have not changed hold for this generation, too; `kubectl wait` takes a
+    // condition of an older generation for not met.
+    for (auto& each : status_.conditions) {
+        each.observed_generation = job_.metadata.generation;
+        // A condition that changed and changed back within this decision has not changed.
+        const auto* was = model::find_condition(job_.status.conditions, each.type);
+        if (was && was->status == each.status && was->last_transition_time) {
+            each.last_transition_time = was->last_transition_time;
+        }
+    }
+}
+
+const application* decider::app() const {
+    return seen_.live.application_read ? seen_.live.application.get() : seen_.application.get();
+}
+
+bool decider::ours(const application* app) const { return app && app->owned_by(job_.metadata); }
+
+std::vector<pod_pointer> decider::pods_of(std::string_view run, pod_role role) const {
+    std::vector<pod_pointer> out;
+    if (!seen_.kind) return out;
+    for (const auto& pod : seen_.pods) {
+        if (pod->metadata.annotation(names::run) == run && is_member(pod, role)) {
+            out.push_back(pod);
+        }
+    }
+    return out;
+}
+
+/// Placed, or made for the application. Once that is gone, a coordinator still counts: it shows how
+/// the run ended.
+bool decider::is_member(const pod_pointer& pod, pod_role role) const {
+    if (seen_.kind->role_of(*pod, job_.metadata.name) != role) return false;
+    const auto& uid = pod->metadata.uid;
+    if (std::ranges::find(status_.placements, uid, &model::placement::pod_uid) !=
+        status_.placements.end()) {
+        return true;
+    }
+    const auto* there = app();
+    if (!ours(there)) return role == pod_role::coordinator;
+    return seen_.kind->foreign(*pod, *there, seen_.pods).empty();
+}
+
+bool decider::failed() const {
+    return status_.state == state::failed || status_.state == state::failed_submission;
+}
+
+bool decider::final() const { return model::is_final(status_.state); }
+
+void decider::set_condition(std::string_view type, std::string_view status, std::string_view reason,
+                            std::string_view message) {
+    model::set_condition(status_.conditions, type, status, reason, message,
+                         job_.metadata.generation, now_);
+}
+
+void decider::reconcile_in(std::chrono::microseconds time) {
+    // A little late rather than a little early, so that the deadline has passed by then.
+    time = std::max(time, std::chrono::microseconds(0)) + milliseconds(20);
+    out_.again_in = out_.again_in ? std::min(*out_.again_in, time) : time;
+}
+
+void decider::name_application(const application* app) {
+    if (!app) {
+        status_.application.reset();
+        return;
+    }
+    const auto& type = seen_.kind->resource();
+    status_.application =
+        model::application_ref{type.api_version(), std::string(type.kind), app->metadata.name,
+                               app->metadata.uid, std::string(app->run())};
+}
+
+void decider::read_application_first() {
+    out_.next = read_application{};
+    out_.act_first = true;
+}
+
+void decider::set_reason(std::string_view reason, const std::string& text) {
+    reason_ = reason;
+    reason_text_ = text;
+    add_problem(text);
+}
+
+const model::raw_json* decider::spec() const {
+    return seen_.spec_kind ? seen_.spec_kind->spec_in(job_.spec) : nullptr;
+}
+
+std::string decider::spec_hash_now() const { return hash_of(seen_.spec_kind, job_.spec); }
+
+std::string_view decider::spec_field() const {
+    return seen_.spec_kind ? seen_.spec_kind->spec_field() : std::string_view("spec");
+}
+
+std::string decider::backend_missing() const {
+    if (!seen_.kind) {
+        return fmt::format("this operator has no backend for {} jobs", status_.type);
+    }
+    return fmt::format("the CustomResourceDefinition {} is not there: install the {} operator",
+                       seen_.kind->definition(), seen_.kind->type());
+}
+
+}  // namespace esi::batchjob

@@ -1,0 +1,193 @@
+// One step of the state machine of a BatchJob: a view, the status that is being worked out of it,
+// and the rules, each a member function. A class, because nearly every rule reads the view and
+// changes the wanted status; what the files decider_*.cpp hold is in README.md. Lives for one call
+// of decide() and keeps references to its arguments.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "batchjob/decision.h"
+#include "model/conditions.h"
+
+namespace esi::batchjob {
+
+namespace condition_type = model::condition_type;
+namespace reasons = model::condition_reason;
+
+class decider {
+public:
+    decider(const view& seen, wall_time now);
+    /// To be called once.
+    decision run();
+
+private:
+    // decider.cpp: which of the three situations the job is in, and what all of them share.
+    /// No Scheduling has given the job an order that counts.
+    void unassigned();
+    /// The order's run has started, or may start now.
+    void assigned(const model::creation_request& order);
+    /// The order's run has ended, or the job had failed before: the leftovers are deleted, the
+    /// state is kept.
+    void after_end(const model::creation_request& order);
+    /// The order to start, where it counts: the job is acquired, the order has a run token, and
+    /// both are of one Scheduling. Null else; where there is an order, its problem is reported.
+    const model::creation_request* find_order();
+    bool order_is_assigned(const model::creation_request& order);
+    void show_assignment(const model::creation_request& order);
+    void release_by_others(const model::run_record& line);
+    void apply_reset();
+    bool needs_proof_of_absence() const;
+    bool kind_may_have_changed() const;
+    bool about_to_start() const;
+    void describe();
+    const application* app() const;
+    bool ours(const application* app) const;
+    std::vector<pod_pointer> pods_of(std::string_view run, pod_role role) const;
+    bool is_member(const pod_pointer& pod, pod_role role) const;
+    bool failed() const;
+    bool final() const;
+    void set_condition(std::string_view type, std::string_view status, std::string_view reason,
+                       std::string_view message);
+    void add_problem(std::string text) { problems_.push_back(std::move(text)); }
+    /// The problem that is the reason of the state: it is listed before the others.
+    void set_reason(std::string_view reason, const std::string& text);
+    void read_application_first();
+    /// Reconciles again after that time at the latest.
+    void reconcile_in(std::chrono::microseconds time);
+    void hold_back(milliseconds time);
+    /// Sets status.application; null: there is none.
+    void name_application(const application* app);
+    model::timestamp stamp() const { return {now_}; }
+    /// Ends `patience` after a time that another clock than the API server's has written (a
+    /// kubelet's, an application operator's). A time further ahead than that is not waited for.
+    bool is_near(wall_time time, seconds patience) const {
+        return std::chrono::abs(now_ - time) < patience;
+    }
+    /// Text of the job's spec of an application; null where no kind is known for it.
+    const model::raw_json* spec() const;
+    std::string spec_hash_now() const;
+    /// What people call the field with that spec.
+    std::string_view spec_field() const;
+    std::string backend_missing() const;
+
+    // decider_leftovers.cpp: what an ended or released run has left.
+    bool is_leftover(const model::pod& pod) const;
+    void clear_assignment();
+    void drop_ended_placements();
+    bool coordinator_may_stay(const model::pod& pod);
+    void remove_leftovers(std::string_view keep_run, bool application_stays);
+    void report_stuck_deletion(const model::object_meta& meta);
+
+    // decider_launch.cpp: from the order to the application.
+    struct launch_problem {
+        std::string_view reason;
+        std::string text;
+    };
+    void launch(const model::creation_request& order);
+    std::optional<launch_problem> judge_launch() const;
+    bool testbed_is_ready();
+    std::optional<launch_problem> judge_slots(const model::creation_request& order) const;
+    build_request request_for(const model::creation_request& order) const;
+    void report_refused_create(const model::creation_request& order, const error& refused);
+
+    // decider_progress.cpp: a run under way, from its first pod on.
+    struct slot_pods {
+        std::vector<pod_pointer> workers;  ///< of the present attempt
+        std::vector<pod_pointer> bound;    ///< those of them that are placed and bound
+        std::size_t placed = 0;            ///< entries of status.placements that count
+        std::size_t running = 0;
+    };
+    void progress(const model::creation_request& order, const application& app);
+    void delete_pods_of_other_runs(const model::creation_request& order);
+    bool record_placements(const model::creation_request& order,
+                           const std::vector<pod_pointer>& workers);
+    void report_foreign_pods(const model::creation_request& order);
+    void withdraw_result(model::run_record& line, const application& app) const;
+    slot_pods count_pods(const model::run_record& line, std::vector<pod_pointer> workers,
+                         bool again) const;
+    void advance(model::run_record& line, const slot_pods& pods, const application& app,
+                 std::size_t wanted);
+    void report_application(const application& app);
+
+    // decider_waits.cpp: what a run under way waits for, and for how long.
+    struct absence {
+        std::string_view reason;
+        std::string text;
+        wall_time since;
+    };
+    void report_scheduling(const model::creation_request& order, std::size_t bound);
+    void report_unschedulable_coordinators(const std::vector<pod_pointer>& coordinators);
+    bool report_absent_scheduler(const std::vector<pod_pointer>& pods);
+    bool report_rejected_worker(const std::vector<pod_pointer>& workers);
+    std::optional<absence> absence_of_pods(const model::creation_request& order,
+                                           const application& app, std::size_t placed) const;
+    void check_timeouts(const model::creation_request& order, const application& app,
+                        std::size_t placed, std::size_t bound);
+    void check_submit_timeout(const model::creation_request& order, const application& app,
+                              std::size_t placed, wall_time submitted);
+    std::optional<wall_time> unseen_since(const model::pod& pod) const;
+    std::string describe_pod(const model::pod& pod) const;
+    std::string describe_unbound() const;
+
+    // decider_end.cpp: how the line of a run (status.runs) begins and ends.
+    //
+    //   start_run        the first time that the run's application is seen: its line is added
+    //   start_attempt    its operator has started it again: the line is closed, one more is added
+    //   fail_launch      no application could be created: FailedSubmission
+    //   fail_run         ESI ends the run (time-out, deleted application): Failed
+    //   close_with_...   the application has ended by itself: Completed or Failed, as it reports
+    //   close_run        what all of these have in common
+    void start_run(const model::creation_request& order, const application& app);
+    /// True where the application is in its second attempt or a later one.
+    bool start_attempt(const model::creation_request& order, const application& app);
+    void fail_launch(const model::creation_request& order, std::string_view reason,
+                     std::string message);
+    void fail_run(std::string_view reason, std::string message);
+    /// True where the run has lasted longer than the job's spec allows, and is closed.
+    bool fail_when_overdue(const model::creation_request& order);
+    /// True where the application has ended. The run is closed, or its line has the result already
+    /// and waits a moment for the coordinator's pod, which knows the exact end.
+    bool close_when_final(const model::creation_request& order, const application& app);
+    /// With the result that the application (null: there is none any more) reports or has last
+    /// reported. False, and nothing is closed, where it never reported one.
+    bool close_with_last_result(std::string_view run, const application* there);
+    void close_with_result(std::string_view run, const application& app);
+    void close_run(std::string_view outcome, std::string_view reason, std::string message,
+                   model::timestamp stopped);
+    model::timestamp end_time_of(std::string_view run, const application& app) const;
+    pod_pointer newest_coordinator(std::string_view run) const;
+    const model::testbed_layout* layout() const;
+    std::string describe_deaths(const model::run_record& line) const;
+
+    // decider_check.cpp: the early dry run of the job's spec.
+    void check();
+
+    // decider_summary.cpp: the job at one glance.
+    struct verdict {
+        std::string_view status;
+        std::string reason;
+        std::string text;
+    };
+    verdict fits() const;
+    std::optional<verdict> start_problem() const;
+    bool waits_to_be_started() const;
+    verdict startable() const;
+    void report_problems();
+    void report_failure(const std::optional<verdict>& against);
+    void summarize();
+
+    const view& seen_;
+    const wall_time now_;
+    const model::batchjob& job_;
+    decision out_;
+    model::batchjob_status& status_;
+    std::vector<std::string> problems_;
+    /// status.reason while nothing has failed.
+    std::string reason_;
+    std::string reason_text_;
+};
+
+}  // namespace esi::batchjob

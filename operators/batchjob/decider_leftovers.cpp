@@ -1,0 +1,119 @@
+// What a run that has ended or was released has left: which of it is kept, and what is deleted.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "batchjob/decider.h"
+#include "model/names.h"
+
+namespace esi::batchjob {
+
+namespace names = model::names;
+
+namespace {
+
+/// The watches of a driver and of its application show their ends at different times.
+constexpr seconds coordinator_patience{60};
+
+/// How long an application may be on its way out before its finalizer is reported.
+constexpr seconds deletion_patience{60};
+
+}  // namespace
+
+/// A pod of an earlier run: a coordinator, or a pod whose owner exists. A pod that only carries the
+/// run's annotation does not delay the release.
+bool decider::is_leftover(const model::pod& pod) const {
+    if (pod.metadata.annotation(names::run).empty()) return false;
+    if (seen_.kind->role_of(pod, job_.metadata.name) == pod_role::coordinator) return true;
+    const auto* owner = pod.metadata.controller_owner();
+    if (!owner) return false;
+    return owner->kind != "Pod" || std::ranges::any_of(seen_.pods, [&](const pod_pointer& other) {
+               return other->metadata.uid == owner->uid;
+           });
+}
+
+void decider::clear_assignment() {
+    status_.slots.reset();
+    status_.slot_ids.clear();
+    status_.replication.reset();
+    // A pod whose run annotation was removed may not be deleted, because it names no run. It is a
+    // stranger from now on: the testbed operator sees it in its slot for as long as it exists.
+    std::erase_if(status_.placements, [&](const model::placement& entry) {
+        return std::ranges::any_of(seen_.pods, [&](const pod_pointer& pod) {
+            return pod->metadata.uid == entry.pod_uid &&
+                   pod->metadata.annotation(names::run).empty();
+        });
+    });
+    drop_ended_placements();
+}
+
+/// The placements are kept, all of them, while one of their pods lives: nothing else proves which
+/// slots are taken.
+void decider::drop_ended_placements() {
+    const bool taken = std::ranges::any_of(status_.placements, [&](const auto& entry) {
+        return seen_.placed_alive.contains(entry.pod_uid);
+    });
+    if (!taken) status_.placements.clear();
+}
+
+/// The coordinator of an application that is kept is kept, too: its log shows why the run ended.
+/// But one that still runs a minute after its application has failed would create workers for ever.
+/// (This happens: an application's operator restarts, submits again, is told that the coordinator
+/// exists, and reports a failure.)
+bool decider::coordinator_may_stay(const model::pod& pod) {
+    if (pod.terminal() || status_.runs.empty() || !status_.runs.back().stopped) return true;
+    const auto end = status_.runs.back().stopped->value;
+    if (!is_near(end, coordinator_patience)) return false;
+    reconcile_in(end + coordinator_patience - now_);
+    return true;
+}
+
+void decider::remove_leftovers(std::string_view keep_run, bool application_stays) {
+    const auto* there = ours(app()) ? app() : nullptr;
+    const auto asked = [this](const model::object_meta& meta) {
+        return meta.deleting() || seen_.deletion_answered.contains(meta.uid);
+    };
+    const std::string why =
+        keep_run.empty() ? "the run was released" : fmt::format("run {} has ended", keep_run);
+    if (there && !application_stays && !asked(there->metadata)) {
+        out_.next = delete_application{there->metadata.name, there->metadata.uid,
+                                       std::string(there->run()), why};
+        return;
+    }
+    if (there) report_stuck_deletion(there->metadata);
+    delete_pods leftovers;
+    leftovers.why = why;
+    delete_pods overdue{{}, why, true};
+    for (const auto& pod : seen_.pods) {
+        const auto run = pod->metadata.annotation(names::run);
+        if (run.empty() || asked(pod->metadata)) continue;
+        // A Deployment would replace the pod for as long as the application exists.
+        if (there && seen_.kind->keeps_pods() && run == there->run()) continue;
+        const bool coordinator =
+            seen_.kind && seen_.kind->role_of(*pod, job_.metadata.name) == pod_role::coordinator;
+        const bool of_run = coordinator && run == keep_run;
+        if (!application_stays || !of_run) {
+            leftovers.pods.push_back(pod);
+        } else if (!coordinator_may_stay(*pod)) {
+            overdue.pods.push_back(pod);
+        }
+    }
+    if (leftovers.pods.empty()) leftovers = std::move(overdue);
+    if (!leftovers.pods.empty()) out_.next = std::move(leftovers);
+}
+
+/// An application with a finalizer exists until its operator removes the finalizer; so long its
+/// pods hold their slots.
+void decider::report_stuck_deletion(const model::object_meta& meta) {
+    if (!meta.deletion_timestamp || meta.finalizers.empty()) return;
+    const auto patience = meta.deletion_timestamp->value + deletion_patience;
+    if (now_ < patience) return reconcile_in(patience - now_);
+    set_reason("ApplicationStays",
+               fmt::format("{} {} was deleted at {} and is still there: finalizer {} waits for its "
+                           "operator; does the {} operator run?",
+                           seen_.kind->resource().kind, meta.name,
+                           meta.deletion_timestamp->whole_seconds(), meta.finalizers.front(),
+                           seen_.kind->type()));
+}
+
+}  // namespace esi::batchjob

@@ -1,0 +1,204 @@
+// A run under way: which of its pods take which slots, and how far it is.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "batchjob/decider.h"
+#include "batchjob/fill_slots.h"
+#include "batchjob/runs.h"
+#include "model/names.h"
+
+namespace esi::batchjob {
+
+namespace state = model::job_state;
+namespace names = model::names;
+
+namespace {
+
+/// Pods of one application are created one after the other; those that come in quick succession are
+/// placed by one write.
+constexpr milliseconds sibling_patience{5};
+/// How soon a surplus pod is placed again.
+constexpr seconds surplus_pause{2};
+
+/// Sets a time from pods where it is not set yet: the earliest (or latest) of them.
+template <class Pick, class Better>
+void take_time(std::optional<model::timestamp>& into, const std::vector<pod_pointer>& pods,
+               Pick pick, Better better) {
+    if (into) return;
+    for (const auto& pod : pods) {
+        const auto& time = pick(*pod);
+        if (time && (!into || better(*time, *into))) into = time;
+    }
+}
+
+}  // namespace
+
+void decider::progress(const model::creation_request& order, const application& app) {
+    delete_pods_of_other_runs(order);
+    start_run(order, app);
+    const bool again = start_attempt(order, app);
+    name_application(&app);
+
+    auto workers = pods_of(order.run, pod_role::slot);
+    for (const auto& pod : workers) {
+        if (auto why = seen_.kind->pod_problem(*pod); !why.empty()) {
+            return fail_run("PodNotPrepared", std::move(why));
+        }
+    }
+    if (!record_placements(order, workers)) return;
+    report_foreign_pods(order);
+
+    auto& line = *line_of(status_, order.run);
+    withdraw_result(line, app);
+    const auto pods = count_pods(line, std::move(workers), again);
+    note_job_times(line, app);
+    advance(line, pods, app, order.slot_ids.size());
+
+    set_condition(condition_type::submitted, "True", "ApplicationCreated",
+                  fmt::format("{} {}", seen_.kind->resource().kind, app.metadata.name));
+    if (status_.state == state::running) {
+        set_condition(condition_type::running, "True", "Running", "");
+    } else {
+        set_condition(condition_type::running, "False", "NotStarted", "");
+    }
+    if (close_when_final(order, app) || fail_when_overdue(order)) return;
+    report_application(app);
+    report_scheduling(order, pods.bound.size());
+    check_timeouts(order, app, pods.placed, pods.bound.size());
+}
+
+/// Pods of earlier runs must not be beside those of this one: they would take its room.
+void decider::delete_pods_of_other_runs(const model::creation_request& order) {
+    delete_pods others;
+    others.why = fmt::format("another run than {}", order.run);
+    for (const auto& pod : seen_.pods) {
+        const auto run = pod->metadata.annotation(names::run);
+        if (!run.empty() && run != order.run && !pod->metadata.deleting() &&
+            !seen_.deletion_answered.contains(pod->metadata.uid)) {
+            others.pods.push_back(pod);
+        }
+    }
+    if (!others.pods.empty()) out_.next = std::move(others);
+}
+
+/// Gives the run's slots to its pods. False where nothing else is to be decided before: recorded
+/// pods have to be read live, or more pods are about to come.
+bool decider::record_placements(const model::creation_request& order,
+                                const std::vector<pod_pointer>& workers) {
+    const auto filled = fill_slots(order.slot_ids, status_.placements, workers, seen_.live);
+    if (!filled.to_read.empty()) {
+        out_.next = read_pods{filled.to_read};
+        out_.act_first = true;
+        return false;
+    }
+    if (seen_.pods_coming && filled.placements != status_.placements &&
+        std::ranges::count_if(workers, [](const auto& pod) { return pod->live(); }) <
+            std::ssize(order.slot_ids)) {
+        hold_back(sibling_patience);
+        return false;
+    }
+    status_.placements = filled.placements;
+    for (const auto& pod : filled.surplus) {
+        add_problem(fmt::format("pod {} waits: each slot of the run has a pod already",
+                                pod->metadata.name));
+        // The pod in its slot was seen alive by a live read only: the cache does not have it, so no
+        // event may show its end.
+        if (!seen_.live.living_pods.empty()) reconcile_in(surplus_pause);
+    }
+    return true;
+}
+
+/// Pods that carry the labels and the annotation of the run and were not made for its application:
+/// they get no slot.
+void decider::report_foreign_pods(const model::creation_request& order) {
+    constexpr int most_reported = 3;
+    int count = 0;
+    for (const auto& pod : seen_.pods) {
+        const bool is_marked = pod->metadata.annotation(names::run) == order.run &&
+                               seen_.kind->role_of(*pod, job_.metadata.name) == pod_role::slot;
+        if (!is_marked || !pod->live() || is_member(pod, pod_role::slot)) continue;
+        if (++count > most_reported) break;
+        add_problem(fmt::format("pod {} gets no slot: {}", pod->metadata.name,
+                                seen_.kind->foreign(*pod, *app(), seen_.pods)));
+    }
+}
+
+/// close_when_final has put the result into the line before its end; an application that is not
+/// final any more (its operator starts it again) has no result.
+void decider::withdraw_result(model::run_record& line, const application& app) const {
+    if (app.final() || line.reason.empty()) return;
+    line.reason.clear();
+    line.message.clear();
+    line.stopped.reset();
+}
+
+decider::slot_pods decider::count_pods(const model::run_record& line,
+                                       std::vector<pod_pointer> workers, bool again) const {
+    slot_pods out;
+    out.workers = std::move(workers);
+    if (again) {
+        // Pods of an earlier attempt say nothing about this one.
+        std::erase_if(out.workers, [&](const pod_pointer& pod) {
+            return line.submitted && pod->metadata.creation_timestamp &&
+                   *pod->metadata.creation_timestamp < *line.submitted;
+        });
+    }
+    out.placed = status_.placements.size();
+    for (const auto& entry : status_.placements) {
+        const auto at = std::ranges::find_if(out.workers, [&](const pod_pointer& pod) {
+            return pod->metadata.uid == entry.pod_uid;
+        });
+        if (at != out.workers.end() && (*at)->bound()) out.bound.push_back(*at);
+        // The placement of a pod of an earlier attempt is kept for its replacement: not counted.
+        if (again && at == out.workers.end()) --out.placed;
+    }
+    out.running = static_cast<std::size_t>(std::ranges::count_if(
+        out.workers, [](const pod_pointer& pod) { return pod->phase == "Running"; }));
+    return out;
+}
+
+/// Submitted, Scheduled, Running: one or more states further, never back.
+void decider::advance(model::run_record& line, const slot_pods& pods, const application& app,
+                      std::size_t wanted) {
+    take_time(
+        line.started, pods.workers, [](const model::pod& pod) { return pod.started_at; },
+        std::less<>());
+    if (status_.state != state::submitted && status_.state != state::scheduled &&
+        status_.state != state::running) {
+        status_.state = state::submitted;
+    }
+    const bool all_bound = pods.bound.size() >= wanted;
+    const bool runs = app.phase == phase::running && pods.running >= wanted;
+    if (status_.state == state::submitted && (all_bound || runs)) {
+        status_.state = state::scheduled;
+        take_time(
+            line.scheduled, pods.bound,
+            [](const model::pod& pod) {
+                return pod.scheduled_status == "True" ? pod.scheduled_time : std::nullopt;
+            },
+            std::greater<>());
+        if (!line.scheduled) line.scheduled = stamp();
+    }
+    if (status_.state == state::scheduled && runs) {
+        status_.state = state::running;
+        open_event(status_, line);
+    }
+    if (status_.state != state::submitted) note_neighbours(line, pods.bound, seen_.neighbours);
+}
+
+/// What the application itself reports though it has not ended.
+void decider::report_application(const application& app) {
+    const auto& kind = seen_.kind->resource().kind;
+    if (app.phase == phase::paused || app.phase == phase::unknown) {
+        const auto text = fmt::format("{} {} is in state {}", kind, app.metadata.name, app.word);
+        set_reason(app.phase == phase::paused ? "Suspended" : "UnknownApplicationState", text);
+        set_condition(condition_type::running, "Unknown", reason_, text);
+        out_.unknown_state = app.phase == phase::unknown;
+    }
+    if (app.attempt == 0 && !app.message.empty()) {
+        add_problem(fmt::format("{} {}: {}", kind, app.metadata.name, app.message));
+    }
+}
+
+}  // namespace esi::batchjob

@@ -1,0 +1,64 @@
+// What one step of the state machine of a BatchJob comes to: the wanted status, and the action to
+// be taken. Values; made by decide (decide.h), carried out by the actor (act.h).
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "batchjob/observe.h"
+
+namespace esi::batchjob {
+
+/// Read live the application of the job's name; where the job does not own it, those of other
+/// kinds.
+struct read_application {};
+/// Read live the Scheduling that the job names: does its status assign these slots to the job?
+struct read_assignment {};
+/// Read these pods live.
+struct read_pods {
+    std::vector<model::placement> pods;
+};
+/// Create the probe as a dry run with strict field validation.
+struct check_spec {
+    json object;
+};
+struct create_application {
+    json object;
+};
+struct delete_application {
+    std::string name;
+    std::string uid;
+    std::string run;
+    std::string why;
+};
+struct delete_pods {
+    std::vector<pod_pointer> pods;
+    std::string why;
+    /// They are deleted for what the cache shows of them: one that has changed since is kept.
+    bool as_seen = false;
+};
+
+using action = std::variant<read_application, read_assignment, read_pods, check_spec,
+                            create_application, delete_application, delete_pods>;
+
+struct decision {
+    model::batchjob_status status;
+    /// To be taken next; nothing where the job waits for a change.
+    std::optional<action> next;
+    /// The action gives a fact that the status depends on: take it, decide again, and do not write
+    /// `status` before.
+    bool act_first = false;
+    /// The next change is a moment away and belongs into the same write: nothing is written now.
+    bool hold_back = false;
+    /// Reconcile again after that time, if nothing changes before.
+    std::optional<std::chrono::microseconds> again_in;
+    /// The create failed for now: it is tried again with back-off.
+    bool retry = false;
+    /// The application is in a state that this version does not know.
+    bool unknown_state = false;
+};
+
+}  // namespace esi::batchjob

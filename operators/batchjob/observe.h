@@ -1,0 +1,93 @@
+// What the state machine of a BatchJob decides by: one consistent view out of the caches and the
+// hints, plus what was read live because a decision needed it. Values and shared, read-only
+// records; made for one reconcile and thrown away after it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "batchjob/backends/backend.h"
+#include "batchjob/deaths.h"
+#include "batchjob/hints.h"
+#include "model/batchjob.h"
+#include "model/cluster.h"
+#include "model/testbed.h"
+
+namespace esi::batchjob {
+
+class application_kind;
+class application_source;
+class caches;
+
+/// What the API server itself has answered in this reconcile; empty until a decision asks for it.
+struct live_facts {
+    /// The application was read: `application` is what exists, null for nothing.
+    bool application_read = false;
+    std::shared_ptr<const batchjob::application> application;
+    /// The Scheduling that the order names was read, and whether its status has the assignment.
+    bool assignment_read = false;
+    bool assigned = false;
+    /// The API server refused the create.
+    std::optional<error> create_error;
+    /// Pods by uid. Gone: 404, another uid under the name, Succeeded or Failed.
+    std::set<std::string, std::less<>> gone_pods;
+    std::set<std::string, std::less<>> living_pods;
+};
+
+struct view {
+    std::shared_ptr<const model::batchjob> job;
+    /// The kind of application that the job's spec describes; null where it has no spec that this
+    /// operator knows. Outlives the view.
+    const application_kind* spec_kind = nullptr;
+    /// The backend of the application that exists or is to be created: that of `spec_kind`, unless
+    /// a run began as another kind before the spec was edited. Null where there is none. Outlives
+    /// the view.
+    const backend* kind = nullptr;
+    /// The CustomResourceDefinition of `kind` is established.
+    bool served = false;
+    /// The one named by creationRequest; null when it is not (yet) in the cache.
+    std::shared_ptr<const model::testbed> testbed;
+    /// The application of the job's name as the cache has it, whichever object owns it.
+    std::shared_ptr<const batchjob::application> application;
+    /// The last final state that the watch has shown of the job's application, which may have been
+    /// deleted since.
+    std::shared_ptr<const batchjob::application> last_final;
+    /// Pods made for this job (label job, and of the application's name), of whatever run.
+    std::vector<pod_pointer> pods;
+    /// Uids of the pods in status.placements that are neither deleted nor ended, whatever their
+    /// labels and annotations say by now.
+    std::set<std::string, std::less<>> placed_alive;
+    /// Pods in status.placements that have died, as far as this process has seen it.
+    std::vector<death> deaths;
+    /// Testbeds that Schedulings of the job's namespace may use, by key.
+    std::vector<std::shared_ptr<const model::testbed>> usable;
+    /// Pods of other jobs in slots of the nodes on which this job's pods run.
+    std::vector<pod_pointer> neighbours;
+    /// When this process first saw a pod without its gate, by uid; the API has no such time.
+    std::map<std::string, wall_time, std::less<>> ungated_since;
+    /// Uids of objects whose deletion the API server has accepted: it is not asked for again.
+    std::set<std::string, std::less<>> deletion_answered;
+    /// Acquired a moment ago: the order to start usually follows at once.
+    bool just_acquired = false;
+    /// A pod without a slot was first seen a moment ago: others of its run usually follow at once.
+    bool pods_coming = false;
+    /// The dry run's answer for the present spec.
+    std::optional<check_answer> check;
+    /// A dry run that failed for now may be tried again.
+    bool check_due = true;
+    live_facts live;
+};
+
+/// The view of one job out of the caches; `live` is empty.
+view observe(std::shared_ptr<const model::batchjob> job, const caches& from, const hints& known,
+             steady_time now);
+
+/// The application, the pods and their neighbours in the view become those of the kind of `source`.
+void observe_as(view& seen, const application_source& source, const caches& from,
+                const hints& known);
+
+}  // namespace esi::batchjob

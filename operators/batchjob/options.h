@@ -1,0 +1,28 @@
+// The flags of the batchjob operator.
+#pragma once
+
+#include <string>
+
+#include "batchjob/backends/registry.h"
+
+namespace CLI {
+class App;
+}
+
+namespace esi::batchjob {
+
+/// A copy shares the rows of `kinds` with the original.
+struct options {
+    std::string placement = "gate";  ///< "gate" or "extender"
+    placement_options pods;
+    /// The kinds of application that the operator can make; each has the values of its own flags.
+    application_kinds kinds = known_kinds();
+
+    /// Adds the flags, and those of all kinds; they are written into this object, which must
+    /// outlive the parsing.
+    void add_to(CLI::App& app);
+    /// `pods`, with the path that `placement` names.
+    placement_options placement_of_pods() const;
+};
+
+}  // namespace esi::batchjob

@@ -1,0 +1,280 @@
+#include "scheduling/acquire.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "scheduling/words.h"
+
+namespace esi::scheduling {
+
+namespace {
+
+using model::object_key;
+namespace condition_type = model::condition_type;
+namespace job_state = model::job_state;
+namespace states = model::scheduling_state;
+
+blocker plan_empty(const plan& wants) {
+    return {reasons::plan_empty,
+            wants.jobs.empty() ? "spec.queueBased or spec.slotBased.jobs names no BatchJob: add one"
+                               : "spec.cancelledJobs names all BatchJobs of the plan: add another "
+                                 "one, or delete the Scheduling",
+            {}};
+}
+
+void check_testbed(acquisition& out, const view& v, const model::scheduling& who,
+                   const plan& wants) {
+    auto key = testbed_of(who);
+    auto testbed = v.find_testbed(key);
+    if (auto refused = testbed_not_allowed(v, who)) {
+        out.holds_something = testbed && held_by(*testbed, who.metadata.uid);
+        out.blockers.push_back(std::move(*refused));
+        return;
+    }
+    if (!testbed) {
+        out.blockers.push_back({reasons::testbed_missing, testbed_text(key) + v.absence(key), {}});
+        return;
+    }
+    const auto& status = testbed->status;
+    if (held_by(*testbed, who.metadata.uid)) {
+        out.holds_something = true;
+    } else {
+        if (!testbed->hold().empty()) {
+            out.blockers.push_back({reasons::testbed_held,
+                                    testbed_text(key) + " is held by " + holder_text(*testbed),
+                                    testbed->holder()});
+        }
+        if (testbed->metadata.deleting()) {
+            out.blockers.push_back(
+                {reasons::testbed_deleting, testbed_text(key) + " is being deleted", {}});
+            return;
+        }
+        const auto* current =
+            model::find_condition(status.conditions, condition_type::layout_current);
+        if (!status.layout || status.observed_generation < testbed->metadata.generation) {
+            out.blockers.push_back({reasons::testbed_not_ready,
+                                    testbed_text(key) + " has no layout for its spec yet",
+                                    {}});
+            return;
+        }
+        if (current != nullptr && current->status == "False" && testbed->hold().empty()) {
+            out.blockers.push_back({reasons::testbed_not_ready,
+                                    testbed_text(key) + " has a layout that is not current",
+                                    {}});
+            return;
+        }
+    }
+    if (!status.layout || status.layout->nodes.empty()) {
+        out.blockers.push_back({reasons::testbed_empty, testbed_text(key) + " has no nodes", {}});
+        return;
+    }
+    out.wrong = problem_of(wants, grid::count_of_slots(*status.layout));
+    if (!out.wrong && wants.empty()) out.blockers.push_back(plan_empty(wants));
+}
+
+/// In their order, but what is not allowed before all else.
+void insert(std::vector<blocker>& list, blocker what) {
+    auto at = list.end();
+    if (what.reason == reasons::not_allowed) {
+        at = std::ranges::find_if(list,
+                                  [](auto& each) { return each.reason != reasons::not_allowed; });
+    }
+    list.insert(at, std::move(what));
+}
+
+bool shares(const plan& a, const plan& b, const object_key& testbed_a,
+            const object_key& testbed_b) {
+    if (testbed_a == testbed_b) return true;
+    std::set<object_key> names;
+    for (const auto& job : a.jobs) {
+        if (!a.cancelled.contains(job.name)) names.insert(job.name);
+    }
+    return std::ranges::any_of(b.jobs, [&](const auto& job) {
+        return names.contains(job.name) && !b.cancelled.contains(job.name);
+    });
+}
+
+/// As it counts among those that wait.
+int priority_of(const model::scheduling& who) {
+    const auto own = who.spec.priority.value_or(0);
+    return testbed_of(who).namespace_ == who.metadata.namespace_ ? own : std::min(own, 0);
+}
+
+bool waits_for_a_rival(const model::condition& acquired) {
+    return acquired.reason == reasons::older_first || acquired.reason == reasons::priority_first;
+}
+
+blocker job_not_allowed(const model::scheduling& who, const object_key& job) {
+    return {reasons::not_allowed,
+            fmt::format("{} is of another namespace: a Scheduling of {} starts BatchJobs of {} "
+                        "only; create the Scheduling in {} (--cross-namespace-jobs of "
+                        "esi-scheduling is for clusters whose namespaces trust each other)",
+                        job_text(job), who.metadata.namespace_, who.metadata.namespace_,
+                        job.namespace_),
+            {}};
+}
+
+}  // namespace
+
+std::optional<blocker> testbed_not_allowed(const view& v, const model::scheduling& who) {
+    const auto key = testbed_of(who);
+    const auto& ns = who.metadata.namespace_;
+    // Of what is not watched nothing is known; the text about the missing Testbed says that.
+    if (key.namespace_ == ns || !v.watches(key.namespace_)) return std::nullopt;
+    auto testbed = v.find_testbed(key);
+    if (testbed && testbed->is_offered_to(ns)) return std::nullopt;
+    return blocker{reasons::not_allowed,
+                   fmt::format("{} does not exist, or is not offered to namespace {}: its "
+                               "spec.allowedNamespaces has to name {}",
+                               testbed_text(key), ns, ns),
+                   {}};
+}
+
+bool goes_before(const model::scheduling& a, const model::scheduling& b) {
+    const auto of_a = priority_of(a);
+    const auto of_b = priority_of(b);
+    return of_a != of_b ? of_a > of_b : model::older(a.metadata, b.metadata);
+}
+
+blocker rival_goes_first(const model::scheduling& first, const model::scheduling& who) {
+    const auto key = first.metadata.key();
+    const auto theirs = priority_of(first);
+    if (theirs == priority_of(who)) {
+        return {reasons::older_first, scheduling_text(key) + " is older and goes first", key};
+    }
+    return {reasons::priority_first,
+            fmt::format("{} has priority {}, this one {}, and goes first", scheduling_text(key),
+                        theirs, priority_of(who)),
+            key};
+}
+
+blocker suspended() {
+    return {reasons::suspended,
+            "spec.suspend is true: nothing is acquired or started until it is false",
+            {}};
+}
+
+bool is_blocked(const model::scheduling_status& status) {
+    const auto* acquired = model::find_condition(status.conditions, condition_type::acquired);
+    return !is_running(status) && acquired != nullptr && acquired->status == "False" &&
+           !waits_for_a_rival(*acquired);
+}
+
+bool waits_for_rival(const model::scheduling& who, const object_key& other) {
+    const auto* acquired = model::find_condition(who.status.conditions, condition_type::acquired);
+    return acquired != nullptr && waits_for_a_rival(*acquired) &&
+           std::ranges::find(who.status.waiting_for_schedulings, other) !=
+               who.status.waiting_for_schedulings.end();
+}
+
+std::vector<object_key> holders_of(const std::vector<blocker>& blockers) {
+    std::vector<object_key> out;
+    for (const auto& each : blockers) {
+        const bool known = std::ranges::find(out, each.holder) != out.end();
+        if (!each.holder.name.empty() && !known) out.push_back(each.holder);
+    }
+    return out;
+}
+
+bool cycle_changed(const model::scheduling_status& before, const model::scheduling_status& after) {
+    auto reported = [](const model::scheduling_status& status) {
+        const auto* acquired = model::find_condition(status.conditions, condition_type::acquired);
+        return acquired && acquired->reason == reasons::wait_cycle ? status.waiting_for_schedulings
+                                                                   : std::vector<object_key>();
+    };
+    return reported(before) != reported(after);
+}
+
+bool is_running(const model::scheduling_status& status) {
+    return !status.assignments.empty() || status.state == states::confirmation ||
+           status.state == states::submission || status.state == states::awaiting_completion ||
+           status.state == states::completed;
+}
+
+bool is_over(const model::scheduling_status& status) {
+    if (status.state == states::finished) return true;
+    if (status.state != states::error) return false;
+    const auto* acquired = model::find_condition(status.conditions, condition_type::acquired);
+    return acquired != nullptr && acquired->reason == reasons::hold_lost;
+}
+
+std::optional<blocker> blocker_of(const view& v, const model::scheduling& who,
+                                  const object_key& key) {
+    auto job = v.find_job(key);
+    // A job that was acquired by a version that did not ask is kept.
+    if (!v.may_start(who.metadata.namespace_, key) && !(job && acquired_by(*job, who))) {
+        return job_not_allowed(who, key);
+    }
+    if (!job) return blocker{reasons::job_missing, job_text(key) + v.absence(key), {}};
+    const auto& state = job->status.state;
+    if (state == job_state::failed || state == job_state::failed_submission) {
+        return blocker{reasons::job_failed,
+                       job_text(key) + " is in " + state + "; reset it or take it out",
+                       {}};
+    }
+    const bool ours = acquired_by(*job, who);
+    if (const auto& active = job->spec.active_scheduling; active && !ours) {
+        return blocker{reasons::job_held,
+                       job_text(key) + " is held by " + scheduling_text(active->key()),
+                       active->key()};
+    }
+    if (job->metadata.deleting()) {
+        return blocker{reasons::job_deleting, job_text(key) + " is being deleted", {}};
+    }
+    if (ours) return std::nullopt;
+    if (state != job_state::ready) {
+        return blocker{reasons::job_not_ready,
+                       job_text(key) + " is in " + (state.empty() ? "no state yet" : state),
+                       {}};
+    }
+    if (job->status.observed_generation != job->metadata.generation) {
+        return blocker{
+            reasons::job_not_ready, job_text(key) + " has a change that is not looked at yet", {}};
+    }
+    return std::nullopt;
+}
+
+acquisition acquisition_of(const view& v, const model::scheduling& who, const plan& wants) {
+    acquisition out;
+    check_testbed(out, v, who, wants);
+    if (wants.wrong) out.wrong = wants.wrong;
+    if (who.spec.suspend.value_or(false)) out.blockers.insert(out.blockers.begin(), suspended());
+    for (const auto& job : wants.jobs) {
+        auto known = v.find_job(job.name);
+        if (known && acquired_by(*known, who)) out.holds_something = true;
+        if (wants.cancelled.contains(job.name)) continue;
+        if (auto found = blocker_of(v, who, job.name)) insert(out.blockers, std::move(*found));
+    }
+    return out;
+}
+
+std::shared_ptr<const model::scheduling> first_rival(const view& v, const plan& wants) {
+    std::vector<std::shared_ptr<const model::scheduling>> others;
+    if (v.rivals_of) {
+        others = v.rivals_of(wants);
+    } else if (v.schedulings != nullptr) {
+        for (const auto& [key, each] : *v.schedulings) others.push_back(each);
+    }
+    std::shared_ptr<const model::scheduling> first;
+    const auto testbed = testbed_of(*v.self);
+    for (const auto& other : others) {
+        if (other->metadata.uid == v.self->metadata.uid || other->metadata.deleting()) continue;
+        // A Scheduling that cannot be read begins nothing.
+        if (!other->metadata.undecodable.empty() || !goes_before(*other, *v.self)) continue;
+        if (first && goes_before(*first, *other)) continue;
+        const auto& status = other->status;
+        if (!status.releasing.empty() || is_running(status) || is_over(status)) continue;
+        // Before its plan is read: a plan may have thousands of entries.
+        const auto of_other = v.find_testbed(testbed_of(*other));
+        const bool held = of_other && !of_other->hold().empty();
+        if (held && !held_by(*of_other, other->metadata.uid)) continue;
+        auto theirs = plan_of(*other, v.policies);
+        if (!shares(wants, theirs, testbed, testbed_of(*other))) continue;
+        if (acquisition_of(v, *other, theirs).possible()) first = other;
+    }
+    return first;
+}
+
+}  // namespace esi::scheduling

@@ -1,0 +1,75 @@
+// Whether a Scheduling could take its Testbed and all its jobs now, what blocks it, and which of
+// several goes first. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/conditions.h"
+#include "scheduling/observe.h"
+#include "scheduling/plan.h"
+
+namespace esi::scheduling {
+
+namespace reasons = model::condition_reason;
+
+/// One thing that has to change first.
+struct blocker {
+    std::string_view reason;  ///< of model::condition_reason, for the condition Acquired
+    std::string text;         ///< names the objects, and where possible what to do
+    /// The Scheduling to wait for; an empty name where there is none.
+    model::object_key holder;
+};
+
+/// Why `who` may not hold its Testbed: it belongs to another namespace and is not offered to that
+/// of `who`. The text does not say then whether it exists.
+std::optional<blocker> testbed_not_allowed(const view& v, const model::scheduling& who);
+
+struct acquisition {
+    /// The plan cannot be carried out on this layout.
+    std::optional<problem> wrong;
+    /// Those with the reason NotAllowed first.
+    std::vector<blocker> blockers;
+    /// Something is ours already.
+    bool holds_something = false;
+
+    bool possible() const { return !wrong && blockers.empty(); }
+};
+
+acquisition acquisition_of(const view& v, const model::scheduling& who, const plan& wants);
+
+/// Why one job cannot be acquired by `who` now, or be started when it is; nothing where it can.
+std::optional<blocker> blocker_of(const view& v, const model::scheduling& who,
+                                  const model::object_key& job);
+
+/// The order among Schedulings that wait: the higher priority first, within one the older. On a
+/// Testbed of another namespace a priority above 0 counts as 0, so that none passes its owner's.
+bool goes_before(const model::scheduling& a, const model::scheduling& b);
+
+/// The first Scheduling in this order that waits, could start now, wants something of what `v.self`
+/// wants, and goes before it. Null when `v.self` may go ahead.
+std::shared_ptr<const model::scheduling> first_rival(const view& v, const plan& wants);
+
+/// Why `who` waits for `first`, which could start now.
+blocker rival_goes_first(const model::scheduling& first, const model::scheduling& who);
+/// Holds nothing and cannot acquire now, so it does not block younger Schedulings.
+bool is_blocked(const model::scheduling_status& status);
+/// `who` waits for `other` to go first, and has to be reconciled when that one is blocked after
+/// all.
+bool waits_for_rival(const model::scheduling& who, const model::object_key& other);
+/// The blocker of a Scheduling that is suspended.
+blocker suspended();
+/// The Schedulings that the blockers name: each once, in their order.
+std::vector<model::object_key> holders_of(const std::vector<blocker>& blockers);
+
+/// The reported wait cycle differs between the two statuses: the other members of it have to be
+/// reconciled.
+bool cycle_changed(const model::scheduling_status& before, const model::scheduling_status& after);
+
+/// True once a Scheduling had its Testbed and its jobs, and has not let go of them.
+bool is_running(const model::scheduling_status& status);
+/// Finished, or has lost its hold: nothing is acquired any more.
+bool is_over(const model::scheduling_status& status);
+
+}  // namespace esi::scheduling

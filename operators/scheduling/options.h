@@ -1,0 +1,28 @@
+// The flags of the scheduling operator, beside those that all operators have
+// (controller/process.h). Plain values; read once, at the start.
+#pragma once
+
+#include <string>
+
+#include "http/access.h"
+#include "scheduling/interface/legacy/stomp.h"
+
+namespace CLI {
+class App;
+}
+
+namespace esi::scheduling {
+
+struct options {
+    /// The peers that may use /external and /scheduler.
+    http::local_access access;
+    /// A Scheduling may name BatchJobs of any namespace, as in the original.
+    bool cross_namespace_jobs = false;
+    /// The one namespace that the original's interface speaks of.
+    std::string legacy_namespace = "default";
+    legacy::stomp_options stomp;
+
+    void add_to(CLI::App& app);
+};
+
+}  // namespace esi::scheduling

@@ -1,0 +1,272 @@
+// The part of the caches (caches.h) that says what a change concerns: which nodes of which Testbeds
+// have to be worked out anew. One that is forgotten here is a node whose state is out of date until
+// something else of it changes; the simulation compares after each reconcile.
+#include <algorithm>
+#include <ranges>
+
+#include "model/names.h"
+#include "testbed/caches.h"
+#include "testbed/room/layout.h"
+
+namespace esi::testbed {
+
+namespace names = model::names;
+
+namespace {
+
+/// What a Testbed's slots depend on; a node's heartbeat changes none of it.
+bool same_for_slots(const model::node& a, const model::node& b) {
+    return a.metadata.uid == b.metadata.uid && a.metadata.labels == b.metadata.labels &&
+           a.metadata.deleting() == b.metadata.deleting() && a.allocatable == b.allocatable &&
+           a.taints == b.taints && a.unschedulable == b.unschedulable && a.ready == b.ready;
+}
+
+/// What a pod changes for the room on its node, also one that is not in a slot there.
+bool same_for_room(const model::pod& a, const model::pod& b) {
+    return a.node_name == b.node_name && a.live() == b.live() && a.requests == b.requests &&
+           a.metadata.uid == b.metadata.uid && a.metadata.labels == b.metadata.labels &&
+           a.metadata.annotations == b.metadata.annotations &&
+           a.metadata.owner_references == b.metadata.owner_references &&
+           a.metadata.deleting() == b.metadata.deleting() &&
+           a.nominated_node_name == b.nominated_node_name;
+}
+
+bool same_for_slots(const model::batchjob& a, const model::batchjob& b) {
+    return a.metadata.uid == b.metadata.uid && a.spec.creation_request == b.spec.creation_request &&
+           a.status.placements == b.status.placements && a.status.state == b.status.state &&
+           a.metadata.deleting() == b.metadata.deleting() &&
+           grid::placed_in(a) == grid::placed_in(b);
+}
+
+/// What the state of each slot depends on, its own and that of other Testbeds on the nodes.
+bool same_for_slots(const model::testbed& a, const model::testbed& b) {
+    // One takes over from another that goes when that is let go.
+    const bool goes = a.metadata.deleting();
+    return a.metadata.generation == b.metadata.generation && a.metadata.uid == b.metadata.uid &&
+           a.metadata.deleting() == b.metadata.deleting() && (!goes || a.hold() == b.hold()) &&
+           a.metadata.finalizers == b.metadata.finalizers &&
+           a.metadata.undecodable == b.metadata.undecodable && a.status.layout == b.status.layout;
+}
+
+std::string door_or_node(const model::pod& pod) {
+    if (pod.bound()) return pod.node_name;
+    if (!pod.is_ghost() || !pod.live()) return {};
+    return std::string(pod.metadata.annotation(names::node));
+}
+
+}  // namespace
+
+void caches::on_change(change_listener& listener) {
+    listener_ = &listener;
+    testbeds_.items().on_change([this](const auto& what) { testbed_changed(what); });
+    nodes_.items().on_change([this](const auto& what) { node_changed(what); });
+    pods_.items().on_change([this](const auto& what) { pod_changed(what); });
+    jobs_.items().on_change([this](const auto& what) { job_changed(what); });
+    schedulings_.items().on_change([this](const auto& what) { scheduling_changed(what); });
+}
+
+void caches::concern(const roster_keys& of, std::string_view node) {
+    for (const auto& key : of) listener_->node_changed(key, node);
+}
+
+void caches::concern_node(const std::string& name) {
+    concern(roster_.of_node(name, nodes().find({"", name}).get()), name);
+}
+
+void caches::concern_slots(const model::object_key& testbed, const std::vector<int>& positions) {
+    const auto index = roster_.index_of(testbed);
+    if (!index) return;
+    for (const int position : positions) {
+        if (const auto place = index->places->at(position)) {
+            listener_->node_changed(testbed, place->node);
+        }
+    }
+}
+
+void caches::concern_rows(const model::testbed& before, const model::testbed& after) {
+    const auto& was = before.status.slots;
+    const auto& is = after.status.slots;
+    const auto key = after.metadata.key();
+    std::set<std::string> concerned;
+    // A row is a record of the pod that it names; of a ghost, or of one that is gone, no question
+    // is asked.
+    const auto add = [&](const pod_pointer& pod) {
+        concerned.insert(pod->node_name);
+        concerned.emplace(home_of(*pod));
+    };
+    const auto add_row = [&](const model::slot_status& row) {
+        for (const auto& pod : pods().by_index("uid", row.pod_u_id)) add(pod);
+    };
+    // Without rows others believe what the Testbed's pods say.
+    if (was.empty() != is.empty()) {
+        for (const auto& pod : pods().by_index("guests", key.text())) add(pod);
+    }
+    for (std::size_t i = 0; i < std::max(was.size(), is.size()); ++i) {
+        const bool same = i < was.size() && i < is.size() && was[i].position == is[i].position &&
+                          was[i].pod_u_id == is[i].pod_u_id;
+        if (same) continue;
+        if (i < was.size()) add_row(was[i]);
+        if (i < is.size()) add_row(is[i]);
+    }
+    for (const auto& name : concerned) {
+        listener_->node_changed(key, name);
+        concern_node(name);
+    }
+}
+
+void caches::testbed_changed(const kube::change<model::testbed>& what) {
+    const auto& some = what.after ? *what.after : *what.before;
+    const auto key = some.metadata.key();
+    listener_->report_changed(key);
+    if (what.before && what.after && same_for_slots(*what.before, *what.after)) {
+        if (what.before->hold() != what.after->hold() ||
+            what.before->holder() != what.after->holder()) {
+            listener_->hold_changed(key);
+        }
+        concern_rows(*what.before, *what.after);
+        return;
+    }
+    listener_->all_changed(key);
+    // Testbeds on common nodes count each other's demand, and each other's taints.
+    for (const auto& side : {what.before, what.after}) {
+        if (!side) continue;
+        std::set<std::string> concerned;
+        if (side->status.layout) {
+            for (const auto& member : side->status.layout->nodes) concerned.insert(member.name);
+        }
+        for (const auto& node : nodes().by_index("taint", side->metadata.uid)) {
+            concerned.insert(node->metadata.name);
+        }
+        for (const auto& index : {"ghosts", "guests"}) {
+            for (const auto& pod : pods().by_index(index, key.text())) {
+                if (auto on = door_or_node(*pod); !on.empty()) concerned.insert(std::move(on));
+            }
+        }
+        for (const auto& [node_key, node] : nodes().all()) {
+            if (node->metadata.labels.contains(side->spec.node_label)) {
+                concerned.insert(node_key.name);
+            }
+        }
+        for (const auto& name : concerned) concern_node(name);
+    }
+}
+
+void caches::node_changed(const kube::change<model::node>& what) {
+    if (what.before && what.after && same_for_slots(*what.before, *what.after)) return;
+    const auto& name = (what.after ? what.after : what.before)->metadata.name;
+    auto concerned = roster_.of_node(name, what.after.get());
+    if (what.before) concerned.merge(roster_.of_node(name, what.before.get()));
+    concern(concerned, name);
+    const bool same_node =
+        what.before && what.after && what.before->metadata.uid == what.after->metadata.uid;
+    for (const auto& side : {what.before, what.after}) {
+        if (!side) continue;
+        const auto& other_side = side == what.before ? what.after : what.before;
+        for (const auto& [label, value] : side->metadata.labels) {
+            if (!roster_.has_label(label)) continue;
+            const auto& others = same_node ? other_side->metadata.labels : side->metadata.labels;
+            const auto same = others.find(label);
+            if (same_node && same != others.end() && same->second == value) continue;
+            for (const auto& key : roster_.with_label(label)) listener_->labels_changed(key);
+            // A number that is there twice or no longer decides what an elder needs on another
+            // node.
+            const auto id = parse_node_id(value);
+            if (!id) continue;
+            for (const auto& other : nodes().by_index("number", numbered(label, *id))) {
+                concern_node(other->metadata.name);
+            }
+        }
+    }
+}
+
+void caches::pod_changed(const kube::change<model::pod>& what) {
+    for (const auto& side : {what.before, what.after}) {
+        if (!side || testbed_key_of(*side).empty()) continue;
+        const auto key = side->testbed();
+        listener_->node_changed(key, home_of(*side));
+        if (side->is_ghost()) continue;
+        listener_->pod_changed(key, side->metadata.key());
+        for (const auto& job : jobs().by_index("uid", side->metadata.uid)) {
+            std::vector<int> positions;
+            for (const auto& entry : job->status.placements) {
+                if (entry.pod_uid == side->metadata.uid) positions.push_back(entry.slot);
+            }
+            concern_slots(key, positions);
+        }
+    }
+    if (what.before && what.after && same_for_room(*what.before, *what.after)) return;
+    for (const auto& side : {what.before, what.after}) {
+        if (!side) continue;
+        const auto name = door_or_node(*side);
+        if (!name.empty()) concern_node(name);
+    }
+}
+
+void caches::concern_job(const model::batchjob& job) {
+    const auto& order = job.spec.creation_request;
+    const auto ordered = testbed_of(job);
+    if (order) {
+        listener_->job_changed(ordered, job.metadata.key());
+        concern_slots(ordered, order->slot_ids);
+        for (const auto& pod : pods().by_index("run", order->run)) {
+            listener_->pod_changed(pod->testbed(), pod->metadata.key());
+        }
+        // Others that order one of these slots may have a pod on record for several.
+        for (const int position : order->slot_ids) {
+            const auto place = in_testbed(ordered, "#", std::to_string(position));
+            for (const auto& other : jobs().by_index("ordered", place)) {
+                if (other->metadata.key() == job.metadata.key()) continue;
+                for (const auto& entry : other->status.placements) {
+                    concern_slots(ordered, {entry.slot});
+                }
+            }
+        }
+    }
+    std::vector<int> positions;
+    for (const auto& entry : job.status.placements) {
+        positions.push_back(entry.slot);
+        for (const auto& pod : pods().by_index("uid", entry.pod_uid)) {
+            listener_->node_changed(pod->testbed(), home_of(*pod));
+        }
+    }
+    if (const auto placed = grid::placed_in(job); !placed.name.empty()) {
+        concern_slots(placed, positions);
+    }
+    if (order) concern_slots(ordered, positions);
+    for (const auto& pod : pods().by_index("job", job.metadata.key().text())) {
+        listener_->node_changed(pod->testbed(), home_of(*pod));
+        listener_->pod_changed(pod->testbed(), pod->metadata.key());
+    }
+}
+
+void caches::job_changed(const kube::change<model::batchjob>& what) {
+    if (what.before && what.after && same_for_slots(*what.before, *what.after)) return;
+    for (const auto& side : {what.before, what.after}) {
+        if (side) concern_job(*side);
+    }
+}
+
+void caches::scheduling_changed(const kube::change<model::scheduling>& what) {
+    const auto key = (what.after ? what.after : what.before)->metadata.key();
+    const auto concerned = roster_.held_by(key);
+    if (concerned.empty()) return;
+    if (!what.before || !what.after || what.before->metadata.uid != what.after->metadata.uid) {
+        for (const auto& testbed : concerned) listener_->hold_changed(testbed);
+        return;
+    }
+    const auto& was = what.before->status.assignments;
+    const auto& is = what.after->status.assignments;
+    if (was == is) return;
+    for (const auto& testbed : concerned) {
+        for (const auto& [from, in] : {std::pair(&was, &is), std::pair(&is, &was)}) {
+            for (std::size_t i = 0; i < from->size(); ++i) {
+                const auto& each = (*from)[i];
+                if (i < in->size() && (*in)[i] == each) continue;
+                concern_slots(testbed, each.slot_ids);
+                if (auto job = jobs().find(each.job.key())) concern_job(*job);
+            }
+        }
+    }
+}
+
+}  // namespace esi::testbed

@@ -1,0 +1,279 @@
+#include "testbed/observe.h"
+
+#include <algorithm>
+#include <iterator>
+#include <ranges>
+
+#include "model/names.h"
+#include "testbed/caches.h"
+#include "testbed/room/isolation.h"
+#include "testbed/room/layout.h"
+
+namespace esi::testbed {
+
+bool is_held(const model::testbed& testbed) { return !testbed.hold().empty(); }
+
+stage stage_of(const model::testbed& testbed) {
+    const bool finalizer = testbed.metadata.has_finalizer(model::names::testbed_finalizer);
+    if (testbed.metadata.deleting()) {
+        if (!is_held(testbed)) return finalizer ? stage::leaves : stage::ended;
+    } else if (!finalizer) {
+        return stage::begins;
+    }
+    return testbed.metadata.undecodable.empty() ? stage::works : stage::unreadable;
+}
+
+bool is_damaged_ghost(const model::pod& pod, const model::testbed& testbed) {
+    const auto& name = pod.metadata.name;
+    const auto& of = testbed.metadata;
+    if (pod.metadata.namespace_ != of.namespace_ || !name.starts_with(of.name + "-ghost-")) {
+        return false;
+    }
+    const auto* owner = pod.metadata.controller_owner();
+    if (owner && owner->uid != of.uid) return false;
+    if (is_own_ghost(pod, testbed) && testbed_key_of(pod) == of.key().text()) return false;
+    // The layout it was made for may be over: any index will do.
+    for (const std::string_view node :
+         {std::string_view(pod.node_name), std::string_view(pod.nominated_node_name),
+          pod.metadata.annotation(model::names::node)}) {
+        if (node.empty()) continue;
+        for (int index = 0; index < model::most_slots_per_node; ++index) {
+            if (name == grid::ghost_name(of.name, of.uid, node, index)) return true;
+        }
+    }
+    return false;
+}
+
+std::string pod_text(const model::pod& pod, const model::testbed& testbed) {
+    if (pod.metadata.namespace_ != testbed.metadata.namespace_) return std::string(foreign_pod);
+    return "pod " + pod.metadata.key().text();
+}
+
+slot_records records_of(const view& seen) {
+    const auto& layout = seen.testbed->status.layout;
+    return records_of(seen, layout ? grid::slots_of(*layout) : std::vector<grid::slot>());
+}
+
+slot_records records_of(const view& seen, const std::vector<grid::slot>& of) {
+    const auto key = seen.testbed->metadata.key();
+    slot_records out;
+    std::set<int> positions;
+    for (const auto& slot : of) positions.insert(slot.position);
+    const auto& rows = seen.testbed->status.slots;
+    if (seen.index_of(*seen.testbed).rows_in_order) {
+        for (const int position : positions) {
+            if (position >= std::ssize(rows)) continue;
+            out.add(rows[static_cast<std::size_t>(position)].pod_u_id, position);
+        }
+    } else {
+        for (const auto& row : rows) {
+            if (positions.contains(row.position)) out.add(row.pod_u_id, row.position);
+        }
+    }
+    for (const auto& job : seen.jobs) {
+        if (grid::placed_in(*job) != key) continue;
+        for (const auto& entry : job->status.placements) {
+            if (positions.contains(entry.slot)) out.add(entry.pod_uid, entry.slot);
+        }
+    }
+    return out;
+}
+
+std::shared_ptr<const testbed_index> index_testbed(const model::testbed& testbed,
+                                                   const model::testbed* older,
+                                                   const testbed_index* before) {
+    auto out = std::make_shared<testbed_index>();
+    const auto& layout = testbed.status.layout;
+    if (before && older->status.layout == layout) {
+        out->places = before->places;
+    } else {
+        out->places = layout ? std::make_shared<const grid::places>(*layout)
+                             : std::make_shared<const grid::places>();
+    }
+    int next = 0;
+    for (const auto& row : testbed.status.slots) {
+        out->rows_in_order = out->rows_in_order && row.position == next++;
+        out->in_slots.insert(row.pod_u_id);
+    }
+    return out;
+}
+
+const testbed_index& view::index_of(const model::testbed& of) const {
+    auto& entry = indexes[&of];
+    if (!entry) entry = index_testbed(of);
+    return *entry;
+}
+
+std::set<int> slots_given(const model::scheduling* holder) {
+    std::set<int> out;
+    if (holder == nullptr) return out;
+    for (const auto& each : holder->status.assignments) {
+        if (!each.ended) out.insert(each.slot_ids.begin(), each.slot_ids.end());
+    }
+    return out;
+}
+
+std::string_view home_of(const model::pod& pod) {
+    return pod.metadata.annotation(pod.is_ghost() ? model::names::node : model::names::slot_node);
+}
+
+namespace {
+
+/// Of a node that is there, as far as it does not depend on one Testbed's slots.
+void fill(node_view& into, const caches& from, const std::vector<testbed_pointer>& others) {
+    const auto& node = *into.node;
+    into.pods = from.pods().by_index("node", node.metadata.name);
+    into.ghosts_at_the_door = from.pods().by_index("door", node.metadata.name);
+    for (const auto& other : others) {
+        auto label = node.metadata.labels.find(other->spec.node_label);
+        if (label == node.metadata.labels.end()) continue;
+        const auto id = parse_node_id(label->second);
+        if (id && from.nodes().by_index("number", numbered(label->first, *id)).size() > 1) {
+            into.doubled.insert(label->first);
+        }
+    }
+}
+
+bool concerns(const model::node& node, const model::testbed& testbed, const grid::places& places) {
+    return places.member(node.metadata.name) || has_taint_of(node, testbed.metadata.uid) ||
+           node.metadata.labels.contains(testbed.spec.node_label);
+}
+
+template <class T>
+void append(std::vector<T>& to, std::vector<T> more) {
+    to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+/// In key order, each once.
+template <class T>
+void tidy(std::vector<std::shared_ptr<const T>>& list) {
+    std::ranges::sort(list, {}, [](const auto& each) { return each->metadata.key(); });
+    const auto rest = std::ranges::unique(list);
+    list.erase(rest.begin(), rest.end());
+}
+
+}  // namespace
+
+view observe_testbed(const caches& from, testbed_pointer testbed) {
+    view out;
+    out.all_namespaces = from.all_namespaces();
+    out.indexes[testbed.get()] = from.roster().index_of(testbed->metadata.key());
+    if (auto holder = from.schedulings().find(testbed->holder());
+        holder && holder->metadata.uid == grid::scheduling_uid_of_hold(testbed->hold())) {
+        out.holder = std::move(holder);
+    }
+    out.testbed = std::move(testbed);
+    return out;
+}
+
+view observe(const caches& from, testbed_pointer testbed) {
+    auto out = observe_testbed(from, std::move(testbed));
+    const auto& places = *out.index_of(*out.testbed).places;
+    for (const auto& [key, other] : from.testbeds().all()) {
+        if (other->metadata.uid != out.testbed->metadata.uid) out.others.push_back(other);
+    }
+    for (const auto& [name, member] : places.members()) out.nodes.try_emplace(name);
+    for (const auto& [key, node] : from.nodes().all()) {
+        if (!concerns(*node, *out.testbed, places)) continue;
+        auto& entry = out.nodes[key.name];
+        entry.node = node;
+        fill(entry, from, out.others);
+    }
+    const auto key = out.testbed->metadata.key().text();
+    out.pods = from.pods().by_index("ghosts", key);
+    append(out.pods, from.pods().by_index("guests", key));
+    tidy(out.pods);
+    out.jobs = from.jobs().by_index("testbed", key);
+    return out;
+}
+
+view observe_node(const caches& from, const view& whole, const std::string& node,
+                  const grid::places& places) {
+    view out;
+    out.testbed = whole.testbed;
+    out.ghost_image = whole.ghost_image;
+    out.all_namespaces = whole.all_namespaces;
+    out.holder = whole.holder;
+    out.given = whole.given;
+    out.indexes = whole.indexes;
+    const auto& testbed = *out.testbed;
+    const auto key = testbed.metadata.key();
+    const auto found = from.nodes().find({"", node});
+
+    // The Testbeds that have to do with the node.
+    auto keys = from.roster().of_node(node, found.get());
+    if (found) {
+        for (const char* index : {"node", "door"}) {
+            for (const auto& pod : from.pods().by_index(index, node)) {
+                if (auto of = pod->testbed(); !of.name.empty()) keys.insert(std::move(of));
+            }
+        }
+    }
+    for (const auto& each : keys) {
+        auto other = from.find_testbed(each);
+        if (!other || other->metadata.uid == testbed.metadata.uid) continue;
+        out.indexes[other.get()] = from.roster().index_of(each);
+        out.others.push_back(std::move(other));
+    }
+
+    if (places.member(node)) out.nodes.try_emplace(node);
+    if (found && concerns(*found, testbed, places)) {
+        auto& entry = out.nodes[node];
+        entry.node = found;
+        fill(entry, from, out.others);
+    }
+
+    const auto at_home = in_testbed(key, "@", node);
+    out.pods = from.pods().by_index("home", at_home);
+    const auto slots = places.on(node);
+    for (const auto& slot : slots) {
+        const auto place = in_testbed(key, "#", std::to_string(slot.position));
+        append(out.jobs, from.jobs().by_index("ordered", place));
+        append(out.jobs, from.jobs().by_index("recorded", place));
+    }
+    for (const auto& pod : out.pods) {
+        if (pod->is_ghost()) continue;
+        append(out.jobs, from.jobs().by_index("uid", pod->metadata.uid));
+        if (auto job = from.jobs().find(
+                {pod->metadata.namespace_, std::string(pod->metadata.label(model::names::job))})) {
+            out.jobs.push_back(std::move(job));
+        }
+    }
+    tidy(out.jobs);
+    // The pods that are recorded for its slots, and who else orders a slot for which one of these
+    // is recorded, too.
+    std::set<int> here;
+    for (const auto& slot : slots) here.insert(slot.position);
+    std::vector<job_pointer> rivals;
+    for (const auto& job : out.jobs) {
+        std::map<std::string_view, int> times;
+        for (const auto& entry : job->status.placements) ++times[entry.pod_uid];
+        std::set<std::string_view> twice;
+        for (const auto& entry : job->status.placements) {
+            if (!here.contains(entry.slot)) continue;
+            auto pod = from.pods().find({job->metadata.namespace_, entry.pod_name});
+            if (pod && pod->testbed() == key) out.pods.push_back(std::move(pod));
+            if (times[entry.pod_uid] > 1) twice.insert(entry.pod_uid);
+        }
+        for (const auto& entry : job->status.placements) {
+            if (!twice.contains(entry.pod_uid)) continue;
+            const auto place = in_testbed(key, "#", std::to_string(entry.slot));
+            append(rivals, from.jobs().by_index("ordered", place));
+        }
+    }
+    append(out.jobs, std::move(rivals));
+    tidy(out.pods);
+    tidy(out.jobs);
+    // Those of other Testbeds have no part in it.
+    std::erase_if(out.jobs, [&](const auto& job) {
+        return testbed_of(*job) != key && grid::placed_in(*job) != key;
+    });
+    return out;
+}
+
+std::string testbed_key_of(const model::pod& pod) {
+    auto key = pod.testbed();
+    return key.namespace_.empty() || key.name.empty() ? std::string{} : key.text();
+}
+
+}  // namespace esi::testbed

@@ -1,0 +1,25 @@
+#include "testbed/options.h"
+
+#include <CLI/CLI.hpp>
+
+namespace esi::testbed {
+
+void options::add_to(CLI::App& app) {
+    app.add_option("--ghost-image", ghosts.image, "Image of ghost pods: one that only waits")
+        ->envname("ESI_GHOST_IMAGE")
+        ->capture_default_str();
+    app.add_option("--ghost-priority-class", ghosts.priority_class,
+                   "PriorityClass of ghost pods; its preemptionPolicy must be Never")
+        ->envname("ESI_GHOST_PRIORITY_CLASS")
+        ->capture_default_str();
+    app.add_flag("--metrics-by-testbed", metrics_by_testbed,
+                 "Show slots in /metrics by the Testbeds' namespaces and names, which everybody "
+                 "reads who reaches the port; else their sums")
+        ->envname("ESI_METRICS_BY_TESTBED");
+    controller::add_legacy_namespace(app, legacy_namespace,
+                                     "in which the original's /debug endpoints look for names",
+                                     "--enable-debug-endpoints");
+    controller::add_access_flags(app, access, "/debug");
+}
+
+}  // namespace esi::testbed

@@ -1,0 +1,30 @@
+// The testbed operator's own flags; those that all operators have are in controller/process.h.
+#pragma once
+
+#include <string>
+
+#include "controller/process.h"
+#include "testbed/room/ghosts.h"
+#include "testbed/status.h"
+
+namespace esi::testbed {
+
+struct options {
+    ghost_options ghosts;
+    /// Where /debug/node-set-up and /debug/reset-all-jobs look for names.
+    std::string legacy_namespace = "default";
+    /// Which peers may use /debug.
+    http::local_access access;
+    /// Metrics name the Testbeds.
+    bool metrics_by_testbed = false;
+
+    // No flags: for tests.
+    /// Above this many slots the report is written beside the work.
+    int many_slots = testbed::many_slots;
+    /// Compares the ledger with one made anew at each reconcile, and logs what differs.
+    bool check_ledger = false;
+
+    void add_to(CLI::App& app);
+};
+
+}  // namespace esi::testbed

@@ -1,0 +1,82 @@
+// How many slots a node has room for beside the pods that are not the testbed's, and who takes the
+// room that is missing. Pure; all amounts in thousandths.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "testbed/observe.h"
+#include "testbed/room/layout.h"
+
+namespace esi::testbed {
+
+struct consumer {
+    /// "namespace/name" of a pod, "testbed namespace/name" for all slots of an older Testbed; those
+    /// of other namespaces together, without their names.
+    std::string name;
+    model::amounts takes;
+};
+
+/// Slots of older Testbeds in which no pod is yet: they get the room first.
+struct slots_before {
+    std::string name;  ///< as a consumer's
+    std::int64_t slots = 0;
+    model::amounts takes;
+};
+
+struct node_room {
+    model::amounts allocatable;
+    /// Requests of live pods that are not the testbed's, with the demand of older Testbeds.
+    model::amounts foreign;
+    /// Who takes it now, and who will.
+    std::vector<consumer> consumers;
+    std::vector<slots_before> before;
+    /// Slots that fit beside them, at most 1,000.
+    int slots = 0;
+    /// An older Testbed has slots there.
+    bool has_elder = false;
+    /// A ghost of an older Testbed waits for room there that nobody is about to free.
+    bool elder_waits = false;
+};
+
+/// What one pod of a slot's size takes from a node, the place in the node's `pods` included.
+model::amounts slot_amounts(const model::resource_list& size);
+
+/// The other Testbeds as far as they touch one Testbed's room.
+struct rivals {
+    struct elder {
+        testbed_pointer testbed;
+        /// Its layout, and which job pods its operator has seen in its slots. Of the view.
+        const testbed_index* index = nullptr;
+        /// Its next layout has slots at all.
+        bool wants_slots = false;
+    };
+    /// By "namespace/name". They have the right of way.
+    std::map<std::string, elder> older;
+    std::map<std::string, testbed_pointer> younger;
+};
+rivals rivals_of(const view& seen);
+
+/// Pods of the testbed that stand in its slots (its ghosts, and `in_slots`: uids of one job pod for
+/// each slot) do not count, nor do ghosts of younger Testbeds; of older ones their whole demand
+/// counts, in place of their ghosts and of the pods that their status has in a slot. What a pod
+/// only says of itself does not make it one of these.
+node_room room_on(const view& seen, const rivals& others, const node_view& node,
+                  const model::testbed_layout& layout, const std::set<std::string_view>& in_slots);
+
+/// "room for 1 of 2 slots: 400m cpu missing (2 slots need 1200m, others take 1200m of 2); largest
+/// consumers: default/fat (1 cpu)".
+std::string describe_shortage(const node_room& room, const model::testbed_layout& layout);
+
+/// Nothing when `what` fits into `free`; else the resource that is missing.
+std::optional<std::string> missing_resource(const model::amounts& free, const model::amounts& what);
+
+/// A live pod's requests and its place in the node's `pods`.
+model::amounts taken_by(const model::pod& pod);
+
+/// What is left of the node's allocatable after `pods` (live ones count), may be negative.
+model::amounts left_after(const model::node& node, const std::vector<pod_pointer>& pods);
+
+}  // namespace esi::testbed

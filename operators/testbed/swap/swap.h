@@ -1,0 +1,74 @@
+// One swap on the gate path: ghost out, job pod in. A pure state machine that names the next single
+// step; the coroutine that takes the steps is in act.h. The order of the steps, each of which was
+// proven by experiment, is docs/architecture.md, "The swap":
+//   check -> nominate, or show a nomination that stands -> read it back -> ghost out -> look at the
+//   node -> one patch that pins and lets in.
+// It never looks at anything older than its arguments, and no step is taken twice for nothing.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "testbed/assess.h"
+
+namespace esi::testbed {
+
+enum class swap_step {
+    wait,             ///< nothing to do now; an event will come
+    nominate,         ///< status.nominatedNodeName = node
+    show_nomination,  ///< one stands that this attempt did not set: an update of the pod
+    read_back,        ///< GET the pod: does the nomination stand?
+    remove_ghost,     ///< uid precondition, grace 0
+    look,             ///< one live list of the node's pods
+    let_in,           ///< the one patch
+};
+
+struct swap_view {
+    /// The pod as last read or written.
+    const model::pod* pod = nullptr;
+    /// The ghost is still there, as far as is known.
+    bool ghost_stands = false;
+    /// A live pod is in the slot.
+    bool slot_taken = false;
+    std::string node;
+    bool has_room = true;
+};
+
+swap_step next_step(const swap_view& at, const swap_progress& so_far);
+
+/// What one live list of a node's pods says about letting `pod` into a slot of that node.
+struct node_look {
+    bool ghost_stands = false;
+    /// Empty: the slot is empty and the room is there; else what is in the way.
+    std::string problem;
+};
+
+/// `on_node`: the live list. `known`: whose claim to a slot counts. `on_the_way`: requests of pods
+/// that were let in to this node and are not bound yet (they are in no list by node).
+node_look judge_node(const std::vector<model::pod>& on_node, const model::node& node,
+                     const grid::slot& place, const model::testbed& testbed,
+                     const slot_records& known, const model::pod& pod,
+                     const model::amounts& on_the_way);
+
+/// An update of a pod whose nomination stands, for a kube-scheduler that was started after the
+/// nomination was set: it takes the nominations of gated pods from updates only, and from any
+/// update (1.36.3, backend/queue/nominator.go, updateNominatedPodUnlocked). Each one is another
+/// value: a patch that changes nothing is no update. Guarded.
+nlohmann::json shown_nomination_patch(const model::pod& pod);
+
+/// The one patch of step 4: annotations, the node in every required affinity term, the gate gone.
+/// Guarded by the pod's uid and resourceVersion.
+nlohmann::json let_in_patch(const model::pod& pod, const grid::slot& place);
+
+/// The commit of the extender path: annotations only. `ghost_uid` is empty where no ghost stands;
+/// the annotation is there all the same, as it tells a commit, which can be taken back, from the
+/// patch above.
+nlohmann::json commit_patch(const model::pod& pod, const grid::slot& place,
+                            const std::string& ghost_uid);
+/// Takes that commit back.
+nlohmann::json uncommit_patch(const model::pod& pod);
+
+/// status.nominatedNodeName; an empty node clears it. Guarded.
+nlohmann::json nomination_patch(const model::pod& pod, const std::string& node);
+
+}  // namespace esi::testbed

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""The checks can fail: each rule of names.py and decisions.py is broken here by hand, and is noticed."""
+import pathlib
+import tempfile
+import unittest
+
+import decisions
+import names
+import spelling
+
+CODE = """namespace esi {
+/// look_at( is named here only.
+result<view> observe(const caches& of) { return look(of); }
+void actor::swap(int slot) {
+    return judge(slot);
+}
+struct decision {};
+}
+"""
+
+
+class with_a_tree(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        self.write("operators/x/decide.cpp", CODE)
+        self.write("docs/design/time.md", "# Time\n\n## What `Date` says, in short\n\n## Twice\n\n## Twice\n")
+        self.write("Makefile", "check: setup ## all\n\t@true\nsetup:\n")
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def wrong(self, text, name="docs/page.md"):
+        self.write(name, text)
+        return names.check(self.root)
+
+    def is_right(self, text, name="docs/page.md"):
+        self.assertEqual(self.wrong(text, name), [])
+
+    def is_wrong(self, text, words, name="docs/page.md"):
+        wrong = self.wrong(text, name)
+        self.assertEqual(len(wrong), 1, wrong)
+        self.assertIn(words, wrong[0])
+        self.assertIn(name, wrong[0])
+
+
+class names_of_documents(with_a_tree):
+    def test_files_and_folders(self):
+        self.is_right("`operators/x/decide.cpp`, `operators/x/`, `x/decide.cpp`, `operators/x/{decide,decide}.cpp`, "
+                      "`operators/NAME/*.cpp`, `operators/x/decide`, `spec.slots`, `/metrics`, `a/b`, `build/release/x.cpp`")
+        self.is_wrong("the file `operators/x/act.cpp`", "`operators/x/act.cpp` does not exist")
+        self.is_wrong("the folder `operators/y/`", "`operators/y/` does not exist")
+        self.is_wrong("one is missing: `operators/x/{decide,act}.cpp`", "does not exist")
+        self.is_wrong("```sh\noperators/x/run.sh now\n```\n", "operators/x/run.sh does not exist")
+
+    def test_functions(self):
+        self.is_right("`operators/x/decide.cpp` `observe` then `operators/x/decide.cpp` `actor::swap` and "
+                      "`x/decide.cpp` `decision`, `anything`")
+        self.is_wrong("`operators/x/decide.cpp` `act`", "no such function")
+        self.is_wrong("- in `operators/x/decide.cpp`\n  `act` it", "no such function")
+        self.is_right("- in `operators/x/decide.cpp`\n- `act`, and `operators/x/decide.cpp`,\n`act`")
+        self.is_wrong("only called: `operators/x/decide.cpp` `look`", "no such function")
+        self.is_wrong("only called: `operators/x/decide.cpp` `judge`", "no such function")
+        self.is_wrong("only in a comment: `operators/x/decide.cpp` `look_at`", "no such function")
+        self.is_wrong("of another class: `operators/x/decide.cpp` `observer::swap`", "no such function")
+
+    def test_links_and_anchors(self):
+        self.is_right("[a](design/time.md) [b](design/time.md#what-date-says-in-short) [c](#here) "
+                      "[d](https://example.org/x#y) [e](design/time.md#twice-1) `[f](no.md)`\n# Here\n"
+                      "```\n[g](no.md)\n```\n")
+        self.is_wrong("[a](design/space.md)", "there is no docs/design/space.md")
+        self.is_wrong("[a](design/time.md#space)", "no heading #space")
+        self.is_wrong("# Here\n[a](#there)", "no heading #there")
+
+    def test_make_targets(self):
+        self.is_right("`make check`, `make check setup`, and to make nothing; `KEEP=1 make setup`")
+        self.is_wrong("`make chekc`", "no such target")
+        self.is_wrong("```sh\nmake setup && make demo   # make sure\n```", "make demo")
+
+    def test_mutations_and_kept_plans(self):
+        self.write("integration-tests/simulation/mutations/list/a-b.mutation", "")
+        self.write("integration-tests/simulation/cases/c.json", "")
+        self.is_right("mutation `a-b`; Mutations `a-b`, `a-b` and `a-b`; kept plan `c`; the mutation of `z`")
+        self.is_wrong("mutations `a-b`, `c`", "mutation `c`: there is no")
+        self.is_wrong("kept plan `a-b`", "kept plan `a-b`: there is no")
+
+    def test_tables_of_a_readme(self):
+        self.is_right("| file | idea |\n|---|---|\n| decide | x |\n| `decide.cpp`, `decide` | y |\n"
+                      "\n| word | idea |\n|---|---|\n| nothing | x |\n", "operators/x/README.md")
+        self.is_wrong("| file | idea |\n|---|---|\n| decide, act | x |\n", "act is in a table", "operators/x/README.md")
+
+    def test_citations_in_other_files(self):
+        self.is_right("source: docs/design/time.md#twice", "list/a.mutation")
+        self.is_wrong("source: docs/design/time.md#thrice", "no such heading", "list/a.mutation")
+        self.is_wrong("// docs/design/space.md", "does not exist", "list/a.mutation")
+
+
+class texts_in_decisions(with_a_tree):
+    def test_codes_may_be_read(self):
+        for line in ('if (condition.reason == reasons::not_allowed) return;',
+                     'if (slot.state == "ERROR" || keys.contains(key)) return;',
+                     'if (name.starts_with("esi-") && text.empty()) return;',
+                     'status.message = "waits for " + name;',
+                     'if (known.note != nullptr) x(known.text());',
+                     'set("Completed", false, "NotStarted", "no job has ended");',
+                     'x();  // if (a.message == b.message)',
+                     'if (told->second == what.text) return;'):
+            self.assertEqual(list(decisions.faults(line)), [], line)
+
+    def test_texts_may_not(self):
+        for line in ('if (a.message == b.message) return;',
+                     'if (found->message != text) return;',
+                     'if (text == found->message) return;',
+                     'if (a.message.starts_with(prefix)) return;',
+                     'if (status.waiting_for.contains(name)) return;',
+                     'if (problem.starts_with("the node ")) return;',
+                     'if (texts.contains("the node is gone")) return;',
+                     'if (why == "is not ready") return;',
+                     'if (status.problems.front().find("node") != npos) return;',
+                     'if (at.find("no room") == std::string::npos) return;'):
+            self.assertEqual(len(list(decisions.faults(line))), 1, line)
+
+    def test_the_files_that_decide_are_found(self):
+        self.assertEqual(decisions.check(self.root), [])
+        self.write("operators/x/decide.cpp", 'if (a.message == b.message) return;\n')
+        self.write("operators/x/decide_test.cpp", 'if (a.message == b.message) return;\n')
+        self.write("operators/x/interface/view.cpp", 'if (a.message == b.message) return;\n')
+        self.assertEqual(decisions.check(self.root),
+                         ["operators/x/decide.cpp:1: compares a text; a decision goes by codes"])
+        self.write("operators/y/act.cpp", "")
+        self.assertIn("operators/y: has no decide.cpp", decisions.check(self.root)[0])
+
+
+class plain_words(unittest.TestCase):
+    def test_a_subject_has_a_name(self):
+        self.assertEqual(list(spelling.vague("The leader waits.\n`order-of-nobody` is a name.\n```\nnobody\n```\n")), [])
+        self.assertEqual(list(spelling.vague("It is made anew.\nWhoever writes, waits.\n")), [(1, "anew"), (2, "Whoever")])
+
+
+if __name__ == "__main__":
+    unittest.main()
