@@ -63,7 +63,7 @@ def test_a_plan_suspended_with_release_gives_its_slots_back_and_runs_its_jobs_an
     scene.job_state("b", "ReadyState")
     scene.wait("both slots to be free", lambda: {row["state"] for row in scene.slots().values()} == {"FREE"})
     assert scene.holder() == "plan"
-    assert outcomes(scene) == {"a": "Succeeded"}
+    scene.wait("the plan to give up its assignment of b", lambda: outcomes(scene) == {"a": "Succeeded"})
     assert scene.status("BatchJob", "b")["runs"][-1]["outcome"] == "Released"
     change(scene, suspend=None)
     scene.job_state("b", "RunningState")
