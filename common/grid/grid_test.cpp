@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "grid/places.h"
 #include "model/names.h"
 
 namespace esi::grid {
@@ -55,6 +56,18 @@ TEST(grid, consecutive_positions_go_round_the_nodes) {
     }
     EXPECT_EQ(seen, (std::vector<std::string>{"0 node-a 0 0", "1 node-b 2 0", "2 node-c 7 0",
                                               "3 node-a 0 1", "4 node-b 2 1", "5 node-c 7 1"}));
+}
+
+TEST(grid, slots_at_are_those_of_all_slots) {
+    std::vector<std::string> seen;
+    for (const auto& slot : slots_at(three_nodes(), std::vector{5, -1, 0, 6, 4})) {
+        seen.push_back(std::to_string(slot.position) + " " + slot.node + " " +
+                       std::to_string(slot.node_id) + " " + std::to_string(slot.index));
+    }
+    EXPECT_EQ(seen, (std::vector<std::string>{"5 node-c 7 1", "0 node-a 0 0", "4 node-b 2 1"}));
+    auto beyond = three_nodes();
+    beyond.slots_per_node = 111;
+    EXPECT_TRUE(slots_at(beyond, std::vector{0}).empty());
 }
 
 TEST(grid, a_layout_beyond_the_bounds_has_no_slots) {

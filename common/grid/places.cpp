@@ -5,14 +5,44 @@
 
 namespace esi::grid {
 
+namespace {
+
+using members = std::vector<const model::layout_node*>;
+
+members in_order(const std::vector<model::layout_node>& nodes) {
+    members out;
+    out.reserve(nodes.size());
+    for (const auto& node : nodes) out.push_back(&node);
+    std::ranges::sort(out, [](const auto* a, const auto* b) {
+        return std::tie(a->id, a->name) < std::tie(b->id, b->name);
+    });
+    return out;
+}
+
+/// `position` is one of the layout's.
+slot slot_at(const members& nodes, int position) {
+    const auto columns = static_cast<int>(nodes.size());
+    const auto& node = *nodes[static_cast<std::size_t>(position % columns)];
+    return slot{position, node.name, node.id, position / columns};
+}
+
+}  // namespace
+
+std::vector<slot> slots_at(const model::testbed_layout& layout, std::span<const int> positions) {
+    const int count = count_of_slots(layout);
+    const auto nodes = in_order(layout.nodes);
+    std::vector<slot> out;
+    for (const int position : positions) {
+        if (position >= 0 && position < count) out.push_back(slot_at(nodes, position));
+    }
+    return out;
+}
+
 places::places(const model::testbed_layout& layout) : all_(layout.nodes) {
     for (const auto& node : all_) members_.try_emplace(node.name, &node);
     if (count_of_slots(layout) == 0) return;
     slots_per_node_ = layout.slots_per_node;
-    for (const auto& node : all_) nodes_.push_back(&node);
-    std::sort(nodes_.begin(), nodes_.end(), [](const auto* a, const auto* b) {
-        return std::tie(a->id, a->name) < std::tie(b->id, b->name);
-    });
+    nodes_ = in_order(all_);
     for (std::size_t rank = 0; rank < nodes_.size(); ++rank) {
         ranks_[nodes_[rank]->name].push_back(static_cast<int>(rank));
     }
@@ -20,9 +50,7 @@ places::places(const model::testbed_layout& layout) : all_(layout.nodes) {
 
 std::optional<slot> places::at(int position) const {
     if (position < 0 || position >= count()) return std::nullopt;
-    const auto nodes = static_cast<int>(nodes_.size());
-    const auto& node = *nodes_[static_cast<std::size_t>(position % nodes)];
-    return slot{position, node.name, node.id, position / nodes};
+    return slot_at(nodes_, position);
 }
 
 std::vector<slot> places::on(std::string_view node) const {

@@ -46,6 +46,10 @@ private:
     int slots_per_node_ = 0;
 };
 
+/// The slots at these positions, in their order, for one question about a layout that nobody keeps;
+/// positions that it does not have are left out.
+std::vector<slot> slots_at(const model::testbed_layout& layout, std::span<const int> positions);
+
 /// What stands in some slots of a layout, as `look` has it for all of them.
 std::vector<slot_view> look(std::vector<slot> slots, std::span<const pod_pointer> pods);
 

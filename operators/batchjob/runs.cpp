@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
-#include "base/contains.h"
-#include "grid/grid.h"
+#include "grid/places.h"
 #include "model/names.h"
 #include "model/text.h"
 
@@ -61,8 +61,8 @@ model::run_record& add_line(model::batchjob_status& status, const model::creatio
     line.outcome = run_outcome::running;
     if (layout) {
         std::set<std::string> nodes;
-        for (const auto& slot : grid::slots_of(*layout)) {
-            if (contains(request.slot_ids, slot.position)) nodes.insert(slot.node);
+        for (auto& slot : grid::slots_at(*layout, request.slot_ids)) {
+            nodes.insert(std::move(slot.node));
         }
         line.nodes.assign(nodes.begin(), nodes.end());
     }
