@@ -36,6 +36,18 @@ bool may_fit_others(const kube::change<model::testbed>& what) {
 
 }  // namespace
 
+void keep_assignments(model::scheduling& of) {
+    model::scheduling kept;
+    kept.metadata.name = std::move(of.metadata.name);
+    kept.metadata.namespace_ = std::move(of.metadata.namespace_);
+    kept.metadata.uid = std::move(of.metadata.uid);
+    kept.metadata.resource_version = std::move(of.metadata.resource_version);
+    for (auto& each : of.status.assignments) {
+        if (!each.ended) kept.status.assignments.push_back(std::move(each));
+    }
+    of = std::move(kept);
+}
+
 model::object_key job_of(const model::pod& pod) {
     return {pod.metadata.namespace_, std::string(pod.metadata.label(names::job))};
 }
@@ -47,7 +59,9 @@ caches::caches(controller::environment& env, const application_kinds& kinds,
                             {env.api, env.time, env.executor, scope_of(env.options, {})})),
       jobs_(env.api, env.time, kube::types::batchjob, scope_of(env.options, {})),
       testbeds_(env.api, env.time, kube::types::testbed, scope_of(env.options, {})),
+      schedulings_(env.api, env.time, kube::types::scheduling, scope_of(env.options, {})),
       pods_(env.api, env.time, kube::types::pod, scope_of(env.options, std::string(names::job))) {
+    schedulings_.set_transform(keep_assignments);
     jobs_.items().add_index("testbed", [](const model::batchjob& job) {
         if (!job.spec.creation_request) return std::vector<std::string>{};
         return std::vector{grid::testbed_of(job).text()};
@@ -62,7 +76,7 @@ caches::caches(controller::environment& env, const application_kinds& kinds,
 std::vector<controller::operator_part::cache> caches::list() {
     using cache = controller::operator_part::cache;
     std::vector<cache> out{cache::of("batchjobs", jobs_), cache::of("testbeds", testbeds_),
-                           cache::of("pods", pods_)};
+                           cache::of("schedulings", schedulings_), cache::of("pods", pods_)};
     for (auto& source : sources_) {
         for (auto& one : source->caches()) out.push_back(std::move(one));
     }
@@ -162,6 +176,11 @@ std::vector<pod_pointer> caches::pods_on_node(std::string_view node) const {
 
 std::shared_ptr<const model::testbed> caches::find_testbed(const model::object_key& key) const {
     return testbeds_.items().find(key);
+}
+
+std::shared_ptr<const model::scheduling> caches::find_scheduling(
+    const model::object_key& key) const {
+    return schedulings_.items().find(key);
 }
 
 const std::map<model::object_key, std::shared_ptr<const model::testbed>>& caches::testbeds() const {

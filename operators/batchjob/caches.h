@@ -15,9 +15,14 @@
 #include "kube/watch/informer.h"
 #include "model/batchjob.h"
 #include "model/cluster.h"
+#include "model/scheduling.h"
 #include "model/testbed.h"
 
 namespace esi::batchjob {
+
+/// Leaves of a Scheduling what an order is compared with: its identity and the assignments that have
+/// not ended.
+void keep_assignments(model::scheduling& of);
 
 /// The job that a pod's label names; it may not exist.
 model::object_key job_of(const model::pod& pod);
@@ -28,8 +33,8 @@ public:
     using application_listener =
         std::function<void(const model::object_key&, const application_source&)>;
 
-    /// BatchJobs, Testbeds, job pods and the applications of `kinds`, in the namespaces of
-    /// --namespace (none: all). Copies nothing of `kinds`: it outlives the caches.
+    /// BatchJobs, Testbeds, Schedulings, job pods and the applications of `kinds`, in the
+    /// namespaces of --namespace (none: all). Copies nothing of `kinds`: it outlives the caches.
     caches(controller::environment& env, const application_kinds& kinds,
            const placement_options& placement);
 
@@ -55,6 +60,8 @@ public:
     /// Job pods that are bound to this node.
     std::vector<pod_pointer> pods_on_node(std::string_view node) const;
     std::shared_ptr<const model::testbed> find_testbed(const model::object_key& key) const;
+    /// Only its metadata's identity, and its assignments that have not ended.
+    std::shared_ptr<const model::scheduling> find_scheduling(const model::object_key& key) const;
     const std::map<model::object_key, std::shared_ptr<const model::testbed>>& testbeds() const;
 
     /// The kind of application that a spec describes; null for one that no row of the table knows.
@@ -73,6 +80,7 @@ private:
     std::vector<std::unique_ptr<application_source>> sources_;
     kube::informer<model::batchjob> jobs_;
     kube::informer<model::testbed> testbeds_;
+    kube::informer<model::scheduling> schedulings_;
     kube::informer<model::pod> pods_;
     listener enqueue_;
     application_listener application_changed_;

@@ -4,10 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 
+#include "batchjob/caches.h"
 #include "batchjob/runs.h"
 #include "batchjob/testing.h"
+#include "grid/rights.h"
 
 namespace esi::batchjob {
 namespace {
@@ -15,6 +18,7 @@ namespace {
 using namespace std::string_view_literals;
 
 using testing::acquire;
+using testing::assigner;
 using testing::at;
 using ::testing::ElementsAre;
 using testing::executor;
@@ -527,6 +531,73 @@ TEST(members, an_order_that_no_scheduling_gave_starts_nothing) {
     w.take_log();
     w.step(30);
     EXPECT_THAT(w.take_log(), ::testing::Contains("create application"));
+}
+
+TEST(members, an_assignment_that_the_cache_shows_counts_without_a_read_for_a_moment) {
+    world w;
+    w.queued();
+    order(*w.job, {0, 3});
+    w.scheduling = assigner(*w.job, 9);
+    w.step(10);
+    EXPECT_THAT(w.take_log(), ::testing::Contains("create application"));
+    EXPECT_EQ(w.assignment_reads, 0);
+    EXPECT_EQ(w.job->status.state, "SubmittedState");
+    // It was made a moment ago by a clock that is a little ahead.
+    world early;
+    early.queued();
+    order(*early.job, {0, 3});
+    early.scheduling = assigner(*early.job, 12);
+    early.step(10);
+    EXPECT_EQ(early.assignment_reads, 0);
+}
+
+TEST(members, what_the_cache_shows_is_read_live_where_it_proves_nothing) {
+    const auto starts = [](auto change) {
+        world w;
+        w.queued();
+        order(*w.job, {0, 3});
+        auto by = assigner(*w.job, 9);
+        change(*by);
+        w.scheduling = by;
+        w.assigned = false;
+        w.step(10);
+        EXPECT_EQ(w.assignment_reads, 1);
+        const auto log = w.take_log();
+        return std::ranges::find(log, "create application") != log.end();
+    };
+    const auto first = [](model::scheduling& by) -> auto& { return by.status.assignments.front(); };
+    EXPECT_FALSE(starts([&](auto& by) { first(by).since = stamp(0); }))
+        << "it may have ended since, and somebody wrote its order again";
+    EXPECT_FALSE(starts([&](auto& by) { first(by).since = stamp(20); }));
+    EXPECT_FALSE(starts([&](auto& by) { first(by).since.reset(); }));
+    EXPECT_FALSE(starts([&](auto& by) { first(by).ended = stamp(10); }));
+    EXPECT_FALSE(starts([&](auto& by) { first(by).run = testing::run_2; }));
+    EXPECT_FALSE(starts([&](auto& by) { first(by).slot_ids = {0}; }));
+    EXPECT_FALSE(starts([&](auto& by) { first(by).job.uid = "job-made-anew"; }));
+    EXPECT_FALSE(starts([&](auto& by) { by.metadata.uid = "scheduling-made-anew"; }));
+}
+
+TEST(members, of_a_scheduling_that_is_cached_only_what_is_compared_is_kept) {
+    world w;
+    w.queued();
+    order(*w.job, {0, 3});
+    auto by = *assigner(*w.job, 9);
+    by.metadata.labels = {{"a", "b"}};
+    by.metadata.resource_version = "7";
+    by.spec.testbed = {"jobs", "bed"};
+    by.status.problems = {"a problem"};
+    auto ended = by.status.assignments.front();
+    ended.ended = stamp(9);
+    by.status.assignments.push_back(ended);
+    keep_assignments(by);
+    EXPECT_EQ(by.metadata.key(), (model::object_key{"jobs", "s"}));
+    EXPECT_EQ(by.metadata.uid, "sched-uid");
+    EXPECT_EQ(by.metadata.resource_version, "7");
+    EXPECT_TRUE(by.metadata.labels.empty());
+    EXPECT_TRUE(by.spec.testbed.name.empty());
+    EXPECT_TRUE(by.status.problems.empty());
+    ASSERT_EQ(by.status.assignments.size(), 1u);
+    EXPECT_TRUE(grid::is_assigned(*w.job, by));
 }
 
 TEST(undecodable, a_job_is_refused_in_words_and_starts_nothing) {

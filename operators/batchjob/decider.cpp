@@ -20,6 +20,10 @@ namespace {
 /// How long "in queue" is held back: its write would collide with that of the order.
 constexpr milliseconds order_patience{100};
 
+/// How long an assignment that the cache shows counts, from when it was made: so long an answer that
+/// shows it may be under way, too.
+constexpr seconds assignment_counts_for{10};
+
 /// How long an order without assignment may exist before the Scheduling is read again.
 constexpr seconds assignment_patience{10};
 
@@ -160,6 +164,7 @@ bool decider::kind_may_have_changed() const {
 bool decider::order_is_assigned(const model::creation_request& order) {
     if (line_of(status_, order.run)) return true;
     if (!seen_.live.assignment_read) {
+        if (was_just_assigned()) return true;
         out_.next = read_assignment{};
         out_.act_first = true;
         return false;
@@ -171,6 +176,15 @@ bool decider::order_is_assigned(const model::creation_request& order) {
                     order.run, job_.spec.active_scheduling->key().text()));
     reconcile_in(assignment_patience);
     return false;
+}
+
+/// The cache shows the assignment, and it was made a moment ago. One that was made before is read
+/// live, as it may have ended since: a cache may be minutes behind, and whoever may edit the job
+/// could write the order of an ended run again.
+bool decider::was_just_assigned() const {
+    if (!seen_.scheduling) return false;
+    const auto* found = grid::find_assignment(job_, *seen_.scheduling);
+    return found && found->since && is_near(found->since->value, assignment_counts_for);
 }
 
 void decider::after_end(const model::creation_request& order) {

@@ -76,6 +76,10 @@ view observe(std::shared_ptr<const model::batchjob> job, const caches& from, con
     seen.spec_kind = from.kind_of(job->spec);
     if (const auto* source = from.source_of(*job)) observe_as(seen, *source, from, known);
     if (job->spec.creation_request) seen.testbed = from.find_testbed(grid::testbed_of(*job));
+    if (job->spec.active_scheduling) {
+        seen.scheduling = from.find_scheduling(
+            grid::in_namespace(job->spec.active_scheduling->key(), key.namespace_));
+    }
     for (const auto& [name, bed] : from.testbeds()) {
         if (bed->is_offered_to(key.namespace_) && !bed->metadata.deleting()) {
             seen.usable.push_back(bed);

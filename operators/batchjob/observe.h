@@ -15,6 +15,7 @@
 #include "batchjob/hints.h"
 #include "model/batchjob.h"
 #include "model/cluster.h"
+#include "model/scheduling.h"
 #include "model/testbed.h"
 
 namespace esi::batchjob {
@@ -51,6 +52,9 @@ struct view {
     bool served = false;
     /// The one named by creationRequest; null when it is not (yet) in the cache.
     std::shared_ptr<const model::testbed> testbed;
+    /// The one named by activeScheduling, as the cache has it (caches::find_scheduling); null when
+    /// it is not (yet) there.
+    std::shared_ptr<const model::scheduling> scheduling;
     /// The application of the job's name as the cache has it, whichever object owns it.
     std::shared_ptr<const batchjob::application> application;
     /// The last final state that the watch has shown of the job's application, which may have been

@@ -69,6 +69,19 @@ inline void order(model::batchjob& job, std::vector<int> slots, std::string_view
     job.spec.creation_request = std::move(request);
     ++job.metadata.generation;
 }
+/// The Scheduling that has given the order, at second `when`.
+inline std::shared_ptr<model::scheduling> assigner(const model::batchjob& job, int when) {
+    auto by = std::make_shared<model::scheduling>();
+    by->metadata.namespace_ = "jobs";
+    by->metadata.name = "s";
+    by->metadata.uid = "sched-uid";
+    auto& given = by->status.assignments.emplace_back();
+    given.job = {"jobs", "a", job.metadata.uid};
+    given.slot_ids = job.spec.creation_request->slot_ids;
+    given.run = job.spec.creation_request->run;
+    given.since = stamp(when);
+    return by;
+}
 inline void release(model::batchjob& job) {
     job.spec.active_scheduling.reset();
     job.spec.creation_request.reset();
@@ -151,8 +164,10 @@ struct world {
     std::optional<application> last_final;
     /// What the cache does not show yet.
     bool cache_blind = false;
-    /// The Scheduling has given the order.
+    /// The Scheduling has given the order, as a live read shows.
     bool assigned = true;
+    /// The Scheduling as the cache shows it.
+    std::shared_ptr<const model::scheduling> scheduling;
     /// The cached Testbed carries the hold of the order's run.
     bool shows_hold = true;
     std::map<std::string, wall_time, std::less<>> ungated_since;
@@ -164,6 +179,7 @@ struct world {
     std::vector<std::string> log;
     json created;
     int writes = 0;
+    int assignment_reads = 0;
     std::optional<std::chrono::microseconds> again_in;
 
     view look() const {
@@ -181,6 +197,7 @@ struct world {
             seen.testbed = std::make_shared<const model::testbed>(std::move(held));
             seen.usable = {seen.testbed};
         }
+        seen.scheduling = scheduling;
         if (app && !cache_blind) seen.application = std::make_shared<application>(*app);
         if (last_final) seen.last_final = std::make_shared<application>(*last_final);
         seen.pods = pods;
@@ -226,7 +243,8 @@ struct world {
         seen.live.application_read = true;
         seen.live.application = app ? std::make_shared<application>(*app) : nullptr;
     }
-    void act(view& seen, const read_assignment&) const {
+    void act(view& seen, const read_assignment&) {
+        ++assignment_reads;
         seen.live.assignment_read = true;
         seen.live.assigned = assigned;
     }

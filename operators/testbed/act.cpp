@@ -44,13 +44,15 @@ struct worker_count {
 
 }  // namespace
 
-actor::actor(asio::any_io_executor executor, clock& time, kube::client& api,
+actor::actor(asio::any_io_executor executor, clock& time, kube::client& api, const caches& from,
              controller::write_gate& gate, gap_times& gaps, ghost_options ghosts)
     : time_(time),
       api_(api),
+      caches_(from),
       gate_(gate),
       gaps_(gaps),
       ghosts_(std::move(ghosts)),
+      pods_changed_(executor),
       group_(std::move(executor)) {}
 
 asio::awaitable<void> actor::stop() { co_await group_.stop(); }

@@ -60,7 +60,8 @@ const slot_assessment* slot_to_open(const action& what);
 
 class actor {
 public:
-    actor(asio::any_io_executor executor, clock& time, kube::client& api,
+    /// `from` tells pods_changed() of each change of a pod.
+    actor(asio::any_io_executor executor, clock& time, kube::client& api, const caches& from,
           controller::write_gate& gate, gap_times& gaps, ghost_options ghosts);
 
     /// Takes `at->todo`, as long as nothing more urgent comes.
@@ -74,6 +75,8 @@ public:
     /// A node carries the testbed's taint, read live: the answer to the write that set it may have
     /// been lost, so that nobody waited for it. The next look waits until the cache shows it.
     asio::awaitable<result<bool>> taint_is_left(testbed_pointer testbed);
+    /// The cache shows another pod, or one less.
+    void pods_changed() { pods_changed_.notify(); }
     asio::awaitable<void> stop();
 
 private:
@@ -95,6 +98,8 @@ private:
     asio::awaitable<void> take_back(std::shared_ptr<turn> at, pod_pointer pod);
     asio::awaitable<result<node_look>> look_at(std::shared_ptr<turn> at, slot_assessment slot,
                                                model::pod pod);
+    asio::awaitable<bool> sees_room_in_cache(std::shared_ptr<turn> at, slot_assessment slot,
+                                             model::pod pod, std::optional<steady_time> written);
 
     asio::awaitable<bool> remove_pod(std::shared_ptr<turn> at, pod_pointer pod,
                                      kube::preconditions guard, std::optional<int> grace,
@@ -110,9 +115,11 @@ private:
 
     clock& time_;
     kube::client& api_;
+    const caches& caches_;
     controller::write_gate& gate_;
     gap_times& gaps_;
     ghost_options ghosts_;
+    notifier pods_changed_;
     task_group group_;
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -85,7 +86,8 @@ struct said {
 
 struct hints {
     std::map<std::string, ghost_backoff> ghosts;      ///< by the ghost's name
-    std::map<std::string, swap_progress> swaps;       ///< by the pod's uid
+    /// By the pod's uid. Shared with the swap under way, during which the pod may go.
+    std::map<std::string, std::shared_ptr<swap_progress>> swaps;
     std::map<std::string, steady_time> let_in_since;  ///< by uid: let in, not bound
     std::map<std::string, wake_backoff> unbound;  ///< by uid: committed, its room free, not bound
     std::map<std::string, wall_time> vacated;     ///< by "node/index"

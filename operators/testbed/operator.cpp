@@ -35,7 +35,7 @@ testbed_operator::testbed_operator(controller::environment& env, options chosen)
       assessed_(env.numbers.counter("esi_testbed_slots_assessed_total",
                                     "Slots whose state was worked out; a change of one pod costs "
                                     "the slots of its node")),
-      actor_(env.executor, env.time, env.api, gate_, gaps_, options_.ghosts),
+      actor_(env.executor, env.time, env.api, caches_, gate_, gaps_, options_.ghosts),
       controller_("testbed", env.time, env.executor, env.numbers,
                   [this](model::object_key key) { return reconcile(std::move(key)); }),
       reports_("testbed-report", env.time, env.executor, env.numbers,
@@ -43,7 +43,10 @@ testbed_operator::testbed_operator(controller::environment& env, options chosen)
     caches_.feed(gate_);
     caches_.feed(report_gate_);
     caches_.on_change(*this);
-    caches_.on_pod_change([this](const kube::change<model::pod>& what) { measure(what); });
+    caches_.on_pod_change([this](const kube::change<model::pod>& what) {
+        measure(what);
+        actor_.pods_changed();
+    });
     add_routes();
 }
 

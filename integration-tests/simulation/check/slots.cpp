@@ -91,8 +91,14 @@ void slot_rules::pod_changed(const pod_record& before, const pod_record& after) 
         withdrawn_[after.pod->metadata.uid] = {before.seat->node, here_.now()};
     }
     const auto& to = after.pod->nominated_node_name;
-    if (after.of_slot() && !to.empty() && to != before.pod->nominated_node_name) {
-        nominated_[after.pod->metadata.uid] = here_.now();
+    if (after.of_slot() && !to.empty()) {
+        const auto& uid = after.pod->metadata.uid;
+        const auto shown = [](const pod_record& of) {
+            return of.pod->metadata.annotation(names::nomination_shown);
+        };
+        const bool nominated = to != before.pod->nominated_node_name;
+        if (nominated) nominated_[uid] = here_.now();
+        if (nominated || shown(before) != shown(after)) shown_[uid] = here_.now();
     }
     if (!before.pod->bound() && after.pod->bound() && after.live()) {
         if (after.of_slot()) {
@@ -422,8 +428,9 @@ void slot_rules::sent(const kube::request& what, const json& body) {
         if (known == all_.pods.end()) return;
         if (known->second.ghost()) {
             auto since = here_.leads_since.find("testbed");
-            removed_.emplace(uid,
-                             since == here_.leads_since.end() ? steady_time::min() : since->second);
+            removed_.emplace(
+                uid, removal{since == here_.leads_since.end() ? steady_time::min() : since->second,
+                             here_.now()});
         } else if (known->second.of_slot()) {
             // It is given up because it was not bound: it may be by now.
             out_.require(!text_of(at(body, {"preconditions", "resourceVersion"})).empty(),

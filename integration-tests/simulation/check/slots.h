@@ -95,8 +95,14 @@ private:
     /// Node and time of a placement that was taken back, by the pod's uid.
     std::map<std::string, std::pair<std::string, steady_time>, std::less<>> withdrawn_;
     std::map<std::string, steady_time> nominated_;  ///< by uid of a job pod
-    /// Since when its sender leads, by the uid of the ghost whose deletion was sent.
-    std::map<std::string, steady_time> removed_;
+    /// When a write last set the nomination or showed it, by uid of a job pod.
+    std::map<std::string, steady_time> shown_;
+    struct removal {
+        steady_time leader_since;  ///< since when its sender leads
+        steady_time sent;
+    };
+    /// By the uid of the ghost whose deletion was sent.
+    std::map<std::string, removal> removed_;
 };
 
 }  // namespace esi::simulation::checks

@@ -13,6 +13,8 @@ namespace {
 /// An operator that is undisturbed has a ghost at the door of a slot so soon after its job pod
 /// began to end.
 constexpr milliseconds reaction{500};
+/// The answer to a write shows what a read would show, for so long.
+constexpr milliseconds answer_counts{250};
 
 }  // namespace
 
@@ -86,14 +88,19 @@ void slot_rules::keep_room_for_the_placed(const pod_record& ghost) {
                                            {}});
             auto removed = removed_.find(ghost.pod->metadata.uid);
             if (removed == removed_.end()) continue;
-            made.leader_since = removed->second;
+            made.leader_since = removed->second.leader_since;
             auto nominated = nominated_.find(entry.pod_uid);
             if (nominated == nominated_.end()) continue;
-            // Between the nomination and the end of the ghost it is read back.
+            // Between the nomination and the end of the ghost it is read back, unless the answer to
+            // the write that set or showed it came at once.
+            std::optional<steady_time> last;
             auto look = looks_.find(placed.name());
-            made.looked_at = look != looks_.end() && look->second > nominated->second
-                                 ? look->second
-                                 : steady_time::max();
+            if (look != looks_.end() && look->second > nominated->second) last = look->second;
+            auto shown = shown_.find(entry.pod_uid);
+            if (shown != shown_.end() && removed->second.sent <= shown->second + answer_counts) {
+                last = std::max(last.value_or(shown->second), shown->second);
+            }
+            made.looked_at = last.value_or(steady_time::max());
         }
     }
 }

@@ -315,6 +315,17 @@ TEST_F(slots_test, a_nomination_that_was_not_read_back_is_seen) {
     EXPECT_THAT(world.broken(), ElementsAre("stranger-in-slot"));
 }
 
+TEST_F(slots_test, a_preemption_after_a_nomination_that_was_answered_at_once_is_nobodys_mistake) {
+    world.until_placed();
+    world.put(kinds::pod, world.stranger("other", "500m"));
+    world.nominate("exec-1", "node-0");
+    world.wait(milliseconds(100));
+    preempt();
+    remove_ghost();
+    world.bind("other", "node-0");
+    EXPECT_EQ(first(), "");
+}
+
 TEST_F(slots_test, a_preemption_after_the_nomination_was_read_back_is_nobodys_mistake) {
     world.until_placed();
     world.put(kinds::pod, world.stranger("other", "500m"));

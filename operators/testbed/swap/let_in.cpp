@@ -1,5 +1,5 @@
 // The part of the actor (act.h) that lets job pods in, on both paths: the token once more, live;
-// one live list of the node; ghost out, pod in.
+// ghost out, one look at the node, pod in.
 #include <fmt/format.h>
 
 #include "base/wait.h"
@@ -8,6 +8,7 @@
 #include "model/json.h"
 #include "model/names.h"
 #include "testbed/act.h"
+#include "testbed/caches.h"
 
 namespace esi::testbed {
 
@@ -18,11 +19,15 @@ namespace {
 
 /// A removed ghost is looked for this many times, 5 ms apart at first.
 constexpr int most_looks = 6;
+/// So long the watch has time to show that a ghost is gone, before the node is listed live.
+constexpr milliseconds watch_patience{50};
+/// The cache proves nothing when the write that it is compared with is older than this.
+constexpr seconds cache_counts_for{1};
 constexpr int most_steps = 24;
 /// Side by side.
 constexpr std::size_t most_reads = 16;
 
-/// A live read of the node found something in the way that the cache may not show.
+/// A look at the node found something in the way.
 void meets(const std::shared_ptr<turn>& at, const std::string& uid, const node_look& seen) {
     if (seen.problem.empty()) return;
     at->known->meets(uid, "pod waits at its slot", std::nullopt, seen.problem);
@@ -32,6 +37,34 @@ void meets(const std::shared_ptr<turn>& at, const std::string& uid, const node_l
 /// read, the API server has said when to ask again.
 void wait_for_the_right(const std::shared_ptr<turn>& at) {
     if (!at->again) at->again_in(milliseconds(100));
+}
+
+/// `on_node`: all pods that are bound to the slot's node.
+result<node_look> judge_look(const turn& at, const grid::slot& place, const model::pod& pod,
+                             const std::vector<pod_pointer>& on_node) {
+    const auto& here = at.nodes.at(place.node);
+    const auto seen = here.seen.nodes.find(place.node);
+    if (seen == here.seen.nodes.end() || !seen->second.node) {
+        return fail(errc::not_found, "node " + place.node + " is gone");
+    }
+    std::set<std::string_view> listed;
+    for (const auto& other : on_node) listed.insert(other->metadata.uid);
+    std::map<std::string, model::amounts> waiting;
+    for (const auto& other : here.seen.pods) {
+        if (other->is_ghost() || other->bound() || other->terminal() || !grid::let_in(*other))
+            continue;
+        if (other->metadata.annotation(names::slot_node) != place.node) continue;
+        waiting[other->metadata.uid] = taken_by(*other);
+    }
+    for (const auto& [node, other] : at.let_in) {
+        if (node == place.node) waiting[other.metadata.uid] = taken_by(other);
+    }
+    model::amounts on_the_way;
+    for (const auto& [uid, amounts] : waiting) {
+        if (!listed.contains(uid) && uid != pod.metadata.uid) model::add(on_the_way, amounts);
+    }
+    return judge_node(on_node, *seen->second.node, place, *at.seen.testbed, here.on_record, pod,
+                      on_the_way);
 }
 
 }  // namespace
@@ -115,29 +148,27 @@ asio::awaitable<result<node_look>> actor::look_at(std::shared_ptr<turn> at, slot
     options.field_selector = "spec.nodeName=" + place.node;
     auto pods = co_await kube::live_list<model::pod>(api_, types::pod, "", options);
     if (!pods) co_return std::unexpected(pods.error());
-    const auto& here = at->nodes.at(place.node);
-    const auto seen = here.seen.nodes.find(place.node);
-    if (seen == here.seen.nodes.end() || !seen->second.node) {
-        co_return fail(errc::not_found, "node " + place.node + " is gone");
+    std::vector<pod_pointer> on_node;
+    for (auto& each : *pods) on_node.push_back(std::make_shared<const model::pod>(std::move(each)));
+    co_return judge_look(*at, place, pod, on_node);
+}
+
+/// The same look without a request, as soon as the watch has shown that the ghost is gone. False
+/// where it does not show this at once, or where something is in the way: then the node is listed.
+/// `pod`: the answer to the write that was sent at `written`.
+asio::awaitable<bool> actor::sees_room_in_cache(std::shared_ptr<turn> at, slot_assessment slot,
+                                                model::pod pod,
+                                                std::optional<steady_time> written) {
+    const auto& ghost = slot.in.ghost;
+    if (!ghost || !written) co_return false;
+    const auto until = std::min(time_.now() + watch_patience, *written + cache_counts_for);
+    while (!shows_the_end(caches_.pods(), *ghost, pod)) {
+        if (!co_await ends_by(time_, until, pods_changed_.wait())) co_return false;
     }
-    std::set<std::string> listed;
-    for (const auto& other : *pods) listed.insert(other.metadata.uid);
-    std::map<std::string, model::amounts> waiting;
-    for (const auto& other : here.seen.pods) {
-        if (other->is_ghost() || other->bound() || other->terminal() || !grid::let_in(*other))
-            continue;
-        if (other->metadata.annotation(names::slot_node) != place.node) continue;
-        waiting[other->metadata.uid] = taken_by(*other);
-    }
-    for (const auto& [node, other] : at->let_in) {
-        if (node == place.node) waiting[other.metadata.uid] = taken_by(other);
-    }
-    model::amounts on_the_way;
-    for (const auto& [uid, amounts] : waiting) {
-        if (!listed.contains(uid) && uid != pod.metadata.uid) model::add(on_the_way, amounts);
-    }
-    co_return judge_node(*pods, *seen->second.node, place, *at->seen.testbed, here.on_record, pod,
-                         on_the_way);
+    if (time_.now() > until) co_return false;
+    const auto& place = slot.in.place;
+    const auto seen = judge_look(*at, place, pod, caches_.pods().by_index("node", place.node));
+    co_return seen && !seen->ghost_stands && seen->problem.empty();
 }
 
 asio::awaitable<void> actor::swap(std::shared_ptr<turn> at, slot_assessment slot) {
@@ -149,13 +180,24 @@ asio::awaitable<void> actor::swap(std::shared_ptr<turn> at, slot_assessment slot
     const auto& place = slot.in.place;
     model::pod pod = *slot.placed;
     const auto of = trail_of(*at->seen.testbed, pod, &place);
-    auto& so_far = at->known->swaps[uid];
+    auto& kept = at->known->swaps[uid];
+    if (!kept) kept = std::make_shared<swap_progress>();
+    const auto progress = kept;
+    auto& so_far = *progress;
     // Each attempt begins with a nomination of its own; one that waits for room keeps what it set.
     const bool waited = so_far.blocked;
     const bool nominated = so_far.nominated;
     so_far = {};
     so_far.nominated = waited && nominated;
     bool ghost_stands = slot.in.ghost != nullptr;
+    // When this attempt sent its last write of the pod.
+    std::optional<steady_time> written;
+    const auto answered = [&](result<model::pod> answer) {
+        pod = std::move(*answer);
+        so_far = {};
+        so_far.nominated = true;
+        so_far.read_back = time_.now() - *written <= answer_counts_for;
+    };
     int looks = 0;
     if (waited && !ghost_stands && !pod.nominated_node_name.empty()) {
         auto seen = co_await look_at(at, slot, pod);
@@ -178,28 +220,27 @@ asio::awaitable<void> actor::swap(std::shared_ptr<turn> at, slot_assessment slot
                 so_far.blocked = true;
                 co_return;
             case swap_step::nominate: {
+                written = time_.now();
                 auto done =
                     co_await patch_pod(at, pod, nomination_patch(pod, place.node), "status");
                 if (!done) {
                     failed(at, "pod not nominated", done.error(), of, uid);
                     co_return;
                 }
-                pod = std::move(*done);
-                so_far = {};
-                so_far.nominated = true;
+                answered(std::move(done));
                 if (at->known->is_news("nominated " + of.pod, place.node, time_.now())) {
                     log_step(log::level::info, "pod nominated for its slot", of);
                 }
                 break;
             }
             case swap_step::show_nomination: {
+                written = time_.now();
                 auto done = co_await patch_pod(at, pod, shown_nomination_patch(pod), "");
                 if (!done) {
                     failed(at, "nomination not shown", done.error(), of, uid);
                     co_return;
                 }
-                pod = std::move(*done);
-                so_far.nominated = true;
+                answered(std::move(done));
                 break;
             }
             case swap_step::read_back: {
@@ -226,6 +267,10 @@ asio::awaitable<void> actor::swap(std::shared_ptr<turn> at, slot_assessment slot
                 break;
             }
             case swap_step::look: {
+                if (looks == 0 && co_await sees_room_in_cache(at, slot, pod, written)) {
+                    so_far.saw_room = true;
+                    break;
+                }
                 auto seen = co_await look_at(at, slot, pod);
                 if (!seen) {
                     failed(at, "node not looked at", seen.error(), of, uid);

@@ -29,13 +29,22 @@ swap_step next_step(const swap_view& at, const swap_progress& so_far) {
     return swap_step::let_in;
 }
 
-node_look judge_node(const std::vector<model::pod>& on_node, const model::node& node,
+bool shows_the_end(const kube::store<model::pod>& pods, const model::pod& ghost,
+                   const model::pod& written) {
+    const auto shown = pods.version(written.metadata.namespace_);
+    if (!shown || !model::version_at_least(*shown, written.metadata.resource_version)) return false;
+    const auto there = pods.find(ghost.metadata.key());
+    return !there || there->metadata.uid != ghost.metadata.uid;
+}
+
+node_look judge_node(const std::vector<pod_pointer>& on_node, const model::node& node,
                      const grid::slot& place, const model::testbed& testbed,
                      const slot_records& known, const model::pod& pod,
                      const model::amounts& on_the_way) {
     node_look out;
     auto free = node.allocatable;
-    for (const auto& other : on_node) {
+    for (const auto& each : on_node) {
+        const auto& other = *each;
         if (!other.live()) continue;
         model::take(free, taken_by(other));
         if (other.testbed() != testbed.metadata.key()) continue;

@@ -1,14 +1,15 @@
 // One swap on the gate path: ghost out, job pod in. A pure state machine that names the next single
 // step; the coroutine that takes the steps is in act.h. The order of the steps, each of which was
 // proven by experiment, is docs/architecture.md, "The swap":
-//   check -> nominate, or show a nomination that stands -> read it back -> ghost out -> look at the
-//   node -> one patch that pins and lets in.
+//   check -> nominate, or show a nomination that stands -> read it back, unless the answer came at
+//   once -> ghost out -> look at the node -> one patch that pins and lets in.
 // It never looks at anything older than its arguments, and no step is taken twice for nothing.
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "kube/watch/store.h"
 #include "testbed/assess.h"
 
 namespace esi::testbed {
@@ -19,7 +20,7 @@ enum class swap_step {
     show_nomination,  ///< one stands that this attempt did not set: an update of the pod
     read_back,        ///< GET the pod: does the nomination stand?
     remove_ghost,     ///< uid precondition, grace 0
-    look,             ///< one live list of the node's pods
+    look,             ///< all pods of the node, as they are once the ghost has gone
     let_in,           ///< the one patch
 };
 
@@ -36,16 +37,26 @@ struct swap_view {
 
 swap_step next_step(const swap_view& at, const swap_progress& so_far);
 
-/// What one live list of a node's pods says about letting `pod` into a slot of that node.
+/// The answer to a write shows a nomination as well as a read does, if it came within this time of
+/// the request: what is read may be as old as that, too.
+inline constexpr milliseconds answer_counts_for{250};
+
+/// What the cache shows is as good as a live list made now: it is a snapshot in which this attempt's
+/// last write of the pod (`written`, its answer) stands, so it is no older than that write, and the
+/// ghost, which stood before it, has gone. Whoever has deleted the ghost.
+bool shows_the_end(const kube::store<model::pod>& pods, const model::pod& ghost,
+                   const model::pod& written);
+
+/// What one look at all pods of a node says about letting `pod` into a slot of that node.
 struct node_look {
     bool ghost_stands = false;
     /// Empty: the slot is empty and the room is there; else what is in the way.
     std::string problem;
 };
 
-/// `on_node`: the live list. `known`: whose claim to a slot counts. `on_the_way`: requests of pods
-/// that were let in to this node and are not bound yet (they are in no list by node).
-node_look judge_node(const std::vector<model::pod>& on_node, const model::node& node,
+/// `on_node`: the pods that are bound to it. `known`: whose claim to a slot counts. `on_the_way`:
+/// requests of pods that were let in to this node and are not bound yet.
+node_look judge_node(const std::vector<pod_pointer>& on_node, const model::node& node,
                      const grid::slot& place, const model::testbed& testbed,
                      const slot_records& known, const model::pod& pod,
                      const model::amounts& on_the_way);

@@ -147,13 +147,44 @@ TEST(swap, nominations_are_guarded) {
               json::parse(R"({"nominatedNodeName": null})"));
 }
 
+TEST(look, the_cache_counts_once_it_shows_the_nomination_and_no_longer_the_ghost) {
+    world at{{"node-a"}};
+    auto ghost = at.ghost("node-a", 0);
+    ghost.metadata.resource_version = "40";
+    auto nominated = gated();
+    kube::store<model::pod> pods;
+    EXPECT_FALSE(shows_the_end(pods, ghost, nominated)) << "nothing is watched";
+    pods.set_version("41", "");
+    EXPECT_FALSE(shows_the_end(pods, ghost, nominated)) << "as it was before the ghost was made";
+    pods.apply(ghost);
+    pods.set_version("43", "");
+    EXPECT_FALSE(shows_the_end(pods, ghost, nominated)) << "the ghost stands";
+    auto ending = ghost;
+    ending.metadata.deletion_timestamp.emplace();
+    ending.phase = "Failed";
+    pods.apply(ending);
+    pods.set_version("44", "");
+    EXPECT_FALSE(shows_the_end(pods, ghost, nominated)) << "a kubelet or a finalizer keeps it";
+    pods.erase(ghost.metadata.key());
+    pods.set_version("45", "");
+    EXPECT_TRUE(shows_the_end(pods, ghost, nominated));
+    auto next = ghost;
+    next.metadata.uid = "another";
+    pods.apply(next);
+    EXPECT_TRUE(shows_the_end(pods, ghost, nominated)) << "what is there now is judged like any pod";
+    pods.set_version("9", "");
+    EXPECT_FALSE(shows_the_end(pods, ghost, nominated)) << "a list that goes back in time";
+}
+
 TEST(look, a_slot_is_open_when_it_is_empty_and_the_room_is_there) {
     world at{{"node-a"}};
     const grid::slot place{0, "node-a", 0, 0};
     const auto& node = at.nodes["node-a"];
-    auto judge = [&](std::vector<model::pod> pods, model::amounts on_the_way = {}) {
+    auto judge = [&](const std::vector<model::pod>& pods, const model::amounts& on_the_way = {}) {
+        std::vector<pod_pointer> there;
+        for (const auto& pod : pods) there.push_back(std::make_shared<const model::pod>(pod));
         auto seen =
-            judge_node(pods, node, place, at.testbed, records_of(at.see()), gated(), on_the_way);
+            judge_node(there, node, place, at.testbed, records_of(at.see()), gated(), on_the_way);
         return seen.ghost_stands ? std::string("ghost") : seen.problem;
     };
     EXPECT_EQ(judge({}), "");
