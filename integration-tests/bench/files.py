@@ -21,7 +21,7 @@ from server import FileServer, total
 
 #: What each operator lists: kind, or kind/label.
 KINDS = {"testbed": ("testbeds", "batchjobs", "schedulings", "nodes", "pods"),
-         "batchjob": ("batchjobs", "testbeds", "pods/esi.tu-berlin.de/job"),
+         "batchjob": ("batchjobs", "testbeds", "schedulings", "pods/esi.tu-berlin.de/job"),
          "scheduling": ("schedulings", "testbeds", "batchjobs", "pods/esi.tu-berlin.de/testbed")}
 #: Beside more objects than these a list takes seconds: everything that waits is given more time.
 PATIENCE = 600
