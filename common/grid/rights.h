@@ -24,8 +24,8 @@ std::string_view owner_of_run(std::string_view run);
 bool is_under_hold(std::string_view run, const model::testbed& testbed);
 /// The order of `job` is for this Testbed, and under the hold that it shows now.
 bool is_under_hold(const model::batchjob& job, const model::testbed& testbed);
-/// The assignment by which `by` gave the order to start that `job` carries: of that job, those slots
-/// and that run, and not ended. Null where there is none. It belongs to `by`.
+/// The assignment by which `by` gave the order to start that `job` carries: of that job, those
+/// slots and that run, and not ended. Null where there is none. It belongs to `by`.
 const model::assignment* find_assignment(const model::batchjob& job, const model::scheduling& by);
 /// There is such an assignment.
 bool is_assigned(const model::batchjob& job, const model::scheduling& by);

@@ -20,8 +20,8 @@
 
 namespace esi::batchjob {
 
-/// Leaves of a Scheduling what an order is compared with: its identity and the assignments that have
-/// not ended.
+/// Leaves of a Scheduling what an order is compared with: its identity and the assignments that
+/// have not ended.
 void keep_assignments(model::scheduling& of);
 
 /// The job that a pod's label names; it may not exist.

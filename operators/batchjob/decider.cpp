@@ -20,8 +20,8 @@ namespace {
 /// How long "in queue" is held back: its write would collide with that of the order.
 constexpr milliseconds order_patience{100};
 
-/// How long an assignment that the cache shows counts, from when it was made: so long an answer that
-/// shows it may be under way, too.
+/// How long an assignment that the cache shows counts, from when it was made: so long an answer
+/// that shows it may be under way, too.
 constexpr seconds assignment_counts_for{10};
 
 /// How long an order without assignment may exist before the Scheduling is read again.

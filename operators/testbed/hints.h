@@ -85,7 +85,7 @@ struct said {
 };
 
 struct hints {
-    std::map<std::string, ghost_backoff> ghosts;      ///< by the ghost's name
+    std::map<std::string, ghost_backoff> ghosts;  ///< by the ghost's name
     /// By the pod's uid. Shared with the swap under way, during which the pod may go.
     std::map<std::string, std::shared_ptr<swap_progress>> swaps;
     std::map<std::string, steady_time> let_in_since;  ///< by uid: let in, not bound

@@ -41,9 +41,9 @@ swap_step next_step(const swap_view& at, const swap_progress& so_far);
 /// the request: what is read may be as old as that, too.
 inline constexpr milliseconds answer_counts_for{250};
 
-/// What the cache shows is as good as a live list made now: it is a snapshot in which this attempt's
-/// last write of the pod (`written`, its answer) stands, so it is no older than that write, and the
-/// ghost, which stood before it, has gone. Whoever has deleted the ghost.
+/// What the cache shows is as good as a live list made now: it is a snapshot in which this
+/// attempt's last write of the pod (`written`, its answer) stands, so it is no older than that
+/// write, and the ghost, which stood before it, has gone. Whoever has deleted the ghost.
 bool shows_the_end(const kube::store<model::pod>& pods, const model::pod& ghost,
                    const model::pod& written);
 

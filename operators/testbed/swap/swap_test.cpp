@@ -171,7 +171,8 @@ TEST(look, the_cache_counts_once_it_shows_the_nomination_and_no_longer_the_ghost
     auto next = ghost;
     next.metadata.uid = "another";
     pods.apply(next);
-    EXPECT_TRUE(shows_the_end(pods, ghost, nominated)) << "what is there now is judged like any pod";
+    EXPECT_TRUE(shows_the_end(pods, ghost, nominated))
+        << "what is there now is judged like any pod";
     pods.set_version("9", "");
     EXPECT_FALSE(shows_the_end(pods, ghost, nominated)) << "a list that goes back in time";
 }
