@@ -33,19 +33,14 @@ bool is_under_hold(const model::batchjob& job, const model::testbed& testbed) {
     return order && testbed_of(job) == testbed.metadata.key() && is_under_hold(order->run, testbed);
 }
 
-const model::assignment* find_assignment(const model::batchjob& job, const model::scheduling& by) {
+bool is_assigned(const model::batchjob& job, const model::scheduling& by) {
     const auto& order = job.spec.creation_request;
-    if (!order || owner_of_run(order->run) != by.metadata.uid) return nullptr;
+    if (!order || owner_of_run(order->run) != by.metadata.uid) return false;
     const auto& all = by.status.assignments;
-    const auto found = std::ranges::find_if(all, [&](const model::assignment& each) {
+    return std::any_of(all.begin(), all.end(), [&](const model::assignment& each) {
         return !each.ended && each.run == order->run && each.job.uid == job.metadata.uid &&
                each.slot_ids == order->slot_ids;
     });
-    return found == all.end() ? nullptr : &*found;
-}
-
-bool is_assigned(const model::batchjob& job, const model::scheduling& by) {
-    return find_assignment(job, by) != nullptr;
 }
 
 bool has_right(const model::batchjob& job, const model::testbed& testbed,

@@ -24,10 +24,8 @@ std::string_view owner_of_run(std::string_view run);
 bool is_under_hold(std::string_view run, const model::testbed& testbed);
 /// The order of `job` is for this Testbed, and under the hold that it shows now.
 bool is_under_hold(const model::batchjob& job, const model::testbed& testbed);
-/// The assignment by which `by` gave the order to start that `job` carries: of that job, those
-/// slots and that run, and not ended. Null where there is none. It belongs to `by`.
-const model::assignment* find_assignment(const model::batchjob& job, const model::scheduling& by);
-/// There is such an assignment.
+/// The order to start that `job` carries was given by `by`: an assignment of that job, those slots
+/// and that run exists.
 bool is_assigned(const model::batchjob& job, const model::scheduling& by);
 /// The job is at work under the Testbed's present hold, and the holder has assigned it the slots of
 /// its order: its orders count. `holder` may be null.

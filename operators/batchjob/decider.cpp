@@ -182,9 +182,12 @@ bool decider::order_is_assigned(const model::creation_request& order) {
 /// live, as it may have ended since: a cache may be minutes behind, and whoever may edit the job
 /// could write the order of an ended run again.
 bool decider::was_just_assigned() const {
-    if (!seen_.scheduling) return false;
-    const auto* found = grid::find_assignment(job_, *seen_.scheduling);
-    return found && found->since && is_near(found->since->value, assignment_counts_for);
+    const auto* by = seen_.scheduling.get();
+    if (!by || !grid::is_assigned(job_, *by)) return false;
+    const auto& run = job_.spec.creation_request->run;
+    return std::ranges::any_of(by->status.assignments, [&](const auto& each) {
+        return each.run == run && each.since && is_near(each.since->value, assignment_counts_for);
+    });
 }
 
 void decider::after_end(const model::creation_request& order) {
