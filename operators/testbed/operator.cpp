@@ -289,8 +289,8 @@ asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::
             log::error("ledger differs", {{"testbed", key.text()}, {"how", differs}});
     }
     // A layout that must not go the way of the rest: a hold may come with it.
-    if (may_change_layout(states.of())) {
-        const auto next = next_layout(states.of());
+    if (may_change_layout(states.of(), options_.compact_layouts)) {
+        const auto next = next_layout(states.of(), options_.compact_layouts);
         const auto whole = states.of_layout(caches_, next, *own->known, now, wall);
         auto decided = decide_layout(overview_for(states.of(), next), whole, wall);
         remember(testbed, *own, decided);

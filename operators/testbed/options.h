@@ -17,6 +17,8 @@ struct options {
     http::local_access access;
     /// Metrics name the Testbeds.
     bool metrics_by_testbed = false;
+    /// Layouts are written as one line for each node (model/testbed.h); both forms are read.
+    bool compact_layouts = false;
 
     // No flags: for tests.
     /// Above this many slots the report is written beside the work.

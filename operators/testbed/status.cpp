@@ -417,9 +417,11 @@ overview overview_for(overview of, const model::testbed_layout& next) {
     return of;
 }
 
-model::testbed_layout next_layout(const overview& of) {
+model::testbed_layout next_layout(const overview& of, bool compact) {
     auto out = of.wanted.layout;
-    out.revision = of.layout->revision + 1;
+    const bool same = of.seen.testbed->status.layout && of.current;
+    out.revision = of.layout->revision + (same ? 0 : 1);
+    out.compact = compact && !out.nodes.empty();
     return out;
 }
 

@@ -51,8 +51,9 @@ struct overview {
 overview overview_of(view seen, wanted_layout wanted, const hints& known);
 /// The same for the next layout, which must live as long.
 overview overview_for(overview of, const model::testbed_layout& next);
-/// The layout that nodes and spec ask for, with the next revision.
-model::testbed_layout next_layout(const overview& of);
+/// The layout that nodes and spec ask for, in the form that `compact` names. It has the next
+/// revision, or that of the present layout where only the form is another: positions mean the same.
+model::testbed_layout next_layout(const overview& of, bool compact);
 
 class ledger;
 /// The status. Depends on `wall` only for the transition times of conditions that flip.

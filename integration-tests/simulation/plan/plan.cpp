@@ -76,6 +76,7 @@ json to_json(const plan& what) {
             {"streaming_lists", what.streaming_lists},
             {"page_size", what.page_size},
             {"cross_namespace_jobs", what.cross_namespace_jobs},
+            {"layouts", what.layouts},
             {"workload", happenings_json(what.workload)},
             {"faults", happenings_json(what.faults)},
             {"scripts", what.scripts},
@@ -121,6 +122,12 @@ result<plan> plan_from_json(const json& from) {
         if (!cross->is_boolean()) return bad("cross_namespace_jobs is neither true nor false");
         out.cross_namespace_jobs = cross->get<bool>();
     }
+    auto layouts = text_from(from, "layouts", "listed");
+    if (!layouts) return std::unexpected(layouts.error());
+    if (*layouts != "listed" && *layouts != "compact" && *layouts != "alternating") {
+        return bad(fmt::format("layouts is {}, not listed, compact or alternating", *layouts));
+    }
+    out.layouts = std::move(*layouts);
     auto workload = happenings_from(from, "workload");
     if (!workload) return std::unexpected(workload.error());
     out.workload = std::move(*workload);

@@ -43,6 +43,9 @@ struct plan {
     int page_size = 0;
     /// The flag of the scheduling operator: Schedulings name jobs of other namespaces.
     bool cross_namespace_jobs = true;
+    /// How the testbed operator writes layouts: "listed" or "compact"; "alternating": each of its
+    /// processes that starts in the other form than the one that started before it.
+    std::string layouts = "listed";
     /// Part of the undisturbed run as well: nodes, testbeds, jobs, Schedulings, extensions,
     /// deletions.
     std::vector<happening> workload;

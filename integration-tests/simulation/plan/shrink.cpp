@@ -84,6 +84,9 @@ private:
         candidate.placement = "gate";
         try_it(std::move(candidate));
         candidate = best_;
+        candidate.layouts = "listed";
+        try_it(std::move(candidate));
+        candidate = best_;
         candidate.page_size = 0;
         try_it(candidate);
         candidate.streaming_lists = true;
