@@ -209,8 +209,8 @@ struct codec<node_line> {
         const auto* const end = number.data() + number.size();
         const auto read = std::from_chars(number.data(), end, id);
         if (name.empty() || uid.empty() || read.ec != std::errc() || read.ptr != end) {
-            return fail(errc::decode, fmt::format(": \"{}\" does not begin with NAME UID ID",
-                                                  cut(line, 100)));
+            return fail(errc::decode,
+                        fmt::format(": \"{}\" does not begin with NAME UID ID", cut(line, 100)));
         }
         return {};
     }

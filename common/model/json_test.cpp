@@ -96,7 +96,8 @@ TEST(json, a_compact_layout_is_the_same_layout) {
     compact.compact = false;
     EXPECT_EQ(compact, listed);
     // Fields of later versions.
-    EXPECT_EQ(read(R"("compactNodes":["a n 1 0,3","b.c m 2147483647 1,2 x "])").nodes, listed.nodes);
+    EXPECT_EQ(read(R"("compactNodes":["a n 1 0,3","b.c m 2147483647 1,2 x "])").nodes,
+              listed.nodes);
     EXPECT_EQ(read(R"("nodes":[],"compactNodes":["a n 1","b.c m 2147483647"])").nodes,
               listed.nodes);
     EXPECT_FALSE(read(R"("compactNodes":[])").compact) << "without nodes both forms are the same";

@@ -80,10 +80,14 @@ def name_of(thing):
 
 
 def layout_nodes(testbed):
-    """The nodes of a Testbed's layout with name, uid and id, from either of its two forms."""
+    """The nodes of a Testbed's layout with name, uid and id, from either of its two forms. None where a line
+    cannot be read: operators take all or none, too."""
     layout = (testbed.get("status") or {}).get("layout") or {}
-    lines = (line.split(" ") for line in layout.get("compactNodes") or [])
-    compact = [{"name": name, "uid": uid, "id": int(number)} for name, uid, number, *_ in lines]
+    lines = [line.split(" ") for line in layout.get("compactNodes") or []]
+    try:
+        compact = [{"name": name, "uid": uid, "id": int(number)} for name, uid, number, *_ in lines]
+    except ValueError:
+        return []
     return compact or layout.get("nodes") or []
 
 

@@ -203,6 +203,8 @@ def test_both_forms_of_a_layout_are_read():
     assert layout_nodes({}) == layout_nodes({"status": {"layout": {"revision": 1}}}) == []
     short["status"]["layout"]["compactNodes"][0] += " 0,2"
     assert layout_nodes(short) == layout_nodes(listed)
+    short["status"]["layout"]["compactNodes"][1] = "b"
+    assert layout_nodes(short) == []
     assert rules(compact(layout(4, ["a", "b"])), executor(10, "e", "b", 0, slot_node="b")) == ["wrong-node"]
 
 

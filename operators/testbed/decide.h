@@ -35,8 +35,8 @@ struct decision {
     }
 };
 
-/// The layout differs from the one that nodes and spec ask for, or has the other form than `compact`
-/// names, and nothing is in the way of writing it.
+/// The layout differs from the one that nodes and spec ask for, or has the other form than
+/// `compact` names, and nothing is in the way of writing it.
 bool may_change_layout(const overview& of, bool compact);
 
 /// The next actions, but for the layout's; without the status.
