@@ -236,14 +236,16 @@ decision decide(const view& seen, const hints& known, steady_time now, wall_time
     if (may_change_layout(of, compact_layouts)) {
         const auto next = next_layout(of, compact_layouts);
         const grid::places places(next);
-        const auto all = ledger_of(seen, {next, places}, known, now, wall);
+        const ground on{next, places, purpose::keep, of.most_listed, seen.slices_served};
+        const auto all = ledger_of(seen, on, known, now, wall);
         return decide_layout(overview_for(of, next), all, wall);
     }
     const auto& places = *seen.index_of(*seen.testbed).places;
     const auto what_for = at == stage::leaves ? purpose::leave : purpose::keep;
     ledger all;
     if (at == stage::works || at == stage::leaves) {
-        all = ledger_of(seen, {*of.layout, places, what_for}, known, now, wall);
+        const ground on{*of.layout, places, what_for, of.most_listed, seen.slices_served};
+        all = ledger_of(seen, on, known, now, wall);
     }
     auto out = decide(of, all, known, now);
     for (const auto& [name, node] : all.nodes()) {

@@ -117,6 +117,9 @@ plan author::write() {
     on_.paged = plan_.page_size > 0;
     static const std::vector<std::string> forms{"listed", "listed", "compact", "alternating"};
     plan_.layouts = layouts_.one_of(forms);
+    // Rows of all Testbeds in slices, or of those of more than three slots.
+    auto rows = chance_.fork("rows");
+    if (rows.chance(300)) plan_.most_listed_slots = rows.chance(500) ? 0 : 3;
     grid_.nodes = chance_.between(2, 4);
     grid_.slots_per_node = chance_.between(1, 3);
     // Two schedulers on one node race for its room: the extender path needs the taint.

@@ -77,6 +77,7 @@ json to_json(const plan& what) {
             {"page_size", what.page_size},
             {"cross_namespace_jobs", what.cross_namespace_jobs},
             {"layouts", what.layouts},
+            {"most_listed_slots", what.most_listed_slots},
             {"workload", happenings_json(what.workload)},
             {"faults", happenings_json(what.faults)},
             {"scripts", what.scripts},
@@ -128,6 +129,14 @@ result<plan> plan_from_json(const json& from) {
         return bad(fmt::format("layouts is {}, not listed, compact or alternating", *layouts));
     }
     out.layouts = std::move(*layouts);
+    if (const auto* most = member(from, "most_listed_slots")) {
+        if (!most->is_number_integer() || most->get<std::int64_t>() < 0 ||
+            most->get<std::int64_t>() > most_listed_by_default) {
+            return bad(
+                fmt::format("most_listed_slots is not from 0 to {}", most_listed_by_default));
+        }
+        out.most_listed_slots = most->get<int>();
+    }
     auto workload = happenings_from(from, "workload");
     if (!workload) return std::unexpected(workload.error());
     out.workload = std::move(*workload);
