@@ -1,4 +1,5 @@
 """Testbeds with more slots than their status lists: the rows are in TestbedSlotSlices."""
+import pathlib
 import time
 
 import pytest
@@ -6,10 +7,12 @@ import requests
 
 import objects
 from api import Api, ApiException
+from control_plane import CRDS, ControlPlane
+from operators import Operator
 from patience import PATIENCE
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def few_listed(operators):
     """esi-testbed with a bound that a Testbed of these tests goes beyond."""
     testbed = operators["testbed"]
@@ -21,7 +24,7 @@ def few_listed(operators):
 
 
 @pytest.fixture
-def beyond(scene):
+def beyond(few_listed, scene):
     """A Testbed of four slots on two nodes."""
     scene.nodes(2)
     scene.testbed(slots=2)
@@ -175,3 +178,51 @@ def put_in_place(scene, foreign):
     except ApiException as error:
         assert error.status in (403, 409), error
         return None
+
+
+@pytest.fixture
+def older(folder):
+    """A control plane with the kinds of a release without slices."""
+    plane = ControlPlane(folder / "older")
+    try:
+        plane.up(nodes=1, spark=False, audit=False)
+        plane.kubectl("delete", "crd", f"testbedslotslices.{objects.PREFIX.rstrip('/')}")
+        yield plane
+    finally:
+        plane.down()
+
+
+def test_the_operators_work_where_the_kind_is_not_served(older, folder):
+    api = older.api
+    older.add_nodes("worker", 1, labels="lab.esi/older={i}")
+    running = [Operator(name, older.kubeconfig, pathlib.Path(folder), replica=60, flags=["--leader-elect=false", *more])
+               for name, more in (("testbed", ["--most-listed-slots=0"]), ("scheduling", []))]
+    try:
+        for operator in running:
+            operator.start().ready()
+        api.create("Testbed", "default", objects.testbed("slots", "lab.esi/older"))
+
+        def listed():
+            status = (api.get("Testbed", "default", "slots") or {}).get("status") or {}
+            return {each["type"]: each["reason"] for each in status.get("conditions") or []}.get("SlotsListed")
+        wait("it to say that there are no rows", lambda: listed() == "TooManySlots")
+        for file in CRDS:
+            older.kubectl("apply", "-f", str(file))
+        wait("it to say where the rows are", lambda: listed() == "InSlices")
+        wait("the rows", lambda: [row for each in api.list("TestbedSlotSlice", "default") for row in each["spec"]["rows"]])
+    finally:
+        for operator in running:
+            operator.stop()
+
+
+def wait(what, probe):
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            if found := probe():
+                return found
+        except ApiException as error:
+            if error.status != 404:
+                raise
+        assert time.monotonic() < deadline, f"waited {PATIENCE} s for {what}"
+        time.sleep(0.1)

@@ -71,8 +71,11 @@ asio::awaitable<result<controller::outcome>> testbed_operator::write_slices(mode
     }
     of.unwritten().merge(pass.left);
     of.unwritten().merge(pass.left_for_later);
-    if (pass.wrote) own->slices_written = env_.time.now();
-    if (pass.problem != own->known->slice_problem) {
+    if (pass.wrote || pass.failed) own->slices_written = env_.time.now();
+    // The first words of a refusal stand: a webhook may choose others each time.
+    const auto& told = own->known->slice_problem;
+    if (pass.failed && !pass.problem.empty() && !told.empty()) pass.problem = told;
+    if (pass.problem != told) {
         if (!pass.problem.empty()) {
             log::warn("rows of a testbed are not written",
                       {{"testbed", key.text()}, {"why", pass.problem}});

@@ -258,6 +258,8 @@ void rest_rules::testbed_tells_the_truth(const testbed_record& record) {
                  });
     slices_are_those_of(bed);
     if (status.slots.empty() && !grid::has_slices(bed)) return;
+    // What its namespace has deleted before is not made again.
+    if (grid::has_slices(bed) && bed.metadata.deleting()) return;
     const auto rows = all_.rows_of(bed);
     std::set<int> assigned;
     for (const auto& [name, job] : all_.jobs) {
