@@ -1097,6 +1097,17 @@ TEST(decide, slots_are_left_out_above_four_thousand) {
     EXPECT_TRUE(status.slots.empty());
     EXPECT_EQ(status.counts->total, 4002);
     EXPECT_EQ(at.condition("SlotsListed").reason, "TooManySlots");
+
+    auto seen = at.see();
+    seen.slices_served = true;
+    at.known.slice_problem = "TestbedSlotSlice x is in the way";
+    status = testbed::decide(seen, at.known, at.now, at.wall).status;
+    EXPECT_TRUE(status.slots.empty());
+    const auto* listed = model::find_condition(status.conditions, "SlotsListed");
+    ASSERT_TRUE(listed);
+    EXPECT_EQ(listed->status, "False");
+    EXPECT_EQ(listed->reason, "InSlices");
+    EXPECT_TRUE(listed->message.ends_with("; TestbedSlotSlice x is in the way"));
 }
 
 TEST(decide, a_pod_that_says_it_was_let_in_is_not_believed) {

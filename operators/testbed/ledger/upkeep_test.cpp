@@ -301,12 +301,7 @@ TEST_F(kept, a_row_in_a_slice_keeps_the_pod_of_a_deleted_job) {
     at.hold();
     at.job("j", {0});
     at.placed(at.jobs.front(), "exec-1", 0);
-    auto& pod = at.pods.back();
-    pod.metadata.annotations.emplace(model::names::slot, "0");
-    pod.metadata.annotations.emplace(model::names::slot_node, "node-a");
-    pod.scheduling_gates.clear();
-    pod.node_name = "node-a";
-    pod.phase = "Running";
+    world::let_in(at.pods.back(), 0, "node-a");
     std::erase_if(at.pods, [](const auto& each) {
         return each.is_ghost() && each.node_name == "node-a" &&
                grid::slot_index_of_ghost(each) == 0;
