@@ -34,7 +34,7 @@ render() {
 }
 
 if (($# == 0)); then
-    for kind in testbed batchjob scheduling; do
+    for kind in testbed batchjob scheduling testbedslotslice; do
         install -D -m 0644 "crds/$kind.yaml" "$chart/files/crds/$kind.yaml"
     done
     "$(integration-tests/scenarios/venv.sh)" scripts/chart_readme.py

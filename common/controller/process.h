@@ -114,6 +114,21 @@ public:
                     [&from] { return from.missing(); },
                     [&from] { return from.troubles(); }};
         }
+        /// The same of a kind that this operator does without where it is not served: there is
+        /// nothing to wait for then, and nothing is wrong. `time` must outlive it, too.
+        template <class T>
+        static cache if_served(std::string name, kube::informer<T>& from, const clock& time) {
+            auto out = of(std::move(name), from);
+            out.synced = [&from] { return from.synced() || !from.served(); };
+            out.current = [&from] { return from.current() || !from.served(); };
+            out.last_heard = [&from, &time] {
+                return from.served() ? from.last_heard() : time.now();
+            };
+            out.troubles = [&from] {
+                return from.served() ? from.troubles() : std::vector<kube::trouble>();
+            };
+            return out;
+        }
     };
     virtual std::vector<cache> caches() = 0;
     /// This process leads from now on, and its caches show nothing older than its lease: start

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "grid/places.h"
 #include "grid/rights.h"
+#include "grid/slot_slices.h"
 #include "model/names.h"
 
 namespace esi::grid {
@@ -135,6 +136,14 @@ model::object_key placed_in(const model::batchjob& job) {
 void records::add(const model::testbed& testbed) {
     if (testbed.metadata.key() != of_) return;
     for (const auto& row : testbed.status.slots) entries_.emplace(row.pod_u_id, row.position);
+}
+
+void records::add(const slice_list& slices) {
+    for (const auto& slice : slices.all()) {
+        each_line(*slice, [&](int position, const slot_line& line) {
+            if (!line.record().empty()) entries_.emplace(line.record(), position);
+        });
+    }
 }
 
 void records::add(const model::batchjob& job) {

@@ -71,13 +71,17 @@ std::vector<slot_view> look(const model::testbed_layout& layout, std::span<const
 /// has none.
 model::object_key placed_in(const model::batchjob& job);
 
+class slice_list;
+
 /// Which pod takes which slot of a Testbed by what ESI's operators have written: the placements of
-/// its jobs, and the rows of the Testbed's own status, which outlive a deleted job. What a pod
-/// says of itself is no record. Refers to the objects that it was made of.
+/// its jobs, and the rows of the Testbed's own status or slices, which outlive a deleted job. What
+/// a pod says of itself is no record. Refers to the objects that it was made of.
 class records {
 public:
     explicit records(model::object_key testbed) : of_(std::move(testbed)) {}
     void add(const model::testbed& testbed);
+    /// The slices that the Testbed believes.
+    void add(const slice_list& slices);
     void add(const model::batchjob& job);
     bool has(const model::pod& pod) const;
     bool has(const model::pod& pod, int position) const;

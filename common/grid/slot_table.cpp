@@ -32,8 +32,10 @@ std::vector<std::pair<std::string_view, int>> records_in(const model::batchjob* 
     return out;
 }
 
+/// Positions mean the same, and the same slices are believed.
 bool is_same_grid(const model::testbed& a, const model::testbed& b) {
-    return a.metadata.uid == b.metadata.uid && a.status.layout == b.status.layout;
+    return a.metadata.uid == b.metadata.uid && a.status.layout == b.status.layout &&
+           has_slices(a) == has_slices(b);
 }
 
 std::set<int> rows_in_error(const model::testbed_status& status) {
@@ -57,10 +59,15 @@ std::set<std::string_view> nodes_in_error(const model::testbed_status& status) {
 
 }  // namespace
 
-std::set<int> slots_in_error(const model::testbed& testbed) {
+std::set<int> slots_in_error(const model::testbed& testbed, const slice_list& slices) {
     const auto& status = testbed.status;
     auto out = rows_in_error(status);
     if (!status.slots.empty() || !status.layout) return out;
+    for (const auto& slice : slices.all()) {
+        each_line(*slice, [&](int position, const slot_line& line) {
+            if (line.in_error()) out.insert(position);
+        });
+    }
     const auto nodes = nodes_in_error(status);
     if (nodes.empty()) return out;
     for (const auto& slot : slots_of(*status.layout)) {
@@ -85,7 +92,9 @@ void slot_table::change_testbed(testbed_pointer after) {
         return;
     }
     for (const auto& one : records_in(before.get())) count_record(one, -1);
+    count_slices(before.get(), -1);
     for (const auto& one : records_in(after.get())) count_record(one, 1);
+    count_slices(after.get(), 1);
     lay_out();
     runs_.clear();
     for (const auto& pod : pods_) file(pod);
@@ -106,6 +115,56 @@ void slot_table::change_pod(const pod_pointer& before, const pod_pointer& after)
 
 void slot_table::change_job(const model::batchjob* before, const model::batchjob* after) {
     change_records(records_in(before, of_), records_in(after, of_));
+}
+
+bool slot_table::change_slice(const slice_pointer& before, const slice_pointer& after) {
+    if (before) slices_.erase(before->metadata.name);
+    if (after) slices_.insert_or_assign(after->metadata.name, after);
+    if (!testbed_) return false;
+    std::vector<record> gone;
+    std::vector<record> come;
+    std::map<int, int> errors;
+    const auto add = [&](const slice_pointer& of, std::vector<record>& to, int by) {
+        if (!of || !is_believed(*of, *testbed_)) return;
+        each_line(*of, [&](int position, const slot_line& line) {
+            if (!line.record().empty()) to.emplace_back(line.record(), position);
+            if (line.in_error()) errors[position] += by;
+        });
+    };
+    add(before, gone, -1);
+    add(after, come, 1);
+    bool changed = gone != come;
+    if (changed) change_records(std::move(gone), std::move(come));
+    for (const auto& [position, by] : errors) {
+        if (by == 0) continue;
+        count_slice_error(position, by);
+        changed = true;
+    }
+    if (changed) change_errors(in_error(*testbed_));
+    return changed;
+}
+
+void slot_table::count_slices(const model::testbed* of, int by) {
+    if (of == nullptr) return;
+    for (const auto& [name, slice] : slices_) {
+        if (!is_believed(*slice, *of)) continue;
+        each_line(*slice, [&](int position, const slot_line& line) {
+            if (!line.record().empty()) count_record({line.record(), position}, by);
+            if (line.in_error()) count_slice_error(position, by);
+        });
+    }
+}
+
+void slot_table::count_slice_error(int position, int by) {
+    const auto entry = slice_errors_.try_emplace(position).first;
+    entry->second += by;
+    if (entry->second == 0) slice_errors_.erase(entry);
+}
+
+slice_list slot_table::slices_of(const model::testbed& of) const {
+    std::vector<slice_pointer> all;
+    for (const auto& [name, slice] : slices_) all.push_back(slice);
+    return {of, all};
 }
 
 void slot_table::change_records(std::vector<record> before, std::vector<record> after) {
@@ -268,6 +327,9 @@ std::set<int> slot_table::in_error(const model::testbed& other) const {
     const auto& status = other.status;
     auto out = rows_in_error(status);
     if (!status.slots.empty() || !status.layout || columns_.empty()) return out;
+    if (has_slices(other)) {
+        for (const auto& [position, count] : slice_errors_) out.insert(out.end(), position);
+    }
     for (const auto& node : nodes_in_error(status)) {
         const auto found = columns_of_.find(node);
         if (found == columns_of_.end()) continue;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "grid/grid.h"
+#include "grid/slot_slices.h"
 
 namespace esi::grid {
 
@@ -33,11 +34,16 @@ public:
     void change_pod(const pod_pointer& before, const pod_pointer& after);
     /// Of all jobs: those whose placements are not in this Testbed add nothing.
     void change_job(const model::batchjob* before, const model::batchjob* after);
+    /// Of all slices that name a Testbed of this name: those that are not believed add nothing.
+    /// True where an answer may have changed.
+    bool change_slice(const slice_pointer& before, const slice_pointer& after);
 
     /// The Testbed that the answers are for; null before its first change and after its deletion.
     const testbed_pointer& testbed() const { return testbed_; }
     /// Nothing is known of it: it may be dropped.
-    bool empty() const { return !testbed_ && pods_.empty() && recorded_.empty(); }
+    bool empty() const {
+        return !testbed_ && pods_.empty() && recorded_.empty() && slices_.empty();
+    }
 
     int size() const { return static_cast<int>(cells_.size()); }
     /// Where `position` is and what is in it; from 0 to size() - 1.
@@ -48,6 +54,9 @@ public:
     const std::set<int>& in_error() const { return errors_; }
     /// The same of another version of the Testbed with the same layout.
     std::set<int> in_error(const model::testbed& other) const;
+
+    /// The slices of `of`, a version of the Testbed, that are believed.
+    slice_list slices_of(const model::testbed& of) const;
 
     /// The job pods that are on record for a slot of the Testbed (records::has), also those that
     /// have ended; in the order of their keys.
@@ -96,6 +105,9 @@ private:
     void change_records(std::vector<record> before, std::vector<record> after);
     void count_record(const record& what, int by);
     void change_errors(std::set<int> now);
+    /// Adds what the slices that `of` believes say of pods and errors, or takes it away.
+    void count_slices(const model::testbed* of, int by);
+    void count_slice_error(int position, int by);
     const pod_pointer* ghost_of(const cell& in) const;
 
     model::object_key of_;
@@ -107,6 +119,11 @@ private:
     std::vector<cell> cells_;
     std::set<int> free_;
     std::set<int> errors_;
+
+    /// Those of the Testbed's name, by their own; believed or not.
+    std::map<std::string, slice_pointer, std::less<>> slices_;
+    /// Positions that believed slices call ERROR, with how many do so.
+    std::map<int, int> slice_errors_;
 
     std::set<pod_pointer, by_key> pods_;
     /// Job pods by uid. The views are of the pods themselves.
@@ -121,8 +138,8 @@ private:
 /// Positions that the Testbed shows as ERROR. The status may be stale; use it only to exclude
 /// slots, never to add them: a slot is free where the pods show it as free and this does not name
 /// it. The ghosts of a node that is cordoned, not ready or being deleted keep running. A Testbed so
-/// large that its status lists no slots names such nodes in nodesOutOfUse; where an older testbed
-/// operator does not write that either, each node with a problem is left alone.
-std::set<int> slots_in_error(const model::testbed& testbed);
+/// large that its status lists no slots names such nodes in nodesOutOfUse, and its slices name
+/// slots; where an older testbed operator writes neither, each node with a problem is left alone.
+std::set<int> slots_in_error(const model::testbed& testbed, const slice_list& slices = {});
 
 }  // namespace esi::grid

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <random>
 
+#include "model/conditions.h"
 #include "model/names.h"
 
 namespace esi::grid {
@@ -48,17 +49,37 @@ public:
         table.change_job(before.get(), nullptr);
     }
 
+    void put(model::slot_slice what) {
+        auto& known = slices_[what.metadata.key()];
+        auto before =
+            std::exchange(known, std::make_shared<const model::slot_slice>(std::move(what)));
+        table.change_slice(before, known);
+    }
+    void remove_slice(const model::object_key& key) {
+        auto before = slices_.at(key);
+        slices_.erase(key);
+        table.change_slice(before, nullptr);
+    }
+    slice_list believed() const {
+        std::vector<slice_pointer> all;
+        for (const auto& [key, slice] : slices_) all.push_back(slice);
+        return testbed_ ? slice_list(*testbed_, all) : slice_list();
+    }
+
     /// Everything that the table answers, worked out from all objects.
     void compare() const {
         std::vector<pod_pointer> pods;
         for (const auto& [key, pod] : pods_) pods.push_back(pod);
         records known(bed);
         for (const auto& [key, job] : jobs_) known.add(*job);
+        const auto rows = believed();
         if (testbed_) known.add(*testbed_);
+        known.add(rows);
         std::vector<slot_view> slots;
         std::set<int> broken;
         if (testbed_) {
-            broken = slots_in_error(*testbed_);
+            broken = slots_in_error(*testbed_, rows);
+            EXPECT_EQ(table.slices_of(*testbed_).all(), rows.all());
             if (testbed_->status.layout) {
                 slots = look(*testbed_->status.layout, members_of(*testbed_, known, pods));
             }
@@ -100,8 +121,22 @@ public:
     slot_table table{bed};
     std::map<model::object_key, pod_pointer> pods_;
     std::map<model::object_key, std::shared_ptr<const model::batchjob>> jobs_;
+    std::map<model::object_key, slice_pointer> slices_;
     std::shared_ptr<const model::testbed> testbed_;
 };
+
+/// A slice as the testbed operator writes it.
+model::slot_slice slice_of(const std::string& uid, int first, std::vector<std::string> rows) {
+    model::slot_slice out;
+    out.metadata.namespace_ = bed.namespace_;
+    model::object_meta owner;
+    owner.name = bed.name;
+    owner.uid = uid;
+    out.metadata.name = slice_name(owner, first);
+    out.metadata.owner_references = {{"v", "Testbed", bed.name, uid, true}};
+    out.spec = {{bed.name, uid}, 1, first, static_cast<int>(rows.size()), std::move(rows)};
+    return out;
+}
 
 model::testbed testbed_of(int nodes, int per_node, const std::string& uid = "bed-uid") {
     model::testbed out;
@@ -162,11 +197,17 @@ TEST(slot_table, equals_the_whole_computation_after_each_of_many_changes) {
         cluster all;
         for (int step = 0; step < 150; ++step) {
             SCOPED_TRACE(fmt::format("seed {} step {}", seed, step));
-            switch (upto(12)) {
+            switch (upto(14)) {
                 case 0: {
                     auto what =
                         testbed_of(upto(4), 1 + upto(3), one_in(4) ? "other-uid" : "bed-uid");
                     if (one_in(6)) what.status.layout.reset();
+                    if (one_in(6) && what.status.layout) what.status.layout->revision = 2;
+                    if (one_in(2)) {
+                        model::set_condition(what.status.conditions,
+                                             model::condition_type::slots_listed, "False",
+                                             model::condition_reason::in_slices, "", 1, {});
+                    }
                     if (one_in(6) && what.status.layout)
                         what.status.layout->nodes.push_back({"n0", "u", 9});
                     all.put(std::move(what));
@@ -232,6 +273,23 @@ TEST(slot_table, equals_the_whole_computation_after_each_of_many_changes) {
                     all.put(std::move(what));
                     break;
                 }
+                case 11: {
+                    std::vector<std::string> rows;
+                    for (int i = upto(4); i > 0; --i) {
+                        const char* states[] = {"FREE", "OCCUPIED", "ERROR", "GONE"};
+                        rows.push_back(fmt::format("{} p p{}-uid -", states[upto(4)], upto(5)));
+                    }
+                    auto what = slice_of(one_in(4) ? "other-uid" : "bed-uid", 3 * upto(3), rows);
+                    if (one_in(6)) what.spec.layout_revision = 2;
+                    if (one_in(6)) what.metadata.owner_references.clear();
+                    all.put(std::move(what));
+                    break;
+                }
+                case 12:
+                    if (!all.slices_.empty() && one_in(2)) {
+                        all.remove_slice(model::object_key(all.slices_.begin()->first));
+                    }
+                    break;
                 default:
                     if (!all.jobs_.empty() && one_in(2)) {
                         all.remove_job(model::object_key(all.jobs_.begin()->first));
@@ -264,6 +322,28 @@ TEST(slot_table, one_pods_change_touches_as_many_slots_at_6_as_at_50000) {
     }
     EXPECT_EQ(touched[0], touched[1]);
     EXPECT_LE(touched[0], 4U);
+}
+
+TEST(slot_table, tells_whether_a_slice_changes_an_answer) {
+    cluster all;
+    auto testbed = testbed_of(3, 1);
+    model::set_condition(testbed.status.conditions, model::condition_type::slots_listed, "False",
+                         model::condition_reason::in_slices, "", 1, {});
+    all.put(std::move(testbed));
+    const auto pointer = [](model::slot_slice of) {
+        return std::make_shared<const model::slot_slice>(std::move(of));
+    };
+    const auto free = pointer(slice_of("bed-uid", 0, {"FREE g1 u1 -", "FREE g2 u2 -"}));
+    const auto other_ghost = pointer(slice_of("bed-uid", 0, {"FREE g1 u9 -", "FREE g2 u2 -"}));
+    const auto taken = pointer(slice_of("bed-uid", 0, {"OCCUPIED p up -", "FREE g2 u2 -"}));
+    const auto broken = pointer(slice_of("bed-uid", 0, {"OCCUPIED p up -", "ERROR - - -"}));
+    EXPECT_FALSE(all.table.change_slice(nullptr, free));
+    EXPECT_FALSE(all.table.change_slice(free, other_ghost));
+    EXPECT_TRUE(all.table.change_slice(other_ghost, taken));
+    EXPECT_TRUE(all.table.change_slice(taken, broken));
+    EXPECT_EQ(all.table.in_error(), std::set<int>{1});
+    EXPECT_TRUE(all.table.change_slice(broken, nullptr));
+    EXPECT_EQ(all.table.in_error(), std::set<int>());
 }
 
 TEST(slot_table, is_empty_once_everything_has_gone) {

@@ -26,6 +26,8 @@ inline constexpr resource_type testbed{"esi.tu-berlin.de", "v1alpha1", "testbeds
 inline constexpr resource_type batchjob{"esi.tu-berlin.de", "v1alpha1", "batchjobs", "BatchJob"};
 inline constexpr resource_type scheduling{"esi.tu-berlin.de", "v1alpha1", "schedulings",
                                           "Scheduling"};
+inline constexpr resource_type slot_slice{"esi.tu-berlin.de", "v1alpha1", "testbedslotslices",
+                                          "TestbedSlotSlice"};
 inline constexpr resource_type pod{"", "v1", "pods", "Pod"};
 inline constexpr resource_type node{"", "v1", "nodes", "Node", false};
 inline constexpr resource_type name_space{"", "v1", "namespaces", "Namespace", false};

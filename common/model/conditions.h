@@ -141,6 +141,8 @@ inline constexpr std::string_view nodes_out_of_use = "NodesOutOfUse";
 inline constexpr std::string_view room_for_all = "RoomForAll";
 // SlotsListed.
 inline constexpr std::string_view listed = "Listed";
+inline constexpr std::string_view in_slices = "InSlices";  ///< their rows are in TestbedSlotSlices
+/// And there are no slices: the kind is not served.
 inline constexpr std::string_view too_many_slots = "TooManySlots";
 // LayoutCurrent.
 inline constexpr std::string_view current = "Current";

@@ -151,6 +151,7 @@ TEST(words, that_clients_know_stay_as_they_are) {
         {condition_reason::nodes_out_of_use, "NodesOutOfUse"},
         {condition_reason::room_for_all, "RoomForAll"},
         {condition_reason::listed, "Listed"},
+        {condition_reason::in_slices, "InSlices"},
         {condition_reason::too_many_slots, "TooManySlots"},
         {condition_reason::current, "Current"},
         {condition_reason::ghosts_fail, "GhostsFail"},

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
 #include <limits>
 
 #include "model/names.h"
@@ -169,7 +171,54 @@ void read_container_states(const element& status, pod& out) {
     }
 }
 
+/// A node of a layout as one line: "NAME UID ID".
+struct node_line {
+    layout_node node;
+};
+
+/// A layout as JSON has it: one of the two lists.
+struct layout_text {
+    std::int64_t revision = 0;
+    std::vector<layout_node> nodes;
+    std::vector<node_line> compact_nodes;
+    int slots_per_node = 0;
+    resource_list resources_per_slot;
+};
+BOOST_DESCRIBE_STRUCT(layout_text, (),
+                      (revision, nodes, compact_nodes, slots_per_node, resources_per_slot))
+
+/// The next field of a line; `line` keeps what follows the space behind it.
+std::string_view take_field(std::string_view& line) {
+    const auto field = line.substr(0, line.find(' '));
+    line.remove_prefix(std::min(line.size(), field.size() + 1));
+    return field;
+}
+
 }  // namespace
+
+template <>
+struct codec<node_line> {
+    static result<void> decode(const element& from, node_line& out) {
+        std::string_view line;
+        if (from.get(line) != simdjson::SUCCESS) return fail(errc::decode, ": is not a string");
+        auto rest = line;
+        auto& [name, uid, id] = out.node;
+        name = take_field(rest);
+        uid = take_field(rest);
+        const auto number = take_field(rest);
+        const auto* const end = number.data() + number.size();
+        const auto read = std::from_chars(number.data(), end, id);
+        if (name.empty() || uid.empty() || read.ec != std::errc() || read.ptr != end) {
+            return fail(errc::decode,
+                        fmt::format(": \"{}\" does not begin with NAME UID ID", cut(line, 100)));
+        }
+        return {};
+    }
+    static json encode(const node_line& value) {
+        const auto& [name, uid, id] = value.node;
+        return fmt::format("{} {} {}", name, uid, id);
+    }
+};
 
 std::string json_name(std::string_view member) {
     std::string out;
@@ -265,6 +314,33 @@ result<void> codec<raw_json>::decode(const element& from, raw_json& out) {
 json codec<raw_json>::encode(const raw_json& value) {
     auto parsed = json::parse(value.text, nullptr, false);
     return parsed.is_discarded() ? json(nullptr) : parsed;
+}
+
+result<void> codec<testbed_layout>::decode(const element& from, testbed_layout& out) {
+    layout_text text;
+    auto done = codec<layout_text>::decode(from, text);
+    out.revision = text.revision;
+    out.slots_per_node = text.slots_per_node;
+    out.resources_per_slot = std::move(text.resources_per_slot);
+    if (!text.nodes.empty() && !text.compact_nodes.empty()) {
+        note(fail(errc::decode, ": has both nodes and compactNodes"), done);
+        return done;
+    }
+    out.nodes = std::move(text.nodes);
+    out.compact = !text.compact_nodes.empty();
+    out.nodes.reserve(out.nodes.size() + text.compact_nodes.size());
+    for (auto& line : text.compact_nodes) out.nodes.push_back(std::move(line.node));
+    return done;
+}
+json codec<testbed_layout>::encode(const testbed_layout& value) {
+    layout_text out{value.revision, {}, {}, value.slots_per_node, value.resources_per_slot};
+    if (value.compact) {
+        out.compact_nodes.reserve(value.nodes.size());
+        for (const auto& node : value.nodes) out.compact_nodes.push_back({node});
+    } else {
+        out.nodes = value.nodes;
+    }
+    return codec<layout_text>::encode(out);
 }
 
 result<void> codec<object_meta>::decode(const element& from, object_meta& out) {

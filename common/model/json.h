@@ -55,6 +55,7 @@ ESI_DECLARE_CODEC(std::int64_t);
 ESI_DECLARE_CODEC(timestamp);
 ESI_DECLARE_CODEC(quantity);
 ESI_DECLARE_CODEC(raw_json);
+ESI_DECLARE_CODEC(testbed_layout);
 /// Keeps only annotations with ESI's prefix.
 ESI_DECLARE_CODEC(object_meta);
 ESI_DECLARE_CODEC(pod);

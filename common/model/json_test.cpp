@@ -70,6 +70,77 @@ TEST(json, what_is_encoded_is_read_back_the_same) {
     EXPECT_EQ(encode(*again), written);
 }
 
+std::string testbed_with_layout(std::string_view layout) {
+    return fmt::format(R"({{"metadata":{{"name":"t","uid":"u"}},"status":{{"state":"SUCCESS",
+                          "layout":{}}}}})",
+                       layout);
+}
+
+TEST(json, a_compact_layout_is_the_same_layout) {
+    const auto read = [](std::string_view nodes) {
+        auto out = decode<testbed>(
+            testbed_with_layout(fmt::format(
+                R"({{"revision":3,{},"slotsPerNode":2,"resourcesPerSlot":{{"cpu":"1"}}}})", nodes)),
+            "Testbed");
+        EXPECT_TRUE(out);
+        EXPECT_EQ(out->metadata.undecodable, "");
+        return out->status.layout.value();
+    };
+    const auto listed = read(R"("nodes":[{"name":"a","uid":"n","id":1},{"name":"b.c","uid":"m","id":
+                                2147483647}])");
+    auto compact = read(R"("compactNodes":["a n 1","b.c m 2147483647"])");
+    EXPECT_FALSE(listed.compact);
+    EXPECT_TRUE(compact.compact);
+    EXPECT_EQ(encode(compact), json::parse(R"({"revision":3,"slotsPerNode":2,
+        "compactNodes":["a n 1","b.c m 2147483647"],"resourcesPerSlot":{"cpu":"1"}})"));
+    compact.compact = false;
+    EXPECT_EQ(compact, listed);
+    // Fields of later versions.
+    EXPECT_EQ(read(R"("compactNodes":["a n 1 0,3","b.c m 2147483647 1,2 x "])").nodes,
+              listed.nodes);
+    EXPECT_EQ(read(R"("nodes":[],"compactNodes":["a n 1","b.c m 2147483647"])").nodes,
+              listed.nodes);
+    EXPECT_FALSE(read(R"("compactNodes":[])").compact) << "without nodes both forms are the same";
+}
+
+TEST(json, a_layout_that_cannot_be_read_names_the_line) {
+    const struct {
+        const char* layout;
+        const char* why;
+    } table[] = {
+        {R"({"compactNodes":["a n 1","b m"]})",
+         R"(compactNodes[1]: "b m" does not begin with NAME UID ID)"},
+        {R"({"compactNodes":["a n x"]})",
+         R"(compactNodes[0]: "a n x" does not begin with NAME UID ID)"},
+        {R"({"compactNodes":["a n 1x"]})",
+         R"(compactNodes[0]: "a n 1x" does not begin with NAME UID ID)"},
+        {R"({"compactNodes":["a  1"]})",
+         R"(compactNodes[0]: "a  1" does not begin with NAME UID ID)"},
+        {R"({"compactNodes":[" n 1"]})",
+         R"(compactNodes[0]: " n 1" does not begin with NAME UID ID)"},
+        {R"({"compactNodes":["a n 99999999999999999999"]})",
+         R"(compactNodes[0]: "a n 99999999999999999999" does not begin with NAME UID ID)"},
+        {R"({"compactNodes":[""]})", R"(compactNodes[0]: "" does not begin with NAME UID ID)"},
+        {R"({"compactNodes":[null]})", "compactNodes[0]: is not a string"},
+        {R"({"compactNodes":"a n 1"})", "compactNodes: is not a list"},
+    };
+    for (const auto& row : table) {
+        const auto read = decode<testbed>(testbed_with_layout(row.layout), "Testbed");
+        ASSERT_TRUE(read) << row.layout;
+        EXPECT_EQ(read->metadata.undecodable, std::string(".status.layout.") + row.why);
+        EXPECT_TRUE(read->status.layout->nodes.empty()) << "half a list is another list";
+        EXPECT_EQ(read->status.state, "SUCCESS");
+    }
+    const auto both = decode<testbed>(
+        testbed_with_layout(R"({"nodes":[{"name":"a","uid":"n","id":1}],"compactNodes":["a n 1"],
+                                "revision":2})"),
+        "Testbed");
+    ASSERT_TRUE(both);
+    EXPECT_EQ(both->metadata.undecodable, ".status.layout: has both nodes and compactNodes");
+    EXPECT_TRUE(both->status.layout->nodes.empty());
+    EXPECT_EQ(both->status.layout->revision, 2);
+}
+
 TEST(json, a_wrong_type_names_its_path) {
     const struct {
         const char* text;

@@ -38,14 +38,23 @@ struct layout_node {
 BOOST_DESCRIBE_STRUCT(layout_node, (), (name, uid, id))
 
 /// What the positions mean: the truth that a hold freezes. Nodes are sorted by id.
+///
+/// JSON has one of two forms (codec in json.h): `nodes`, a list of objects, or `compactNodes`, a
+/// list of strings, one line for each node in the same order: `NAME UID ID`, separated by one
+/// space, none of the three empty. Lines may get further fields behind these, which this reader
+/// ignores. A layout that also records the places of unequal slots (places[position] is an index
+/// into nodes) has them as a fourth field, the positions on that node with commas between them; it
+/// has no slotsPerNode, so that a reader that does not know places finds no slot in it. A layout
+/// with both lists, or with a line that cannot be read, is an error, which names the line.
 struct testbed_layout {
     std::int64_t revision = 0;
     std::vector<layout_node> nodes;
     int slots_per_node = 0;
     resource_list resources_per_slot;
+    /// Nodes are written as compactNodes. Changes the meaning of nothing; false without nodes.
+    bool compact = false;
     bool operator==(const testbed_layout&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(testbed_layout, (), (revision, nodes, slots_per_node, resources_per_slot))
 
 /// status.slots[].state.
 namespace slot_state {

@@ -14,6 +14,14 @@ UPPER = ("maximum", "maxLength", "maxItems", "maxProperties")
 LOWER = ("minimum", "minLength", "minItems", "minProperties")
 SAME = ("type", "format", "pattern", "default", "anyOf", "x-kubernetes-list-type",
         "x-kubernetes-list-map-keys", "x-kubernetes-int-or-string", "x-kubernetes-preserve-unknown-fields")
+# Losses that take nothing from an older release's clients, by the line that tells of them.
+# An atomic list takes all that a map list takes; only one account writes the status, and never by apply.
+# The rule is about a field that no older release knows.
+HARMLESS = {
+    "v1alpha1.status.layout.nodes: x-kubernetes-list-type was map, is atomic",
+    "v1alpha1.status.layout.nodes: x-kubernetes-list-map-keys was ['name'], is None",
+    "v1alpha1.status.layout: new rule !has(self.nodes) || !has(self.compactNodes)",
+}
 
 
 def rules(schema):
@@ -75,6 +83,12 @@ def released(archive, kind):
         return yaml.safe_load(chart.extractfile(f"esi/files/crds/{kind}.yaml"))
 
 
+def released_kinds(archive):
+    with tarfile.open(archive) as chart:
+        return {name.rpartition("/")[2].removesuffix(".yaml") for name in chart.getnames()
+                if name.startswith("esi/files/crds/")}
+
+
 def present(kind):
     return yaml.safe_load((ROOT / "crds" / f"{kind}.yaml").read_text("utf-8"))
 
@@ -82,7 +96,20 @@ def present(kind):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("release", RELEASES, ids=lambda archive: archive.stem)
 def test_nothing_is_lost_since(release, kind):
-    assert losses(released(release, kind), present(kind)) == []
+    if kind not in released_kinds(release):
+        pytest.skip("the release does not have this kind")
+    assert set(losses(released(release, kind), present(kind))) - HARMLESS == set()
+
+
+def test_no_harmless_loss_is_of_the_past():
+    found = {line for release in RELEASES for kind in released_kinds(release)
+             for line in losses(released(release, kind), present(kind))}
+    assert HARMLESS <= found
+
+
+@pytest.mark.parametrize("release", RELEASES, ids=lambda archive: archive.stem)
+def test_no_kind_is_lost_since(release):
+    assert released_kinds(release) <= set(KINDS)
 
 
 def test_additions_are_taken():

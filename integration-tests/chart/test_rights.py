@@ -18,6 +18,7 @@ VERSIONS = {"": "api/v1", ESI: f"apis/{ESI}/v1alpha1", "events.k8s.io": "apis/ev
             "flink.apache.org": "apis/flink.apache.org/v1beta1",
             "flinkoperator.k8s.io": "apis/flinkoperator.k8s.io/v1beta1"}
 KINDS = {"testbeds": "Testbed", "batchjobs": "BatchJob", "schedulings": "Scheduling", "pods": "Pod",
+         "testbedslotslices": "TestbedSlotSlice",
          "events": "Event", "leases": "Lease", "sparkapplications": "SparkApplication",
          "flinkdeployments": "FlinkDeployment", "flinkclusters": "FlinkCluster"}
 CLUSTER_WIDE = {"nodes", "customresourcedefinitions"}
@@ -199,6 +200,7 @@ def test_people_get_esi_through_kubernetes_own_roles(plane, ask):
                           "--namespace=team-b")
             assert allowed(plane, f"a-{role}", "schedulings") == verbs
             assert allowed(plane, f"a-{role}", "testbeds") == (verbs if role == "admin" else {"get"})
+            assert allowed(plane, f"a-{role}", "testbedslotslices") == {"get"}, "nobody but esi-testbed writes them"
     finally:
         plane.kubectl("delete", "clusterrole", "esi-view", "esi-edit", "esi-admin")
         plane.kubectl("delete", "rolebinding", "--namespace=team-b", "a-view", "a-edit", "a-admin")

@@ -4,6 +4,8 @@
 
 #include <boost/describe.hpp>
 #include <boost/mp11/algorithm.hpp>
+#include <cerrno>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -42,6 +44,8 @@ bool same(const T& a, const T& b) {
         return out;
     } else if constexpr (std::is_same_v<T, model::quantity>) {
         return a.text == b.text && a.milli == b.milli;
+    } else if constexpr (std::is_same_v<T, model::testbed_layout>) {
+        return a == b && same(a.resources_per_slot, b.resources_per_slot);
     } else if constexpr (std::is_same_v<T, model::raw_json>) {
         return a.text == b.text ||
                (!a.text.empty() && !b.text.empty() && json::parse(a.text) == json::parse(b.text));
@@ -137,6 +141,7 @@ bool read(const json& from, std::vector<T>& out);
 template <class T, class C>
 bool read(const json& from, std::map<std::string, T, C>& out);
 inline bool read(const json& from, model::object_meta& out);
+inline bool read(const json& from, model::testbed_layout& out);
 template <described T>
 bool read(const json& from, T& out);
 
@@ -211,6 +216,43 @@ inline bool read(const json& from, model::object_meta& out) {
         }
     }
     return ok;
+}
+
+/// "NAME UID ID", and what else may follow after one space.
+inline bool read_line(const std::string& line, model::layout_node& out) {
+    std::vector<std::string> fields{""};
+    for (const char c : line) {
+        if (c == ' ') {
+            fields.emplace_back();
+        } else {
+            fields.back() += c;
+        }
+    }
+    if (fields.size() < 3 || fields[0].empty() || fields[1].empty()) return false;
+    const auto digits = fields[2].substr(fields[2].starts_with("-") ? 1 : 0);
+    if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos) return false;
+    errno = 0;
+    out = {fields[0], fields[1], std::strtoll(fields[2].c_str(), nullptr, 10)};
+    return errno == 0;
+}
+
+/// One of two lists.
+inline bool read(const json& from, model::testbed_layout& out) {
+    if (from.is_null()) return true;
+    if (!from.is_object()) return false;
+    std::vector<std::string> lines;
+    if (!member(from, {"revision"}, out.revision) || !member(from, {"nodes"}, out.nodes) ||
+        !member(from, {"compactNodes"}, lines) ||
+        !member(from, {"slotsPerNode"}, out.slots_per_node) ||
+        !member(from, {"resourcesPerSlot"}, out.resources_per_slot)) {
+        return false;
+    }
+    out.compact = !lines.empty();
+    if (out.compact && !out.nodes.empty()) return false;
+    for (const auto& line : lines) {
+        if (!read_line(line, out.nodes.emplace_back())) return false;
+    }
+    return true;
 }
 
 template <described T>

@@ -119,9 +119,9 @@ def histories(lines):
     pods, layouts = {}, {}
     for line in lines:
         if line["kind"] == "Testbed" and line.get("object"):
-            layout = (line["object"].get("status") or {}).get("layout") or {}
-            if layout.get("nodes"):
-                layouts[line["object"]["metadata"]["name"]] = len(layout["nodes"])
+            nodes = judging.layout_nodes(line["object"])
+            if nodes:
+                layouts[line["object"]["metadata"]["name"]] = len(nodes)
         if line["kind"] != "Pod":
             continue
         for thing in line.get("objects") or [line["object"]]:

@@ -32,6 +32,13 @@ def test_first_times_of_pods():
     assert job.place == ("n0", 1)
 
 
+def test_a_compact_layout_gives_the_same_places():
+    layout = {**LAYOUT, "object": {**LAYOUT["object"], "status": {"layout": {
+        "compactNodes": ["n0 u0 0", "n1 u1 1"]}}}}
+    job = next(each for each in histories([layout, *SWAP[1:]]) if each.uid == "job")
+    assert job.place == ("n0", 1)
+
+
 def test_swaps_in_both_directions():
     ins, outs = swaps(histories(SWAP))
     assert [(swap.out.uid, swap.into.uid, round(swap.seconds, 3)) for swap in ins] == [("g1", "job", 1.0)]

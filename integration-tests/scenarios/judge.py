@@ -79,6 +79,18 @@ def name_of(thing):
     return f"{thing['metadata'].get('namespace', '')}/{thing['metadata']['name']}"
 
 
+def layout_nodes(testbed):
+    """The nodes of a Testbed's layout with name, uid and id, from either of its two forms. None where a line
+    cannot be read: operators take all or none, too."""
+    layout = (testbed.get("status") or {}).get("layout") or {}
+    lines = [line.split(" ") for line in layout.get("compactNodes") or []]
+    try:
+        compact = [{"name": name, "uid": uid, "id": int(number)} for name, uid, number, *_ in lines]
+    except ValueError:
+        return []
+    return compact or layout.get("nodes") or []
+
+
 def is_live(pod):
     return pod.get("status", {}).get("phase") not in ("Succeeded", "Failed")
 
@@ -254,8 +266,7 @@ class Judge:
 
     def note_stranger(self, pod, node, version):
         for (namespace, name), testbed in self.testbeds.items():
-            nodes = ((testbed.get("status") or {}).get("layout") or {}).get("nodes") or []
-            if any(entry["name"] == node for entry in nodes):
+            if any(entry["name"] == node for entry in layout_nodes(testbed)):
                 self.strangers.append(Stranger(version, pod["metadata"].get("namespace", ""),
                                                pod["metadata"]["name"], pod["metadata"]["uid"], node,
                                                f"{namespace}/{name}"))
@@ -282,10 +293,10 @@ class Judge:
             return
         if wanted != node:
             self.fault("wrong-node", version, f"{name_of(pod)} is bound to {node}, not to {wanted}")
-        layout = ((self.testbeds.get((namespace, name)) or {}).get("status") or {}).get("layout")
-        if not layout or not layout["nodes"]:
+        entries = layout_nodes(self.testbeds.get((namespace, name)) or {})
+        if not entries:
             return
-        nodes = [entry["name"] for entry in sorted(layout["nodes"], key=lambda entry: entry["id"])]
+        nodes = [entry["name"] for entry in sorted(entries, key=lambda entry: entry["id"])]
         if nodes[slot % len(nodes)] != node:
             self.fault("wrong-node", version,
                        f"{name_of(pod)}: slot {slot} is on {nodes[slot % len(nodes)]}, it is bound to {node}")

@@ -7,7 +7,8 @@ PORTS = {"testbed": 8080, "batchjob": 8081, "scheduling": 8082}
 OPERATORS = tuple(PORTS)
 
 #: Kinds of ESI's own -> plural. The file of a kind is crds/KIND.yaml, in lower case.
-KINDS = {"Testbed": "testbeds", "BatchJob": "batchjobs", "Scheduling": "schedulings"}
+KINDS = {"Testbed": "testbeds", "BatchJob": "batchjobs", "Scheduling": "schedulings",
+         "TestbedSlotSlice": "testbedslotslices"}
 GROUP = "esi.tu-berlin.de"
 
 #: Kinds of applications that a BatchJob can be -> (their API, plural).

@@ -30,7 +30,7 @@ apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata: {name: author}
 rules:
-- {apiGroups: ["", esi.tu-berlin.de], resources: [pods, testbeds, batchjobs, schedulings], verbs: ["*"]}
+- {apiGroups: ["", esi.tu-berlin.de], resources: [pods, testbeds, batchjobs, schedulings, testbedslotslices], verbs: ["*"]}
 ---
 apiVersion: v1
 kind: ServiceAccount
@@ -138,6 +138,13 @@ HOLD = {"labels": notes(active_scheduling_name="plan", active_scheduling_namespa
         "annotations": notes(hold="hold-uid.7")}
 
 
+def slot_slice(name="tb-0", owners=None, testbed="tb", uid="00000000-0000-0000-0000-000000000001"):
+    body = objects.esi("TestbedSlotSlice", name, {"testbed": {"name": testbed, "uid": uid}, "layoutRevision": 1,
+                                                  "first": 0, "count": 1, "rows": ["FREE - - -"]})
+    body["metadata"]["ownerReferences"] = [owner("Testbed", "tb")] if owners is None else owners
+    return body
+
+
 def create(account, kind, body, namespace="lab"):
     return account, "POST", kind, namespace, None, None, body
 
@@ -178,6 +185,8 @@ STATUS = ("testbed-pod-status", "writes of the status of a pod only nominatedNod
 NODE_TAINTS = ("testbed-nodes", "sets and removes only the taint esi.tu-berlin.de/testbed:NoSchedule")
 NODE_LABELS = ("testbed-nodes", "writes no label of kubernetes.io and k8s.io")
 TESTBED = ("testbed-testbeds", "writes of a Testbed only its finalizer")
+SLICES = ("testbed-slices", "makes slices only in the namespaces that it works on, with one owner")
+ROWS = ("slices", "what is in the slots of a Testbed is written only by")
 RESET = ("testbed-batchjobs", "writes of a BatchJob only the annotation esi.tu-berlin.de/reset")
 LEASES = ("operator-leases", "has one lease, of its own name")
 EVENTS = ("operator-events", "reports in its own name")
@@ -286,6 +295,15 @@ FORBIDDEN = {
     "the spec of a Testbed": (TESTBED, patch(T, "Testbed", "tb", spec(slotsPerNode=7))),
     "a label of a Testbed, by esi-testbed": (TESTBED, patch(T, "Testbed", "tb", meta(labels={"a": "b"}))),
     "another's finalizer of a Testbed": (TESTBED, patch(T, "Testbed", "tb", meta(finalizers=["example.com/stay"]))),
+    "a slice without an owner": (SLICES, create(T, "TestbedSlotSlice", slot_slice(owners=[]))),
+    "a slice of a Deployment": (SLICES, create(T, "TestbedSlotSlice", slot_slice(
+        owners=[owner("Deployment", "tb", version="apps/v1")]))),
+    "a slice that its Testbed does not control": (SLICES, create(T, "TestbedSlotSlice", slot_slice(
+        owners=[owner("Testbed", "tb", controller=False)]))),
+    "a slice of another Testbed": (SLICES, create(T, "TestbedSlotSlice", slot_slice(testbed="other"))),
+    "a slice of another uid": (SLICES, create(T, "TestbedSlotSlice", slot_slice(uid="another"))),
+    "a label of a slice": (("testbed-slices", "writes of a slice that is there only the spec"), patch(
+        T, "TestbedSlotSlice", "there", meta(labels={"a": "b"}))),
     "the spec of a BatchJob, by esi-testbed": (RESET, patch(T, "BatchJob", "pi", spec(sparkSpec={"image": "m"}))),
     "a label of a BatchJob, by esi-testbed": (RESET, patch(T, "BatchJob", "pi", meta(labels={"a": "b"}))),
     "another annotation of a BatchJob": (RESET, patch(T, "BatchJob", "pi", meta(annotations={"a": "b"}))),
@@ -346,6 +364,11 @@ FORBIDDEN = {
         AUTHOR, "Testbed", "tb", meta(annotations=HOLD["annotations"]))),
     "another token of a hold": (("holds", "is written only by"), patch(
         AUTHOR, "Testbed", "held", meta(annotations=notes(hold="other.1")))),
+    "a slice of people": (ROWS, create(AUTHOR, "TestbedSlotSlice", slot_slice())),
+    "a slice, by esi-scheduling": (RBAC, create(S, "TestbedSlotSlice", slot_slice())),
+    "the rows of a slice": (ROWS, patch(AUTHOR, "TestbedSlotSlice", "there", spec(rows=["ERROR - - -"]))),
+    "an owner for a slice": (ROWS, patch(AUTHOR, "TestbedSlotSlice", "there", meta(
+        ownerReferences=[owner("Testbed", "tb"), owner("ConfigMap", "x", version="v1", controller=False)]))),
     "a pod with a slot": (MARKS, create(AUTHOR, "Pod", pod("new", notes=notes(slot="0", slot_node="node-0")))),
     "a pod with a node": (MARKS, create(AUTHOR, "Pod", pod("new", notes=notes(slot_node="node-0")))),
     "a pod with a victim": (MARKS, create(AUTHOR, "Pod", pod("new", notes=notes(slot_ghost="an-uid")))),
@@ -409,6 +432,11 @@ ALLOWED = {
     "a number of a node": patch(T, "Node", "node-0", meta(labels={"tuberlin.de/slots": "0"})),
     "the finalizer of a Testbed": patch(T, "Testbed", "tb", meta(finalizers=[P + "held"])),
     "the status of a Testbed": patch(T, "Testbed", "tb", {"status": {"state": "SUCCESS"}}, "status"),
+    "a slice of rows": create(T, "TestbedSlotSlice", slot_slice()),
+    "other rows": patch(T, "TestbedSlotSlice", "there", spec(rows=["ERROR - - -"])),
+    "deletion of a slice": delete(T, "TestbedSlotSlice", "there"),
+    "deletion of a slice, by people": delete(AUTHOR, "TestbedSlotSlice", "there"),
+    "a slice without its owner": patch(AUTHOR, "TestbedSlotSlice", "there", meta(ownerReferences=None)),
     "a failed job made ready": patch(T, "BatchJob", "pi", meta(annotations=notes(reset="1"))),
     "its lease": create(T, "Lease", lease("esi-testbed"), "esi-system"),
     "its Event": create(T, "Event", event("esi-testbed")),
@@ -517,6 +545,7 @@ def furnish(plane):
     make("SparkApplication", "lab", application("SparkApplication", "pi", [pi]))
     make("SparkApplication", "lab", application("SparkApplication", "theirs", []))
     make("Event", "lab", changed(event("esi-scheduling"), meta(name="told")))
+    make("TestbedSlotSlice", "lab", slot_slice("there", [tb], uid=tb["uid"]))
     api.patch("Node", None, "node-1", taints(OTHERS))
     plane.install()
 

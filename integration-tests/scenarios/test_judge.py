@@ -1,7 +1,7 @@
 """The judge finds what it is there to find: each rule with a recording that breaks it, and without."""
 import pytest
 
-from judge import Judge, requests_of
+from judge import Judge, layout_nodes, requests_of
 
 PREFIX = "esi.tu-berlin.de/"
 
@@ -17,6 +17,13 @@ def layout(rv, nodes, hold="h"):
                      "annotations": {PREFIX + "hold": hold}}, "spec": {"slotsPerNode": 2},
         "status": {"layout": {"revision": 1, "nodes": [
             {"name": name, "uid": f"uid-{name}", "id": number} for number, name in enumerate(nodes)]}}})
+
+
+def compact(line):
+    """The same change of a Testbed with its layout as one line for each node."""
+    layout = line["object"]["status"]["layout"]
+    layout["compactNodes"] = [f"{each['name']} {each['uid']} {each['id']}" for each in layout.pop("nodes")]
+    return line
 
 
 def job(rv, name, placements, run="h.1", state="RunningState"):
@@ -187,6 +194,18 @@ def test_a_job_pod_on_another_node_than_it_was_sent_to_is_found():
 
 def test_a_job_pod_whose_annotations_lie_about_the_layout_is_found():
     assert rules(executor(10, "e", "b", 0, slot_node="b")) == ["wrong-node"]
+
+
+def test_both_forms_of_a_layout_are_read():
+    listed, short = layout(3, ["a", "b"])["object"], compact(layout(3, ["a", "b"]))["object"]
+    assert layout_nodes(listed) == layout_nodes(short) == [
+        {"name": "a", "uid": "uid-a", "id": 0}, {"name": "b", "uid": "uid-b", "id": 1}]
+    assert layout_nodes({}) == layout_nodes({"status": {"layout": {"revision": 1}}}) == []
+    short["status"]["layout"]["compactNodes"][0] += " 0,2"
+    assert layout_nodes(short) == layout_nodes(listed)
+    short["status"]["layout"]["compactNodes"][1] = "b"
+    assert layout_nodes(short) == []
+    assert rules(compact(layout(4, ["a", "b"])), executor(10, "e", "b", 0, slot_node="b")) == ["wrong-node"]
 
 
 def test_a_job_pod_bound_without_a_slot_is_found():

@@ -68,7 +68,9 @@ caches::caches(kube::client& api, clock& time, const std::vector<std::string>& n
     : schedulings_(api, time, types::scheduling, scope_of(namespaces)),
       testbeds_(api, time, types::testbed, scope_of(namespaces)),
       jobs_(api, time, types::batchjob, scope_of(namespaces)),
-      pods_(api, time, types::pod, scope_of(namespaces, model::names::testbed)) {
+      pods_(api, time, types::pod, scope_of(namespaces, model::names::testbed)),
+      slices_(api, time, types::slot_slice, scope_of(namespaces)),
+      time_(time) {
     schedulings_.items().add_index(std::string(by_testbed), [](const model::scheduling& of) {
         return std::vector<std::string>{testbed_of(of).text()};
     });
@@ -107,6 +109,7 @@ caches::caches(kube::client& api, clock& time, const std::vector<std::string>& n
         return std::vector<std::string>{of.testbed().text()};
     });
     keep_tables();
+    keep_slices();
 }
 
 void caches::trim(model::pod& pod) {
@@ -172,6 +175,25 @@ void caches::keep_tables() {
     });
 }
 
+void caches::keep_slices() {
+    slices_.items().on_change([this](const kube::change<model::slot_slice>& what) {
+        const auto was = what.before ? what.before->testbed() : object_key();
+        const auto is = what.after ? what.after->testbed() : object_key();
+        bool changed = false;
+        if (what.before && what.after && was == is) {
+            changed = table_of(is).change_slice(what.before, what.after);
+        } else {
+            if (what.before) {
+                changed = table_of(was).change_slice(what.before, nullptr);
+                if (changed && into_.scheduling) rows_changed(was);
+                drop_if_empty(was);
+            }
+            if (what.after) changed = table_of(is).change_slice(nullptr, what.after);
+        }
+        if (what.after && changed && into_.scheduling) rows_changed(is);
+    });
+}
+
 std::shared_ptr<const grid::slot_table> caches::slots_of(const object_key& testbed) const {
     if (const auto found = tables_.find(testbed); found != tables_.end()) return found->second;
     return std::make_shared<const grid::slot_table>(testbed, slots_read_);
@@ -180,7 +202,8 @@ std::shared_ptr<const grid::slot_table> caches::slots_of(const object_key& testb
 std::vector<controller::operator_part::cache> caches::list() {
     using cache = controller::operator_part::cache;
     return {cache::of("schedulings", schedulings_), cache::of("testbeds", testbeds_),
-            cache::of("batchjobs", jobs_), cache::of("pods", pods_)};
+            cache::of("batchjobs", jobs_), cache::of("pods", pods_),
+            cache::if_served("testbedslotslices", slices_, time_)};
 }
 
 void caches::on_change(queues into) {
@@ -316,6 +339,12 @@ void caches::pod_changed(const kube::change<model::pod>& what) const {
         into_.scheduling(found->metadata.key());
     }
     if (!any->is_ghost() && !what.after) into_.testbed_orphan(key);
+}
+
+void caches::rows_changed(const object_key& testbed) const {
+    enqueue_by(by_testbed, testbed);
+    const auto found = testbeds().find(testbed);
+    if (found && !found->hold().empty()) into_.testbed_orphan(testbed);
 }
 
 }  // namespace esi::scheduling

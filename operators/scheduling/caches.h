@@ -58,6 +58,8 @@ public:
     kube::store<model::batchjob>& jobs() { return jobs_.items(); }
     const kube::store<model::pod>& pods() const { return pods_.items(); }
     kube::store<model::pod>& pods() { return pods_.items(); }
+    /// Of the rows of large Testbeds.
+    kube::store<model::slot_slice>& slices() { return slices_.items(); }
 
     /// Keys of the jobs whose activeScheduling has this name.
     std::vector<model::object_key> jobs_naming(const model::object_key& scheduling) const;
@@ -80,6 +82,8 @@ private:
     void testbed_changed(const kube::change<model::testbed>& what) const;
     void job_changed(const kube::change<model::batchjob>& what) const;
     void pod_changed(const kube::change<model::pod>& what) const;
+    /// What the Testbed's slots are has changed though none of its pods and jobs has.
+    void rows_changed(const model::object_key& testbed) const;
     /// All Schedulings that want something of what this one wants.
     void enqueue_rivals(const model::scheduling& of) const;
     void enqueue_by(std::string_view index, const model::object_key& key) const;
@@ -87,6 +91,7 @@ private:
     void enqueue_held_by(const std::set<std::string>& scheduling_uids) const;
 
     void keep_tables();
+    void keep_slices();
     grid::slot_table& table_of(const model::object_key& testbed);
     void drop_if_empty(const model::object_key& testbed);
 
@@ -94,6 +99,8 @@ private:
     kube::informer<model::testbed> testbeds_;
     kube::informer<model::batchjob> jobs_;
     kube::informer<model::pod> pods_;
+    kube::informer<model::slot_slice> slices_;
+    const clock& time_;
     queues into_;
     std::shared_ptr<std::uint64_t> slots_read_ = std::make_shared<std::uint64_t>(0);
     std::map<model::object_key, std::shared_ptr<grid::slot_table>> tables_;

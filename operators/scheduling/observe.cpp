@@ -150,8 +150,13 @@ bool view::has_pods(std::string_view run) const {
 std::vector<grid::pod_pointer> view::on_record(const std::vector<grid::pod_pointer>& of) const {
     if (of.empty()) return {};
     const auto key = testbed_of(*self);
+    grid::slice_list rows;
     grid::records known(key);
-    if (const auto testbed = find_testbed(key)) known.add(*testbed);
+    if (const auto testbed = find_testbed(key)) {
+        known.add(*testbed);
+        rows = slots->slices_of(*testbed);
+        known.add(rows);
+    }
     std::set<model::object_key> seen;
     for (const auto& pod : of) {
         model::object_key job{pod->metadata.namespace_,

@@ -75,7 +75,8 @@ scheduling_operator::scheduling_operator(controller::environment& env, options c
     });
     interfaces_ = std::make_unique<interfaces>(
         legacy::sources{env.open_api, env.time, caches_.testbeds(), caches_.jobs(),
-                        caches_.schedulings(), caches_.pods()},
+                        caches_.schedulings(), caches_.pods(),
+                        [this](const object_key& key) { return caches_.slots_of(key); }},
         legacy::stomp_sources{env.executor, env.time, env.numbers, caches_.testbeds(),
                               caches_.jobs(), caches_.schedulings(), nullptr},
         options_);

@@ -29,13 +29,15 @@ bool is_holder(const model::scheduling* found, std::string_view uid) {
 
 std::vector<std::string> orphan_waits(const model::testbed& testbed,
                                       const objects<model::batchjob>& jobs,
-                                      const std::vector<grid::pod_pointer>& pods) {
+                                      const std::vector<grid::pod_pointer>& pods,
+                                      const grid::slice_list& slices) {
     auto uid = grid::scheduling_uid_of_hold(testbed.hold());
     std::vector<std::string> out;
     // A hold made by hand, of which no run can be.
     if (uid.empty()) return out;
     grid::records known(testbed.metadata.key());
     known.add(testbed);
+    known.add(slices);
     for (const auto& [key, job] : jobs) {
         known.add(*job);
         const auto& application = job->status.application;

@@ -18,9 +18,11 @@ bool may_be_orphan(const model::batchjob& job, const objects<model::scheduling>&
 bool is_holder(const model::scheduling* found, std::string_view uid);
 
 /// What has to end before the hold of `testbed` may be removed: the same as in an orderly release.
-/// `jobs`: those of its holder, and those whose placements are in the Testbed, at least.
+/// `jobs`: those of its holder, and those whose placements are in the Testbed, at least; `slices`:
+/// those that are believed.
 std::vector<std::string> orphan_waits(const model::testbed& testbed,
                                       const objects<model::batchjob>& jobs,
-                                      const std::vector<grid::pod_pointer>& pods);
+                                      const std::vector<grid::pod_pointer>& pods,
+                                      const grid::slice_list& slices = {});
 
 }  // namespace esi::scheduling

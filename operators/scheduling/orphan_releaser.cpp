@@ -85,7 +85,8 @@ asio::awaitable<result<outcome>> orphan_releaser::reconcile_testbed(object_key k
     // A change of what it waits for enqueues it again.
     const auto uid = std::string(grid::scheduling_uid_of_hold(testbed->hold()));
     const auto cached = caches_.slots_of(key)->recorded_pods_of(uid);
-    if (!orphan_waits(*testbed, jobs_of(*testbed), cached).empty()) co_return outcome{};
+    auto rows = caches_.slots_of(key)->slices_of(*testbed);
+    if (!orphan_waits(*testbed, jobs_of(*testbed), cached, rows).empty()) co_return outcome{};
 
     auto live = co_await reads_.fetch_testbed(key);
     if (!live) co_return tried_again(std::move(live).error());
@@ -101,7 +102,8 @@ asio::awaitable<result<outcome>> orphan_releaser::reconcile_testbed(object_key k
     // what is read. This happens once for a Scheduling whose finalizer was removed by hand.
     auto live_pods = co_await reads_.fetch_job_pods(key);
     if (!live_pods) co_return tried_again(std::move(live_pods).error());
-    if (!orphan_waits(*testbed, jobs_of(*testbed), *live_pods).empty()) {
+    rows = caches_.slots_of(key)->slices_of(*testbed);
+    if (!orphan_waits(*testbed, jobs_of(*testbed), *live_pods, rows).empty()) {
         co_return outcome::again_in(seconds(1));
     }
     const auto& meta = testbed->metadata;

@@ -140,28 +140,49 @@ caches::caches(kube::client& api, clock& time, const std::vector<std::string>& n
       schedulings_(api, time, types::scheduling, within(namespaces)),
       nodes_(api, time, types::node),
       pods_(api, time, types::pod),
+      slices_(api, time, types::slot_slice, within(namespaces)),
+      time_(time),
       all_namespaces_(namespaces.empty()) {
     add_indexes(nodes_.items());
     add_indexes(pods_.items());
     add_indexes(jobs_.items());
     jobs_.set_transform(model::drop_application_specs);
+    slices_.items().add_index(
+        "testbed", [](const model::slot_slice& slice) { return values{slice.testbed().text()}; });
     testbeds_.items().on_change([this](const kube::change<model::testbed>& what) {
-        roster_.put((what.after ? what.after : what.before)->metadata.key(), what.after);
+        const auto key = (what.after ? what.after : what.before)->metadata.key();
+        roster_.put(key, what.after, slices_of(key));
+    });
+    slices_.items().on_change([this](const kube::change<model::slot_slice>& what) {
+        std::set<model::object_key> testbeds;
+        for (const auto& side : {what.before, what.after}) {
+            if (side) testbeds.insert(side->testbed());
+        }
+        for (const auto& key : testbeds) roster_.put_slices(key, slices_of(key));
     });
 }
 
 std::vector<controller::operator_part::cache> caches::list() {
     using cache = controller::operator_part::cache;
-    return {cache::of("testbeds", testbeds_), cache::of("batchjobs", jobs_),
-            cache::of("schedulings", schedulings_), cache::of("nodes", nodes_),
-            cache::of("pods", pods_)};
+    return {cache::of("testbeds", testbeds_),
+            cache::of("batchjobs", jobs_),
+            cache::of("schedulings", schedulings_),
+            cache::of("nodes", nodes_),
+            cache::of("pods", pods_),
+            cache::if_served("testbedslotslices", slices_, time_)};
 }
 
 void caches::on_pod_change(std::function<void(const kube::change<model::pod>&)> listener) {
     pods_.items().on_change(std::move(listener));
 }
 
+std::vector<grid::slice_pointer> caches::slices_of(const model::object_key& testbed) const {
+    return slices().by_index("testbed", testbed.text());
+}
+
 void caches::feed(controller::write_gate& gate) {
+    gate.watch_kind(std::string(types::slot_slice.kind),
+                    [this](std::string_view ns) { return slices_.items().version(ns); });
     gate.watch_kind("Pod", [this](std::string_view ns) { return pods_.items().version(ns); });
     gate.watch_kind("Node", [this](std::string_view ns) { return nodes_.items().version(ns); });
     gate.watch_kind("Testbed",

@@ -35,6 +35,8 @@ public:
     /// Which nodes carry its label, and with what number.
     virtual void labels_changed(const model::object_key& testbed) = 0;
     virtual void all_changed(const model::object_key& testbed) = 0;
+    /// A slice of its rows, whose first row is that of this position.
+    virtual void slice_changed(const model::object_key& testbed, int first) = 0;
 };
 
 class caches final : public extender_facts {
@@ -54,6 +56,11 @@ public:
     const kube::store<model::scheduling>& schedulings() const { return schedulings_.items(); }
     const kube::store<model::node>& nodes() const { return nodes_.items(); }
     const kube::store<model::pod>& pods() const { return pods_.items(); }
+    const kube::store<model::slot_slice>& slices() const { return slices_.items(); }
+    /// Those that name the Testbed, whoever wrote them.
+    std::vector<grid::slice_pointer> slices_of(const model::object_key& testbed) const;
+    /// False: the CRD is that of a release without them.
+    bool slices_served() const { return slices_.served(); }
     bool all_namespaces() const { return all_namespaces_; }
     /// The stores that the watches fill, for tests that do it in their place.
     struct filled {
@@ -62,10 +69,11 @@ public:
         kube::store<model::scheduling>& schedulings;
         kube::store<model::node>& nodes;
         kube::store<model::pod>& pods;
+        kube::store<model::slot_slice>& slices;
     };
     filled fill() {
-        return {testbeds_.items(), jobs_.items(), schedulings_.items(), nodes_.items(),
-                pods_.items()};
+        return {testbeds_.items(), jobs_.items(), schedulings_.items(),
+                nodes_.items(),    pods_.items(), slices_.items()};
     }
     testbed_pointer find_testbed(const model::object_key& key) const {
         return testbeds().find(key);
@@ -85,6 +93,7 @@ private:
     void pod_changed(const kube::change<model::pod>& what);
     void job_changed(const kube::change<model::batchjob>& what);
     void scheduling_changed(const kube::change<model::scheduling>& what);
+    void slice_changed(const kube::change<model::slot_slice>& what);
 
     /// The node, for all Testbeds that have to do with it as it is now.
     void concern_node(const std::string& name);
@@ -101,7 +110,9 @@ private:
     kube::informer<model::scheduling> schedulings_;
     kube::informer<model::node> nodes_;
     kube::informer<model::pod> pods_;
+    kube::informer<model::slot_slice> slices_;
     class roster roster_;
+    const clock& time_;
     change_listener* listener_ = nullptr;
     bool all_namespaces_;
 };

@@ -63,6 +63,7 @@ void caches::on_change(change_listener& listener) {
     pods_.items().on_change([this](const auto& what) { pod_changed(what); });
     jobs_.items().on_change([this](const auto& what) { job_changed(what); });
     schedulings_.items().on_change([this](const auto& what) { scheduling_changed(what); });
+    slices_.items().on_change([this](const auto& what) { slice_changed(what); });
 }
 
 void caches::concern(const roster_keys& of, std::string_view node) {
@@ -98,7 +99,7 @@ void caches::concern_rows(const model::testbed& before, const model::testbed& af
         for (const auto& pod : pods().by_index("uid", row.pod_u_id)) add(pod);
     };
     // Without rows others believe what the Testbed's pods say.
-    if (was.empty() != is.empty()) {
+    if (was.empty() != is.empty() || grid::has_slices(before) != grid::has_slices(after)) {
         for (const auto& pod : pods().by_index("guests", key.text())) add(pod);
     }
     for (std::size_t i = 0; i < std::max(was.size(), is.size()); ++i) {
@@ -111,6 +112,48 @@ void caches::concern_rows(const model::testbed& before, const model::testbed& af
     for (const auto& name : concerned) {
         listener_->node_changed(key, name);
         concern_node(name);
+    }
+}
+
+void caches::slice_changed(const kube::change<model::slot_slice>& what) {
+    std::set<model::object_key> testbeds;
+    for (const auto& side : {what.before, what.after}) {
+        if (!side) continue;
+        testbeds.insert(side->testbed());
+        listener_->slice_changed(side->testbed(), side->spec.first);
+    }
+    for (const auto& key : testbeds) {
+        const auto testbed = find_testbed(key);
+        if (!testbed) continue;
+        const auto rows_of = [&](const grid::slice_pointer& side) -> std::span<const std::string> {
+            if (!side || !grid::is_believed(*side, *testbed)) return {};
+            return side->spec.rows;
+        };
+        const auto was = rows_of(what.before);
+        const auto is = rows_of(what.after);
+        std::set<std::string> concerned;
+        const auto add = [&](const pod_pointer& pod) {
+            concerned.insert(pod->node_name);
+            concerned.emplace(home_of(*pod));
+        };
+        const auto add_row = [&](const std::string& text) {
+            const auto line = grid::read_slot_line(text);
+            if (!line || line->record().empty()) return;
+            for (const auto& pod : pods().by_index("uid", line->record())) add(pod);
+        };
+        // Without the row others believe what the pod says.
+        if (was.size() != is.size()) {
+            for (const auto& pod : pods().by_index("guests", key.text())) add(pod);
+        }
+        for (std::size_t i = 0; i < std::max(was.size(), is.size()); ++i) {
+            if (i < was.size() && i < is.size() && was[i] == is[i]) continue;
+            if (i < was.size()) add_row(was[i]);
+            if (i < is.size()) add_row(is[i]);
+        }
+        for (const auto& name : concerned) {
+            listener_->node_changed(key, name);
+            concern_node(name);
+        }
     }
 }
 

@@ -139,9 +139,12 @@ struct decider {
 
 }  // namespace
 
-bool may_change_layout(const overview& of) {
+bool may_change_layout(const overview& of, bool compact) {
     const auto& testbed = *of.seen.testbed;
-    return stage_of(testbed) == stage::works && !(testbed.status.layout && of.current) &&
+    const auto& layout = testbed.status.layout;
+    // Without nodes both forms are the same.
+    const bool formed = layout && (layout->nodes.empty() || layout->compact == compact);
+    return stage_of(testbed) == stage::works && !(formed && of.current) &&
            of.wanted.spec_problems.empty() && !is_held(testbed) && !testbed.metadata.deleting();
 }
 
@@ -186,10 +189,14 @@ decision decide(const overview& of, const ledger& all, const hints& known, stead
 decision decide_layout(const overview& of, const ledger& next, wall_time wall) {
     decision out;
     out.status = report(of, next, wall);
-    const auto text = fmt::format("layout {}: {}, {}", of.layout->revision,
-                                  count_of(std::ssize(of.layout->nodes), "node"),
-                                  count_of(next.sums().counts.total, "slot"));
-    out.notes.push_back({false, "LayoutChanged", "WriteLayout", text, nullptr, "layout"});
+    const auto& before = of.seen.testbed->status.layout;
+    // The same revision: only the form changes, which concerns no person.
+    if (!before || before->revision != of.layout->revision) {
+        const auto text = fmt::format("layout {}: {}, {}", of.layout->revision,
+                                      count_of(std::ssize(of.layout->nodes), "node"),
+                                      count_of(next.sums().counts.total, "slot"));
+        out.notes.push_back({false, "LayoutChanged", "WriteLayout", text, nullptr, "layout"});
+    }
     out.actions.push_back(write_layout{*of.layout});
     return out;
 }
@@ -222,20 +229,23 @@ ledger ledger_of(const view& seen, const ground& on, const hints& known, steady_
     return out;
 }
 
-decision decide(const view& seen, const hints& known, steady_time now, wall_time wall) {
+decision decide(const view& seen, const hints& known, steady_time now, wall_time wall,
+                bool compact_layouts) {
     auto of = overview_of(seen, want_layout(seen), known);
     const auto at = stage_of(*seen.testbed);
-    if (may_change_layout(of)) {
-        const auto next = next_layout(of);
+    if (may_change_layout(of, compact_layouts)) {
+        const auto next = next_layout(of, compact_layouts);
         const grid::places places(next);
-        const auto all = ledger_of(seen, {next, places}, known, now, wall);
+        const ground on{next, places, purpose::keep, of.most_listed, seen.slices_served};
+        const auto all = ledger_of(seen, on, known, now, wall);
         return decide_layout(overview_for(of, next), all, wall);
     }
     const auto& places = *seen.index_of(*seen.testbed).places;
     const auto what_for = at == stage::leaves ? purpose::leave : purpose::keep;
     ledger all;
     if (at == stage::works || at == stage::leaves) {
-        all = ledger_of(seen, {*of.layout, places, what_for}, known, now, wall);
+        const ground on{*of.layout, places, what_for, of.most_listed, seen.slices_served};
+        all = ledger_of(seen, on, known, now, wall);
     }
     auto out = decide(of, all, known, now);
     for (const auto& [name, node] : all.nodes()) {

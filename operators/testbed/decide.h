@@ -35,9 +35,9 @@ struct decision {
     }
 };
 
-/// The layout differs from the one that nodes and spec ask for, and nothing is in the way of
-/// writing it.
-bool may_change_layout(const overview& of);
+/// The layout differs from the one that nodes and spec ask for, or has the other form than
+/// `compact` names, and nothing is in the way of writing it.
+bool may_change_layout(const overview& of, bool compact);
 
 /// The next actions, but for the layout's; without the status.
 decision decide(const overview& of, const ledger& all, const hints& known, steady_time now);
@@ -45,8 +45,9 @@ decision decide(const overview& of, const ledger& all, const hints& known, stead
 decision decide_layout(const overview& of, const ledger& next, wall_time wall);
 
 /// All at once: every node, pod and job of a whole view, and the status. For tests, and to compare
-/// with what is kept up node by node.
-decision decide(const view& seen, const hints& known, steady_time now, wall_time wall);
+/// with what is kept up node by node. `compact_layouts`: the option of that name.
+decision decide(const view& seen, const hints& known, steady_time now, wall_time wall,
+                bool compact_layouts = false);
 
 /// The names under which a whole view has nodes to look at.
 std::set<std::string> nodes_of(const view& seen, const grid::places& places);

@@ -306,6 +306,67 @@ TEST(decide, a_held_layout_stands_still_whatever_happens_to_nodes_and_spec) {
     }
 }
 
+/// The layout that is written with that option; nothing: none is.
+std::optional<model::testbed_layout> layout_written(const world& at, bool compact) {
+    const auto decided = decide(at.see(), at.known, at.now, at.wall, compact);
+    for (const auto& what : decided.actions) {
+        const auto* next = std::get_if<write_layout>(&what);
+        if (!next) continue;
+        EXPECT_EQ(decided.actions.size(), 1u);
+        EXPECT_EQ(decided.status.layout, next->layout);
+        return next->layout;
+    }
+    return std::nullopt;
+}
+
+TEST(decide, a_layout_gets_the_other_form_while_nobody_holds_it_and_keeps_its_revision) {
+    world at;
+    at.all_ghosts();
+    EXPECT_FALSE(layout_written(at, false));
+    for (const bool compact : {true, false}) {
+        at.hold();
+        EXPECT_FALSE(layout_written(at, compact)) << "a hold freezes its text";
+        at.testbed.metadata.annotations.clear();
+        at.testbed.metadata.labels.clear();
+        auto wanted = *at.testbed.status.layout;
+        wanted.compact = compact;
+        EXPECT_EQ(layout_written(at, compact), wanted);
+        EXPECT_TRUE(decide(at.see(), at.known, at.now, at.wall, compact).notes.empty());
+        at.testbed.status.layout = wanted;
+        EXPECT_FALSE(layout_written(at, compact));
+    }
+}
+
+TEST(decide, another_layout_has_the_wanted_form_and_the_next_revision) {
+    world at;
+    at.add_node("node-d", "3");
+    const auto next = layout_written(at, true);
+    ASSERT_TRUE(next);
+    EXPECT_TRUE(next->compact);
+    EXPECT_EQ(next->revision, 2);
+    EXPECT_EQ(next->nodes.size(), 4u);
+
+    // Without nodes both forms are the same: it is written once.
+    at.nodes.clear();
+    at.testbed.status.layout->nodes.clear();
+    EXPECT_FALSE(layout_written(at, true));
+    at.testbed.status.layout.reset();
+    const auto first = layout_written(at, true);
+    ASSERT_TRUE(first);
+    EXPECT_FALSE(first->compact);
+    EXPECT_EQ(first->revision, 1);
+}
+
+TEST(decide, a_report_keeps_the_form_of_the_layout) {
+    world at;
+    at.all_ghosts();
+    at.testbed.status.layout->compact = true;
+    at.hold();
+    const auto decided = at.decide();
+    EXPECT_EQ(decided.status.layout, at.testbed.status.layout);
+    EXPECT_EQ(at.condition("LayoutCurrent").status, "True");
+}
+
 TEST(decide, cordoned_and_lost_nodes_are_error_and_their_ghosts_are_left_alone) {
     const std::vector<std::pair<std::string, void (*)(model::node&)>> rows{
         {"cordoned", [](model::node& node) { node.unschedulable = true; }},
@@ -1036,6 +1097,17 @@ TEST(decide, slots_are_left_out_above_four_thousand) {
     EXPECT_TRUE(status.slots.empty());
     EXPECT_EQ(status.counts->total, 4002);
     EXPECT_EQ(at.condition("SlotsListed").reason, "TooManySlots");
+
+    auto seen = at.see();
+    seen.slices_served = true;
+    at.known.slice_problem = "TestbedSlotSlice x is in the way";
+    status = testbed::decide(seen, at.known, at.now, at.wall).status;
+    EXPECT_TRUE(status.slots.empty());
+    const auto* listed = model::find_condition(status.conditions, "SlotsListed");
+    ASSERT_TRUE(listed);
+    EXPECT_EQ(listed->status, "False");
+    EXPECT_EQ(listed->reason, "InSlices");
+    EXPECT_TRUE(listed->message.ends_with("; TestbedSlotSlice x is in the way"));
 }
 
 TEST(decide, a_pod_that_says_it_was_let_in_is_not_believed) {

@@ -95,6 +95,7 @@ struct hints {
     std::set<std::string> strangers;              ///< "node/index" counted as taken
     std::map<std::string, refusal> refusals;      ///< by a taint's node, by a pod's uid
     std::optional<steady_time> status_written;
+    std::string slice_problem;                   ///< why a slice of rows is not written
     ghost_backoff images;                        ///< giving ghosts another image
     std::map<std::string, steady_time> crashed;  ///< by a ghost's uid: seen not running
     std::set<std::string> ending;                ///< by a ghost's uid: not running when last seen

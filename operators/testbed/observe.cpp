@@ -60,7 +60,13 @@ slot_records records_of(const view& seen, const std::vector<grid::slot>& of) {
     std::set<int> positions;
     for (const auto& slot : of) positions.insert(slot.position);
     const auto& rows = seen.testbed->status.slots;
-    if (seen.index_of(*seen.testbed).rows_in_order) {
+    const auto& index = seen.index_of(*seen.testbed);
+    if (!index.slices.empty()) {
+        for (const int position : positions) {
+            if (const auto line = index.slices.at(position)) out.add(line->record(), position);
+        }
+    }
+    if (index.rows_in_order) {
         for (const int position : positions) {
             if (position >= std::ssize(rows)) continue;
             out.add(rows[static_cast<std::size_t>(position)].pod_u_id, position);
@@ -80,11 +86,12 @@ slot_records records_of(const view& seen, const std::vector<grid::slot>& of) {
 }
 
 std::shared_ptr<const testbed_index> index_testbed(const model::testbed& testbed,
+                                                   std::span<const grid::slice_pointer> slices,
                                                    const model::testbed* older,
                                                    const testbed_index* before) {
     auto out = std::make_shared<testbed_index>();
     const auto& layout = testbed.status.layout;
-    if (before && older->status.layout == layout) {
+    if (before && (older == &testbed || older->status.layout == layout)) {
         out->places = before->places;
     } else {
         out->places = layout ? std::make_shared<const grid::places>(*layout)
@@ -95,6 +102,7 @@ std::shared_ptr<const testbed_index> index_testbed(const model::testbed& testbed
         out->rows_in_order = out->rows_in_order && row.position == next++;
         out->in_slots.insert(row.pod_u_id);
     }
+    out->slices = grid::slice_list(testbed, slices);
     return out;
 }
 
@@ -157,6 +165,7 @@ void tidy(std::vector<std::shared_ptr<const T>>& list) {
 view observe_testbed(const caches& from, testbed_pointer testbed) {
     view out;
     out.all_namespaces = from.all_namespaces();
+    out.slices_served = from.slices_served();
     out.indexes[testbed.get()] = from.roster().index_of(testbed->metadata.key());
     if (auto holder = from.schedulings().find(testbed->holder());
         holder && holder->metadata.uid == grid::scheduling_uid_of_hold(testbed->hold())) {
@@ -170,7 +179,9 @@ view observe(const caches& from, testbed_pointer testbed) {
     auto out = observe_testbed(from, std::move(testbed));
     const auto& places = *out.index_of(*out.testbed).places;
     for (const auto& [key, other] : from.testbeds().all()) {
-        if (other->metadata.uid != out.testbed->metadata.uid) out.others.push_back(other);
+        if (other->metadata.uid == out.testbed->metadata.uid) continue;
+        out.indexes[other.get()] = from.roster().index_of(key);
+        out.others.push_back(other);
     }
     for (const auto& [name, member] : places.members()) out.nodes.try_emplace(name);
     for (const auto& [key, node] : from.nodes().all()) {
@@ -193,6 +204,7 @@ view observe_node(const caches& from, const view& whole, const std::string& node
     out.testbed = whole.testbed;
     out.ghost_image = whole.ghost_image;
     out.all_namespaces = whole.all_namespaces;
+    out.slices_served = whole.slices_served;
     out.holder = whole.holder;
     out.given = whole.given;
     out.indexes = whole.indexes;

@@ -13,6 +13,7 @@
 #include "grid/grid.h"
 #include "grid/places.h"
 #include "grid/rights.h"
+#include "grid/slot_slices.h"
 #include "model/batchjob.h"
 #include "model/cluster.h"
 #include "model/scheduling.h"
@@ -37,16 +38,19 @@ struct node_view {
 };
 
 /// What is looked up in one version of a Testbed. Made once for it, and shared: the places belong
-/// to the layout, the rest to the rows of its status.
+/// to the layout, the rest to the rows of its status or slices.
 struct testbed_index {
     std::shared_ptr<const grid::places> places;
     /// Uids of status.slots.
     std::set<std::string, std::less<>> in_slots;
     /// Each row of status.slots is where its position says.
     bool rows_in_order = true;
+    grid::slice_list slices;
 };
-/// `before`: of the version before; its parts that are the same are shared.
+/// `slices`: those that name the Testbed; `before`: of the version before, whose parts that are the
+/// same are shared.
 std::shared_ptr<const testbed_index> index_testbed(const model::testbed& testbed,
+                                                   std::span<const grid::slice_pointer> slices = {},
                                                    const model::testbed* older = nullptr,
                                                    const testbed_index* before = nullptr);
 
@@ -59,6 +63,8 @@ struct view {
     std::string ghost_image;
     /// There are no more: it watches all namespaces.
     bool all_namespaces = true;
+    /// The rows of a large Testbed can be kept in slices.
+    bool slices_served = false;
     /// Nodes that carry the testbed's label, are in its layout, or carry its taint.
     std::map<std::string, node_view, std::less<>> nodes;
     /// Pods that carry the testbed's labels: ghosts and job pods (and whoever pretends).
@@ -120,7 +126,7 @@ using grid::foreign_pod;
 using grid::testbed_of;
 
 /// Which pod takes which slot by what ESI's operators have written: placements of jobs, and rows of
-/// the Testbed's status. Refers to the objects that it was made of.
+/// the Testbed's status or slices. Refers to the objects that it was made of.
 class slot_records {
 public:
     void add(std::string_view uid, int position) { entries_.emplace(uid, position); }

@@ -12,6 +12,8 @@ namespace {
 
 /// How soon a reconcile looks whether its own last writes have come back; events are faster.
 constexpr milliseconds own_writes_pause{20};
+/// How soon a reconcile looks whether a kind is served that was not.
+constexpr seconds not_served_pause{30};
 
 /// Node and slot of a ghost, as place_key.
 std::string place_in_testbed(const model::pod& ghost) {
@@ -39,9 +41,12 @@ testbed_operator::testbed_operator(controller::environment& env, options chosen)
       controller_("testbed", env.time, env.executor, env.numbers,
                   [this](model::object_key key) { return reconcile(std::move(key)); }),
       reports_("testbed-report", env.time, env.executor, env.numbers,
-               [this](model::object_key key) { return write_report(std::move(key)); }) {
+               [this](model::object_key key) { return write_report(std::move(key)); }),
+      slices_writer_("testbed-slices", env.time, env.executor, env.numbers,
+                     [this](model::object_key key) { return write_slices(std::move(key)); }) {
     caches_.feed(gate_);
     caches_.feed(report_gate_);
+    caches_.feed(slice_gate_);
     caches_.on_change(*this);
     caches_.on_pod_change([this](const kube::change<model::pod>& what) {
         measure(what);
@@ -55,11 +60,13 @@ std::vector<controller::operator_part::cache> testbed_operator::caches() { retur
 void testbed_operator::lead() {
     controller_.start();
     reports_.start();
+    slices_writer_.start();
 }
 
 asio::awaitable<void> testbed_operator::stop(steady_time deadline) {
     co_await controller_.stop(deadline);
     co_await reports_.stop(deadline);
+    co_await slices_writer_.stop(deadline);
     co_await actor_.stop();
 }
 
@@ -98,6 +105,13 @@ void testbed_operator::labels_changed(const model::object_key& testbed) {
 
 void testbed_operator::all_changed(const model::object_key& testbed) {
     if (auto* own = changed(testbed)) own->ledger.all_changed();
+}
+
+void testbed_operator::slice_changed(const model::object_key& testbed, int first) {
+    const auto found = hints_.find(testbed);
+    if (found == hints_.end()) return;
+    found->second->ledger.slice_changed(first);
+    slices_writer_.enqueue(testbed);
 }
 
 void testbed_operator::measure(const kube::change<model::pod>& what) {
@@ -150,6 +164,8 @@ bool testbed_operator::is_on_record(const model::testbed& testbed, const model::
     if (index && index->rows_in_order && row < rows.size() && rows[row].pod_u_id == uid) {
         return true;
     }
+    const auto line = index ? index->slices.at(position) : std::nullopt;
+    if (line && line->record() == uid) return true;
     return caches_.seat_of(testbed.metadata.key(), pod.run(), uid).has_value();
 }
 
@@ -272,12 +288,16 @@ asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::
         hints_.erase(key);
         gate_.forget(key);
         report_gate_.forget(key);
+        slice_gate_.forget(key);
         slots_.forget(key);
         co_return outcome();
     }
     if (!gate_.caught_up(key)) co_return outcome::again_in(own_writes_pause);
     auto& entry = hints_[key];
-    if (!entry) entry = std::make_shared<memory>();
+    if (!entry) {
+        entry = std::make_shared<memory>();
+        entry->ledger.divide_rows(options_.most_listed_slots, options_.rows_per_slice);
+    }
     auto own = entry;
     own->urgent = false;
 
@@ -286,14 +306,15 @@ asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::
     const auto wall = env_.time.wall();
     const auto looked =
         states.bring_up(caches_, testbed, *own->known, options_.ghosts.image, now, wall);
+    if (!states.unwritten().empty()) slices_writer_.enqueue(key);
     if (options_.check_ledger) {
         const auto differs = states.differences(caches_, *own->known, now, wall);
         if (!differs.empty())
             log::error("ledger differs", {{"testbed", key.text()}, {"how", differs}});
     }
     // A layout that must not go the way of the rest: a hold may come with it.
-    if (may_change_layout(states.of())) {
-        const auto next = next_layout(states.of());
+    if (may_change_layout(states.of(), options_.compact_layouts)) {
+        const auto next = next_layout(states.of(), options_.compact_layouts);
         const auto whole = states.of_layout(caches_, next, *own->known, now, wall);
         auto decided = decide_layout(overview_for(states.of(), next), whole, wall);
         remember(testbed, *own, decided);
@@ -341,7 +362,11 @@ asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::
     co_await actor_.take_all(turn);
 
     outcome out;
-    for (const auto& wait : {decided.again, in_time, turn->again}) {
+    std::optional<steady_time::duration> served;
+    // Nothing tells when the kind comes.
+    const bool without_rows = counts.total > options_.most_listed_slots;
+    if (without_rows && !caches_.slices_served()) served = not_served_pause;
+    for (const auto& wait : {decided.again, in_time, turn->again, served}) {
         if (wait && (!out.after || *wait < *out.after)) out.after = wait;
     }
     if (!next_status) co_return out;

@@ -5,6 +5,9 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "controller/process.h"
@@ -37,11 +40,37 @@ private:
         bool acts = false;
         /// The version of the ledger that the last report was made of.
         std::optional<std::uint64_t> reported;
+        /// When slices of rows were written last.
+        std::optional<steady_time> slices_written;
     };
 
     asio::awaitable<result<controller::outcome>> reconcile(model::object_key key);
     /// Writes the report of a large Testbed, beside its reconciles.
     asio::awaitable<result<controller::outcome>> write_report(model::object_key key);
+    /// Writes the rows of a Testbed that are not listed, beside its reconciles.
+    asio::awaitable<result<controller::outcome>> write_slices(model::object_key key);
+    /// What one pass over the slices that are due comes to.
+    struct slices_pass {
+        std::set<int> left;
+        std::set<int> left_for_later;
+        bool wrote = false;
+        /// Why a slice is not written, for people; empty: none is refused.
+        std::string problem = {};
+        std::optional<error> failed = std::nullopt;
+        std::optional<steady_time::duration> again = std::nullopt;
+
+        void again_in(steady_time::duration wait) {
+            if (!again || wait < *again) again = wait;
+        }
+    };
+    /// Deletes slices of the Testbed's own that there are too many.
+    asio::awaitable<void> remove_slices(testbed_pointer testbed, const memory& own,
+                                        slices_pass& pass);
+    /// Writes one slice, where it differs from what the cache shows.
+    asio::awaitable<void> write_slice(testbed_pointer testbed, const memory& own, int number,
+                                      slices_pass& pass);
+    void note_slice_write(const model::object_key& testbed, slices_pass& pass,
+                          const result<std::string>& answer);
     /// How long until the next report may be written; nothing: now.
     std::optional<steady_time::duration> wait_to_report(const memory& of) const;
     std::shared_ptr<turn> begin_turn(const std::shared_ptr<memory>& own,
@@ -62,6 +91,7 @@ private:
     void hold_changed(const model::object_key& testbed) override;
     void labels_changed(const model::object_key& testbed) override;
     void all_changed(const model::object_key& testbed) override;
+    void slice_changed(const model::object_key& testbed, int first) override;
     /// Null before the Testbed's first reconcile.
     memory* changed(const model::object_key& testbed);
 
@@ -73,6 +103,8 @@ private:
     /// reads what they write but the rows, and a row that is not seen yet is as one that is not
     /// written yet.
     controller::write_gate report_gate_;
+    /// Of slices, which are written beside both.
+    controller::write_gate slice_gate_;
     gap_times gaps_;
     slot_numbers slots_;
     prometheus::Counter& assessed_;
@@ -80,6 +112,7 @@ private:
     std::map<model::object_key, std::shared_ptr<memory>> hints_;
     controller::controller controller_;
     controller::controller reports_;
+    controller::controller slices_writer_;
 };
 
 }  // namespace esi::testbed

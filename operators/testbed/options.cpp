@@ -16,6 +16,16 @@ void options::add_to(CLI::App& app) {
                  "Show slots in /metrics by the Testbeds' namespaces and names, which everybody "
                  "reads who reaches the port; else their sums")
         ->envname("ESI_METRICS_BY_TESTBED");
+    app.add_flag("--compact-layouts", compact_layouts,
+                 "Write the nodes of status.layout as one line each, which operators of 0.1.0 "
+                 "cannot read. A layout that a hold freezes keeps its form until the release")
+        ->envname("ESI_COMPACT_LAYOUTS");
+    app.add_option("--most-listed-slots", most_listed_slots,
+                   "A Testbed with more slots has its rows in TestbedSlotSlices in place of "
+                   "status.slots")
+        ->envname("ESI_MOST_LISTED_SLOTS")
+        ->check(CLI::Range(0, grid::most_listed_slots))
+        ->capture_default_str();
     controller::add_legacy_namespace(app, legacy_namespace,
                                      "in which the original's /debug endpoints look for names",
                                      "--enable-debug-endpoints");

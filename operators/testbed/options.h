@@ -17,12 +17,17 @@ struct options {
     http::local_access access;
     /// Metrics name the Testbeds.
     bool metrics_by_testbed = false;
+    /// Layouts are written as one line for each node (model/testbed.h); both forms are read.
+    bool compact_layouts = false;
+    /// Above so many slots the rows of a Testbed are in slices; 0 to 4,000, what a status can hold.
+    int most_listed_slots = grid::most_listed_slots;
 
     // No flags: for tests.
     /// Above this many slots the report is written beside the work.
     int many_slots = testbed::many_slots;
     /// Compares the ledger with one made anew at each reconcile, and logs what differs.
     bool check_ledger = false;
+    int rows_per_slice = model::most_slice_rows;
 
     void add_to(CLI::App& app);
 };

@@ -32,7 +32,8 @@ void roster::file(const model::object_key& key, const entry& of, bool enter) {
     file_under(by_holder_, of.testbed->holder(), key, enter);
 }
 
-void roster::put(const model::object_key& key, testbed_pointer testbed) {
+void roster::put(const model::object_key& key, testbed_pointer testbed,
+                 std::span<const grid::slice_pointer> slices) {
     const auto found = entries_.find(key);
     entry before;
     if (found != entries_.end()) {
@@ -41,7 +42,7 @@ void roster::put(const model::object_key& key, testbed_pointer testbed) {
     }
     entry after;
     if (testbed) {
-        after.index = index_testbed(*testbed, before.testbed.get(), before.index.get());
+        after.index = index_testbed(*testbed, slices, before.testbed.get(), before.index.get());
         after.testbed = std::move(testbed);
         file(key, after, true);
     }
@@ -65,6 +66,13 @@ void roster::put(const model::object_key& key, testbed_pointer testbed) {
     } else {
         entries_.erase(key);
     }
+}
+
+void roster::put_slices(const model::object_key& key, std::span<const grid::slice_pointer> slices) {
+    const auto found = entries_.find(key);
+    if (found == entries_.end()) return;
+    auto& of = found->second;
+    of.index = index_testbed(*of.testbed, slices, of.testbed.get(), of.index.get());
 }
 
 std::shared_ptr<const testbed_index> roster::index_of(const model::object_key& key) const {

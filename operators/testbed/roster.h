@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 
 #include "testbed/observe.h"
@@ -18,8 +19,12 @@ class roster {
 public:
     using keys = roster_keys;
 
-    /// Takes the place of what was known of the key; null: the Testbed is gone.
-    void put(const model::object_key& key, testbed_pointer testbed);
+    /// Takes the place of what was known of the key; null: the Testbed is gone. `slices`: all that
+    /// name it.
+    void put(const model::object_key& key, testbed_pointer testbed,
+             std::span<const grid::slice_pointer> slices = {});
+    /// Others have come, changed or gone.
+    void put_slices(const model::object_key& key, std::span<const grid::slice_pointer> slices);
     /// Null where there is no such Testbed.
     std::shared_ptr<const testbed_index> index_of(const model::object_key& key) const;
     /// Those whose label the node carries, in whose layout its name is, or whose taint it carries.

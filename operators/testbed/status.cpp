@@ -9,6 +9,7 @@
 #include <set>
 
 #include "model/conditions.h"
+#include "model/names.h"
 #include "model/text.h"
 #include "testbed/ledger/ledger.h"
 #include "testbed/words.h"
@@ -45,7 +46,7 @@ struct writer {
     void list_slots() {
         auto counts = sums.counts;
         counts.nodes = static_cast<int>(of.layout->nodes.size());
-        if (counts.total <= most_listed_slots) {
+        if (counts.total <= of.most_listed) {
             out.slots.reserve(static_cast<std::size_t>(counts.total));
             for (const auto& [name, node] : all.nodes()) {
                 out.slots.insert(out.slots.end(), node.rows.begin(), node.rows.end());
@@ -53,10 +54,19 @@ struct writer {
             std::ranges::sort(out.slots, {}, &model::slot_status::position);
             set(condition_type::slots_listed, true, condition_reason::listed,
                 "status.slots has every slot");
+        } else if (of.seen.slices_served) {
+            const auto& problem = of.slice_problem;
+            set(condition_type::slots_listed, false, condition_reason::in_slices,
+                fmt::format("{} slots are more than {}: kubectl -n {} get testbedslotslices -l "
+                            "{}={}{}{}",
+                            counts.total, of.most_listed, testbed.metadata.namespace_,
+                            model::names::testbed, testbed.metadata.name,
+                            problem.empty() ? "" : "; ", problem));
         } else {
             set(condition_type::slots_listed, false, condition_reason::too_many_slots,
-                fmt::format("{} slots are more than {}: they are served over REST", counts.total,
-                            most_listed_slots));
+                fmt::format("{} slots are more than {}, and the kind TestbedSlotSlice is not "
+                            "served: they are served over REST",
+                            counts.total, of.most_listed));
         }
         out.counts = counts;
     }
@@ -407,6 +417,7 @@ overview overview_of(view seen, wanted_layout wanted, const hints& known) {
     out.current = same_layout(*out.layout, out.wanted.layout);
     if (!out.current) out.difference = describe_difference(*out.layout, out.wanted.layout);
     if (known.images.failures > 0) out.image_refusal = known.images.text;
+    out.slice_problem = known.slice_problem;
     return out;
 }
 
@@ -417,9 +428,11 @@ overview overview_for(overview of, const model::testbed_layout& next) {
     return of;
 }
 
-model::testbed_layout next_layout(const overview& of) {
+model::testbed_layout next_layout(const overview& of, bool compact) {
     auto out = of.wanted.layout;
-    out.revision = of.layout->revision + 1;
+    const bool same = of.seen.testbed->status.layout && of.current;
+    out.revision = of.layout->revision + (same ? 0 : 1);
+    out.compact = compact && !out.nodes.empty();
     return out;
 }
 

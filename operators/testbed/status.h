@@ -15,8 +15,6 @@ inline constexpr int many_slots = 200;
 inline constexpr milliseconds many_slots_pause{500};
 /// While there is something to do, the report waits for the end of it, at most so long.
 inline constexpr milliseconds acting_pause{1000};
-/// Above this many slots `slots` is left out (condition SlotsListed=False).
-inline constexpr int most_listed_slots = 4000;
 
 /// Bound of the CRD: problems of a Testbed, and of one node.
 inline constexpr std::size_t most_problems = 64;
@@ -47,12 +45,17 @@ struct overview {
     std::string difference;
     /// Why ghosts keep the image that they have; empty: nothing is in the way.
     std::string image_refusal;
+    /// Above so many slots `slots` is left out: the rows are in slices, where those are served.
+    int most_listed = grid::most_listed_slots;
+    /// Why a slice of them is not written; empty: nothing is in the way.
+    std::string slice_problem;
 };
 overview overview_of(view seen, wanted_layout wanted, const hints& known);
 /// The same for the next layout, which must live as long.
 overview overview_for(overview of, const model::testbed_layout& next);
-/// The layout that nodes and spec ask for, with the next revision.
-model::testbed_layout next_layout(const overview& of);
+/// The layout that nodes and spec ask for, in the form that `compact` names. It has the next
+/// revision, or that of the present layout where only the form is another: positions mean the same.
+model::testbed_layout next_layout(const overview& of, bool compact);
 
 class ledger;
 /// The status. Depends on `wall` only for the transition times of conditions that flip.

@@ -19,9 +19,9 @@ std::vector<std::string> watched_by_batchjob() {
 
 const std::vector<operator_facts>& all_operators() {
     static const std::vector<operator_facts> all{
-        {"testbed", {"testbeds", "nodes", "pods", "batchjobs", "schedulings"}},
+        {"testbed", {"testbeds", "nodes", "pods", "batchjobs", "schedulings", "testbedslotslices"}},
         {"batchjob", watched_by_batchjob()},
-        {"scheduling", {"schedulings", "testbeds", "batchjobs", "pods"}}};
+        {"scheduling", {"schedulings", "testbeds", "batchjobs", "pods", "testbedslotslices"}}};
     return all;
 }
 

@@ -41,6 +41,8 @@ private:
     bool is_free_ghost_of_younger(const pod_record& pod, const model::testbed& than) const;
     void taints_are_where_they_belong();
     void testbed_tells_the_truth(const testbed_record& bed);
+    /// Those that it owns are believed: of its layout, none too many.
+    void slices_are_those_of(const model::testbed& bed);
     void job_tells_the_truth(const model::batchjob& job);
 
     /// A slot's room on a node beside everybody who is there but the Testbed's own pods.

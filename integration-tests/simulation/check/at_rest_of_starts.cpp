@@ -40,13 +40,13 @@ bool rest_rules::may_start(const model::scheduling& who, const model::object_key
 /// as broken.
 std::set<int> rest_rules::free_slots_of(const model::testbed& bed) const {
     std::set<int> out;
+    const auto rows = all_.rows_of(bed);
     const auto total = bed.status.layout ? grid::count_of_slots(*bed.status.layout) : 0;
     for (int position = 0; position < total; ++position) {
         const auto where = place_of(bed, position);
         if (!where) continue;
-        const auto row =
-            std::ranges::find(bed.status.slots, position, &model::slot_status::position);
-        if (row != bed.status.slots.end() && row->state == model::slot_state::error) continue;
+        const auto row = std::ranges::find(rows, position, &model::slot_status::position);
+        if (row != rows.end() && row->state == model::slot_state::error) continue;
         const auto ghosts = all_.ghosts_of.find(*where);
         if (ghosts == all_.ghosts_of.end()) continue;
         const bool stands = std::ranges::any_of(ghosts->second, [&](const auto& uid) {

@@ -128,9 +128,9 @@ void rest_rules::slots_are_filled(const testbed_record& record) {
                    });
         });
         if (placed) continue;
-        auto row =
-            std::ranges::find(bed.status.slots, slot.position, &model::slot_status::position);
-        const auto state = row == bed.status.slots.end() ? std::string() : row->state;
+        const auto rows = all_.rows_of(bed);
+        auto row = std::ranges::find(rows, slot.position, &model::slot_status::position);
+        const auto state = row == rows.end() ? std::string() : row->state;
         const bool excused = !has_room(record, where) && state == slot_state::error;
         out_.require(excused, "ghost-missing", {}, [&] {
             return fmt::format(
@@ -210,6 +210,20 @@ void rest_rules::taints_are_where_they_belong() {
     }
 }
 
+void rest_rules::slices_are_those_of(const model::testbed& bed) {
+    for (const auto& [name, slice] : all_.slices) {
+        const auto* owner = slice->metadata.controller_owner();
+        if (!owner || owner->uid != bed.metadata.uid) continue;
+        out_.require(grid::is_believed(*slice, bed), "slice-left", {slice->metadata.uid}, [&] {
+            return fmt::format(
+                "TestbedSlotSlice {}: revision {}, from position {}, {} rows: is not "
+                "one of Testbed {}, whose layout has the revision {}",
+                name.text(), slice->spec.layout_revision, slice->spec.first,
+                slice->spec.rows.size(), name_of(bed.metadata), bed.status.layout->revision);
+        });
+    }
+}
+
 void rest_rules::testbed_tells_the_truth(const testbed_record& record) {
     const auto& bed = *record.testbed;
     const auto& status = bed.status;
@@ -242,7 +256,11 @@ void rest_rules::testbed_tells_the_truth(const testbed_record& record) {
                                         name_of(bed.metadata), shown.count,
                                         fmt::join(shown.names, ", "), fmt::join(unusable, ", "));
                  });
-    if (status.slots.empty()) return;
+    slices_are_those_of(bed);
+    if (status.slots.empty() && !grid::has_slices(bed)) return;
+    // What its namespace has deleted before is not made again.
+    if (grid::has_slices(bed) && bed.metadata.deleting()) return;
+    const auto rows = all_.rows_of(bed);
     std::set<int> assigned;
     for (const auto& [name, job] : all_.jobs) {
         if (job.job->metadata.deleting() || !has_right(*job.job, bed)) continue;
@@ -272,8 +290,8 @@ void rest_rules::testbed_tells_the_truth(const testbed_record& record) {
         } else {
             wanted = ghost ? slot_state::free : slot_state::error;
         }
-        auto row = std::ranges::find(status.slots, slot.position, &model::slot_status::position);
-        const auto state = row == status.slots.end() ? std::string("missing") : row->state;
+        auto row = std::ranges::find(rows, slot.position, &model::slot_status::position);
+        const auto state = row == rows.end() ? std::string("missing") : row->state;
         out_.require(state == wanted, "status-stale", {}, [&] {
             return fmt::format("Testbed {}: slot {} is called {}, it is {}", name_of(bed.metadata),
                                slot.position, state, wanted);

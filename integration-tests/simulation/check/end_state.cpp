@@ -192,9 +192,10 @@ json testbed_state(const json& body) {
     if (const auto& layout = at(status, {"layout"}); layout.is_object()) {
         json kept = json::object();
         for (auto key : {"slotsPerNode", "resourcesPerSlot"}) copy(layout, key, kept);
-        if (const auto& nodes = at(layout, {"nodes"}); nodes.is_array()) {
-            for (const auto& each : nodes) {
-                kept["nodes"].push_back({{"name", at(each, {"name"})}, {"id", at(each, {"id"})}});
+        // Both forms say the same.
+        if (const auto read = model::decode<model::testbed_layout>(layout.dump(), "layout")) {
+            for (const auto& each : read->nodes) {
+                kept["nodes"].push_back({{"name", each.name}, {"id", each.id}});
             }
         }
         told["layout"] = std::move(kept);

@@ -90,6 +90,8 @@ struct invariants::state {
             slots.taints_stand();
         } else if (plural == kinds::scheduling.plural) {
             scheduling(what);
+        } else if (plural == kinds::slot_slice.plural) {
+            slice(what);
         } else if (plural == kinds::node.plural) {
             node(what);
             slots.taints_stand();
@@ -239,13 +241,7 @@ struct invariants::state {
         auto& after = all().testbeds[key];
         after.testbed = std::move(decoded);
         after.raw = what.after;
-        after.broken_since.clear();
-        for (const auto& slot : after.testbed->status.slots) {
-            if (slot.state != model::slot_state::error) continue;
-            const auto known_so = before.broken_since.find(slot.position);
-            after.broken_since[slot.position] =
-                known_so == before.broken_since.end() ? what.at : known_so->second;
-        }
+        note_broken(after, before.broken_since, what.at);
         if (fresh) return;
         conditions_move_with_their_status(what);
         const bool changed = before.testbed->hold() != after.testbed->hold();
@@ -253,6 +249,27 @@ struct invariants::state {
         rights.testbed_changed(before, after);
         if (changed && !after.testbed->hold().empty()) {
             all().holds.emplace(after.testbed->hold());
+        }
+    }
+
+    void note_broken(testbed_record& of, std::map<int, steady_time> before, steady_time now) {
+        of.broken_since.clear();
+        for (const auto& slot : all().rows_of(*of.testbed)) {
+            if (slot.state != model::slot_state::error) continue;
+            const auto known_so = before.find(slot.position);
+            of.broken_since[slot.position] = known_so == before.end() ? now : known_so->second;
+        }
+    }
+
+    void slice(const change& what) {
+        const model::object_key key{what.after->ns(), what.after->name()};
+        if (what.what == change_type::deleted) {
+            all().slices.erase(key);
+        } else if (auto decoded = all().decode<model::slot_slice>(*what.after)) {
+            all().slices[key] = std::move(decoded);
+        }
+        for (auto& [name, bed] : all().testbeds) {
+            if (name.namespace_ == key.namespace_) note_broken(bed, bed.broken_since, what.at);
         }
     }
 

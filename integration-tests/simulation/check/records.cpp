@@ -92,9 +92,22 @@ bool records::on_record(const pod_record& pod) const {
         return found != recorded.end() && found->first == uid;
     }
     const auto* bed = testbed(pod.pod->testbed());
-    return bed &&
-           std::ranges::find(bed->testbed->status.slots, uid, &model::slot_status::pod_u_id) !=
-               bed->testbed->status.slots.end();
+    if (!bed) return false;
+    const auto rows = rows_of(*bed->testbed);
+    return std::ranges::find(rows, uid, &model::slot_status::pod_u_id) != rows.end();
+}
+
+std::vector<model::slot_status> records::rows_of(const model::testbed& of) const {
+    if (!grid::has_slices(of)) return of.status.slots;
+    std::vector<grid::slice_pointer> all;
+    for (const auto& [name, slice] : slices) all.push_back(slice);
+    const grid::slice_list believed(of, all);
+    std::vector<model::slot_status> out;
+    for (const auto& slot : grid::slots_of(*of.status.layout)) {
+        auto row = grid::row_of_line(believed.text_at(slot.position), slot);
+        if (row) out.push_back(std::move(*row));
+    }
+    return out;
 }
 
 bool records::keeps_its_slot(const pod_record& pod) const {

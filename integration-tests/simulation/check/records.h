@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "grid/grid.h"
+#include "grid/slot_slices.h"
 #include "model/batchjob.h"
 #include "model/cluster.h"
 #include "model/json.h"
@@ -124,6 +125,7 @@ public:
     std::map<key, testbed_record> testbeds;
     std::map<key, job_record> jobs;
     std::map<key, scheduling_record> schedulings;
+    std::map<key, grid::slice_pointer> slices;
     std::map<std::string, application_record> applications;  ///< by uid
 
     /// Bound live pods of a node, by uid.
@@ -168,6 +170,8 @@ public:
         auto out = model::decode<T>(root.value_unsafe());
         return out ? std::make_shared<const T>(std::move(*out)) : nullptr;
     }
+    /// What the Testbed says of its slots, in its status or in its slices.
+    std::vector<model::slot_status> rows_of(const model::testbed& of) const;
     /// The job that the pod was made for is there.
     bool has_its_job(const pod_record& pod) const;
     /// It lives, and an operator has written which slot it takes: its job once, or, where that is

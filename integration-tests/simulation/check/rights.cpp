@@ -63,6 +63,7 @@ std::vector<model::object_key> order_of(const model::scheduling& of) {
 void rights_rules::testbed_changed(const testbed_record& before, const testbed_record& after) {
     hold_names_its_holder(after);
     layout_is_frozen(before, after);
+    revision_counts_layouts(before, after);
     const auto was = before.testbed->hold();
     const auto is = after.testbed->hold();
     if (was == is) return;
@@ -192,19 +193,33 @@ void rights_rules::hold_is_removed_last(const testbed_record& before) {
     }
 }
 
+/// To the letter: not even its form is another.
 void rights_rules::layout_is_frozen(const testbed_record& before, const testbed_record& after) {
     const auto& testbed = *after.testbed;
     if (testbed.hold().empty() && before.testbed->hold().empty()) return;
-    out_.require(before.testbed->status.layout == testbed.status.layout,
-                 "layout-changed-while-held", {testbed.metadata.uid}, [&] {
-                     auto show = [](const auto& layout) {
-                         return layout ? model::encode(*layout).dump() : std::string("none");
-                     };
-                     return fmt::format(
-                         "Testbed {} under hold {}: layout {} became {}", name_of(testbed.metadata),
-                         testbed.hold().empty() ? before.testbed->hold() : testbed.hold(),
-                         show(before.testbed->status.layout), show(testbed.status.layout));
-                 });
+    const auto& was = at(before.raw->body(), {"status", "layout"});
+    const auto& is = at(after.raw->body(), {"status", "layout"});
+    out_.require(was == is, "layout-changed-while-held", {testbed.metadata.uid}, [&] {
+        return fmt::format("Testbed {} under hold {}: layout {} became {}",
+                           name_of(testbed.metadata),
+                           testbed.hold().empty() ? before.testbed->hold() : testbed.hold(),
+                           was.dump(), is.dump());
+    });
+}
+
+void rights_rules::revision_counts_layouts(const testbed_record& before,
+                                           const testbed_record& after) {
+    const auto& was = before.testbed->status.layout;
+    const auto& is = after.testbed->status.layout;
+    if (!was || !is) return;
+    const bool same = was->nodes == is->nodes && was->slots_per_node == is->slots_per_node &&
+                      was->resources_per_slot == is->resources_per_slot;
+    const auto wanted = was->revision + (same ? 0 : 1);
+    const auto& meta = after.testbed->metadata;
+    out_.require(is->revision == wanted, "layout-revision-wrong", {meta.uid}, [&] {
+        return fmt::format("Testbed {}: {} layout has revision {} after {}", name_of(meta),
+                           same ? "the same" : "another", is->revision, was->revision);
+    });
 }
 
 // --- Scheduling ---

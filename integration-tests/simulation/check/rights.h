@@ -25,6 +25,7 @@ private:
     void hold_is_of_an_offered_testbed(const testbed_record& before, const testbed_record& after);
     void hold_is_removed_last(const testbed_record& before);
     void layout_is_frozen(const testbed_record& before, const testbed_record& after);
+    void revision_counts_layouts(const testbed_record& before, const testbed_record& after);
     // Scheduling
     void epoch_rises(const scheduling_record& before, const scheduling_record& after);
     void assignments_only_grow_and_end(const scheduling_record& before,

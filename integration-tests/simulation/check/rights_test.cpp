@@ -103,12 +103,52 @@ TEST_F(rights_test, a_layout_that_changes_under_a_hold_is_seen) {
     world.set_finalizer();
     world.hold();
     world.bed["status"]["layout"]["nodes"].erase(1);
+    world.bed["status"]["layout"]["revision"] = 2;
     world.put(kinds::testbed, world.bed);
     EXPECT_THAT(world.broken(), ElementsAre("layout-changed-while-held"));
 }
 
+/// The nodes of the layout in the other form.
+void make_compact(json& testbed) {
+    auto& layout = testbed["status"]["layout"];
+    for (const auto& node : layout["nodes"]) {
+        layout["compactNodes"].push_back(fmt::format("{} {} {}", node["name"].get<std::string>(),
+                                                     node["uid"].get<std::string>(),
+                                                     node["id"].get<int>()));
+    }
+    layout.erase("nodes");
+}
+
+TEST_F(rights_test, a_layout_that_gets_another_form_under_a_hold_is_seen) {
+    world.set_finalizer();
+    world.hold();
+    make_compact(world.bed);
+    world.put(kinds::testbed, world.bed);
+    EXPECT_THAT(world.broken(), ElementsAre("layout-changed-while-held"));
+}
+
+TEST_F(rights_test, a_layout_may_get_another_form_without_a_hold) {
+    make_compact(world.bed);
+    world.put(kinds::testbed, world.bed);
+    EXPECT_EQ(first(), "");
+}
+
+TEST_F(rights_test, a_revision_that_changes_with_the_form_alone_is_seen) {
+    make_compact(world.bed);
+    world.bed["status"]["layout"]["revision"] = 2;
+    world.put(kinds::testbed, world.bed);
+    EXPECT_THAT(world.broken(), ElementsAre("layout-revision-wrong"));
+}
+
+TEST_F(rights_test, another_layout_of_the_same_revision_is_seen) {
+    world.bed["status"]["layout"]["nodes"].erase(1);
+    world.put(kinds::testbed, world.bed);
+    EXPECT_THAT(world.broken(), ElementsAre("layout-revision-wrong"));
+}
+
 TEST_F(rights_test, a_layout_may_change_without_a_hold) {
     world.bed["status"]["layout"]["nodes"].erase(1);
+    world.bed["status"]["layout"]["revision"] = 2;
     world.put(kinds::testbed, world.bed);
     EXPECT_EQ(first(), "");
 }

@@ -124,7 +124,8 @@ std::optional<words> values_of(std::string_view what, std::string_view key) {
     if (key == "plural") {
         if (what == "crd") return with_applications("");
         return with_applications(
-            "* nodes pods testbeds batchjobs schedulings customresourcedefinitions");
+            "* nodes pods testbeds batchjobs schedulings testbedslotslices "
+            "customresourcedefinitions");
     }
     if (key == "name" && what.starts_with("neighbour-")) {
         auto out = words_of("kube-scheduler external-scheduler kubelet controllers");

@@ -28,6 +28,7 @@ public:
           kinds_(random_source(seed).fork("kinds of jobs")),
           others_(random_source(seed).fork("other things")),
           wishes_(random_source(seed).fork("wishes")),
+          layouts_(random_source(seed).fork("layouts")),
           cast_(plan_) {
         plan_.seed = seed;
         static const std::vector<int> shares{0, 0, 300, 500, 1000};
@@ -80,6 +81,8 @@ private:
     random_source others_;
     /// Of what people ask of their plans.
     random_source wishes_;
+    /// Of the form of layouts.
+    random_source layouts_;
     /// Of a thousand jobs.
     int share_of_other_kinds_ = 0;
     cast cast_;
@@ -112,6 +115,11 @@ plan author::write() {
     plan_.streaming_lists = !others_.chance(200);
     if (!plan_.streaming_lists && others_.chance(700)) plan_.page_size = others_.between(1, 5);
     on_.paged = plan_.page_size > 0;
+    static const std::vector<std::string> forms{"listed", "listed", "compact", "alternating"};
+    plan_.layouts = layouts_.one_of(forms);
+    // Rows of all Testbeds in slices, or of those of more than three slots.
+    auto rows = chance_.fork("rows");
+    if (rows.chance(300)) plan_.most_listed_slots = rows.chance(500) ? 0 : 3;
     grid_.nodes = chance_.between(2, 4);
     grid_.slots_per_node = chance_.between(1, 3);
     // Two schedulers on one node race for its room: the extender path needs the taint.

@@ -76,6 +76,8 @@ json to_json(const plan& what) {
             {"streaming_lists", what.streaming_lists},
             {"page_size", what.page_size},
             {"cross_namespace_jobs", what.cross_namespace_jobs},
+            {"layouts", what.layouts},
+            {"most_listed_slots", what.most_listed_slots},
             {"workload", happenings_json(what.workload)},
             {"faults", happenings_json(what.faults)},
             {"scripts", what.scripts},
@@ -120,6 +122,20 @@ result<plan> plan_from_json(const json& from) {
     if (const auto* cross = member(from, "cross_namespace_jobs")) {
         if (!cross->is_boolean()) return bad("cross_namespace_jobs is neither true nor false");
         out.cross_namespace_jobs = cross->get<bool>();
+    }
+    auto layouts = text_from(from, "layouts", "listed");
+    if (!layouts) return std::unexpected(layouts.error());
+    if (*layouts != "listed" && *layouts != "compact" && *layouts != "alternating") {
+        return bad(fmt::format("layouts is {}, not listed, compact or alternating", *layouts));
+    }
+    out.layouts = std::move(*layouts);
+    if (const auto* most = member(from, "most_listed_slots")) {
+        if (!most->is_number_integer() || most->get<std::int64_t>() < 0 ||
+            most->get<std::int64_t>() > most_listed_by_default) {
+            return bad(
+                fmt::format("most_listed_slots is not from 0 to {}", most_listed_by_default));
+        }
+        out.most_listed_slots = most->get<int>();
     }
     auto workload = happenings_from(from, "workload");
     if (!workload) return std::unexpected(workload.error());

@@ -16,6 +16,9 @@ namespace esi::simulation {
 /// The namespace of a hostile author, whose objects ask for what belongs to others.
 inline constexpr const char* hostile_namespace = "mallory";
 
+/// What the testbed operator's flag begins with.
+inline constexpr int most_listed_by_default = 4000;
+
 using json = nlohmann::json;
 
 /// Something that is done at a time. `what` and the keys of `with`: plan/happenings.md lists them.
@@ -43,6 +46,12 @@ struct plan {
     int page_size = 0;
     /// The flag of the scheduling operator: Schedulings name jobs of other namespaces.
     bool cross_namespace_jobs = true;
+    /// How the testbed operator writes layouts: "listed" or "compact"; "alternating": each of its
+    /// processes that starts in the other form than the one that started before it.
+    std::string layouts = "listed";
+    /// The flag of the testbed operator: a Testbed with more slots has its rows in slices, of two
+    /// slots each where this is less than what the flag begins with.
+    int most_listed_slots = most_listed_by_default;
     /// Part of the undisturbed run as well: nodes, testbeds, jobs, Schedulings, extensions,
     /// deletions.
     std::vector<happening> workload;

@@ -17,6 +17,8 @@ plan sample() {
     out.scenario = "queue";
     out.placement = "extender";
     out.replicas = 2;
+    out.layouts = "alternating";
+    out.most_listed_slots = 3;
     out.workload = {fault(0, "create", {{"object", {{"kind", "Node"}}}}),
                     fault(700, "delete", {{"kind", "pods"}, {"name", "a"}})};
     out.faults = {fault(4321, "compact")};
@@ -38,6 +40,8 @@ TEST(plan_file, a_wrong_one_is_refused_with_the_place) {
          {std::pair{R"([])", "not an object"}, std::pair{R"({"seed": "x"})", "seed"},
           std::pair{R"({"placement": "other"})", "placement"},
           std::pair{R"({"replicas": 0})", "replicas"},
+          std::pair{R"({"layouts": "short"})", "layouts"},
+          std::pair{R"({"most_listed_slots": 4001})", "most_listed_slots"},
           std::pair{R"({"faults": [{"what": "crash"}]})", "faults"},
           std::pair{R"({"workload": [{"at_ms": 1, "what": "x", "with": 3}]})", "workload"},
           std::pair{R"({"faults": [{"at_ms": 1, "what": "crahs"}]})", "faults[0] crahs"},

@@ -84,9 +84,15 @@ private:
         candidate.placement = "gate";
         try_it(std::move(candidate));
         candidate = best_;
+        candidate.layouts = "listed";
+        try_it(std::move(candidate));
+        candidate = best_;
         candidate.page_size = 0;
         try_it(candidate);
         candidate.streaming_lists = true;
+        try_it(std::move(candidate));
+        candidate = best_;
+        candidate.most_listed_slots = most_listed_by_default;
         try_it(std::move(candidate));
         // The chances of the run: a small seed is as good.
         candidate = best_;

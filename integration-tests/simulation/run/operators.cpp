@@ -1,5 +1,6 @@
 #include "run/operators.h"
 
+#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -13,10 +14,15 @@ namespace {
 
 controller::operator_factory make_testbed(const plan& what) {
     // Every third seed has its reports written as those of large Testbeds are.
-    return [beside = what.seed % 3 == 0](controller::environment& in) {
+    return [beside = what.seed % 3 == 0, layouts = what.layouts, listed = what.most_listed_slots,
+            lives = std::make_shared<int>(0)](controller::environment& in) {
         testbed::options chosen;
         chosen.check_ledger = true;
         if (beside) chosen.many_slots = 0;
+        chosen.most_listed_slots = listed;
+        if (listed < most_listed_by_default) chosen.rows_per_slice = 2;
+        const bool odd = (*lives)++ % 2 == 1;
+        chosen.compact_layouts = layouts == "compact" || (layouts == "alternating" && odd);
         return std::make_unique<testbed::testbed_operator>(in, chosen);
     };
 }

@@ -11,9 +11,9 @@ namespace {
 const std::vector<const kube::resource_type*>& served() {
     static const std::vector<const kube::resource_type*> all = [] {
         std::vector<const kube::resource_type*> out{
-            &kinds::testbed,        &kinds::batchjob,    &kinds::scheduling, &kinds::pod,
-            &kinds::node,           &kinds::name_space,  &kinds::lease,      &kinds::event,
-            &kinds::priority_class, &kinds::token_review};
+            &kinds::testbed, &kinds::batchjob,       &kinds::scheduling,  &kinds::slot_slice,
+            &kinds::pod,     &kinds::node,           &kinds::name_space,  &kinds::lease,
+            &kinds::event,   &kinds::priority_class, &kinds::token_review};
         for (const auto& kind : application_kinds()) out.push_back(kind.type);
         out.push_back(&kinds::custom_resource_definition);
         return out;

@@ -57,6 +57,9 @@ private:
     void hold_changed(const model::object_key&) override { states_.hold_changed(); }
     void labels_changed(const model::object_key&) override { states_.labels_changed(); }
     void all_changed(const model::object_key&) override { states_.all_changed(); }
+    void slice_changed(const model::object_key&, int first) override {
+        states_.slice_changed(first);
+    }
 
     world at_;
     std::size_t changes_ = 0;

@@ -239,7 +239,7 @@ struct reporter {
     node_state& out;
 
     void count_slots() {
-        const bool listed = on.places.count() <= most_listed_slots;
+        const bool listed = on.places.count() <= on.most_listed;
         out.counts.total = static_cast<int>(all.slots.size());
         for (const auto& slot : all.slots) {
             if (slot.state == slot_state::free) ++out.counts.free;
@@ -254,7 +254,11 @@ struct reporter {
                 std::ranges::find(out.slot_problems, slot.problem) == out.slot_problems.end()) {
                 out.slot_problems.push_back(slot.problem);
             }
-            if (listed) out.rows.push_back(row_of(slot));
+            if (listed) {
+                out.rows.push_back(row_of(slot));
+            } else if (on.lines) {
+                out.lines.push_back({slot.in.place.position, grid::slot_line_of(row_of(slot))});
+            }
             if (slot.placed) out.inside.insert(slot.placed->metadata.key());
             for (const auto& pod : slot.in.job_pods) out.inside.insert(pod->metadata.key());
         }
@@ -387,6 +391,7 @@ std::string node_state::text() const {
         out += fmt::format("\n  row {} {} {} {} {}", row.position, row.state, row.pod_name,
                            row.pod_u_id, row.reserved_for.value_or(""));
     }
+    for (const auto& line : lines) out += fmt::format("\n  line {} {}", line.position, line.text);
     for (const auto& [why, ghosts] : failing) out += fmt::format("\n  failing {} {}", ghosts, why);
     for (const auto& each : disputes) out += fmt::format("\n  {}", each.text);
     for (const auto& each : sharers) out += fmt::format("\n  also of {}", each.name);

@@ -24,6 +24,16 @@ struct ground {
     const model::testbed_layout& layout;
     const grid::places& places;
     purpose what_for = purpose::keep;
+    /// A Testbed of more slots has no rows, but lines for its slices where `lines` is set.
+    int most_listed = grid::most_listed_slots;
+    bool lines = false;
+};
+
+/// The line of a slot in a slice of a Testbed whose slots are not listed (grid::slot_line).
+struct row_line {
+    int position = 0;
+    std::string text;
+    bool operator==(const row_line&) const = default;
 };
 
 /// Another Testbed whose layout has the node, as the report names it.
@@ -66,6 +76,9 @@ struct node_report {
 };
 
 struct node_state : node_report {
+    /// Of its slots, in position order; empty in a Testbed whose slots are listed.
+    std::vector<row_line> lines;
+
     // What is to be done.
     std::optional<taint_change> taint;
     std::vector<remove_ghost> clears;

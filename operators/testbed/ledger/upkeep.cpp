@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <ranges>
 
 #include "model/json.h"
@@ -11,6 +12,9 @@
 namespace esi::testbed {
 
 namespace {
+
+/// Of no slice.
+constexpr int most_number = std::numeric_limits<int>::max();
 
 std::set<std::string> nodes_in(const caches& from, const model::testbed& testbed,
                                const grid::places& places) {
@@ -49,7 +53,10 @@ bool take_due(std::set<std::pair<Time, std::string>>& from, Time now, std::set<s
 
 }  // namespace
 
-ground upkeep::here() const { return {*of_.layout, *places_, what_for_}; }
+ground upkeep::on(const model::testbed_layout& layout, const grid::places& places,
+                  purpose what_for) const {
+    return {layout, places, what_for, of_.most_listed, of_.seen.slices_served};
+}
 
 void upkeep::see(const caches& from, testbed_pointer testbed, const std::string& ghost_image,
                  const hints& known) {
@@ -72,6 +79,7 @@ void upkeep::see(const caches& from, testbed_pointer testbed, const std::string&
         holder_ = seen.holder;
     }
     seen.given = given_;
+    all_ = all_ || seen.slices_served != of_.seen.slices_served;
 
     static const model::testbed_layout none;
     const auto& layout = seen.testbed->status.layout;
@@ -96,11 +104,15 @@ void upkeep::see(const caches& from, testbed_pointer testbed, const std::string&
     auto refusal = known.images.failures > 0 ? known.images.text : std::string();
     if (refusal != of_.image_refusal) ++marks_;
     of_.image_refusal = std::move(refusal);
+    if (of_.slice_problem != known.slice_problem) ++marks_;
+    of_.slice_problem = known.slice_problem;
 }
 
 void upkeep::forget() {
     marks_ += all_states_.version() + 1;
     all_states_ = ledger();
+    // What is there may be too many.
+    unwritten_.insert(most_number);
     deadlines_.clear();
     by_time_.clear();
     by_next_.clear();
@@ -108,6 +120,42 @@ void upkeep::forget() {
     nodes_.clear();
     pods_.clear();
     jobs_.clear();
+}
+
+void upkeep::note_rows(const std::vector<row_line>& before, const std::vector<row_line>& after) {
+    const auto note = [&](const row_line& of) { unwritten_.insert(of.position / rows_per_slice_); };
+    const bool same_places =
+        std::ranges::equal(before, after, {}, &row_line::position, &row_line::position);
+    for (std::size_t i = 0; i < after.size(); ++i) {
+        if (!same_places || before[i] != after[i]) note(after[i]);
+    }
+    if (!same_places) std::ranges::for_each(before, note);
+}
+
+int upkeep::count_of_slices() const {
+    const int slots = places_ ? places_->count() : 0;
+    if (slots <= of_.most_listed || !of_.seen.slices_served) return 0;
+    return (slots + rows_per_slice_ - 1) / rows_per_slice_;
+}
+
+std::vector<std::string> upkeep::rows_of_slice(int number) const {
+    std::vector<std::string> out;
+    const int from = number * rows_per_slice_;
+    const int to = std::min(from + rows_per_slice_, places_->count());
+    for (int position = from; position < to; ++position) {
+        const auto place = places_->at(position);
+        const auto node = all_states_.nodes().find(place->node);
+        model::slot_status none;
+        none.state = model::slot_state::error;
+        auto text = grid::slot_line_of(none);
+        if (node != all_states_.nodes().end()) {
+            const auto& lines = node->second.lines;
+            const auto line = std::ranges::lower_bound(lines, position, {}, &row_line::position);
+            if (line != lines.end() && line->position == position) text = line->text;
+        }
+        out.push_back(std::move(text));
+    }
+    return out;
 }
 
 std::set<std::string> upkeep::changed_nodes(const caches& from, steady_time now, wall_time wall) {
@@ -180,6 +228,9 @@ std::set<std::string> upkeep::bring_up(const caches& from, testbed_pointer testb
         const auto before = deadlines_.find(name);
         note_deadlines(name, before == deadlines_.end() ? none : deadlines(before->second),
                        state.changes);
+        static const std::vector<row_line> no_rows;
+        const auto was = all_states_.nodes().find(name);
+        note_rows(was == all_states_.nodes().end() ? no_rows : was->second.lines, state.lines);
         all_states_.put_node(name, std::move(state));
     }
     pods_.merge(all_states_.take_moved());
@@ -220,11 +271,11 @@ std::optional<steady_time::duration> upkeep::next_change(steady_time now, wall_t
 ledger upkeep::of_layout(const caches& from, const model::testbed_layout& layout,
                          const hints& known, steady_time now, wall_time wall) const {
     const grid::places places(layout);
-    const ground on{layout, places};
+    const auto there = on(layout, places, purpose::keep);
     ledger out;
     for (const auto& name : nodes_in(from, *of_.seen.testbed, places)) {
         const auto seen = observe_node(from, of_.seen, name, places);
-        out.put_node(name, assess_node(seen, name, on, known, now, wall));
+        out.put_node(name, assess_node(seen, name, there, known, now, wall));
     }
     return out;
 }
@@ -236,6 +287,7 @@ std::string upkeep::differences(const caches& from, const hints& known, steady_t
     auto whole = observe(from, of_.seen.testbed);
     whole.ghost_image = of_.seen.ghost_image;
     auto anew = overview_of(whole, want_layout(whole), known);
+    anew.most_listed = of_.most_listed;
     const auto states = ledger_of(whole, here(), known, now, wall);
     const auto compare = [](std::string_view what, const std::string& kept,
                             const std::string& made) {

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "testbed/caches.h"
 #include "testbed/decide.h"
@@ -24,6 +25,14 @@ public:
     void hold_changed() { hold_ = true; }
     void labels_changed() { labels_ = true; }
     void all_changed() { all_ = true; }
+    /// A slice that names the Testbed, whose first row is that of this position.
+    void slice_changed(int first) { unwritten_.insert(first / rows_per_slice_); }
+
+    /// Before the first bring_up: above `most_listed` slots rows are kept in slices of so many.
+    void divide_rows(int most_listed, int rows_per_slice) {
+        of_.most_listed = most_listed;
+        rows_per_slice_ = rows_per_slice;
+    }
 
     /// Works out what has changed, in one stretch. Returns the nodes that it has looked at.
     std::set<std::string> bring_up(const caches& from, testbed_pointer testbed, const hints& known,
@@ -36,6 +45,15 @@ public:
     /// The ledger of another layout of the Testbed, everything anew.
     ledger of_layout(const caches& from, const model::testbed_layout& layout, const hints& known,
                      steady_time now, wall_time wall) const;
+    int rows_per_slice() const { return rows_per_slice_; }
+    /// How many slices there are to be.
+    int count_of_slices() const;
+    /// Numbers of the slices (first position / rows per slice) whose rows may be others than those
+    /// in the cache: who takes one out sees to it that it is written. One that there is not to be
+    /// stands for a slice that is to go.
+    std::set<int>& unwritten() { return unwritten_; }
+    /// The rows of a slice as they are now.
+    std::vector<std::string> rows_of_slice(int number) const;
     /// Changes with all that the report is made of.
     std::uint64_t version() const { return marks_ + all_states_.version(); }
     /// Slots that were worked out, ever.
@@ -50,7 +68,10 @@ private:
              const hints& known);
     std::set<std::string> changed_nodes(const caches& from, steady_time now, wall_time wall);
     void note_deadlines(const std::string& node, const deadlines& before, const deadlines& after);
-    ground here() const;
+    ground here() const { return on(*of_.layout, *places_, what_for_); }
+    ground on(const model::testbed_layout& layout, const grid::places& places,
+              purpose what_for) const;
+    void note_rows(const std::vector<row_line>& before, const std::vector<row_line>& after);
     void forget();
 
     overview of_;
@@ -70,6 +91,8 @@ private:
     std::shared_ptr<const std::set<int>> were_given_;
     std::uint64_t marks_ = 0;
     std::uint64_t assessed_ = 0;
+    int rows_per_slice_ = model::most_slice_rows;
+    std::set<int> unwritten_;
 
     std::map<std::string, deadlines, std::less<>> deadlines_;
     std::set<std::pair<steady_time, std::string>> by_time_;

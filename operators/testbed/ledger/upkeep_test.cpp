@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <boost/asio/io_context.hpp>
+#include <utility>
 
 #include "base/virtual_clock.h"
 #include "kube/connection/no_server.h"
+#include "model/conditions.h"
+#include "model/names.h"
 #include "testbed/testing.h"
 
 namespace esi::testbed::tests {
@@ -53,6 +56,13 @@ protected:
         return states_.slots_assessed() - before;
     }
     caches::filled fill() { return shown_.fill(); }
+    /// Numbers of slices that are due, of those that there are; from then on none is.
+    std::set<int> due() {
+        auto out = std::exchange(states_.unwritten(), {});
+        std::erase_if(out, [&](int number) { return number >= states_.count_of_slices(); });
+        return out;
+    }
+    upkeep& states() { return states_; }
     const ledger& all() const { return states_.all(); }
 
 private:
@@ -79,6 +89,9 @@ private:
     }
     void all_changed(const model::object_key& of) override {
         if (mine(of)) states_.all_changed();
+    }
+    void slice_changed(const model::object_key& of, int first) override {
+        if (mine(of)) states_.slice_changed(first);
     }
 
     asio::io_context loop_;
@@ -249,6 +262,80 @@ TEST(upkeep, a_change_costs_the_same_at_6_and_at_50000_slots) {
     const std::pair<std::uint64_t, std::uint64_t> one_node_and_none(6, 0);
     EXPECT_EQ(free_nodes().costs(1), one_node_and_none);
     EXPECT_EQ(free_nodes().costs(8'334), one_node_and_none);
+}
+
+TEST_F(kept, a_pods_change_makes_the_slices_due_that_its_node_has_rows_in) {
+    world at;
+    at.all_ghosts();
+    states().divide_rows(0, 1);
+    begin(at);
+    ASSERT_EQ(states().count_of_slices(), 4);
+    EXPECT_EQ(due(), (std::set<int>{0, 1, 2, 3})) << "all, as none is known to be written";
+    EXPECT_EQ(states().rows_of_slice(0),
+              std::vector<std::string>{
+                  fmt::format("FREE {} {} -", at.pods[0].metadata.name, at.pods[0].metadata.uid)});
+    at.pods[0].phase = "Failed";
+    fill().pods.apply(at.pods[0]);
+    EXPECT_EQ(look(at), 2u);
+    const int changed = *grid::slot_index_of_ghost(at.pods[0]) == 0 ? 0 : 2;
+    EXPECT_EQ(due(), std::set<int>{changed}) << "position = index * nodes + column";
+    EXPECT_TRUE(states().rows_of_slice(changed).front().starts_with("ERROR "));
+    states().slice_changed(3);
+    EXPECT_EQ(due(), std::set<int>{3}) << "somebody has changed it";
+    EXPECT_EQ(look(at), 0u);
+    EXPECT_EQ(due(), std::set<int>());
+}
+
+TEST_F(kept, rows_that_are_listed_are_in_no_slice) {
+    world at;
+    at.all_ghosts();
+    states().divide_rows(4, 1);
+    begin(at);
+    EXPECT_EQ(states().count_of_slices(), 0);
+    EXPECT_EQ(due(), std::set<int>());
+}
+
+TEST_F(kept, a_row_in_a_slice_keeps_the_pod_of_a_deleted_job) {
+    world at;
+    at.all_ghosts();
+    at.hold();
+    at.job("j", {0});
+    at.placed(at.jobs.front(), "exec-1", 0);
+    world::let_in(at.pods.back(), 0, "node-a");
+    std::erase_if(at.pods, [](const auto& each) {
+        return each.is_ghost() && each.node_name == "node-a" &&
+               grid::slot_index_of_ghost(each) == 0;
+    });
+    states().divide_rows(0, 2);
+    model::set_condition(at.testbed.status.conditions, model::condition_type::slots_listed, "False",
+                         model::condition_reason::in_slices, "", 1, {});
+    begin(at);
+    const auto rows = states().rows_of_slice(0);
+    EXPECT_EQ(rows.front(), "OCCUPIED exec-1 " + at.pods.back().metadata.uid + " -");
+
+    const auto& meta = at.testbed.metadata;
+    model::slot_slice slice;
+    slice.metadata.namespace_ = meta.namespace_;
+    slice.metadata.name = grid::slice_name(meta, 0);
+    slice.metadata.owner_references = {{"v", "Testbed", meta.name, meta.uid, true}};
+    slice.spec = {{meta.name, meta.uid}, at.testbed.status.layout->revision, 0, 2, rows};
+    fill().slices.apply(slice);
+    look(at);
+    fill().jobs.erase(at.jobs.front().metadata.key());
+    EXPECT_EQ(look(at), 2u);
+    EXPECT_EQ(states().rows_of_slice(0), rows) << "its row is a record";
+
+    auto older = slice;
+    older.spec.layout_revision -= 1;
+    fill().slices.apply(older);
+    look(at);
+    EXPECT_EQ(all().sums().counts.occupied, 0) << "positions of another layout";
+    fill().slices.apply(slice);
+    look(at);
+    EXPECT_EQ(all().sums().counts.occupied, 1);
+    fill().slices.erase(slice.metadata.key());
+    look(at);
+    EXPECT_EQ(all().sums().counts.occupied, 0) << "nothing is on record";
 }
 
 }  // namespace

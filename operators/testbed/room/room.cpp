@@ -13,11 +13,14 @@ namespace {
 
 constexpr std::int64_t one_pod = 1000;
 
-/// A ghost of `of`, or a job pod that its operator has seen in a slot. Of one without rows (more
-/// slots than are listed) what the pod says is believed.
+/// A ghost of `of`, or a job pod that its operator has seen in a slot. Of one without rows, or
+/// without the row of the slot that the pod names, what the pod says is believed.
 bool is_in_a_slot(const model::pod& pod, const rivals::elder& of) {
     if (pod.is_ghost()) return is_own_ghost(pod, *of.testbed);
     if (of.testbed->status.slots.empty()) {
+        const auto position = grid::slot_of_pod(pod);
+        const auto line = position ? of.index->slices.at(*position) : std::nullopt;
+        if (line) return line->record() == pod.metadata.uid;
         return !pod.run().empty() && !pod.metadata.annotation(model::names::slot).empty();
     }
     return of.index->in_slots.contains(pod.metadata.uid);

@@ -44,7 +44,8 @@ std::string put_all(const std::filesystem::path& file) {
         json body = to_json(document);
         if (!body.is_object()) continue;
         const kube::resource_type* type = nullptr;
-        for (const auto* each : {&kinds::testbed, &kinds::batchjob, &kinds::scheduling}) {
+        for (const auto* each :
+             {&kinds::testbed, &kinds::batchjob, &kinds::scheduling, &kinds::slot_slice}) {
             if (body["kind"] == each->kind) type = each;
         }
         EXPECT_TRUE(type) << body["kind"];

@@ -43,7 +43,8 @@ bool stops_rules(const fault_cause& fault) {
 
 std::shared_ptr<const schema_set> load(const std::string& folder) {
     auto out = std::make_shared<schema_set>();
-    for (const char* file : {"testbed.yaml", "batchjob.yaml", "scheduling.yaml"}) {
+    for (const char* file :
+         {"testbed.yaml", "batchjob.yaml", "scheduling.yaml", "testbedslotslice.yaml"}) {
         const auto path = folder + "/" + file;
         try {
             const auto crd = YAML::LoadFile(path)["spec"];

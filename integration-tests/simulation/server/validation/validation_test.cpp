@@ -116,16 +116,16 @@ TEST(validation, an_update_of_the_spec_keeps_the_status) {
 TEST(validation, faults_of_a_status_are_told_all_at_once) {
     const auto before = stored_testbed();
     auto body = before;
-    body["status"] =
-        json::parse(R"({"state": "X", "layout": {"nodes": [{"name": "a"}, {"name": "a"}, {}]},
-        "conditions": [{"type": "a"}], "slots": [{"position": "x"}, {"state": "Y"}]})");
+    body["status"] = json::parse(R"({"state": "X", "layout": {"nodes": [{"name": "a"}, {}]},
+        "conditions": [{"type": "a"}, {"type": "a"}], "slots": [{"position": "x"}, {"state": "Y"}]})");
     EXPECT_THAT(put(kinds::testbed, body, &before, "status"),
                 testing::UnorderedElementsAre("status.slots[0].position FieldValueTypeInvalid",
                                               "status.slots[1].state FieldValueNotSupported",
-                                              "status.layout.nodes[2].name FieldValueRequired",
+                                              "status.layout.nodes[1].name FieldValueRequired",
                                               "status.conditions[0].status FieldValueRequired",
+                                              "status.conditions[1].status FieldValueRequired",
                                               "status.state FieldValueNotSupported",
-                                              "status.layout.nodes[1] FieldValueDuplicate",
+                                              "status.conditions[1] FieldValueDuplicate",
                                               "<nil> FieldValueInvalid"));
 }
 

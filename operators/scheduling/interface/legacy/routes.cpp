@@ -209,7 +209,9 @@ ordered_json routes::shown(const model::testbed& of) const {
     std::map<int, std::string> reserved;
     const auto key = of.metadata.key();
     const auto holder = from_.schedulings.find(of.holder());
+    const auto rows = from_.slots_of(key)->slices_of(of);
     grid::records known(key);
+    known.add(rows);
     for (const auto& [unused, job] : from_.jobs.all()) {
         known.add(*job);
         if (!grid::has_right(*job, of, holder.get())) continue;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "grid/slot_table.h"
 #include "http/access.h"
 #include "http/router.h"
 #include "kube/client.h"
@@ -26,6 +27,8 @@ struct sources {
     const kube::store<model::batchjob>& jobs;
     const kube::store<model::scheduling>& schedulings;
     const kube::store<model::pod>& pods;
+    /// What is in the slots of a Testbed (caches::slots_of).
+    std::function<std::shared_ptr<const grid::slot_table>(const model::object_key&)> slots_of;
 };
 
 class routes {

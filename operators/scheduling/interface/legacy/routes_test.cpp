@@ -144,7 +144,16 @@ protected:
     kube::store<model::scheduling> schedulings;
     kube::store<model::pod> pods;
     http::router router;
-    routes surface{sources{api, time, testbeds, jobs, schedulings, pods}, "default", {}};
+    std::map<model::object_key, std::shared_ptr<grid::slot_table>> tables;
+    std::shared_ptr<grid::slot_table> table_of(const model::object_key& testbed) {
+        auto& out = tables[testbed];
+        if (!out) out = std::make_shared<grid::slot_table>(testbed);
+        return out;
+    }
+    routes surface{sources{api, time, testbeds, jobs, schedulings, pods,
+                           [this](const model::object_key& of) { return table_of(of); }},
+                   "default",
+                   {}};
 };
 
 TEST_F(legacy_rest, answers_as_recorded) {
