@@ -148,7 +148,8 @@ void append(std::vector<T>& to, std::vector<T> more) {
 template <class T>
 void tidy(std::vector<std::shared_ptr<const T>>& list) {
     std::ranges::sort(list, {}, [](const auto& each) { return each->metadata.key(); });
-    const auto rest = std::ranges::unique(list);
+    const auto rest =
+        std::ranges::unique(list, {}, [](const auto& each) { return each->metadata.key(); });
     list.erase(rest.begin(), rest.end());
 }
 
