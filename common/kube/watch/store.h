@@ -120,13 +120,17 @@ public:
             return {object->metadata.namespace_, object->metadata.name};
         }
     }
+    /// Of a kind that is kept packed, a version that differs in nothing that is kept is no change:
+    /// nobody is told.
     void apply(T object) {
         if constexpr (packable<T>) {
             auto bytes = model::pack(object);
-            apply(std::move(bytes), std::make_shared<const T>(std::move(object)));
+            const auto known = find_item(bytes);
+            if (known != items_.end() && known->bytes == bytes) return;
+            put(known, std::move(bytes), std::make_shared<const T>(std::move(object)));
         } else {
             auto made = std::make_shared<const T>(std::move(object));
-            apply(made, made);
+            put(find_item(made), made, made);
         }
     }
     void erase(const model::object_key& key) {
@@ -145,7 +149,7 @@ public:
             const auto known = find_item(object);
             if (known != items_.end() && is_same(kept_in(*known), object)) continue;
             auto shown = show(object);
-            apply(std::move(object), std::move(shown));
+            put(known, std::move(object), std::move(shown));
         }
     }
     void replace(std::vector<T> objects, std::string_view ns = {}) {
@@ -166,9 +170,8 @@ private:
         static const model::key_view& of(const model::key_view& key) { return key; }
         bool operator()(const auto& a, const auto& b) const { return of(a) < of(b); }
     };
-    using container =
-        std::conditional_t<packable<T>, std::set<packed_item, by_key>,
-                           std::map<model::object_key, pointer>>;
+    using container = std::conditional_t<packable<T>, std::set<packed_item, by_key>,
+                                         std::map<model::object_key, pointer>>;
     using item = typename container::value_type;
     /// In key order. An item stays where it is as long as it is filed.
     using group = std::vector<const item*>;
@@ -201,14 +204,14 @@ private:
             return known->metadata.resource_version == object->metadata.resource_version;
         }
     }
-    auto find_item(const model::object_key& key) const {
+    typename container::const_iterator find_item(const model::object_key& key) const {
         if constexpr (packable<T>) {
             return items_.find(model::key_view(key.namespace_, key.name));
         } else {
             return items_.find(key);
         }
     }
-    auto find_item(const kept& object) const {
+    typename container::const_iterator find_item(const kept& object) const {
         if constexpr (packable<T>) {
             return items_.find(object.key());
         } else {
@@ -234,8 +237,8 @@ private:
         return out;
     }
 
-    void apply(kept object, pointer after) {
-        const auto known = find_item(object);
+    /// `known`: where the key is, or the end.
+    void put(typename container::const_iterator known, kept object, pointer after) {
         if (known == items_.end()) {
             const item* added = nullptr;
             if constexpr (packable<T>) {
@@ -245,10 +248,6 @@ private:
             }
             refile(*added, nullptr, after.get());
             return tell({nullptr, std::move(after)});
-        }
-        // Nothing has changed of what is kept.
-        if constexpr (packable<T>) {
-            if (known->bytes == object) return;
         }
         auto before = show(kept_in(*known));
         if constexpr (packable<T>) {
