@@ -1,6 +1,5 @@
 // Objects of others that ESI reads, trimmed to the fields it decides by: pods, nodes,
-// SparkApplications, CustomResourceDefinitions. A pod takes about 1 kB; caches keep pods packed
-// (model/packed.h).
+// SparkApplications, CustomResourceDefinitions. Caches keep pods packed (model/packed.h).
 #pragma once
 
 #include "model/meta.h"
