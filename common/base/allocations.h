@@ -1,4 +1,5 @@
-// How often a benchmark has allocated (base/counting_new.h); not a part of any operator.
+// How often a benchmark has allocated, and what it holds (base/counting_new.h); not a part of any
+// operator.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,10 @@ namespace esi {
 
 /// Calls of operator new since the start of the program.
 std::uint64_t allocations_so_far();
+
+/// Bytes that operator new has given and delete has not got back, with what the allocator rounds
+/// them up to and its own word for each.
+std::int64_t bytes_held();
 
 /// Counts from its making on; per() is what one of `times` repetitions allocated.
 class allocation_count {

@@ -1,7 +1,11 @@
-// Operator new that counts, for benchmarks: what an event allocates does not depend on the machine.
-// Included by exactly one source of a benchmark program; the others ask by base/allocations.h.
+// Operator new that counts, for benchmarks and tests of memory: what an event allocates, and what
+// an object takes, does not depend on the machine. Included by exactly one source of a program; the
+// others ask by base/allocations.h.
 #pragma once
 
+#include <malloc.h>
+
+#include <atomic>
 #include <cstdlib>
 #include <new>
 
@@ -10,26 +14,40 @@
 namespace esi {
 
 namespace {
-std::uint64_t counted = 0;
+
+// Tests may have threads.
+std::atomic<std::uint64_t> counted = 0;
+std::atomic<std::int64_t> held = 0;
+
+std::int64_t size_of(void* at) {
+    return static_cast<std::int64_t>(malloc_usable_size(at) + sizeof(std::size_t));
 }
 
+void* count_in(void* at) {
+    if (at == nullptr) throw std::bad_alloc();
+    counted.fetch_add(1, std::memory_order_relaxed);
+    held.fetch_add(size_of(at), std::memory_order_relaxed);
+    return at;
+}
+
+void give_back(void* at) {
+    if (at != nullptr) held.fetch_sub(size_of(at), std::memory_order_relaxed);
+    std::free(at);
+}
+
+}  // namespace
+
 std::uint64_t allocations_so_far() { return counted; }
+std::int64_t bytes_held() { return held; }
 
 }  // namespace esi
 
-// Benchmarks have one thread: no atomics.
-void* operator new(std::size_t size) {
-    ++esi::counted;
-    if (void* out = std::malloc(size == 0 ? 1 : size)) return out;
-    throw std::bad_alloc();
-}
+void* operator new(std::size_t size) { return esi::count_in(std::malloc(size == 0 ? 1 : size)); }
 void* operator new(std::size_t size, std::align_val_t alignment) {
-    ++esi::counted;
     const auto unit = static_cast<std::size_t>(alignment);
-    if (void* out = std::aligned_alloc(unit, (size + unit - 1) / unit * unit)) return out;
-    throw std::bad_alloc();
+    return esi::count_in(std::aligned_alloc(unit, (size + unit - 1) / unit * unit));
 }
-void operator delete(void* at) noexcept { std::free(at); }
-void operator delete(void* at, std::size_t) noexcept { std::free(at); }
-void operator delete(void* at, std::align_val_t) noexcept { std::free(at); }
-void operator delete(void* at, std::size_t, std::align_val_t) noexcept { std::free(at); }
+void operator delete(void* at) noexcept { esi::give_back(at); }
+void operator delete(void* at, std::size_t) noexcept { esi::give_back(at); }
+void operator delete(void* at, std::align_val_t) noexcept { esi::give_back(at); }
+void operator delete(void* at, std::size_t, std::align_val_t) noexcept { esi::give_back(at); }

@@ -98,19 +98,33 @@ void slot_table::change_testbed(testbed_pointer after) {
     lay_out();
     runs_.clear();
     for (const auto& pod : pods_) file(pod);
+    for (const auto& [made_by, nodes] : ghosts_) {
+        if (!is_of_testbed(made_by)) continue;
+        for (const auto& [node, list] : nodes) {
+            for (const auto& each : list) hold(node, each.index, each.holding);
+        }
+    }
 }
 
 void slot_table::change_pod(const pod_pointer& before, const pod_pointer& after) {
-    if (before) {
+    if (before && before->is_ghost()) {
+        count_ghost(*before, -1);
+    } else if (before) {
         unfile(before);
         pods_.erase(before);
+        const auto key = before->metadata.key();
         auto [at, end] = job_pods_.equal_range(before->metadata.uid);
-        while (at != end) at = at->second == before ? job_pods_.erase(at) : std::next(at);
+        while (at != end) {
+            at = at->second->metadata.key() == key ? job_pods_.erase(at) : std::next(at);
+        }
     }
-    if (!after) return;
-    pods_.insert(after);
-    if (!after->is_ghost()) job_pods_.emplace(after->metadata.uid, after);
-    file(after);
+    if (after && after->is_ghost()) {
+        count_ghost(*after, 1);
+    } else if (after) {
+        pods_.insert(after);
+        job_pods_.emplace(after->metadata.uid, after);
+        file(after);
+    }
 }
 
 void slot_table::change_job(const model::batchjob* before, const model::batchjob* after) {
@@ -208,7 +222,8 @@ void slot_table::change_errors(std::set<int> now) {
 void slot_table::lay_out() {
     columns_of_.clear();
     columns_.clear();
-    cells_.clear();
+    holding_.clear();
+    inside_.clear();
     free_.clear();
     errors_.clear();
     if (!testbed_) return;
@@ -223,7 +238,7 @@ void slot_table::lay_out() {
         for (std::size_t i = 0; i < columns_.size(); ++i) {
             columns_of_[columns_[i].node].push_back(static_cast<int>(i));
         }
-        cells_.resize(total);
+        holding_.resize(total);
         count_read(total);
     }
     errors_ = in_error(*testbed_);
@@ -242,15 +257,7 @@ bool slot_table::is_recorded(const model::pod& pod, int position) const {
 
 /// As grid::members_of and grid::look have it.
 std::optional<int> slot_table::position_of(const model::pod& pod) const {
-    if (cells_.empty()) return std::nullopt;
-    if (pod.is_ghost()) {
-        if (!is_own_ghost(pod, *testbed_)) return std::nullopt;
-        const auto index = slot_index_of_ghost(pod);
-        if (!index || *index >= testbed_->status.layout->slots_per_node) return std::nullopt;
-        const auto at = columns_of_.find(pod.metadata.annotation(names::node));
-        if (at == columns_of_.end()) return std::nullopt;
-        return *index * static_cast<int>(columns_.size()) + at->second.back();
-    }
+    if (holding_.empty()) return std::nullopt;
     const auto position = slot_of_pod(pod);
     if (!position || *position >= size() || !is_recorded(pod, *position)) return std::nullopt;
     if (pod.terminal() || pod.run().empty() || !let_in(pod)) return std::nullopt;
@@ -261,16 +268,15 @@ std::optional<int> slot_table::position_of(const model::pod& pod) const {
 }
 
 void slot_table::file(const pod_pointer& pod) {
-    if (!pod->is_ghost() && is_recorded(*pod)) {
+    if (is_recorded(*pod)) {
         auto run = runs_.find(pod->run());
         if (run == runs_.end()) run = runs_.try_emplace(std::string(pod->run())).first;
         run->second.insert(pod);
     }
     const auto position = position_of(*pod);
     if (!position) return;
-    auto& in = cells_[static_cast<std::size_t>(*position)];
-    auto& list = pod->is_ghost() ? in.ghosts : in.jobs;
-    list.insert(std::ranges::upper_bound(list, pod, by_key()), pod);
+    auto& in = inside_[*position];
+    in.insert(std::ranges::upper_bound(in, pod, by_key()), pod);
     judge(*position);
 }
 
@@ -281,28 +287,53 @@ void slot_table::unfile(const pod_pointer& pod) {
     }
     const auto position = position_of(*pod);
     if (!position) return;
-    auto& in = cells_[static_cast<std::size_t>(*position)];
-    std::erase(pod->is_ghost() ? in.ghosts : in.jobs, pod);
+    const auto in = inside_.find(*position);
+    if (in == inside_.end()) return;
+    const auto key = pod->metadata.key();
+    std::erase_if(in->second, [&](const auto& each) { return each->metadata.key() == key; });
+    if (in->second.empty()) inside_.erase(in);
     judge(*position);
 }
 
-/// The one that holds the room; of equal ones the first by name.
-const pod_pointer* slot_table::ghost_of(const cell& in) const {
-    const pod_pointer* out = nullptr;
-    for (const auto& one : in.ghosts) {
-        if (out == nullptr || is_better_ghost(*one, **out)) out = &one;
-    }
-    return out;
+bool slot_table::is_of_testbed(const maker& made_by) const {
+    return testbed_ && made_by.first == testbed_->metadata.namespace_ &&
+           made_by.second == testbed_->metadata.uid;
+}
+
+void slot_table::count_ghost(const model::pod& ghost, int by) {
+    const auto* owner = ghost.metadata.controller_owner();
+    const auto index = slot_index_of_ghost(ghost);
+    if (owner == nullptr || !index) return;
+    const maker made_by(ghost.metadata.namespace_, owner->uid);
+    const std::string node(ghost.metadata.annotation(names::node));
+    const bool holds = ghost.bound() && ghost.live() && !ghost.metadata.deleting();
+
+    auto& nodes = ghosts_[made_by];
+    auto& list = nodes[node];
+    auto at = std::ranges::lower_bound(list, *index, {}, &claim::index);
+    if (at == list.end() || at->index != *index) at = list.insert(at, {*index});
+    at->ghosts += by;
+    if (holds) at->holding += by;
+    if (at->ghosts == 0) list.erase(at);
+    if (list.empty()) nodes.erase(node);
+    if (nodes.empty()) ghosts_.erase(made_by);
+    if (is_of_testbed(made_by)) hold(node, *index, holds ? by : 0);
+}
+
+void slot_table::hold(const std::string& node, int index, int by) {
+    if (holding_.empty() || index >= testbed_->status.layout->slots_per_node) return;
+    const auto at = columns_of_.find(node);
+    if (at == columns_of_.end()) return;
+    const int position = index * static_cast<int>(columns_.size()) + at->second.back();
+    holding_[static_cast<std::size_t>(position)] += by;
+    judge(position);
 }
 
 void slot_table::judge(int position) {
     if (position < 0 || position >= size()) return;
     count_read();
-    const auto& in = cells_[static_cast<std::size_t>(position)];
-    const auto* ghost = ghost_of(in);
-    const bool held =
-        ghost != nullptr && (*ghost)->bound() && (*ghost)->live() && !(*ghost)->metadata.deleting();
-    if (held && in.jobs.empty() && !errors_.contains(position)) {
+    const bool held = holding_[static_cast<std::size_t>(position)] > 0;
+    if (held && !inside_.contains(position) && !errors_.contains(position)) {
         free_.insert(position);
     } else {
         free_.erase(position);
@@ -311,15 +342,12 @@ void slot_table::judge(int position) {
 
 // --- questions ---
 
-slot_view slot_table::at(int position) const {
+slot_table::row slot_table::at(int position) const {
     count_read();
-    slot_view out;
     const auto columns = static_cast<int>(columns_.size());
     const auto& where = columns_[static_cast<std::size_t>(position % columns)];
-    out.place = {position, where.node, where.id, position / columns};
-    const auto& in = cells_[static_cast<std::size_t>(position)];
-    if (const auto* ghost = ghost_of(in)) out.ghost = *ghost;
-    out.job_pods = in.jobs;
+    row out{{position, where.node, where.id, position / columns}, {}};
+    if (const auto in = inside_.find(position); in != inside_.end()) out.job_pods = in->second;
     return out;
 }
 
@@ -365,8 +393,6 @@ std::vector<pod_pointer> slot_table::recorded_pods_of(std::string_view schedulin
     }
     return {out.begin(), out.end()};
 }
-
-std::vector<pod_pointer> slot_table::pods() const { return {pods_.begin(), pods_.end()}; }
 
 pod_pointer slot_table::job_pod(std::string_view uid) const {
     const auto found = job_pods_.find(uid);

@@ -3,6 +3,9 @@
 // change of one pod, job or row touches the slots that it names; a change of the layout, or another
 // Testbed of the name, builds everything again.
 //
+// Ghosts are not kept, only counted by what they claim: there are as many as slots, and of a ghost
+// nothing is asked but whether it holds its slot. Job pods are kept.
+//
 // Pure: it is told the version of an object before and after each change (null: there was, or is,
 // none), in the order in which one watch shows them; objects of different kinds may come in any
 // order. Not thread safe. References and iterators that it gives out end with the next change.
@@ -42,12 +45,19 @@ public:
     const testbed_pointer& testbed() const { return testbed_; }
     /// Nothing is known of it: it may be dropped.
     bool empty() const {
-        return !testbed_ && pods_.empty() && recorded_.empty() && slices_.empty();
+        return !testbed_ && ghosts_.empty() && pods_.empty() && recorded_.empty() &&
+               slices_.empty();
     }
 
-    int size() const { return static_cast<int>(cells_.size()); }
-    /// Where `position` is and what is in it; from 0 to size() - 1.
-    slot_view at(int position) const;
+    int size() const { return static_cast<int>(holding_.size()); }
+    /// One slot without its ghost.
+    struct row {
+        slot place;
+        /// As slot_view has them, by key.
+        std::vector<pod_pointer> job_pods;
+    };
+    /// Where `position` is and which job pods are in it; from 0 to size() - 1.
+    row at(int position) const;
     /// Positions whose slot is free (slot_view::free) and not in error, ascending.
     const std::set<int>& free() const { return free_; }
     /// Positions that the Testbed shows as ERROR (slots_in_error).
@@ -65,8 +75,6 @@ public:
     std::vector<pod_pointer> recorded_pods_of_run(std::string_view run) const;
     /// Those that carry a run of this Scheduling.
     std::vector<pod_pointer> recorded_pods_of(std::string_view scheduling_uid) const;
-    /// Every pod with the labels of the Testbed, in the order of the keys.
-    std::vector<pod_pointer> pods() const;
     /// The pod of this uid that is no ghost; null where there is none.
     pod_pointer job_pod(std::string_view uid) const;
 
@@ -77,10 +85,17 @@ public:
     void count_read(std::uint64_t slots = 1) const { *read_ += slots; }
 
 private:
-    struct cell {
-        std::vector<pod_pointer> ghosts;  ///< own ghosts of this place, by key
-        std::vector<pod_pointer> jobs;    ///< by key
+    /// Ghosts of one owner that claim one slot of one node. A ghost holds its slot while it is
+    /// bound, live and not being deleted; one that does is better than any that does not
+    /// (is_better_ghost), so that it need not be known which of several is the slot's.
+    struct claim {
+        int index = 0;
+        int ghosts = 0;
+        int holding = 0;
     };
+    using claims = std::vector<claim>;  ///< by index
+    /// Namespace and uid of the owner.
+    using maker = std::pair<std::string, std::string>;
     /// In the order of namespace and name.
     struct by_key {
         bool operator()(const pod_pointer& a, const pod_pointer& b) const;
@@ -96,7 +111,12 @@ private:
     /// Files the pod where it belongs by the present records and layout, or takes it out there.
     void file(const pod_pointer& pod);
     void unfile(const pod_pointer& pod);
+    /// Of a job pod.
     std::optional<int> position_of(const model::pod& pod) const;
+    void count_ghost(const model::pod& ghost, int by);
+    /// Those of the Testbed itself count in the slots.
+    bool is_of_testbed(const maker& made_by) const;
+    void hold(const std::string& node, int index, int by);
     bool is_recorded(const model::pod& pod) const;
     bool is_recorded(const model::pod& pod, int position) const;
     /// Puts `position` into free() or takes it out.
@@ -108,7 +128,6 @@ private:
     /// Adds what the slices that `of` believes say of pods and errors, or takes it away.
     void count_slices(const model::testbed* of, int by);
     void count_slice_error(int position, int by);
-    const pod_pointer* ghost_of(const cell& in) const;
 
     model::object_key of_;
     testbed_pointer testbed_;
@@ -116,7 +135,10 @@ private:
     // The layout: position = index * columns + column.
     std::vector<column> columns_;
     std::map<std::string, std::vector<int>, std::less<>> columns_of_;  ///< by node name
-    std::vector<cell> cells_;
+    /// By position: how many own ghosts hold it.
+    std::vector<int> holding_;
+    /// By position: job pods in it.
+    std::map<int, std::vector<pod_pointer>> inside_;
     std::set<int> free_;
     std::set<int> errors_;
 
@@ -125,6 +147,10 @@ private:
     /// Positions that believed slices call ERROR, with how many do so.
     std::map<int, int> slice_errors_;
 
+    /// Of all ghosts with the labels of the Testbed: by their controller, by the node that they
+    /// name. Those that claim no slot are not there.
+    std::map<maker, std::map<std::string, claims, std::less<>>> ghosts_;
+    /// Pods with the labels of the Testbed that are no ghosts.
     std::set<pod_pointer, by_key> pods_;
     /// Job pods by uid. The views are of the pods themselves.
     std::multimap<std::string_view, pod_pointer> job_pods_;

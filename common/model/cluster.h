@@ -1,5 +1,5 @@
 // Objects of others that ESI reads, trimmed to the fields it decides by: pods, nodes,
-// SparkApplications, CustomResourceDefinitions. A cached pod costs about 1 KB.
+// SparkApplications, CustomResourceDefinitions. Caches keep pods packed (model/packed.h).
 #pragma once
 
 #include "model/meta.h"

@@ -42,11 +42,12 @@ outcome watch(std::string_view text, std::size_t piece) {
     stream->more.notify();
     run_for(loop, time, 0s);
     outcome out;
-    for (const auto& [key, pod] : pods.items().all()) {
-        require(key == pod->metadata.key(), "{} is filed as {}", pod->metadata.key().text(),
-                key.text());
+    pods.items().each([&](const auto& pod) {
+        const auto key = pod->metadata.key();
+        const auto found = pods.items().find(key);
+        require(found && found->metadata.uid == pod->metadata.uid, "{} is not found", key.text());
         out.uids[key] = pod->metadata.uid;
-    }
+    });
     out.version = pods.items().version("").value_or("");
     out.synced = pods.synced();
     out.asked = wire.asked;

@@ -4,6 +4,7 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include "base/counting_new.h"
 #include "base/virtual_clock.h"
 #include "kube/connection/no_server.h"
 #include "scheduling/testing.h"
@@ -145,6 +146,22 @@ TEST_F(filled_caches, a_pod_is_kept_without_what_nothing_reads) {
         caches_.pods().apply(full);
     }
     EXPECT_EQ(caches_.slots_of({"ns", "t"})->free(), std::set{0});
+}
+
+TEST_F(filled_caches, a_ghost_takes_less_than_half_a_kilobyte_with_its_row_in_the_table) {
+    w.add_testbed("t", 200, 10);
+    add_testbed("t");
+    // Made here, so that these bytes do not count.
+    auto ghosts = w.pods;
+    const auto before = bytes_held();
+    for (const auto& [name, pod] : ghosts) {
+        auto one = *pod;
+        caches::trim(one);
+        caches_.pods().apply(std::move(one));
+    }
+    const auto held = bytes_held() - before;
+    EXPECT_EQ(caches_.slots_of({"ns", "t"})->free().size(), 2000U);
+    EXPECT_LT(held / 2000, 512);
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ std::string slot_texts::detail_of(const std::vector<int>& slots) const {
 }
 
 /// A pod of another namespace may be of the Scheduling that held the Testbed before.
-std::string slot_texts::pod_in(const grid::slot_view& slot) const {
+std::string slot_texts::pod_in(const grid::slot_table::row& slot) const {
     const auto& pod = slot.job_pods.front()->metadata;
     if (pod.namespace_ != v_.self->metadata.namespace_) return std::string(grid::foreign_pod);
     return "Pod " + pod.name;

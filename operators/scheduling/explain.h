@@ -21,7 +21,7 @@ public:
 private:
     std::string busy_text() const;
     std::string detail_of(const std::vector<int>& slots) const;
-    std::string pod_in(const grid::slot_view& slot) const;
+    std::string pod_in(const grid::slot_table::row& slot) const;
     std::string node_problem(const std::string& node) const;
 
     const view& v_;

@@ -18,6 +18,9 @@ namespace {
 
 using values = std::vector<std::string>;
 
+/// In the name of every ghost (grid::ghost_name).
+constexpr std::string_view ghost_infix = "-ghost-";
+
 kube::watch_scope within(const std::vector<std::string>& namespaces) {
     kube::watch_scope out;
     out.namespaces = namespaces;
@@ -149,6 +152,7 @@ caches::caches(kube::client& api, clock& time, const std::vector<std::string>& n
     jobs_.set_transform(model::drop_application_specs);
     slices_.items().add_index(
         "testbed", [](const model::slot_slice& slice) { return values{slice.testbed().text()}; });
+    pods_.set_transform(trim);
     testbeds_.items().on_change([this](const kube::change<model::testbed>& what) {
         const auto key = (what.after ? what.after : what.before)->metadata.key();
         roster_.put(key, what.after, slices_of(key));
@@ -160,6 +164,26 @@ caches::caches(kube::client& api, clock& time, const std::vector<std::string>& n
         }
         for (const auto& key : testbeds) roster_.put_slices(key, slices_of(key));
     });
+}
+
+void caches::trim(model::pod& pod) {
+    // With a label of ESI it is a ghost or a job pod, or says so. By its name it may be a ghost
+    // whose labels somebody took (is_damaged_ghost).
+    const auto is_esi = [](const auto& label) { return label.first.starts_with(names::prefix); };
+    if (std::ranges::any_of(pod.metadata.labels, is_esi) ||
+        pod.metadata.name.find(ghost_infix) != std::string::npos) {
+        return;
+    }
+    model::pod kept;
+    kept.metadata.namespace_ = std::move(pod.metadata.namespace_);
+    kept.metadata.name = std::move(pod.metadata.name);
+    kept.metadata.uid = std::move(pod.metadata.uid);
+    kept.metadata.deletion_timestamp = pod.metadata.deletion_timestamp;
+    kept.node_name = std::move(pod.node_name);
+    kept.phase = std::move(pod.phase);
+    kept.scheduler_name = std::move(pod.scheduler_name);
+    kept.requests = std::move(pod.requests);
+    pod = std::move(kept);
 }
 
 std::vector<controller::operator_part::cache> caches::list() {
@@ -215,11 +239,11 @@ std::optional<seat> caches::seat_of(const model::object_key& testbed, std::strin
     const auto place = position ? index->places->at(*position) : std::nullopt;
     if (!place) return std::nullopt;
     seat out{place->node, {}};
-    for (const auto& pod : pods().by_index("node", place->node)) {
+    pods().each_by_index("node", place->node, [&](const pod_pointer& pod) {
         if (is_own_ghost(*pod, *found) && grid::slot_index_of_ghost(*pod) == place->index) {
             out.ghost = pod->metadata.uid;
         }
-    }
+    });
     return out;
 }
 

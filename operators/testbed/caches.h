@@ -45,6 +45,9 @@ public:
     /// cluster, as room is a matter of all pods.
     caches(kube::client& api, clock& time, const std::vector<std::string>& namespaces);
 
+    /// Takes from a pod of others what no part of this operator reads of it: there are many more
+    /// of them than of ghosts and job pods.
+    static void trim(model::pod& pod);
     std::vector<controller::operator_part::cache> list();
     /// `listener` is called with what each change concerns, and lives as long as this.
     void on_change(change_listener& listener);

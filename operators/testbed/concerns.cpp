@@ -100,7 +100,7 @@ void caches::concern_rows(const model::testbed& before, const model::testbed& af
     };
     // Without rows others believe what the Testbed's pods say.
     if (was.empty() != is.empty() || grid::has_slices(before) != grid::has_slices(after)) {
-        for (const auto& pod : pods().by_index("guests", key.text())) add(pod);
+        pods().each_by_index("guests", key.text(), add);
     }
     for (std::size_t i = 0; i < std::max(was.size(), is.size()); ++i) {
         const bool same = i < was.size() && i < is.size() && was[i].position == is[i].position &&
@@ -181,9 +181,9 @@ void caches::testbed_changed(const kube::change<model::testbed>& what) {
             concerned.insert(node->metadata.name);
         }
         for (const auto& index : {"ghosts", "guests"}) {
-            for (const auto& pod : pods().by_index(index, key.text())) {
+            pods().each_by_index(index, key.text(), [&](const pod_pointer& pod) {
                 if (auto on = door_or_node(*pod); !on.empty()) concerned.insert(std::move(on));
-            }
+            });
         }
         for (const auto& [node_key, node] : nodes().all()) {
             if (node->metadata.labels.contains(side->spec.node_label)) {

@@ -73,12 +73,14 @@ struct decider {
         constexpr int most_at_once = 50;
         int count = 0;
         for (const auto& name : all.sums().with_old_images) {
-            for (const auto& ghost : all.node(name).old_images) {
+            for (const auto& old : all.node(name).old_images) {
                 if (known.images.failures > 0 && now < known.images.next) {
                     return out.look_again(known.images.next - now);
                 }
                 if (++count > most_at_once) return out.look_again(milliseconds(100));
-                out.actions.push_back(change_ghost_image{ghost});
+                auto ghost = std::make_shared<model::pod>();
+                model::unpack(*old, *ghost);
+                out.actions.push_back(change_ghost_image{std::move(ghost)});
             }
         }
     }

@@ -127,11 +127,16 @@ std::string_view home_of(const model::pod& pod) {
 
 namespace {
 
-/// Of a node that is there, as far as it does not depend on one Testbed's slots.
-void fill(node_view& into, const caches& from, const std::vector<testbed_pointer>& others) {
+/// Of a node that is there, as far as it does not depend on Testbeds.
+node_view pods_on(node_pointer node, const caches& from) {
+    const auto& name = node->metadata.name;
+    auto pods = from.pods().by_index("node", name);
+    auto waiting = from.pods().by_index("door", name);
+    return {std::move(node), std::move(pods), std::move(waiting)};
+}
+
+void find_doubled(node_view& into, const caches& from, const std::vector<testbed_pointer>& others) {
     const auto& node = *into.node;
-    into.pods = from.pods().by_index("node", node.metadata.name);
-    into.ghosts_at_the_door = from.pods().by_index("door", node.metadata.name);
     for (const auto& other : others) {
         auto label = node.metadata.labels.find(other->spec.node_label);
         if (label == node.metadata.labels.end()) continue;
@@ -156,7 +161,8 @@ void append(std::vector<T>& to, std::vector<T> more) {
 template <class T>
 void tidy(std::vector<std::shared_ptr<const T>>& list) {
     std::ranges::sort(list, {}, [](const auto& each) { return each->metadata.key(); });
-    const auto rest = std::ranges::unique(list);
+    const auto rest =
+        std::ranges::unique(list, {}, [](const auto& each) { return each->metadata.key(); });
     list.erase(rest.begin(), rest.end());
 }
 
@@ -187,8 +193,8 @@ view observe(const caches& from, testbed_pointer testbed) {
     for (const auto& [key, node] : from.nodes().all()) {
         if (!concerns(*node, *out.testbed, places)) continue;
         auto& entry = out.nodes[key.name];
-        entry.node = node;
-        fill(entry, from, out.others);
+        entry = pods_on(node, from);
+        find_doubled(entry, from, out.others);
     }
     const auto key = out.testbed->metadata.key().text();
     out.pods = from.pods().by_index("ghosts", key);
@@ -214,11 +220,10 @@ view observe_node(const caches& from, const view& whole, const std::string& node
 
     // The Testbeds that have to do with the node.
     auto keys = from.roster().of_node(node, found.get());
-    if (found) {
-        for (const char* index : {"node", "door"}) {
-            for (const auto& pod : from.pods().by_index(index, node)) {
-                if (auto of = pod->testbed(); !of.name.empty()) keys.insert(std::move(of));
-            }
+    auto here = found ? pods_on(found, from) : node_view();
+    for (const auto* list : {&here.pods, &here.ghosts_at_the_door}) {
+        for (const auto& pod : *list) {
+            if (auto of = pod->testbed(); !of.name.empty()) keys.insert(std::move(of));
         }
     }
     for (const auto& each : keys) {
@@ -230,9 +235,8 @@ view observe_node(const caches& from, const view& whole, const std::string& node
 
     if (places.member(node)) out.nodes.try_emplace(node);
     if (found && concerns(*found, testbed, places)) {
-        auto& entry = out.nodes[node];
-        entry.node = found;
-        fill(entry, from, out.others);
+        find_doubled(here, from, out.others);
+        out.nodes[node] = std::move(here);
     }
 
     const auto at_home = in_testbed(key, "@", node);
@@ -254,15 +258,15 @@ view observe_node(const caches& from, const view& whole, const std::string& node
     tidy(out.jobs);
     // The pods that are recorded for its slots, and who else orders a slot for which one of these
     // is recorded, too.
-    std::set<int> here;
-    for (const auto& slot : slots) here.insert(slot.position);
+    std::set<int> positions;
+    for (const auto& slot : slots) positions.insert(slot.position);
     std::vector<job_pointer> rivals;
     for (const auto& job : out.jobs) {
         std::map<std::string_view, int> times;
         for (const auto& entry : job->status.placements) ++times[entry.pod_uid];
         std::set<std::string_view> twice;
         for (const auto& entry : job->status.placements) {
-            if (!here.contains(entry.slot)) continue;
+            if (!positions.contains(entry.slot)) continue;
             auto pod = from.pods().find({job->metadata.namespace_, entry.pod_name});
             if (pod && pod->testbed() == key) out.pods.push_back(std::move(pod));
             if (times[entry.pod_uid] > 1) twice.insert(entry.pod_uid);

@@ -109,7 +109,7 @@ private:
             }
             if (whole.transform_) whole.transform_(*decoded);
             if (listing) {
-                pending.push_back(std::move(*decoded));
+                pending.push_back(store<T>::keep(std::move(*decoded)));
             } else {
                 whole.store_.apply(std::move(*decoded));
             }
@@ -119,7 +119,9 @@ private:
             auto key = decode_key(object);
             if (!key) return std::unexpected(std::move(key).error());
             if (listing) {
-                std::erase_if(pending, [&](const T& item) { return item.metadata.key() == *key; });
+                const model::key_view gone{key->namespace_, key->name};
+                std::erase_if(pending,
+                              [&](const auto& item) { return store<T>::key_of(item) == gone; });
             } else {
                 whole.store_.erase(*key);
             }
@@ -151,7 +153,7 @@ private:
 
         informer& whole;
         const std::string ns;
-        std::vector<T> pending;
+        std::vector<typename store<T>::kept> pending;
         bool listing = false;
         bool listed = false;
         bool current = false;

@@ -110,9 +110,9 @@ TEST_F(an_informer, keeps_of_listed_and_of_watched_objects_what_the_transform_le
     };
     send(labelled(event("ADDED", "a", "1")) + end_of_list("1") +
          labelled(event("ADDED", "b", "2")));
-    ASSERT_EQ(pods.items().all().size(), 2U);
-    for (const auto& [key, pod] : pods.items().all())
-        EXPECT_TRUE(pod->metadata.labels.empty()) << key.text();
+    ASSERT_EQ(pods.items().size(), 2U);
+    pods.items().each(
+        [](const auto& pod) { EXPECT_TRUE(pod->metadata.labels.empty()) << pod->metadata.name; });
 }
 
 TEST_F(an_informer, run_again_it_lists_what_is_there_then) {

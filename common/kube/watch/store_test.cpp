@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
+#include "model/cluster.h"
+
 namespace esi::kube {
 namespace {
 
@@ -113,6 +117,137 @@ TEST_F(a_store, an_object_that_somebody_holds_does_not_change) {
     things.erase({"default", "a"});
     EXPECT_EQ(held->node, "n1");
     EXPECT_EQ(things.find({"default", "a"}), nullptr);
+}
+
+// --- a kind that is kept packed ---
+
+static_assert(packable<model::pod> && !packable<thing>);
+
+model::pod pod(std::string name, std::string node, std::string version = "1",
+               std::string ns = "default") {
+    model::pod out;
+    out.metadata.namespace_ = std::move(ns);
+    out.metadata.name = std::move(name);
+    out.metadata.resource_version = std::move(version);
+    out.node_name = std::move(node);
+    return out;
+}
+
+struct a_store_of_packed : testing::Test {
+    a_store_of_packed() {
+        pods.add_index("node", [](const model::pod& of) {
+            return of.node_name.empty() ? strings{} : strings{of.node_name, "any", "any"};
+        });
+        pods.on_change([this](const change<model::pod>& what) {
+            const auto& any = what.after ? what.after : what.before;
+            notes.push_back((what.before ? what.before->node_name : "_") + ">" +
+                            (what.after ? what.after->node_name : "_") + " " +
+                            any->metadata.key().text());
+        });
+    }
+    strings names(std::string_view value) const {
+        strings out;
+        for (const auto& found : pods.by_index("node", value)) {
+            out.push_back(found->metadata.name);
+        }
+        return out;
+    }
+    strings all() const {
+        strings out;
+        pods.each([&](const auto& each) { out.push_back(each->metadata.key().text()); });
+        return out;
+    }
+    store<model::pod> pods;
+    strings notes;
+};
+
+TEST_F(a_store_of_packed, shows_objects_and_groups_in_key_order) {
+    for (const char* name : {"c", "a", "10", "b", "9"}) pods.apply(pod(name, "n1"));
+    pods.apply(pod("z", "n1", "1", "abc"));
+    EXPECT_EQ(all(),
+              (strings{"abc/z", "default/10", "default/9", "default/a", "default/b", "default/c"}));
+    EXPECT_EQ(names("n1"), (strings{"z", "10", "9", "a", "b", "c"}));
+    EXPECT_EQ(names("any"), (strings{"z", "10", "9", "a", "b", "c"}));
+    EXPECT_EQ(pods.size(), 6U);
+    ASSERT_NE(pods.find({"default", "9"}), nullptr);
+    EXPECT_EQ(pods.find({"default", "9"})->node_name, "n1");
+    EXPECT_EQ(pods.find({"default", "90"}), nullptr);
+}
+
+TEST_F(a_store_of_packed, tells_what_was_before_and_what_is) {
+    pods.apply(pod("a", "n1"));
+    pods.apply(pod("a", "n2", "2"));
+    pods.apply(pod("a", "", "3"));
+    EXPECT_EQ(names("n1"), strings{});
+    EXPECT_EQ(names("any"), strings{});
+    pods.erase({"default", "a"});
+    pods.erase({"default", "a"});
+    EXPECT_EQ(notes,
+              (strings{"_>n1 default/a", "n1>n2 default/a", "n2> default/a", ">_ default/a"}));
+    EXPECT_EQ(pods.size(), 0U);
+}
+
+TEST_F(a_store_of_packed, does_not_tell_of_what_has_not_changed) {
+    pods.apply(pod("a", "n1"));
+    pods.apply(pod("a", "n1"));
+    EXPECT_EQ(notes, strings{"_>n1 default/a"});
+}
+
+TEST_F(a_store_of_packed, an_object_that_somebody_holds_does_not_change) {
+    pods.apply(pod("a", "n1"));
+    const auto held = pods.find({"default", "a"});
+    pods.apply(pod("a", "n2", "2"));
+    pods.erase({"default", "a"});
+    EXPECT_EQ(held->node_name, "n1");
+}
+
+TEST_F(a_store_of_packed, a_relist_deletes_what_is_missing_and_tells_of_what_differs) {
+    std::vector<model::pod> list;
+    list.push_back(pod("b", "n1"));
+    list.push_back(pod("a", "n1"));
+    list.push_back(pod("a", "n1", "1", "other"));
+    pods.replace(std::move(list));
+    notes.clear();
+    list = {};
+    list.push_back(pod("c", "n2"));
+    list.push_back(pod("a", "n1"));
+    // Listed twice: an object that a page of the list showed before.
+    list.push_back(pod("c", "n3", "2"));
+    pods.replace(std::move(list), "default");
+    EXPECT_EQ(notes, (strings{"n1>_ default/b", "_>n2 default/c", "n2>n3 default/c"}));
+    EXPECT_EQ(names("n1"), (strings{"a", "a"}));
+    EXPECT_EQ(names("n2"), strings{});
+    EXPECT_EQ(names("n3"), strings{"c"});
+    EXPECT_EQ(all(), (strings{"default/a", "default/c", "other/a"}));
+}
+
+TEST_F(a_store_of_packed, is_the_same_as_one_that_is_not_after_many_changes) {
+    std::mt19937 chance(1);
+    const auto upto = [&](unsigned n) { return static_cast<unsigned>(chance() % n); };
+    std::map<model::object_key, model::pod> known;
+    for (int step = 0; step < 3000; ++step) {
+        auto one = pod(std::to_string(upto(40)), "n" + std::to_string(upto(4)),
+                       std::to_string(step), "ns" + std::to_string(upto(2)));
+        const auto key = one.metadata.key();
+        if (upto(3) == 0) {
+            known.erase(key);
+            pods.erase(key);
+        } else {
+            known.insert_or_assign(key, one);
+            pods.apply(one);
+        }
+        for (const char* node : {"n0", "n3"}) {
+            strings expected;
+            for (const auto& [unused, each] : known) {
+                if (each.node_name == node) expected.push_back(each.metadata.name);
+            }
+            ASSERT_EQ(names(node), expected) << "step " << step;
+        }
+    }
+    ASSERT_EQ(pods.size(), known.size());
+    for (const auto& [key, each] : known) {
+        EXPECT_EQ(pods.find(key)->metadata.resource_version, each.metadata.resource_version);
+    }
 }
 
 }  // namespace

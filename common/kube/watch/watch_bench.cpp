@@ -119,19 +119,70 @@ void parse_pod(benchmark::State& state) {
 }
 BENCHMARK(parse_pod)->Arg(0)->Arg(20)->Arg(60);
 
-/// A change of one pod in a store of so many, with the indexes of the testbed operator.
-void apply_change(benchmark::State& state) {
-    const auto size = static_cast<int>(state.range(0));
-    store<model::pod> pods;
+void add_indexes(store<model::pod>& pods) {
     pods.add_index("node",
                    [](const model::pod& each) { return std::vector<std::string>{each.node_name}; });
     pods.add_index("testbed", [](const model::pod& each) {
         return each.is_ghost() ? std::vector<std::string>{each.testbed().text()}
                                : std::vector<std::string>();
     });
+}
+
+/// What a store of so many takes for each of them, decoded from all that an API server sends.
+void hold_pods(benchmark::State& state) {
+    const auto size = static_cast<int>(state.range(0));
+    simdjson::dom::parser parser;
+    std::int64_t held = 0;
+    std::uint64_t allocated = 0;
+    for (auto _ : state) {
+        store<model::pod> pods;
+        add_indexes(pods);
+        const auto bytes = bytes_held();
+        for (int i = 0; i < size; ++i) {
+            const auto text = pod(i, 0).dump();
+            auto one = decode_object<model::pod>(*model::parse(parser, text));
+            const auto before = allocations_so_far();
+            pods.apply(std::move(*one));
+            allocated += allocations_so_far() - before;
+        }
+        held += bytes_held() - bytes;
+    }
+    const auto all = static_cast<double>(state.iterations() * size);
+    state.counters["bytes held"] = static_cast<double>(held) / all;
+    state.counters["allocations"] = static_cast<double>(allocated) / all;
+}
+BENCHMARK(hold_pods)->Arg(10'000)->Unit(benchmark::kMillisecond);
+
+/// Finds one of so many, and makes it anew from its bytes.
+void find_pod(benchmark::State& state) {
+    const auto size = static_cast<int>(state.range(0));
+    store<model::pod> pods;
+    std::vector<model::object_key> keys;
+    for (int i = 0; i < size; ++i) {
+        pods.apply(record(i));
+        keys.push_back(record(i * 31 % size).metadata.key());
+    }
+    std::size_t next = 0;
+    const allocation_count allocated;
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(pods.find(keys[next++ % keys.size()]));
+    }
+    state.counters["allocations"] = allocated.per(state.iterations());
+}
+BENCHMARK(find_pod)->Arg(10'000);
+
+/// A change of one pod in a store of so many, with the indexes of the testbed operator.
+void apply_change(benchmark::State& state) {
+    const auto size = static_cast<int>(state.range(0));
+    store<model::pod> pods;
+    add_indexes(pods);
     for (int i = 0; i < size; ++i) pods.apply(record(i));
     std::vector<model::pod> changes;
-    for (int i = 0; i < 1000; ++i) changes.push_back(record(i * 7919 % size));
+    for (int i = 0; i < 2000; ++i) {
+        // Each twice, in two versions.
+        auto& change = changes.emplace_back(record(i % 1000 * 7919 % size));
+        change.metadata.resource_version = std::to_string(100'000 + i);
+    }
     std::uint64_t done = 0;
     std::uint64_t allocated = 0;
     for (auto _ : state) {

@@ -201,7 +201,7 @@ struct decider {
             // One without its labels and annotations is made anew.
             if (!is_own_ghost(*ghost, *seen.testbed)) continue;
             if (ghost->metadata.annotation(names::ghost_image) == seen.ghost_image) continue;
-            out.old_images.push_back(ghost);
+            out.old_images.push_back(std::make_shared<const model::packed>(model::pack(*ghost)));
         }
     }
 
@@ -399,7 +399,8 @@ std::string node_state::text() const {
     for (const auto& gone : clears) out += fmt::format("\n  {}: {}", show(gone), gone.why);
     for (const auto& [position, what] : steps)
         out += fmt::format("\n  {} {}", position, show(what));
-    for (const auto& ghost : old_images) out += "\n  old image " + ghost->metadata.name;
+    for (const auto& ghost : old_images)
+        out += fmt::format("\n  old image {}", ghost->key().second);
     for (const auto& what : notes) out += fmt::format("\n  {} {}", what.subject, what.text);
     for (const auto& subject : kept_subjects) out += "\n  kept " + subject;
     for (const auto& uid : unbound) out += "\n  unbound " + uid;

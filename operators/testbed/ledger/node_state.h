@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/packed.h"
 #include "testbed/action.h"
 
 namespace esi::testbed {
@@ -84,8 +85,8 @@ struct node_state : node_report {
     std::vector<remove_ghost> clears;
     /// By position.
     std::vector<std::pair<int, action>> steps;
-    /// Ghosts of another image.
-    std::vector<pod_pointer> old_images;
+    /// Ghosts of another image. Packed: with a new image these are all ghosts.
+    std::vector<std::shared_ptr<const model::packed>> old_images;
     /// Those that are due or were told before.
     std::vector<note> notes;
     /// Subjects that keep what was told of them though there is no note now.

@@ -27,9 +27,8 @@ std::set<std::string> nodes_in(const caches& from, const model::testbed& testbed
         out.insert(node->metadata.name);
     }
     for (const char* index : {"ghosts", "guests"}) {
-        for (const auto& pod : from.pods().by_index(index, testbed.metadata.key().text())) {
-            out.emplace(home_of(*pod));
-        }
+        from.pods().each_by_index(index, testbed.metadata.key().text(),
+                                  [&](const pod_pointer& pod) { out.emplace(home_of(*pod)); });
     }
     return out;
 }
@@ -177,9 +176,8 @@ std::set<std::string> upkeep::changed_nodes(const caches& from, steady_time now,
             }
         }
         const auto key = of_.seen.testbed->metadata.key().text();
-        for (const auto& pod : from.pods().by_index("guests", key)) {
-            pods_.insert(pod->metadata.key());
-        }
+        from.pods().each_by_index(
+            "guests", key, [&](const pod_pointer& pod) { pods_.insert(pod->metadata.key()); });
         for (const auto& job : from.jobs().by_index("testbed", key)) {
             jobs_.insert(job->metadata.key());
         }
