@@ -52,7 +52,7 @@ struct filler {
         if (kind < std::size(kinds)) {
             into = kinds[kind];
         } else {
-            into.assign(1 + upto(kind == 19 ? 70'000 : 300), '\0');
+            into.assign(1 + upto(kind == 19 ? 20'000 : 300), '\0');
             for (auto& each : into) each = static_cast<char>(chance());
         }
     }
