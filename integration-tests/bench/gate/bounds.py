@@ -32,7 +32,7 @@ BOUNDS = [
     Bound("CPU for a pod event that changes nothing / the floor", 3, None,
           "beside decoding and keeping a pod, the operator has little to do"),
     Bound("allocations: decode_pod/20", 17, None, "per event of each pod of the cluster"),
-    Bound("allocations: apply_change/10000", 12, None,
+    Bound("allocations: apply_change/10000", 9, None,
           "per event of each pod of the cluster that changes what is kept; the version before is made from its bytes"),
     Bound("allocations: split_lines", 0.2, None, "a line is cut out of the buffer, not copied"),
     Bound("allocations: merge_difference_of_status/1000", 13, None, "a report of 1,000 nodes with one change"),
