@@ -33,6 +33,8 @@ public:
     void change_a_pod() {
         auto& pod = at_.pods[changes_ * 7919 % at_.pods.size()];
         pod.reason = changes_++ % 2 == 0 ? "CrashLoopBackOff" : "";
+        // Else it may be the version that is kept: no change.
+        pod.metadata.resource_version = std::to_string(changes_);
         shown_.fill().pods.apply(pod);
     }
     void forget() { states_.all_changed(); }
