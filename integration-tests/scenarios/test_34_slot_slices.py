@@ -48,9 +48,14 @@ def states(scene, testbed="slots"):
     return {position: row[0] for position, row in rows(scene, testbed).items()}
 
 
+def all_free(scene):
+    """The rows, once all four slots are free by them."""
+    return states(scene) == {position: "FREE" for position in range(4)} and rows(scene)
+
+
 def test_the_rows_of_a_large_testbed_are_in_slices(beyond):
     scene = beyond
-    scene.wait("the rows", lambda: states(scene) == {position: "FREE" for position in range(4)})
+    scene.wait("the rows", lambda: all_free(scene))
     assert "slots" not in scene.status("Testbed", "slots")
     listed = scene.condition("Testbed", "slots", "SlotsListed")
     assert (listed["status"], listed["reason"]) == ("False", "InSlices"), listed
@@ -97,8 +102,9 @@ def test_a_job_is_seen_in_its_slot_and_stays_there_until_its_pod_has_gone(beyond
 
 def test_the_original_interface_shows_every_slot(beyond, operators):
     scene = beyond
-    scene.wait("the rows", lambda: len(rows(scene)) == 4)
+    scene.wait("the rows", lambda: all_free(scene))
     scheduling = operators["scheduling"]
+    scene.may_restart = True
     scheduling.stop()
     scheduling.start(more=(f"--legacy-namespace={scene.namespace}",)).ready()
     try:
@@ -113,7 +119,7 @@ def test_the_original_interface_shows_every_slot(beyond, operators):
 
 def test_what_somebody_does_to_a_slice_is_mended(beyond):
     scene = beyond
-    before = scene.wait("the rows", lambda: len(rows(scene)) == 4 and rows(scene))
+    before = scene.wait("the rows", lambda: all_free(scene))
     one, = slices(scene)
     scene.delete("TestbedSlotSlice", one["metadata"]["name"], wait=False)
     scene.wait("the slice to be there again", lambda: [
@@ -127,7 +133,7 @@ def test_what_somebody_does_to_a_slice_is_mended(beyond):
 
 def test_a_testbed_that_becomes_small_has_its_rows_in_its_status(beyond):
     scene = beyond
-    scene.wait("the rows", lambda: len(rows(scene)) == 4)
+    scene.wait("the rows", lambda: all_free(scene))
     scene.api.patch("Testbed", scene.namespace, "slots", {"spec": {"slotsPerNode": 1}})
     scene.wait("the rows in the status", lambda: len(scene.slots()) == 2)
     scene.wait("the slices to be gone", lambda: not slices(scene))
@@ -136,7 +142,7 @@ def test_a_testbed_that_becomes_small_has_its_rows_in_its_status(beyond):
 
 def test_slices_go_with_their_testbed(beyond):
     scene = beyond
-    scene.wait("the rows", lambda: len(rows(scene)) == 4)
+    scene.wait("the rows", lambda: all_free(scene))
     scene.delete("Testbed", "slots")
     scene.wait("the slices to be collected", lambda: not slices(scene))
 
@@ -161,7 +167,7 @@ def test_a_slice_of_somebody_else_stays_and_is_named(beyond):
         guard_slices(scene, "Deny", "Audit")
     scene.delete("TestbedSlotSlice", name, wait=False)
     scene.delete("Scheduling", "plan")
-    scene.wait("the rows", lambda: states(scene) == {position: "FREE" for position in range(4)})
+    scene.wait("the rows", lambda: all_free(scene))
 
 
 def guard_slices(scene, *actions):

@@ -269,15 +269,15 @@ TEST_F(kept, a_pods_change_makes_the_slices_due_that_its_node_has_rows_in) {
     at.all_ghosts();
     states().divide_rows(0, 1);
     begin(at);
-    ASSERT_EQ(states().count_of_slices(), 4);
-    EXPECT_EQ(due(), (std::set<int>{0, 1, 2, 3})) << "all, as none is known to be written";
+    ASSERT_EQ(states().count_of_slices(), 6) << "three nodes of two slots";
+    EXPECT_EQ(due(), (std::set<int>{0, 1, 2, 3, 4, 5})) << "all, as none is known to be written";
     EXPECT_EQ(states().rows_of_slice(0),
               std::vector<std::string>{
                   fmt::format("FREE {} {} -", at.pods[0].metadata.name, at.pods[0].metadata.uid)});
     at.pods[0].phase = "Failed";
     fill().pods.apply(at.pods[0]);
     EXPECT_EQ(look(at), 2u);
-    const int changed = *grid::slot_index_of_ghost(at.pods[0]) == 0 ? 0 : 2;
+    const int changed = *grid::slot_index_of_ghost(at.pods[0]) == 0 ? 0 : 3;
     EXPECT_EQ(due(), std::set<int>{changed}) << "position = index * nodes + column";
     EXPECT_TRUE(states().rows_of_slice(changed).front().starts_with("ERROR "));
     states().slice_changed(3);
@@ -289,7 +289,7 @@ TEST_F(kept, a_pods_change_makes_the_slices_due_that_its_node_has_rows_in) {
 TEST_F(kept, rows_that_are_listed_are_in_no_slice) {
     world at;
     at.all_ghosts();
-    states().divide_rows(4, 1);
+    states().divide_rows(6, 1);
     begin(at);
     EXPECT_EQ(states().count_of_slices(), 0);
     EXPECT_EQ(due(), std::set<int>());
