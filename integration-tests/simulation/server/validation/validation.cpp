@@ -54,7 +54,8 @@ std::shared_ptr<const schema_set> load(const std::string& folder) {
             for (const auto& each : versions[0]["selectableFields"]) {
                 kind.selectable.push_back(each["jsonPath"].Scalar());
             }
-            kind.has_status = versions[0]["subresources"]["status"].IsDefined();
+            const auto subresources = versions[0]["subresources"];
+            kind.has_status = subresources.IsDefined() && subresources["status"].IsDefined();
             kind.root = std::make_unique<schema>(versions[0]["schema"]["openAPIV3Schema"],
                                                  crd["names"]["kind"].Scalar(), true);
             out->kinds[crd["names"]["plural"].Scalar()] = std::move(kind);
