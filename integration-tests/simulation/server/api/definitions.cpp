@@ -83,6 +83,7 @@ void api_server::state::put_first_objects() {
     put_definition(kinds::testbed);
     put_definition(kinds::batchjob);
     put_definition(kinds::scheduling);
+    put_definition(kinds::slot_slice);
     for (const auto& kind : settings.applications) put_definition(*kind.type);
 }
 
