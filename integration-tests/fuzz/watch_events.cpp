@@ -70,7 +70,6 @@ std::optional<outcome> replay(std::string_view text) {
     outcome out;
     struct item {
         model::object_key key;
-        std::string version;
         std::string uid;
     };
     std::vector<item> listed;
@@ -91,9 +90,7 @@ std::optional<outcome> replay(std::string_view text) {
         if (*kind == "ADDED" || *kind == "MODIFIED") {
             const auto pod = model::decode<model::pod>(object->dump(), "Pod");
             if (pod && out.synced) out.uids[key] = pod->metadata.uid;
-            if (pod && !out.synced) {
-                listed.push_back({key, pod->metadata.resource_version, pod->metadata.uid});
-            }
+            if (pod && !out.synced) listed.push_back({key, pod->metadata.uid});
         } else if (*kind == "DELETED") {
             if (key.name.empty()) continue;
             out.uids.erase(key);
@@ -107,14 +104,8 @@ std::optional<outcome> replay(std::string_view text) {
             if (metadata != object->end() &&
                 text_at(*metadata, "annotations", "k8s.io/initial-events-end") == "true") {
                 out.synced = true;
-                // Two of the same version are one object.
-                std::map<model::object_key, std::string> versions;
-                for (const auto& each : listed) {
-                    const auto known = versions.find(each.key);
-                    if (known != versions.end() && known->second == each.version) continue;
-                    versions[each.key] = each.version;
-                    out.uids[each.key] = each.uid;
-                }
+                // Of two with one key the last one stays.
+                for (const auto& each : listed) out.uids[each.key] = each.uid;
             }
         }
         if (!version.empty()) out.version = version;
