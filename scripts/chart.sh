@@ -7,6 +7,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 chart=helm/esi
+if [[ ${1:-} == -* ]]; then
+    echo "usage: scripts/chart.sh [FOLDER]" >&2
+    exit 2
+fi
 manifests=${1:-helm/manifests}
 
 if [[ -n ${HELM:-} ]]; then
