@@ -46,9 +46,10 @@ def measure_towns(options, folder, worlds):
              "differences": {}}
     chosen = {name: WORLDS[name] for name in (["6"] if options.quick else options.sizes)}
     largest = list(chosen)[-1]
+    flags = {"testbed": ("--compact-layouts",)} if options.compact_layouts else {}
     for name, world in chosen.items():
         say(f"{name} slots, {world.nodes} nodes, {world.others} other pods, out of files")
-        with files.town(world, folder / f"town-{name}", worlds) as town:
+        with files.town(world, folder / f"town-{name}", worlds, flags=flags) as town:
             found["numbers"][name] = town.server.numbers()
             if name in ("6", largest):
                 found["start-up"][name] = files.start_ups(town, options.start_ups)
@@ -112,6 +113,7 @@ def main():
     parser.add_argument("--parts", nargs="*", choices=MEASURED, help="what is measured now")
     parser.add_argument("--sizes", nargs="+", choices=WORLDS, default=list(WORLDS), help="slots; 50,000 only out of files")
     parser.add_argument("--docs", action="store_true", help="write docs/performance.md and its plots")
+    parser.add_argument("--compact-layouts", action="store_true", help="esi-testbed writes them; starts, events, memory")
     parser.add_argument("--starts", type=int, default=20, help="0: none out of files")
     parser.add_argument("--large-starts", type=int, default=5)
     parser.add_argument("--start-ups", type=int, default=3)

@@ -36,8 +36,9 @@ class Town:
     """A file server with operators beside it. Their leases are long: what a list of 200,000 pods keeps an
     operator busy is measured, and is not to end it on a machine that has other work."""
 
-    def __init__(self, world, folder, worlds, lease=60):
+    def __init__(self, world, folder, worlds, lease=60, flags=None):
         self.world = world
+        self.flags = flags or {}
         self.lease = lease
         self.folder = pathlib.Path(folder)
         self.server = FileServer(world, folder, worlds)
@@ -45,7 +46,8 @@ class Town:
         self.running = {}
 
     def start(self, name, replica=0):
-        operator = Operator(name, self.server.kubeconfig, self.folder, replica=replica, lease_seconds=self.lease)
+        operator = Operator(name, self.server.kubeconfig, self.folder, replica=replica, lease_seconds=self.lease,
+                            flags=self.flags.get(name, ()))
         self.running[operator.label] = operator.start()
         return operator
 
@@ -84,8 +86,8 @@ class Town:
 
 
 @contextlib.contextmanager
-def town(world, folder, worlds, lease=60):
-    found = Town(world, folder, worlds, lease)
+def town(world, folder, worlds, lease=60, flags=None):
+    found = Town(world, folder, worlds, lease, flags)
     try:
         yield found
     finally:

@@ -158,7 +158,8 @@ apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata: {{name: {name}}}
 rules:
-- {{apiGroups: [esi.tu-berlin.de], resources: [testbeds, batchjobs, schedulings], verbs: [get, list, watch]}}
+- {{apiGroups: [esi.tu-berlin.de], resources: [testbeds, batchjobs, schedulings, testbedslotslices],
+   verbs: [get, list, watch]}}
 - {{apiGroups: [""], resources: [pods, nodes], verbs: [get, list, watch]}}
 ---
 apiVersion: rbac.authorization.k8s.io/v1

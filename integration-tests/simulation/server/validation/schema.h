@@ -41,6 +41,8 @@ public:
     void check_rules(const json& value, const json* old, field_path& at, faults& out) const;
 
     const schema* member(std::string_view name) const;
+    /// There are CEL rules, here or somewhere below.
+    bool has_rules() const { return has_rules_; }
 
 private:
     enum class kind { any, object, array, text, integer, number, boolean, int_or_text };

@@ -18,7 +18,7 @@ struct custom_kind {
     std::vector<std::string> selectable;
     bool has_status = false;
     /// Of CEL, also where they are not known here.
-    bool has_rules = true;
+    bool has_rules = false;
 };
 
 struct schema_set {
@@ -58,6 +58,7 @@ std::shared_ptr<const schema_set> load(const std::string& folder) {
             kind.has_status = subresources.IsDefined() && subresources["status"].IsDefined();
             kind.root = std::make_unique<schema>(versions[0]["schema"]["openAPIV3Schema"],
                                                  crd["names"]["kind"].Scalar(), true);
+            kind.has_rules = kind.root->has_rules();
             out->kinds[crd["names"]["plural"].Scalar()] = std::move(kind);
         } catch (const std::exception& error) {
             throw std::runtime_error(path + ": " + error.what());
