@@ -94,7 +94,8 @@ def present(kind):
 
 
 @pytest.mark.parametrize("release, kind", [
-    pytest.param(archive, kind, id=f"{archive.stem}-{kind}") for archive in RELEASES for kind in sorted(released_kinds(archive))])
+    pytest.param(archive, kind, id=f"{archive.stem}-{kind}")
+    for archive in RELEASES for kind in sorted(released_kinds(archive))])
 def test_nothing_is_lost_since(release, kind):
     assert set(losses(released(release, kind), present(kind))) - HARMLESS == set()
 
