@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "model/conditions.h"
 
@@ -72,12 +76,17 @@ ordered_json testbed_of(const model::testbed& of, std::vector<model::slot_status
         of.status.state.empty() ? std::string(model::testbed_state::initial) : of.status.state;
     out["numberOfNodes"] = layout ? layout->nodes.size() : nodes.size();
     out["numberOfSlotsPerNode"] = layout ? layout->slots_per_node : of.spec.slots_per_node;
+    std::map<std::string_view, std::vector<const model::slot_status*>> rows_of;
+    for (const auto& row : rows) rows_of[row.node_name].push_back(&row);
     auto& by_node = out["slotsByNode"] = ordered_json::object();
+    // An ordered object looks for each new key in all that it has; these are known to differ.
+    auto& members = by_node.get_ref<ordered_json::object_t&>();
     for (const auto& [id, name] : nodes) {
-        auto& list = by_node[name] = ordered_json::array();
-        for (const auto& row : rows) {
-            if (row.node_name == name) list.push_back(row_of(row));
-        }
+        const auto of_node = rows_of.extract(name);
+        if (!of_node) continue;
+        auto list = ordered_json::array();
+        for (const auto* row : of_node.mapped()) list.push_back(row_of(*row));
+        members.emplace_back(name, std::move(list));
     }
     return out;
 }
