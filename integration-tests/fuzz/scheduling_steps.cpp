@@ -368,10 +368,16 @@ struct judge {
         require(self.metadata.has_finalizer(keys::scheduling_finalizer), "a hold that may stay");
         require(what.token == self.metadata.uid + "." + testbed->metadata.resource_version,
                 "token {}", what.token);
+        if (!what.beside) return;
+        require(self.status.epoch == 0, "acquires beside a hold after a rollback");
+        acquires(*what.beside);
     }
     void operator()(const acquire_job& what) const {
-        const auto& wanted = job(what.key, what.uid, what.resource_version);
         require(on_the_way_in() && testbed && ours(*testbed), "acquires without a hold");
+        acquires(what);
+    }
+    void acquires(const acquire_job& what) const {
+        const auto& wanted = job(what.key, what.uid, what.resource_version);
         require(!wanted.spec.active_scheduling, "{} is another's", what.key.text());
         require(wanted.status.state == "ReadyState" && !wanted.metadata.deleting() &&
                     wanted.status.observed_generation == wanted.metadata.generation,

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/overloaded.h"
+#include "base/wait.h"
 #include "controller/patch_status.h"
 #include "kube/patch.h"
 #include "model/json.h"
@@ -247,6 +248,21 @@ asio::awaitable<result<void>> actor::take_hold_answer(self_pointer self, write k
 }
 
 asio::awaitable<result<void>> actor::take(self_pointer self, hold_testbed what, live_facts& live) {
+    if (!what.beside) co_return co_await hold(std::move(self), std::move(what), live);
+    const auto into = [](result<void>& answer, done request) -> asio::awaitable<void> {
+        answer = co_await std::move(request);
+    };
+    result<void> held;
+    // Where it was not acquired, the next decision asks for it again, by itself.
+    result<void> acquired;
+    std::vector<asio::awaitable<void>> both;
+    both.push_back(into(acquired, take(self, *what.beside, live)));
+    both.push_back(into(held, hold(self, what, live)));
+    co_await run_together(std::move(both));
+    co_return held;
+}
+
+asio::awaitable<result<void>> actor::hold(self_pointer self, hold_testbed what, live_facts& live) {
     live.proven.before(write::hold);
     auto answer = co_await write_hold(what.key, hold_patch(self->metadata.key(), what.token),
                                       what.uid, what.resource_version);

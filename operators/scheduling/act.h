@@ -49,6 +49,7 @@ private:
     done take(self_pointer self, add_finalizer what, live_facts& live);
     done take(self_pointer self, remove_finalizer what, live_facts& live);
     done take(self_pointer self, hold_testbed what, live_facts& live);
+    done hold(self_pointer self, hold_testbed what, live_facts& live);
     done take(self_pointer self, remove_hold what, live_facts& live);
     done take(self_pointer self, acquire_job what, live_facts& live);
     done take(self_pointer self, request_creation what, live_facts& live);

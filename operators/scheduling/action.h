@@ -3,6 +3,7 @@
 // the object that the decision was made from.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -38,16 +39,18 @@ struct read_release {
 };
 struct add_finalizer {};
 struct remove_finalizer {};
+struct acquire_job {
+    model::object_key key;
+    std::string uid;
+    std::string resource_version;
+};
 struct hold_testbed {
     model::object_key key;
     std::string uid;
     std::string resource_version;
     std::string token;
-};
-struct acquire_job {
-    model::object_key key;
-    std::string uid;
-    std::string resource_version;
+    /// Sent side by side with the hold. Either may fail without the other.
+    std::optional<acquire_job> beside{};
 };
 /// What a commit is to one job: an Event on the job and one on the Scheduling, and a line in the
 /// log.

@@ -136,9 +136,9 @@ decision decider::release_of(const model::batchjob& job) const {
     return {release_job{meta.key(), meta.uid, meta.resource_version}, self_.status};
 }
 
-decision decider::acquire_of(const model::batchjob& job) const {
+acquire_job decider::acquire_of(const model::batchjob& job) {
     const auto& meta = job.metadata;
-    return {acquire_job{meta.key(), meta.uid, meta.resource_version}, self_.status};
+    return {meta.key(), meta.uid, meta.resource_version};
 }
 
 job_note decider::note_of(const model::assignment& a, std::string text, bool bad) const {

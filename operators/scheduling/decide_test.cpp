@@ -838,7 +838,7 @@ TEST(acquisition, lost_race_rolls_back) {
     w.add_job("b");
     w.add_queue("s", "t", {"a", "b"});
     object_key key{"ns", "s"};
-    for (int i = 0; i < 3; ++i) ASSERT_TRUE(w.step_of(key));
+    for (int i = 0; i < 2; ++i) ASSERT_TRUE(w.step_of(key));
     EXPECT_EQ(w.writes.back(), "acquire a by s");
     w.add_testbed("u", 1, 1);
     w.add_queue("rival", "u", {"b"});
@@ -991,15 +991,83 @@ std::pair<std::string_view, std::uint64_t> slots_read_at(int nodes, int steps) {
 }
 
 TEST(decision, reads_as_many_slots_at_6_as_at_50000) {
-    // finalizer, hold, acquire; then the assignment, the order and the report.
-    const auto start = slots_read_at(2, 3);
+    // finalizer, hold with the first job; then the assignment, the order and the report.
+    const auto start = slots_read_at(2, 2);
     EXPECT_EQ(start.first, "commit");
     EXPECT_EQ(start.second, 2U);
-    EXPECT_EQ(slots_read_at(16667, 3), start);
-    const auto rest = slots_read_at(2, 6);
+    EXPECT_EQ(slots_read_at(16667, 2), start);
+    const auto rest = slots_read_at(2, 5);
     EXPECT_EQ(rest.first, "wait");
     EXPECT_EQ(rest.second, 0U);
-    EXPECT_EQ(slots_read_at(16667, 6), rest);
+    EXPECT_EQ(slots_read_at(16667, 5), rest);
+}
+
+/// A Scheduling that may hold the Testbed and acquire the jobs a and b.
+struct way_in : testing::Test {
+    way_in() {
+        w.add_testbed("t", 1, 2);
+        w.add_job("a");
+        w.add_job("b");
+        w.add_queue("s", "t", {"b", "a"});
+        w.edit(w.schedulings, key, [](model::scheduling& s) {
+            s.metadata.finalizers.emplace_back(names_of::scheduling_finalizer);
+        });
+    }
+    decision look() {
+        view seen = w.look(key, live);
+        return decide(seen, w.now);
+    }
+
+    world w;
+    const object_key key{"ns", "s"};
+    live_facts live;
+};
+
+TEST_F(way_in, the_first_job_is_acquired_side_by_side_with_the_hold) {
+    const auto first = look();
+    const auto* hold = std::get_if<hold_testbed>(&first.next);
+    ASSERT_NE(hold, nullptr) << name_of(first.next);
+    ASSERT_TRUE(hold->beside);
+    EXPECT_EQ(hold->beside->key.name, "a");
+    EXPECT_EQ(hold->beside->resource_version, w.job("a").metadata.resource_version);
+    // Of the two writes only the other one came through.
+    w.acquire(*hold->beside, w.s("s"), live);
+    const auto then = look();
+    const auto* alone = std::get_if<hold_testbed>(&then.next);
+    ASSERT_NE(alone, nullptr) << name_of(then.next);
+    EXPECT_EQ(alone->beside ? alone->beside->key.name : "", "b");
+}
+
+TEST_F(way_in, after_a_rollback_no_job_is_acquired_before_the_hold) {
+    w.edit(w.schedulings, key, [](model::scheduling& s) { s.status.epoch = 1; });
+    live.proven.release = true;
+    const auto next = look();
+    const auto* hold = std::get_if<hold_testbed>(&next.next);
+    ASSERT_NE(hold, nullptr) << name_of(next.next);
+    EXPECT_FALSE(hold->beside);
+}
+
+TEST_F(way_in, a_hold_that_is_refused_keeps_no_job) {
+    w.acquire(*std::get<hold_testbed>(look().next).beside, w.s("s"), live);
+    live.refused.hold = true;
+    EXPECT_TRUE(std::holds_alternative<read_release>(look().next));
+    live.proven.release = true;
+    const auto next = look();
+    ASSERT_TRUE(std::holds_alternative<commit>(next.next)) << name_of(next.next);
+    EXPECT_EQ(next.status.releasing, model::release_reason::rolled_back);
+}
+
+TEST_F(way_in, a_job_that_another_took_beside_the_hold_rolls_back) {
+    w.edit(w.jobs, {"ns", "a"},
+           [&](model::batchjob& j) { j.spec.active_scheduling = {"ns", "rival", "another uid"}; });
+    w.edit(w.testbeds, {"ns", "t"}, [&](model::testbed& t) {
+        t.metadata.labels[std::string(names_of::active_scheduling_name)] = "s";
+        t.metadata.labels[std::string(names_of::active_scheduling_namespace)] = "ns";
+        t.metadata.annotations[std::string(names_of::hold)] = w.s("s").metadata.uid + ".1";
+    });
+    w.settle();
+    EXPECT_EQ(w.t("t").hold(), "");
+    EXPECT_EQ(w.reason("s"), "JobHeld");
 }
 
 TEST(acquisition, at_rest_nothing_is_written) {

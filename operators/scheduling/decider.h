@@ -92,6 +92,7 @@ private:
 
     // decider_enter.cpp
     decision enter();
+    job_pointer job_to_acquire() const;
     decision settle_waiting(const std::vector<blocker>& blockers);
     decision settle_wrong(const problem& wrong);
     void report_refused(const std::vector<blocker>& blockers);
@@ -155,7 +156,7 @@ private:
     bool is_suspended() const { return self_.spec.suspend.value_or(false); }
     int slots() const;
     decision release_of(const model::batchjob& job) const;
-    decision acquire_of(const model::batchjob& job) const;
+    static acquire_job acquire_of(const model::batchjob& job);
     job_note note_of(const model::assignment& a, std::string text, bool bad) const;
     /// The condition Acquired, and the Schedulings that have to let go or to start first.
     void set_acquired(bool holds, std::string_view reason, std::string_view message,

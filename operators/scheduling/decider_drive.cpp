@@ -42,7 +42,7 @@ decision decider::drive() {
 
     const auto jobs = sort_jobs(skipped, offered.withdrawn);
     if (jobs.reset) return {*jobs.reset, status_};
-    if (jobs.addition) return acquire_of(*jobs.addition);
+    if (jobs.addition) return {acquire_of(*jobs.addition), self_.status};
     const auto free = v_.free_slots();
     const auto next = plan_.chosen->next(plan_, jobs.progress, free);
     if (!next.starts.empty()) return assign(next.starts, skipped);

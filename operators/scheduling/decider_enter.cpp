@@ -1,4 +1,5 @@
-// The way in: nothing is held until everything can be; then finalizer, hold, jobs, in that order.
+// The way in: nothing is held until everything can be; then finalizer, hold, jobs, in that order,
+// but for the first job, which is acquired side by side with the hold.
 #include <set>
 
 #include "model/names.h"
@@ -47,21 +48,35 @@ decision decider::enter() {
     if (!self_.metadata.has_finalizer(model::names::scheduling_finalizer)) {
         return {add_finalizer{}, status_};
     }
+    const auto job = job_to_acquire();
     const auto& meta = testbed_->metadata;
     if (!held_by(*testbed_, self_.metadata.uid)) {
-        return {hold_testbed{meta.key(), meta.uid, meta.resource_version,
-                             self_.metadata.uid + "." + meta.resource_version},
-                status_};
+        // A hold that the API server refuses for good must not keep a job from others.
+        if (v_.refused().hold && wanted.holds_something) {
+            return release_again(release_reason::rolled_back);
+        }
+        hold_testbed hold{meta.key(), meta.uid, meta.resource_version,
+                          self_.metadata.uid + "." + meta.resource_version};
+        // Only the first time: after a rollback somebody may want the same, and a job that is
+        // acquired before the hold stands would keep both from starting.
+        if (job && self_.status.epoch == 0 && !v_.refused().hold) hold.beside = acquire_of(*job);
+        return {std::move(hold), status_};
     }
+    if (job) return {acquire_of(*job), self_.status};
+    return drive();
+}
+
+/// The next job of the plan that is not acquired yet, in sorted order.
+decider::job_pointer decider::job_to_acquire() const {
     std::set<object_key> sorted;
     for (const auto& job : plan_.jobs) {
         if (!plan_.cancelled.contains(job.name)) sorted.insert(job.name);
     }
     for (const auto& key : sorted) {
         auto job = v_.find_job(key);
-        if (job && !acquired_by(*job, self_)) return acquire_of(*job);
+        if (job && !acquired_by(*job, self_)) return job;
     }
-    return drive();
+    return nullptr;
 }
 
 /// It waits and holds nothing.

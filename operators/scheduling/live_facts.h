@@ -100,6 +100,8 @@ struct refusals {
     std::map<model::object_key, std::string> jobs;
     /// The API server refuses to have the Scheduling deleted at its time.
     bool deletion = false;
+    /// The API server refuses the hold, which was asked for side by side with a job.
+    bool hold = false;
 };
 
 struct live_facts {

@@ -32,6 +32,10 @@ bool goes_on_without(const action& what, const model::scheduling& self, errc cod
         refused.deletion = true;
         return true;
     }
+    if (const auto* hold = std::get_if<hold_testbed>(&what); hold != nullptr && hold->beside) {
+        refused.hold = true;
+        return true;
+    }
     const auto apart = job_apart(what, self);
     if (!apart || refused.jobs.size() >= most_refused) return false;
     refused.jobs[*apart] = to_string(code);

@@ -348,20 +348,12 @@ struct world {
                 t.metadata.annotations[std::string(names_of::hold)] = hold->token;
             });
             wrote(live, write::hold, "hold " + hold->key.name + " by " + name);
+            if (hold->beside) acquire(*hold->beside, *self, live);
         } else if (auto* unhold = std::get_if<remove_hold>(&d.next)) {
             drop_hold(unhold->key);
             wrote(live, write::remove_hold, "unhold " + unhold->key.name + " by " + name);
-        } else if (auto* acquire = std::get_if<acquire_job>(&d.next)) {
-            const auto& was = *jobs.at(acquire->key);
-            EXPECT_FALSE(was.spec.active_scheduling) << acquire->key.name;
-            EXPECT_EQ(was.status.state, "ReadyState");
-            EXPECT_EQ(was.status.observed_generation, was.metadata.generation);
-            edit(jobs, acquire->key, [&](model::batchjob& j) {
-                ++j.metadata.generation;
-                j.spec.active_scheduling = {"ns", name, self->metadata.uid};
-                j.spec.creation_request.reset();
-            });
-            wrote(live, write::acquire, "acquire " + acquire->key.name + " by " + name);
+        } else if (auto* wanted = std::get_if<acquire_job>(&d.next)) {
+            acquire(*wanted, *self, live);
         } else if (auto* release = std::get_if<release_job>(&d.next)) {
             clear_job(release->key);
             wrote(live, write::release_job, "release " + release->key.name + " by " + name);
@@ -396,6 +388,19 @@ struct world {
             check_disjoint(d.status);
         }
         return true;
+    }
+    void acquire(const acquire_job& what, const model::scheduling& self, live_facts& live) {
+        const auto& was = *jobs.at(what.key);
+        const auto& name = self.metadata.name;
+        EXPECT_FALSE(was.spec.active_scheduling) << what.key.name;
+        EXPECT_EQ(was.status.state, "ReadyState");
+        EXPECT_EQ(was.status.observed_generation, was.metadata.generation);
+        edit(jobs, what.key, [&](model::batchjob& j) {
+            ++j.metadata.generation;
+            j.spec.active_scheduling = {"ns", name, self.metadata.uid};
+            j.spec.creation_request.reset();
+        });
+        wrote(live, write::acquire, "acquire " + what.key.name + " by " + name);
     }
     void drop_hold(const object_key& testbed) {
         edit(testbeds, testbed, [&](model::testbed& t) {

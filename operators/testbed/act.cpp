@@ -23,6 +23,9 @@ namespace {
 /// Requests under way at once for one Testbed: enough to hide latency, few enough that a big
 /// Testbed does not flood the API server.
 constexpr std::size_t most_workers = 16;
+/// So often one turn takes in pods that come while it lasts, so that pods without end do not keep
+/// the rest of the Testbed from its turn.
+constexpr int most_arrivals = 16;
 
 /// Somebody was first: the next look shows it.
 bool is_of_the_moment(errc code) {
@@ -38,7 +41,7 @@ struct worker_count {
     worker_count(const worker_count&) = delete;
     worker_count& operator=(const worker_count&) = delete;
     ~worker_count() {
-        if (--at->workers == 0) at->finished.notify();
+        if (--at->workers == 0) at->changed.notify();
     }
 };
 
@@ -95,11 +98,35 @@ asio::awaitable<void> actor::take_all(std::shared_ptr<turn> at) {
     }
     at->urgent = at->todo.size();
     std::ranges::move(rest, std::back_inserter(at->todo));
-    co_await confirm(at);
+    co_await confirm(at, at->todo);
     at->workers = std::min(most_workers, at->todo.size());
     const auto count = at->workers;
     for (std::size_t i = 0; i < count; ++i) group_.spawn("testbed action", work(at));
-    co_await at->finished.wait();
+    co_await see_through(at);
+}
+
+/// Until the last worker has ended. A pod that comes meanwhile does not wait for the others: a swap
+/// is several requests, one after the other.
+asio::awaitable<void> actor::see_through(std::shared_ptr<turn> at) {
+    for (int arrivals = 0; at->workers > 0;) {
+        co_await at->changed.wait();
+        if (at->workers == 0 || !at->gives_way() || arrivals == most_arrivals) continue;
+        auto more = at->newcomers();
+        if (more.empty()) continue;
+        if (more.size() > most_workers) more.resize(most_workers);
+        ++arrivals;
+        for (const auto& what : more) at->opened.insert(slot_to_open(what)->placed->metadata.uid);
+        co_await confirm(at, more);
+        at->workers += more.size();
+        for (auto& what : more) {
+            group_.spawn("testbed action", take_beside(at, std::move(what)));
+        }
+    }
+}
+
+asio::awaitable<void> actor::take_beside(std::shared_ptr<turn> at, action what) {
+    worker_count count(at);
+    co_await take(at, std::move(what));
 }
 
 asio::awaitable<void> actor::work(std::shared_ptr<turn> at) {

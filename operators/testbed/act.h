@@ -23,7 +23,7 @@ namespace esi::testbed {
 
 /// One reconcile's bookkeeping while it acts.
 struct turn {
-    explicit turn(asio::any_io_executor executor) : finished(executor) {}
+    explicit turn(asio::any_io_executor executor) : changed(executor) {}
 
     /// The Testbed, without nodes, pods and jobs.
     view seen;
@@ -33,16 +33,22 @@ struct turn {
     std::size_t urgent = 0;
     std::size_t next = 0;
     std::size_t workers = 0;
-    notifier finished;
+    /// The last worker has ended, or a pod may have come.
+    notifier changed;
     /// A pod came for which a slot may be opened: what is not urgent and not begun is left to the
     /// next turn.
     std::function<bool()> gives_way = [] { return false; };
+    /// What lets in pods that have come since the turn began. It may be taken side by side with all
+    /// else of the turn, and `nodes` has the nodes of it.
+    std::function<std::vector<action>()> newcomers = [] { return std::vector<action>(); };
     /// A node to whose slots pods are let in, as it was when that was decided.
     struct place_seen {
         view seen;
         slot_records on_record;
     };
     std::map<std::string, place_seen> nodes;
+    /// Pods for which this turn opens slots, by uid.
+    std::set<std::string> opened;
     /// Pods whose right to their slot a live read has confirmed in this turn, by uid.
     std::set<std::string> confirmed;
     /// Pods let in by this turn, with their node and requests.
@@ -81,6 +87,8 @@ public:
 
 private:
     asio::awaitable<void> work(std::shared_ptr<turn> at);
+    asio::awaitable<void> see_through(std::shared_ptr<turn> at);
+    asio::awaitable<void> take_beside(std::shared_ptr<turn> at, action what);
     asio::awaitable<void> take(std::shared_ptr<turn> at, action what);
     asio::awaitable<void> apply_taint(std::shared_ptr<turn> at, taint_change change);
     asio::awaitable<void> make_ghost(std::shared_ptr<turn> at, grid::slot place);
@@ -89,7 +97,7 @@ private:
     asio::awaitable<void> clear(std::shared_ptr<turn> at, remove_ghost gone);
     asio::awaitable<void> drop(std::shared_ptr<turn> at, drop_pod given_up);
     // In swap/let_in.cpp.
-    asio::awaitable<void> confirm(std::shared_ptr<turn> at);
+    asio::awaitable<void> confirm(std::shared_ptr<turn> at, std::vector<action> what);
     asio::awaitable<void> read(const kube::resource_type& type, model::object_key key,
                                result<std::string>* into);
     asio::awaitable<void> swap(std::shared_ptr<turn> at, slot_assessment slot);

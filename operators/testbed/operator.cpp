@@ -93,6 +93,7 @@ void testbed_operator::job_changed(const model::object_key& testbed, const model
     if (!own) return;
     own->ledger.job_changed(job);
     own->urgent = true;
+    if (const auto at = own->at_work.lock()) at->changed.notify();
 }
 
 void testbed_operator::hold_changed(const model::object_key& testbed) {
@@ -254,22 +255,64 @@ void testbed_operator::remember_node(const model::object_key& testbed, memory& o
     }
 }
 
+std::set<std::string> testbed_operator::bring_up(const testbed_pointer& testbed, memory& own) {
+    auto looked = own.ledger.bring_up(caches_, testbed, *own.known, options_.ghosts.image,
+                                      env_.time.now(), env_.time.wall());
+    if (!own.ledger.unwritten().empty()) slices_writer_.enqueue(testbed->metadata.key());
+    return looked;
+}
+
+void testbed_operator::see_nodes(memory& own, const std::vector<action>& actions, turn& at) const {
+    const auto& seen = own.ledger.of().seen;
+    const auto& places = *seen.index_of(*seen.testbed).places;
+    std::set<std::string> names;
+    for (const auto& what : actions) {
+        if (const auto* slot = slot_to_open(what)) names.insert(slot->in.place.node);
+    }
+    for (const auto& name : names) {
+        auto here = observe_node(caches_, seen, name, places);
+        auto on_record = records_of(here, places.on(name));
+        at.nodes.insert_or_assign(name, turn::place_seen{std::move(here), std::move(on_record)});
+    }
+}
+
 std::shared_ptr<turn> testbed_operator::begin_turn(const std::shared_ptr<memory>& own,
-                                                   std::vector<action> actions) const {
+                                                   std::vector<action> actions) {
     auto out = std::make_shared<turn>(env_.executor);
     out->seen = own->ledger.of().seen;
     out->known = own->known;
     out->gives_way = [own] { return own->urgent; };
+    // The turn calls it only while it lasts.
+    out->newcomers = [this, own, at = out.get()] { return newcomers(*own, *at); };
+    see_nodes(*own, actions, *out);
     for (const auto& what : actions) {
-        const auto* slot = slot_to_open(what);
-        if (!slot || out->nodes.contains(slot->in.place.node)) continue;
-        const auto& name = slot->in.place.node;
-        const auto& places = *out->seen.index_of(*out->seen.testbed).places;
-        auto here = observe_node(caches_, out->seen, name, places);
-        auto on_record = records_of(here, places.on(name));
-        out->nodes.emplace(name, turn::place_seen{std::move(here), std::move(on_record)});
+        if (const auto* slot = slot_to_open(what)) out->opened.insert(slot->placed->metadata.uid);
     }
     out->todo = std::move(actions);
+    own->at_work = out;
+    return out;
+}
+
+std::vector<action> testbed_operator::newcomers(memory& own, turn& at) {
+    std::vector<action> out;
+    const auto& before = *at.seen.testbed;
+    const auto testbed = caches_.find_testbed(before.metadata.key());
+    if (!testbed || testbed->metadata.uid != before.metadata.uid ||
+        testbed->hold() != before.hold()) {
+        return out;
+    }
+    const auto looked = bring_up(testbed, own);
+    const auto& states = own.ledger;
+    auto decided = decide(states.of(), states.all(), *own.known, env_.time.now());
+    for (const auto& name : looked) remember_node(testbed->metadata.key(), own, name);
+    for (auto& what : decided.actions) {
+        const bool lets_in =
+            std::holds_alternative<swap_in>(what) || std::holds_alternative<commit_placement>(what);
+        const auto* slot = slot_to_open(what);
+        if (!lets_in || !slot->in.ghost || at.opened.contains(slot->placed->metadata.uid)) continue;
+        out.push_back(std::move(what));
+    }
+    see_nodes(own, out, at);
     return out;
 }
 
@@ -304,9 +347,7 @@ asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::
     auto& states = own->ledger;
     const auto now = env_.time.now();
     const auto wall = env_.time.wall();
-    const auto looked =
-        states.bring_up(caches_, testbed, *own->known, options_.ghosts.image, now, wall);
-    if (!states.unwritten().empty()) slices_writer_.enqueue(key);
+    const auto looked = bring_up(testbed, *own);
     if (options_.check_ledger) {
         const auto differs = states.differences(caches_, *own->known, now, wall);
         if (!differs.empty())

@@ -40,6 +40,8 @@ private:
         bool acts = false;
         /// The version of the ledger that the last report was made of.
         std::optional<std::uint64_t> reported;
+        /// The turn of the reconcile that is under way.
+        std::weak_ptr<turn> at_work;
         /// When slices of rows were written last.
         std::optional<steady_time> slices_written;
     };
@@ -74,7 +76,14 @@ private:
     /// How long until the next report may be written; nothing: now.
     std::optional<steady_time::duration> wait_to_report(const memory& of) const;
     std::shared_ptr<turn> begin_turn(const std::shared_ptr<memory>& own,
-                                     std::vector<action> actions) const;
+                                     std::vector<action> actions);
+    /// What lets in pods that have come since `at` began: on the gate path or the extender's, into
+    /// a slot whose ghost stands, so that nothing else of the turn is about it.
+    std::vector<action> newcomers(memory& own, turn& at);
+    /// Brings the ledger up to the caches. The nodes that were looked at.
+    std::set<std::string> bring_up(const testbed_pointer& testbed, memory& own);
+    /// Gives the turn the nodes of slots to open, as they are now.
+    void see_nodes(memory& own, const std::vector<action>& actions, turn& at) const;
     /// Takes notes, counts, forgets what is over.
     void remember(const testbed_pointer& testbed, memory& own, const decision& decided);
     void remember_node(const model::object_key& testbed, memory& own, const std::string& name);

@@ -77,10 +77,10 @@ asio::awaitable<void> actor::read(const kube::resource_type& type, model::object
 /// The token once more, live: before anything is opened, the Testbed must still show the hold, its
 /// holder must have assigned the slots, and the job must still have these orders and this
 /// placement. None of these reads needs the answer of another: they go side by side.
-asio::awaitable<void> actor::confirm(std::shared_ptr<turn> at) {
+asio::awaitable<void> actor::confirm(std::shared_ptr<turn> at, std::vector<action> what) {
     std::map<model::object_key, std::vector<const slot_assessment*>> jobs;
-    for (const auto& what : at->todo) {
-        if (const auto* slot = slot_to_open(what)) {
+    for (const auto& each : what) {
+        if (const auto* slot = slot_to_open(each)) {
             jobs[slot->assigned->metadata.key()].push_back(slot);
         }
     }
