@@ -1057,19 +1057,6 @@ TEST_F(way_in, a_hold_that_is_refused_keeps_no_job) {
     EXPECT_EQ(next.status.releasing, model::release_reason::rolled_back);
 }
 
-TEST_F(way_in, a_job_that_another_took_beside_the_hold_rolls_back) {
-    w.edit(w.jobs, {"ns", "a"},
-           [&](model::batchjob& j) { j.spec.active_scheduling = {"ns", "rival", "another uid"}; });
-    w.edit(w.testbeds, {"ns", "t"}, [&](model::testbed& t) {
-        t.metadata.labels[std::string(names_of::active_scheduling_name)] = "s";
-        t.metadata.labels[std::string(names_of::active_scheduling_namespace)] = "ns";
-        t.metadata.annotations[std::string(names_of::hold)] = w.s("s").metadata.uid + ".1";
-    });
-    w.settle();
-    EXPECT_EQ(w.t("t").hold(), "");
-    EXPECT_EQ(w.reason("s"), "JobHeld");
-}
-
 TEST(acquisition, at_rest_nothing_is_written) {
     world w;
     w.add_testbed("t", 2, 2);
@@ -1119,6 +1106,9 @@ TEST_F(over_and_done, a_cache_far_behind_does_not_begin_a_release_again) {
     let_go.metadata.annotations.clear();
     let_go.metadata.labels.clear();
     live.newer.testbeds[let_go.metadata.key()] = std::make_shared<const model::testbed>(let_go);
+    auto free = w.job("a");
+    free.spec.active_scheduling.reset();
+    live.newer.jobs[free.metadata.key()] = std::make_shared<const model::batchjob>(free);
     live.proven.release = true;
     EXPECT_TRUE(std::holds_alternative<wait>(look().next));
     // What is really held is let go.
