@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "grid/places.h"
 #include "grid/rights.h"
 #include "model/names.h"
 
@@ -233,11 +234,10 @@ void slot_table::lay_out() {
     if (const auto& layout = testbed_->status.layout) {
         const auto total = static_cast<std::size_t>(count_of_slots(*layout));
         if (total > 0) {
-            for (const auto& node : layout->nodes) columns_.push_back({node.name, node.id});
+            for (const auto* node : nodes_in_order(layout->nodes)) {
+                columns_.push_back({node->name, node->id});
+            }
         }
-        std::ranges::sort(columns_, [](const auto& a, const auto& b) {
-            return std::tie(a.id, a.node) < std::tie(b.id, b.node);
-        });
         for (std::size_t i = 0; i < columns_.size(); ++i) {
             columns_of_[columns_[i].node].push_back(static_cast<int>(i));
         }
