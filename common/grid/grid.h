@@ -83,6 +83,7 @@ public:
     /// The slices that the Testbed believes.
     void add(const slice_list& slices);
     void add(const model::batchjob& job);
+    void add(std::string_view pod_uid, int position) { entries_.emplace(pod_uid, position); }
     bool has(const model::pod& pod) const;
     bool has(const model::pod& pod, int position) const;
 

@@ -40,7 +40,7 @@ struct turn {
     /// A node to whose slots pods are let in, as it was when that was decided.
     struct place_seen {
         view seen;
-        slot_records on_record;
+        grid::records on_record;
     };
     std::map<std::string, place_seen> nodes;
     /// Pods whose right to their slot a live read has confirmed in this turn, by uid.

@@ -49,14 +49,14 @@ std::string pod_text(const model::pod& pod, const model::testbed& testbed) {
     return "pod " + pod.metadata.key().text();
 }
 
-slot_records records_of(const view& seen) {
+grid::records records_of(const view& seen) {
     const auto& layout = seen.testbed->status.layout;
     return records_of(seen, layout ? grid::slots_of(*layout) : std::vector<grid::slot>());
 }
 
-slot_records records_of(const view& seen, const std::vector<grid::slot>& of) {
+grid::records records_of(const view& seen, const std::vector<grid::slot>& of) {
     const auto key = seen.testbed->metadata.key();
-    slot_records out;
+    grid::records out(key);
     std::set<int> positions;
     for (const auto& slot : of) positions.insert(slot.position);
     const auto& rows = seen.testbed->status.slots;
