@@ -49,11 +49,6 @@ std::string pod_text(const model::pod& pod, const model::testbed& testbed) {
     return "pod " + pod.metadata.key().text();
 }
 
-grid::records records_of(const view& seen) {
-    const auto& layout = seen.testbed->status.layout;
-    return records_of(seen, layout ? grid::slots_of(*layout) : std::vector<grid::slot>());
-}
-
 grid::records records_of(const view& seen, const std::vector<grid::slot>& of) {
     const auto key = seen.testbed->metadata.key();
     grid::records out(key);

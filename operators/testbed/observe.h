@@ -127,8 +127,6 @@ using grid::testbed_of;
 
 /// What is on record for these slots.
 grid::records records_of(const view& seen, const std::vector<grid::slot>& of);
-/// For all slots.
-grid::records records_of(const view& seen);
 
 /// "namespace/name" of a Testbed, as pods carry it in their two labels; empty without them.
 std::string testbed_key_of(const model::pod& pod);
