@@ -34,6 +34,8 @@ int count_of_slots(const model::testbed_layout& layout);
 /// All slots of a layout in position order.
 std::vector<slot> slots_of(const model::testbed_layout& layout);
 
+/// In the name of every ghost, behind the name of its Testbed.
+inline constexpr std::string_view ghost_infix = "-ghost-";
 /// `<testbed>-ghost-<10 hex digits of a hash of testbed uid, node name, index>`: two makers of the
 /// same ghost collide with AlreadyExists. At most 63 + 17 characters.
 std::string ghost_name(std::string_view testbed, std::string_view testbed_uid,

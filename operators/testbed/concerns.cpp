@@ -2,15 +2,13 @@
 // have to be worked out anew. One that is forgotten here is a node whose state is out of date until
 // something else of it changes; the simulation compares after each reconcile.
 #include <algorithm>
+#include <functional>
 #include <ranges>
 
-#include "model/names.h"
 #include "testbed/caches.h"
 #include "testbed/room/layout.h"
 
 namespace esi::testbed {
-
-namespace names = model::names;
 
 namespace {
 
@@ -49,9 +47,7 @@ bool same_for_slots(const model::testbed& a, const model::testbed& b) {
 }
 
 std::string door_or_node(const model::pod& pod) {
-    if (pod.bound()) return pod.node_name;
-    if (!pod.is_ghost() || !pod.live()) return {};
-    return std::string(pod.metadata.annotation(names::node));
+    return pod.bound() ? pod.node_name : std::string(door_of(pod));
 }
 
 /// Calls `use` with each element that the other list does not have at the same place.

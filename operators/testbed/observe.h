@@ -97,6 +97,8 @@ view observe_node(const caches& from, const view& whole, const std::string& node
 /// Where a pod with the Testbed's labels says that it belongs: a ghost by its annotation `node`,
 /// every other pod by `slot-node`. Empty where it says nothing.
 std::string_view home_of(const model::pod& pod);
+/// The node that a ghost waits for; empty for every other pod.
+std::string_view door_of(const model::pod& pod);
 
 /// Somebody uses the Testbed: layout and finalizer stand still. Only the hold's token counts, as it
 /// does for who wants to take the Testbed; labels alone are a leftover.
