@@ -58,7 +58,7 @@ std::vector<slot> slots_of(const model::testbed_layout& layout) {
 std::string ghost_name(std::string_view testbed, std::string_view testbed_uid,
                        std::string_view node, int index) {
     const auto hash = hash_of(fmt::format("{}/{}/{}", testbed_uid, node, index));
-    return fmt::format("{}-ghost-{:010x}", testbed, hash >> 24);
+    return fmt::format("{}{}{:010x}", testbed, ghost_infix, hash >> 24);
 }
 
 bool slot_view::ghost_bound() const { return ghost && ghost->bound(); }

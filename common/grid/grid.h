@@ -34,6 +34,8 @@ int count_of_slots(const model::testbed_layout& layout);
 /// All slots of a layout in position order.
 std::vector<slot> slots_of(const model::testbed_layout& layout);
 
+/// In the name of every ghost, behind the name of its Testbed.
+inline constexpr std::string_view ghost_infix = "-ghost-";
 /// `<testbed>-ghost-<10 hex digits of a hash of testbed uid, node name, index>`: two makers of the
 /// same ghost collide with AlreadyExists. At most 63 + 17 characters.
 std::string ghost_name(std::string_view testbed, std::string_view testbed_uid,
@@ -83,6 +85,7 @@ public:
     /// The slices that the Testbed believes.
     void add(const slice_list& slices);
     void add(const model::batchjob& job);
+    void add(std::string_view pod_uid, int position) { entries_.emplace(pod_uid, position); }
     bool has(const model::pod& pod) const;
     bool has(const model::pod& pod, int position) const;
 

@@ -9,16 +9,6 @@ namespace {
 
 using members = std::vector<const model::layout_node*>;
 
-members in_order(const std::vector<model::layout_node>& nodes) {
-    members out;
-    out.reserve(nodes.size());
-    for (const auto& node : nodes) out.push_back(&node);
-    std::ranges::sort(out, [](const auto* a, const auto* b) {
-        return std::tie(a->id, a->name) < std::tie(b->id, b->name);
-    });
-    return out;
-}
-
 /// `position` is one of the layout's.
 slot slot_at(const members& nodes, int position) {
     const auto columns = static_cast<int>(nodes.size());
@@ -28,9 +18,20 @@ slot slot_at(const members& nodes, int position) {
 
 }  // namespace
 
+std::vector<const model::layout_node*> nodes_in_order(
+    const std::vector<model::layout_node>& nodes) {
+    members out;
+    out.reserve(nodes.size());
+    for (const auto& node : nodes) out.push_back(&node);
+    std::ranges::sort(out, [](const auto* a, const auto* b) {
+        return std::tie(a->id, a->name) < std::tie(b->id, b->name);
+    });
+    return out;
+}
+
 std::vector<slot> slots_at(const model::testbed_layout& layout, std::span<const int> positions) {
     const int count = count_of_slots(layout);
-    const auto nodes = in_order(layout.nodes);
+    const auto nodes = nodes_in_order(layout.nodes);
     std::vector<slot> out;
     for (const int position : positions) {
         if (position >= 0 && position < count) out.push_back(slot_at(nodes, position));
@@ -42,7 +43,7 @@ places::places(const model::testbed_layout& layout) : all_(layout.nodes) {
     for (const auto& node : all_) members_.try_emplace(node.name, &node);
     if (count_of_slots(layout) == 0) return;
     slots_per_node_ = layout.slots_per_node;
-    nodes_ = in_order(all_);
+    nodes_ = nodes_in_order(all_);
     for (std::size_t rank = 0; rank < nodes_.size(); ++rank) {
         ranks_[nodes_[rank]->name].push_back(static_cast<int>(rank));
     }

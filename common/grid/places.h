@@ -46,6 +46,9 @@ private:
     int slots_per_node_ = 0;
 };
 
+/// The nodes as positions count them: by id, then by name.
+std::vector<const model::layout_node*> nodes_in_order(const std::vector<model::layout_node>& nodes);
+
 /// The slots at these positions, in their order, for one question about a layout that nobody keeps;
 /// positions that it does not have are left out.
 std::vector<slot> slots_at(const model::testbed_layout& layout, std::span<const int> positions);

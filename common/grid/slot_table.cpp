@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "grid/places.h"
 #include "grid/rights.h"
 #include "model/names.h"
 
@@ -29,6 +30,24 @@ std::vector<std::pair<std::string_view, int>> records_in(const model::batchjob* 
     std::vector<std::pair<std::string_view, int>> out;
     if (job == nullptr || placed_in(*job) != testbed) return out;
     for (const auto& entry : job->status.placements) out.emplace_back(entry.pod_uid, entry.slot);
+    return out;
+}
+
+/// What a slice says of pods in slots, and which positions it calls ERROR.
+struct slice_content {
+    std::vector<std::pair<std::string_view, int>> records;
+    std::vector<int> errors;
+    bool operator==(const slice_content&) const = default;
+};
+
+/// Empty of a slice that `testbed` does not believe.
+slice_content content_of(const model::slot_slice* slice, const model::testbed& testbed) {
+    slice_content out;
+    if (slice == nullptr || !is_believed(*slice, testbed)) return out;
+    each_line(*slice, [&](int position, const slot_line& line) {
+        if (!line.record().empty()) out.records.emplace_back(line.record(), position);
+        if (line.in_error()) out.errors.push_back(position);
+    });
     return out;
 }
 
@@ -135,37 +154,22 @@ bool slot_table::change_slice(const slice_pointer& before, const slice_pointer& 
     if (before) slices_.erase(before->metadata.name);
     if (after) slices_.insert_or_assign(after->metadata.name, after);
     if (!testbed_) return false;
-    std::vector<record> gone;
-    std::vector<record> come;
-    std::map<int, int> errors;
-    const auto add = [&](const slice_pointer& of, std::vector<record>& to, int by) {
-        if (!of || !is_believed(*of, *testbed_)) return;
-        each_line(*of, [&](int position, const slot_line& line) {
-            if (!line.record().empty()) to.emplace_back(line.record(), position);
-            if (line.in_error()) errors[position] += by;
-        });
-    };
-    add(before, gone, -1);
-    add(after, come, 1);
-    bool changed = gone != come;
-    if (changed) change_records(std::move(gone), std::move(come));
-    for (const auto& [position, by] : errors) {
-        if (by == 0) continue;
-        count_slice_error(position, by);
-        changed = true;
-    }
-    if (changed) change_errors(in_error(*testbed_));
-    return changed;
+    auto was = content_of(before.get(), *testbed_);
+    auto is = content_of(after.get(), *testbed_);
+    if (was == is) return false;
+    change_records(std::move(was.records), std::move(is.records));
+    for (const int position : was.errors) count_slice_error(position, -1);
+    for (const int position : is.errors) count_slice_error(position, 1);
+    change_errors(in_error(*testbed_));
+    return true;
 }
 
 void slot_table::count_slices(const model::testbed* of, int by) {
     if (of == nullptr) return;
     for (const auto& [name, slice] : slices_) {
-        if (!is_believed(*slice, *of)) continue;
-        each_line(*slice, [&](int position, const slot_line& line) {
-            if (!line.record().empty()) count_record({line.record(), position}, by);
-            if (line.in_error()) count_slice_error(position, by);
-        });
+        const auto content = content_of(slice.get(), *of);
+        for (const auto& one : content.records) count_record(one, by);
+        for (const int position : content.errors) count_slice_error(position, by);
     }
 }
 
@@ -230,11 +234,10 @@ void slot_table::lay_out() {
     if (const auto& layout = testbed_->status.layout) {
         const auto total = static_cast<std::size_t>(count_of_slots(*layout));
         if (total > 0) {
-            for (const auto& node : layout->nodes) columns_.push_back({node.name, node.id});
+            for (const auto* node : nodes_in_order(layout->nodes)) {
+                columns_.push_back({node->name, node->id});
+            }
         }
-        std::ranges::sort(columns_, [](const auto& a, const auto& b) {
-            return std::tie(a.id, a.node) < std::tie(b.id, b.node);
-        });
         for (std::size_t i = 0; i < columns_.size(); ++i) {
             columns_of_[columns_[i].node].push_back(static_cast<int>(i));
         }

@@ -18,7 +18,6 @@ public:
     void answered(steady_time now);
     /// What was asked at `asked` got no answer.
     void failed(const error& why, steady_time asked, steady_time now);
-    bool told_lost() const { return lost_; }
 
 private:
     std::string name_;

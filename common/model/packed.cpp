@@ -336,13 +336,18 @@ struct parts {
 };
 
 parts parts_of(const char* bytes) {
-    // Longer than three numbers can be; a number ends by itself.
-    std::string_view rest(bytes, 30);
+    // How long the bytes are is only known once the sizes are read: no byte behind the third one is
+    // touched. The last byte of a number is below 0x80.
+    const char* end = bytes;
+    for (int numbers = 0; numbers < 3; ++end) {
+        if (static_cast<unsigned char>(*end) < 0x80) ++numbers;
+    }
+    std::string_view sizes(bytes, end);
     parts out;
-    out.ns = take_number(rest);
-    out.name = take_number(rest);
-    out.body = take_number(rest);
-    out.head = static_cast<std::size_t>(rest.data() - bytes);
+    out.head = sizes.size();
+    out.ns = take_number(sizes);
+    out.name = take_number(sizes);
+    out.body = take_number(sizes);
     return out;
 }
 

@@ -537,7 +537,7 @@ struct judge {
                 require(id >= 0 && id < static_cast<int>(slots.size()), "slot {} is outside", id);
                 require(slots[static_cast<std::size_t>(id)].free(), "slot {} is not free", id);
                 require(taken.insert(id).second, "slot {} is given twice", id);
-                require(!slots_in_error(*testbed).contains(id), "slot {} is in ERROR", id);
+                require(!grid::slots_in_error(*testbed).contains(id), "slot {} is in ERROR", id);
             }
         }
         require(made.status.plan.has_value(), "the plan is not kept");

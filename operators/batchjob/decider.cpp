@@ -220,6 +220,9 @@ void decider::assigned(const model::creation_request& order) {
     const auto* there = app();
     const bool was_named = status_.application && status_.application->run == order.run &&
                            !status_.application->uid.empty();
+    // A newer release may have begun the run as a kind that this one does not know: it can neither
+    // read nor judge the application.
+    if (was_named && !seen_.kind) return;
     const bool read = seen_.live.application_read;
     if (!there && !was_named && (read || !kind_may_have_changed())) return launch(order);
     if (!ours(there) && !read) return read_application_first();

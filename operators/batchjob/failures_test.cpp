@@ -168,6 +168,19 @@ TEST(failure, a_backend_that_comes_later_is_used) {
     EXPECT_EQ(w.job->status.reason, "");
 }
 
+TEST(failure, a_run_that_began_as_a_kind_without_backend_is_left_alone) {
+    world w;
+    w.running();
+    w.supported = false;
+    // The caches hold no application of such a kind, and pods are known by their kind.
+    w.app.reset();
+    w.pods.clear();
+    w.step(20);
+    EXPECT_EQ(w.job->status.state, "RunningState");
+    EXPECT_TRUE(w.job->status.application);
+    EXPECT_EQ(w.condition("BackendAvailable"), "False NotSupported");
+}
+
 TEST(failure, a_job_of_a_kind_without_backend_says_so) {
     world w;
     w.supported = false;

@@ -92,7 +92,9 @@ view observe(std::shared_ptr<const model::batchjob> job, const caches& from, con
             seen.placed_alive.insert(entry.pod_uid);
         }
     }
-    for (const auto& [uid, subject] : known.deletion_answered) seen.deletion_answered.insert(uid);
+    for (const auto& [uid, of] : known.deletion_answered) {
+        if (of == key) seen.deletion_answered.insert(uid);
+    }
     if (const auto at = known.checks.find(key);
         at != known.checks.end() && at->second.hash == hash_of(seen.spec_kind, job->spec)) {
         seen.check = at->second.answer;

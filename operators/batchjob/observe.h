@@ -73,7 +73,8 @@ struct view {
     std::vector<pod_pointer> neighbours;
     /// When this process first saw a pod without its gate, by uid; the API has no such time.
     std::map<std::string, wall_time, std::less<>> ungated_since;
-    /// Uids of objects whose deletion the API server has accepted: it is not asked for again.
+    /// Uids of the job's objects whose deletion the API server has accepted: it is not asked for
+    /// again.
     std::set<std::string, std::less<>> deletion_answered;
     /// Acquired a moment ago: the order to start usually follows at once.
     bool just_acquired = false;

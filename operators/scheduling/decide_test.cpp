@@ -915,23 +915,23 @@ TEST(slots, of_a_large_testbed_are_in_error_by_node) {
     auto& layout = of.status.layout.emplace();
     layout.slots_per_node = 2;
     for (int i = 0; i < 3; ++i) layout.nodes.push_back({fmt::format("n{}", i), "u", i});
-    EXPECT_EQ(slots_in_error(of), std::set<int>());
+    EXPECT_EQ(grid::slots_in_error(of), std::set<int>());
 
     of.status.nodes_out_of_use = {2, {"gone", "n1"}};
     of.status.node_problems = {{"n0", {"the node has too little room for one slot"}}};
-    EXPECT_EQ(slots_in_error(of), (std::set<int>{1, 4}));
+    EXPECT_EQ(grid::slots_in_error(of), (std::set<int>{1, 4}));
     of.status.nodes_out_of_use = {0, {}};
-    EXPECT_EQ(slots_in_error(of), std::set<int>()) << "no sentence takes a slot away";
+    EXPECT_EQ(grid::slots_in_error(of), std::set<int>()) << "no sentence takes a slot away";
 
     // An older testbed operator does not say which nodes are out of use: none with a problem is
     // used then.
     of.status.nodes_out_of_use.reset();
-    EXPECT_EQ(slots_in_error(of), (std::set<int>{0, 3}));
+    EXPECT_EQ(grid::slots_in_error(of), (std::set<int>{0, 3}));
 
     // Rows say it more exactly.
     of.status.slots.emplace_back().position = 5;
     of.status.slots.back().state = "ERROR";
-    EXPECT_EQ(slots_in_error(of), (std::set<int>{5}));
+    EXPECT_EQ(grid::slots_in_error(of), (std::set<int>{5}));
 }
 
 TEST(acquisition, who_was_rolled_back_looks_live_before_it_takes_anything_again) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "scheduling/decider.h"
+#include "scheduling/release.h"
 #include "scheduling/report.h"
 #include "scheduling/words.h"
 
@@ -18,20 +19,6 @@ namespace outcome = model::assignment_outcome;
 
 /// Ended assignments of jobs that were taken out of the plan are dropped beyond this, oldest first.
 constexpr std::size_t kept_assignments = 100;
-
-/// What keeps the end of a run whose job was taken back from being known; empty: nothing.
-std::string still_ending(const model::batchjob& job, const model::assignment& a) {
-    const auto key = job.metadata.key();
-    const auto& application = job.status.application;
-    if (application && application->run == a.run) {
-        return "the end of " + application->kind + " " +
-               object_key{key.namespace_, application->name}.text();
-    }
-    if (!job.spec.active_scheduling && job.status.observed_generation != job.metadata.generation) {
-        return job_text(key) + " to look at its release";
-    }
-    return {};
-}
 
 const model::run_record* line_of(const model::batchjob& job, std::string_view run) {
     const auto found = std::ranges::find(job.status.runs, run, &model::run_record::run);
@@ -68,7 +55,9 @@ decider::run_end decider::end_of(const model::assignment& a) const {
     if (!job || job->metadata.uid != a.job.uid) return {outcome::deleted, !read};
     if (!acquired_by(*job, self_)) {
         if (a.ending.empty()) return {outcome::released_by_hand, !read};
-        if (auto text = still_ending(*job, a); !text.empty()) {
+        const auto& application = job->status.application;
+        if (auto text = wait_for_job(*job, application && application->run == a.run);
+            !text.empty()) {
             return {{}, false, std::move(text)};
         }
         const auto result = result_of(*job, a.run);

@@ -19,15 +19,20 @@ using model::object_key;
 namespace names = model::names;
 namespace types = kube::types;
 
+/// Null where the API server has none.
 template <class T>
-result<std::shared_ptr<const T>> found_or_null(result<std::string> answer, std::string_view what) {
+asio::awaitable<result<std::shared_ptr<const T>>> fetch(kube::client& api,
+                                                        const kube::resource_type& type,
+                                                        object_key key) {
+    if (!model::may_exist(key)) co_return std::shared_ptr<const T>();
+    auto answer = co_await api.get(type, key.namespace_, key.name);
     if (!answer) {
-        if (answer.error().code == errc::not_found) return std::shared_ptr<const T>();
-        return std::unexpected(std::move(answer).error());
+        if (answer.error().code == errc::not_found) co_return std::shared_ptr<const T>();
+        co_return std::unexpected(std::move(answer).error());
     }
-    auto out = model::decode<T>(*answer, what);
-    if (!out) return std::unexpected(std::move(out).error());
-    return std::make_shared<const T>(std::move(*out));
+    auto out = model::decode<T>(*answer, type.kind);
+    if (!out) co_return std::unexpected(std::move(out).error());
+    co_return std::make_shared<const T>(std::move(*out));
 }
 
 /// Selects the pods in slots of a Testbed.
@@ -45,23 +50,17 @@ constexpr std::size_t longest_label = 63;
 
 asio::awaitable<result<std::shared_ptr<const model::testbed>>> live_reader::fetch_testbed(
     object_key key) {
-    if (!model::may_exist(key)) co_return std::shared_ptr<const model::testbed>();
-    auto answer = co_await api_.get(types::testbed, key.namespace_, key.name);
-    co_return found_or_null<model::testbed>(std::move(answer), "Testbed");
+    return fetch<model::testbed>(api_, types::testbed, std::move(key));
 }
 
 asio::awaitable<result<std::shared_ptr<const model::batchjob>>> live_reader::fetch_job(
     object_key key) {
-    if (!model::may_exist(key)) co_return std::shared_ptr<const model::batchjob>();
-    auto answer = co_await api_.get(types::batchjob, key.namespace_, key.name);
-    co_return found_or_null<model::batchjob>(std::move(answer), "BatchJob");
+    return fetch<model::batchjob>(api_, types::batchjob, std::move(key));
 }
 
 asio::awaitable<result<std::shared_ptr<const model::scheduling>>> live_reader::fetch_scheduling(
     object_key key) {
-    if (!model::may_exist(key)) co_return std::shared_ptr<const model::scheduling>();
-    auto answer = co_await api_.get(types::scheduling, key.namespace_, key.name);
-    co_return found_or_null<model::scheduling>(std::move(answer), "Scheduling");
+    return fetch<model::scheduling>(api_, types::scheduling, std::move(key));
 }
 
 asio::awaitable<result<void>> live_reader::list_pods(std::string ns, pod_selector which,

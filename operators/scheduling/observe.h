@@ -80,7 +80,6 @@ bool requested_by(const model::batchjob& job, std::string_view scheduling_uid);
 /// True where the Testbed shows a hold of this very Scheduling.
 bool held_by(const model::testbed& testbed, std::string_view scheduling_uid);
 using grid::owner_of_run;
-using grid::slots_in_error;
 /// The Scheduling that holds the Testbed, for people.
 std::string holder_text(const model::testbed& testbed);
 

@@ -36,6 +36,19 @@ std::shared_ptr<const model::batchjob> job_to_release(const view& v, const plan&
     return nullptr;
 }
 
+std::string wait_for_job(const model::batchjob& job, bool with_application) {
+    const auto key = job.metadata.key();
+    if (with_application) {
+        const auto& application = *job.status.application;
+        return "the end of " + application.kind + " " +
+               model::object_key{key.namespace_, application.name}.text();
+    }
+    if (!job.spec.active_scheduling && job.status.observed_generation != job.metadata.generation) {
+        return job_text(key) + " to look at its release";
+    }
+    return {};
+}
+
 std::vector<std::string> release_waits(const view& v, const plan& wants) {
     const auto& uid = v.self->metadata.uid;
     std::vector<std::string> out;
@@ -43,13 +56,8 @@ std::vector<std::string> release_waits(const view& v, const plan& wants) {
         auto job = v.find_job(key);
         if (!job) continue;
         const auto& application = job->status.application;
-        if (application && owner_of_run(application->run) == uid) {
-            out.push_back("the end of " + application->kind + " " +
-                          model::object_key{key.namespace_, application->name}.text());
-        } else if (!job->spec.active_scheduling &&
-                   job->status.observed_generation != job->metadata.generation) {
-            out.push_back(job_text(key) + " to look at its release");
-        }
+        auto text = wait_for_job(*job, application && owner_of_run(application->run) == uid);
+        if (!text.empty()) out.push_back(std::move(text));
     }
     for (const auto& pod : v.pods_of_self()) {
         out.push_back("the end of Pod " + pod->metadata.key().text());

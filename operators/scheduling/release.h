@@ -17,6 +17,10 @@ std::vector<model::object_key> jobs_of_release(const view& v, const plan& wants)
 /// another Scheduling. Null when there is none.
 std::shared_ptr<const model::batchjob> job_to_release(const view& v, const plan& wants);
 
+/// What has to come before a job that was taken back is let go; empty: nothing.
+/// `with_application`: the job's status names an application, whose end counts.
+std::string wait_for_job(const model::batchjob& job, bool with_application);
+
 /// What has to go before the assignments may be cleared, one sentence each: jobs that have not
 /// shown their release yet, applications, and pods on record, of a run of this Scheduling.
 std::vector<std::string> release_waits(const view& v, const plan& wants);

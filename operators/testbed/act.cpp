@@ -27,11 +27,6 @@ constexpr std::size_t most_workers = 16;
 /// the rest of the Testbed from its turn.
 constexpr int most_arrivals = 16;
 
-/// Somebody was first: the next look shows it.
-bool is_of_the_moment(errc code) {
-    return code == errc::conflict || code == errc::not_found || code == errc::not_leader;
-}
-
 asio::awaitable<void> nothing() { co_return; }
 
 /// Counts a worker out however it ends.
@@ -46,6 +41,10 @@ struct worker_count {
 };
 
 }  // namespace
+
+bool is_of_the_moment(errc code) {
+    return code == errc::conflict || code == errc::not_found || code == errc::not_leader;
+}
 
 actor::actor(asio::any_io_executor executor, clock& time, kube::client& api, const caches& from,
              controller::write_gate& gate, gap_times& gaps, ghost_options ghosts)

@@ -44,7 +44,7 @@ struct turn {
     /// A node to whose slots pods are let in, as it was when that was decided.
     struct place_seen {
         view seen;
-        slot_records on_record;
+        grid::records on_record;
     };
     std::map<std::string, place_seen> nodes;
     /// Pods for which this turn opens slots, by uid.
@@ -63,6 +63,9 @@ struct turn {
 
 /// The slot to which the action lets a pod in; null for all others.
 const slot_assessment* slot_to_open(const action& what);
+
+/// Another writer was first, or leads: the cache will show it.
+bool is_of_the_moment(errc code);
 
 class actor {
 public:

@@ -32,7 +32,7 @@ std::string node_problem_of(const model::layout_node& wanted, const node_view* s
 /// It stands in the slot that it names, or may come to it: ESI has recorded it there. One that is
 /// not bound needs a run under the present hold as well; where that is a job's present run, it
 /// comes no more once the job has dropped it.
-bool stands(const model::pod& pod, const view& seen, const slot_records& known) {
+bool stands(const model::pod& pod, const view& seen, const grid::records& known) {
     const auto position = grid::slot_of_pod(pod);
     if (!position || !known.has(pod, *position)) return false;
     if (pod.bound()) return true;

@@ -18,9 +18,6 @@ namespace {
 
 using values = std::vector<std::string>;
 
-/// In the name of every ghost (grid::ghost_name).
-constexpr std::string_view ghost_infix = "-ghost-";
-
 kube::watch_scope within(const std::vector<std::string>& namespaces) {
     kube::watch_scope out;
     out.namespaces = namespaces;
@@ -34,12 +31,6 @@ std::vector<std::string> testbeds_of(const model::batchjob& job) {
         if (!key.name.empty()) out.insert(key.text());
     }
     return {out.begin(), out.end()};
-}
-
-/// The node that a ghost waits for; empty for every other pod.
-std::string door_of(const model::pod& pod) {
-    if (!pod.is_ghost() || pod.bound() || !pod.live()) return {};
-    return std::string(pod.metadata.annotation(names::node));
 }
 
 values one(std::string value) { return value.empty() ? values() : values{std::move(value)}; }
@@ -80,7 +71,7 @@ void add_indexes(kube::store<model::node>& nodes) {
 
 void add_indexes(kube::store<model::pod>& pods) {
     pods.add_index("node", [](const model::pod& pod) { return one(pod.node_name); });
-    pods.add_index("door", [](const model::pod& pod) { return one(door_of(pod)); });
+    pods.add_index("door", [](const model::pod& pod) { return one(std::string(door_of(pod))); });
     pods.add_index("ghosts", [](const model::pod& pod) {
         return pod.is_ghost() ? one(testbed_key_of(pod)) : values();
     });
@@ -171,7 +162,7 @@ void caches::trim(model::pod& pod) {
     // whose labels somebody took (is_damaged_ghost).
     const auto is_esi = [](const auto& label) { return label.first.starts_with(names::prefix); };
     if (std::ranges::any_of(pod.metadata.labels, is_esi) ||
-        pod.metadata.name.find(ghost_infix) != std::string::npos) {
+        pod.metadata.name.find(grid::ghost_infix) != std::string::npos) {
         return;
     }
     model::pod kept;

@@ -105,7 +105,12 @@ private:
     void concern_slots(const model::object_key& testbed, const std::vector<int>& positions);
     /// The nodes of one side's orders, records and pods.
     void concern_job(const model::batchjob& job);
-    /// The nodes of the rows that differ, for the Testbed and for those that share them.
+    /// The nodes of the pods with these uids, for the Testbed and for those that share the nodes:
+    /// a record of each came or went. `of_all_guests`: the nodes of all pods that say that they
+    /// belong to the Testbed, too.
+    void concern_records(const model::object_key& testbed,
+                         const std::vector<std::string_view>& uids, bool of_all_guests);
+    /// Those of the rows that differ.
     void concern_rows(const model::testbed& before, const model::testbed& after);
 
     kube::informer<model::testbed> testbeds_;

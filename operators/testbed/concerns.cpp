@@ -2,15 +2,13 @@
 // have to be worked out anew. One that is forgotten here is a node whose state is out of date until
 // something else of it changes; the simulation compares after each reconcile.
 #include <algorithm>
+#include <functional>
 #include <ranges>
 
-#include "model/names.h"
 #include "testbed/caches.h"
 #include "testbed/room/layout.h"
 
 namespace esi::testbed {
-
-namespace names = model::names;
 
 namespace {
 
@@ -49,9 +47,16 @@ bool same_for_slots(const model::testbed& a, const model::testbed& b) {
 }
 
 std::string door_or_node(const model::pod& pod) {
-    if (pod.bound()) return pod.node_name;
-    if (!pod.is_ghost() || !pod.live()) return {};
-    return std::string(pod.metadata.annotation(names::node));
+    return pod.bound() ? pod.node_name : std::string(door_of(pod));
+}
+
+/// Calls `use` with each element that the other list does not have at the same place.
+void each_difference(const auto& was, const auto& is, auto same, auto use) {
+    for (std::size_t i = 0; i < std::max(was.size(), is.size()); ++i) {
+        if (i < was.size() && i < is.size() && same(was[i], is[i])) continue;
+        if (i < was.size()) use(was[i]);
+        if (i < is.size()) use(is[i]);
+    }
 }
 
 }  // namespace
@@ -84,35 +89,36 @@ void caches::concern_slots(const model::object_key& testbed, const std::vector<i
     }
 }
 
-void caches::concern_rows(const model::testbed& before, const model::testbed& after) {
-    const auto& was = before.status.slots;
-    const auto& is = after.status.slots;
-    const auto key = after.metadata.key();
+void caches::concern_records(const model::object_key& testbed,
+                             const std::vector<std::string_view>& uids, bool of_all_guests) {
     std::set<std::string> concerned;
-    // A row is a record of the pod that it names; of a ghost, or of one that is gone, no question
-    // is asked.
     const auto add = [&](const pod_pointer& pod) {
         concerned.insert(pod->node_name);
         concerned.emplace(home_of(*pod));
     };
-    const auto add_row = [&](const model::slot_status& row) {
-        for (const auto& pod : pods().by_index("uid", row.pod_u_id)) add(pod);
-    };
-    // Without rows others believe what the Testbed's pods say.
-    if (was.empty() != is.empty() || grid::has_slices(before) != grid::has_slices(after)) {
-        pods().each_by_index("guests", key.text(), add);
-    }
-    for (std::size_t i = 0; i < std::max(was.size(), is.size()); ++i) {
-        const bool same = i < was.size() && i < is.size() && was[i].position == is[i].position &&
-                          was[i].pod_u_id == is[i].pod_u_id;
-        if (same) continue;
-        if (i < was.size()) add_row(was[i]);
-        if (i < is.size()) add_row(is[i]);
-    }
+    if (of_all_guests) pods().each_by_index("guests", testbed.text(), add);
+    // Of a ghost, or of a pod that is gone, no question is asked.
+    for (const auto uid : uids) pods().each_by_index("uid", uid, add);
     for (const auto& name : concerned) {
-        listener_->node_changed(key, name);
+        listener_->node_changed(testbed, name);
         concern_node(name);
     }
+}
+
+void caches::concern_rows(const model::testbed& before, const model::testbed& after) {
+    const auto& was = before.status.slots;
+    const auto& is = after.status.slots;
+    std::vector<std::string_view> uids;
+    each_difference(
+        was, is,
+        [](const auto& a, const auto& b) {
+            return a.position == b.position && a.pod_u_id == b.pod_u_id;
+        },
+        [&](const auto& row) { uids.push_back(row.pod_u_id); });
+    // Without rows others believe what the Testbed's pods say.
+    concern_records(
+        after.metadata.key(), uids,
+        was.empty() != is.empty() || grid::has_slices(before) != grid::has_slices(after));
 }
 
 void caches::slice_changed(const kube::change<model::slot_slice>& what) {
@@ -131,29 +137,13 @@ void caches::slice_changed(const kube::change<model::slot_slice>& what) {
         };
         const auto was = rows_of(what.before);
         const auto is = rows_of(what.after);
-        std::set<std::string> concerned;
-        const auto add = [&](const pod_pointer& pod) {
-            concerned.insert(pod->node_name);
-            concerned.emplace(home_of(*pod));
-        };
-        const auto add_row = [&](const std::string& text) {
+        std::vector<std::string_view> uids;
+        each_difference(was, is, std::equal_to<>(), [&](const std::string& text) {
             const auto line = grid::read_slot_line(text);
-            if (!line || line->record().empty()) return;
-            for (const auto& pod : pods().by_index("uid", line->record())) add(pod);
-        };
+            if (line && !line->record().empty()) uids.push_back(line->record());
+        });
         // Without the row others believe what the pod says.
-        if (was.size() != is.size()) {
-            for (const auto& pod : pods().by_index("guests", key.text())) add(pod);
-        }
-        for (std::size_t i = 0; i < std::max(was.size(), is.size()); ++i) {
-            if (i < was.size() && i < is.size() && was[i] == is[i]) continue;
-            if (i < was.size()) add_row(was[i]);
-            if (i < is.size()) add_row(is[i]);
-        }
-        for (const auto& name : concerned) {
-            listener_->node_changed(key, name);
-            concern_node(name);
-        }
+        concern_records(key, uids, was.size() != is.size());
     }
 }
 

@@ -26,7 +26,8 @@ stage stage_of(const model::testbed& testbed) {
 bool is_damaged_ghost(const model::pod& pod, const model::testbed& testbed) {
     const auto& name = pod.metadata.name;
     const auto& of = testbed.metadata;
-    if (pod.metadata.namespace_ != of.namespace_ || !name.starts_with(of.name + "-ghost-")) {
+    if (pod.metadata.namespace_ != of.namespace_ ||
+        !name.starts_with(of.name + std::string(grid::ghost_infix))) {
         return false;
     }
     const auto* owner = pod.metadata.controller_owner();
@@ -49,14 +50,9 @@ std::string pod_text(const model::pod& pod, const model::testbed& testbed) {
     return "pod " + pod.metadata.key().text();
 }
 
-slot_records records_of(const view& seen) {
-    const auto& layout = seen.testbed->status.layout;
-    return records_of(seen, layout ? grid::slots_of(*layout) : std::vector<grid::slot>());
-}
-
-slot_records records_of(const view& seen, const std::vector<grid::slot>& of) {
+grid::records records_of(const view& seen, const std::vector<grid::slot>& of) {
     const auto key = seen.testbed->metadata.key();
-    slot_records out;
+    grid::records out(key);
     std::set<int> positions;
     for (const auto& slot : of) positions.insert(slot.position);
     const auto& rows = seen.testbed->status.slots;
@@ -123,6 +119,11 @@ std::set<int> slots_given(const model::scheduling* holder) {
 
 std::string_view home_of(const model::pod& pod) {
     return pod.metadata.annotation(pod.is_ghost() ? model::names::node : model::names::slot_node);
+}
+
+std::string_view door_of(const model::pod& pod) {
+    if (!pod.is_ghost() || pod.bound() || !pod.live()) return {};
+    return pod.metadata.annotation(model::names::node);
 }
 
 namespace {

@@ -97,6 +97,8 @@ view observe_node(const caches& from, const view& whole, const std::string& node
 /// Where a pod with the Testbed's labels says that it belongs: a ghost by its annotation `node`,
 /// every other pod by `slot-node`. Empty where it says nothing.
 std::string_view home_of(const model::pod& pod);
+/// The node that a ghost waits for; empty for every other pod.
+std::string_view door_of(const model::pod& pod);
 
 /// Somebody uses the Testbed: layout and finalizer stand still. Only the hold's token counts, as it
 /// does for who wants to take the Testbed; labels alone are a leftover.
@@ -125,22 +127,8 @@ std::string pod_text(const model::pod& pod, const model::testbed& testbed);
 using grid::foreign_pod;
 using grid::testbed_of;
 
-/// Which pod takes which slot by what ESI's operators have written: placements of jobs, and rows of
-/// the Testbed's status or slices. Refers to the objects that it was made of.
-class slot_records {
-public:
-    void add(std::string_view uid, int position) { entries_.emplace(uid, position); }
-    bool has(const model::pod& pod, int position) const {
-        return entries_.contains({pod.metadata.uid, position});
-    }
-
-private:
-    std::set<std::pair<std::string_view, int>> entries_;
-};
-/// Of these slots.
-slot_records records_of(const view& seen, const std::vector<grid::slot>& of);
-/// Of all slots.
-slot_records records_of(const view& seen);
+/// What is on record for these slots.
+grid::records records_of(const view& seen, const std::vector<grid::slot>& of);
 
 /// "namespace/name" of a Testbed, as pods carry it in their two labels; empty without them.
 std::string testbed_key_of(const model::pod& pod);

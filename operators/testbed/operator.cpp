@@ -10,8 +10,6 @@ namespace types = kube::types;
 
 namespace {
 
-/// How soon a reconcile looks whether its own last writes have come back; events are faster.
-constexpr milliseconds own_writes_pause{20};
 /// How soon a reconcile looks whether a kind is served that was not.
 constexpr seconds not_served_pause{30};
 

@@ -20,6 +20,9 @@
 
 namespace esi::testbed {
 
+/// How soon a reconcile checks whether its own last writes have come back; events are faster.
+inline constexpr milliseconds own_writes_pause{20};
+
 class testbed_operator final : public controller::operator_part, private change_listener {
 public:
     testbed_operator(controller::environment& env, options chosen);

@@ -16,16 +16,10 @@ namespace types = kube::types;
 
 namespace {
 
-constexpr milliseconds own_writes_pause{20};
-/// Somebody was first, or deletes the slice: the cache will show it.
+/// Another writer was first, or deletes the slice: the cache will show it.
 constexpr milliseconds again_pause{200};
 /// An object of somebody else has the name: nothing tells when it goes.
 constexpr seconds foreign_pause{30};
-
-bool is_of_the_moment(errc code) {
-    return code == errc::conflict || code == errc::already_exists || code == errc::not_found ||
-           code == errc::not_leader;
-}
 
 kube::json new_slice(const model::object_meta& testbed, const std::string& name,
                      const model::slot_slice_spec& spec) {
@@ -100,7 +94,9 @@ void testbed_operator::note_slice_write(const model::object_key& testbed, slices
         return;
     }
     const auto& why = answer.error();
-    if (is_of_the_moment(why.code)) return pass.again_in(again_pause);
+    if (why.code == errc::already_exists || is_of_the_moment(why.code)) {
+        return pass.again_in(again_pause);
+    }
     if (!why.transient()) pass.problem = model::cut(why.text, 500);
     pass.failed = why;
 }

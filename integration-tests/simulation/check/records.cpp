@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-
 #include <limits>
-#include "grid/rights.h"
 
+#include "grid/rights.h"
 #include "model/names.h"
 
 namespace esi::simulation::checks {

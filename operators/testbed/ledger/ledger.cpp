@@ -133,34 +133,23 @@ void ledger::count(const std::string& name, const node_state& of, int sign) {
 }
 
 void ledger::put_node(const std::string& name, node_state state) {
+    static const node_state nothing;
     const auto found = nodes_.find(name);
-    std::set<model::object_key> before;
-    if (found != nodes_.end()) {
-        count(name, found->second, -1);
-        const auto& old = found->second;
-        if (old.accepted != state.accepted || old.inside != state.inside) {
-            moved_.insert(old.accepted.begin(), old.accepted.end());
-            moved_.insert(old.inside.begin(), old.inside.end());
-            moved_.insert(state.accepted.begin(), state.accepted.end());
-            moved_.insert(state.inside.begin(), state.inside.end());
+    const auto& old = found == nodes_.end() ? nothing : found->second;
+    if (found != nodes_.end()) count(name, old, -1);
+    if (old.accepted != state.accepted || old.inside != state.inside) {
+        for (const node_state* each : {&old, &std::as_const(state)}) {
+            moved_.insert(each->accepted.begin(), each->accepted.end());
+            moved_.insert(each->inside.begin(), each->inside.end());
         }
-    } else {
-        moved_.insert(state.accepted.begin(), state.accepted.end());
-        moved_.insert(state.inside.begin(), state.inside.end());
     }
-    const node_report nothing;
-    const node_report& report_before = found == nodes_.end() ? nothing : found->second;
-    if (report_before != static_cast<const node_report&>(state)) ++version_;
+    if (static_cast<const node_report&>(old) != state) ++version_;
     if (state.empty()) {
         if (found != nodes_.end()) nodes_.erase(found);
         return;
     }
     count(name, state, 1);
-    if (found != nodes_.end()) {
-        found->second = std::move(state);
-    } else {
-        nodes_.emplace(name, std::move(state));
-    }
+    nodes_.insert_or_assign(name, std::move(state));
 }
 
 void ledger::put_pod(const model::object_key& key, pod_state state) {

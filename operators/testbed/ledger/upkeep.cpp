@@ -69,8 +69,8 @@ void upkeep::see(const caches& from, testbed_pointer testbed, const std::string&
     what_for_ = what_for;
 
     const auto places = seen.index_of(*seen.testbed).places;
-    const bool another_layout = places != places_;
-    all_ = all_ || another_layout;
+    // Another layout.
+    all_ = all_ || places != places_;
     places_ = places;
     if (!given_ || seen.holder != holder_) {
         were_given_ = given_;
@@ -92,8 +92,6 @@ void upkeep::see(const caches& from, testbed_pointer testbed, const std::string&
             }
         }
         of_.wanted = want_layout(of_.seen.testbed->spec, nodes);
-    }
-    if (labels_ || all_) {
         of_.current = same_layout(*of_.layout, of_.wanted.layout);
         of_.difference =
             of_.current ? std::string() : describe_difference(*of_.layout, of_.wanted.layout);
@@ -138,21 +136,22 @@ int upkeep::count_of_slices() const {
 }
 
 std::vector<std::string> upkeep::rows_of_slice(int number) const {
+    model::slot_status none;
+    none.state = model::slot_state::error;
+    const auto unknown = grid::slot_line_of(none);
     std::vector<std::string> out;
     const int from = number * rows_per_slice_;
     const int to = std::min(from + rows_per_slice_, places_->count());
     for (int position = from; position < to; ++position) {
         const auto place = places_->at(position);
         const auto node = all_states_.nodes().find(place->node);
-        model::slot_status none;
-        none.state = model::slot_state::error;
-        auto text = grid::slot_line_of(none);
+        const auto* text = &unknown;
         if (node != all_states_.nodes().end()) {
             const auto& lines = node->second.lines;
             const auto line = std::ranges::lower_bound(lines, position, {}, &row_line::position);
-            if (line != lines.end() && line->position == position) text = line->text;
+            if (line != lines.end() && line->position == position) text = &line->text;
         }
-        out.push_back(std::move(text));
+        out.push_back(*text);
     }
     return out;
 }

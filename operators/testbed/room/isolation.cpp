@@ -95,19 +95,6 @@ std::optional<taint_change> change_taint(const model::node& node, const view& se
     return taint_change{node.metadata.name, ""};
 }
 
-std::vector<taint_change> taint_changes(const view& seen, const model::testbed_layout& layout,
-                                        bool wanted) {
-    std::vector<taint_change> out;
-    const grid::places places(layout);
-    for (const auto& [name, node] : seen.nodes) {
-        if (!node.node) continue;
-        if (auto change = change_taint(*node.node, seen, places, wanted)) {
-            out.push_back(std::move(*change));
-        }
-    }
-    return out;
-}
-
 std::optional<json> changed_taints(const json& node, const taint_change& change,
                                    const std::string& uid) {
     json present = json::array();

@@ -38,9 +38,6 @@ struct taint_change {
 /// it.
 std::optional<taint_change> change_taint(const model::node& node, const view& seen,
                                          const grid::places& places, bool wanted);
-/// The same of all nodes that are seen.
-std::vector<taint_change> taint_changes(const view& seen, const model::testbed_layout& layout,
-                                        bool wanted);
 
 /// A live node's spec.taints after the change (other taints stay as they are, with all their
 /// fields); nothing when it is so already. `uid`: of the Testbed, whose own taint is removed.

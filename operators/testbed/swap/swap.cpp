@@ -39,7 +39,7 @@ bool shows_the_end(const kube::store<model::pod>& pods, const model::pod& ghost,
 
 node_look judge_node(const std::vector<pod_pointer>& on_node, const model::node& node,
                      const grid::slot& place, const model::testbed& testbed,
-                     const slot_records& known, const model::pod& pod,
+                     const grid::records& known, const model::pod& pod,
                      const model::amounts& on_the_way) {
     node_look out;
     auto free = node.allocatable;

@@ -58,7 +58,7 @@ struct node_look {
 /// requests of pods that were let in to this node and are not bound yet.
 node_look judge_node(const std::vector<pod_pointer>& on_node, const model::node& node,
                      const grid::slot& place, const model::testbed& testbed,
-                     const slot_records& known, const model::pod& pod,
+                     const grid::records& known, const model::pod& pod,
                      const model::amounts& on_the_way);
 
 /// An update of a pod whose nomination stands, for a kube-scheduler that was started after the

@@ -184,8 +184,9 @@ TEST(look, a_slot_is_open_when_it_is_empty_and_the_room_is_there) {
     auto judge = [&](const std::vector<model::pod>& pods, const model::amounts& on_the_way = {}) {
         std::vector<pod_pointer> there;
         for (const auto& pod : pods) there.push_back(std::make_shared<const model::pod>(pod));
-        auto seen =
-            judge_node(there, node, place, at.testbed, records_of(at.see()), gated(), on_the_way);
+        const auto shown = at.see();
+        const auto on_record = records_of(shown, grid::slots_of(*at.testbed.status.layout));
+        auto seen = judge_node(there, node, place, at.testbed, on_record, gated(), on_the_way);
         return seen.ghost_stands ? std::string("ghost") : seen.problem;
     };
     EXPECT_EQ(judge({}), "");

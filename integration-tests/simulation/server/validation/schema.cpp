@@ -11,23 +11,7 @@ namespace {
 constexpr std::string_view root_members[] = {"apiVersion", "kind", "metadata"};
 
 const char* type_name(const json& value) {
-    switch (value.type()) {
-        case json::value_t::object:
-            return "object";
-        case json::value_t::array:
-            return "array";
-        case json::value_t::string:
-            return "string";
-        case json::value_t::boolean:
-            return "boolean";
-        case json::value_t::number_integer:
-        case json::value_t::number_unsigned:
-            return "integer";
-        case json::value_t::number_float:
-            return "number";
-        default:
-            return "null";
-    }
+    return value.is_number_integer() ? "integer" : value.type_name();
 }
 
 bool is_integer(const json& value) {
