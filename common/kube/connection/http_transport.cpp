@@ -141,7 +141,8 @@ std::string head_of(const request& what, const server_address& where, const std:
                     const std::string& token) {
     std::string out = what.method + " " + where.prefix + what.target +
                       " HTTP/1.1\r\nHost: " + where.authority() + "\r\nUser-Agent: " + agent +
-                      "\r\nAccept: application/json\r\n";
+                      "\r\nAccept: " + (what.accept.empty() ? "application/json" : what.accept) +
+                      "\r\n";
     if (!token.empty()) out += "Authorization: Bearer " + token + "\r\n";
     if (!what.content_type.empty()) out += "Content-Type: " + what.content_type + "\r\n";
     if (!what.body.empty() || what.method == "POST" || what.method == "PUT" ||
