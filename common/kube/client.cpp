@@ -41,6 +41,12 @@ std::string_view content_type_of(patch_kind kind) {
     return "application/merge-patch+json";
 }
 
+/// The Accept header; empty: the transport's own.
+std::string accept_of(shown_part part) {
+    if (part == shown_part::whole) return {};
+    return "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+}
+
 /// Bad UTF-8 that came from a pod or a client must not throw here.
 std::string to_text(const json& body) {
     return body.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -69,8 +75,9 @@ bool worth_a_wait(const response& answer) {
 client::client(transport& wire, clock& time) : wire_(wire), time_(time) {}
 
 asio::awaitable<result<std::string>> client::get(const resource_type& type, std::string ns,
-                                                 std::string name) {
+                                                 std::string name, shown_part part) {
     request what("GET", type.path(ns, name));
+    what.accept = accept_of(part);
     co_return co_await send(std::move(what), subject_of("get", type, ns, name), false);
 }
 
@@ -102,13 +109,14 @@ asio::awaitable<result<std::string>> client::create(const resource_type& type, s
 
 asio::awaitable<result<std::string>> client::patch(const resource_type& type, std::string ns,
                                                    std::string name, patch_kind kind, json body,
-                                                   std::string subresource) {
+                                                   std::string subresource, shown_part part) {
     query_builder target(type.path(ns, name, subresource));
     if (kind == patch_kind::apply) {
         target.add("fieldManager", apply_manager);
         target.add("force", "true");
     }
     request what("PATCH", target.take());
+    what.accept = accept_of(part);
     what.content_type = content_type_of(kind);
     what.safe_to_repeat = is_guarded(body);
     what.body = to_text(body);

@@ -46,6 +46,14 @@ struct create_options {
 
 enum class patch_kind { merge, json, strategic, apply };
 
+/// What the answer to a request shows of the object.
+enum class shown_part {
+    whole,
+    /// The kind PartialObjectMetadata: an object of 400 kB is not sent, nor read, for a few words.
+    /// Decode it as model::metadata_only. A server that does not know this form sends the whole.
+    metadata,
+};
+
 /// Answers are the raw text of the object, decoded by the caller with model/json.h.
 /// Every request has a deadline (default 30 s). Errors name verb, kind and object.
 /// Tried again inside, within the deadline: answers 429 and 5xx that carry Retry-After (at most
@@ -55,7 +63,7 @@ public:
     client(transport& wire, clock& time);
 
     asio::awaitable<result<std::string>> get(const resource_type& type, std::string ns,
-                                             std::string name);
+                                             std::string name, shown_part part = shown_part::whole);
     asio::awaitable<result<std::string>> list(const resource_type& type, std::string ns,
                                               list_options options);
     asio::awaitable<result<std::string>> create(const resource_type& type, std::string ns,
@@ -65,7 +73,8 @@ public:
     /// by the caller through kube/patch.h. `subresource` may be "status".
     asio::awaitable<result<std::string>> patch(const resource_type& type, std::string ns,
                                                std::string name, patch_kind kind, json body,
-                                               std::string subresource = std::string());
+                                               std::string subresource = std::string(),
+                                               shown_part part = shown_part::whole);
     /// PUT of a whole object (leases).
     asio::awaitable<result<std::string>> update(const resource_type& type, std::string ns,
                                                 std::string name, json object);

@@ -181,6 +181,22 @@ TEST_F(client_test, a_status_becomes_an_error_that_names_the_object) {
     EXPECT_EQ(status_error("nonsense", "watch pods").code, errc::server);
 }
 
+TEST_F(client_test, metadata_alone_is_asked_for_where_the_rest_is_of_no_use) {
+    const std::string partial =
+        "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+    for (int i = 0; i < 4; ++i) wire.will_answer(200);
+    run(api.get(types::testbed, "lab", "t", shown_part::metadata));
+    EXPECT_EQ(last().accept, partial);
+    run(api.patch(types::testbed, "lab", "t", patch_kind::merge, json::object(), "status",
+                  shown_part::metadata));
+    EXPECT_EQ(last().accept, partial);
+    EXPECT_EQ(last().content_type, "application/merge-patch+json");
+    run(api.get(types::testbed, "lab", "t"));
+    EXPECT_EQ(last().accept, "");
+    run(api.patch(types::testbed, "lab", "t", patch_kind::merge, json::object()));
+    EXPECT_EQ(last().accept, "");
+}
+
 TEST_F(client_test, an_answer_with_retry_after_is_waited_for) {
     wire.will_answer(429, "{}", 2);
     wire.will_answer(503, "{}", 1);

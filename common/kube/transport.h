@@ -23,6 +23,8 @@ struct request {
     std::string method;
     /// Path and query, percent-encoded.
     std::string target;
+    /// The Accept header; empty: application/json.
+    std::string accept;
     /// Empty: no body.
     std::string content_type;
     std::string body;

@@ -141,6 +141,19 @@ TEST(json, a_layout_that_cannot_be_read_names_the_line) {
     EXPECT_EQ(both->status.layout->revision, 2);
 }
 
+TEST(json, the_metadata_alone_is_read_from_either_form) {
+    for (const char* text :
+         {R"({"kind":"PartialObjectMetadata","metadata":{"name":"t","uid":"u","generation":4}})",
+          R"({"kind":"Testbed","metadata":{"name":"t","uid":"u","generation":4},"status":5})"}) {
+        const auto read = decode<metadata_only>(text, "Testbed");
+        ASSERT_TRUE(read) << text;
+        EXPECT_EQ(read->metadata.uid, "u");
+        EXPECT_EQ(read->metadata.generation, 4);
+        EXPECT_EQ(read->metadata.undecodable, "") << "nothing else was to be read";
+    }
+    EXPECT_EQ(decode<metadata_only>("5", "Testbed").error().text, "Testbed: is not an object");
+}
+
 TEST(json, a_wrong_type_names_its_path) {
     const struct {
         const char* text;

@@ -90,6 +90,13 @@ BOOST_DESCRIBE_STRUCT(object_meta, (),
                       (name, namespace_, uid, resource_version, generation, creation_timestamp,
                        deletion_timestamp, labels, annotations, owner_references, finalizers))
 
+/// An object of any kind of which only the metadata is known: PartialObjectMetadata, or a whole
+/// object of which nothing else is read.
+struct metadata_only {
+    object_meta metadata;
+};
+BOOST_DESCRIBE_STRUCT(metadata_only, (), (metadata))
+
 /// metav1.Condition. lastTransitionTime moves with status only (Kubernetes API conventions).
 struct condition {
     std::string type;

@@ -55,8 +55,13 @@ result<controller::outcome> tried_again(error why) {
     return std::unexpected(std::move(why));
 }
 
-actor::actor(controller::environment& env, controller::write_gate& gate)
-    : env_(env), gate_(gate), reads_(env.api, env.options.namespaces), notes_(env) {}
+actor::actor(controller::environment& env, controller::write_gate& gate,
+             const kube::store<model::testbed>& testbeds)
+    : env_(env),
+      gate_(gate),
+      testbeds_(testbeds),
+      reads_(env.api, env.options.namespaces),
+      notes_(env) {}
 
 asio::awaitable<result<void>> actor::perform(self_pointer self, decision what, live_facts& live) {
     if (!std::holds_alternative<wait>(what.next)) notes_.count_action(what.next);
@@ -217,11 +222,29 @@ asio::awaitable<result<void>> actor::take(self_pointer self, delete_self, live_f
 asio::awaitable<result<model::testbed>> actor::write_hold(object_key key, json patch,
                                                           std::string uid,
                                                           std::string resource_version) {
+    // The object that the guard names is in the cache, as a rule: then the answer need not show all
+    // of it, as the patch changes nothing but its metadata.
+    const auto before = testbeds_.find(key);
+    const bool cached = before && before->metadata.uid == uid &&
+                        before->metadata.resource_version == resource_version;
     auto body = kube::guarded(std::move(patch), uid, resource_version);
-    auto answer = co_await env_.api.patch(types::testbed, key.namespace_, key.name,
-                                          kube::patch_kind::merge, std::move(body));
+    auto answer = co_await env_.api.patch(
+        types::testbed, key.namespace_, key.name, kube::patch_kind::merge, std::move(body),
+        std::string(), cached ? kube::shown_part::metadata : kube::shown_part::whole);
     if (!answer) co_return std::unexpected(std::move(answer).error());
-    co_return model::decode<model::testbed>(*answer, "Testbed");
+    if (!cached) co_return model::decode<model::testbed>(*answer, "Testbed");
+    auto written = model::decode<model::metadata_only>(*answer, "Testbed");
+    if (!written) co_return std::unexpected(std::move(written).error());
+    if (written->metadata.generation != before->metadata.generation) {
+        // An admission webhook has changed the spec on the way.
+        auto text = co_await env_.api.get(types::testbed, key.namespace_, key.name);
+        if (!text) co_return std::unexpected(std::move(text).error());
+        co_return model::decode<model::testbed>(*text, "Testbed");
+    }
+    auto after = *before;
+    written->metadata.undecodable = before->metadata.undecodable;
+    after.metadata = std::move(written->metadata);
+    co_return after;
 }
 
 asio::awaitable<result<model::testbed>> actor::clear_hold(object_key key, std::string uid,

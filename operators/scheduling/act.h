@@ -10,6 +10,7 @@
 #include "controller/process.h"
 #include "controller/write_gate.h"
 #include "kube/client.h"
+#include "kube/watch/store.h"
 #include "scheduling/decide.h"
 #include "scheduling/event_notes.h"
 #include "scheduling/live_reader.h"
@@ -18,8 +19,9 @@ namespace esi::scheduling {
 
 class actor {
 public:
-    /// Both outlive it.
-    actor(controller::environment& env, controller::write_gate& gate);
+    /// All outlive it. `testbeds`: the cache.
+    actor(controller::environment& env, controller::write_gate& gate,
+          const kube::store<model::testbed>& testbeds);
 
     /// One action; of `wait`, the wanted status is written when it differs from the one in `self`.
     /// After a conflict of a guarded write (errc::conflict) the object has been read live into
@@ -61,6 +63,7 @@ private:
     asio::awaitable<result<bool>> write_status(self_pointer self, write kind,
                                                model::scheduling_status wanted, live_facts& live);
     done write_finalizers(self_pointer self, std::vector<std::string> finalizers, live_facts& live);
+    /// Gives the Testbed as it is then.
     asio::awaitable<result<model::testbed>> write_hold(model::object_key key, kube::json patch,
                                                        std::string uid,
                                                        std::string resource_version);
@@ -75,6 +78,7 @@ private:
 
     controller::environment& env_;
     controller::write_gate& gate_;
+    const kube::store<model::testbed>& testbeds_;
     live_reader reads_;
     event_notes notes_;
 };

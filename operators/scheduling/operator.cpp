@@ -64,7 +64,7 @@ scheduling_operator::scheduling_operator(controller::environment& env, options c
     : env_(env),
       options_(std::move(chosen)),
       caches_(env.api, env.time, env.options.namespaces),
-      actor_(env, gate_),
+      actor_(env, gate_, caches_.testbeds()),
       reconciler_("scheduling", env.time, env.executor, env.numbers,
                   [this](object_key key) { return reconcile(std::move(key)); }),
       orphans_(env, caches_, actor_) {

@@ -350,8 +350,8 @@ asio::awaitable<result<bool>> actor::write_status(testbed_pointer testbed,
         }
         testbed = std::move(lean);
     }
-    auto written = co_await controller::patch_status(api_, types::testbed, gate, std::move(testbed),
-                                                     std::move(wanted));
+    auto written = co_await controller::patch_status<model::testbed, model::metadata_only>(
+        api_, types::testbed, gate, std::move(testbed), std::move(wanted));
     if (!written) co_return std::unexpected(std::move(written).error());
     co_return written->has_value();
 }

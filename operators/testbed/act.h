@@ -102,7 +102,8 @@ private:
     // In swap/let_in.cpp.
     asio::awaitable<void> confirm(std::shared_ptr<turn> at, std::vector<action> what);
     asio::awaitable<void> read(const kube::resource_type& type, model::object_key key,
-                               result<std::string>* into);
+                               result<std::string>* into,
+                               kube::shown_part part = kube::shown_part::whole);
     asio::awaitable<void> swap(std::shared_ptr<turn> at, slot_assessment slot);
     asio::awaitable<void> commit(std::shared_ptr<turn> at, slot_assessment slot);
     asio::awaitable<void> wake(std::shared_ptr<turn> at, slot_assessment slot);

@@ -167,6 +167,27 @@ TEST_F(transport_test, sends_what_the_api_server_needs_and_reads_the_answer) {
                   "Content-Length: 7\r\n\r\n{\"a\":1}");
 }
 
+TEST_F(transport_test, the_answer_is_asked_for_in_the_form_that_the_request_names) {
+    scripted_server server(loop, {{{ok("{}")}}});
+    auto wire = to(server.url());
+    request what("GET", "/api/v1/x");
+    what.accept = "application/json;as=PartialObjectMetadata";
+    ASSERT_TRUE(run(wire->send(std::move(what), soon())));
+    EXPECT_TRUE(server.heard.at(0).contains(
+        "\r\nAccept: application/json;as=PartialObjectMetadata\r\n"))
+        << server.heard.at(0);
+}
+
+TEST_F(transport_test, a_large_answer_comes_whole) {
+    std::string body;
+    for (int i = 0; body.size() < 1'000'000; ++i) body += std::to_string(i) + ' ';
+    scripted_server server(loop, {{{ok(body), ok("next")}, false}});
+    auto wire = to(server.url());
+    EXPECT_EQ(get(*wire)->body, body);
+    EXPECT_EQ(get(*wire)->body, "next");
+    EXPECT_EQ(server.connections, 1);
+}
+
 TEST_F(transport_test, a_connection_serves_one_request_after_the_other) {
     scripted_server server(loop, {{{ok("1"), ok("2"), ok("3")}, false}});
     auto wire = to(server.url());

@@ -220,3 +220,31 @@ func TestFedPodsComeAndGo(t *testing.T) {
 		t.Errorf("%d changes, %d pods of %d", len(pods.history), len(pods.objects), before)
 	}
 }
+
+func TestAnAnswerShowsTheMetadataAloneWhereThatIsAskedFor(t *testing.T) {
+	_, served := townOf(t, &world{nodes: 2, slots: 2})
+	_, whole := ask(t, "GET", served.URL+testbedURL, "")
+	for _, method := range []string{"GET", "PATCH"} {
+		request, _ := http.NewRequest(method, served.URL+testbedURL, strings.NewReader(`{"metadata":{"labels":{"a":"b"}}}`))
+		request.Header.Set("Accept", "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json")
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, _ := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		shown := parse(raw)
+		if len(shown) != 3 || text(shown, "kind") != "PartialObjectMetadata" || text(shown, "apiVersion") != "meta.k8s.io/v1" {
+			t.Errorf("%s: no PartialObjectMetadata: %s", method, raw)
+		}
+		if text(shown, "metadata", "uid") != text(whole, "metadata", "uid") {
+			t.Errorf("%s: the metadata are not the object's: %s", method, raw)
+		}
+		if method == "PATCH" && text(shown, "metadata", "labels", "a") != "b" {
+			t.Errorf("the label that was set is not shown: %s", raw)
+		}
+	}
+	if _, now := ask(t, "GET", served.URL+testbedURL, ""); !same(now["spec"], whole["spec"]) || text(now, "kind") != "Testbed" {
+		t.Error("the object itself has changed")
+	}
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -76,9 +77,35 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	code, body := s.single(r, &where, query)
+	if code < 300 && wantsMetadata(r) {
+		body = metadataOnly(body)
+	}
 	w.WriteHeader(code)
 	w.Write(body)
 	s.log.note(r, where, verbOf(r.Method), at, code, len(body))
+}
+
+// wantsMetadata: the client asks for the metadata of an object alone.
+func wantsMetadata(r *http.Request) bool {
+	return strings.HasPrefix(r.Header.Get("Accept"), "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1")
+}
+
+// metadataOnly is the object as a PartialObjectMetadata. It reads no further than the metadata, which come
+// before what is large.
+func metadataOnly(body []byte) []byte {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.Token()
+	for decoder.More() {
+		key, _ := decoder.Token()
+		var value json.RawMessage
+		if decoder.Decode(&value) != nil {
+			break
+		}
+		if key == "metadata" {
+			return fmt.Appendf(nil, `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":%s}`, value)
+		}
+	}
+	return body
 }
 
 func verbOf(method string) string {

@@ -63,8 +63,10 @@ public:
 
 private:
     asio::awaitable<std::pair<int, json>> send(std::string method, std::string target, json body,
-                                               std::string content_type) {
+                                               std::string content_type,
+                                               std::string accept = std::string()) {
         kube::request what(std::move(method), std::move(target));
+        what.accept = std::move(accept);
         if (!body.is_null()) {
             what.content_type = std::move(content_type);
             what.body = body.dump();
@@ -104,7 +106,8 @@ private:
         auto body = fill(step.body, known_);
         if (!step.change.is_null()) body.merge_patch(fill(step.change, known_));
         const auto target = fill_text(step.target, known_);
-        const auto answer = co_await send(step.method, target, body, step.content_type);
+        const auto answer =
+            co_await send(step.method, target, body, step.content_type, step.accept);
         if (!step.name.empty()) known_[step.name] = answer.second;
         auto normal = form_.answer(answer.first, answer.second);
         show(step, title_of(step, step.method + " " + step.target), std::move(normal));

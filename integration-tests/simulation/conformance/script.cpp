@@ -39,6 +39,8 @@ script_step read_step(const json& source) {
             out.change = value;
         } else if (name == "type") {
             out.content_type = value.get<std::string>();
+        } else if (name == "accept") {
+            out.accept = value.get<std::string>();
         } else if (name == "as") {
             out.name = value.get<std::string>();
         } else if (name == "pick") {

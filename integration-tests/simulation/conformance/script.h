@@ -26,6 +26,8 @@ struct script_step {
     /// A merge patch onto the body.
     json change;
     std::string content_type;
+    /// Of a request; empty: application/json.
+    std::string accept;
     /// Under which name the answer (or the watch) is known to later steps.
     std::string name;
     /// Only these members of the answer are shown; empty: all.

@@ -64,7 +64,9 @@ kube::response api_server::answer(const kube::request& what, std::string_view,
                                   std::optional<std::uint64_t> visible) {
     auto in = read_call(what);
     if (!in) return std::move(in).error();
-    return state_->answer(*in, visible.value_or(state_->store.version()));
+    auto out = state_->answer(*in, visible.value_or(state_->store.version()));
+    const bool collection = what.method == "GET" && in->name.empty();
+    return in->metadata_only() && !collection ? with_metadata_only(std::move(out)) : out;
 }
 
 std::variant<kube::response, std::unique_ptr<watch>> api_server::open(

@@ -425,5 +425,36 @@ TEST_F(api_server_test, a_desk_answers_with_the_clients_errors) {
               "none");
 }
 
+TEST_F(api_server_test, an_answer_shows_the_metadata_alone_where_that_is_asked_for) {
+    testbed("a", {{"labels", {{"l", "1"}}}});
+    const auto ask = [&](std::string method, std::string target, std::string body) {
+        kube::request what(std::move(method), std::move(target));
+        what.accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+        what.content_type = "application/merge-patch+json";
+        what.body = std::move(body);
+        const auto answer = of.server.answer(what, "tests");
+        return std::pair(answer.status, json::parse(answer.body));
+    };
+    const auto is_partial = [](const json& answer) {
+        return answer["kind"] == "PartialObjectMetadata" &&
+               answer["apiVersion"] == "meta.k8s.io/v1" && answer.size() == 3;
+    };
+    const auto [found, got] = ask("GET", testbeds + "/a", "");
+    EXPECT_EQ(found, 200);
+    EXPECT_TRUE(is_partial(got)) << got.dump();
+    EXPECT_EQ(got["metadata"], of.send("GET", testbeds + "/a").second["metadata"]);
+
+    const auto [done, patched] =
+        ask("PATCH", testbeds + "/a/status", R"({"status":{"state":"SUCCESS"}})");
+    EXPECT_EQ(done, 200);
+    EXPECT_TRUE(is_partial(patched)) << patched.dump();
+    const auto whole = of.send("GET", testbeds + "/a").second;
+    EXPECT_EQ(whole["status"]["state"], "SUCCESS") << "what is shown is not what is written";
+    EXPECT_EQ(patched["metadata"], whole["metadata"]);
+
+    EXPECT_EQ(ask("GET", testbeds + "/b", "").second["kind"], "Status");
+    EXPECT_EQ(ask("GET", testbeds, "").second["kind"], "TestbedList");
+}
+
 }  // namespace
 }  // namespace esi::simulation

@@ -70,8 +70,8 @@ result<node_look> judge_look(const turn& at, const grid::slot& place, const mode
 }  // namespace
 
 asio::awaitable<void> actor::read(const kube::resource_type& type, model::object_key key,
-                                  result<std::string>* into) {
-    *into = co_await api_.get(type, key.namespace_, key.name);
+                                  result<std::string>* into, kube::shown_part part) {
+    *into = co_await api_.get(type, key.namespace_, key.name, part);
 }
 
 /// The token once more, live: before anything is opened, the Testbed must still show the hold, its
@@ -92,7 +92,8 @@ asio::awaitable<void> actor::confirm(std::shared_ptr<turn> at, std::vector<actio
     auto found = unread;
     std::map<model::object_key, result<std::string>> answers;
     std::vector<asio::awaitable<void>> reads;
-    reads.push_back(read(types::testbed, meta.key(), &text));
+    // Uid, holder and hold are all that is compared of the Testbed, which may be large.
+    reads.push_back(read(types::testbed, meta.key(), &text, kube::shown_part::metadata));
     reads.push_back(read(types::scheduling, by, &found));
     for (const auto& [key, slots] : jobs) {
         auto& into = answers.emplace(key, unread).first->second;

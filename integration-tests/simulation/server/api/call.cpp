@@ -204,6 +204,11 @@ bool call::flag(std::string_view key) const {
     return value == "true" || value == "1";
 }
 
+bool call::metadata_only() const {
+    return request->accept.starts_with(
+        "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1");
+}
+
 or_refused<call> read_call(const kube::request& what) {
     call out;
     out.request = &what;

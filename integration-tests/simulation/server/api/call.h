@@ -27,6 +27,8 @@ struct call {
     /// Empty where it was not given.
     std::string_view option(std::string_view key) const;
     bool flag(std::string_view key) const;
+    /// The answer is to be the metadata alone.
+    bool metadata_only() const;
     bool dry_run() const { return !option("dryRun").empty(); }
 };
 

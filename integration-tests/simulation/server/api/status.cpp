@@ -30,6 +30,16 @@ kube::response answer_with(int code, std::string body) {
     return out;
 }
 
+kube::response with_metadata_only(kube::response answer) {
+    auto object = json::parse(answer.body, nullptr, false);
+    if (!object.is_object() || object.value("kind", "") == "Status") return answer;
+    const json part = {{"kind", "PartialObjectMetadata"},
+                       {"apiVersion", "meta.k8s.io/v1"},
+                       {"metadata", std::move(object["metadata"])}};
+    answer.body = part.dump(-1, ' ', false, json::error_handler_t::replace);
+    return answer;
+}
+
 kube::response success(int code, json details) {
     json status = {{"kind", "Status"}, {"apiVersion", "v1"}, {"status", "Success"}};
     status["metadata"] = json::object();

@@ -25,6 +25,9 @@ std::string qualified(const kube::resource_type& type);
 
 /// 200 or 201 with a body.
 kube::response answer_with(int code, std::string body);
+/// The same answer with the object as a PartialObjectMetadata. What is no object (a Status, a text)
+/// stays as it is.
+kube::response with_metadata_only(kube::response answer);
 /// Status Success. `details` of a deletion, else null.
 kube::response success(int code, json details = nullptr);
 
