@@ -173,8 +173,8 @@ TEST_F(transport_test, the_answer_is_asked_for_in_the_form_that_the_request_name
     request what("GET", "/api/v1/x");
     what.accept = "application/json;as=PartialObjectMetadata";
     ASSERT_TRUE(run(wire->send(std::move(what), soon())));
-    EXPECT_TRUE(server.heard.at(0).contains(
-        "\r\nAccept: application/json;as=PartialObjectMetadata\r\n"))
+    EXPECT_TRUE(
+        server.heard.at(0).contains("\r\nAccept: application/json;as=PartialObjectMetadata\r\n"))
         << server.heard.at(0);
 }
 
