@@ -135,7 +135,9 @@ def chain(requests_, begin, end):
             at = newest
             continue
         since = newest.at if newest else begin - AHEAD
-        causes = [each for each in during if since < each.at < at.at and each.done <= at.at + AHEAD
+        # What the operator itself sends side by side it does not wait for.
+        causes = [each for each in during if since < each.at < at.at
+                  and each.done <= at.at + (0 if each.operator == at.operator else AHEAD)
                   and moves_others(each) and each.resource in WATCHED[at.operator]]
         at = max(causes, key=lambda each: each.done, default=newest)
     return found[::-1]

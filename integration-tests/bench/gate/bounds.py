@@ -9,7 +9,7 @@ import collections
 Bound = collections.namedtuple("Bound", "name most aim reason optional", defaults=(False,))
 
 BOUNDS = [
-    Bound("requests of a start, one after the other", 11, 10,
+    Bound("requests of a start, one after the other", 10, None,
           "each takes a round trip of 2 to 5 ms, on a busy API server ten times that"),
     Bound("ESI's share of a start / the same by hand", 2, 0.5,
           "what users notice; on a busy machine both get longer, but ESI the more so: 0.8 when idle, 1.5 at load 15"),

@@ -47,6 +47,12 @@ def test_requests_side_by_side_are_one_link():
     assert len(starts.chain(sorted(LOG + beside, key=lambda each: each.done), 0, 1)) == 9
 
 
+@pytest.mark.parametrize("at, took", [(1.9, 2.9), (1.9, 0.5), (2.1, 2.7)])
+def test_writes_side_by_side_are_one_link(at, took):
+    beside = request("scheduling", "patch", "batchjobs", at, took)
+    assert len(starts.chain(sorted(LOG + [beside], key=lambda each: each.done), 0, 1)) == 9
+
+
 def test_a_watch_may_be_ahead_of_the_answer():
     late = [each._replace(done=0.067) if each.operator == "batchjob" and each.sub == "status" else each for each in LOG]
     assert len(starts.chain(sorted(late, key=lambda each: each.done), 0, 1)) == 9
