@@ -216,7 +216,10 @@ struct invariants::state {
         if (const auto& app = after.job->status.application; app && !app->uid.empty()) {
             all().reported_apps.insert(app->uid);
         }
-        if (fresh) return;
+        if (fresh) {
+            after.created = what.at;
+            return;
+        }
         conditions_move_with_their_status(what);
         if (before.job->spec.active_scheduling != after.job->spec.active_scheduling) {
             after.claim_changed = what.at;

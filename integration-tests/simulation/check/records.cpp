@@ -77,10 +77,10 @@ std::string_view records::job_uid(const model::pod& pod) const {
     return found ? std::string_view(found->job->metadata.uid) : std::string_view();
 }
 
-/// Another job may bear the name by now.
+/// Another job may bear the name by now, made within the second in which the pod was.
 bool records::has_its_job(const pod_record& pod) const {
     const auto* job = job_of(*pod.pod);
-    return job && job->job->metadata.creation_timestamp <= pod.pod->metadata.creation_timestamp;
+    return job && job->created <= pod.created;
 }
 
 bool records::on_record(const pod_record& pod) const {

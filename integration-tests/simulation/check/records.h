@@ -92,6 +92,7 @@ struct testbed_record {
 struct job_record {
     seen<model::batchjob> job;
     object_pointer raw;
+    steady_time created;
     /// When spec.activeScheduling was last set or cleared.
     steady_time claim_changed;
 };

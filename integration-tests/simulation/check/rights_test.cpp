@@ -350,6 +350,26 @@ TEST_F(rights_test, an_assignment_that_ends_while_its_pod_is_there_is_seen) {
     EXPECT_THAT(world.broken(), ElementsAre("ended-with-pods"));
 }
 
+/// A job that was made anew within the second in which the pod was made, as its time says it.
+TEST_F(rights_test, an_assignment_of_a_job_made_anew_may_end_though_a_pod_of_the_old_one_is_there) {
+    world.judge->all_disturbances_are_told();
+    world.until_placed();
+    world.swap_in();
+    world.wait(seconds(30));
+    world.store.erase(kinds::batchjob, "default", "a");
+    auto anew = world.job;
+    anew["metadata"]["uid"] = "another uid";
+    anew["metadata"].erase("resourceVersion");
+    anew["spec"] = {{"sparkSpec", json::object()}};
+    anew["status"] = json::object();
+    world.put(kinds::batchjob, anew);
+    auto& given = world.queue["status"]["assignments"][0];
+    given["ended"] = "2026-01-02T03:05:06Z";
+    given["outcome"] = "Deleted";
+    world.put(kinds::scheduling, world.queue);
+    EXPECT_THAT(world.broken(), testing::Not(testing::Contains("ended-with-pods")));
+}
+
 TEST_F(rights_test, an_assignment_that_ends_too_early_is_seen_also_of_who_is_behind) {
     world.judge->all_disturbances_are_told();
     world.until_placed();
