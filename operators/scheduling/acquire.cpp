@@ -16,12 +16,21 @@ namespace condition_type = model::condition_type;
 namespace job_state = model::job_state;
 namespace states = model::scheduling_state;
 
-blocker plan_empty(const plan& wants) {
+subject about(const model::scheduling& who) {
+    return {object_kind::scheduling, who.metadata.key()};
+}
+
+subject about_testbed(const object_key& key) { return {object_kind::testbed, key}; }
+
+subject about_job(const object_key& key) { return {object_kind::batchjob, key}; }
+
+blocker plan_empty(const model::scheduling& who, const plan& wants) {
     return {reasons::plan_empty,
             wants.jobs.empty() ? "spec.queueBased or spec.slotBased.jobs names no BatchJob: add one"
                                : "spec.cancelledJobs names all BatchJobs of the plan: add another "
                                  "one, or delete the Scheduling",
-            {}};
+            {},
+            about(who)};
 }
 
 void check_testbed(acquisition& out, const view& v, const model::scheduling& who,
@@ -34,7 +43,8 @@ void check_testbed(acquisition& out, const view& v, const model::scheduling& who
         return;
     }
     if (!testbed) {
-        out.blockers.push_back({reasons::testbed_missing, testbed_text(key) + v.absence(key), {}});
+        out.blockers.push_back(
+            {reasons::testbed_missing, testbed_text(key) + v.absence(key), {}, about_testbed(key)});
         return;
     }
     const auto& status = testbed->status;
@@ -44,11 +54,13 @@ void check_testbed(acquisition& out, const view& v, const model::scheduling& who
         if (!testbed->hold().empty()) {
             out.blockers.push_back({reasons::testbed_held,
                                     testbed_text(key) + " is held by " + holder_text(*testbed),
-                                    testbed->holder()});
+                                    testbed->holder(), about_testbed(key)});
         }
         if (testbed->metadata.deleting()) {
-            out.blockers.push_back(
-                {reasons::testbed_deleting, testbed_text(key) + " is being deleted", {}});
+            out.blockers.push_back({reasons::testbed_deleting,
+                                    testbed_text(key) + " is being deleted",
+                                    {},
+                                    about_testbed(key)});
             return;
         }
         const auto* current =
@@ -56,22 +68,25 @@ void check_testbed(acquisition& out, const view& v, const model::scheduling& who
         if (!status.layout || status.observed_generation < testbed->metadata.generation) {
             out.blockers.push_back({reasons::testbed_not_ready,
                                     testbed_text(key) + " has no layout for its spec yet",
-                                    {}});
+                                    {},
+                                    about_testbed(key)});
             return;
         }
         if (current != nullptr && current->status == "False" && testbed->hold().empty()) {
             out.blockers.push_back({reasons::testbed_not_ready,
                                     testbed_text(key) + " has a layout that is not current",
-                                    {}});
+                                    {},
+                                    about_testbed(key)});
             return;
         }
     }
     if (!status.layout || status.layout->nodes.empty()) {
-        out.blockers.push_back({reasons::testbed_empty, testbed_text(key) + " has no nodes", {}});
+        out.blockers.push_back(
+            {reasons::testbed_empty, testbed_text(key) + " has no nodes", {}, about_testbed(key)});
         return;
     }
     out.wrong = problem_of(wants, grid::count_of_slots(*status.layout));
-    if (!out.wrong && wants.empty()) out.blockers.push_back(plan_empty(wants));
+    if (!out.wrong && wants.empty()) out.blockers.push_back(plan_empty(who, wants));
 }
 
 /// In their order, but what is not allowed before all else.
@@ -113,7 +128,8 @@ blocker job_not_allowed(const model::scheduling& who, const object_key& job) {
                         "esi-scheduling is for clusters whose namespaces trust each other)",
                         job_text(job), who.metadata.namespace_, who.metadata.namespace_,
                         job.namespace_),
-            {}};
+            {},
+            about_job(job)};
 }
 
 }  // namespace
@@ -129,7 +145,8 @@ std::optional<blocker> testbed_not_allowed(const view& v, const model::schedulin
                    fmt::format("{} does not exist, or is not offered to namespace {}: its "
                                "spec.allowedNamespaces has to name {}",
                                testbed_text(key), ns, ns),
-                   {}};
+                   {},
+                   about_testbed(key)};
 }
 
 bool goes_before(const model::scheduling& a, const model::scheduling& b) {
@@ -142,18 +159,20 @@ blocker rival_goes_first(const model::scheduling& first, const model::scheduling
     const auto key = first.metadata.key();
     const auto theirs = priority_of(first);
     if (theirs == priority_of(who)) {
-        return {reasons::older_first, scheduling_text(key) + " is older and goes first", key};
+        return {reasons::older_first, scheduling_text(key) + " is older and goes first", key,
+                about(first)};
     }
     return {reasons::priority_first,
             fmt::format("{} has priority {}, this one {}, and goes first", scheduling_text(key),
                         theirs, priority_of(who)),
-            key};
+            key, about(first)};
 }
 
-blocker suspended() {
+blocker suspended(const model::scheduling& who) {
     return {reasons::suspended,
             "spec.suspend is true: nothing is acquired or started until it is false",
-            {}};
+            {},
+            about(who)};
 }
 
 bool is_blocked(const model::scheduling_status& status) {
@@ -207,31 +226,38 @@ std::optional<blocker> blocker_of(const view& v, const model::scheduling& who,
     if (!v.may_start(who.metadata.namespace_, key) && !(job && acquired_by(*job, who))) {
         return job_not_allowed(who, key);
     }
-    if (!job) return blocker{reasons::job_missing, job_text(key) + v.absence(key), {}};
+    if (!job) {
+        return blocker{reasons::job_missing, job_text(key) + v.absence(key), {}, about_job(key)};
+    }
     const auto& state = job->status.state;
     if (state == job_state::failed || state == job_state::failed_submission) {
         return blocker{reasons::job_failed,
                        job_text(key) + " is in " + state + "; reset it or take it out",
-                       {}};
+                       {},
+                       about_job(key)};
     }
     const bool ours = acquired_by(*job, who);
     if (const auto& active = job->spec.active_scheduling; active && !ours) {
         return blocker{reasons::job_held,
                        job_text(key) + " is held by " + scheduling_text(active->key()),
-                       active->key()};
+                       active->key(), about_job(key)};
     }
     if (job->metadata.deleting()) {
-        return blocker{reasons::job_deleting, job_text(key) + " is being deleted", {}};
+        return blocker{
+            reasons::job_deleting, job_text(key) + " is being deleted", {}, about_job(key)};
     }
     if (ours) return std::nullopt;
     if (state != job_state::ready) {
         return blocker{reasons::job_not_ready,
                        job_text(key) + " is in " + (state.empty() ? "no state yet" : state),
-                       {}};
+                       {},
+                       about_job(key)};
     }
     if (job->status.observed_generation != job->metadata.generation) {
-        return blocker{
-            reasons::job_not_ready, job_text(key) + " has a change that is not looked at yet", {}};
+        return blocker{reasons::job_not_ready,
+                       job_text(key) + " has a change that is not looked at yet",
+                       {},
+                       about_job(key)};
     }
     return std::nullopt;
 }
@@ -240,7 +266,7 @@ acquisition acquisition_of(const view& v, const model::scheduling& who, const pl
     acquisition out;
     check_testbed(out, v, who, wants);
     if (wants.wrong) out.wrong = wants.wrong;
-    if (who.spec.suspend.value_or(false)) out.blockers.insert(out.blockers.begin(), suspended());
+    if (who.spec.suspend.value_or(false)) out.blockers.insert(out.blockers.begin(), suspended(who));
     for (const auto& job : wants.jobs) {
         auto known = v.find_job(job.name);
         if (known && acquired_by(*known, who)) out.holds_something = true;

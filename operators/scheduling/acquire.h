@@ -9,6 +9,7 @@
 #include "model/conditions.h"
 #include "scheduling/observe.h"
 #include "scheduling/plan.h"
+#include "scheduling/subject.h"
 
 namespace esi::scheduling {
 
@@ -20,6 +21,10 @@ struct blocker {
     std::string text;         ///< names the objects, and where possible what to do
     /// The Scheduling to wait for; an empty name where there is none.
     model::object_key holder;
+    /// The object that is not as it has to be.
+    subject about{};
+    /// When it goes away by itself, where that is known exactly.
+    std::optional<model::timestamp> until{};
 };
 
 /// Why `who` may not hold its Testbed: it belongs to another namespace and is not offered to that
@@ -58,8 +63,8 @@ bool is_blocked(const model::scheduling_status& status);
 /// `who` waits for `other` to go first, and has to be reconciled when that one is blocked after
 /// all.
 bool waits_for_rival(const model::scheduling& who, const model::object_key& other);
-/// The blocker of a Scheduling that is suspended.
-blocker suspended();
+/// The blocker of `who`, which is suspended.
+blocker suspended(const model::scheduling& who);
 /// The Schedulings that the blockers name: each once, in their order.
 std::vector<model::object_key> holders_of(const std::vector<blocker>& blockers);
 

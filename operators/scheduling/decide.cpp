@@ -52,13 +52,20 @@ decision decider::run() {
 }
 
 decision decider::next() {
-    if (!self_.status.releasing.empty()) return release();
-    if (self_.metadata.deleting()) return leave();
-    if (is_over(self_.status)) {
-        if (owns_anything(v_, plan_)) return release_again(release_reason::left_over);
-        return after_the_end();
+    switch (stage_of(self_)) {
+        case stage::releasing:
+            return release();
+        case stage::leaving:
+            return leave();
+        case stage::over:
+            if (owns_anything(v_, plan_)) return release_again(release_reason::left_over);
+            return after_the_end();
+        case stage::running:
+            return drive();
+        case stage::entering:
+            break;
     }
-    return is_running(self_.status) ? drive() : enter();
+    return enter();
 }
 
 /// The Scheduling is finished; later changes of its spec only set SpecCurrent=False.

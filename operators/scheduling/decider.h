@@ -8,6 +8,7 @@
 //   decider_jobs.cpp    what comes next for each job of the plan
 //   decider_report.cpp  the status that is written when there is nothing to do
 //   decider_leave.cpp   the way back
+//   outlook.cpp         what the parts above come to when all that they ask for is done
 //
 // What one part finds out it returns as a value; the next one takes it as an argument. The members
 // are the input, the wanted status, and the time at which to decide again.
@@ -22,20 +23,10 @@
 
 #include "scheduling/acquire.h"
 #include "scheduling/decide.h"
+#include "scheduling/outlook.h"
 #include "scheduling/plan.h"
 
 namespace esi::scheduling {
-
-/// Jobs of the plan that were not started and shall not be, and why: they cannot start in this
-/// layout, were cancelled, or the plan's time is over.
-struct skipped_jobs {
-    std::set<model::object_key> keys;
-    std::vector<std::string> texts;
-    /// The plan's activeDeadlineSeconds are over.
-    bool late = false;
-    /// Something was not started for that.
-    bool cut_short = false;
-};
 
 /// Whether the Scheduling may still use what it holds.
 struct offer {
@@ -55,8 +46,8 @@ struct ended_runs {
         std::string_view outcome;  ///< of model::assignment_outcome
     };
     std::vector<end> ends;
-    /// What other ends wait for, for people.
-    std::vector<std::string> waits;
+    /// What other ends wait for.
+    std::vector<awaited_end> waits;
 };
 
 /// Orders to start that assignments lack.
@@ -72,14 +63,25 @@ struct sorted_jobs {
     std::vector<blocker> blockers;
     /// A failed job that is to be reset for its next attempt.
     std::optional<reset_job> reset;
-    /// A job that is free and is to be acquired.
-    std::shared_ptr<const model::batchjob> addition;
+    /// Jobs that are free and are to be acquired, in this order.
+    std::set<model::object_key> free;
+};
+
+/// Whether a Scheduling that does not run may begin.
+struct way_to_begin {
+    acquisition wanted;
+    /// It could, but this one goes first.
+    std::shared_ptr<const model::scheduling> first;
 };
 
 class decider {
 public:
     decider(const view& v, wall_time now);
     decision run();
+
+    // outlook.cpp
+    std::optional<model::scheduling> after_ends();
+    outlook foresee();
 
 private:
     using job_pointer = std::shared_ptr<const model::batchjob>;
@@ -92,6 +94,7 @@ private:
 
     // decider_enter.cpp
     decision enter();
+    way_to_begin way_in() const;
     job_pointer job_to_acquire() const;
     decision settle_waiting(const std::vector<blocker>& blockers);
     decision settle_wrong(const problem& wrong);
@@ -99,6 +102,7 @@ private:
 
     // decider_drive.cpp
     decision drive();
+    std::string hold_lost_text() const;
     bool hold_is_kept() const;
     std::optional<action> give_up_retries();
     offer offer_of_testbed() const;
@@ -148,6 +152,11 @@ private:
     decision begin_release(std::string_view reason);
     decision end_release();
     decision read_release_first() const;
+
+    // outlook.cpp
+    void foresee_entry(outlook& out);
+    void foresee_hold(outlook& out);
+    void foresee_starts(outlook& out);
 
     // Shared.
     const model::assignment* assignment_of(const model::object_key& job) const;

@@ -42,11 +42,14 @@ decision decider::drive() {
 
     const auto jobs = sort_jobs(skipped, offered.withdrawn);
     if (jobs.reset) return {*jobs.reset, status_};
-    if (jobs.addition) return {acquire_of(*jobs.addition), self_.status};
+    if (!jobs.free.empty()) {
+        return {acquire_of(*v_.find_job(*jobs.free.begin())), self_.status};
+    }
     const auto free = v_.free_slots();
     const auto next = plan_.chosen->next(plan_, jobs.progress, free);
     if (!next.starts.empty()) return assign(next.starts, skipped);
-    auto waits = ended.waits;
+    std::vector<std::string> waits;
+    for (const auto& each : ended.waits) waits.push_back(each.text);
     waits.insert(waits.end(), orders.waits.begin(), orders.waits.end());
     return settle_running({skipped, jobs, next.waits, std::move(waits), free.size()});
 }
@@ -57,6 +60,11 @@ bool decider::hold_is_kept() const {
     return std::ranges::all_of(self_.status.assignments, [&](const auto& a) {
         return grid::is_under_hold(a.run, *testbed_);
     });
+}
+
+std::string decider::hold_lost_text() const {
+    return testbed_text(testbed_of(self_)) +
+           " no longer shows the hold of this Scheduling; delete it and create another";
 }
 
 /// A failed job whose BatchJob was deleted is not tried again. A cache may be behind, so the job is
@@ -101,7 +109,8 @@ offer decider::offer_of_testbed() const {
                                   "again",
                                   testbed, ns, ns),
                       {}};
-            out.withdrawn = blocker{reasons::not_allowed, out.text, {}};
+            out.withdrawn = blocker{
+                reasons::not_allowed, out.text, {}, {object_kind::testbed, testbed_of(self_)}};
             return out;
         }
         texts.push_back(
@@ -131,8 +140,7 @@ skipped_jobs decider::jobs_to_skip() {
     for (const auto& job : plan_.jobs) {
         const auto found = problems.find(job.name);
         if (found == problems.end() || gone.contains(job.name)) continue;
-        out.keys.insert(job.name);
-        out.texts.push_back(found->second.text);
+        out.add(job.name, found->second);
     }
 
     const auto& limit = self_.spec.active_deadline_seconds;
@@ -144,16 +152,16 @@ skipped_jobs decider::jobs_to_skip() {
         if (!waits || out.keys.contains(job.name)) continue;
         if (a == nullptr && dropped(job.name)) continue;
         if (plan_.cancelled.contains(job.name)) {
-            out.texts.push_back(job_text(job.name) + " was cancelled (spec.cancelledJobs)");
+            out.add(job.name, {model::assignment_outcome::cancelled,
+                               job_text(job.name) + " was cancelled (spec.cancelledJobs)"});
         } else if (out.late) {
             out.cut_short = true;
-            out.texts.push_back(
-                fmt::format("{} was not started{}: the plan's activeDeadlineSeconds ({}) were over",
-                            job_text(job.name), a == nullptr ? "" : " again", *limit));
-        } else {
-            continue;
+            out.add(job.name,
+                    {reasons::deadline_exceeded,
+                     fmt::format(
+                         "{} was not started{}: the plan's activeDeadlineSeconds ({}) were over",
+                         job_text(job.name), a == nullptr ? "" : " again", *limit)});
         }
-        out.keys.insert(job.name);
     }
     return out;
 }
@@ -222,7 +230,7 @@ decision decider::assign(const std::vector<start>& starts, const skipped_jobs& s
     status_.mode = plan_.chosen->mode();
     status_.observed_generation = self_.metadata.generation;
     status_.waiting_for.clear();
-    status_.problems = skipped.texts;
+    status_.problems = skipped.texts();
     report_jobs(v_, plan_, skipped.keys, status_);
     set_acquired(true, reasons::acquired, "");
     set(condition_type::progressing, true, reasons::starting, "");

@@ -86,10 +86,12 @@ ended_runs decider::runs_that_ended() const {
         const auto& a = all[i];
         if (a.ended) continue;
         auto end = end_of(a);
-        if (!end.waits_for.empty()) out.waits.push_back(std::move(end.waits_for));
+        if (!end.waits_for.empty()) {
+            out.waits.push_back({a.job.key(), std::move(end.waits_for)});
+        }
         if (end.outcome.empty()) continue;
         if (v_.has_pods(a.run)) {
-            out.waits.push_back("the end of the pods of " + job_text(a.job.key()));
+            out.waits.push_back({a.job.key(), "the end of the pods of " + job_text(a.job.key())});
             continue;
         }
         if (end.needs_read) out.read_first = read_job{a.job.key()};
@@ -124,7 +126,7 @@ decision decider::end_assignments(const ended_runs& ended, const skipped_jobs& s
         return a.ended && a.outcome == outcome::suspended && plan_.find(a.job.key()) != nullptr;
     });
     drop_old_assignments();
-    status_.problems = skipped.texts;
+    status_.problems = skipped.texts();
     report_jobs(v_, plan_, skipped.keys, status_);
     return {std::move(note), status_};
 }

@@ -31,19 +31,17 @@ decision decider::enter() {
         if (owns_anything(v_, plan_)) return release_again(release_reason::rolled_back);
         return settle_wrong({reasons::undecodable, self_.metadata.undecodable_text()});
     }
-    const auto wanted = acquisition_of(v_, self_, plan_);
+    const auto [wanted, first] = way_in();
     report_refused(wanted.blockers);
     if (!wanted.possible()) {
         if (wanted.holds_something) return release_again(release_reason::rolled_back);
         return wanted.wrong ? settle_wrong(*wanted.wrong) : settle_waiting(wanted.blockers);
     }
-    if (!wanted.holds_something) {
-        if (auto first = first_rival(v_, plan_)) {
-            return settle_waiting({rival_goes_first(*first, self_)});
-        }
-        // After a rollback our cache may still show the jobs as free. Without a live read we would
-        // acquire and roll back in a loop.
-        if (self_.status.epoch > 0 && !v_.proven().release) return read_release_first();
+    if (first) return settle_waiting({rival_goes_first(*first, self_)});
+    // After a rollback our cache may still show the jobs as free. Without a live read we would
+    // acquire and roll back in a loop.
+    if (!wanted.holds_something && self_.status.epoch > 0 && !v_.proven().release) {
+        return read_release_first();
     }
     if (!self_.metadata.has_finalizer(model::names::scheduling_finalizer)) {
         return {add_finalizer{}, status_};
@@ -64,6 +62,12 @@ decision decider::enter() {
     }
     if (job) return {acquire_of(*job), self_.status};
     return drive();
+}
+
+way_to_begin decider::way_in() const {
+    way_to_begin out{acquisition_of(v_, self_, plan_), nullptr};
+    if (out.wanted.possible() && !out.wanted.holds_something) out.first = first_rival(v_, plan_);
+    return out;
 }
 
 /// The next job of the plan that is not acquired yet, in sorted order.

@@ -23,7 +23,6 @@ sorted_jobs decider::sort_jobs(const skipped_jobs& skipped,
     for (const auto& a : self_.status.assignments) {
         if (!plan_.retries(a) || skipped.keys.contains(a.job.key())) started.insert(a.job.key());
     }
-    std::set<object_key> free;
     for (const auto& planned : plan_.jobs) {
         const auto& key = planned.name;
         if (started.contains(key)) continue;
@@ -52,23 +51,23 @@ sorted_jobs decider::sort_jobs(const skipped_jobs& skipped,
                  fmt::format("{} is free, but the API server refuses to have it acquired ({}; see "
                              "the operator's log)",
                              job_text(key), *refusal),
-                 {}});
+                 {},
+                 {object_kind::batchjob, key}});
         } else {
-            free.insert(key);
+            out.free.insert(key);
         }
     }
     // Nothing else is begun for now, though what runs goes on.
     auto stop = withdrawn;
-    if (!stop && is_suspended()) stop = suspended();
+    if (!stop && is_suspended()) stop = suspended(self_);
     if (stop) {
         // Neither acquired nor started nor reset.
-        if (!free.empty() || !out.progress.startable.empty() || out.reset) {
+        if (!out.free.empty() || !out.progress.startable.empty() || out.reset) {
             out.blockers.insert(out.blockers.begin(), std::move(*stop));
         }
         out.progress.startable.clear();
+        out.free.clear();
         out.reset.reset();
-    } else if (!free.empty()) {
-        out.addition = v_.find_job(*free.begin());
     }
     return out;
 }
@@ -87,10 +86,14 @@ std::optional<blocker> decider::before_retry(const model::assignment& failed,
         return blocker{reasons::retry_delayed,
                        fmt::format("{} failed and is started again at {}", job_text(key),
                                    model::timestamp{when}.whole_seconds()),
-                       {}};
+                       {},
+                       {object_kind::batchjob, key},
+                       model::timestamp{when}};
     }
-    const auto resetting =
-        blocker{reasons::resetting, job_text(key) + " is being reset for its next attempt", {}};
+    const auto resetting = blocker{reasons::resetting,
+                                   job_text(key) + " is being reset for its next attempt",
+                                   {},
+                                   {object_kind::batchjob, key}};
     const auto last = job->metadata.annotation(model::names::reset);
     const bool asked = !last.empty() && last != job->status.observed_reset;
     if (model::is_final(job->status.state) && (!asked || job->spec.creation_request)) {
@@ -99,7 +102,8 @@ std::optional<blocker> decider::before_retry(const model::assignment& failed,
                            fmt::format("{} is to be reset, which the API server refuses ({}; see "
                                        "the operator's log)",
                                        job_text(key), *refusal),
-                           {}};
+                           {},
+                           {object_kind::batchjob, key}};
         }
         if (!jobs.reset) {
             const auto& meta = job->metadata;

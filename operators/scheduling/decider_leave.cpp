@@ -99,8 +99,7 @@ decision decider::end_release() {
     status_.waiting_for.clear();
     auto text = "released, reason " + reason;
     if (reason == release_reason::hold_lost) {
-        auto lost = testbed_text(testbed_of(self_)) +
-                    " no longer shows the hold of this Scheduling; delete it and create another";
+        auto lost = hold_lost_text();
         status_.state = states::error;
         status_.problems.insert(status_.problems.begin(), lost);
         set_acquired(false, reasons::hold_lost, lost);

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "scheduling/decider.h"
-#include "scheduling/explain.h"
 #include "scheduling/report.h"
+#include "scheduling/wait_texts.h"
 #include "scheduling/words.h"
 
 namespace esi::scheduling {
@@ -19,7 +19,7 @@ namespace states = model::scheduling_state;
 }  // namespace
 
 decision decider::settle_running(round seen) {
-    status_.problems = seen.skipped.texts;
+    status_.problems = seen.skipped.texts();
     report_jobs(v_, plan_, seen.skipped.keys, status_);
     const auto& counts = *status_.progress;
     const bool all_ended = counts.done + counts.failed == counts.total;

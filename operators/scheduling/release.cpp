@@ -49,19 +49,26 @@ std::string wait_for_job(const model::batchjob& job, bool with_application) {
     return {};
 }
 
-std::vector<std::string> release_waits(const view& v, const plan& wants) {
+std::vector<release_wait> waits_of_release(const view& v, const plan& wants) {
     const auto& uid = v.self->metadata.uid;
-    std::vector<std::string> out;
+    std::vector<release_wait> out;
     for (const auto& key : jobs_of_release(v, wants)) {
         auto job = v.find_job(key);
         if (!job) continue;
         const auto& application = job->status.application;
         auto text = wait_for_job(*job, application && owner_of_run(application->run) == uid);
-        if (!text.empty()) out.push_back(std::move(text));
+        if (!text.empty()) out.push_back({{object_kind::batchjob, key}, std::move(text)});
     }
     for (const auto& pod : v.pods_of_self()) {
-        out.push_back("the end of Pod " + pod->metadata.key().text());
+        const auto key = pod->metadata.key();
+        out.push_back({{object_kind::pod, key}, "the end of Pod " + key.text()});
     }
+    return out;
+}
+
+std::vector<std::string> release_waits(const view& v, const plan& wants) {
+    std::vector<std::string> out;
+    for (auto& each : waits_of_release(v, wants)) out.push_back(std::move(each.text));
     return out;
 }
 

@@ -7,6 +7,7 @@
 
 #include "scheduling/observe.h"
 #include "scheduling/plan.h"
+#include "scheduling/subject.h"
 
 namespace esi::scheduling {
 
@@ -21,8 +22,15 @@ std::shared_ptr<const model::batchjob> job_to_release(const view& v, const plan&
 /// `with_application`: the job's status names an application, whose end counts.
 std::string wait_for_job(const model::batchjob& job, bool with_application);
 
-/// What has to go before the assignments may be cleared, one sentence each: jobs that have not
-/// shown their release yet, applications, and pods on record, of a run of this Scheduling.
+/// Something that has to go, or to happen, before the assignments may be cleared.
+struct release_wait {
+    subject about;  ///< a BatchJob or a Pod
+    std::string text;
+};
+/// Jobs that have not shown their release yet, applications, and pods on record, of a run of this
+/// Scheduling.
+std::vector<release_wait> waits_of_release(const view& v, const plan& wants);
+/// Of these the sentences.
 std::vector<std::string> release_waits(const view& v, const plan& wants);
 
 /// Something on the server still belongs to `v.self`: hold, jobs or assignments.

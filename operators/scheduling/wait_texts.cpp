@@ -1,4 +1,4 @@
-#include "scheduling/explain.h"
+#include "scheduling/wait_texts.h"
 
 #include <fmt/format.h>
 
