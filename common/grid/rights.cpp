@@ -59,4 +59,9 @@ seconds schedule_timeout(const model::creation_request& order) {
     return seconds(given > 0 ? given : default_schedule_timeout_seconds);
 }
 
+wall_time binding_deadline(const model::creation_request& order, wall_time submitted,
+                           wall_time newest) {
+    return std::min(newest, submitted + submit_timeout(order)) + schedule_timeout(order);
+}
+
 }  // namespace esi::grid

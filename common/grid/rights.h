@@ -37,5 +37,10 @@ inline constexpr int default_submit_timeout_seconds = 600;
 inline constexpr int default_schedule_timeout_seconds = 300;
 seconds submit_timeout(const model::creation_request& order);
 seconds schedule_timeout(const model::creation_request& order);
+/// Until when all pods of an order have to be bound. `submitted`: when its application was made;
+/// `newest`: when the newest of the pods was created, as all exist since then. A pod that dies and
+/// is replaced again and again does not move the deadline for ever.
+wall_time binding_deadline(const model::creation_request& order, wall_time submitted,
+                           wall_time newest);
 
 }  // namespace esi::grid

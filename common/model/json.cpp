@@ -259,6 +259,13 @@ result<void> codec<std::int64_t>::decode(const element& from, std::int64_t& out)
 }
 json codec<std::int64_t>::encode(const std::int64_t& value) { return value; }
 
+result<void> codec<double>::decode(const element& from, double& out) {
+    if (from.is_null()) return {};
+    if (from.get(out) != simdjson::SUCCESS) return fail(errc::decode, ": is not a number");
+    return {};
+}
+json codec<double>::encode(const double& value) { return value; }
+
 result<void> codec<int>::decode(const element& from, int& out) {
     std::int64_t wide = out;
     if (auto done = codec<std::int64_t>::decode(from, wide); !done) return done;

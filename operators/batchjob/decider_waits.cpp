@@ -158,8 +158,7 @@ void decider::check_timeouts(const model::creation_request& order, const applica
     const auto wanted = order.slot_ids.size();
     if (placed < wanted) return check_submit_timeout(order, app, placed, submitted);
 
-    // All pods exist since the newest was created. A pod that dies and is replaced again and again
-    // does not move the deadline for ever.
+    // All pods exist since the newest was created.
     auto since = submitted;
     for (const auto& pod : pods_of(order.run, pod_role::slot)) {
         if (pod->live() && pod->metadata.creation_timestamp) {
@@ -167,7 +166,7 @@ void decider::check_timeouts(const model::creation_request& order, const applica
         }
     }
     const auto limit = grid::schedule_timeout(order);
-    const auto deadline = std::min(since, submitted + grid::submit_timeout(order)) + limit;
+    const auto deadline = grid::binding_deadline(order, submitted, since);
     if (now_ < deadline) return reconcile_in(deadline - now_);
     fail_run("ScheduleTimeout", fmt::format("{} of {} pods are bound {} s after all existed: {}",
                                             bound, wanted, limit.count(), describe_unbound()));

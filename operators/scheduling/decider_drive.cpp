@@ -152,8 +152,7 @@ skipped_jobs decider::jobs_to_skip() {
         if (!waits || out.keys.contains(job.name)) continue;
         if (a == nullptr && dropped(job.name)) continue;
         if (plan_.cancelled.contains(job.name)) {
-            out.add(job.name, {model::assignment_outcome::cancelled,
-                               job_text(job.name) + " was cancelled (spec.cancelledJobs)"});
+            out.add(job.name, cancelled_before_start(job.name));
         } else if (out.late) {
             out.cut_short = true;
             out.add(job.name,

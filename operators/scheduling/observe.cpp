@@ -53,17 +53,11 @@ std::shared_ptr<const grid::slot_table> slots_for(const caches& from, const newe
     return own;
 }
 
-}  // namespace
-
-view observe(const caches& from, const model::object_key& key, live_facts& live) {
+view view_from(const caches& from, const model::object_key& key,
+               std::shared_ptr<const model::scheduling> self, live_facts& live) {
     auto& newer = live.newer;
     view out;
-    out.self = from.schedulings().find(key);
-    if (newer.self && out.self && newer.self->metadata.uid == out.self->metadata.uid) {
-        const auto& cached = out.self->metadata.resource_version;
-        const auto& own = newer.self->metadata.resource_version;
-        if (cached == own || !model::version_at_least(cached, own)) out.self = newer.self;
-    }
+    out.self = std::move(self);
     forget_older(newer.testbeds, from.testbeds());
     forget_older(newer.jobs, from.jobs());
     out.schedulings = &from.schedulings().all();
@@ -79,6 +73,24 @@ view observe(const caches& from, const model::object_key& key, live_facts& live)
     }
     out.live = &live;
     return out;
+}
+
+}  // namespace
+
+view observe(const caches& from, const model::object_key& key, live_facts& live) {
+    const auto& newer = live.newer;
+    auto self = from.schedulings().find(key);
+    if (newer.self && self && newer.self->metadata.uid == self->metadata.uid) {
+        const auto& cached = self->metadata.resource_version;
+        const auto& own = newer.self->metadata.resource_version;
+        if (cached == own || !model::version_at_least(cached, own)) self = newer.self;
+    }
+    return view_from(from, key, std::move(self), live);
+}
+
+view observe(const caches& from, std::shared_ptr<const model::scheduling> self, live_facts& live) {
+    const auto key = self->metadata.key();
+    return view_from(from, key, std::move(self), live);
 }
 
 const proofs& view::proven() const {

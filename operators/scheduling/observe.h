@@ -72,6 +72,9 @@ struct view {
 /// passed; `live` outlives the view. `self` of the view is null where there is no such Scheduling.
 view observe(const caches& from, const model::object_key& key, live_facts& live);
 
+/// The view of a Scheduling that need not exist on the server, as it would be.
+view observe(const caches& from, std::shared_ptr<const model::scheduling> self, live_facts& live);
+
 /// True where the job's activeScheduling is this very Scheduling (a reference without uid is judged
 /// by the name, as the original wrote it).
 bool acquired_by(const model::batchjob& job, const model::scheduling& whom);

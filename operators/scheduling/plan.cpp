@@ -205,6 +205,11 @@ std::optional<problem> problem_of(const planned_job& job, int slots) {
     return std::nullopt;
 }
 
+problem cancelled_before_start(const object_key& job) {
+    return {model::assignment_outcome::cancelled,
+            job_text(job) + " was cancelled (spec.cancelledJobs)"};
+}
+
 std::map<object_key, problem> problems_by_job(const plan& of, int slots,
                                               const std::set<object_key>& gone) {
     std::map<object_key, problem> out;

@@ -69,6 +69,8 @@ using grid::testbed_of;
 
 /// Why `job` can never start in a layout of `slots` positions: TooManySlots or SlotOutsideLayout.
 std::optional<problem> problem_of(const planned_job& job, int slots);
+/// Of a job that is in spec.cancelledJobs and has not started.
+problem cancelled_before_start(const model::object_key& job);
 /// All jobs that can never start: for that reason, because they come after the 1,024th, or by the
 /// plan's policy, such as an entry of a queue that could never reach a slot. Those jobs and those
 /// of `gone` (started or cancelled) take no place in the order.

@@ -18,7 +18,7 @@ import re
 import sys
 
 DECIDING = ("decide*", "decider*", "acquire*", "claim*", "observe*", "view*", "planner*", "plan*", "release*", "orphan*",
-            "wait_graph*", "assess*", "launch*", "progress*", "place*", "pass*", "layout*", "room*", "drive*", "explain*",
+            "wait_graph*", "assess*", "launch*", "progress*", "place*", "pass*", "layout*", "room*", "drive*", "wait_texts*", "outlook*",
             "swap*", "rights*", "backend.cpp")
 MEMBER = r"(?:\.|->)(?:message|text|note|problems|problem|waiting_for|node_problems)\b(?!\s*\()(?:\[[^\]]*\]|\.front\(\)|\.back\(\))?"
 ASKS = r"(?:starts_with|ends_with|contains|find|rfind|find_first_of|compare|substr)"

@@ -1,0 +1,106 @@
+// What is in the way of a plan or of one of its jobs, for programs and for people: which object,
+// since when, what frees it, and when that is likely. Pure.
+#pragma once
+
+#include <boost/describe.hpp>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scheduling/answers/forecast.h"
+#include "scheduling/outlook.h"
+#include "scheduling/wait_texts.h"
+
+namespace esi::scheduling::answers {
+
+struct reference {
+    std::string kind;  ///< Testbed, BatchJob, Scheduling, Pod, Node
+    std::string namespace_;
+    std::string name;
+    bool operator==(const reference&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(reference, (), (kind, namespace_, name))
+
+/// Reasons beside those of model::condition_reason.
+namespace blocking_reason {
+// Of a job that waits for slots.
+inline constexpr std::string_view too_few_free_slots = "TooFewFreeSlots";
+inline constexpr std::string_view slots_not_free = "SlotsNotFree";  ///< it names its slots
+inline constexpr std::string_view job_before = "JobBefore";         ///< another starts first
+inline constexpr std::string_view not_acquired = "NotAcquired";     ///< and none after it starts
+// Why a slot is not free.
+inline constexpr std::string_view slot_of_job = "SlotOfJob";  ///< a job of the plan has it
+inline constexpr std::string_view slot_in_error = "SlotInError";
+inline constexpr std::string_view slot_occupied = "SlotOccupied";  ///< a pod is still in it
+inline constexpr std::string_view ghost_missing = "GhostMissing";  ///< its ghost does not run
+// Of what is to end.
+inline constexpr std::string_view run_ending = "RunEnding";
+}  // namespace blocking_reason
+
+/// One thing that has to change before a plan, or a job of it, starts.
+struct blocking {
+    std::string reason;  ///< of model::condition_reason or blocking_reason
+    reference what;      ///< what is not as it has to be; where `holder` is set, what it has
+    /// The Scheduling that has `what`, or the BatchJob of the plan that has `slots`.
+    std::optional<reference> holder;
+    /// Positions in the Testbed that it is about.
+    std::vector<int> slots;
+    std::int64_t slots_left_out = 0;
+    /// Since when it is so; absent where no object records it.
+    std::optional<model::timestamp> since;
+    std::string text;      ///< a sentence; the same as in the Scheduling's status
+    std::string freed_by;  ///< what would free it, a sentence
+    /// When it is likely to be free.
+    std::optional<estimated_time> estimate;
+    bool operator==(const blocking&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(blocking, (),
+                      (reason, what, holder, slots, slots_left_out, since, text, freed_by,
+                       estimate))
+
+/// Turns what the planner found into `blocking`. Made once for an answer; refers to the view.
+class blocking_reader {
+public:
+    /// `ahead` is the outlook of `v.self`, and outlives the reader.
+    blocking_reader(const view& v, const outlook& ahead, wall_time now);
+    blocking_reader(const blocking_reader&) = delete;
+    blocking_reader& operator=(const blocking_reader&) = delete;
+
+    /// What blocks the plan, or one job of it.
+    blocking of(const blocker& what);
+    /// Adds why a job gets no slots now: first the wait itself, then each cause on its own.
+    void add_to(std::vector<blocking>& list, std::int64_t& left_out,
+                const slot_blocker& what) const;
+    /// What keeps the end of a job's run from being written down.
+    static blocking of(const awaited_end& what);
+
+    const forecast& times() const { return times_; }
+
+private:
+    std::vector<blocking> causes_of(const std::vector<int>& slots) const;
+    void add_owners(std::vector<blocking>& list, std::int64_t& left_out) const;
+    blocking of_owner(const model::assignment& owner, const std::vector<int>& slots) const;
+    std::optional<model::timestamp> since(const blocker& what) const;
+    std::string freed_by(const blocker& what) const;
+    std::optional<estimated_time> release_by(const model::object_key& holder);
+    /// What is recorded of objects of that namespace may be shown.
+    bool may_show(const std::string& ns) const;
+
+    view v_;  ///< its `self` has the assignments of the starts of `ahead`, too
+    const outlook& ahead_;
+    wall_time now_;
+    forecast times_;
+    std::shared_ptr<const model::testbed> testbed_;
+    std::map<int, const model::assignment*> owners_;
+    std::set<int> broken_;
+    std::optional<slot_texts> texts_;
+    std::map<model::object_key, std::optional<estimated_time>> releases_;
+};
+
+/// Of so many holders the release is forecast, which looks at their whole plans.
+inline constexpr std::size_t most_holders_forecast = 16;
+
+}  // namespace esi::scheduling::answers

@@ -1,0 +1,88 @@
+#include "scheduling/answers/matrix.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "scheduling/answers/lists.h"
+#include "scheduling/answers/run_times.h"
+
+namespace esi::scheduling::answers {
+
+namespace {
+
+using model::object_key;
+
+struct sample {
+    std::vector<double> seconds;
+    std::int64_t sole = 0;
+};
+
+std::set<object_key> neighbours_of(const model::run_record& line) {
+    std::set<object_key> out;
+    for (const auto& node : line.neighbours) {
+        for (const auto& job : node.jobs) out.insert(object_key::from_text(job));
+    }
+    return out;
+}
+
+measured_pair summary_of(sample& of) {
+    auto& all = of.seconds;
+    std::ranges::sort(all);
+    measured_pair out;
+    out.n = std::ssize(all);
+    out.sole = of.sole;
+    const auto n = static_cast<double>(out.n);
+    out.mean_seconds = std::accumulate(all.begin(), all.end(), 0.0) / n;
+    out.p50_seconds = quantile(all, 0.5);
+    out.p95_seconds = quantile(all, 0.95);
+    if (out.n < 2) return out;
+    double squares = 0;
+    for (const auto each : all) squares += (each - out.mean_seconds) * (each - out.mean_seconds);
+    out.standard_deviation_seconds = std::sqrt(squares / (n - 1));
+    return out;
+}
+
+}  // namespace
+
+matrix matrix_of(const std::vector<std::shared_ptr<const model::batchjob>>& jobs,
+                 const object_key& testbed) {
+    matrix out;
+    out.testbed = testbed;
+    for (const auto& job : jobs) {
+        std::map<std::optional<object_key>, sample> row;
+        for (const auto& line : job->status.runs) {
+            if (line.testbed != testbed) continue;
+            const auto took = seconds_of(line);
+            if (!took) {
+                ++out.runs_not_counted;
+                continue;
+            }
+            ++out.runs;
+            const auto beside = neighbours_of(line);
+            if (beside.empty()) {
+                auto& alone = row[std::nullopt];
+                alone.seconds.push_back(*took);
+                ++alone.sole;
+            }
+            for (const auto& other : beside) {
+                auto& each = row[other];
+                each.seconds.push_back(*took);
+                if (beside.size() == 1) ++each.sole;
+            }
+        }
+        for (auto& [neighbour, each] : row) {
+            add(out.pairs, out.pairs_left_out, [&] {
+                auto one = summary_of(each);
+                one.job = job->metadata.key();
+                one.neighbour = neighbour;
+                return one;
+            });
+        }
+    }
+    return out;
+}
+
+}  // namespace esi::scheduling::answers

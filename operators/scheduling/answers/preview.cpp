@@ -1,0 +1,141 @@
+#include "scheduling/answers/preview.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "scheduling/answers/lists.h"
+
+namespace esi::scheduling::answers {
+
+namespace {
+
+using model::object_key;
+
+/// No object of the API server has it.
+constexpr std::string_view uid_of_draft = "draft";
+
+void refuse(preview& out, const object_key& job, const problem& why) {
+    add(out.refused, out.refused_left_out, [&] {
+        return previewed_refusal{job.namespace_, job.name, std::string(why.reason), why.text};
+    });
+}
+
+/// The whole plan, and of its jobs all that can never start in the layout.
+std::set<object_key> refuse_all(preview& out, const view& v, const outlook& ahead) {
+    std::set<object_key> refused;
+    for (const auto& job : ahead.wants.cancelled) refused.insert(job);
+    if (ahead.wrong) refuse(out, {}, *ahead.wrong);
+    for (const auto& each : ahead.skipped.list) {
+        refused.insert(each.name);
+        refuse(out, each.name, each.why);
+    }
+    if (ahead.at != stage::entering) return refused;
+    for (const auto& job : ahead.wants.jobs) {
+        if (!ahead.wants.cancelled.contains(job.name) || ahead.skipped.keys.contains(job.name)) {
+            continue;
+        }
+        refuse(out, job.name, cancelled_before_start(job.name));
+    }
+    const auto testbed = v.find_testbed(testbed_of(*v.self));
+    if (!ahead.wrong || !testbed || !testbed->status.layout) return refused;
+    if (testbed_not_allowed(v, *v.self)) return refused;
+    const auto problems = problems_by_job(
+        ahead.wants, grid::count_of_slots(*testbed->status.layout), ahead.wants.cancelled);
+    for (const auto& job : ahead.wants.jobs) {
+        const auto found = problems.find(job.name);
+        if (found == problems.end() || !refused.insert(job.name).second) continue;
+        refuse(out, job.name, found->second);
+    }
+    return refused;
+}
+
+std::string_view verdict_of(const preview& seen, const outlook& ahead) {
+    if (ahead.at != stage::entering && ahead.at != stage::running) return verdict::over;
+    if (!seen.starts.empty()) return verdict::starts;
+    if (ahead.wrong) return verdict::refused;
+    if (!seen.waits.empty() || !seen.blockers.empty()) return verdict::waits;
+    return verdict::started;
+}
+
+}  // namespace
+
+preview preview_of(const view& v, wall_time now) {
+    const auto ahead = outlook_of(v, now);
+    preview out;
+    out.mode = ahead.wants.chosen->mode();
+    out.testbed = testbed_of(*v.self);
+    out.ignored = first_of(ahead.wants.ignored, out.ignored_left_out);
+    if (ahead.at != stage::entering && ahead.at != stage::running) {
+        out.verdict = verdict_of(out, ahead);
+        return out;
+    }
+    blocking_reader read(v, ahead, now);
+    out.end = read.times().end;
+
+    std::map<object_key, std::vector<const blocker*>> of_jobs;
+    for (const auto& each : ahead.blockers) {
+        if (each.about.kind == object_kind::batchjob) {
+            of_jobs[each.about.key].push_back(&each);
+        } else {
+            add(out.blockers, out.blockers_left_out, [&] { return read.of(each); });
+        }
+    }
+    std::map<object_key, const slot_blocker*> for_slots;
+    for (const auto& each : ahead.next.waits) for_slots.emplace(each.job, &each);
+    std::set<object_key> starting;
+    for (const auto& each : ahead.next.starts) {
+        starting.insert(each.job);
+        add(out.starts, out.starts_left_out, [&] {
+            previewed_start one{each.job.namespace_, each.job.name, {}, 0, {}};
+            one.slots = first_of(each.slot_ids, one.slots_left_out);
+            const auto end = read.times().ends.find(each.job);
+            if (end != read.times().ends.end()) one.end = end->second;
+            return one;
+        });
+    }
+
+    const auto refused = refuse_all(out, v, ahead);
+    for (const auto& job : ahead.wants.jobs) {
+        const auto& key = job.name;
+        if (refused.contains(key) || starting.contains(key)) continue;
+        if (ahead.progress.started.contains(key) || ahead.wrong) continue;
+        add(out.waits, out.waits_left_out, [&] {
+            previewed_wait one{key.namespace_, key.name, job.slots_wanted, {}, 0, {}};
+            if (const auto own = of_jobs.find(key); own != of_jobs.end()) {
+                for (const auto* each : own->second) {
+                    add(one.blockers, one.blockers_left_out, [&] { return read.of(*each); });
+                }
+            }
+            if (const auto wait = for_slots.find(key); wait != for_slots.end()) {
+                read.add_to(one.blockers, one.blockers_left_out, *wait->second);
+            }
+            const auto start = read.times().starts.find(key);
+            if (start != read.times().starts.end()) one.start = start->second;
+            return one;
+        });
+    }
+    out.verdict = verdict_of(out, ahead);
+    return out;
+}
+
+std::shared_ptr<const model::scheduling> draft_of(const object_key& name,
+                                                  model::scheduling_spec spec,
+                                                  const model::scheduling* existing,
+                                                  wall_time now) {
+    model::scheduling out;
+    if (existing != nullptr) {
+        out = *existing;
+        ++out.metadata.generation;
+    } else {
+        out.metadata.namespace_ = name.namespace_;
+        out.metadata.name = name.name;
+        out.metadata.uid = uid_of_draft;
+        out.metadata.generation = 1;
+        out.metadata.creation_timestamp = model::timestamp{now};
+    }
+    out.spec = std::move(spec);
+    return std::make_shared<const model::scheduling>(std::move(out));
+}
+
+}  // namespace esi::scheduling::answers
