@@ -212,10 +212,11 @@ TEST_P(over_seeds, what_is_foreseen_of_a_plan_under_way_is_what_it_does_next) {
             for (const auto& [key, unused] : objects<model::scheduling>(w.schedulings)) {
                 if (!w.schedulings.contains(key)) continue;
                 const question asked(w, w.schedulings.at(key));
-                const auto before = model::encode(asked.v.self->status);
+                const auto before = model::encode(asked.v.self->status).dump();
                 const auto seen = outlook_of(asked.v, w.now);
                 const auto answer = answers::preview_of(asked.v, w.now);
-                ASSERT_EQ(model::encode(asked.v.self->status), before) << "nothing is written";
+                ASSERT_EQ(model::encode(asked.v.self->status).dump(), before)
+                    << "nothing is written";
                 const auto done = drive(w, key);
                 ASSERT_EQ(by_job(seen.next.starts), done.assigned)
                     << "seed " << seed << " round " << round << " " << key.name;

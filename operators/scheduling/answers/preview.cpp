@@ -12,8 +12,8 @@ namespace {
 
 using model::object_key;
 
-/// No object of the API server has it.
-constexpr std::string_view uid_of_draft = "draft";
+/// No object of the API server has it, and it comes after all that they have.
+constexpr std::string_view uid_of_draft = "~draft";
 
 void refuse(preview& out, const object_key& job, const problem& why) {
     add(out.refused, out.refused_left_out, [&] {
