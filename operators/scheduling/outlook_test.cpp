@@ -157,18 +157,20 @@ public:
             if (once_in(5)) of.suspend_policy = once_in(2) ? "Release" : "Keep";
             wish(of);
         });
-        if (once_in(10)) w.erase_scheduling(scheduling());
+        if (once_in(3)) w.erase_scheduling(scheduling());
+        if (once_in(3)) create("n" + std::to_string(++created_), spec());
     }
 
     world w;
 
 private:
     std::mt19937 random_;
+    int created_ = 0;
 };
 
 class over_seeds : public testing::TestWithParam<int> {
 protected:
-    static constexpr int seeds = 40;
+    static constexpr int seeds = 100;
 };
 
 INSTANTIATE_TEST_SUITE_P(outlook, over_seeds, testing::Range(0, 8));

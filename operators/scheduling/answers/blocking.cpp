@@ -64,7 +64,6 @@ std::string end_of_holder(const object_key& holder) {
 
 blocking_reader::blocking_reader(const view& v, const outlook& ahead, wall_time now)
     : v_(v),
-      ahead_(ahead),
       now_(now),
       times_(forecast_of(v, ahead, now)),
       testbed_(v.find_testbed(testbed_of(*v.self))) {

@@ -64,7 +64,7 @@ BOOST_DESCRIBE_STRUCT(blocking, (),
 /// Turns what the planner found into `blocking`. Made once for an answer; refers to the view.
 class blocking_reader {
 public:
-    /// `ahead` is the outlook of `v.self`, and outlives the reader.
+    /// `ahead` is the outlook of `v.self`.
     blocking_reader(const view& v, const outlook& ahead, wall_time now);
     blocking_reader(const blocking_reader&) = delete;
     blocking_reader& operator=(const blocking_reader&) = delete;
@@ -90,7 +90,6 @@ private:
     bool may_show(const std::string& ns) const;
 
     view v_;  ///< its `self` has the assignments of the starts of `ahead`, too
-    const outlook& ahead_;
     wall_time now_;
     forecast times_;
     std::shared_ptr<const model::testbed> testbed_;

@@ -184,21 +184,22 @@ TEST_F(previews, are_bounded) {
 }
 
 TEST_F(previews, have_stable_names_in_json) {
-    const auto text = model::encode(ask(slots("relaxed", {{"a", {0}}, {"b", {0}}}))).dump();
-    EXPECT_EQ(text,
-              R"({"blockersLeftOut":0,"ignoredLeftOut":0,"mode":"relaxed","refusedLeftOut":0,)"
-              R"("starts":[{"name":"a","namespace":"ns","slots":[0],"slotsLeftOut":0}],)"
-              R"("startsLeftOut":0,"testbed":{"name":"t","namespace":"ns"},"verdict":"Starts",)"
-              R"("waits":[{"blockers":[{"freedBy":"these slots become free: slot 0",)"
-              R"("reason":"SlotsNotFree","slots":[0],"slotsLeftOut":0,)"
-              R"("text":"BatchJob ns/b waits for slot 0 (0: BatchJob ns/a)",)"
-              R"("what":{"kind":"Testbed","name":"t","namespace":"ns"}},)"
-              R"({"freedBy":"the end of the run of BatchJob ns/a",)"
-              R"("holder":{"kind":"BatchJob","name":"a","namespace":"ns"},)"
-              R"("reason":"SlotOfJob","since":"2023-11-14T22:13:25Z","slots":[0],)"
-              R"("slotsLeftOut":0,"text":"BatchJob ns/a has slot 0",)"
-              R"("what":{"kind":"Testbed","name":"t","namespace":"ns"}}],"blockersLeftOut":0,)"
-              R"("name":"b","namespace":"ns","slotsWanted":1}],"waitsLeftOut":0})");
+    const auto seen = ask(slots("relaxed", {{"a", {0}}, {"b", {0}}}));
+    EXPECT_EQ(model::encode(seen).dump(),
+              R"x({"blockersLeftOut":0,"ignoredLeftOut":0,)x"
+              R"x("mode":"relaxed","refusedLeftOut":0,)x"
+              R"x("starts":[{"name":"a","namespace":"ns","slots":[0],"slotsLeftOut":0}],)x"
+              R"x("startsLeftOut":0,"testbed":{"name":"t","namespace":"ns"},"verdict":"Starts",)x"
+              R"x("waits":[{"blockers":[{"freedBy":"these slots become free: slot 0",)x"
+              R"x("reason":"SlotsNotFree","slots":[0],"slotsLeftOut":0,)x"
+              R"x("text":"BatchJob ns/b waits for slot 0 (0: BatchJob ns/a)",)x"
+              R"x("what":{"kind":"Testbed","name":"t","namespace":"ns"}},)x"
+              R"x({"freedBy":"the end of the run of BatchJob ns/a",)x"
+              R"x("holder":{"kind":"BatchJob","name":"a","namespace":"ns"},)x"
+              R"x("reason":"SlotOfJob","since":"2023-11-14T22:13:25Z","slots":[0],)x"
+              R"x("slotsLeftOut":0,"text":"BatchJob ns/a has slot 0",)x"
+              R"x("what":{"kind":"Testbed","name":"t","namespace":"ns"}}],"blockersLeftOut":0,)x"
+              R"x("name":"b","namespace":"ns","slotsWanted":1}],"waitsLeftOut":0})x");
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ view view_of(const snapshot& of, std::shared_ptr<const model::scheduling> self) 
     out.cross_namespace_jobs = of.cross_namespace_jobs;
     out.policies = of.policies;
     const auto key = self->metadata.key();
-    const auto testbed = testbed_of(*self);
+    const auto testbed = grid::testbed_of(*self);
     auto slots = std::make_shared<grid::slot_table>(testbed);
     if (const auto found = of.testbeds.find(testbed); found != of.testbeds.end()) {
         slots->change_testbed(found->second);

@@ -128,8 +128,8 @@ std::optional<waiting_pod> wait_of_pod(const view& v, const model::pod& pod,
     const auto own = std::ranges::find(placements, pod.metadata.uid, &model::placement::pod_uid);
     if (own != placements.end()) out.slot = own->slot;
     const auto& order = *job->spec.creation_request;
-    const bool known = out.slot && order.testbed_name == testbed_of(*v.self) && *out.slot >= 0 &&
-                       *out.slot < v.slots->size();
+    const bool known = out.slot && order.testbed_name == grid::testbed_of(*v.self) &&
+                       *out.slot >= 0 && *out.slot < v.slots->size();
     if (grid::let_in(pod)) {
         if (known) out.node = v.slots->at(*out.slot).place.node;
         explain_binding(out, pod, now);
