@@ -130,7 +130,7 @@ public:
         for (const char* name : {"a", "b", "c", "d", "e", "f"}) {
             const auto& one = w.job(name);
             if (one.status.state == "RunningState" && one.spec.creation_request && once_in(3)) {
-                w.end_job(name, once_in(3) ? "FailedState" : "CompletedState");
+                w.end_job(name, once_in(5) ? "FailedState" : "CompletedState");
             } else if (one.status.state == "FailedState" && once_in(3)) {
                 w.edit(w.jobs, {"ns", name}, [&](model::batchjob& j) {
                     j.metadata.annotations[std::string(names_of::reset)] = w.next_version();
@@ -209,7 +209,7 @@ TEST_P(over_seeds, what_is_foreseen_of_a_plan_under_way_is_what_it_does_next) {
         random_world random(seed);
         auto& w = random.w;
         if (seed % 3 != 0) w.settle();
-        for (int round = 0; round < 8; ++round) {
+        for (int round = 0; round < 16; ++round) {
             random.disturb();
             for (const auto& [key, unused] : objects<model::scheduling>(w.schedulings)) {
                 if (!w.schedulings.contains(key)) continue;
