@@ -356,9 +356,10 @@ asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::
         const auto next = next_layout(states.of(), options_.compact_layouts);
         const auto whole = states.of_layout(caches_, next, *own->known, now, wall);
         auto decided = decide_layout(overview_for(states.of(), next), whole, wall);
-        remember(testbed, *own, decided);
         auto done = co_await actor_.write_status(testbed, std::move(decided.status), gate_);
         if (!done) co_return std::unexpected(done.error());
+        // It is about the layout alone: whatever else was told stays told.
+        for (const auto& note : decided.notes) tell(testbed, note);
         own->known->status_written = env_.time.now();
         co_return outcome();
     }
