@@ -152,6 +152,9 @@ void rights_rules::placements_are_of_the_run(const job_record& before, const job
         };
         out_.require(slots.insert(entry.slot).second && pods.insert(entry.pod_uid).second,
                      "slot-shared", {meta.uid}, [&] { return text() + " twice"; });
+        // One that stays while another goes is nobody's decision.
+        const auto& kept = before.job->status.placements;
+        if (std::ranges::find(kept, entry) != kept.end()) continue;
         out_.require(order && contains(order->slot_ids, entry.slot), "pod-without-assignment",
                      {meta.uid}, [&] {
                          return fmt::format("{}; its slots are {}", text(),
