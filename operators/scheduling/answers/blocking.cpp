@@ -68,6 +68,11 @@ blocking_reader::blocking_reader(const view& v, const outlook& ahead, wall_time 
       times_(forecast_of(v, ahead, now)),
       testbed_(v.find_testbed(testbed_of(*v.self))) {
     v_.self = after_starts(ahead, v, now);
+    for (const auto& each : ahead.blockers) {
+        const bool about_job = each.about.kind == object_kind::batchjob;
+        (about_job ? of_jobs_[each.about.key] : of_plan_).push_back(&each);
+    }
+    for (const auto& each : ahead.next.waits) waits_.emplace(each.job, &each);
     for (const auto& a : v_.self->status.assignments) {
         if (a.ended) continue;
         for (int id : a.slot_ids) owners_.emplace(id, &a);
@@ -104,8 +109,22 @@ blocking blocking_reader::of(const awaited_end& what) {
     return out;
 }
 
-void blocking_reader::add_to(std::vector<blocking>& list, std::int64_t& left_out,
-                             const slot_blocker& what) const {
+void blocking_reader::add_of_plan(std::vector<blocking>& list, std::int64_t& left_out) {
+    for (const auto* each : of_plan_) add(list, left_out, [&] { return of(*each); });
+}
+
+void blocking_reader::add_of_job(const object_key& job, std::vector<blocking>& list,
+                                 std::int64_t& left_out) {
+    if (const auto own = of_jobs_.find(job); own != of_jobs_.end()) {
+        for (const auto* each : own->second) add(list, left_out, [&] { return of(*each); });
+    }
+    if (const auto wait = waits_.find(job); wait != waits_.end()) {
+        add_wait(list, left_out, *wait->second);
+    }
+}
+
+void blocking_reader::add_wait(std::vector<blocking>& list, std::int64_t& left_out,
+                               const slot_blocker& what) const {
     blocking first;
     const auto testbed = testbed_of(*v_.self);
     first.what = refer(object_kind::testbed, testbed);

@@ -64,22 +64,26 @@ BOOST_DESCRIBE_STRUCT(blocking, (),
 /// Turns what the planner found into `blocking`. Made once for an answer; refers to the view.
 class blocking_reader {
 public:
-    /// `ahead` is the outlook of `v.self`.
+    /// `ahead` is the outlook of `v.self`, and outlives the reader.
     blocking_reader(const view& v, const outlook& ahead, wall_time now);
     blocking_reader(const blocking_reader&) = delete;
     blocking_reader& operator=(const blocking_reader&) = delete;
 
-    /// What blocks the plan, or one job of it.
-    blocking of(const blocker& what);
-    /// Adds why a job gets no slots now: first the wait itself, then each cause on its own.
-    void add_to(std::vector<blocking>& list, std::int64_t& left_out,
-                const slot_blocker& what) const;
+    /// Adds what blocks the plan as a whole.
+    void add_of_plan(std::vector<blocking>& list, std::int64_t& left_out);
+    /// Adds what blocks one job of it, and why the job gets no slots now.
+    void add_of_job(const model::object_key& job, std::vector<blocking>& list,
+                    std::int64_t& left_out);
     /// What keeps the end of a job's run from being written down.
     static blocking of(const awaited_end& what);
 
     const forecast& times() const { return times_; }
 
 private:
+    blocking of(const blocker& what);
+    /// First the wait itself, then each cause on its own.
+    void add_wait(std::vector<blocking>& list, std::int64_t& left_out,
+                  const slot_blocker& what) const;
     std::vector<blocking> causes_of(const std::vector<int>& slots) const;
     void add_owners(std::vector<blocking>& list, std::int64_t& left_out) const;
     blocking of_owner(const model::assignment& owner, const std::vector<int>& slots) const;
@@ -93,6 +97,9 @@ private:
     wall_time now_;
     forecast times_;
     std::shared_ptr<const model::testbed> testbed_;
+    std::vector<const blocker*> of_plan_;
+    std::map<model::object_key, std::vector<const blocker*>> of_jobs_;
+    std::map<model::object_key, const slot_blocker*> waits_;
     std::map<int, const model::assignment*> owners_;
     std::set<int> broken_;
     std::optional<slot_texts> texts_;

@@ -34,7 +34,6 @@ public:
             assigned_.insert_or_assign(a.job.key(), &a);
         }
         for (const auto& each : ahead_.next.starts) starts_.emplace(each.job, &each);
-        for (const auto& each : ahead_.next.waits) waits_.emplace(each.job, &each);
         for (const auto& each : ahead_.skipped.list) skipped_.emplace(each.name, &each);
         for (const auto& each : ahead_.ends) ends_.emplace(each.job, &each);
     }
@@ -75,13 +74,7 @@ private:
             return;
         }
         if (ahead_.at == stage::running && !ahead_.blockers.empty()) explain_cycle();
-        for (const auto& each : ahead_.blockers) {
-            if (each.about.kind == object_kind::batchjob) {
-                of_jobs_[each.about.key].push_back(&each);
-            } else {
-                add(out_.blockers, out_.blockers_left_out, [&] { return read_.of(each); });
-            }
-        }
+        read_.add_of_plan(out_.blockers, out_.blockers_left_out);
     }
 
     void explain_cycle() {
@@ -167,14 +160,7 @@ private:
         if (const auto found = skipped_.find(key); found != skipped_.end()) {
             out.refused = found->second->why.text;
         }
-        if (const auto found = of_jobs_.find(key); found != of_jobs_.end()) {
-            for (const auto* each : found->second) {
-                add(out.blockers, out.blockers_left_out, [&] { return read_.of(*each); });
-            }
-        }
-        if (const auto found = waits_.find(key); found != waits_.end()) {
-            read_.add_to(out.blockers, out.blockers_left_out, *found->second);
-        }
+        read_.add_of_job(key, out.blockers, out.blockers_left_out);
         for (auto [at, end] = ends_.equal_range(key); at != end; ++at) {
             add(out.blockers, out.blockers_left_out,
                 [&] { return blocking_reader::of(*at->second); });
@@ -215,10 +201,8 @@ private:
     blocking_reader read_;
     std::map<object_key, const model::assignment*> assigned_;
     std::map<object_key, const start*> starts_;
-    std::map<object_key, const slot_blocker*> waits_;
     std::map<object_key, const skipped_job*> skipped_;
     std::multimap<object_key, const awaited_end*> ends_;
-    std::map<object_key, std::vector<const blocker*>> of_jobs_;
     std::map<std::string, std::vector<grid::pod_pointer>> runs_;
     explanation out_;
 };

@@ -1,7 +1,6 @@
 #include "scheduling/answers/preview.h"
 
-#include <algorithm>
-#include <map>
+#include <set>
 #include <utility>
 
 #include "scheduling/answers/lists.h"
@@ -73,16 +72,7 @@ preview preview_of(const view& v, wall_time now) {
     blocking_reader read(v, ahead, now);
     out.end = read.times().end;
 
-    std::map<object_key, std::vector<const blocker*>> of_jobs;
-    for (const auto& each : ahead.blockers) {
-        if (each.about.kind == object_kind::batchjob) {
-            of_jobs[each.about.key].push_back(&each);
-        } else {
-            add(out.blockers, out.blockers_left_out, [&] { return read.of(each); });
-        }
-    }
-    std::map<object_key, const slot_blocker*> for_slots;
-    for (const auto& each : ahead.next.waits) for_slots.emplace(each.job, &each);
+    read.add_of_plan(out.blockers, out.blockers_left_out);
     std::set<object_key> starting;
     for (const auto& each : ahead.next.starts) {
         starting.insert(each.job);
@@ -102,14 +92,7 @@ preview preview_of(const view& v, wall_time now) {
         if (ahead.progress.started.contains(key) || ahead.wrong) continue;
         add(out.waits, out.waits_left_out, [&] {
             previewed_wait one{key.namespace_, key.name, job.slots_wanted, {}, 0, {}};
-            if (const auto own = of_jobs.find(key); own != of_jobs.end()) {
-                for (const auto* each : own->second) {
-                    add(one.blockers, one.blockers_left_out, [&] { return read.of(*each); });
-                }
-            }
-            if (const auto wait = for_slots.find(key); wait != for_slots.end()) {
-                read.add_to(one.blockers, one.blockers_left_out, *wait->second);
-            }
+            read.add_of_job(key, one.blockers, one.blockers_left_out);
             const auto start = read.times().starts.find(key);
             if (start != read.times().starts.end()) one.start = start->second;
             return one;
