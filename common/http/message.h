@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,14 @@ namespace esi::http {
 
 /// Names of headers and hosts, schemes and media types are compared in lower case.
 using esi::lower;
+
+/// Who asks, as the cluster's API server knows them (TokenReview's user).
+struct identity {
+    std::string name;
+    std::string uid;
+    std::vector<std::string> groups;
+    std::map<std::string, std::vector<std::string>, std::less<>> extra;
+};
 
 struct server_request {
     std::string method;
@@ -32,6 +41,8 @@ struct server_request {
     /// The path cannot be decoded (a bad escape, an encoded slash): no route matches, and a miss
     /// handler may answer 400 in its own form.
     bool undecodable_path = false;
+    /// Set by the route's admission; null where a route has none.
+    std::shared_ptr<const identity> caller;
 
     /// First value; empty when absent.
     std::string_view header(std::string_view lower_name) const;

@@ -1,0 +1,48 @@
+// Errors of an interface in the form of RFC 9457: problem+json with a code for programs, a sentence
+// for people, and every fault of the request at once.
+#pragma once
+
+#include <boost/describe.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "http/message.h"
+
+namespace esi::http {
+
+/// One thing that is wrong with a request.
+struct problem_fault {
+    /// Where: a JSON pointer into the body (RFC 6901), "?NAME" for a parameter of the query, or
+    /// "NAME:" for a header.
+    std::string pointer;
+    std::string code;  ///< one CamelCase word
+    std::string detail;
+};
+BOOST_DESCRIBE_STRUCT(problem_fault, (), (pointer, code, detail))
+
+struct problem_details {
+    int status = 500;
+    /// One CamelCase word that programs go by; empty: that of the status (code_of_status).
+    std::string code;
+    /// A sentence that names the object and the remedy.
+    std::string detail;
+    /// The same request may be answered otherwise later, without a change by its sender.
+    bool retryable = false;
+    std::vector<problem_fault> errors;
+    /// The header Retry-After; with 429 and 503.
+    std::optional<int> retry_after_seconds;
+    std::vector<std::pair<std::string, std::string>> headers;
+};
+
+/// "NotFound" for 404.
+std::string_view code_of_status(int status);
+
+/// `instance`: the path of the request; left out where it is empty. Members: type
+/// (urn:esi:problem:CODE), title (the words of the status), status, detail, instance, code,
+/// retryable, errors.
+server_reply reply_of(const problem_details& what, std::string_view instance = {});
+
+}  // namespace esi::http
