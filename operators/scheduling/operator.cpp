@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "scheduling/acquire.h"
 #include "scheduling/interface/legacy/routes.h"
+#include "scheduling/interface/v1/surface.h"
 
 namespace esi::scheduling {
 
@@ -42,16 +43,46 @@ bool goes_on_without(const action& what, const model::scheduling& self, errc cod
     return true;
 }
 
+/// The peers that the frozen interface answers may use /api/v1, without a name.
+class local_callers final : public v1::access {
+public:
+    explicit local_callers(http::local_access peers) : peers_(std::move(peers)) {}
+
+    asio::awaitable<std::expected<std::shared_ptr<const http::identity>, http::problem_details>>
+    authenticate(const http::server_request& head) override {
+        if (auto why = peers_.refusal(head, "/api/v1"); !why.empty()) {
+            http::problem_details out;
+            out.status = 401;
+            out.detail = std::move(why);
+            co_return std::unexpected(std::move(out));
+        }
+        co_return std::make_shared<const http::identity>();
+    }
+    asio::awaitable<std::optional<http::problem_details>> refusal(const http::identity&,
+                                                                  const v1::permission&,
+                                                                  std::string,
+                                                                  std::string) override {
+        co_return std::nullopt;
+    }
+
+private:
+    http::local_access peers_;
+};
+
 }  // namespace
 
 struct scheduling_operator::interfaces {
     legacy::routes legacy;
     legacy::stomp_topics stomp;
+    local_callers callers;
+    v1::surface v1;
 
-    interfaces(legacy::sources from, legacy::stomp_sources topics, const options& chosen)
+    interfaces(legacy::sources from, legacy::stomp_sources topics, v1::sources api,
+               const options& chosen)
         : legacy(from, chosen.legacy_namespace, chosen.access),
-          stomp(shown_by(std::move(topics)), chosen.legacy_namespace, chosen.access, chosen.stomp) {
-    }
+          stomp(shown_by(std::move(topics)), chosen.legacy_namespace, chosen.access, chosen.stomp),
+          callers(chosen.access),
+          v1(std::move(api), chosen.api, callers) {}
 
 private:
     legacy::stomp_sources shown_by(legacy::stomp_sources topics) const {
@@ -83,10 +114,13 @@ scheduling_operator::scheduling_operator(controller::environment& env, options c
                         [this](const object_key& key) { return caches_.slots_of(key); }},
         legacy::stomp_sources{env.executor, env.time, env.numbers, caches_.testbeds(),
                               caches_.jobs(), caches_.schedulings(), nullptr},
+        v1::sources{env.executor, env.time, env.open_api, caches_, env.options.namespaces,
+                    options_.cross_namespace_jobs},
         options_);
     if (options_.access.open) controller::warn_of_open_access("/external and /scheduler");
     interfaces_->legacy.add_to(env.routes);
     interfaces_->stomp.add_to(env.routes);
+    interfaces_->v1.add_to(env.routes);
 }
 
 scheduling_operator::~scheduling_operator() = default;
@@ -103,6 +137,7 @@ void scheduling_operator::lead() {
 }
 
 asio::awaitable<void> scheduling_operator::stop(steady_time deadline) {
+    interfaces_->v1.stop();
     co_await reconciler_.stop(deadline);
     co_await orphans_.stop(deadline);
     co_await interfaces_->stomp.stop(deadline);

@@ -21,6 +21,7 @@ void options::add_to(CLI::App& app) {
         ->check(CLI::Validator(http::origin_fault, "ORIGIN"))
         ->envname("ESI_STOMP_ALLOWED_ORIGINS");
     stomp.add_to(app);
+    api.add_to(app);
 }
 
 }  // namespace esi::scheduling

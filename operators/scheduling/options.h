@@ -6,6 +6,7 @@
 
 #include "http/access.h"
 #include "scheduling/interface/legacy/stomp.h"
+#include "scheduling/interface/v1/limits.h"
 
 namespace CLI {
 class App;
@@ -21,6 +22,8 @@ struct options {
     /// The one namespace that the original's interface speaks of.
     std::string legacy_namespace = "default";
     legacy::stomp_options stomp;
+    /// Of /api/v1.
+    v1::limits api;
 
     void add_to(CLI::App& app);
 };
