@@ -1,14 +1,11 @@
 // How the interface finds out who asks, and how much each caller may ask. Plain values.
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include "base/clock.h"
 #include "scheduling/interface/v1/access/token_bucket.h"
-
-namespace CLI {
-class App;
-}
 
 namespace esi::scheduling::v1 {
 

@@ -106,8 +106,9 @@ TEST_F(reviewed, requests_with_one_token_at_once_share_one_review) {
     make();
     server.wire.latency = seconds(1);
     int known = 0;
+    const auto request = request_with("anna-token");
     for (int i = 0; i < 100; ++i) {
-        asio::co_spawn(server.loop, own->authenticate(request_with("anna-token")),
+        asio::co_spawn(server.loop, own->authenticate(request),
                        [&](std::exception_ptr, auto answer) { known += answer ? 1 : 0; });
     }
     pass(seconds(2));
@@ -259,14 +260,16 @@ TEST_F(reviewed, reviews_under_way_are_bounded) {
     server.wire.latency = seconds(5);
     int throttled = 0;
     int unknown = 0;
+    std::vector<http::server_request> requests;
     for (int i = 0; i < 300; ++i) {
-        asio::co_spawn(
-            server.loop,
-            own->authenticate(request_with(fmt::format("t{}", i), fmt::format("10.6.{}.1", i))),
-            [&](std::exception_ptr, auto answer) {
-                throttled += !answer && answer.error().status == 429 ? 1 : 0;
-                unknown += !answer && answer.error().status == 401 ? 1 : 0;
-            });
+        requests.push_back(request_with(fmt::format("t{}", i), fmt::format("10.6.{}.1", i)));
+    }
+    for (const auto& request : requests) {
+        asio::co_spawn(server.loop, own->authenticate(request),
+                       [&](std::exception_ptr, auto answer) {
+                           throttled += !answer && answer.error().status == 429 ? 1 : 0;
+                           unknown += !answer && answer.error().status == 401 ? 1 : 0;
+                       });
     }
     pass(seconds(30));
     EXPECT_EQ(unknown, 256);
@@ -340,7 +343,8 @@ TEST_F(reviewed, no_token_stands_in_log_answers_readiness_or_metrics) {
     try_it();
     server.instead = nullptr;
     try_it();
-    own->authenticate(request_with(secret + " " + secret));
+    who(secret + " " + secret);
+    told += last.detail;
     log::send_to({});
     log::configure(log::level::info, log::format::text);
     EXPECT_THAT(told, HasSubstr("token refused"));
