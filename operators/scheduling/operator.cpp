@@ -5,6 +5,9 @@
 #include "base/log.h"
 #include "scheduling/acquire.h"
 #include "scheduling/interface/legacy/routes.h"
+#include "scheduling/interface/v1/access.h"
+#include "scheduling/interface/v1/access/gate.h"
+#include "scheduling/interface/v1/access/quota.h"
 #include "scheduling/interface/v1/surface.h"
 
 namespace esi::scheduling {
@@ -43,46 +46,27 @@ bool goes_on_without(const action& what, const model::scheduling& self, errc cod
     return true;
 }
 
-/// The peers that the frozen interface answers may use /api/v1, without a name.
-class local_callers final : public v1::access {
-public:
-    explicit local_callers(http::local_access peers) : peers_(std::move(peers)) {}
-
-    asio::awaitable<std::expected<std::shared_ptr<const http::identity>, http::problem_details>>
-    authenticate(const http::server_request& head) override {
-        if (auto why = peers_.refusal(head, "/api/v1"); !why.empty()) {
-            http::problem_details out;
-            out.status = 401;
-            out.detail = std::move(why);
-            co_return std::unexpected(std::move(out));
-        }
-        co_return std::make_shared<const http::identity>();
-    }
-    asio::awaitable<std::optional<http::problem_details>> refusal(const http::identity&,
-                                                                  const v1::permission&,
-                                                                  std::string,
-                                                                  std::string) override {
-        co_return std::nullopt;
-    }
-
-private:
-    http::local_access peers_;
-};
-
 }  // namespace
 
 struct scheduling_operator::interfaces {
     legacy::routes legacy;
     legacy::stomp_topics stomp;
-    local_callers callers;
-    v1::surface v1;
+    std::unique_ptr<v1::access> who_may;
+    v1::quota limits;
+    v1::gate gate;
+    v1::surface api;
 
-    interfaces(legacy::sources from, legacy::stomp_sources topics, v1::sources api,
-               const options& chosen)
+    interfaces(controller::environment& env, legacy::sources from, legacy::stomp_sources topics,
+               scheduling::caches& seen, const options& chosen)
         : legacy(from, chosen.legacy_namespace, chosen.access),
           stomp(shown_by(std::move(topics)), chosen.legacy_namespace, chosen.access, chosen.stomp),
-          callers(chosen.access),
-          v1(std::move(api), chosen.api, callers) {}
+          who_may(v1::make_access({env.executor, env.time, env.open_api, env.numbers},
+                                  chosen.api.access)),
+          limits(env.time, env.numbers, chosen.api.quota),
+          gate(*who_may, limits, {!chosen.api.access.by_token, chosen.access.hosts}),
+          api({env.executor, env.time, env.open_api, seen, limits, env.options.namespaces,
+               chosen.cross_namespace_jobs},
+              {chosen.api.longest_wait, chosen.api.nodes}, gate) {}
 
 private:
     legacy::stomp_sources shown_by(legacy::stomp_sources topics) const {
@@ -109,24 +93,34 @@ scheduling_operator::scheduling_operator(controller::environment& env, options c
         if (leading_ && !same) count_states();
     });
     interfaces_ = std::make_unique<interfaces>(
+        env,
         legacy::sources{env.open_api, env.time, caches_.testbeds(), caches_.jobs(),
                         caches_.schedulings(), caches_.pods(),
                         [this](const object_key& key) { return caches_.slots_of(key); }},
         legacy::stomp_sources{env.executor, env.time, env.numbers, caches_.testbeds(),
                               caches_.jobs(), caches_.schedulings(), nullptr},
-        v1::sources{env.executor, env.time, env.open_api, caches_, env.options.namespaces,
-                    options_.cross_namespace_jobs},
-        options_);
+        caches_, options_);
+    if (!options_.api.access.by_token) {
+        log::warn(
+            "--api-auth=none: whoever reaches this port may read and change, without any right",
+            {{"routes", "/api/v1"}});
+    }
     if (options_.access.open) controller::warn_of_open_access("/external and /scheduler");
     interfaces_->legacy.add_to(env.routes);
     interfaces_->stomp.add_to(env.routes);
-    interfaces_->v1.add_to(env.routes);
+    interfaces_->api.add_to(env.routes);
 }
 
 scheduling_operator::~scheduling_operator() = default;
 
 std::vector<controller::operator_part::cache> scheduling_operator::caches() {
     return caches_.list();
+}
+
+/// A replica that cannot ask for rights is ready all the same: it drives Schedulings, and no other
+/// replica could do better.
+std::vector<controller::readiness_check> scheduling_operator::checks() const {
+    return {{"api-access", true, interfaces_->who_may->trouble()}};
 }
 
 void scheduling_operator::lead() {
@@ -137,7 +131,7 @@ void scheduling_operator::lead() {
 }
 
 asio::awaitable<void> scheduling_operator::stop(steady_time deadline) {
-    interfaces_->v1.stop();
+    interfaces_->api.stop();
     co_await reconciler_.stop(deadline);
     co_await orphans_.stop(deadline);
     co_await interfaces_->stomp.stop(deadline);

@@ -6,13 +6,25 @@
 
 #include "http/access.h"
 #include "scheduling/interface/legacy/stomp.h"
-#include "scheduling/interface/v1/limits.h"
+#include "scheduling/interface/v1/access/options.h"
 
 namespace CLI {
 class App;
 }
 
 namespace esi::scheduling {
+
+/// Of /api/v1.
+struct api_options {
+    v1::access_options access;
+    v1::quota_options quota;
+    /// This operator has the right to patch nodes: those of a Testbed can be chosen by a request.
+    bool nodes = false;
+    /// A request that waits for a change waits for no longer.
+    seconds longest_wait{300};
+
+    void add_to(CLI::App& app);
+};
 
 struct options {
     /// The peers that may use /external and /scheduler.
@@ -22,8 +34,7 @@ struct options {
     /// The one namespace that the original's interface speaks of.
     std::string legacy_namespace = "default";
     legacy::stomp_options stomp;
-    /// Of /api/v1.
-    v1::limits api;
+    api_options api;
 
     void add_to(CLI::App& app);
 };

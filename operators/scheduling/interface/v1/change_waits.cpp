@@ -29,7 +29,6 @@ asio::awaitable<change_waits::outcome> change_waits::until(wait_place at,
                                                            std::function<bool()> is_due,
                                                            steady_time deadline) {
     if (is_due()) co_return outcome::due;
-    if (waiting_.size() >= most_) co_return outcome::too_many;
     notifier bell(executor_);
     /// Also where the wait is cancelled.
     struct entry {

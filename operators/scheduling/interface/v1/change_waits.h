@@ -1,5 +1,6 @@
 // Requests that wait for a change: blocking queries and waitFor. They are woken by what the caches
-// show, never by polling; their number is bounded. Owned by the surface; used on the process' loop.
+// show, never by polling; callers bound their number (access/quota.h). Owned by the surface; used
+// on the process' loop.
 #pragma once
 
 #include <algorithm>
@@ -35,16 +36,11 @@ public:
         due,
         time_up,
         stopping,  ///< the process ends
-        too_many,  ///< as many wait as may
     };
 
     /// `namespaces`: those that are watched; none: all.
-    change_waits(asio::any_io_executor executor, clock& time, std::vector<std::string> namespaces,
-                 std::size_t most)
-        : executor_(std::move(executor)),
-          time_(time),
-          namespaces_(std::move(namespaces)),
-          most_(most) {}
+    change_waits(asio::any_io_executor executor, clock& time, std::vector<std::string> namespaces)
+        : executor_(std::move(executor)), time_(time), namespaces_(std::move(namespaces)) {}
     change_waits(const change_waits&) = delete;
     change_waits& operator=(const change_waits&) = delete;
 
@@ -97,7 +93,6 @@ private:
     asio::any_io_executor executor_;
     clock& time_;
     std::vector<std::string> namespaces_;
-    std::size_t most_;
     std::multimap<wait_place, notifier*> waiting_;
     /// By namespace, and of each kind as a whole: the version of the last change.
     std::map<wait_place, std::uint64_t> last_;

@@ -72,7 +72,7 @@ bool names_tag(std::string_view header, std::string_view version) {
 reads::reads(const sources& from, limits bounds)
     : from_(from),
       bounds_(bounds),
-      waits_(from.executor, from.time, from.namespaces, bounds.most_waits),
+      waits_(from.executor, from.time, from.namespaces),
       specs_(from) {
     waits_.follow(from.seen.testbeds());
     waits_.follow(from.seen.jobs());
@@ -156,8 +156,9 @@ bool reads::is_as_wished(const T& object, const wait_wish& wish) {
 }
 
 template <class T>
-asio::awaitable<std::optional<problem_details>> reads::wait(const kube::store<T>& of,
-                                                            model::object_key at, wait_wish wish) {
+asio::awaitable<std::optional<problem_details>> reads::wait(
+    const kube::store<T>& of, model::object_key at, wait_wish wish,
+    std::shared_ptr<const http::identity> who) {
     const auto kind = type_of<T>().kind;
     const auto is_due = [&] {
         if (at.name.empty()) return waits_.changed_since(of, at.namespace_, *wish.index);
@@ -167,6 +168,9 @@ asio::awaitable<std::optional<problem_details>> reads::wait(const kube::store<T>
         if (!wish.index) return is_as_wished(*object, wish);
         return number_of_version(object->metadata.resource_version) > *wish.index;
     };
+    if (is_due()) co_return std::nullopt;
+    const auto lease = from_.limits.take(*who, quota::kind::wait);
+    if (!lease) co_return from_.limits.refused(quota::kind::wait);
     const auto ended = co_await waits_.until({kind, at}, is_due, from_.time.now() + wish.wait);
     switch (ended) {
         case change_waits::outcome::due:
@@ -174,15 +178,6 @@ asio::awaitable<std::optional<problem_details>> reads::wait(const kube::store<T>
         case change_waits::outcome::stopping:
             co_return unavailable(problem_code::stopping,
                                   "this replica ends; ask again, another one answers");
-        case change_waits::outcome::too_many: {
-            auto out = problem_of(429, "",
-                                  fmt::format("{} requests wait already; ask again later, or "
-                                              "without index and waitFor",
-                                              waits_.size()));
-            out.retryable = true;
-            out.retry_after_seconds = 5;
-            co_return out;
-        }
         case change_waits::outcome::time_up:
             break;
     }
@@ -221,7 +216,7 @@ asio::awaitable<answer> reads::get(const kube::store<T>& of, server_request from
         co_return std::unexpected(bad_parameters(std::move(faults)));
     }
     if (of.find(key) && (wish.index || !wish.field.empty())) {
-        auto why = co_await wait(of, key, wish);
+        auto why = co_await wait(of, key, wish, from.caller);
         if (why) co_return std::unexpected(std::move(*why));
     }
     auto object = of.find(key);
@@ -262,7 +257,7 @@ asio::awaitable<answer> reads::list(const kube::store<T>& of, server_request fro
         co_return std::unexpected(bad_parameters(std::move(faults)));
     }
     if (wish.wait.index) {
-        auto why = co_await wait(of, {wish.ns, ""}, wish.wait);
+        auto why = co_await wait(of, {wish.ns, ""}, wish.wait, from.caller);
         if (why) co_return std::unexpected(std::move(*why));
     }
     const auto index = std::to_string(waits_.shown_version(of, wish.ns));

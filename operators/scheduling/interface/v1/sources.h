@@ -12,6 +12,7 @@
 #include "http/problem.h"
 #include "kube/client.h"
 #include "scheduling/caches.h"
+#include "scheduling/interface/v1/access/quota.h"
 #include "scheduling/interface/v1/limits.h"
 
 namespace esi::scheduling::v1 {
@@ -22,6 +23,8 @@ struct sources {
     /// Writes at any time, leading or not.
     kube::client& api;
     scheduling::caches& seen;
+    /// How much each caller may have under way.
+    quota& limits;
     /// Those that are watched; none: all.
     std::vector<std::string> namespaces;
     /// --cross-namespace-jobs

@@ -87,9 +87,9 @@ bool accepts(std::string_view accept, std::string_view media_type) {
     return out;
 }
 
-surface::surface(sources from, limits bounds, access& who)
+surface::surface(sources from, limits bounds, const gate& door)
     : from_(std::move(from)),
-      who_(who),
+      door_(door),
       reads_(from_, bounds),
       questions_(from_),
       all_(operations({&reads_, &questions_})) {}
@@ -100,26 +100,14 @@ void surface::add_to(http::router& routes) {
         rules.body_limit = each.body_limit == 0 ? longest_ignored_body : each.body_limit;
         routes.add(
             each.method, each.path,
-            [this, &each](server_request from) { return serve(each, std::move(from)); }, rules);
+            [this, &each](server_request from) { return serve(each, std::move(from)); }, rules,
+            door_.admission_of(each.needs));
     }
     routes.add("GET", "/openapi.json", document);
     routes.on_miss("/api", miss);
 }
 
 void surface::stop() { reads_.stop(); }
-
-asio::awaitable<std::optional<problem_details>> surface::refusal(const operation& which,
-                                                                 server_request& from) {
-    auto who = co_await who_.authenticate(from);
-    if (!who) co_return std::move(who).error();
-    from.caller = *who;
-    const auto key = key_of(from);
-    for (const auto& each : which.needs) {
-        auto why = co_await who_.refusal(**who, each, key.namespace_, key.name);
-        if (why) co_return why;
-    }
-    co_return std::nullopt;
-}
 
 std::optional<problem_details> surface::unserved(const operation& which,
                                                  const server_request& from) const {
@@ -168,9 +156,7 @@ std::optional<problem_details> surface::unserved(const operation& which,
 }
 
 asio::awaitable<server_reply> surface::serve(const operation& which, server_request from) {
-    auto why = co_await refusal(which, from);
-    if (!why) why = unserved(which, from);
-    if (why) co_return http::reply_of(*why, from.raw_path);
+    if (const auto why = unserved(which, from)) co_return http::reply_of(*why, from.raw_path);
     co_return co_await which.handler(std::move(from));
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "http/router.h"
-#include "scheduling/interface/v1/access.h"
+#include "scheduling/interface/v1/access/gate.h"
 #include "scheduling/interface/v1/operations.h"
 #include "scheduling/interface/v1/questions.h"
 #include "scheduling/interface/v1/reads.h"
@@ -15,8 +15,8 @@ namespace esi::scheduling::v1 {
 
 class surface {
 public:
-    /// `who` outlives it.
-    surface(sources from, limits bounds, access& who);
+    /// `door` outlives it.
+    surface(sources from, limits bounds, const gate& door);
     surface(const surface&) = delete;
     surface& operator=(const surface&) = delete;
 
@@ -28,13 +28,11 @@ public:
 
 private:
     asio::awaitable<http::server_reply> serve(const operation& which, http::server_request from);
-    asio::awaitable<std::optional<http::problem_details>> refusal(const operation& which,
-                                                                  http::server_request& from);
     std::optional<http::problem_details> unserved(const operation& which,
                                                   const http::server_request& from) const;
 
     sources from_;
-    access& who_;
+    const gate& door_;
     reads reads_;
     questions questions_;
     std::vector<operation> all_;

@@ -240,8 +240,10 @@ protected:
     using headers = std::vector<std::pair<std::string, std::string>>;
 
     api_test() : api_test(limits()) {}
-    explicit api_test(limits bounds)
-        : surface_(sources{loop.get_executor(), time, api, seen, {}, false}, bounds, who) {
+    explicit api_test(limits bounds, quota_options of_callers = {{1e6, 1e6}})
+        : limits_(time, numbers, of_callers),
+          surface_(sources{loop.get_executor(), time, api, seen, limits_, {}, false}, bounds,
+                   door) {
         server.watch = [this](const json& object, bool deleted) { show(object, deleted); };
         surface_.add_to(router);
     }
@@ -392,6 +394,9 @@ protected:
     kube::client api{server, time};
     scheduling::caches seen{api, time, {}};
     test_access who;
+    controller::metrics numbers;
+    quota limits_;
+    gate door{who, limits_, {}};
     http::router router;
     surface surface_;
 
