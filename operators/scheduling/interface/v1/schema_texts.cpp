@@ -45,6 +45,7 @@ constexpr schema_text texts[] = {
     {"Neighbour", "", "Jobs that had pods on a node of the run meanwhile."},
     {"Run", "", "One run of a job: where, beside whom, when, and how it ended."},
     {"Run", "run", "", always},
+    {"SchedulingSpec", "", "The plan: a Testbed, and exactly one of queueBased and slotBased."},
     {"SchedulingStatus", "", "What the scheduling operator has decided."},
     {"SlotBased", "", "A plan slot by slot."},
     {"SlotJob", "", "A job and the slots that it takes."},
