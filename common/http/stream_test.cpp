@@ -75,9 +75,9 @@ protected:
         return done();
     }
     void run(asio::awaitable<void> what) {
-        bool ended = false;
-        asio::co_spawn(loop, std::move(what), [&](const std::exception_ptr&) { ended = true; });
-        EXPECT_TRUE(until([&] { return ended; }));
+        bool over = false;
+        asio::co_spawn(loop, std::move(what), [&](const std::exception_ptr&) { over = true; });
+        EXPECT_TRUE(until([&] { return over; }));
     }
 
     struct client {
@@ -215,7 +215,7 @@ TEST_F(a_stream, ends_at_once_when_its_client_goes) {
             all, [](const auto& each) { return each->heard.ends_with("one\r\n"); });
     }));
     EXPECT_EQ(own->connections(), 20U);
-    for (int i = 0; i < 20; ++i) {
+    for (std::size_t i = 0; i < 20; ++i) {
         error_code failure;
         // Some end their side only, some reset.
         if (i % 2 == 0) all[i]->socket.set_option(asio::socket_base::linger(true, 0), failure);

@@ -107,8 +107,7 @@ asio::awaitable<conversation::next> conversation::begin_anew(http::stream_writer
             static_cast<double>(hub_.log().appended() - read_bytes_));
     }
     if (++resets_ > hub_.options().most_resets) {
-        co_return co_await finish(to,
-                                  {"TooSlow", "the client reads more slowly than changes come"});
+        co_return co_await finish(to, "TooSlow", "the client reads more slowly than changes come");
     }
     if (co_await say(to, reset(asked_.how, why.word, why.detail)) == next::over) {
         co_return next::over;

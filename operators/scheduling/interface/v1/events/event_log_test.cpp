@@ -59,7 +59,7 @@ TEST(the_event_log, reaches_further_back_with_what_was_read_afterwards) {
     log.restart(0, 100);
     log.append(made(0, 101));
     std::vector<change> older;
-    for (const version at : {90, 95, 100, 101}) older.push_back(made(0, at));
+    for (const version at : {90U, 95U, 100U, 101U}) older.push_back(made(0, at));
     EXPECT_TRUE(log.prepend(0, 90, std::move(older)));
     EXPECT_EQ(shown(log, 0), (std::vector<version>{95, 100, 101}));
     EXPECT_EQ(log.floor(0), 90U);
@@ -128,7 +128,7 @@ TEST(the_event_log, has_no_gap_above_its_floors_whatever_happens) {
                 all[feed].push_back(next[feed]);
                 log.append(made(feed, next[feed], random() % 2000));
         }
-        for (const std::size_t each : {0, 1}) {
+        for (const std::size_t each : {0U, 1U}) {
             std::vector<version> expected;
             for (const auto at : all[each]) {
                 if (at > log.floor(each)) expected.push_back(at);

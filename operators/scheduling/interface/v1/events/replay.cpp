@@ -82,7 +82,7 @@ struct reader {
     replay_bounds bounds;
     std::vector<change> found = {};
     std::size_t bytes = 0;
-    simdjson::dom::parser parser = {};
+    simdjson::dom::parser parser = simdjson::dom::parser();
 
     bool arrived() const { return at >= until(); }
 
