@@ -30,6 +30,22 @@ struct identity {
     std::map<std::string, std::vector<std::string>, std::less<>> extra;
 };
 
+/// Whom a client's certificate was made for.
+struct certificate_subject {
+    /// Empty where the certificate has none or several.
+    std::string common_name;
+    std::vector<std::string> organizations;
+};
+
+/// The other side of a connection, for all of its requests.
+struct peer_details {
+    /// "10.0.0.7"
+    std::string address;
+    bool loopback = false;
+    /// Of a certificate that the client CA vouches for.
+    std::optional<certificate_subject> certificate;
+};
+
 struct server_request {
     std::string method;
     /// As sent, percent-encoded, without the query.
@@ -44,6 +60,8 @@ struct server_request {
     bool peer_is_loopback = false;
     /// The peer has shown a certificate of the client CA.
     bool peer_has_certificate = false;
+    /// Null where the request came from no connection.
+    std::shared_ptr<const peer_details> peer;
     /// The path cannot be decoded (a bad escape, an encoded slash): no route matches, and a miss
     /// handler may answer 400 in its own form.
     bool undecodable_path = false;
@@ -76,10 +94,8 @@ struct server_reply {
 /// "Not Found" for 404.
 std::string_view reason_phrase(int status);
 
-/// RFC 9457 problem+json; `faults` lists every fault at once.
-server_reply problem(int status, std::string_view title, std::string_view detail,
-                     const std::vector<std::string>& faults = {});
-/// The title is the status' own words.
+/// What the server itself refuses, as problem.h writes it: code and title are the status' own, and
+/// 408, 429, 503 and 504 are retryable.
 server_reply problem(int status, std::string_view detail);
 
 }  // namespace esi::http

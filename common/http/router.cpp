@@ -16,6 +16,7 @@ struct router::entry {
     std::vector<segment> segments;
     route_handler handler;
     route_rules rules;
+    admission admit;
 
     entry(std::string method_, std::string_view rest) : method(std::move(method_)), pattern(rest) {
         if (rest.starts_with('/')) rest.remove_prefix(1);
@@ -84,18 +85,18 @@ bool lists(std::string_view header, std::string_view word) {
 }
 
 server_reply default_miss(const server_request& request, const std::vector<std::string>& allowed) {
-    if (allowed.empty()) return problem(404, "Not Found", "nothing is at " + request.raw_path);
-    return problem(405, "Method Not Allowed",
-                   request.raw_path + " takes " + joined(allowed) + ", not " + request.method);
+    if (allowed.empty()) return problem(404, "nothing is at " + request.raw_path);
+    return problem(405, request.raw_path + " takes " + joined(allowed) + ", not " + request.method);
 }
 
 }  // namespace
 
-void router::add(std::string method, std::string pattern, route_handler handler,
-                 route_rules rules) {
+void router::add(std::string method, std::string pattern, route_handler handler, route_rules rules,
+                 admission admit) {
     auto made = std::make_shared<entry>(std::move(method), pattern);
     made->handler = std::move(handler);
     made->rules = rules;
+    made->admit = std::move(admit);
     entries_.push_back(std::move(made));
 }
 
@@ -190,6 +191,7 @@ router::decision router::decide(server_request& head) const {
     }
     out.handler = &best->handler;
     out.rules = best->rules;
+    if (best->admit) out.admit = &best->admit;
     out.route = best->pattern;
     return out;
 }
@@ -197,6 +199,10 @@ router::decision router::decide(server_request& head) const {
 asio::awaitable<server_reply> router::answer(server_request request) const {
     auto decided = decide(request);
     if (decided.reply) co_return std::move(*decided.reply);
+    if (decided.admit != nullptr) {
+        auto refused = co_await (*decided.admit)(request);
+        if (refused) co_return std::move(*refused);
+    }
     co_return co_await (*decided.handler)(std::move(request));
 }
 

@@ -4,6 +4,7 @@
 #include <boost/asio/io_context.hpp>
 #include <nlohmann/json.hpp>
 
+#include "http/problem.h"
 #include "http/server.h"
 #include "http/target.h"
 
@@ -201,13 +202,42 @@ TEST(router, the_longest_prefix_answers_a_miss) {
     EXPECT_EQ(header(reply, "Allow"), "GET, POST");
 }
 
+TEST(router, admission_is_asked_before_the_handler_and_may_refuse_or_name_the_caller) {
+    router routes;
+    routes.add(
+        "GET", "/{what}",
+        [](server_request head) -> asio::awaitable<server_reply> {
+            co_return server_reply(200, "text/plain", head.caller->name);
+        },
+        {},
+        [](server_request& head) -> asio::awaitable<std::optional<server_reply>> {
+            if (head.variables.at("what") == "secret") co_return problem(403, "not you");
+            head.caller = std::make_shared<identity>(identity{"anna", "", {}, {}});
+            co_return std::nullopt;
+        });
+    EXPECT_EQ(answer(routes, "GET", "/secret").status, 403);
+    EXPECT_EQ(answer(routes, "GET", "/open").body, "anna");
+    EXPECT_EQ(answer(routes, "PUT", "/open").status, 405);
+}
+
 TEST(problem, is_json_also_with_bad_utf8_and_lists_all_faults) {
-    auto reply = problem(400, "Bad Request", "no \xff", {"one", "two"});
-    const auto body = nlohmann::json::parse(reply.body);
+    problem_details what;
+    what.status = 400;
+    what.detail = "no \xff";
+    what.errors = {{"/a", "FieldUnknown", "one"}, {"?b", "Invalid", "two"}};
+    const auto body = nlohmann::json::parse(reply_of(what, "/x").body);
     EXPECT_EQ(body["status"], 400);
     EXPECT_EQ(body["title"], "Bad Request");
-    EXPECT_EQ(body["faults"], nlohmann::json({"one", "two"}));
-    EXPECT_FALSE(nlohmann::json::parse(problem(404, "t", "d").body).contains("faults"));
+    EXPECT_EQ(body["code"], "BadRequest");
+    EXPECT_EQ(body["instance"], "/x");
+    EXPECT_EQ(body["retryable"], false);
+    EXPECT_EQ(body["errors"][1],
+              nlohmann::json({{"pointer", "?b"}, {"code", "Invalid"}, {"detail", "two"}}));
+    const auto plain = nlohmann::json::parse(problem(503, "d").body);
+    EXPECT_FALSE(plain.contains("errors"));
+    EXPECT_FALSE(plain.contains("instance"));
+    EXPECT_EQ(plain["retryable"], true);
+    EXPECT_EQ(plain["type"], "urn:esi:problem:Unavailable");
 }
 
 }  // namespace

@@ -3,8 +3,6 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <malloc.h>
-#include <openssl/ssl.h>
-#include <openssl/x509.h>
 
 #include <algorithm>
 #include <array>
@@ -19,6 +17,7 @@
 #include "base/tcp_connection.h"
 #include "base/wait.h"
 #include "http/access.h"
+#include "http/certificate.h"
 #include "http/request_reader.h"
 #include "http/stream.h"
 #include "http/tls_files.h"
@@ -177,14 +176,6 @@ asio::awaitable<void> close_gently(std::shared_ptr<tcp_connection> connection) {
     connection->close();
 }
 
-/// A certificate that a client CA vouches for: the handshake fails with another.
-bool has_certificate(SSL* of) {
-    X509* certificate = SSL_get1_peer_certificate(of);
-    if (certificate == nullptr) return false;
-    X509_free(certificate);
-    return SSL_get_verify_result(of) == X509_V_OK;
-}
-
 }  // namespace
 
 struct server::state : std::enable_shared_from_this<server::state> {
@@ -306,12 +297,14 @@ asio::awaitable<void> server::state::stream(std::shared_ptr<state> own,
 asio::awaitable<void> server::state::serve(std::shared_ptr<state> own,
                                            std::shared_ptr<tcp_connection> connection,
                                            place_pointer place) {
-    const bool from_loopback = is_loopback(address_of(connection->socket()));
-    bool certified = false;
+    auto peer = std::make_shared<peer_details>();
+    const auto address = address_of(connection->socket());
+    peer->address = address.to_string();
+    peer->loopback = is_loopback(address);
     if (own->tls) {
         const bool shaken = co_await own->shake_hands(connection);
         if (!shaken) co_return;
-        certified = has_certificate(connection->tls()->native_handle());
+        peer->certificate = subject_of_client(connection->tls()->native_handle());
     }
     request_limits limits;
     limits.head = own->options.header_limit;
@@ -325,7 +318,7 @@ asio::awaitable<void> server::state::serve(std::shared_ptr<state> own,
         const auto start = own->time.now();
         place->enter(phase::reading, start);
         connection->close_at(std::chrono::steady_clock::now() + own->options.request_timeout);
-        auto read = co_await reader.read(from_loopback, certified);
+        auto read = co_await reader.read(peer);
         if (read.how == reading::end::closed) co_return;
 
         auto reply = std::move(read.reply);
