@@ -1,5 +1,6 @@
 #include "scheduling/operator.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/log.h"
@@ -8,6 +9,8 @@
 #include "scheduling/interface/v1/access.h"
 #include "scheduling/interface/v1/access/gate.h"
 #include "scheduling/interface/v1/access/quota.h"
+#include "scheduling/interface/v1/events/hub.h"
+#include "scheduling/interface/v1/events/operations.h"
 
 namespace esi::scheduling {
 
@@ -20,6 +23,7 @@ namespace states = model::scheduling_state;
 /// Bounds one reconcile; more actions follow in the next.
 constexpr int most_actions = 8192;
 constexpr int most_conflicts = 5;
+constexpr auto events_patience = seconds(2);
 
 /// Asked again it would answer the same, for one object.
 bool is_refusal(errc code) {
@@ -53,15 +57,27 @@ struct scheduling_operator::interfaces {
     std::unique_ptr<v1::access> who_may;
     v1::quota limits;
     v1::gate gate;
+    v1::events::hub events;
 
-    interfaces(controller::environment& env, legacy::sources from, legacy::stomp_sources topics,
-               const options& chosen)
+    interfaces(controller::environment& env, scheduling::caches& seen, legacy::sources from,
+               legacy::stomp_sources topics, const options& chosen)
         : legacy(from, chosen.legacy_namespace, chosen.access),
           stomp(shown_by(std::move(topics)), chosen.legacy_namespace, chosen.access, chosen.stomp),
           who_may(v1::make_access({env.executor, env.time, env.open_api, env.numbers},
                                   chosen.api.access)),
           limits(env.time, env.numbers, chosen.api.quota),
-          gate(*who_may, limits, {!chosen.api.access.by_token, chosen.access.hosts}) {}
+          gate(*who_may, limits, {!chosen.api.access.by_token, chosen.access.hosts}),
+          events({env.executor, env.time, env.numbers, env.open_api, seen.testbeds(), seen.jobs(),
+                  seen.schedulings(), env.options.namespaces, &limits},
+                 *who_may, chosen.api.events) {}
+
+    void add_to(http::router& routes) {
+        legacy.add_to(routes);
+        stomp.add_to(routes);
+        for (auto& each : v1::events::operations(&events)) {
+            routes.add(each.method, each.path, each.handler, {}, gate.admission_of(each.needs));
+        }
+    }
 
 private:
     legacy::stomp_sources shown_by(legacy::stomp_sources topics) const {
@@ -88,7 +104,7 @@ scheduling_operator::scheduling_operator(controller::environment& env, options c
         if (leading_ && !same) count_states();
     });
     interfaces_ = std::make_unique<interfaces>(
-        env,
+        env, caches_,
         legacy::sources{env.open_api, env.time, caches_.testbeds(), caches_.jobs(),
                         caches_.schedulings(), caches_.pods(),
                         [this](const object_key& key) { return caches_.slots_of(key); }},
@@ -101,8 +117,7 @@ scheduling_operator::scheduling_operator(controller::environment& env, options c
             {{"routes", "/api/v1"}});
     }
     if (options_.access.open) controller::warn_of_open_access("/external and /scheduler");
-    interfaces_->legacy.add_to(env.routes);
-    interfaces_->stomp.add_to(env.routes);
+    interfaces_->add_to(env.routes);
 }
 
 scheduling_operator::~scheduling_operator() = default;
@@ -125,6 +140,8 @@ void scheduling_operator::lead() {
 }
 
 asio::awaitable<void> scheduling_operator::stop(steady_time deadline) {
+    // First, as their clients go on elsewhere; who does not read takes no time from the others.
+    co_await interfaces_->events.stop(std::min(deadline, env_.time.now() + events_patience));
     co_await reconciler_.stop(deadline);
     co_await orphans_.stop(deadline);
     co_await interfaces_->stomp.stop(deadline);

@@ -13,10 +13,12 @@ constexpr auto rights_again = std::chrono::seconds(10);
 
 }  // namespace
 
-conversation::conversation(hub& of, selection asked, http::server_request head)
+conversation::conversation(hub& of, selection asked, http::server_request head,
+                           std::optional<quota::lease> place)
     : hub_(of),
       asked_(std::move(asked)),
       head_(std::move(head)),
+      quota_place_(std::move(place)),
       ids_(hub_.feeds(), asked_.kinds, asked_.ns),
       heard_(hub_.feeds().size()),
       epochs_(hub_.feeds().size()) {}

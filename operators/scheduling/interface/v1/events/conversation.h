@@ -16,7 +16,8 @@ namespace esi::scheduling::v1::events {
 class conversation {
 public:
     /// `head`: of the request, to authenticate its sender again.
-    conversation(hub& of, selection asked, http::server_request head);
+    conversation(hub& of, selection asked, http::server_request head,
+                 std::optional<quota::lease> place);
     ~conversation();
     conversation(const conversation&) = delete;
     conversation& operator=(const conversation&) = delete;
@@ -55,6 +56,7 @@ private:
     hub& hub_;
     selection asked_;
     http::server_request head_;
+    std::optional<quota::lease> quota_place_;
     id_form ids_;
     std::shared_ptr<listener> self_;
     /// Up to where the client knows each feed.

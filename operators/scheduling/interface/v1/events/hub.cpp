@@ -382,12 +382,18 @@ asio::awaitable<http::server_reply> hub::answer(http::server_request request) {
                 fmt::format("{} streams of events are open, no more are taken", listeners_.size())),
             request);
     }
+    std::optional<quota::lease> place;
+    if (from_.limits != nullptr) {
+        place = from_.limits->take(*caller, quota::kind::stream);
+        if (!place) co_return refused(from_.limits->refused(quota::kind::stream), request);
+    }
     asked->kinds = std::move(*kinds);
     http::server_reply out(200, std::string(media_type(asked->how)), "");
     out.headers = {{"Cache-Control", "no-store"},
                    // Asks proxies not to hold events back.
                    {"X-Accel-Buffering", "no"}};
-    auto talk = std::make_shared<conversation>(*this, std::move(*asked), std::move(request));
+    auto talk = std::make_shared<conversation>(*this, std::move(*asked), std::move(request),
+                                               std::move(place));
     out.stream = [talk = std::move(talk)](http::stream_writer& to) { return talk->run(to); };
     co_return out;
 }

@@ -26,35 +26,13 @@
 #include "model/scheduling.h"
 #include "model/testbed.h"
 #include "scheduling/interface/v1/access.h"
+#include "scheduling/interface/v1/access/quota.h"
 #include "scheduling/interface/v1/events/event_log.h"
+#include "scheduling/interface/v1/events/options.h"
 #include "scheduling/interface/v1/events/replay.h"
 #include "scheduling/interface/v1/events/selection.h"
 
 namespace esi::scheduling::v1::events {
-
-struct hub_options {
-    /// Of the log, for all clients together.
-    std::size_t log_bytes = 16u << 20;
-    std::size_t log_changes = 16'384;
-    /// Of objects as text, for snapshots.
-    std::size_t cached_bytes = 8u << 20;
-    /// Of this replica.
-    std::size_t most_streams = 2000;
-    /// The log is kept so long behind the last stream: clients come again.
-    seconds linger{300};
-    seconds heartbeat{15};
-    /// Rights are asked again so often.
-    seconds rights{60};
-    /// So long they may stay unanswered.
-    seconds rights_patience{300};
-    /// A snapshot has to be read within.
-    seconds snapshot{120};
-    /// So often in a row a stream begins anew without coming to the present.
-    int most_resets = 3;
-    /// So long a client may know more than this replica before the API server is asked.
-    seconds ahead{3};
-    replay_bounds replay;
-};
 
 struct hub_sources {
     asio::any_io_executor executor;
@@ -66,6 +44,8 @@ struct hub_sources {
     kube::store<model::scheduling>& schedulings;
     /// Those that the caches watch; none: all.
     std::vector<std::string> namespaces;
+    /// Of streams by caller; null: none.
+    quota* limits = nullptr;
 };
 
 /// One stream, as the hub sees it.

@@ -505,7 +505,8 @@ TEST_F(events_hub, cut_off_at_random_a_client_hears_each_change_once) {
                            other.testbeds,
                            other.jobs,
                            other.schedulings,
-                           {}},
+                           {},
+                           nullptr},
                rights, options);
     routes.add("GET", "/second",
                [&](http::server_request request) { return second.answer(std::move(request)); });

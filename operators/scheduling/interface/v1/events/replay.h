@@ -9,16 +9,9 @@
 
 #include "kube/client.h"
 #include "scheduling/interface/v1/events/event_log.h"
+#include "scheduling/interface/v1/events/options.h"
 
 namespace esi::scheduling::v1::events {
-
-struct replay_bounds {
-    /// Of what is read; where more lies between, a snapshot is shorter.
-    std::size_t bytes = 4u << 20;
-    std::size_t changes = 4096;
-    /// In all.
-    seconds time{12};
-};
 
 /// All changes of a feed from `from` (exclusive) on, until one, or a bookmark, shows that `until()`
 /// is reached (it may rise meanwhile); perhaps some more. An orderly end of the watch before that
