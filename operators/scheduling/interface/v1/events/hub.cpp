@@ -58,9 +58,11 @@ hub::hub(hub_sources from, access& rights, hub_options options)
       noted_(feeds_.size()),
       left_(from_.executor),
       readings_(feeds_.size()),
+      newest_(feeds_.size()),
       numbers_(numbers_in(from_.numbers)),
       tasks_(from_.executor) {
     for (auto& each : readings_) each.ended = std::make_unique<notifier>(from_.executor);
+    for (auto& each : newest_) each.ended = std::make_unique<notifier>(from_.executor);
     follow(kind::testbed, from_.testbeds);
     follow(kind::batchjob, from_.jobs);
     follow(kind::scheduling, from_.schedulings);
@@ -281,8 +283,24 @@ asio::awaitable<bool> hub::read_back(std::size_t feed, version at) {
 }
 
 asio::awaitable<bool> hub::exists(std::size_t feed, version at) {
+    auto& known = newest_[feed];
+    const auto asked = from_.time.now();
+    // A thousand clients that come from another replica ask once.
+    while (known.under_way) co_await known.ended->wait();
+    if (at <= known.at || known.answered >= asked) co_return at <= known.at;
+    known.under_way = true;
+    const struct ending {
+        struct newest_known& of;
+        ~ending() {
+            of.under_way = false;
+            of.ended->notify();
+        }
+    } on_return{known};
     const auto now = co_await newest(from_.api, feeds_, feed);
-    co_return !now || *now >= at;
+    if (!now) co_return true;
+    known.at = *now;
+    known.answered = from_.time.now();
+    co_return at <= known.at;
 }
 
 namespace {

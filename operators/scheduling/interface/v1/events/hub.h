@@ -87,7 +87,7 @@ public:
     void leave(const std::shared_ptr<listener>& which);
     /// Makes the log begin at `at` or before; false: it cannot.
     asio::awaitable<bool> reach_back(std::size_t feed, version at);
-    /// The API server knows this version; one that did not answer may.
+    /// The API server knows this version of the feed, or could not be asked.
     asio::awaitable<bool> exists(std::size_t feed, version at);
     present<model::testbed> testbeds();
     present<model::batchjob> jobs();
@@ -151,6 +151,13 @@ private:
         std::unique_ptr<notifier> ended;
     };
     std::vector<reading> readings_;
+    struct newest_known {
+        bool under_way = false;
+        version at = 0;
+        steady_time answered{};
+        std::unique_ptr<notifier> ended;
+    };
+    std::vector<newest_known> newest_;
 
     present<model::testbed> testbeds_;
     present<model::batchjob> jobs_;
