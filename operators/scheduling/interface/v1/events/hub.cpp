@@ -120,7 +120,9 @@ void hub::know(std::size_t feed, version at) {
 void hub::restart(std::size_t feed, version at) {
     log_.restart(feed, at);
     ++epochs_[feed];
+    // Versions may have begun anew.
     readings_[feed].lost = 0;
+    newest_[feed].at = 0;
     wake_all();
 }
 
