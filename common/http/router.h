@@ -56,7 +56,9 @@ using upgrade_handler =
 /// Routes by exact segments and {variables}. HEAD is answered by GET without the body.
 class router {
 public:
-    /// `pattern`: "/external/testbeds/{name}". A trailing slash is another path.
+    /// `pattern`: "/external/testbeds/{name}". A trailing slash is another path. A verb may follow
+    /// a variable, "/jobs/{name}:reset": of a path that ends so it takes "/jobs/a:reset" before
+    /// "/jobs/{name}" does, with "a" as the name.
     void add(std::string method, std::string pattern, route_handler handler, route_rules rules = {},
              admission admit = {});
     /// Asked about the head of each request at or below the path `prefix`, whether a route matches

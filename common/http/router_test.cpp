@@ -159,6 +159,30 @@ TEST(router, head_runs_no_get_that_writes) {
     EXPECT_EQ(header(reply, "Allow"), "GET");
 }
 
+TEST(router, a_verb_behind_a_variable_is_more_literal_than_the_variable_alone) {
+    router routes;
+    routes.add("POST", "/jobs/{name}", says("plain"));
+    routes.add("POST", "/jobs/{name}:reset", says("reset"));
+    routes.add("POST", "/jobs/{name}/runs", says("runs"));
+    routes.add("POST", "/jobs/all:reset", says("literal"));
+    routes.add("GET", "/jobs/{name}", says("get"));
+    const struct {
+        const char* path;
+        const char* body;
+    } table[] = {
+        {"/jobs/a", "plain name=a"},
+        {"/jobs/a:reset", "reset name=a"},
+        {"/jobs/a%3Areset", "reset name=a"},
+        {"/jobs/a:b:reset", "reset name=a:b"},
+        {"/jobs/a:resets", "plain name=a:resets"},
+        {"/jobs/:reset", "plain name=:reset"},
+        {"/jobs/all:reset", "literal"},
+        {"/jobs/a:reset/runs", "runs name=a:reset"},
+    };
+    for (const auto& row : table) EXPECT_EQ(answer(routes, "POST", row.path).body, row.body);
+    EXPECT_EQ(header(answer(routes, "DELETE", "/jobs/a:reset"), "Allow"), "POST, GET");
+}
+
 TEST(router, misses_are_404_or_405_with_the_methods_of_the_path) {
     const auto routes = example();
     const struct {

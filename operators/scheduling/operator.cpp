@@ -10,7 +10,7 @@
 #include "scheduling/interface/v1/access/gate.h"
 #include "scheduling/interface/v1/access/quota.h"
 #include "scheduling/interface/v1/events/hub.h"
-#include "scheduling/interface/v1/events/operations.h"
+#include "scheduling/interface/v1/surface.h"
 
 namespace esi::scheduling {
 
@@ -58,9 +58,10 @@ struct scheduling_operator::interfaces {
     v1::quota limits;
     v1::gate gate;
     v1::events::hub events;
+    v1::surface api;
 
-    interfaces(controller::environment& env, scheduling::caches& seen, legacy::sources from,
-               legacy::stomp_sources topics, const options& chosen)
+    interfaces(controller::environment& env, legacy::sources from, legacy::stomp_sources topics,
+               scheduling::caches& seen, const options& chosen)
         : legacy(from, chosen.legacy_namespace, chosen.access),
           stomp(shown_by(std::move(topics)), chosen.legacy_namespace, chosen.access, chosen.stomp),
           who_may(v1::make_access({env.executor, env.time, env.open_api, env.numbers},
@@ -69,15 +70,10 @@ struct scheduling_operator::interfaces {
           gate(*who_may, limits, {!chosen.api.access.by_token, chosen.access.hosts}),
           events({env.executor, env.time, env.numbers, env.open_api, seen.testbeds(), seen.jobs(),
                   seen.schedulings(), env.options.namespaces, &limits},
-                 *who_may, chosen.api.events) {}
-
-    void add_to(http::router& routes) {
-        legacy.add_to(routes);
-        stomp.add_to(routes);
-        for (auto& each : v1::events::operations(&events)) {
-            routes.add(each.method, each.path, each.handler, {}, gate.admission_of(each.needs));
-        }
-    }
+                 *who_may, chosen.api.events),
+          api({env.executor, env.time, env.open_api, seen, limits, env.options.namespaces,
+               chosen.cross_namespace_jobs},
+              {chosen.api.longest_wait, chosen.api.nodes}, gate, events) {}
 
 private:
     legacy::stomp_sources shown_by(legacy::stomp_sources topics) const {
@@ -104,20 +100,22 @@ scheduling_operator::scheduling_operator(controller::environment& env, options c
         if (leading_ && !same) count_states();
     });
     interfaces_ = std::make_unique<interfaces>(
-        env, caches_,
+        env,
         legacy::sources{env.open_api, env.time, caches_.testbeds(), caches_.jobs(),
                         caches_.schedulings(), caches_.pods(),
                         [this](const object_key& key) { return caches_.slots_of(key); }},
         legacy::stomp_sources{env.executor, env.time, env.numbers, caches_.testbeds(),
                               caches_.jobs(), caches_.schedulings(), nullptr},
-        options_);
+        caches_, options_);
     if (!options_.api.access.by_token) {
         log::warn(
             "--api-auth=none: whoever reaches this port may read and change, without any right",
             {{"routes", "/api/v1"}});
     }
     if (options_.access.open) controller::warn_of_open_access("/external and /scheduler");
-    interfaces_->add_to(env.routes);
+    interfaces_->legacy.add_to(env.routes);
+    interfaces_->stomp.add_to(env.routes);
+    interfaces_->api.add_to(env.routes);
 }
 
 scheduling_operator::~scheduling_operator() = default;
@@ -141,6 +139,7 @@ void scheduling_operator::lead() {
 
 asio::awaitable<void> scheduling_operator::stop(steady_time deadline) {
     // First, as their clients go on elsewhere; who does not read takes no time from the others.
+    interfaces_->api.stop();
     co_await interfaces_->events.stop(std::min(deadline, env_.time.now() + events_patience));
     co_await reconciler_.stop(deadline);
     co_await orphans_.stop(deadline);

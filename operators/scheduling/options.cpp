@@ -2,9 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 
 #include "controller/duration_flag.h"
 #include "controller/process.h"
+#include "scheduling/interface/v1/openapi.h"
 
 namespace esi::scheduling {
 
@@ -68,6 +70,16 @@ void api_options::add_to(CLI::App& app) {
                  "Let callers who may patch nodes choose the nodes of a Testbed by /api/v1; this "
                  "operator needs the right to patch nodes")
         ->envname("ESI_API_NODES");
+    controller::add_duration(app, "--api-max-wait", longest_wait,
+                             "How long a request to /api/v1 may wait for a change (index, waitFor)",
+                             seconds(1));
+    app.add_flag_callback(
+        "--print-openapi",
+        [] {
+            std::fputs(v1::openapi_text().c_str(), stdout);
+            throw CLI::Success();
+        },
+        "Print the OpenAPI document of /api/v1 and end; no cluster is needed");
 }
 
 void options::add_to(CLI::App& app) {

@@ -22,6 +22,8 @@ struct api_options {
     v1::events::hub_options events;
     /// This operator has the right to patch nodes: those of a Testbed can be chosen by a request.
     bool nodes = false;
+    /// A request that waits for a change waits for no longer.
+    seconds longest_wait{300};
 
     void add_to(CLI::App& app);
 };

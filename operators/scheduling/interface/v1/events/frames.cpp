@@ -2,17 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "scheduling/interface/v1/events/ids.h"
-#include "scheduling/interface/v1/objects.h"
+#include "scheduling/interface/v1/print.h"
 
 namespace esi::scheduling::v1::events {
 
 namespace {
 
+using nlohmann::ordered_json;
+
 template <class T>
 std::string whole(kind of, std::string_view partial, const T& object) {
-    return fmt::format(R"("kind":"{}",{}"object":{}}})", type_of(of).kind, partial,
-                       text_of(object_json(object)));
+    auto out = fmt::format(R"("kind":"{}",{}"object":)", type_of(of).kind, partial);
+    print_object(out, object);
+    out += '}';
+    return out;
 }
 
 /// A message about the stream.
@@ -24,7 +30,7 @@ std::string about_stream(form how, std::string_view id_line, std::string_view ty
     for (auto& [name, value] : members.items()) {
         if (name != "id") data[name] = std::move(value);
     }
-    const auto text = text_of(data);
+    const auto text = data.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
     if (how == form::ndjson) return text + "\n";
     return fmt::format("{}event: {}\ndata: {}\n\n", id_line, type, text);
 }

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/wait.h"
 #include "scheduling/interface/v1/events/conversation.h"
+#include "scheduling/interface/v1/problems.h"
 
 namespace esi::scheduling::v1::events {
 
@@ -22,16 +23,6 @@ constexpr auto tick_time = std::chrono::seconds(1);
 
 http::server_reply refused(const http::problem_details& why, const http::server_request& request) {
     return http::reply_of(why, request.raw_path);
-}
-
-http::problem_details unavailable(std::string_view code, std::string detail) {
-    http::problem_details out;
-    out.status = 503;
-    out.code = code;
-    out.detail = std::move(detail);
-    out.retryable = true;
-    out.retry_after_seconds = 2;
-    return out;
 }
 
 hub::numbers numbers_in(controller::metrics& all) {
@@ -383,17 +374,18 @@ asio::awaitable<http::server_reply> hub::answer(http::server_request request) {
         caller = *who;
     }
     if (feeds_.select(asked->kinds, asked->ns).empty()) {
-        http::problem_details why;
-        why.status = 404;
-        why.code = "NamespaceNotWatched";
-        why.detail = fmt::format("ESI does not watch the namespace {} (--namespace)", asked->ns);
-        co_return refused(why, request);
+        co_return refused(
+            problem_of(404, problem_code::namespace_not_watched,
+                       fmt::format("ESI does not watch the namespace {} (--namespace)", asked->ns)),
+            request);
     }
     auto kinds = co_await allowed(*caller, *asked);
     if (!kinds) co_return refused(kinds.error(), request);
-    if (stopping_) co_return refused(unavailable("Stopping", "the operator is ending"), request);
+    if (stopping_)
+        co_return refused(unavailable(problem_code::stopping, "the operator is ending"), request);
     if (!synced()) {
-        co_return refused(unavailable("NotSynced", "the caches are not filled yet"), request);
+        co_return refused(
+            unavailable(problem_code::caches_not_synced, "the caches are not filled yet"), request);
     }
     if (listeners_.size() >= options_.most_streams) {
         co_return refused(

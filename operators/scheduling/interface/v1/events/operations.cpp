@@ -11,6 +11,7 @@ namespace {
 operation stream_of(hub* by, std::string id, std::string path, std::string summary) {
     operation out;
     out.id = std::move(id);
+    out.tag = "events";
     out.method = "GET";
     out.path = std::move(path);
     out.summary = std::move(summary);
@@ -27,6 +28,11 @@ operation stream_of(hub* by, std::string id, std::string path, std::string summa
         "1 MiB each, which GET of the job shows). Each 15 s without anything else a heartbeat is "
         "sent, with the newest id. Rights are asked again each minute. The last word is end, with "
         "a reason; a connection that ends without it was cut.";
+    for (const auto each : all_kinds) {
+        for (const auto* verb : {"list", "watch"}) {
+            out.asks.push_back({verb, std::string(type_of(each).plural)});
+        }
+    }
     out.query = {
         {"kinds",
          "Which kinds, with commas between them; without, all that the caller may list and watch.",

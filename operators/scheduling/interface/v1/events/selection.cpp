@@ -1,8 +1,11 @@
 #include "scheduling/interface/v1/events/selection.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
+#include <utility>
+
+#include "scheduling/interface/v1/parameters.h"
+#include "scheduling/interface/v1/problems.h"
 
 namespace esi::scheduling::v1::events {
 
@@ -49,66 +52,37 @@ std::optional<form> form_of(std::string_view accept) {
     return std::nullopt;
 }
 
-void read_kinds(std::string_view text, selection& into, std::vector<http::problem_fault>& faults) {
-    into.kinds_asked = true;
-    for (const auto word : split(text, ',')) {
-        const auto found = kind_of_word(word);
-        if (!found) {
-            faults.push_back({"?kinds", "KindUnknown",
-                              "'" + std::string(word.substr(0, 100)) +
-                                  "' is none of testbeds, jobs, schedulings"});
-        } else if (std::ranges::find(into.kinds, *found) == into.kinds.end()) {
-            into.kinds.push_back(*found);
-        }
-    }
-    std::ranges::sort(into.kinds);
-}
-
 }  // namespace
 
 std::expected<selection, http::problem_details> select(const http::server_request& from) {
     selection out;
-    std::vector<http::problem_fault> faults;
-    for (const auto& [name, value] : from.query) {
-        if (name == "kinds") {
-            if (out.kinds_asked) {
-                faults.push_back(
-                    {"?kinds", "Repeated", "kinds is given twice; separate by commas"});
-            } else {
-                read_kinds(value, out, faults);
-            }
-        } else if (name == "namespace") {
-            if (from.variables.contains("namespace")) {
-                faults.push_back(
-                    {"?namespace", "ParameterUnknown", "the path names the namespace already"});
-            }
-            out.ns = value;
-        } else if (name == "lastEventId") {
-            out.last_id = value;
+    parameters query(from);
+    for (const auto& word : query.words("kinds")) {
+        out.kinds_asked = true;
+        if (const auto found = kind_of_word(word)) {
+            out.kinds.push_back(*found);
         } else {
-            faults.push_back({"?" + name.substr(0, 100), "ParameterUnknown",
-                              "it is none of kinds, namespace, lastEventId"});
+            query.fault("kinds", std::string(problem_code::parameter_value),
+                        "'" + word.substr(0, 100) + "' is none of testbeds, jobs, schedulings");
         }
     }
-    if (!faults.empty()) {
-        http::problem_details why;
-        why.status = 400;
-        why.code = "ParameterInvalid";
-        why.detail = "the query cannot be understood: see errors";
-        why.errors = std::move(faults);
-        return std::unexpected(std::move(why));
+    std::ranges::sort(out.kinds);
+    if (const auto in_path = from.variables.find("namespace"); in_path != from.variables.end()) {
+        out.ns = in_path->second;
+    } else {
+        out.ns = query.text("namespace").value_or("");
+    }
+    out.last_id = query.text("lastEventId").value_or("");
+    if (auto faults = query.take_faults(); !faults.empty()) {
+        return std::unexpected(bad_parameters(std::move(faults)));
     }
     const auto how = form_of(from.header("accept"));
     if (!how) {
-        http::problem_details why;
-        why.status = 406;
-        why.detail = "events are text/event-stream or application/x-ndjson; Accept names neither";
-        return std::unexpected(std::move(why));
+        return std::unexpected(problem_of(
+            406, "",
+            "events are text/event-stream or application/x-ndjson; Accept admits neither"));
     }
     out.how = *how;
-    if (const auto in_path = from.variables.find("namespace"); in_path != from.variables.end()) {
-        out.ns = in_path->second;
-    }
     if (!out.kinds_asked) out.kinds.assign(std::begin(all_kinds), std::end(all_kinds));
     // What a reader sends that comes again by itself; the query is for the first time.
     if (const auto again = from.header("last-event-id"); !again.empty()) out.last_id = again;
