@@ -19,7 +19,7 @@ conversation::conversation(hub& of, selection asked, http::server_request head,
       asked_(std::move(asked)),
       head_(std::move(head)),
       quota_place_(std::move(place)),
-      ids_(hub_.feeds(), asked_.kinds, asked_.ns),
+      ids_(hub_.feeds(), asked_.kinds, asked_.ns, asked_.labels_text),
       heard_(hub_.feeds().size()),
       epochs_(hub_.feeds().size()) {}
 
@@ -149,6 +149,7 @@ asio::awaitable<conversation::next> conversation::tell_objects(http::stream_writ
     const auto begin = object_begin(asked_.how, "", snapshot_word);
     for (const auto& each : *objects) {
         if (!asked_.ns.empty() && each->metadata.namespace_ != asked_.ns) continue;
+        if (!asked_.labels.matches(each->metadata.labels)) continue;
         batch += begin;
         batch += *hub_.text(each);
         batch += object_end(asked_.how);
@@ -173,9 +174,17 @@ bool conversation::come_to_present() {
     return !std::exchange(synced_, true);
 }
 
-bool conversation::wants(const change& what) const {
-    return std::ranges::binary_search(ids_.feeds(), what.feed) &&
-           (asked_.ns.empty() || what.ns == asked_.ns);
+std::optional<action> conversation::told_as(const change& what) const {
+    if (!std::ranges::binary_search(ids_.feeds(), what.feed)) return std::nullopt;
+    if (!asked_.ns.empty() && what.ns != asked_.ns) return std::nullopt;
+    if (asked_.labels.empty()) return what.what;
+    const bool is_known = what.what == action::added || what.labels_before;
+    const bool was = what.labels_before && asked_.labels.matches(*what.labels_before);
+    if (what.what == action::deleted || !asked_.labels.matches(what.labels)) {
+        // Where it is not known what was before, one end too many is better than one too few.
+        return was || !is_known ? std::optional(action::deleted) : std::nullopt;
+    }
+    return is_known && !was ? action::added : what.what;
 }
 
 asio::awaitable<conversation::next> conversation::tell_changes(http::stream_writer& to) {
@@ -190,8 +199,9 @@ asio::awaitable<conversation::next> conversation::tell_changes(http::stream_writ
         read_bytes_ = std::max(read_bytes_, what->appended);
         const bool known = what->at <= heard_[what->feed];
         raise(heard_, what->heard);
-        if (known || !wants(*what)) continue;
-        batch += object_begin(asked_.how, ids_.id(heard_), word_of(what->what));
+        const auto as = told_as(*what);
+        if (known || !as) continue;
+        batch += object_begin(asked_.how, ids_.id(heard_), word_of(*as));
         batch += what->text;
         batch += object_end(asked_.how);
         ++count;

@@ -47,7 +47,8 @@ private:
     std::optional<reason> void_by() const;
     asio::awaitable<std::optional<reason>> ahead_of_all();
     asio::awaitable<std::optional<reason>> right_gone();
-    bool wants(const change& what) const;
+    /// As what it is told, of a change that is.
+    std::optional<action> told_as(const change& what) const;
     /// From which the log is read, with nothing of it heard.
     void stand_at(std::int64_t place);
     bool come_to_present();

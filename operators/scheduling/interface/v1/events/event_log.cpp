@@ -18,6 +18,16 @@ std::string_view word_of(action what) {
     return "DELETED";
 }
 
+std::size_t change::bytes() const {
+    constexpr std::size_t node = 128;
+    auto out = sizeof(change) + ns.size() + text.size() + heard.size() * sizeof(version);
+    for (const auto* of : {&labels, labels_before ? &*labels_before : nullptr}) {
+        if (of == nullptr) continue;
+        for (const auto& [name, value] : *of) out += node + name.size() + value.size();
+    }
+    return out;
+}
+
 event_log::event_log(std::size_t feeds, std::size_t most_bytes, std::size_t most_changes)
     : most_bytes_(most_bytes), most_changes_(most_changes), floors_(feeds), positions_(feeds) {}
 

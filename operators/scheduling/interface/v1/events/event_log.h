@@ -10,10 +10,12 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "model/meta.h"
 #include "scheduling/interface/v1/events/ids.h"
 
 namespace esi::scheduling::v1::events {
@@ -27,6 +29,9 @@ struct change {
     version at = 0;
     action what = action::added;
     std::string ns;  ///< of the object
+    model::string_map labels;
+    /// Of the object before; nothing where it is not known.
+    std::optional<model::string_map> labels_before;
     /// What a client has heard with it: of one that was told live all feeds, of one that was read
     /// afterwards its own feed alone (0 of the others).
     positions heard;
@@ -35,9 +40,7 @@ struct change {
     /// See frames.h.
     std::string text;
 
-    std::size_t bytes() const {
-        return sizeof(change) + ns.size() + text.size() + heard.size() * sizeof(version);
-    }
+    std::size_t bytes() const;
 };
 using shared_change = std::shared_ptr<const change>;
 

@@ -123,22 +123,24 @@ void hub::tell_change(std::size_t feed, const kube::change<T>& what, version at)
         // As in a watch of Kubernetes: the last that was known, with the version of its end.
         auto last = *what.before;
         last.metadata.resource_version = std::to_string(at);
-        return tell(feed, action::deleted, last, at);
+        return tell(feed, action::deleted, what.before.get(), last, at);
     }
     if (what.before && what.before->metadata.uid != what.after->metadata.uid) {
         // An end that nobody has seen lies between the two.
         return restart(feed, at);
     }
-    tell(feed, what.before ? action::modified : action::added, *what.after, at);
+    tell(feed, what.before ? action::modified : action::added, what.before.get(), *what.after, at);
 }
 
 template <class T>
-void hub::tell(std::size_t feed, action what, const T& about, version at) {
+void hub::tell(std::size_t feed, action what, const T* before, const T& about, version at) {
     change one;
     one.feed = feed;
     one.at = at;
     one.what = what;
     one.ns = about.metadata.namespace_;
+    one.labels = about.metadata.labels;
+    if (before != nullptr) one.labels_before = before->metadata.labels;
     one.text = object_text(about);
     log_.append(std::move(one));
     numbers_.log_bytes.Set(static_cast<double>(log_.bytes()));

@@ -113,7 +113,7 @@ private:
     template <class T>
     void tell_change(std::size_t feed, const kube::change<T>& what, version at);
     template <class T>
-    void tell(std::size_t feed, action what, const T& about, version at);
+    void tell(std::size_t feed, action what, const T* before, const T& about, version at);
     void know(std::size_t feed, version at);
     void restart(std::size_t feed, version at);
     void wake_all();

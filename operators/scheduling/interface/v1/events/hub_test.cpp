@@ -371,6 +371,30 @@ TEST_F(events_hub, tells_one_namespace_what_is_in_it) {
               (strings{"reset IdUnknown", "snapshot a@13", "sync"}));
 }
 
+TEST_F(events_hub, tells_of_objects_by_their_labels) {
+    start();
+    const auto put_job = [&](const std::string& name, version at, const std::string& value) {
+        auto of = made<model::batchjob>(name, at);
+        of.metadata.labels = {{"a", value}};
+        jobs.apply(of);
+        jobs.set_version(std::to_string(at), "");
+    };
+    put_job("in", 11, "x");
+    put_job("out", 12, "y");
+    const auto by = come("?kinds=jobs&labelSelector=a%3Dx");
+    EXPECT_EQ(said(by, 2), (strings{"snapshot in@11", "sync"}));
+    put_job("out", 13, "y");
+    put_job("out", 14, "x");
+    put_job("in", 15, "y");
+    put_job("in", 16, "z");
+    remove(jobs, "in", 17);
+    put_job("out", 18, "x");
+    remove(jobs, "out", 19);
+    EXPECT_EQ(said(by, 6), (strings{"snapshot in@11", "sync", "ADDED out@14", "DELETED in@15",
+                                    "MODIFIED out@18", "DELETED out@19"}));
+    EXPECT_EQ(said(come("?kinds=jobs", by->last_id()), 2), (strings{"reset IdUnknown", "sync"}));
+}
+
 TEST_F(events_hub, follows_the_namespaces_that_are_watched) {
     start({"b", "a"});
     const auto by = come("?kinds=jobs");

@@ -13,10 +13,12 @@ namespace {
 constexpr char letters[] = {'t', 'j', 's'};
 
 /// FNV-1a: the same in each process and build.
-std::uint32_t check_of(const std::vector<std::string>& names, std::string_view ns) {
+std::uint32_t check_of(const std::vector<std::string>& names, std::string_view ns,
+                       std::string_view labels) {
     std::uint32_t out = 2166136261u;
     auto all = names;
     all.emplace_back(ns);
+    if (!labels.empty()) all.emplace_back(labels);
     for (const auto& name : all) {
         for (const char c : name + "/") {
             out = (out ^ static_cast<unsigned char>(c)) * 16777619u;
@@ -105,10 +107,13 @@ std::vector<std::size_t> feed_table::select(const std::vector<kind>& kinds,
     return out;
 }
 
-id_form::id_form(const feed_table& of, const std::vector<kind>& kinds, std::string_view ns)
+id_form::id_form(const feed_table& of, const std::vector<kind>& kinds, std::string_view ns,
+                 std::string_view labels)
     : all_(of.size()), feeds_(of.select(kinds, ns)) {
     std::string before;
-    if (of.limited() || !ns.empty()) before = fmt::format("n{:x}.", check_of(of.namespaces(), ns));
+    if (of.limited() || !ns.empty() || !labels.empty()) {
+        before = fmt::format("n{:x}.", check_of(of.namespaces(), ns, labels));
+    }
     for (std::size_t i = 0; i < feeds_.size(); ++i) {
         const auto which = of.kind_of(feeds_[i]);
         if (i > 0) before = which == of.kind_of(feeds_[i - 1]) ? "_" : ".";

@@ -9,10 +9,10 @@
 // where their objects live in different stores. So an id is "t124.j109.s98", and each kind goes on
 // from its own version.
 //
-// An id speaks of the kinds that its stream has, and begins with a check of the namespaces where
-// these are not all ("n1f0c.j109"): resumed with other kinds or namespaces, a client would not know
-// what was there before, so that id is none for them. With --namespace each namespace has a watch
-// and a version of its own ("t124_90"). For clients an id is opaque.
+// An id speaks of the kinds that its stream has, and begins with a check of namespaces and labels
+// where it does not have all of them ("n1f0c.j109"): resumed with another selection, a client would
+// not know what was there before, so that id is none for it. With --namespace each namespace has a
+// watch and a version of its own ("t124_90"). For clients an id is opaque.
 #pragma once
 
 #include <cstdint>
@@ -67,10 +67,12 @@ private:
     std::vector<std::string> namespaces_;
 };
 
-/// The ids of a stream of some kinds, in one namespace or (empty) in all of them.
+/// The ids of a stream of some kinds, in one namespace or (empty) in all of them, of objects that
+/// `labels` selects (as it was asked for; empty: all).
 class id_form {
 public:
-    id_form(const feed_table& of, const std::vector<kind>& kinds, std::string_view ns);
+    id_form(const feed_table& of, const std::vector<kind>& kinds, std::string_view ns,
+            std::string_view labels = {});
 
     const std::vector<std::size_t>& feeds() const { return feeds_; }
     std::string id(const positions& of) const;

@@ -32,6 +32,8 @@ TEST(event_id, speaks_of_what_its_stream_has) {
     EXPECT_EQ(id_form(all, every, "n").parse(of_one), (positions{1, 2, 3}));
     EXPECT_EQ(id_form(all, every, "m").parse(of_one), std::nullopt);
     EXPECT_EQ(id_form(all, every, "").parse(of_one), std::nullopt);
+    EXPECT_EQ(id_form(all, every, "n", "a=b").parse(of_one), std::nullopt);
+    EXPECT_TRUE(id_form(all, every, "", "a=b").parse(id_form(all, every, "", "a=b").id({1, 2, 3})));
 }
 
 TEST(event_id, names_each_namespace_that_is_watched) {

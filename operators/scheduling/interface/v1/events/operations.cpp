@@ -37,6 +37,10 @@ operation stream_of(hub* by, std::string id, std::string path, std::string summa
         {"kinds",
          "Which kinds, with commas between them; without, all that the caller may list and watch.",
          R"({"type":"string","pattern":"^(testbeds|jobs|schedulings)(,(testbeds|jobs|schedulings))*$"})"},
+        {"labelSelector",
+         "As in lists. An object that a change takes out of the selection is told as DELETED, also "
+         "one that was not in it where a resumed stream cannot know.",
+         R"({"type":"string"})"},
         {"lastEventId", "As the header Last-Event-ID, which wins.", R"({"type":"string"})"}};
     out.headers = {{"Last-Event-ID", "The id of the last event that the client has had.",
                     R"({"type":"string"})"}};

@@ -55,6 +55,7 @@ result<void> read_object(const element& from, change& into) {
     if (!object) return std::unexpected(std::move(object).error());
     if constexpr (std::is_same_v<T, model::batchjob>) model::drop_application_specs(*object);
     into.ns = object->metadata.namespace_;
+    into.labels = object->metadata.labels;
     into.text = object_text(*object);
     return {};
 }

@@ -72,6 +72,12 @@ std::expected<selection, http::problem_details> select(const http::server_reques
     } else {
         out.ns = query.text("namespace").value_or("");
     }
+    out.labels_text = query.text("labelSelector").value_or("");
+    if (auto read = label_selector::parse(out.labels_text)) {
+        out.labels = std::move(*read);
+    } else {
+        query.fault("labelSelector", std::string(problem_code::parameter_value), read.error());
+    }
     out.last_id = query.text("lastEventId").value_or("");
     if (auto faults = query.take_faults(); !faults.empty()) {
         return std::unexpected(bad_parameters(std::move(faults)));

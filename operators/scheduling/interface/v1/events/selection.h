@@ -8,6 +8,7 @@
 #include "http/problem.h"
 #include "scheduling/interface/v1/events/frames.h"
 #include "scheduling/interface/v1/events/ids.h"
+#include "scheduling/interface/v1/label_selector.h"
 
 namespace esi::scheduling::v1::events {
 
@@ -17,6 +18,9 @@ struct selection {
     bool kinds_asked = false;
     /// Empty: all.
     std::string ns;
+    /// Of the objects' labels; `labels_text` as it was asked for.
+    label_selector labels;
+    std::string labels_text;
     form how = form::sse;
     /// Of the last event that it has had; empty: none, it wants a snapshot.
     std::string last_id;

@@ -42,6 +42,14 @@ TEST(a_selection, has_the_namespace_and_the_last_id_of_its_request) {
     EXPECT_EQ(select(from)->last_id, "b");
 }
 
+TEST(a_selection, reads_labels) {
+    const auto out = select(asked({{"labelSelector", "a=b,!c"}}));
+    ASSERT_TRUE(out);
+    EXPECT_TRUE(out->labels.matches({{"a", "b"}}));
+    EXPECT_FALSE(out->labels.matches({{"a", "b"}, {"c", ""}}));
+    EXPECT_FALSE(select(asked({{"labelSelector", "a=b=c"}})));
+}
+
 TEST(a_selection, is_refused_with_all_its_faults) {
     auto from =
         asked({{"kinds", "pods,,jobs"}, {"kinds", "jobs"}, {"limit", "1"}, {"namespace", "m"}});
