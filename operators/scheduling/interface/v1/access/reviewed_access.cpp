@@ -23,8 +23,10 @@ const std::vector<double> review_buckets{0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 10
 
 /// `text` without the secret, whoever wrote it into it.
 std::string without(std::string text, std::string_view secret) {
-    for (auto at = text.find(secret); at != std::string::npos; at = text.find(secret, at)) {
-        text.replace(at, secret.size(), "(token)");
+    constexpr std::string_view instead = "(token)";
+    for (auto at = text.find(secret); at != std::string::npos;) {
+        text.replace(at, secret.size(), instead);
+        at = text.find(secret, at + instead.size());
     }
     return text;
 }
