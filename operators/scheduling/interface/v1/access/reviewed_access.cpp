@@ -35,8 +35,11 @@ std::string without(std::string text, std::string_view secret) {
 /// proxy before it, may repeat the request, also a part of it.
 error told_of(error why, std::string_view token) {
     const bool answered = why.code != errc::transport && why.code != errc::timeout;
-    auto text = answered ? fmt::format("{} {}", to_string(why.code), why.reason) : why.text;
-    why.text = without(std::move(text), token);
+    if (answered) {
+        why.text = to_string(why.code);
+        if (!why.reason.empty()) why.text += ": " + why.reason;
+    }
+    why.text = without(std::move(why.text), token);
     return why;
 }
 

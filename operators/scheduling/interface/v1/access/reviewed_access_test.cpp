@@ -136,7 +136,7 @@ TEST_F(reviewed, when_the_one_that_asks_is_cancelled_another_asks) {
     pass(seconds(3));
     EXPECT_TRUE(cut);
     EXPECT_EQ(known, 3);
-    EXPECT_EQ(server.token_reviews, 2);
+    EXPECT_EQ(server.wire.asked.size(), 2U);
 }
 
 TEST_F(reviewed, rights_are_asked_for_each_verb_resource_and_namespace) {
