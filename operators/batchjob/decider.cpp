@@ -49,6 +49,7 @@ decision decider::run() {
         if (!out_.act_first) unassigned();
     } else {
         assigned(*order);
+        if (!out_.act_first && ends_unproven()) read_application_first();
         // The run has ended by this decision: the same status says what is deleted next.
         if (!out_.act_first && final()) after_end(*order);
     }
@@ -97,6 +98,7 @@ void decider::unassigned() {
 
     const auto* open = running_line(status_);
     if (open && !close_with_last_result(std::string(open->run), there)) release_by_others(*open);
+    if (ends_unproven()) return read_application_first();
     clear_assignment();
     name_application(there);
     apply_reset();

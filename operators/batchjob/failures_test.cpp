@@ -334,9 +334,9 @@ TEST(timeouts, pods_that_never_exist_fail_the_job_and_its_application_goes) {
     EXPECT_EQ(w.job->status.state, "FailedState");
     EXPECT_EQ(w.job->status.reason, "SubmitTimeout");
     EXPECT_THAT(w.job->status.problems, ElementsAre(HasSubstr("1 of 2 pods exist 100 s after")));
-    EXPECT_THAT(w.take_log(),
-                ElementsAre("status FailedState", "delete application app-sched-uid.77.1",
-                            "delete pod a-driver", "delete pod a-exec-1"));
+    EXPECT_THAT(w.take_log(), ElementsAre("read application", "status FailedState",
+                                          "delete application app-sched-uid.77.1",
+                                          "delete pod a-driver", "delete pod a-exec-1"));
 }
 
 TEST(timeouts, pods_that_are_not_bound_fail_the_job_with_pod_slot_and_words) {
