@@ -385,6 +385,10 @@ std::string_view decider::spec_field() const {
 }
 
 std::string decider::backend_missing() const {
+    if (!seen_.kind && status_.type.empty()) {
+        return "the spec describes no application of a kind that this operator knows; the operator "
+               "may be older than the BatchJob: update it";
+    }
     if (!seen_.kind) {
         return fmt::format("this operator has no backend for {} jobs", status_.type);
     }
