@@ -39,6 +39,8 @@ struct server_options {
     std::size_t header_limit = 16u << 10;
     seconds idle_timeout{60};
     seconds request_timeout{30};
+    /// So long a request for a large answer may wait until there is memory for it.
+    seconds large_answer_patience{20};
     connection_limits limits;
     /// Called after each answer; may be empty.
     std::function<void(const answered_request&)> on_answer;
