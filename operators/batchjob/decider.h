@@ -36,7 +36,7 @@ private:
     /// both are of one Scheduling. Null else; where there is an order, its problem is reported.
     const model::creation_request* find_order();
     bool order_is_assigned(const model::creation_request& order);
-    bool was_just_assigned() const;
+    bool was_just_assigned(const model::creation_request& order) const;
     void show_assignment(const model::creation_request& order);
     void release_by_others(const model::run_record& line);
     void apply_reset();

@@ -214,10 +214,11 @@ ordered_json routes::shown(const model::testbed& of) const {
     known.add(rows);
     for (const auto& [unused, job] : from_.jobs.all()) {
         known.add(*job);
-        if (!grid::has_right(*job, of, holder.get())) continue;
+        const auto& order = job->spec.creation_request;
+        if (!order || !grid::has_right(*job, of, holder.get())) continue;
         const bool own = job->metadata.namespace_ == of.metadata.namespace_;
         const std::string name(own ? job->metadata.name : grid::foreign_pod);
-        for (int slot : job->spec.creation_request->slot_ids) reserved[slot] = name;
+        for (int slot : order->slot_ids) reserved[slot] = name;
     }
     auto pods = from_.pods.by_index("testbed", key.text());
     const auto members = grid::members_of(of, known, pods);
