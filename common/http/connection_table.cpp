@@ -82,6 +82,15 @@ bool connection_table::place::hold(std::size_t bytes, steady_time now) {
     return false;
 }
 
+bool connection_table::has_room(steady_time now) {
+    const auto may_lose = [&](const place& each) {
+        return each.counted() > 0 && each.slow(now) && each.phase_ != phase::working;
+    };
+    while (bytes_ >= limits_.bytes && cut_slowest(may_lose, now)) {
+    }
+    return bytes_ < limits_.bytes;
+}
+
 template <class Which>
 bool connection_table::cut_slowest(Which which, steady_time now) {
     place* slowest = nullptr;

@@ -36,6 +36,7 @@ public:
     enum class phase {
         waiting,    ///< for a request
         reading,    ///< a request
+        queued,     ///< until there is room for its answer
         working,    ///< on its answer: the peer is not to blame for the time
         sending,    ///< the answer
         streaming,  ///< an answer without an end, see begin_stream
@@ -86,6 +87,9 @@ public:
     /// A place for one more connection of `peer` (empty: exempt from the limit of one peer); where
     /// all are taken, the one with the least progress is cut by its `close`. Null: none is left.
     std::unique_ptr<place> admit(std::string peer, std::function<void()> close, steady_time now);
+
+    /// Whether one more answer finds room; slow connections are cut for it.
+    bool has_room(steady_time now);
 
     std::size_t size() const { return places_.size(); }
     std::size_t streams() const;

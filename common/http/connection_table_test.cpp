@@ -150,5 +150,34 @@ TEST_F(table, a_stream_takes_no_place_and_is_never_cut) {
     EXPECT_TRUE(next->begin_stream(now));
 }
 
+TEST_F(table, there_is_room_for_an_answer_once_a_slow_reader_has_lost_its_own) {
+    auto a = admit("a");
+    a->enter(phase::sending, now);
+    EXPECT_TRUE(own->has_room(now));
+    EXPECT_TRUE(a->hold(5000, now));
+    EXPECT_FALSE(own->has_room(now));
+    auto b = admit("b");
+    b->enter(phase::queued, now);
+    pass(2);
+    a->moved(1'000'000);
+    EXPECT_FALSE(own->has_room(now)) << "a is quick";
+    EXPECT_EQ(cut, std::vector<std::string>());
+    pass(1000);
+    EXPECT_TRUE(own->has_room(now));
+    EXPECT_EQ(cut, std::vector<std::string>{"a"}) << "b holds nothing";
+}
+
+TEST_F(table, who_waits_for_room_goes_before_who_is_answered) {
+    auto a = admit("a");
+    a->enter(phase::working, now);
+    auto b = admit("b");
+    b->enter(phase::queued, now);
+    auto c = admit("c");
+    c->enter(phase::working, now);
+    pass(1);
+    auto d = admit("d");
+    EXPECT_EQ(cut, std::vector<std::string>{"b"});
+}
+
 }  // namespace
 }  // namespace esi::http

@@ -18,6 +18,7 @@
 #include "base/wait.h"
 #include "http/access.h"
 #include "http/certificate.h"
+#include "http/large_answers.h"
 #include "http/request_reader.h"
 #include "http/stream.h"
 #include "http/tls_files.h"
@@ -187,6 +188,7 @@ struct server::state : std::enable_shared_from_this<server::state> {
           routes(routes_),
           table(options.limits),
           large_bodies(executor_),
+          large(executor_),
           tasks(executor_),
           acceptor(executor_) {}
 
@@ -196,6 +198,7 @@ struct server::state : std::enable_shared_from_this<server::state> {
     const router& routes;
     connection_table table;
     large_body_turn large_bodies;
+    large_answers large;
     task_group tasks;
     asio::ip::tcp::acceptor acceptor;
     std::optional<tls_files> tls;
@@ -248,8 +251,22 @@ asio::awaitable<bool> server::state::shake_hands(std::shared_ptr<tcp_connection>
 
 /// The answer of the route, when there is memory for it.
 asio::awaitable<server_reply> server::state::answer(reading& read, place_pointer place) {
-    auto reply = co_await reply_of(*read.decided.handler, std::move(read.request));
-    if (read.turn || place->hold(reply.body.size(), time.now())) co_return reply;
+    const auto path = read.request.raw_path;
+    const bool may_be_large = !read.turn && read.request.method == "GET";
+    const bool is_large = may_be_large && large.is_large(path);
+    std::unique_ptr<large_answers::turn> turn;
+    if (is_large) {
+        // Who waits is the first to go where connections are short.
+        place->enter(phase::queued, time.now());
+        turn =
+            co_await large.wait_for_room(table, time, time.now() + options.large_answer_patience);
+    }
+    if (!is_large || (turn && !place->was_cut())) {
+        place->enter(phase::working, time.now());
+        auto reply = co_await reply_of(*read.decided.handler, std::move(read.request));
+        if (may_be_large) large.made(path, reply.body.size());
+        if (read.turn || place->hold(reply.body.size(), time.now())) co_return reply;
+    }
     auto refused = problem(503, "too many answers are on the way");
     refused.headers.emplace_back("Retry-After", "2");
     co_return refused;
@@ -342,7 +359,6 @@ asio::awaitable<void> server::state::serve(std::shared_ptr<state> own,
                 reader.put_back(over->early);
                 reply = std::move(*refused);
             } else {
-                place->enter(phase::working, own->time.now());
                 reply = co_await own->answer(read, place);
             }
             keep_alive = keep_alive && !own->stopping;
@@ -365,6 +381,7 @@ asio::awaitable<void> server::state::serve(std::shared_ptr<state> own,
         own->tell_answer(read.decided.route, method, reply.status, start);
         if (failure) co_return;
         place->hold(0, own->time.now());
+        own->large.freed();
     }
     co_await close_gently(connection);
 }
@@ -374,6 +391,7 @@ asio::awaitable<void> server::state::attend(std::shared_ptr<state> own,
                                             std::shared_ptr<tcp_connection> connection,
                                             place_pointer place) {
     co_await serve(own, std::move(connection), std::move(place));
+    own->large.freed();
     own->tidy();
 }
 

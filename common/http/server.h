@@ -41,6 +41,8 @@ struct server_options {
     seconds request_timeout{30};
     /// For each 64 KiB of a stream, when the client does not read.
     seconds stream_write_time{30};
+    /// So long a request for a large answer may wait until there is memory for it.
+    seconds large_answer_patience{20};
     connection_limits limits;
     /// Called after each answer; may be empty.
     std::function<void(const answered_request&)> on_answer;
