@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "scheduling/interface/v1/events/operations.h"
 #include "scheduling/interface/v1/nodes.h"
 #include "scheduling/interface/v1/questions.h"
 #include "scheduling/interface/v1/reads.h"
@@ -384,6 +385,7 @@ std::vector<operation> operations(const parts& by) {
     add_questions(out, by);
     add_changes(out, by);
     add_actions(out, by);
+    for (auto& each : events::operations(by.tell)) out.push_back(std::move(each));
     return out;
 }
 

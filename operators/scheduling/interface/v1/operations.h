@@ -12,6 +12,9 @@ class reads;
 class questions;
 class writes;
 class nodes;
+namespace events {
+class hub;
+}
 
 /// Who answers. Null: the table is read and not served (the OpenAPI document).
 struct parts {
@@ -19,6 +22,7 @@ struct parts {
     questions* ask = nullptr;
     writes* write = nullptr;
     nodes* label = nullptr;
+    events::hub* tell = nullptr;
 };
 
 std::vector<operation> operations(const parts& by);

@@ -17,8 +17,8 @@ namespace esi::scheduling::v1 {
 
 class surface {
 public:
-    /// `door` outlives it.
-    surface(sources from, limits bounds, const gate& door);
+    /// `door` and `tells` outlive it.
+    surface(sources from, limits bounds, const gate& door, events::hub& tells);
     surface(const surface&) = delete;
     surface& operator=(const surface&) = delete;
 
