@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "scheduling/acquire.h"
 #include "scheduling/interface/legacy/routes.h"
+#include "scheduling/interface/page/page_routes.h"
 
 namespace esi::scheduling {
 
@@ -87,6 +88,7 @@ scheduling_operator::scheduling_operator(controller::environment& env, options c
     if (options_.access.open) controller::warn_of_open_access("/external and /scheduler");
     interfaces_->legacy.add_to(env.routes);
     interfaces_->stomp.add_to(env.routes);
+    page::add_to(env.routes);
 }
 
 scheduling_operator::~scheduling_operator() = default;
