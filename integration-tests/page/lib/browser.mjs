@@ -45,4 +45,4 @@ export async function picture(page, name) {
 /** The counts of stats.js. */
 export const statsOf = (page) => page.evaluate(async () => ({ ...(await import("/page/stats.js")).stats }));
 
-export const live = (page) => page.locator("#connection", { hasText: "Live" }).waitFor({ timeout: 15_000 });
+export const live = (page) => page.locator("#connection", { hasText: "Live" }).waitFor({ timeout: 30_000 });

@@ -16,6 +16,8 @@ function policyOf() {
   return [...text.matchAll(/"([^"]*)"/g)].map((each) => each[1]).join("");
 }
 const kept_events = 2000;
+/** Of who may read all, who may read team-b, and who may nothing; no word of the page is like them. */
+export const tokens = { reader: "xq7-reader-4711", tenant: "xq7-tenant-4711", nobody: "xq7-nobody-4711" };
 
 export class MockServer {
   requests = [];
@@ -25,7 +27,7 @@ export class MockServer {
   broken = new Map();
   #timers = new Set();
 
-  /** `auth`: "none", or "token": Bearer good, reader of team-b only ("tenant"), without rights ("nobody"). */
+  /** `auth`: "none", or "token": one of `tokens`. */
   constructor({ auth = "none", heartbeat = 15_000, ...world } = {}) {
     Object.assign(this, { auth, heartbeat, world: new World(world), policy: policyOf() });
   }
@@ -112,10 +114,10 @@ export class MockServer {
   #refusal(request, url) {
     if (this.auth === "none") return null;
     const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? "")?.[1];
-    if (token === "good") return null;
-    if (token === "tenant" && url.searchParams.get("namespace") === "team-b") return null;
-    if (token === "tenant") return [403, "Forbidden", "system:serviceaccount:team-b:reader may not watch testbeds.esi.tu-berlin.de in all namespaces"];
-    if (token === "nobody") return [403, "Forbidden", "system:serviceaccount:default:nobody may not watch testbeds.esi.tu-berlin.de in all namespaces"];
+    if (token === tokens.reader) return null;
+    if (token === tokens.tenant && url.searchParams.get("namespace") === "team-b") return null;
+    if (token === tokens.tenant) return [403, "Forbidden", "system:serviceaccount:team-b:reader may not watch testbeds.esi.tu-berlin.de in all namespaces"];
+    if (token === tokens.nobody) return [403, "Forbidden", "system:serviceaccount:default:nobody may not watch testbeds.esi.tu-berlin.de in all namespaces"];
     return [401, "Unauthorized", token ? "the token is not known, has expired, or is not for the audience esi" : "the request has no bearer token"];
   }
   async #file(path, request, response) {

@@ -220,7 +220,7 @@ export class MapView extends View {
     const slot = this.grid.slots[at];
     const place = this.layout.at(at);
     const state = slotStates[slot.state] ?? slotStates[""];
-    this.tip.replaceChildren(h("b", null, slot.job ? short(slot.job, this.ns) : state.word), h("span", null, sign(state.sign, state.tone), ` ${state.word} · slot ${slot.position} · ${slot.node}`), slot.pod && slot.state !== "FREE" ? h("code", null, slot.pod) : "", slot.scheduling ? h("span", { class: "muted" }, `by ${short(slot.scheduling, this.ns)}`) : "");
+    this.tip.replaceChildren(h("b", null, slot.job ? short(slot.job, this.ns) : state.word), h("span", null, sign(state.sign, state.tone), ` ${state.word} · slot ${slot.position} · ${slot.node}`), slot.state !== "FREE" && (slot.reservedFor || slot.pod) ? h("code", null, slot.reservedFor || slot.pod) : "", slot.scheduling ? h("span", { class: "muted" }, `by ${short(slot.scheduling, this.ns)}`) : "");
     const width = this.tip.offsetWidth;
     const left = Math.min(place.x, this.surface.width - width - 8);
     const below = place.y + this.layout.size.height + 6;
@@ -230,6 +230,7 @@ export class MapView extends View {
   }
   #click(event) {
     const at = this.#hit(event);
+    this.#point(null);
     if (at !== null) this.#select(at, true);
   }
   #select(position, card = this.card) {

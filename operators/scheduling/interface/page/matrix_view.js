@@ -1,7 +1,7 @@
 // Run times by neighbour, as a heat map: what an external scheduler goes by, for people.
 import { inWords } from "./api.js";
 import { splitKey } from "./contract.js";
-import { empty, h, refusal } from "./dom.js";
+import { empty, h, heard, refusal } from "./dom.js";
 import { plural, seconds, short } from "./format.js";
 import { Lazy } from "./lazy.js";
 import { heatOf, measures, tableOf } from "./matrix_data.js";
@@ -78,12 +78,13 @@ export class MatrixView extends View {
             row.cells.map((cell, x) => {
               const here = this.#at?.[0] === y && this.#at?.[1] === x;
               const tab = here || (!this.#at && y === 0 && x === 0) ? 0 : -1;
-              if (!cell) return h("td", { class: "none", "data-cell": `${y} ${x}`, tabindex: tab, "aria-label": `${name(row.job)} beside ${name(columns[x])}: no run` }, h("span", { "aria-hidden": "true" }, "·"));
+              if (!cell) return h("td", { class: "none", "data-cell": `${y} ${x}`, tabindex: tab }, h("span", { "aria-hidden": "true" }, "·"), heard(`${row.job} ${columns[x] ? `beside ${columns[x]}` : "alone"}: no run`));
               return h(
                 "td",
-                { class: `heat${heatOf(cell.ratio)}${cell.n === 1 ? " single" : ""}`, "data-cell": `${y} ${x}`, tabindex: tab, "aria-label": this.#line(cell, row) },
+                { class: `heat${heatOf(cell.ratio)}${cell.n === 1 ? " single" : ""}`, "data-cell": `${y} ${x}`, tabindex: tab },
                 h("b", null, x === 0 || !row.alone ? seconds(cell.value) : `${cell.ratio.toFixed(2)}×`),
                 h("span", null, x === 0 || !row.alone ? `n ${cell.n}` : `${seconds(cell.value)} · n ${cell.n}`),
+                heard(` ${this.#line(cell, row)}`),
               );
             }),
           ),

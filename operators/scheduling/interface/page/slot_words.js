@@ -38,7 +38,7 @@ export function slotCard(slot, { testbed, job, notes, now }) {
       ["Job", slot.job && h("a", { href: addressOf("job", slot.job) }, short(slot.job, testbed.ns))],
       ["State", jobState && [sign(jobState.sign, jobState.tone), " ", jobState.word]],
       ["Scheduling", slot.scheduling && h("a", { href: addressOf("queue", testbed.key, { scheduling: slot.scheduling }) }, short(slot.scheduling, testbed.ns))],
-      ["Pod", slot.pod && h("code", null, slot.pod)],
+      ["In it", slot.pod && h("code", null, slot.pod)],
       ["Waits for it", slot.reservedFor && h("code", null, slot.reservedFor)],
       ["Runs since", running?.started && [time(running.started), h("span", { class: "muted" }, ` · ${duration(now - running.started)}`)]],
       ["Neighbours", running && running.neighbours.filter((each) => each.node === slot.node).flatMap((each) => each.jobs).map((key, index) => [index ? ", " : "", h("a", { href: addressOf("job", key) }, short(key, testbed.ns))])],
