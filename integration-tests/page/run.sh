@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Tests of the page in Debian's Chromium.
-#   run.sh [--junit-xml=FILE] [TEST FILE...]      all of tests/, or some
+#   run.sh [--junit-xml=FILE] [OPTION OF node --test...] [TEST FILE...]      all of tests/, or some
 # ESI_PAGE_URL=http://127.0.0.1:8082 adds the tests that look at a server which runs already.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -18,6 +18,7 @@ for each in "$@"; do
             rm -f "${each#*=}"
             reporters+=(--test-reporter=junit --test-reporter-destination="$(realpath -m "${each#*=}")")
             ;;
+        -*) reporters+=("$each") ;;
         *) files+=("$(realpath "$each")") ;;
     esac
 done

@@ -16,13 +16,14 @@ function policyOf() {
   return [...text.matchAll(/"([^"]*)"/g)].map((each) => each[1]).join("");
 }
 const kept_events = 2000;
-/** Of who may read all, who may read team-b, and who may nothing; no word of the page is like them. */
-export const tokens = { reader: "xq7-reader-4711", tenant: "xq7-tenant-4711", nobody: "xq7-nobody-4711" };
+/** Of who may read all, only team-b, nothing, and only Testbeds; no word of the page is like them. */
+export const tokens = { reader: "xq7-reader-4711", tenant: "xq7-tenant-4711", nobody: "xq7-nobody-4711", testbeds: "xq7-testbeds-4711" };
 
 export class MockServer {
   requests = [];
   streams = new Set();
   events = [];
+  events_count = 0;
   /** path prefix -> status that is answered instead. */
   broken = new Map();
   #timers = new Set();
@@ -58,6 +59,7 @@ export class MockServer {
     object.metadata.resourceVersion = id;
     const event = { type, id, ns: object.metadata.namespace, data: JSON.stringify({ kind: object.kind, object }) };
     this.events.push(event);
+    this.events_count += 1;
     if (this.events.length > kept_events) this.events.shift();
     for (const stream of this.streams) stream.send(event);
   }
@@ -108,13 +110,15 @@ export class MockServer {
     if (job && what === "runs") return this.#json(request, response, { items: runs(job, world) });
     const plan = kind === "schedulings" && world.plans.find((each) => each.name === name && each.ns === ns);
     if (plan && what === "explain") return this.#json(request, response, explanation(plan, world));
-    if (kind === "matrix" && url.searchParams.get("testbed") === world.name) return this.#json(request, response, matrix(world));
+    if (kind === "matrix" && ns === world.ns && url.searchParams.get("testbed") === world.name) return this.#json(request, response, matrix(world));
     return this.#problem(response, 404, "NotFound", `nothing is at ${path}`);
   }
   #refusal(request, url) {
     if (this.auth === "none") return null;
     const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? "")?.[1];
     if (token === tokens.reader) return null;
+    if (token === tokens.testbeds && !url.searchParams.get("kinds")) return null;
+    if (token === tokens.testbeds) return [403, "Forbidden", "system:serviceaccount:default:viewer may not watch batchjobs.esi.tu-berlin.de in all namespaces"];
     if (token === tokens.tenant && url.searchParams.get("namespace") === "team-b") return null;
     if (token === tokens.tenant) return [403, "Forbidden", "system:serviceaccount:team-b:reader may not watch testbeds.esi.tu-berlin.de in all namespaces"];
     if (token === tokens.nobody) return [403, "Forbidden", "system:serviceaccount:default:nobody may not watch testbeds.esi.tu-berlin.de in all namespaces"];
@@ -148,7 +152,8 @@ export class MockServer {
   #stream(url, request, response) {
     response.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-cache" });
     const ns = url.searchParams.get("namespace") ?? "";
-    const stream = { response, ns, write: (text) => response.write(text), send: (event) => (!ns || event.ns === ns) && stream.write(`event: ${event.type}\nid: ${event.id}\ndata: ${event.data}\n\n`) };
+    const only = request.headers.authorization?.endsWith(tokens.testbeds) ? ["Testbed"] : null;
+    const stream = { response, ns, only, write: (text) => response.write(text), send: (event) => (!ns || event.ns === ns) && stream.write(`event: ${event.type}\nid: ${event.id}\ndata: ${event.data}\n\n`) };
     const heartbeat = setInterval(() => stream.write(": heartbeat\n\n"), this.heartbeat);
     this.#timers.add(heartbeat);
     response.on("close", () => {
@@ -169,7 +174,7 @@ export class MockServer {
     this.streams.add(stream);
   }
   #snapshot(stream) {
-    for (const object of this.objects(stream.ns)) stream.write(`event: snapshot\nid: ${object.metadata.resourceVersion}\ndata: ${JSON.stringify({ kind: object.kind, object })}\n\n`);
+    for (const object of this.objects(stream.ns).filter((each) => !stream.only || stream.only.includes(each.kind))) stream.write(`event: snapshot\nid: ${object.metadata.resourceVersion}\ndata: ${JSON.stringify({ kind: object.kind, object })}\n\n`);
     this.synced = String(this.world.version);
     stream.write(`event: sync\nid: ${this.synced}\ndata: {}\n\n`);
   }

@@ -1,7 +1,7 @@
 // What people do with the page, in Chromium, against the mock.
 import assert from "node:assert/strict";
 import test, { after, before } from "node:test";
-import { launch, live, open, statsOf } from "../lib/browser.mjs";
+import { bounded, launch, live, looking, statsOf } from "../lib/browser.mjs";
 import { MockServer, tokens } from "../mock/server.mjs";
 
 const testbed = "default/scheduler-slots";
@@ -12,12 +12,9 @@ after(() => browser.close());
 /** A page of a mock; both are closed, and what went wrong in the page fails the test. */
 async function visit({ mock = {}, ...how }, look) {
   const server = await new MockServer({ slots: 6, ...mock }).start();
-  const at = await open(browser, server.origin, how);
-  at.page.setDefaultTimeout(30_000);
   try {
-    await look(at.page, server, at);
+    await looking(browser, server.origin, how, (page, watched) => look(page, server, watched));
   } finally {
-    await at.close();
     await server.stop();
   }
 }
@@ -26,7 +23,7 @@ const text = (page, selector) => page.locator(selector).innerText();
 
 // --- who looks ---
 
-test("where the server wants no token none is asked for", () =>
+test("where the server wants no token none is asked for", bounded, () =>
   visit({}, async (page, server) => {
     await live(page);
     await page.locator("#map").waitFor();
@@ -34,8 +31,8 @@ test("where the server wants no token none is asked for", () =>
     assert.ok(!server.requests.some((each) => each.headers.authorization));
   }));
 
-test("a token is asked for, kept in memory only, sent to the interface only, and forgotten", () =>
-  visit({ mock: { auth: "token" }, expected: ["401"] }, async (page, server, at) => {
+test("a token is asked for, kept in memory only, sent to the interface only, and forgotten", bounded, () =>
+  visit({ mock: { auth: "token" }, expected: ["401"] }, async (page, server, watched) => {
     await page.locator("#token").fill("xq7-wrong-4711");
     await page.keyboard.press("Enter");
     await page.locator("#connection", { hasText: "Signed out" }).waitFor();
@@ -48,7 +45,7 @@ test("a token is asked for, kept in memory only, sent to the interface only, and
     const kept = await page.evaluate(async () => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href, history.state, await indexedDB.databases(), await caches.keys(), name, document.documentElement.outerHTML]));
     assert.ok(!kept.includes("xq7"), "the token is nowhere that outlives the page or is seen");
     assert.equal(await page.locator("#token").inputValue(), "", "nor in the field that it was typed into");
-    assert.ok(!at.watched.urls.some((url) => url.includes("xq7")));
+    assert.ok(!watched.urls.some((url) => url.includes("xq7")));
     const sent = server.requests.filter((each) => each.headers.authorization === `Bearer ${tokens.reader}`);
     assert.ok(sent.some((each) => each.path === "/api/v1/events") && sent.some((each) => each.path.endsWith("/explain")));
     assert.ok(sent.every((each) => each.path.startsWith("/api/")));
@@ -63,7 +60,7 @@ test("a token is asked for, kept in memory only, sent to the interface only, and
     await page.locator("#token").waitFor();
   }));
 
-test("a right that is missing is told by its name, and one namespace can be asked for", () =>
+test("a right that is missing is told by its name, and one namespace can be asked for", bounded, () =>
   visit({ mock: { auth: "token" }, expected: ["401", "403"] }, async (page) => {
     await page.locator("#token").fill(tokens.tenant);
     await page.keyboard.press("Enter");
@@ -72,11 +69,30 @@ test("a right that is missing is told by its name, and one namespace can be aske
     await page.getByRole("button", { name: "Show" }).click();
     await live(page);
     await page.locator("main", { hasText: "There is no Testbed yet" }).waitFor();
+    await page.locator("#top nav a", { hasText: "Jobs" }).click();
+    await page.getByRole("heading", { name: "There is no job yet" }).waitFor();
+    assert.match(page.url(), /#\/jobs\?namespace=team-b$/, "links keep to the namespace");
+    await page.getByRole("button", { name: /^Only team-b/ }).click();
+    await page.locator("main", { hasText: "in all namespaces" }).waitFor();
+    assert.ok(!page.url().includes("namespace="));
+  }));
+
+test("who may see only some kinds is told so, and sees them when asked to", bounded, () =>
+  visit({ mock: { auth: "token" }, expected: ["401", "403"] }, async (page) => {
+    await page.locator("#token").fill(tokens.testbeds);
+    await page.keyboard.press("Enter");
+    await page.locator("main", { hasText: "may not watch batchjobs.esi.tu-berlin.de" }).waitFor();
+    await page.getByRole("button", { name: "Show only what I may see" }).click();
+    await page.locator("#connection", { hasText: "Live, in part" }).waitFor();
+    await page.getByRole("heading", { level: 1, name: "scheduler-slots" }).waitFor();
+    await page.locator("#top nav a", { hasText: "Queue" }).click();
+    await page.getByRole("heading", { name: "Queue" }).waitFor();
+    assert.match(page.url(), /kinds=allowed/);
   }));
 
 // --- slots ---
 
-test("each slot is there, with its state, its job and who has it, as a map and as a table", () =>
+test("each slot is there, with its state, its job and who has it, as a map and as a table", bounded, () =>
   visit({ path: view("slots", "?form=table") }, async (page, { world }) => {
     await page.locator("table caption").waitFor({ state: "attached" });
     const rows = await page.locator("tbody tr").allInnerTexts();
@@ -95,7 +111,7 @@ test("each slot is there, with its state, its job and who has it, as a map and a
     await page.getByRole("heading", { level: 1, name: world.owner[0].name }).waitFor();
   }));
 
-test("filters by state, node and job are in the address, and leave the others away", () =>
+test("filters by state, node and job are in the address, and leave the others away", bounded, () =>
   visit({ mock: { slots: 64 }, path: view("slots", "?form=table") }, async (page, { world }) => {
     const rows = page.locator("tbody tr");
     await rows.first().waitFor();
@@ -114,7 +130,7 @@ test("filters by state, node and job are in the address, and leave the others aw
     await page.waitForFunction((n) => document.querySelectorAll("tbody tr").length === n, job.slots.length);
   }));
 
-test("a change of one job paints its cells and no others", () =>
+test("a change of one job paints its cells and no others", bounded, () =>
   visit({ mock: { slots: 64 }, path: view("slots") }, async (page, server) => {
     await live(page);
     await page.waitForTimeout(500);
@@ -133,7 +149,7 @@ test("a change of one job paints its cells and no others", () =>
     assert.match(await text(page, ".count.free"), new RegExp(`^${server.world.owner.filter((each, at) => !each && !server.world.broken.has(at)).length}\\b`));
   }));
 
-test("keys go over the map, tell each slot, open its card and come back", () =>
+test("keys go over the map, tell each slot, open its card and come back", bounded, () =>
   visit({ path: view("slots") }, async (page) => {
     await live(page);
     await page.locator("#map").focus();
@@ -153,7 +169,7 @@ test("keys go over the map, tell each slot, open its card and come back", () =>
     assert.ok(!page.url().includes("size="));
   }));
 
-test("slots that the server refuses are told as that", () =>
+test("slots that the server refuses are told as that", bounded, () =>
   visit({ mock: { slots: 5000 }, path: view("slots"), expected: ["403"] }, async (page, server) => {
     await live(page);
     await page.locator("#map").waitFor();
@@ -164,7 +180,7 @@ test("slots that the server refuses are told as that", () =>
 
 // --- the other views ---
 
-test("the timeline has each run in each of its slots, and its table the same", () =>
+test("the timeline has each run in each of its slots, and its table the same", bounded, () =>
   visit({ path: view("timeline", "?form=table") }, async (page, { world }) => {
     const all = world.jobs.flatMap((each) => [...each.runs, ...(each.run ? [each.run] : [])]);
     await page.locator("tbody tr").first().waitFor();
@@ -184,7 +200,7 @@ test("the timeline has each run in each of its slots, and its table the same", (
     assert.ok((await statsOf(page)).paints_whole > before);
   }));
 
-test("runs that the objects leave out are asked for", () =>
+test("runs that the objects leave out are asked for", bounded, () =>
   visit({ path: view("timeline", "?form=table") }, async (page, server) => {
     await live(page);
     const { batchjob } = await import("../mock/objects.mjs");
@@ -198,7 +214,7 @@ test("runs that the objects leave out are asked for", () =>
     assert.ok((await page.locator("tbody th", { hasText: job.name }).count()) > 0);
   }));
 
-test("the queue tells what each job waits for, since when, until what, and leads there", () =>
+test("the queue tells what each job waits for, since when, until what, and leads there", bounded, () =>
   visit({ mock: { slots: 64 }, path: view("queue") }, async (page, { world }) => {
     const plan = page.getByRole("article", { name: "Scheduling default/evaluation" });
     await plan.locator("td", { hasText: "it wants" }).first().waitFor();
@@ -216,7 +232,7 @@ test("the queue tells what each job waits for, since when, until what, and leads
     assert.match(page.url(), /scheduling=default%2Fevaluation/);
   }));
 
-test("without the right to explanations the queue shows what the status says", () =>
+test("without the right to explanations the queue shows what the status says", bounded, () =>
   visit({ path: view("queue"), expected: ["403"] }, async (page, server) => {
     server.broken.set("/api/v1/namespaces/default/schedulings", 403);
     await page.reload();
@@ -225,7 +241,7 @@ test("without the right to explanations the queue shows what the status says", (
     await plan.getByText("is held by Scheduling default/evaluation").waitFor();
   }));
 
-test("the run times are those of the interface, for eyes, for ears and for keys", () =>
+test("the run times are those of the interface, for eyes, for ears and for keys", bounded, () =>
   visit({ mock: { slots: 64 }, path: view("matrix") }, async (page, server) => {
     const answer = await (await fetch(`${server.origin}/api/v1/namespaces/default/matrix?testbed=scheduler-slots`)).json();
     await page.getByRole("grid").waitFor();
@@ -245,7 +261,7 @@ test("the run times are those of the interface, for eyes, for ears and for keys"
     assert.match(page.url(), /measure=p95/);
   }));
 
-test("a job tells its story, and changes of it appear as they happen", () =>
+test("a job tells its story, and changes of it appear as they happen", bounded, () =>
   visit({ path: "/#/jobs" }, async (page, server) => {
     const job = server.world.jobs.find((each) => each.run && each.state === "RunningState");
     await page.getByRole("link", { name: `default/${job.name}` }).click();
@@ -260,7 +276,7 @@ test("a job tells its story, and changes of it appear as they happen", () =>
     await page.getByText(`default/${job.name} was deleted`).waitFor();
   }));
 
-test("from each view a way leads on to the others", () =>
+test("from each view a way leads on to the others", bounded, () =>
   visit({ mock: { slots: 64 } }, async (page) => {
     await live(page);
     const seen = new Set();
@@ -284,7 +300,7 @@ test("from each view a way leads on to the others", () =>
 
 // --- the connection ---
 
-test("a connection that is cut is resumed where it was, and no change is missed", () =>
+test("a connection that is cut is resumed where it was, and no change is missed", bounded, () =>
   visit({ path: view("slots"), expected: ["ERR_", "net::"] }, async (page, server) => {
     await live(page);
     server.step();
@@ -305,7 +321,7 @@ test("a connection that is cut is resumed where it was, and no change is missed"
     assert.deepEqual(shown, server.world.owner.map((each) => each?.name ?? ""));
   }));
 
-test("after a reset the new snapshot is shown, and what it does not have is gone", () =>
+test("after a reset the new snapshot is shown, and what it does not have is gone", bounded, () =>
   visit({ path: "/#/jobs" }, async (page, server) => {
     await live(page);
     const gone = server.world.jobs.pop();
@@ -315,7 +331,7 @@ test("after a reset the new snapshot is shown, and what it does not have is gone
     await live(page);
   }));
 
-test("a server that is not ready is asked again when it said, and the page says so", () =>
+test("a server that is not ready is asked again when it said, and the page says so", bounded, () =>
   visit({ expected: ["503"] }, async (page, server) => {
     server.broken.set("/api/v1/events", 503);
     await page.reload();
@@ -328,7 +344,7 @@ test("a server that is not ready is asked again when it said, and the page says 
 
 // --- nothing yet ---
 
-test("where nothing is yet, the command stands that changes it", async () => {
+test("where nothing is yet, the command stands that changes it", bounded, async () => {
   await visit({ mock: { slots: 0 }, path: view("slots") }, async (page) => {
     await page.getByText("kubectl label node NODE tuberlin.de/scheduler-slots=0").waitFor();
     await page.evaluate(() => (location.hash = "#/timeline/default/scheduler-slots"));
@@ -351,7 +367,7 @@ test("where nothing is yet, the command stands that changes it", async () => {
   });
 });
 
-test("times are local, with UTC on hover", () =>
+test("times are local, with UTC on hover", bounded, () =>
   visit({ path: "/#/jobs" }, async (page, { world }) => {
     const time = page.locator("tbody time").first();
     await time.waitFor();

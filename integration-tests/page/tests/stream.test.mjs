@@ -63,7 +63,7 @@ const frame = (type, id, data) => `event: ${type}\nid: ${id}\ndata: ${data}\n\n`
 function followed(scripts) {
   const api = new FakeApi(scripts);
   const store = new Store(api, { schedule: (run) => setTimeout(run, 0) });
-  store.follow("", () => 1);
+  store.follow("", { wait: () => 1 });
   return { api, store };
 }
 

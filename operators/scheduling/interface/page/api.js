@@ -87,8 +87,8 @@ export class Api {
   explain(key, signal) {
     return this.#get(paths.explain(key), explanationOf, signal);
   }
-  matrix(key, signal) {
-    return this.#get(paths.matrix(key), matrixOf, signal);
+  matrix(ns, key, signal) {
+    return this.#get(paths.matrix(ns, key), matrixOf, signal);
   }
 }
 

@@ -39,9 +39,18 @@ class App {
   get namespace() {
     return this.route.query.namespace ?? "";
   }
+  /** Only what one may see, although some kinds are missing then. */
+  get partly() {
+    return this.route.query.kinds === "allowed";
+  }
   follow() {
-    this.followed = this.namespace;
-    this.store.follow(this.followed);
+    this.followed = `${this.namespace} ${this.partly}`;
+    this.store.follow(this.namespace, { all: !this.partly });
+  }
+  /** What every address of the page carries on: which objects are followed. */
+  get kept() {
+    const { namespace, kinds } = this.route.query;
+    return { namespace, kinds };
   }
   now() {
     return Date.now();
@@ -51,8 +60,8 @@ class App {
 
   show() {
     const before = this.route;
-    this.route = routeOf(location.hash);
-    if (before && this.namespace !== this.followed) this.follow();
+    this.route = this.#keeping(routeOf(location.hash), before);
+    if (before && `${this.namespace} ${this.partly}` !== this.followed) this.follow();
     this.#chooseTestbed();
     const same = before && this.view && before.view === this.route.view && before.key === this.route.key && !this.blocked();
     if (!same) this.#open();
@@ -60,6 +69,16 @@ class App {
     this.view?.render();
     this.#header();
     if (!same && before) this.#main.focus({ preventScroll: true });
+  }
+  /** Links lead to what is looked at; which objects are followed goes on until an address says otherwise. */
+  #keeping(route, before) {
+    const { namespace, kinds } = before?.query ?? {};
+    const kept = Object.fromEntries(Object.entries({ namespace, kinds }).filter(([name, value]) => value && !(name in route.query)));
+    if (route.query.namespace === "*") delete route.query.namespace;
+    if (route.query.kinds === "*") delete route.query.kinds;
+    Object.assign(route.query, kept);
+    history.replaceState(null, "", addressOf(route.view, route.key, route.query));
+    return route;
   }
   #open() {
     this.view?.stop();
@@ -104,7 +123,7 @@ class App {
     if (connection.name === "refused") {
       const words = inWords(connection.why, ns ? `the testbeds, jobs and schedulings of namespace ${ns}` : "the testbeds, jobs and schedulings of all namespaces");
       if (connection.why.status === 401) words.signIn = true;
-      tree = [refusal(words), connection.why.status === 403 ? this.#chooseNamespace() : null];
+      tree = [refusal(words), connection.why.status === 403 ? this.#chooseLess() : null];
     } else if (!synced && connection.name === "waiting") {
       tree = [refusal(connection.why instanceof Error && connection.why.problem ? inWords(connection.why, "what this page shows") : inWords({ problem: { status: 0, faults: [] } }, ""))];
     } else if (!synced) {
@@ -117,6 +136,10 @@ class App {
       ];
     }
     morph(this.#main, tree);
+  }
+  #chooseLess() {
+    const less = this.partly ? null : h("p", { class: "card" }, h("button", { type: "button", "data-do": "allowed" }, "Show only what I may see"));
+    return [less, this.#chooseNamespace()];
   }
   #chooseNamespace() {
     return h("form", { class: "card", "data-do": "" }, h("label", { for: "namespace" }, "Show one namespace only"), h("div", { class: "row" }, h("input", { id: "namespace", name: "namespace", value: this.namespace || "default", autocomplete: "off", spellcheck: "false" }), h("button", { type: "submit", class: "primary", "data-do": "namespace" }, "Show")));
@@ -158,16 +181,16 @@ class App {
   #header() {
     const { objects } = this.store;
     const testbeds = [...objects.testbed.keys()].sort();
-    const { view, key, query } = this.route;
+    const { view, key } = this.route;
     const chosen = key && objects.testbed.has(key) ? key : this.last;
     if (chosen) this.last = chosen;
-    const tab = (each) => h("a", { href: addressOf(each.name, each.ofTestbed ? chosen : "", query.namespace ? { namespace: query.namespace } : {}), "aria-current": each.name === view || (view === "job" && each.name === "jobs") ? "page" : null }, each.title);
+    const tab = (each) => h("a", { href: addressOf(each.name, each.ofTestbed ? chosen : "", this.kept), "aria-current": each.name === view || (view === "job" && each.name === "jobs") ? "page" : null }, each.title);
     const theme = currentTheme();
     morph(this.#top, [
       h("a", { class: "brand", href: addressOf("slots", chosen ?? ""), "aria-label": "ESI, slots" }, h("span", { class: "mark", "aria-hidden": "true" }, h("i"), h("i"), h("i"), h("i")), h("b", null, "ESI")),
       h("div", { class: "picker" }, h("label", { for: "testbed", class: "heard" }, "Testbed"), h("select", { id: "testbed", "data-on": "testbed", disabled: testbeds.length === 0 }, testbeds.length === 0 ? h("option", null, "no Testbed") : testbeds.map((each) => h("option", { value: each, selected: each === chosen }, each)))),
       h("nav", { "aria-label": "Views" }, views.map(tab)),
-      h("div", { class: "corner" }, this.#pill(), h("button", { type: "button", class: "quiet icon", "data-do": "theme", "aria-label": `Theme: ${themes[theme].word}. Change`, title: `Theme: ${themes[theme].word}` }, themes[theme].sign), this.api.signedIn ? h("button", { type: "button", class: "quiet", "data-do": "sign-out" }, "Sign out") : h("button", { type: "button", class: "quiet", "data-do": "sign-in" }, "Sign in")),
+      h("div", { class: "corner" }, this.namespace ? h("button", { type: "button", class: "pill", "data-do": "all-namespaces", title: "Show all namespaces again" }, `Only ${this.namespace}`, h("span", { class: "heard" }, ": show all namespaces"), sign(" ✕")) : null, this.#pill(), h("button", { type: "button", class: "quiet icon", "data-do": "theme", "aria-label": `Theme: ${themes[theme].word}. Change`, title: `Theme: ${themes[theme].word}` }, themes[theme].sign), this.api.signedIn ? h("button", { type: "button", class: "quiet", "data-do": "sign-out" }, "Sign out") : h("button", { type: "button", class: "quiet", "data-do": "sign-in" }, "Sign in")),
     ]);
     document.title = chosen ? `${chosen} · ESI` : "ESI";
   }
@@ -180,7 +203,7 @@ class App {
   }
   #connection() {
     const { name, until, why } = this.store.connection;
-    if (name === "live") return { tone: "good", text: "Live", mark: "●" };
+    if (name === "live") return this.partly ? { tone: "reserved", text: "Live, in part", mark: "◐" } : { tone: "good", text: "Live", mark: "●" };
     if (name === "connecting") return { tone: "reserved", text: "Connecting", mark: "◌" };
     if (name === "filling") return { tone: "reserved", text: "Reading", mark: "◔" };
     if (name === "waiting") return { tone: "reserved", text: `Again in ${Math.max(0, Math.ceil((until - Date.now()) / 1000))} s`, mark: "↻" };
@@ -229,11 +252,17 @@ class App {
     },
     testbed: (element) => {
       const view = views.find((each) => each.name === this.route.view && each.ofTestbed)?.name ?? "slots";
-      location.hash = addressOf(view, element.value, this.namespace ? { namespace: this.namespace } : {});
+      location.hash = addressOf(view, element.value, this.kept);
     },
     namespace: () => {
       const value = document.getElementById("namespace").value.trim();
-      location.hash = addressOf(this.route.view, "", { namespace: value });
+      location.hash = addressOf(this.route.view, "", { ...this.kept, namespace: value });
+    },
+    "all-namespaces": () => {
+      location.hash = addressOf(this.route.view, "", { namespace: "*" });
+    },
+    allowed: () => {
+      location.hash = addressOf(this.route.view, this.route.key, { ...this.route.query, kinds: "allowed" });
     },
     copy: async (element) => {
       const text = element.dataset.text;

@@ -11,8 +11,13 @@ export const paths = {
   slots: (key, from) => `${of(key.ns)}/testbeds/${encodeURIComponent(key.name)}/slots?limit=${most_slots}${from ? `&continue=${encodeURIComponent(from)}` : ""}`,
   runs: (key) => `${of(key.ns)}/jobs/${encodeURIComponent(key.name)}/runs`,
   explain: (key) => `${of(key.ns)}/schedulings/${encodeURIComponent(key.name)}/explain`,
-  matrix: (key) => `${of(key.ns)}/matrix?testbed=${encodeURIComponent(key.name)}`,
-  events: (ns) => `${root}/events${ns ? `?namespace=${encodeURIComponent(ns)}` : ""}`,
+  /** Of the jobs of namespace `ns`, on the Testbed `key`. */
+  matrix: (ns, key) => `${of(ns)}/matrix?testbed=${encodeURIComponent(ns === key.ns ? key.name : keyOf(key.ns, key.name))}`,
+  /** Of a namespace, or of all where it is empty; `all` asks for all kinds, else for those that one may see. */
+  events: (ns, all = true) => {
+    const query = new URLSearchParams({ ...(all ? { kinds: Object.values(kinds).join(",") } : {}), ...(ns ? { namespace: ns } : {}) });
+    return `${root}/events${query.size > 0 ? `?${query}` : ""}`;
+  },
 };
 /** Asked for in one page; the server may give fewer and say how to go on. */
 const most_slots = 5000;

@@ -18,7 +18,7 @@ export class MatrixView extends View {
     super(app, root);
     this.key = app.route.key;
     this.ns = splitKey(this.key).ns;
-    this.lazy = new Lazy((key, signal) => app.api.matrix(splitKey(key), signal), () => this.later(), { least: 1000 });
+    this.lazy = new Lazy((ns, signal) => app.api.matrix(ns, splitKey(this.key), signal), () => this.later(), { least: 1000 });
     this.listeners = [
       ["pointerover", (event) => this.#point(event.target.closest?.("td[data-cell]"))],
       ["focusin", (event) => this.#point(event.target.closest?.("td[data-cell]"))],
@@ -37,6 +37,17 @@ export class MatrixView extends View {
   tick() {
     if (Math.floor(this.app.now() / 1000) % stale_after === 0) this.later();
   }
+  /** Whose jobs: one namespace at a time, as the interface has it. */
+  get jobs() {
+    return this.app.route.query.jobs || this.ns;
+  }
+  get #namespaces() {
+    const out = new Set([this.ns, this.jobs]);
+    for (const job of this.store.objects.job.values()) {
+      if (job.runs.some((run) => run.testbed === this.key)) out.add(job.ns);
+    }
+    return [...out].sort();
+  }
   get measure() {
     const { measure } = this.app.route.query;
     return measure in measures ? measure : "p50";
@@ -45,13 +56,14 @@ export class MatrixView extends View {
   tree() {
     const { testbed } = this.app;
     if (!testbed) return [];
-    const entry = this.lazy.get(this.key, Math.floor(this.app.now() / 1000 / stale_after));
+    const entry = this.lazy.get(this.jobs, Math.floor(this.app.now() / 1000 / stale_after));
     const matrix = entry.value;
     const head = h(
       "div",
       { class: "bar", "data-key": "bar" },
       h("h1", null, "Run times by neighbour"),
       h("span", { class: "muted grow" }, matrix ? `${testbed.name} · ${plural(matrix.runs, "run")} counted${matrix.runsNotCounted ? `, ${matrix.runsNotCounted} not (failed, released or under way)` : ""}` : testbed.name),
+      this.#namespaces.length > 1 ? h("label", { class: "field" }, h("span", null, "Jobs of"), h("select", { "data-on": "jobs" }, this.#namespaces.map((each) => h("option", { value: each, selected: each === this.jobs }, each)))) : null,
       h("div", { class: "group", role: "group", "aria-label": "Measure" }, Object.entries(measures).map(([name, { word }]) => h("button", { type: "button", "data-do": "measure", "data-value": name, "aria-pressed": name === this.measure ? "true" : "false" }, word))),
     );
     if (entry.refused && !matrix) return [head, refusal(inWords(entry.refused, `the run times of ${testbed.key}`))];
@@ -141,6 +153,7 @@ export class MatrixView extends View {
     this.root.querySelector(`td[data-cell="${y + by[0]} ${x + by[1]}"]`)?.focus();
   }
   actions = {
+    jobs: (element) => this.app.set({ jobs: element.value === this.ns ? "" : element.value }),
     measure: (element) => this.app.set({ measure: element.dataset.value === "p50" ? "" : element.dataset.value }),
   };
 }

@@ -46,11 +46,11 @@ export class Store {
     });
   }
 
-  /** Follows the objects of a namespace, or of all where `ns` is empty. */
-  follow(ns, wait) {
+  /** Follows the objects of a namespace, or of all where `ns` is empty; of all kinds, or of those that one may see. */
+  follow(ns, { all = true, wait = null } = {}) {
     this.stream?.stop();
     this.#clear();
-    this.stream = new EventStream(this.api, paths.events(ns), {
+    this.stream = new EventStream(this.api, paths.events(ns, all), {
       onFrame: (frame) => this.take(frame),
       onBegin: (resumed) => {
         if (!resumed) this.#seen = new Set();

@@ -76,6 +76,7 @@ export class EventStream {
   #abort = null;
   #lastId = "";
   #tries = 0;
+  #retry = 0;
   #timer = null;
   state = { name: "stopped" };
 
@@ -134,7 +135,8 @@ export class EventStream {
     if (status === 410) this.forget();
     this.#tries += 1;
     const asked = (why?.problem?.retryAfter ?? 0) * 1000;
-    const wait = Math.max(asked, this.wait(this.#tries));
+    // The server says how soon it wants clients back (retry:); they come spread over half of that time.
+    const wait = Math.max(asked, this.wait(this.#tries), this.#retry * (0.5 + Math.random() / 2));
     this.#tell({ name: "waiting", until: Date.now() + wait, tries: this.#tries, why });
     this.#timer = setTimeout(() => this.#run(), wait);
   }
@@ -154,7 +156,9 @@ export class EventStream {
       const silence = setTimeout(() => abort.abort(), longest_silence);
       const { done, value } = await reader.read().finally(() => clearTimeout(silence));
       if (this.#abort !== abort || done) return null;
-      for (const frame of parser.push(decoder.decode(value, { stream: true }))) {
+      const frames = parser.push(decoder.decode(value, { stream: true }));
+      this.#retry = parser.retry ?? this.#retry;
+      for (const frame of frames) {
         this.onFrame(frame);
         if (frame.id && this.state.name === "live") this.#lastId = frame.id;
       }
