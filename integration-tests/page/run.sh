@@ -25,7 +25,4 @@ done
 cd "$here"
 ((${#files[@]} > 0)) || files=(tests/*.test.mjs)
 # One file at a time: the frame times of one would suffer from the browser of another.
-for flag in --test-concurrency=1; do
-    if node --test "$flag" --version >/dev/null 2>&1; then reporters+=("$flag"); fi
-done
-exec node --test "${reporters[@]}" "${files[@]}"
+exec node --test --test-concurrency=1 "${reporters[@]}" "${files[@]}"

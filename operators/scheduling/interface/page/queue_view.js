@@ -14,6 +14,8 @@ const jobs_at_once = 50;
 /** Other objects move, too: an explanation is asked for again after so many seconds. */
 const stale_after = 5;
 const most_over = 30;
+/** Of those further behind, what their status says has to do: a server has limits for each caller. */
+const most_explained = 20;
 
 export class QueueView extends View {
   #more = new Map();
@@ -67,7 +69,7 @@ export class QueueView extends View {
     const over = place === 0;
     const state = stateOf("scheduling", each.state);
     const holds = testbed.holder === each.key;
-    const entry = over ? { value: null, refused: null } : this.lazy.get(each.key, `${each.version} ${Math.floor(this.app.now() / 1000 / stale_after)}`);
+    const entry = over || place > most_explained ? { value: null, refused: null } : this.lazy.get(each.key, `${each.version} ${Math.floor(this.app.now() / 1000 / stale_after)}`);
     const told = entry.value;
     const jobs = jobsOf(each, told);
     const most = this.#more.get(each.key) ?? jobs_at_once;
