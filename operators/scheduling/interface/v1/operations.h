@@ -10,6 +10,8 @@ namespace esi::scheduling::v1 {
 
 class reads;
 class questions;
+class writes;
+class nodes;
 namespace events {
 class hub;
 }
@@ -18,6 +20,8 @@ class hub;
 struct parts {
     reads* read = nullptr;
     questions* ask = nullptr;
+    writes* write = nullptr;
+    nodes* label = nullptr;
     events::hub* tell = nullptr;
 };
 

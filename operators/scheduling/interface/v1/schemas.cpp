@@ -361,6 +361,15 @@ void add_draft(builder& in) {
         "changed to it.";
     draft["required"] = {"spec"};
     in.all["SchedulingDraft"] = std::move(draft);
+    in.all["SchedulingPatch"] = {
+        {"type", "object"},
+        {"description",
+         "A merge patch (RFC 7396) of a Scheduling: its members metadata.labels and spec, of which "
+         "null takes a member out."},
+        {"properties",
+         {{"metadata",
+           {{"type", "object"}, {"description", "Its labels, of which null takes one out."}}},
+          {"spec", {{"type", "object"}, {"description", "What of the spec changes."}}}}}};
 }
 
 /// The notes are a member of the spec; as a merge patch a key with null is taken out.
@@ -413,6 +422,21 @@ ordered_json make_schemas() {
     shape_of<nodes_answer>(made);
     add_draft(made);
     add_notes_patch(made);
+    auto& nodes = made.all["NodesRequest"]["properties"];
+    nodes["count"]["minimum"] = 1;
+    nodes["count"]["maximum"] = model::most_layout_nodes;
+    nodes["nodes"]["maxItems"] = model::most_layout_nodes;
+    nodes["nodes"]["items"]["minLength"] = 1;
+    nodes["nodes"]["items"]["maxLength"] = 253;
+    auto& policy = made.all["SuspendRequest"]["properties"]["policy"];
+    policy[known_words] = {"Keep", "Release"};
+    policy["examples"] = policy[known_words];
+    policy["default"] = "Keep";
+    for (const char* member : {"job", "namespace"}) {
+        auto& name = made.all["CancelRequest"]["properties"][member];
+        name["minLength"] = 1;
+        name["maxLength"] = 63;
+    }
     add_problem(made);
     add_event(made);
     add_texts(made.all);

@@ -92,7 +92,9 @@ surface::surface(sources from, limits bounds, const gate& door, events::hub& tel
       door_(door),
       reads_(from_, bounds),
       questions_(from_),
-      all_(operations({&reads_, &questions_, &tells})) {}
+      writes_(from_, reads_.waits()),
+      nodes_(from_, bounds),
+      all_(operations({&reads_, &questions_, &writes_, &nodes_, &tells})) {}
 
 void surface::add_to(http::router& routes) {
     for (const auto& each : all_) {

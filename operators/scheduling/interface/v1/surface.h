@@ -7,9 +7,11 @@
 
 #include "http/router.h"
 #include "scheduling/interface/v1/access/gate.h"
+#include "scheduling/interface/v1/nodes.h"
 #include "scheduling/interface/v1/operations.h"
 #include "scheduling/interface/v1/questions.h"
 #include "scheduling/interface/v1/reads.h"
+#include "scheduling/interface/v1/writes.h"
 
 namespace esi::scheduling::v1 {
 
@@ -35,6 +37,8 @@ private:
     const gate& door_;
     reads reads_;
     questions questions_;
+    writes writes_;
+    nodes nodes_;
     std::vector<operation> all_;
 };
 
