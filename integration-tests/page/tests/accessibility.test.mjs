@@ -48,6 +48,7 @@ const walk = (t, how, check) =>
       await t.test(name, bounded, async () => {
         await page.evaluate((to) => (location.hash = to), hash);
         await settled(page);
+        assert.deepEqual(await page.evaluate(() => [scrollY, document.body.scrollTop, document.querySelector("#top").getBoundingClientRect().top]), [0, 0, 0], "only boxes in the page scroll");
         await check(page, name);
       });
     }
@@ -134,7 +135,7 @@ test("the theme follows the system until one is chosen, and the choice stays", b
     await settled(page);
     assert.equal(await theme(), "dark");
     await page.emulateMedia({ colorScheme: "light" });
-    assert.equal(await theme(), "light");
+    await page.waitForFunction(() => document.documentElement.dataset.theme === "light");
     const button = page.getByRole("button", { name: /^Theme/ });
     await button.click();
     await button.click();

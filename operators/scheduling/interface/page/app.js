@@ -26,7 +26,7 @@ class App {
   #said = "";
 
   start() {
-    addEventListener("hashchange", () => this.show());
+    addEventListener("hashchange", () => this.show(true));
     document.addEventListener("click", (event) => this.#act(event, "do"));
     for (const name of ["input", "change"]) document.addEventListener(name, (event) => this.#act(event, "on"));
     document.addEventListener("submit", (event) => event.preventDefault());
@@ -58,7 +58,8 @@ class App {
 
   // --- what is looked at ---
 
-  show() {
+  /** `byPerson`: somebody went to another view, and the focus goes along. */
+  show(byPerson = false) {
     const before = this.route;
     this.route = this.#keeping(routeOf(location.hash), before);
     if (before && `${this.namespace} ${this.partly}` !== this.followed) this.follow();
@@ -68,7 +69,7 @@ class App {
     else this.view.moved?.(before);
     this.view?.render();
     this.#header();
-    if (!same && before) this.#main.focus({ preventScroll: true });
+    if (!same && byPerson) this.#main.focus({ preventScroll: true });
   }
   /** Links lead to what is looked at; which objects are followed goes on until an address says otherwise. */
   #keeping(route, before) {
@@ -149,7 +150,7 @@ class App {
 
   #changed(changed) {
     if (changed.has("connection")) this.#tell();
-    if (changed.has("job")) this.colours.know([...this.store.objects.job.values()].sort((a, b) => a.created - b.created || (a.key < b.key ? -1 : 1)).map((each) => each.key));
+    if (changed.has("job")) this.#knowJobs();
     const blocked = this.blocked();
     if (blocked) {
       this.#chooseTestbed();
@@ -165,6 +166,12 @@ class App {
       this.view.changed(changed);
     }
     if (changed.has("connection") || changed.has("testbed")) this.#header();
+  }
+  #knowJobs() {
+    const { job } = this.store.objects;
+    if (job.size === this.known) return;
+    this.known = job.size;
+    this.colours.know([...job.values()].sort((a, b) => a.created - b.created || (a.key < b.key ? -1 : 1)).map((each) => each.key));
   }
   #tick() {
     if (this.store.connection.name === "waiting") this.#header();

@@ -34,9 +34,9 @@ export class MapView extends View {
     super.stop();
     this.surface?.destroy();
   }
-  moved() {
-    this.#read();
-    this.#lay(true);
+  moved(before) {
+    const { slot } = this.app.route.query;
+    if (slot && slot !== before.query.slot) this.#select(Number(slot), true);
   }
 
   // --- what is asked for in the address ---

@@ -62,7 +62,10 @@ export class QueueView extends View {
     const wanted = this.app.route.query.scheduling ?? "";
     if (wanted === this.#shownKey) return;
     this.#shownKey = wanted;
-    [...this.root.querySelectorAll("article")].find((each) => each.dataset.key === wanted)?.scrollIntoView({ block: "start" });
+    const article = [...this.root.querySelectorAll("article")].find((each) => each.dataset.key === wanted);
+    // Its own box alone: the page as a whole never scrolls.
+    const box = article?.closest(".scroll");
+    if (box) box.scrollTop += article.getBoundingClientRect().top - box.getBoundingClientRect().top - 12;
   }
 
   #scheduling(each, place, testbed) {
@@ -152,7 +155,7 @@ export class QueueView extends View {
         job.pods.map((pod) => h("div", { class: "muted" }, sign("◔", "reserved"), [pod.name, ": ", pod.text, pod.freedBy ? `; next: ${pod.freedBy}` : ""])),
         job.start ? h("div", { class: "muted" }, "likely to start at ", time(job.start.at), `, ${this.#rests(job.start)}`) : null,
         job.end && !job.ended ? h("div", { class: "muted" }, "likely to end at ", time(job.end.at), `, ${this.#rests(job.end)}`) : null,
-        job.since && !job.ended && !job.end && job.state !== "InQueue" ? h("div", { class: "muted" }, "has its slots for ", h("span", { title: clock(job.since, now) }, duration(now - job.since))) : null,
+        job.since && !job.ended && !job.end && job.state !== "InQueue" && plan.state !== "FinishedState" ? h("div", { class: "muted" }, "has its slots for ", h("span", { title: clock(job.since, now) }, duration(now - job.since))) : null,
         job.ended && job.since ? h("span", { class: "muted" }, `after ${duration(job.ended - job.since)}`) : null,
         job.lastError ? h("div", { class: "bad-text" }, job.lastError) : null,
       ),

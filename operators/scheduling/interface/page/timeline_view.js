@@ -101,7 +101,12 @@ export class TimelineView extends View {
     this.painter.forgetTheme();
     this.surface?.invalidate();
   }
-  moved() {
+  moved(before) {
+    const { slot } = this.app.route.query;
+    if (slot && slot !== before.query.slot) {
+      this.#find(Number(slot));
+      this.#show(Number(slot));
+    }
     this.#lay();
   }
 
