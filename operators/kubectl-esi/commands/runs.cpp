@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+#include <set>
+
 #include "kubectl-esi/read/world.h"
 #include "kubectl-esi/shown/documents.h"
 #include "kubectl-esi/shown/words.h"

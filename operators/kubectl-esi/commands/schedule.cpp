@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <iterator>
 
@@ -120,6 +121,14 @@ std::string full_name(const object_key& name) {
     return "scheduling." + std::string(model::names::group) + "/" + name.name;
 }
 
+result<json> read_answer(const std::string& text) {
+    auto out = json::parse(text, nullptr, false);
+    if (!out.is_object() || !out.contains("metadata")) {
+        return fail(errc::decode, "the API server answers with something that is no object");
+    }
+    return out;
+}
+
 /// What the API server would make of it: defaults, and every fault that it finds.
 asio::awaitable<result<json>> checked(session& in, document of, bool exists,
                                       const std::string& version) {
@@ -129,7 +138,7 @@ asio::awaitable<result<json>> checked(session& in, document of, bool exists,
         how.field_validation = "Strict";
         auto made = co_await in.api.create(types::scheduling, of.name.namespace_, of.body, how);
         if (!made) co_return std::unexpected(std::move(made).error());
-        co_return json::parse(*made);
+        co_return read_answer(*made);
     }
     of.body["metadata"]["resourceVersion"] = version;
     kube::query_builder target(types::scheduling.path(of.name.namespace_, of.name.name));
@@ -142,7 +151,7 @@ asio::awaitable<result<json>> checked(session& in, document of, bool exists,
         co_await in.api.wire().send(std::move(what), in.time.now() + in.flags.request_timeout);
     if (!answer) co_return std::unexpected(std::move(answer).error());
     if (answer->status != 200) co_return std::unexpected(kube::status_error(*answer, subject));
-    co_return json::parse(answer->body);
+    co_return read_answer(answer->body);
 }
 
 asio::awaitable<result<reply>> previewed(session& in, document of, const schedule_options& how) {
@@ -195,8 +204,10 @@ asio::awaitable<result<reply>> created(session& in, document& of, const schedule
     const char* dry = how.dry_run ? " (server dry run)" : "";
     auto made = co_await in.api.create(types::scheduling, of.name.namespace_, of.body, as);
     if (made) {
-        const auto body = json::parse(*made);
-        of.name.name = text_at(body["metadata"], "name");
+        const auto body = json::parse(*made, nullptr, false);
+        if (body.is_object() && body.contains("metadata")) {
+            of.name.name = text_at(body["metadata"], "name");
+        }
         co_return reply{fmt::format("{} created{}\n", full_name(of.name), dry), "", exit_code::ok};
     }
     if (made.error().code != errc::already_exists) co_return std::unexpected(made.error());

@@ -192,10 +192,6 @@ struct word {
 constexpr std::array job_words{
     word{reason::refused, severity::error, "kubectl edit batchjob {0} -n {1}"},
     word{reason::spec_refused, severity::error, "kubectl edit batchjob {0} -n {1}"},
-    word{
-        "SlotTooSmall", severity::error,
-        "larger spec.resourcesPerSlot in a Testbed, or less for the job: kubectl edit batchjob {0} "
-        "-n {1}"},
     word{reason::scheduler_absent, severity::error,
          "start the scheduler that the message names, or set jobs.schedulerName of the chart"},
     word{reason::operator_silent, severity::error,
@@ -219,6 +215,18 @@ void look_at_jobs(const facts& at, std::vector<finding>& found) {
         const auto& status = each->status;
         const auto object = text_of("BatchJob", meta);
         const auto problem = status.problems.empty() ? status.reason : status.problems.front();
+        const auto edit = fmt::format("kubectl edit batchjob {}{}", meta.name, in_namespace(meta));
+        const auto* accepted = model::find_condition(status.conditions, type::accepted);
+        if (accepted != nullptr && accepted->status == "False") {
+            add(found, severity::error, object, accepted->reason + ": " + accepted->message, edit);
+            continue;
+        }
+        const auto* fits = model::find_condition(status.conditions, type::fits);
+        if (fits != nullptr && fits->status == "False") {
+            add(found, severity::error, object, fits->reason + ": " + fits->message,
+                "larger spec.resourcesPerSlot in a Testbed, or " + edit);
+            continue;
+        }
         const auto known = std::ranges::find(job_words, status.reason, &word::reason);
         if (known != job_words.end()) {
             add(found, known->how_bad, object, status.reason + ": " + problem,

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <array>
 
 #include "kubectl-esi/doctor/definitions.h"
 #include "kubectl-esi/read/world.h"
@@ -217,8 +217,9 @@ asio::awaitable<void> read_policies(session& in, facts& into) {
                              : presence::hidden;
     for (const char* name : policy_names) {
         policy_fact one{name};
-        one.there = std::ranges::any_of(
-            all.body, [&](const json& each) { return text_at(each, "/metadata/name") == name; });
+        for (const auto& each : all.body) {
+            if (text_at(each, "/metadata/name") == name) one.there = true;
+        }
         for (const auto& each : bound.body) {
             if (text_at(each, "/spec/policyName") != name) continue;
             one.bound = true;

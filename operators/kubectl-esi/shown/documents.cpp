@@ -126,6 +126,9 @@ void write(YAML::Emitter& to, const json& of) {
             to << text;
             return;
         }
+        case json::value_t::null:
+            to << YAML::Null;
+            return;
         default:
             to << of.dump();
     }
