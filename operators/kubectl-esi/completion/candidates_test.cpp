@@ -64,7 +64,7 @@ TEST_F(completions, of_a_list_of_nodes_the_last_one_is_completed) {
 }
 
 TEST_F(completions, the_answer_ends_with_a_directive) {
-    EXPECT_EQ(answer_text(of({"queu"}), {}),
+    EXPECT_EQ(answer_text(of({"que"}), {}),
               "queue\tSchedulings in the order in which they go first, for each Testbed\n:4\n");
     EXPECT_EQ(answer_text(of({"schedule", "-f", ""}), {}), ":0\n") << "files";
 }

@@ -62,9 +62,19 @@ TEST(documents, yaml_quotes_what_would_read_as_another_type) {
                      {"i", json::object()},
                      {"j", "1:30"}};
     const auto text = yaml_text(of);
-    EXPECT_EQ(text,
-              "a: \"1\"\nb: \"true\"\nc: \"text with: colon\"\nd: []\ne: \"yes\"\nf:\n  - 1\n  - "
-              "2\ng: \"\"\nh: false\ni: {}\nj: \"1:30\"\n");
+    EXPECT_EQ(text, R"(a: "1"
+b: "true"
+c: "text with: colon"
+d: []
+e: "yes"
+f:
+  - 1
+  - 2
+g: ""
+h: false
+i: {}
+j: "1:30"
+)");
     EXPECT_EQ(one(text), of);
 }
 
