@@ -50,26 +50,23 @@ TEST(explain_text, shows_what_blocks_the_plan_its_jobs_and_their_pods) {
     pod.deadline = model::timestamp{now + seconds(60)};
     pod.freed_by = "the ghost is deleted";
     of.pods = {pod};
-    EXPECT_EQ(
-        explanation_text(of, false, {}, now),
-        "Name:          s\n"
-        "Namespace:     ns\n"
-        "Testbed:       t\n"
-        "Mode:          queue\n"
-        "State:         AcquireState (TestbedHeld)\n"
-        "Waits since:   3m\n"
-        "End:           <none>\n"
-        "Blockers:\n"
-        "  OBJECT      REASON        SLOTS    HELD-BY                  SINCE   ESTIMATE         "
-        "  FREED-BY\n"
-        "  Testbed/t   TestbedHeld   <none>   Scheduling/other/first   3m20s   in 70s (2 runs)"
-        "   the release of it\n"
-        "Jobs:\n"
-        "  PLACE   JOB   STATE       WANTS   SLOTS    SINCE    START    END      OUTCOME\n"
-        "  1       b     Acquiring   2       <none>   <none>   <none>   <none>   <none>\n"
-        "Pods that wait:\n"
-        "  POD        REASON        SLOT   NODE   AGE   FAILS    FREED-BY\n"
-        "  b-exec-1   GhostInSlot   3      n      5s    in 60s   the ghost is deleted\n");
+    EXPECT_EQ(explanation_text(of, false, {}, now), R"(Name:          s
+Namespace:     ns
+Testbed:       t
+Mode:          queue
+State:         AcquireState (TestbedHeld)
+Waits since:   3m
+End:           <none>
+Blockers:
+  OBJECT      REASON        SLOTS    HELD-BY                  SINCE   ESTIMATE          FREED-BY
+  Testbed/t   TestbedHeld   <none>   Scheduling/other/first   3m20s   in 70s (2 runs)   the release of it
+Jobs:
+  PLACE   JOB   STATE       WANTS   SLOTS    SINCE    START    END      OUTCOME
+  1       b     Acquiring   2       <none>   <none>   <none>   <none>   <none>
+Pods that wait:
+  POD        REASON        SLOT   NODE   AGE   FAILS    FREED-BY
+  b-exec-1   GhostInSlot   3      n      5s    in 60s   the ghost is deleted
+)");
 }
 
 TEST(explain_text, a_job_that_waits_for_another_is_told_by_the_planner_itself) {

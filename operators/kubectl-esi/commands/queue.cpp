@@ -89,7 +89,7 @@ std::vector<queued> queue_of(const answers::snapshot& of, const std::string& ns,
     std::vector<queued> out;
     std::size_t planned = 0;
     for (auto& [testbed, list] : by_testbed) {
-        std::ranges::stable_sort(list, comes_before);
+        std::ranges::sort(list, comes_before);
         int place = 0;
         for (const auto& each : list) {
             const bool over = turn_of(*each) == 2;

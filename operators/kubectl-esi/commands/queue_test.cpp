@@ -7,6 +7,8 @@
 namespace esi::kubectl {
 namespace {
 
+using namespace std::string_literals;
+
 using scheduling::world;
 using scheduling::answers::snapshot_of;
 
@@ -54,8 +56,8 @@ TEST_F(queues, an_end_and_a_start_are_estimated_by_recorded_runs) {
     w.settle();
     const auto seen = ask();
     ASSERT_EQ(seen.size(), 2);
-    EXPECT_EQ(seen[0].end->in_seconds, 70);
-    EXPECT_EQ(seen[1].start->in_seconds, 70) << "then the Testbed is released";
+    EXPECT_EQ(seen[0].end->in_seconds, 69) << "a second went by with the next object";
+    EXPECT_EQ(seen[1].start->in_seconds, 69) << "then the Testbed is released";
     EXPECT_EQ(seen[1].start->runs, 2);
 }
 
@@ -68,16 +70,13 @@ TEST_F(queues, the_table) {
     for (auto& each : seen) {
         each.created = model::timestamp{w.now - seconds(300)};
         if (each.started) each.started = model::timestamp{w.now - seconds(200)};
-        each.waits_for = each.waits_for.empty() ? "" : "the release";
+        each.waits_for = each.place == 1 ? "" : "the release";
     }
-    EXPECT_EQ(
-        queue_text(seen, false, false, {}, w.now),
-        "TESTBED   PLACE   NAME     MODE    STATE               REASON        PROGRESS   AGE   "
-        "START        END      WAITS-FOR\n"
-        "ns/t      1       holder   queue   ConfirmationState   <none>        0/1        5m    "
-        "3m20s ago    <none>   <none>\n"
-        "ns/t      2       next     queue   AcquireState        TestbedHeld   0/1        5m    "
-        "<none>       <none>   the release\n");
+    EXPECT_EQ(queue_text(seen, false, false, {}, w.now), R"(
+TESTBED   PLACE   NAME     MODE    STATE                     REASON        PROGRESS   AGE   START       END      WAITS-FOR
+ns/t      1       holder   queue   AwaitingCompletionState   <none>        0/1        5m    3m20s ago   <none>   <none>
+ns/t      2       next     queue   AcquireState              TestbedHeld   0/1        5m    <none>      <none>   the release
+)"s.substr(1));
 }
 
 TEST_F(queues, those_of_other_namespaces_are_not_shown_but_count) {

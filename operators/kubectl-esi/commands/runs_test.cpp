@@ -7,6 +7,8 @@
 namespace esi::kubectl {
 namespace {
 
+using namespace std::string_literals;
+
 using shown::look;
 
 model::timestamp at(double time) {
@@ -52,14 +54,11 @@ TEST(runs, are_numbered_over_all_runs_of_the_job) {
 }
 
 TEST(runs, the_table) {
-    EXPECT_EQ(
-        runs_text(two_runs(), false, false, look{}, at(300).value),
-        "JOB   RUN   TESTBED   SLOTS   NODES   BESIDE   AGE    TO-PLACE   TO-START   TIME     "
-        "OUTCOME\n"
-        "a     6     t         0,3     n0,n1   b,x/c    3m20s   2.5s       0.5s       10.0s    "
-        "Succeeded\n"
-        "a     7     t         1       n1      <none>   100s    <none>     <none>     <none>   "
-        "Failed\n");
+    EXPECT_EQ(runs_text(two_runs(), false, false, look{}, at(300).value), R"(
+JOB   RUN   TESTBED   SLOTS   NODES   BESIDE   AGE     TO-PLACE   TO-START   TIME     OUTCOME
+a     6     t         0,3     n0,n1   b,x/c    3m20s   2.5s       0.5s       10.0s    Succeeded
+a     7     t         1       n1      <none>   100s    <none>     <none>     <none>   Failed
+)"s.substr(1));
 }
 
 TEST(runs, csv_quotes_what_has_commas_and_quotes) {
@@ -122,11 +121,12 @@ TEST(matrices, have_a_row_for_each_job_and_a_column_for_each_neighbour) {
 }
 
 TEST(matrices, wide_has_a_line_for_each_pair) {
-    EXPECT_EQ(pairs_text(matrix_of_three(), {}),
-              "JOB   BESIDE   RUNS   SOLE   MEAN    P50     P95      DEVIATION\n"
-              "a     <none>   2      2      10.0s   10.0s   11.0s    1.5s\n"
-              "a     b        1      1      24.1s   24.1s   24.1s    <none>\n"
-              "b     a        3      3      10m     9m50s   10m      10.0s\n");
+    EXPECT_EQ(pairs_text(matrix_of_three(), {}), R"(
+JOB   BESIDE   RUNS   SOLE   MEAN    P50     P95     DEVIATION
+a     <none>   2      2      10.0s   10.0s   11.0s   1.5s
+a     b        1      1      24.1s   24.1s   24.1s   <none>
+b     a        3      3      10m     9m50s   10m     10.0s
+)"s.substr(1));
 }
 
 }  // namespace
