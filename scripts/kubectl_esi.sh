@@ -35,7 +35,7 @@ done < <(ldd "$program" | awk '$2 == "=>" && $3 ~ /^\// {print $1, $3}')
 for package in libboost1.81-dev libcli11-dev nlohmann-json3-dev libyaml-cpp-dev; do
     [[ -f /usr/share/doc/$package/copyright ]] && install -m 0644 "/usr/share/doc/$package/copyright" "$content/licenses/$package"
 done
-install -m 0644 LICENSE "$content/licenses/esi"
+install -m 0644 LICENSE "$content/LICENSE"
 "$content/kubectl-esi" completion kubectl >"$content/kubectl_complete-esi"
 chmod 0755 "$content/kubectl_complete-esi"
 

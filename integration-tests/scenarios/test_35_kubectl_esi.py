@@ -185,7 +185,7 @@ def test_a_schedule_that_is_waited_for_ends_as_its_jobs_do(scene, esi):
     text = esi("schedule", "-f", "-", "--wait", stdin=two, code=1)
     assert text.splitlines()[:4] == [
         "scheduling.esi.tu-berlin.de/good created", "scheduling.esi.tu-berlin.de/worse created",
-        "scheduling.esi.tu-berlin.de/good succeeded: 1/1", "scheduling.esi.tu-berlin.de/worse failed: 1/1 (1 failed)"]
+        "scheduling.esi.tu-berlin.de/good succeeded: 1/1", "scheduling.esi.tu-berlin.de/worse failed: 0/1 (1 failed)"]
     scene.released(jobs=["a"], failed=["bad"])
 
 
