@@ -54,7 +54,7 @@ def operations():
                   ("GET", f"/{plural}/absent", None, [right("get", resource, "absent")])]
     return found + [
         ("GET", "/testbeds/absent/slots", None, [right("get", "testbeds", "absent")]),
-        ("PUT", "/testbeds/absent/nodes", {}, [NODES]),
+        ("PUT", "/testbeds/absent/nodes", {}, [right("get", "testbeds", "absent"), NODES]),
         ("GET", "/jobs/absent/runs", None, [right("get", "batchjobs", "absent")]),
         ("GET", "/jobs/absent/explain", None, [right("get", "batchjobs", "absent")]),
         ("GET", "/matrix?testbed=absent", None, [right("list", "batchjobs")]),
@@ -156,7 +156,8 @@ def eventually(what, holds, seconds=PATIENCE):
 @pytest.fixture(scope="module")
 def can_i(plane, accounts):
     """What kubectl says: can_i[account, right, namespace]."""
-    rights = {(each, namespace) for *_, needs in OPERATIONS.values() for each in needs for namespace in (HOME, AWAY, None)}
+    rights = {(each, namespace) for *_, needs in OPERATIONS.values() for each in needs for namespace in (HOME, AWAY)}
+    rights |= {(each, None) for each in EVERYWHERE.values()}
     wanted = [(account, each, namespace) for account in accounts for each, namespace in sorted(rights, key=str)]
 
     def ask(question):
@@ -291,8 +292,7 @@ def test_a_write_says_who_asked_for_it(scene, replica, plane, accounts):
     bind(plane, "brain", "esi-edit", scene.namespace)
     ask = Api(replica.url, accounts["brain"])
     since = replica.size()
-    body = {"metadata": {"name": "mine", "annotations": {REQUESTED_BY: "somebody-else"}},
-            "spec": objects.queue("mine", "absent", ["absent"])["spec"]}
+    body = {"metadata": {"name": "mine"}, "spec": objects.queue("mine", "absent", ["absent"])["spec"]}
     # The account got the right a moment ago, and a refusal is believed for two seconds.
     answers = []
     eventually("the right", lambda: answers.append(ask("POST", f"/namespaces/{scene.namespace}/schedulings", body)) or
