@@ -26,7 +26,7 @@ TEST(a_selection, without_a_query_is_all) {
 }
 
 TEST(a_selection, names_kinds_once_each) {
-    const auto out = select(asked({{"kinds", "schedulings, jobs,jobs"}, {"namespace", "n"}}));
+    const auto out = select(asked({{"kinds", "schedulings,jobs,jobs"}, {"namespace", "n"}}));
     ASSERT_TRUE(out);
     EXPECT_EQ(out->kinds, (kinds{kind::batchjob, kind::scheduling}));
     EXPECT_TRUE(out->kinds_asked);
