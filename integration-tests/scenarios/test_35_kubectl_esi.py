@@ -339,7 +339,7 @@ def test_version_and_help(esi):
 # --- doctor
 
 POLICY = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/esi-slices"
-CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/batchjobs.esi.tu-berlin.de"
+CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/schedulings.esi.tu-berlin.de"
 CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 MERGE = "application/merge-patch+json"
 
@@ -357,11 +357,12 @@ class Faults:
         return lambda: self.scene.delete(kind, name)
 
     def an_older_definition(self):
+        # Of a kind that the recorder does not watch: a change of a definition ends its watches.
         self.api.call("PATCH", CRD, [{"op": "remove", "path": "/spec/versions/0/schema/openAPIV3Schema/properties/spec/"
                                                               "properties/activeDeadlineSeconds"}],
                       content_type="application/json-patch+json")
         return "definitions", "spec.activeDeadlineSeconds", lambda: self.plane.kubectl(
-            "apply", "--server-side", "--force-conflicts", "-f", str(ROOT / "crds" / "batchjob.yaml"))
+            "apply", "--server-side", "--force-conflicts", "-f", str(ROOT / "crds" / "scheduling.yaml"))
 
     def a_priority_class_that_is_missing(self):
         self.api.delete("PriorityClass", None, "esi-job")
