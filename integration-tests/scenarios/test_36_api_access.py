@@ -54,7 +54,7 @@ def operations():
                   ("GET", f"/{plural}/absent", None, [right("get", resource, "absent")])]
     return found + [
         ("GET", "/testbeds/absent/slots", None, [right("get", "testbeds", "absent")]),
-        ("PUT", "/testbeds/absent/nodes", {}, [NODES]),
+        ("PUT", "/testbeds/absent/nodes", {}, [right("get", "testbeds", "absent"), NODES]),
         ("GET", "/jobs/absent/runs", None, [right("get", "batchjobs", "absent")]),
         ("GET", "/jobs/absent/explain", None, [right("get", "batchjobs", "absent")]),
         ("GET", "/matrix?testbed=absent", None, [right("list", "batchjobs")]),
