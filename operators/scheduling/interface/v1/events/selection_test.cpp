@@ -59,9 +59,9 @@ TEST(a_selection, is_refused_with_all_its_faults) {
     EXPECT_EQ(out.error().status, 400);
     std::vector<std::string> seen;
     for (const auto& each : out.error().errors) seen.push_back(each.pointer + " " + each.code);
-    EXPECT_EQ(seen,
-              (std::vector<std::string>{"?kinds ParameterValue", "?kinds ParameterTwice",
-                                        "?limit ParameterUnknown", "?namespace ParameterUnknown"}));
+    EXPECT_EQ(seen, (std::vector<std::string>{"?kinds ParameterTwice", "?kinds ParameterValue",
+                                              "?kinds ParameterValue", "?limit ParameterUnknown",
+                                              "?namespace ParameterUnknown"}));
 }
 
 TEST(a_selection, takes_the_form_that_is_accepted) {
