@@ -326,12 +326,12 @@ void add_changes(std::vector<operation>& all, const parts& by) {
     all.push_back(std::move(notes));
 
     auto labels = write_of(testbeds, "setNodes", "PUT", path_of(testbeds, "/{name}/nodes"),
-                           "Gives a Testbed its nodes: writes their labels.", "get");
+                           "Gives a Testbed its nodes: writes their labels.", "patch");
     labels.description =
         "Only where esi-scheduling has --api-nodes. Nodes that had the label and are not chosen "
         "lose "
         "it. The same request gives the same nodes again.";
-    labels.needs.push_back({"patch", "nodes", ""});
+    labels.needs = {{"get", "testbeds"}, {"patch", "nodes", ""}};
     labels.bodies = {{"NodesRequest"}};
     labels.body_limit = longest_body;
     labels.answers = {{200, "The nodes that it has now.", {{"Nodes"}}},

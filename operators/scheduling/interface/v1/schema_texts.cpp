@@ -18,6 +18,9 @@ constexpr schema_text texts[] = {
     {"ObjectMeta", "creationTimestamp", "When it was made."},
     {"ObjectMeta", "deletionTimestamp", "Since when it is being deleted; absent before."},
     {"ObjectMeta", "labels", "Labels, which labelSelector asks for."},
+    {"ObjectMeta", "annotations",
+     "Those of ESI, which only its operators write, such as who asked for the last change "
+     "(esi.tu-berlin.de/requested-by). A request may set others: they are stored and not shown."},
     {"ObjectReference", "", "An object of ESI by its name."},
     {"ObjectReference", "namespace", "Namespace of the object."},
     {"ObjectReference", "name", "Name of the object.", always},

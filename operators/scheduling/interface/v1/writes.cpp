@@ -89,6 +89,19 @@ std::expected<std::string, problem_details> mark_of(const http::server_request& 
     return short_hash(from.caller->name + "\n" + std::string(key)) + "." + short_hash(body.dump());
 }
 
+/// Those that are not ESI's.
+json annotations_of(const json& object) {
+    auto out = json::object();
+    const auto meta = object.find("metadata");
+    if (meta == object.end() || !meta->is_object()) return out;
+    const auto found = meta->find("annotations");
+    if (found == meta->end() || !found->is_object()) return out;
+    for (const auto& [key, value] : found->items()) {
+        if (!key.starts_with(names::prefix)) out[key] = value;
+    }
+    return out;
+}
+
 std::string_view key_part(std::string_view mark) { return mark.substr(0, mark.find('.')); }
 
 /// Of If-Match: the versions that it names.
@@ -275,6 +288,7 @@ asio::awaitable<writes::outcome<model::scheduling>> writes::create(
     std::shared_ptr<const request> from, scheduling_body body, bool dry_run) {
     auto mark = mark_of(*from, {{"name", body.key.name},
                                 {"labels", json(body.labels.value_or(model::string_map()))},
+                                {"annotations", json(body.annotations)},
                                 {"spec", body.spec}});
     if (!mark) co_return std::unexpected(std::move(mark).error());
     if (!mark->empty()) {
@@ -287,6 +301,7 @@ asio::awaitable<writes::outcome<model::scheduling>> writes::create(
                 {"metadata", {{"name", body.key.name}, {"namespace", body.key.namespace_}}},
                 {"spec", body.spec}};
     if (body.labels && !body.labels->empty()) object["metadata"]["labels"] = *body.labels;
+    if (!body.annotations.empty()) object["metadata"]["annotations"] = body.annotations;
     note_requester(object, *from->caller);
     if (!mark->empty()) {
         object["metadata"]["annotations"][std::string(idempotency_annotation)] = *mark;
@@ -385,6 +400,8 @@ writes::outcome<json> writes::patch_of(const scheduling_body& wanted, const mode
         auto labels = kube::merge_difference(json(meta.labels), json(*wanted.labels));
         if (!labels.empty()) out["metadata"]["labels"] = std::move(labels);
     }
+    auto notes = kube::merge_difference(annotations_of(raw), json(wanted.annotations));
+    if (!notes.empty()) out["metadata"]["annotations"] = std::move(notes);
     return out;
 }
 
@@ -410,6 +427,12 @@ asio::awaitable<answer> writes::change_scheduling(std::shared_ptr<const request>
             if (!wanted) return std::unexpected(with_faults(422, std::move(wanted).error()));
             // A patch that takes out the last label takes out the map.
             if (is_patch && !wanted->labels) wanted->labels.emplace();
+            if (!is_patch) {
+                // What is not shown cannot be sent back: others stay.
+                for (const auto& [name, value] : annotations_of(raw).items()) {
+                    if (value.is_string()) wanted->annotations.emplace(name, value);
+                }
+            }
             return patch_of(*wanted, now, raw);
         });
     tell(*from, is_patch ? "patch" : "update", "Scheduling", key, done);

@@ -219,6 +219,30 @@ TEST_F(writes_test, labels_are_changed_one_by_one) {
         "/metadata/name FieldImmutable, /metadata/labels/-a FieldValue");
 }
 
+TEST_F(writes_test, annotations_are_stored_but_for_those_of_esi) {
+    put_testbed("t");
+    auto wanted = object("Scheduling", "s", queue_of("t", {"a"}));
+    wanted["metadata"]["annotations"] = {{"example.org/a", "1"},
+                                         {std::string(requested_by), "root"}};
+    EXPECT_EQ(ask("POST", plans, wanted.dump()).status, 201);
+    const std::string own(requested_by);
+    EXPECT_EQ(stored("s")["metadata"]["annotations"],
+              (json{{"example.org/a", "1"}, {own, "anna"}}));
+    const auto shown = body(get(plans + "/s"));
+    EXPECT_EQ(shown["metadata"]["annotations"], (json{{own, "anna"}}));
+    who.caller = "bert";
+    EXPECT_EQ(put("s", shown, "*").status, 200);
+    EXPECT_EQ(stored("s")["metadata"]["annotations"], (json{{"example.org/a", "1"}, {own, "bert"}}))
+        << "what is not shown stays";
+    EXPECT_EQ(
+        patch("s", {{"metadata", {{"annotations", {{"example.org/a", nullptr}, {"b", "2"}}}}}}, "*")
+            .status,
+        200);
+    EXPECT_EQ(stored("s")["metadata"]["annotations"], (json{{"b", "2"}, {own, "bert"}}));
+    EXPECT_EQ(faults_in(patch("s", {{"metadata", {{"annotations", {{"-", "1"}}}}}}, "*")),
+              "/metadata/annotations/- FieldValue");
+}
+
 TEST_F(writes_test, a_change_is_checked_as_the_whole_that_comes_of_it) {
     put_testbed("t", 1, 2);
     put_plan("s", {"a", "a", "a"});
