@@ -301,6 +301,7 @@ protected:
         run = w.job("a").spec.creation_request->run;
         w.drop_pods(run);
         edit_job("a", [&](auto& j) {
+            j.status.state = model::job_state::submitted;
             j.status.placements.clear();
             j.status.runs.back().submitted = model::timestamp{w.now};
         });
@@ -350,6 +351,19 @@ TEST_F(waiting_pods, on_their_way_into_a_slot) {
     EXPECT_EQ(wait_of_pod(late.v, one, {}, w.now + seconds(300))->reason, "NotBoundInTime");
     one.node_name = "t-0";
     EXPECT_EQ(reason_of(one), "");
+}
+
+TEST_F(waiting_pods, that_replace_another_of_a_run_that_goes_on) {
+    auto one = pod();
+    place();
+    one.scheduling_gates.clear();
+    for (const auto state : {model::job_state::scheduled, model::job_state::running}) {
+        edit_job("a", [&](auto& j) { j.status.state = state; });
+        const question asked(w, "s");
+        const auto seen = wait_of_pod(asked.v, one, {}, w.now + seconds(1000));
+        EXPECT_EQ(seen->reason, "NotBound");
+        EXPECT_EQ(seen->deadline, std::nullopt) << "its run does not fail for that";
+    }
 }
 
 TEST_F(waiting_pods, whose_slot_is_not_free) {
