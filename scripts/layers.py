@@ -28,7 +28,7 @@ FLOORS = (
     # Above most of the simulation: only what puts a run together knows which operators there are.
     ("operators/*",),
     (f"{SIMULATION}/run", "integration-tests/fuzz"),
-    (f"{SIMULATION}/sweep",),
+    (f"{SIMULATION}/sweep", f"{SIMULATION}/foresee"),
     (f"{SIMULATION}/program",),
 )
 #: What is delivered never includes what tests it, whatever the floors.
