@@ -147,8 +147,8 @@ void operator_life::count_requests(kube::client& api) const {
     });
 }
 
-asio::awaitable<void> operator_life::hold_lease() {
-    co_await election_->run();
+asio::awaitable<void> operator_life::hold_lease(leader_election& election) {
+    co_await election.run();
     log::error("no longer the leader, ending", {{"operator", on_.component}});
     on_lost_();
 }
@@ -162,7 +162,7 @@ asio::awaitable<bool> operator_life::run() {
     run_caches();
     background_.spawn("events", events_.run());
     if (election_) {
-        background_.spawn("election", hold_lease());
+        background_.spawn("election", hold_lease(*election_));
     } else {
         elected_ = renewed_ = true;
     }
@@ -221,6 +221,9 @@ std::vector<readiness_check> operator_life::checks() const {
     if (stop_asked_) out.push_back({"shutdown", false, "this process is ending"});
     for (const auto& cache : caches_) out.push_back(check_of(cache, time_.now()));
     if (election_) out.push_back(check_of(*election_, time_.now()));
+    if (part_) {
+        for (auto& each : part_->checks()) out.push_back(std::move(each));
+    }
     return out;
 }
 
