@@ -124,6 +124,25 @@ TEST_F(explanations, each_reason_why_nothing_is_acquired) {
     for (const auto& each : ask("s").jobs.at(0).blockers) EXPECT_NE(each.freed_by, "");
 }
 
+TEST_F(explanations, a_failed_job_that_another_has) {
+    w.add_queue("first", "t", {"a"});
+    w.settle();
+    w.end_job("a", "FailedState");
+    w.settle();
+    w.add_testbed("u", 1, 1);
+    w.add_queue("s", "u", {"a"});
+    w.settle();
+    const auto seen = ask("s");
+    ASSERT_EQ(show(seen.jobs.at(0).blockers), "JobFailed");
+    const auto& failed = seen.jobs[0].blockers[0];
+    EXPECT_EQ(failed.holder, (reference{"Scheduling", "ns", "first"})) << "a reset waits for it";
+    EXPECT_TRUE(failed.freed_by.starts_with("the release of Scheduling ns/first"));
+    EXPECT_NE(failed.freed_by.find("is reset"), std::string::npos);
+    EXPECT_EQ(failed.estimate, std::nullopt);
+
+    EXPECT_EQ(ask("first").jobs.at(0).blockers.size(), 0u) << "it has the job itself";
+}
+
 TEST_F(explanations, a_job_that_waits_for_slots) {
     record(w, "a", {100, 120, 110});
     w.add_queue("s", "t", {"a", "a", "b", "c"});
