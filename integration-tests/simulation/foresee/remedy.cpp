@@ -158,6 +158,8 @@ private:
 
     void reset_job() {
         const auto key = key_of(of_.what);
+        if (of_.holder) release_holder();
+        out_.by_itself = false;
         const auto job = seen_.job(key);
         add(deed("reset", {{"ns", key.namespace_},
                            {"name", key.name},
