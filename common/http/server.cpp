@@ -364,6 +364,8 @@ asio::awaitable<void> server::state::serve(std::shared_ptr<state> own,
             keep_alive = keep_alive && !own->stopping;
         }
         if (reply.stream && !head_only && own->begin_stream(*place, reply)) {
+            // Whatever came behind the request is not answered; its memory is not kept for hours.
+            reader.take_rest();
             co_await stream(own, connection, place, std::move(reply), read, method, start);
             co_return;
         }
