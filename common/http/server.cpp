@@ -242,7 +242,7 @@ asio::awaitable<bool> server::state::shake_hands(std::shared_ptr<tcp_connection>
     error_code failure;
     co_await connection->socket().async_wait(asio::socket_base::wait_read,
                                              asio::redirect_error(asio::use_awaitable, failure));
-    if (failure) co_return false;
+    if (failure || !tls) co_return false;
     auto& stream = connection->start_tls(tls->context(time.now()));
     co_await stream.async_handshake(asio::ssl::stream_base::server,
                                     asio::redirect_error(asio::use_awaitable, failure));
