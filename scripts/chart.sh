@@ -52,7 +52,8 @@ done
 for part in testbed batchjob scheduling operators orders pods nodes priority-classes; do
     render "policies-$part.yaml" "admission/$part.yaml"
 done
-render interface/rbac-scheduling-interface.yaml scheduling/rbac-interface.yaml
+render nodes/rbac-scheduling-nodes.yaml scheduling/rbac-nodes.yaml -- --set interface.nodes.enabled=true
+render nodes/policies-scheduling.yaml admission/scheduling.yaml -- --set interface.nodes.enabled=true
 render isolation/rbac-testbed-nodes.yaml testbed/rbac-nodes.yaml
 render debug/rbac-testbed-debug.yaml testbed/rbac-debug.yaml testbed/rbac-nodes.yaml -- --set debugEndpoints.enabled=true
 render debug/policies-nodes.yaml admission/nodes.yaml -- --set debugEndpoints.enabled=true

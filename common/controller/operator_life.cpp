@@ -221,6 +221,9 @@ std::vector<readiness_check> operator_life::checks() const {
     if (stop_asked_) out.push_back({"shutdown", false, "this process is ending"});
     for (const auto& cache : caches_) out.push_back(check_of(cache, time_.now()));
     if (election_) out.push_back(check_of(*election_, time_.now()));
+    if (part_) {
+        for (auto& each : part_->checks()) out.push_back(std::move(each));
+    }
     return out;
 }
 

@@ -191,9 +191,10 @@ void process_options::add_to(CLI::App& app, int default_port) {
         ->check(CLI::ExistingFile);
     option(app, "--tls-private-key-file", tls_private_key_file, "Key of the certificate (PEM)")
         ->check(CLI::ExistingFile);
-    option(
-        app, "--client-ca-file", client_ca_file,
-        "CAs (PEM) of client certificates; with it, /extender answers only clients that show one")
+    option(app, "--client-ca-file", client_ca_file,
+           "CAs (PEM) of client certificates; with it, /extender answers only clients that show "
+           "one, and "
+           "/api/v1 knows callers by theirs")
         ->check(CLI::ExistingFile);
     option(app, "--log-level", log_level, "What is logged")
         ->check(CLI::IsMember({"debug", "info", "warn", "error"}));

@@ -12,6 +12,7 @@
 #include "controller/controller.h"
 #include "controller/events.h"
 #include "controller/metrics.h"
+#include "controller/status_routes.h"
 #include "http/access.h"
 #include "http/server.h"
 #include "kube/client.h"
@@ -131,6 +132,8 @@ public:
         }
     };
     virtual std::vector<cache> caches() = 0;
+    /// What /readyz tells beside the caches and the lease.
+    virtual std::vector<readiness_check> checks() const { return {}; }
     /// This process leads from now on, and its caches show nothing older than its lease: start
     /// controllers. Called at most once.
     virtual void lead() = 0;

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <boost/beast/http/status.hpp>
-#include <nlohmann/json.hpp>
+
+#include "http/problem.h"
 
 namespace esi::http {
 
@@ -27,20 +28,12 @@ std::string_view reason_phrase(int status) {
         known::obsolete_reason(known::int_to_status(static_cast<unsigned>(status))));
 }
 
-server_reply problem(int status, std::string_view title, std::string_view detail,
-                     const std::vector<std::string>& faults) {
-    nlohmann::ordered_json body;
-    body["type"] = "about:blank";
-    body["title"] = title;
-    body["status"] = status;
-    body["detail"] = detail;
-    if (!faults.empty()) body["faults"] = faults;
-    return server_reply(status, "application/problem+json",
-                        body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-}
-
 server_reply problem(int status, std::string_view detail) {
-    return problem(status, reason_phrase(status), detail);
+    problem_details what;
+    what.status = status;
+    what.detail = detail;
+    what.retryable = status == 408 || status == 429 || status == 503 || status == 504;
+    return reply_of(what);
 }
 
 }  // namespace esi::http

@@ -1,6 +1,8 @@
 // Requests and replies as routes see them.
 #pragma once
 
+#include <boost/asio/awaitable.hpp>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,6 +12,10 @@
 #include <vector>
 
 #include "base/text.h"
+
+namespace esi {
+namespace asio = boost::asio;
+}  // namespace esi
 
 namespace esi::http {
 
@@ -22,6 +28,22 @@ struct identity {
     std::string uid;
     std::vector<std::string> groups;
     std::map<std::string, std::vector<std::string>, std::less<>> extra;
+};
+
+/// Whom a client's certificate was made for.
+struct certificate_subject {
+    /// Empty where the certificate has none or several.
+    std::string common_name;
+    std::vector<std::string> organizations;
+};
+
+/// The other side of a connection, for all of its requests.
+struct peer_details {
+    /// "10.0.0.7"
+    std::string address;
+    bool loopback = false;
+    /// Of a certificate that the client CA vouches for.
+    std::optional<certificate_subject> certificate;
 };
 
 struct server_request {
@@ -38,6 +60,8 @@ struct server_request {
     bool peer_is_loopback = false;
     /// The peer has shown a certificate of the client CA.
     bool peer_has_certificate = false;
+    /// Null where the request came from no connection.
+    std::shared_ptr<const peer_details> peer;
     /// The path cannot be decoded (a bad escape, an encoded slash): no route matches, and a miss
     /// handler may answer 400 in its own form.
     bool undecodable_path = false;
@@ -51,6 +75,10 @@ struct server_request {
     std::optional<std::string> parameter(std::string_view name) const;
 };
 
+class stream_writer;
+/// Writes an answer bit by bit (stream.h), and ends when it has ended.
+using stream_body = std::function<asio::awaitable<void>(stream_writer&)>;
+
 struct server_reply {
     server_reply() = default;
     server_reply(int status_, std::string content_type_, std::string body_)
@@ -59,15 +87,15 @@ struct server_reply {
     std::string content_type;
     std::string body;
     std::vector<std::pair<std::string, std::string>> headers;
+    /// Makes the body in place of `body`; for statuses that have one. Not run for HEAD.
+    stream_body stream;
 };
 
 /// "Not Found" for 404.
 std::string_view reason_phrase(int status);
 
-/// RFC 9457 problem+json; `faults` lists every fault at once.
-server_reply problem(int status, std::string_view title, std::string_view detail,
-                     const std::vector<std::string>& faults = {});
-/// The title is the status' own words.
+/// What the server itself refuses, as problem.h writes it: code and title are the status' own, and
+/// 408, 429, 503 and 504 are retryable.
 server_reply problem(int status, std::string_view detail);
 
 }  // namespace esi::http

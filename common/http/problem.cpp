@@ -58,6 +58,7 @@ server_reply reply_of(const problem_details& what, std::string_view instance) {
     if (!instance.empty()) body["instance"] = instance;
     body["code"] = code;
     body["retryable"] = what.retryable;
+    for (const auto& [name, text] : what.members) body[name] = text;
     if (!what.errors.empty()) {
         auto& errors = body["errors"] = nlohmann::ordered_json::array();
         for (const auto& fault : what.errors) {

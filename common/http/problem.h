@@ -35,6 +35,8 @@ struct problem_details {
     /// The header Retry-After; with 429 and 503.
     std::optional<int> retry_after_seconds;
     std::vector<std::pair<std::string, std::string>> headers;
+    /// Further members with their texts (RFC 9457 3.2), such as the state that an object has.
+    std::vector<std::pair<std::string, std::string>> members;
 };
 
 /// "NotFound" for 404.

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/wait.h"
+#include "http/admission.h"
 #include "http/target.h"
 
 namespace esi::http {
@@ -212,7 +213,20 @@ asio::awaitable<std::optional<request_reader::trouble>> request_reader::read_bod
     co_return std::nullopt;
 }
 
-asio::awaitable<reading> request_reader::read(bool from_loopback, bool certified) {
+/// Meanwhile the connection counts as one under work: the peer is not to blame for the time. The
+/// body has the whole time of a request again.
+asio::awaitable<std::optional<server_reply>> request_reader::ask_admission(reading& into) {
+    using phase = connection_table::phase;
+    place_.enter(phase::working, time_.now());
+    connection_.no_deadline();
+    auto out =
+        co_await refusal_by(*into.decided.admit, into.request, time_, time_.now() + limits_.time);
+    place_.enter(phase::reading, time_.now());
+    connection_.close_at(std::chrono::steady_clock::now() + limits_.time);
+    co_return out;
+}
+
+asio::awaitable<reading> request_reader::read(std::shared_ptr<const peer_details> peer) {
     reading out;
     const auto refuse = [&](trouble why) {
         out.how = why.status == 0 ? reading::end::closed : reading::end::refused;
@@ -254,14 +268,18 @@ asio::awaitable<reading> request_reader::read(bool from_loopback, bool certified
     out.keep_alive = parser.keep_alive();
     // Taken before the body: what comes as trailers is never seen.
     out.request = to_request(head, std::move(*where));
-    out.request.peer_is_loopback = from_loopback;
-    out.request.peer_has_certificate = certified;
+    out.request.peer_is_loopback = peer->loopback;
+    out.request.peer_has_certificate = peer->certificate.has_value();
+    out.request.peer = std::move(peer);
     out.decided = routes_.decide(out.request);
     if (place_.reserved() && !out.decided.rules.probe) {
         refuse({503, "too many connections are open"});
         co_return out;
     }
     const bool upgrades = out.decided.upgrade != nullptr && !out.old_version;
+    if (out.decided.admit != nullptr && !upgrades) {
+        out.decided.reply = co_await ask_admission(out);
+    }
     if (out.decided.reply && !upgrades) {
         out.how = reading::end::refused;
         out.reply = std::move(*out.decided.reply);

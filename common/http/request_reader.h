@@ -77,7 +77,7 @@ public:
 
     /// Waits for the first byte of a request; false when none comes.
     asio::awaitable<bool> first_byte();
-    asio::awaitable<reading> read(bool from_loopback, bool certified);
+    asio::awaitable<reading> read(std::shared_ptr<const peer_details> peer);
 
     /// Bytes behind the last request; the next one starts with them.
     std::string take_rest();
@@ -93,6 +93,7 @@ private:
     };
     asio::awaitable<std::optional<trouble>> read_head();
     asio::awaitable<std::optional<trouble>> read_body(parts& of, reading& into);
+    asio::awaitable<std::optional<server_reply>> ask_admission(reading& into);
 
     tcp_connection& connection_;
     connection_table::place& place_;

@@ -10,37 +10,53 @@ struct router::entry {
     struct segment {
         std::string text;  ///< the literal, or the variable's name
         bool variable = false;
+        std::string verb;  ///< ":reset", behind the variable's value
+
+        bool matches(const std::string& part) const {
+            if (!variable) return text == part;
+            return part.size() > verb.size() && part.ends_with(verb);
+        }
+        /// The lower, the more literal.
+        int rank() const { return variable ? (verb.empty() ? 2 : 1) : 0; }
     };
     std::string method;  ///< of an upgrade: the protocol
     std::string pattern;
     std::vector<segment> segments;
     route_handler handler;
     route_rules rules;
+    admission admit;
 
     entry(std::string method_, std::string_view rest) : method(std::move(method_)), pattern(rest) {
         if (rest.starts_with('/')) rest.remove_prefix(1);
         for (;;) {
             const auto end = std::min(rest.find('/'), rest.size());
-            const auto part = rest.substr(0, end);
-            const bool variable = part.size() > 2 && part.front() == '{' && part.back() == '}';
-            auto& segment = segments.emplace_back();
-            segment.text = variable ? part.substr(1, part.size() - 2) : part;
-            segment.variable = variable;
+            segments.push_back(segment_of(rest.substr(0, end)));
             if (end == rest.size()) break;
             rest.remove_prefix(end + 1);
         }
     }
 
+    static segment segment_of(std::string_view part) {
+        const auto close = part.find('}');
+        const bool braced =
+            part.size() > 2 && part.front() == '{' && close > 1 && close != std::string_view::npos;
+        const auto verb = braced ? part.substr(close + 1) : std::string_view();
+        if (!braced || (!verb.empty() && (verb.size() < 2 || verb.front() != ':'))) {
+            return {std::string(part), false, {}};
+        }
+        return {std::string(part.substr(1, close - 1)), true, std::string(verb)};
+    }
+
     bool matches(const std::vector<std::string>& path) const {
         return std::ranges::equal(segments, path, [](const segment& own, const std::string& part) {
-            return own.variable ? !part.empty() : own.text == part;
+            return own.matches(part);
         });
     }
     /// Of two patterns for one path, the one that is literal where they first differ.
     bool more_literal_than(const entry& other) const {
         return std::ranges::lexicographical_compare(
             segments, other.segments,
-            [](const segment& a, const segment& b) { return !a.variable && b.variable; });
+            [](const segment& a, const segment& b) { return a.rank() < b.rank(); });
     }
 };
 
@@ -84,18 +100,18 @@ bool lists(std::string_view header, std::string_view word) {
 }
 
 server_reply default_miss(const server_request& request, const std::vector<std::string>& allowed) {
-    if (allowed.empty()) return problem(404, "Not Found", "nothing is at " + request.raw_path);
-    return problem(405, "Method Not Allowed",
-                   request.raw_path + " takes " + joined(allowed) + ", not " + request.method);
+    if (allowed.empty()) return problem(404, "nothing is at " + request.raw_path);
+    return problem(405, request.raw_path + " takes " + joined(allowed) + ", not " + request.method);
 }
 
 }  // namespace
 
-void router::add(std::string method, std::string pattern, route_handler handler,
-                 route_rules rules) {
+void router::add(std::string method, std::string pattern, route_handler handler, route_rules rules,
+                 admission admit) {
     auto made = std::make_shared<entry>(std::move(method), pattern);
     made->handler = std::move(handler);
     made->rules = rules;
+    made->admit = std::move(admit);
     entries_.push_back(std::move(made));
 }
 
@@ -186,10 +202,13 @@ router::decision router::decide(server_request& head) const {
     }
     for (std::size_t i = 0; i < path->size(); ++i) {
         const auto& segment = best->segments[i];
-        if (segment.variable) head.variables[segment.text] = (*path)[i];
+        if (!segment.variable) continue;
+        const auto& part = (*path)[i];
+        head.variables[segment.text] = part.substr(0, part.size() - segment.verb.size());
     }
     out.handler = &best->handler;
     out.rules = best->rules;
+    if (best->admit) out.admit = &best->admit;
     out.route = best->pattern;
     return out;
 }
@@ -197,6 +216,10 @@ router::decision router::decide(server_request& head) const {
 asio::awaitable<server_reply> router::answer(server_request request) const {
     auto decided = decide(request);
     if (decided.reply) co_return std::move(*decided.reply);
+    if (decided.admit != nullptr) {
+        auto refused = co_await (*decided.admit)(request);
+        if (refused) co_return std::move(*refused);
+    }
     co_return co_await (*decided.handler)(std::move(request));
 }
 

@@ -23,6 +23,12 @@ namespace esi::http {
 
 using route_handler = std::function<asio::awaitable<server_reply>(server_request)>;
 
+/// Asked about the head of a request that matches a route and that all filters let pass, before any
+/// byte of its body is read (and before 100 Continue is sent). It may ask others and wait for them,
+/// within the time of the request, and sets `caller`. A reply refuses the request, as one of a
+/// filter does.
+using admission = std::function<asio::awaitable<std::optional<server_reply>>(server_request& head)>;
+
 struct route_rules {
     /// Longest body in bytes; 0: the route takes none. A longer one is a 413 before it is read.
     std::size_t body_limit = 0;
@@ -50,9 +56,11 @@ using upgrade_handler =
 /// Routes by exact segments and {variables}. HEAD is answered by GET without the body.
 class router {
 public:
-    /// `pattern`: "/external/testbeds/{name}". A trailing slash is another path.
-    void add(std::string method, std::string pattern, route_handler handler,
-             route_rules rules = {});
+    /// `pattern`: "/external/testbeds/{name}". A trailing slash is another path. A verb may follow
+    /// a variable, "/jobs/{name}:reset": of a path that ends so it takes "/jobs/a:reset" before
+    /// "/jobs/{name}" does, with "a" as the name.
+    void add(std::string method, std::string pattern, route_handler handler, route_rules rules = {},
+             admission admit = {});
     /// Asked about the head of each request at or below the path `prefix`, whether a route matches
     /// or not and before any body is read. A reply refuses the request. All filters of a path are
     /// asked, in the order of their registration.
@@ -74,6 +82,9 @@ public:
         std::optional<server_reply> reply;
         const upgrade_handler* upgrade = nullptr;
         const route_handler* handler = nullptr;
+        /// Null where the route has none, or where the answer is known already. An upgrade is not
+        /// asked about.
+        const admission* admit = nullptr;
         route_rules rules;
         /// The pattern of the route; empty where none matches or a filter refused.
         std::string_view route;
@@ -81,7 +92,7 @@ public:
     /// Fills in the variables of the route. What it points to lives as long as the router.
     decision decide(server_request& head) const;
 
-    /// Both steps at once.
+    /// All steps at once.
     asio::awaitable<server_reply> answer(server_request request) const;
 
 private:

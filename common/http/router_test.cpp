@@ -4,6 +4,7 @@
 #include <boost/asio/io_context.hpp>
 #include <nlohmann/json.hpp>
 
+#include "http/problem.h"
 #include "http/server.h"
 #include "http/target.h"
 
@@ -158,6 +159,30 @@ TEST(router, head_runs_no_get_that_writes) {
     EXPECT_EQ(header(reply, "Allow"), "GET");
 }
 
+TEST(router, a_verb_behind_a_variable_is_more_literal_than_the_variable_alone) {
+    router routes;
+    routes.add("POST", "/jobs/{name}", says("plain"));
+    routes.add("POST", "/jobs/{name}:reset", says("reset"));
+    routes.add("POST", "/jobs/{name}/runs", says("runs"));
+    routes.add("POST", "/jobs/all:reset", says("literal"));
+    routes.add("GET", "/jobs/{name}", says("get"));
+    const struct {
+        const char* path;
+        const char* body;
+    } table[] = {
+        {"/jobs/a", "plain name=a"},
+        {"/jobs/a:reset", "reset name=a"},
+        {"/jobs/a%3Areset", "reset name=a"},
+        {"/jobs/a:b:reset", "reset name=a:b"},
+        {"/jobs/a:resets", "plain name=a:resets"},
+        {"/jobs/:reset", "plain name=:reset"},
+        {"/jobs/all:reset", "literal"},
+        {"/jobs/a:reset/runs", "runs name=a:reset"},
+    };
+    for (const auto& row : table) EXPECT_EQ(answer(routes, "POST", row.path).body, row.body);
+    EXPECT_EQ(header(answer(routes, "DELETE", "/jobs/a:reset"), "Allow"), "POST, GET");
+}
+
 TEST(router, misses_are_404_or_405_with_the_methods_of_the_path) {
     const auto routes = example();
     const struct {
@@ -201,13 +226,42 @@ TEST(router, the_longest_prefix_answers_a_miss) {
     EXPECT_EQ(header(reply, "Allow"), "GET, POST");
 }
 
+TEST(router, admission_is_asked_before_the_handler_and_may_refuse_or_name_the_caller) {
+    router routes;
+    routes.add(
+        "GET", "/{what}",
+        [](server_request head) -> asio::awaitable<server_reply> {
+            co_return server_reply(200, "text/plain", head.caller->name);
+        },
+        {},
+        [](server_request& head) -> asio::awaitable<std::optional<server_reply>> {
+            if (head.variables.at("what") == "secret") co_return problem(403, "not you");
+            head.caller = std::make_shared<identity>(identity{"anna", "", {}, {}});
+            co_return std::nullopt;
+        });
+    EXPECT_EQ(answer(routes, "GET", "/secret").status, 403);
+    EXPECT_EQ(answer(routes, "GET", "/open").body, "anna");
+    EXPECT_EQ(answer(routes, "PUT", "/open").status, 405);
+}
+
 TEST(problem, is_json_also_with_bad_utf8_and_lists_all_faults) {
-    auto reply = problem(400, "Bad Request", "no \xff", {"one", "two"});
-    const auto body = nlohmann::json::parse(reply.body);
+    problem_details what;
+    what.status = 400;
+    what.detail = "no \xff";
+    what.errors = {{"/a", "FieldUnknown", "one"}, {"?b", "Invalid", "two"}};
+    const auto body = nlohmann::json::parse(reply_of(what, "/x").body);
     EXPECT_EQ(body["status"], 400);
     EXPECT_EQ(body["title"], "Bad Request");
-    EXPECT_EQ(body["faults"], nlohmann::json({"one", "two"}));
-    EXPECT_FALSE(nlohmann::json::parse(problem(404, "t", "d").body).contains("faults"));
+    EXPECT_EQ(body["code"], "BadRequest");
+    EXPECT_EQ(body["instance"], "/x");
+    EXPECT_EQ(body["retryable"], false);
+    EXPECT_EQ(body["errors"][1],
+              nlohmann::json({{"pointer", "?b"}, {"code", "Invalid"}, {"detail", "two"}}));
+    const auto plain = nlohmann::json::parse(problem(503, "d").body);
+    EXPECT_FALSE(plain.contains("errors"));
+    EXPECT_FALSE(plain.contains("instance"));
+    EXPECT_EQ(plain["retryable"], true);
+    EXPECT_EQ(plain["type"], "urn:esi:problem:Unavailable");
 }
 
 }  // namespace

@@ -472,8 +472,201 @@ TEST_F(http_server, who_may_not_is_told_before_a_body_comes) {
         say("HEAD /show HTTP/1.1\r\nHost: h\r\n\r\n"
             "GET /show HTTP/1.1\r\nHost: h\r\n\r\n");
     EXPECT_EQ(twice.find("HTTP/1.1 403 "), 0u) << twice;
-    EXPECT_TRUE(twice.ends_with("\"not you\"}")) << twice;
+    EXPECT_TRUE(
+        twice.ends_with("\"detail\":\"not you\",\"code\":\"Forbidden\",\"retryable\":false}"))
+        << twice;
     EXPECT_EQ(asked, (std::vector<std::string>{"POST", "HEAD", "GET"}));
+}
+
+/// Requests of a route whose admission waits for `go` and then refuses whoever says so.
+class http_admission : public http_server {
+protected:
+    http_admission() {
+        route_rules rules;
+        rules.body_limit = 1000;
+        routes.add("POST", "/mine", show_caller, rules, asks());
+        routes.add("GET", "/mine", show_caller, {}, asks());
+    }
+
+    static asio::awaitable<server_reply> show_caller(server_request request) {
+        const auto who = request.caller ? request.caller->name : "nobody";
+        co_return server_reply(200, "text/plain", who + " body=" + request.body);
+    }
+
+    admission asks() {
+        return [this](server_request& head) { return ask(head); };
+    }
+
+    asio::awaitable<std::optional<server_reply>> ask(server_request& head) {
+        asked.push_back(head.method + head.body);
+        if (waits) co_await go.wait();
+        if (head.header("x") == "throw") throw std::runtime_error("broken");
+        if (head.header("x") == "no") co_return problem(401, "who are you");
+        auto who = std::make_shared<identity>();
+        who->name = "anna";
+        head.caller = std::move(who);
+        co_return std::nullopt;
+    }
+
+    /// Runs until `heard` has `text`, for at most two seconds.
+    bool hears(const std::string& heard, std::string_view text) {
+        loop.restart();
+        const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+        while (!heard.contains(text) && std::chrono::steady_clock::now() < limit) {
+            loop.run_one_for(std::chrono::milliseconds(20));
+        }
+        return heard.contains(text);
+    }
+
+    std::vector<std::string> asked;
+    bool waits = false;
+};
+
+TEST_F(http_admission, who_asks_is_known_to_the_handler) {
+    start();
+    EXPECT_TRUE(say("POST /mine HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nab")
+                    .ends_with("anna body=ab"));
+    const auto head = say("HEAD /mine HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_TRUE(head.starts_with("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n")) << head;
+    EXPECT_TRUE(head.ends_with("\r\n\r\n")) << head;
+    EXPECT_EQ(asked, (std::vector<std::string>{"POST", "HEAD"}));
+}
+
+TEST_F(http_admission, a_refusal_is_told_before_a_body_comes_and_ends_the_connection) {
+    start();
+    const auto heard =
+        say({"POST /mine HTTP/1.1\r\nHost: h\r\nX: no\r\nExpect: 100-continue\r\nContent-Length: "
+             "900\r\n\r\n"},
+            false);
+    EXPECT_TRUE(heard.starts_with("HTTP/1.1 401 ")) << heard;
+    EXPECT_NE(heard.find("Connection: close\r\n"), std::string::npos);
+    EXPECT_EQ(heard.find("100 Continue"), std::string::npos);
+    // Without a body the connection goes on, also with HEAD.
+    const auto twice =
+        say("HEAD /mine HTTP/1.1\r\nHost: h\r\nX: no\r\n\r\n"
+            "GET /mine HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_TRUE(twice.starts_with("HTTP/1.1 401 ")) << twice;
+    EXPECT_TRUE(twice.ends_with("\r\n\r\nanna body=")) << twice;
+}
+
+TEST_F(http_admission, nothing_of_a_body_is_asked_for_or_read_before_its_end) {
+    waits = true;
+    start();
+    asio::co_spawn(loop,
+                   talk({"POST /mine HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n"
+                         "Content-Length: 2\r\nConnection: close\r\n\r\n"},
+                        false, first_heard, first_closed),
+                   asio::detached);
+    loop.run_for(std::chrono::milliseconds(100));
+    EXPECT_EQ(asked, (std::vector<std::string>{"POST"}));
+    EXPECT_EQ(first_heard, "");
+    go.notify();
+    EXPECT_TRUE(hears(first_heard, "HTTP/1.1 100 Continue\r\n\r\n")) << first_heard;
+}
+
+TEST_F(http_admission, a_body_that_is_there_early_waits_too) {
+    waits = true;
+    start();
+    asio::co_spawn(loop,
+                   talk({"POST /mine HTTP/1.1\r\nHost: h\r\nContent-Length: 5000\r\n\r\n" +
+                         std::string(5000, 'x')},
+                        false, first_heard, first_closed),
+                   asio::detached);
+    loop.run_for(std::chrono::milliseconds(100));
+    EXPECT_EQ(first_heard, "") << "too long, but nobody is told before it is known who asks";
+    go.notify();
+    EXPECT_TRUE(hears(first_heard, "HTTP/1.1 413 ")) << first_heard;
+}
+
+TEST_F(http_admission, one_that_takes_too_long_is_a_503_and_the_server_goes_on) {
+    waits = true;
+    options.request_timeout = seconds(1);
+    start();
+    const auto heard = say({"GET /mine HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"}, false);
+    EXPECT_TRUE(heard.starts_with("HTTP/1.1 503 ")) << heard;
+    EXPECT_NE(heard.find("Retry-After: 2\r\n"), std::string::npos) << heard;
+    waits = false;
+    EXPECT_TRUE(say("GET /mine HTTP/1.1\r\nHost: h\r\n\r\n").ends_with("anna body="));
+}
+
+TEST_F(http_admission, what_it_throws_is_a_500_without_its_words) {
+    start();
+    const auto heard = say("GET /mine HTTP/1.1\r\nHost: h\r\nX: throw\r\n\r\n");
+    EXPECT_TRUE(heard.starts_with("HTTP/1.1 500 ")) << heard;
+    EXPECT_EQ(heard.find("broken"), std::string::npos);
+}
+
+TEST_F(http_admission, the_peer_may_go_and_others_are_not_cut_for_one_that_waits) {
+    waits = true;
+    options.limits.connections = 1;
+    start();
+    {
+        tcp::socket impatient(loop);
+        impatient.connect(
+            {asio::ip::make_address("127.0.0.1"), static_cast<std::uint16_t>(own->port())});
+        asio::write(impatient, asio::buffer(std::string("GET /mine HTTP/1.1\r\nHost: h\r\n\r\n")));
+        loop.restart();
+        loop.run_for(std::chrono::milliseconds(100));
+        EXPECT_EQ(asked.size(), 1U);
+        EXPECT_TRUE(say("GET /show HTTP/1.1\r\nHost: h\r\n\r\n").starts_with("HTTP/1.1 503 "))
+            << "it counts as a request under work, which is not cut";
+    }
+    waits = false;
+    go.notify();
+    loop.restart();
+    loop.run_for(std::chrono::milliseconds(100));
+    EXPECT_TRUE(say("GET /show HTTP/1.1\r\nHost: h\r\n\r\n").starts_with("HTTP/1.1 200 "));
+}
+
+TEST_F(http_admission, is_told_of_by_the_pattern_of_its_route_and_asked_after_filters) {
+    std::vector<std::string> told;
+    options.on_answer = [&](const answered_request& what) {
+        told.push_back(fmt::format("{} {} {}", what.route, what.method, what.status));
+    };
+    routes.guard("/mine", [](const server_request& head) -> std::optional<server_reply> {
+        if (head.header("x") != "filter") return std::nullopt;
+        return problem(403, "no");
+    });
+    start();
+    say("GET /mine HTTP/1.1\r\nHost: h\r\nX: no\r\n\r\n"
+        "GET /mine HTTP/1.1\r\nHost: h\r\nX: filter\r\n\r\n");
+    EXPECT_EQ(told, (std::vector<std::string>{"/mine GET 401", " GET 403"}));
+    EXPECT_EQ(asked.size(), 1U);
+}
+
+TEST_F(http_server, what_it_refuses_itself_has_a_code_and_says_whether_to_try_again) {
+    options.limits.connections = 1;
+    start();
+    const struct {
+        std::string text;
+        const char* code;
+        const char* retryable;
+    } table[] = {
+        {"GET /show HTTP/1.1\r\n\r\n", "BadRequest", "false"},
+        {"GET /nowhere HTTP/1.1\r\nHost: h\r\n\r\n", "NotFound", "false"},
+        {"PATCH /show HTTP/1.1\r\nHost: h\r\n\r\n", "MethodNotAllowed", "false"},
+        {"POST /show HTTP/1.1\r\nHost: h\r\nContent-Length: 1001\r\n\r\n", "TooLarge", "false"},
+        {"GET /show HTTP/1.1\r\nHost: h\r\nX: " + std::string(2000, 'x') + "\r\n\r\n",
+         "HeadersTooLarge", "false"},
+        {"GET /break HTTP/1.1\r\nHost: h\r\n\r\n", "Internal", "false"},
+    };
+    for (const auto& row : table) {
+        const auto heard = say(row.text);
+        EXPECT_TRUE(heard.contains(fmt::format(R"("type":"urn:esi:problem:{}")", row.code)))
+            << heard;
+        EXPECT_TRUE(heard.ends_with(
+            fmt::format(R"("code":"{}","retryable":{}}})", row.code, row.retryable)))
+            << heard;
+    }
+    asio::co_spawn(loop,
+                   talk({"GET /wait HTTP/1.1\r\nHost: h\r\n\r\n"}, true, first_heard, first_closed),
+                   asio::detached);
+    loop.restart();
+    loop.run_for(std::chrono::milliseconds(100));
+    ASSERT_TRUE(waiting);
+    const auto busy = say("GET /show HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_TRUE(busy.ends_with(R"("code":"Unavailable","retryable":true})")) << busy;
+    go.notify();
 }
 
 TEST_F(http_server, a_body_that_no_route_takes_is_refused_before_it_comes) {

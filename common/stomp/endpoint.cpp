@@ -146,11 +146,10 @@ asio::awaitable<std::optional<http::server_reply>> endpoint::serve(
     std::vector<std::pair<std::string, std::string>> headers) {
     if (stopping_ || clients_.size() >= options_.most_connections) {
         auto refused = http::problem(
-            503, "Service Unavailable",
-            stopping_ ? std::string("the operator is ending")
-                      : fmt::format("{} STOMP connections are open, no more are taken "
-                                    "(--stomp-max-connections)",
-                                    clients_.size()));
+            503, stopping_ ? std::string("the operator is ending")
+                           : fmt::format("{} STOMP connections are open, no more are taken "
+                                         "(--stomp-max-connections)",
+                                         clients_.size()));
         refused.headers.emplace_back("Retry-After", "2");
         co_return refused;
     }

@@ -16,7 +16,7 @@ TESTBED = {"apiVersion": "esi.tu-berlin.de/v1alpha1", "kind": "Testbed",
 
 
 #: Of helm/manifests, what single features need.
-PARTS = ("interface", "isolation", "debug", "extender", "flinkcluster")
+PARTS = ("nodes", "isolation", "debug", "extender", "flinkcluster")
 
 
 def owned(plane, release):

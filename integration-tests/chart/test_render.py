@@ -208,8 +208,7 @@ def test_names_of_the_cluster_carry_the_release():
     assert {each["kind"] for each in own} >= OF_THE_CLUSTER - {"CustomResourceDefinition", "Namespace"}
     assert not [name for name in (each["metadata"]["name"] for each in own) if not name.startswith("blue-esi-")]
     elsewhere = {each["metadata"]["namespace"] for each in own if each["kind"] not in OF_THE_CLUSTER}
-    assert elsewhere == {"blue-system", "kube-system", "default"}, \
-        "only the scheduler's reader and the interface's rights are in other namespaces"
+    assert elsewhere == {"blue-system", "kube-system"}, "only the scheduler's reader is in another namespace"
 
 
 def test_objects_of_one_release_have_names_of_their_own():
@@ -280,7 +279,7 @@ def test_the_operators_know_every_flag(operator):
     shown = render(enabled("debugEndpoints", "flinkCluster", "extender") | {
         "legacy": {"open": True}, "watchNamespaces": ["team-a", "team-b"], "operators": {"kubeApiQps": 50},
         "flink": {"jobManager": {"cpu": "500m", "memory": "1Gi"}},
-        "interface": {"stomp": stomp, "allowedHosts": ["esi.example.org", "*.example.org", "*"]}})
+        "interface": {"api": {"audience": "esi.example.org"}, "nodes": {"enabled": True}, "stomp": stomp, "allowedHosts": ["esi.example.org", "*.example.org", "*"]}})
     args = shown.container(f"esi-{operator}")["args"]
     program = pathlib.Path(os.environ["ESI_OPERATORS"]) / f"esi-{operator}"
 

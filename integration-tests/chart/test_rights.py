@@ -9,10 +9,12 @@ import pytest
 from api import ApiException
 from chart import CRDS, OPERATORS, enabled, kubectl, render, rules_of
 
-EVERYTHING = enabled("debugEndpoints", "flinkCluster")
+EVERYTHING = enabled("debugEndpoints", "flinkCluster") | {"interface": {"nodes": {"enabled": True}}}
 ESI = "esi.tu-berlin.de"
 VERSIONS = {"": "api/v1", ESI: f"apis/{ESI}/v1alpha1", "events.k8s.io": "apis/events.k8s.io/v1",
             "coordination.k8s.io": "apis/coordination.k8s.io/v1",
+            "authentication.k8s.io": "apis/authentication.k8s.io/v1",
+            "authorization.k8s.io": "apis/authorization.k8s.io/v1",
             "apiextensions.k8s.io": "apis/apiextensions.k8s.io/v1",
             "sparkoperator.k8s.io": "apis/sparkoperator.k8s.io/v1beta2",
             "flink.apache.org": "apis/flink.apache.org/v1beta1",
@@ -20,8 +22,12 @@ VERSIONS = {"": "api/v1", ESI: f"apis/{ESI}/v1alpha1", "events.k8s.io": "apis/ev
 KINDS = {"testbeds": "Testbed", "batchjobs": "BatchJob", "schedulings": "Scheduling", "pods": "Pod",
          "testbedslotslices": "TestbedSlotSlice",
          "events": "Event", "leases": "Lease", "sparkapplications": "SparkApplication",
+         "tokenreviews": "TokenReview", "subjectaccessreviews": "SubjectAccessReview",
          "flinkdeployments": "FlinkDeployment", "flinkclusters": "FlinkCluster"}
-CLUSTER_WIDE = {"nodes", "customresourcedefinitions"}
+CLUSTER_WIDE = {"nodes", "customresourcedefinitions", "tokenreviews", "subjectaccessreviews"}
+#: Reviews are questions, which say what is asked.
+SPECS = {"tokenreviews": {"token": "nobodys"},
+         "subjectaccessreviews": {"user": "nobody", "nonResourceAttributes": {"verb": "get", "path": "/livez"}}}
 #: Answers that mean: allowed, but there is no such object, or it is not valid.
 ALLOWED = {200, 201, 404, 409, 415, 422}
 RENDERED = render(EVERYTHING)
@@ -49,6 +55,8 @@ def request_for(group, resource, verb, names=(), namespace="team-a"):
     if verb == "create":
         version = VERSIONS[group].removeprefix("apis/").removeprefix("api/")
         thing = {"apiVersion": version, "kind": KINDS[plural], "metadata": {"name": "absent"}}
+        if plural in SPECS:
+            thing = thing | {"metadata": {}, "spec": SPECS[plural]}
         return "POST", collection, dry, thing
     return {"list": ("GET", collection, {"limit": "1"}, None),
             "watch": ("GET", collection, {"watch": "1", "timeoutSeconds": "1"}, None),
@@ -167,7 +175,8 @@ def test_rights_in_some_namespaces_are_those_of_the_whole_cluster(component):
         "testbed": [(["nodes"], ["patch"]), (["nodes"], ["get", "list", "watch"]),
                     (["pods"], ["get", "list", "watch"])],
         "batchjob": [(["customresourcedefinitions"], ["list", "watch"])],
-        "scheduling": []}[component]
+        "scheduling": [(["nodes"], ["list", "patch"]), (["pods"], ["list"]),
+                       (["tokenreviews"], ["create"]), (["subjectaccessreviews"], ["create"])]}[component]
 
 
 def test_schedulings_are_read_where_the_operators_work():

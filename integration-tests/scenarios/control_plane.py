@@ -123,9 +123,9 @@ class ControlPlane:
 
     def install(self):
         """Namespace, priority classes, rights and policies of the operators, with those for /debug, which
-        they serve here, and the extender."""
+        they serve here, node set-up by the interface, and the extender."""
         self.kubectl("apply", "-f", str(MANIFESTS / "namespace.yaml"))
-        parts = ("interface", "isolation", "debug", "extender")
+        parts = ("nodes", "isolation", "debug", "extender")
         self.kubectl("apply", "-f", str(MANIFESTS), *(f"--filename={MANIFESTS / part}" for part in parts))
 
     def set_policies(self, *values, templates):

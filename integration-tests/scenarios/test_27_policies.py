@@ -193,9 +193,12 @@ EVENTS = ("operator-events", "reports in its own name")
 APPLICATIONS = ("batchjob-applications", "only applications whose controller is the BatchJob of the same name")
 POD_OF_RUN = ("batchjob-pods", "only deletes pods, and only those of a run")
 HOLDS = ("scheduling-testbeds", "writes of a Testbed only the hold")
-ORDERS = ("scheduling-batchjobs", "only activeScheduling, creationRequest, externalScheduler and the annotation")
-PLANS = ("scheduling-schedulings", "only in the namespace of the interface, default")
+ORDERS = ("scheduling-batchjobs", "only activeScheduling, creationRequest, externalScheduler and the annotations")
+PLANS = ("scheduling-schedulings", "outside the namespace of the original interface, default, only with")
 SCHEDULING = ("scheduling-schedulings", "writes of the metadata of a Scheduling only its finalizer")
+PLAIN_NODE = ("scheduling-nodes", "writes of a node only labels")
+LABELS_BY_INTERFACE = ("scheduling-nodes", "writes no label of kubernetes.io and k8s.io")
+ASKED = {"annotations": notes(requested_by="anna")}
 MARKS = ("pod-marks", "are written only by")
 MEMBER = ("pod-marks", "belong to pods of a run, which have an owner")
 FIXED = ("pod-marks", "are given at creation and do not change")
@@ -336,12 +339,27 @@ FORBIDDEN = {
     "a label of a BatchJob": (ORDERS, patch(S, "BatchJob", "pi", meta(labels={"a": "b"}))),
     "another annotation of a BatchJob, by esi-scheduling": (ORDERS, patch(S, "BatchJob", "pi", meta(
         annotations={"a": "b"}))),
-    "deletion of a plan that does not say when": (PLANS, delete(S, "Scheduling", "plan")),
-    "notes of a BatchJob outside the interface": (
-        ("scheduling-batchjobs", "writes externalScheduler only in the namespace of the interface, default"),
+    "notes of a BatchJob that nobody asked for": (
+        ("scheduling-batchjobs", "writes externalScheduler outside the namespace of the original interface, default"),
         patch(S, "BatchJob", "pi", spec(externalScheduler={"a": [{"b": "c"}]}))),
-    "a plan outside the interface": (
+    "what a BatchJob runs, asked for": (ORDERS, patch(S, "BatchJob", "pi", spec(
+        sparkSpec={"image": "miner"}) | meta(**ASKED))),
+    "a plan that nobody asked for": (PLANS, create(S, "Scheduling", objects.queue("new", "tb", ["pi"]))),
+    "a change of a plan that nobody asked for": (
         PLANS, patch(S, "Scheduling", "plan", spec(queueBased=[{"name": "other"}]))),
+    "a plan that nobody with a name asked for": (PLANS, patch(S, "Scheduling", "plan", spec(
+        queueBased=[{"name": "other"}]) | meta(annotations=notes(requested_by="")))),
+    "another's finalizer of a Scheduling, asked for": (SCHEDULING, patch(S, "Scheduling", "plan", meta(
+        finalizers=["example.com/stay"], **ASKED))),
+    "an owner of a Scheduling, asked for": (SCHEDULING, patch(S, "Scheduling", "plan", meta(
+        ownerReferences=[owner("Testbed", "tb", controller=False)], **ASKED))),
+    "a taint of a node, by esi-scheduling": (PLAIN_NODE, patch(S, "Node", "node-0", taints(OURS))),
+    "an annotation of a node, by esi-scheduling": (PLAIN_NODE, patch(S, "Node", "node-0", meta(
+        annotations=notes(hold="a")))),
+    "a label of Kubernetes, by esi-scheduling": (LABELS_BY_INTERFACE, patch(S, "Node", "node-0", meta(
+        labels={"node-role.kubernetes.io/control-plane": ""}))),
+    "no label of Kubernetes, by esi-scheduling": (LABELS_BY_INTERFACE, patch(S, "Node", "node-0", meta(
+        labels={"kubernetes.io/hostname": None}))),
     "another's finalizer of a Scheduling": (SCHEDULING, patch(S, "Scheduling", "plan", meta(
         finalizers=["example.com/stay"]))),
     "a label of a Scheduling": (SCHEDULING, patch(S, "Scheduling", "plan", meta(labels={"a": "b"}))),
@@ -405,7 +423,6 @@ FORBIDDEN = {
     "deletion of a pod, by esi-scheduling": (RBAC, delete(S, "Pod", "seated")),
     "a node, by esi-batchjob": (RBAC, patch(B, "Node", "node-0", spec(unschedulable=True))),
     "the status of a node": (RBAC, patch(T, "Node", "node-0", {"status": {}}, "status")),
-    "a Scheduling outside the interface": (RBAC, create(S, "Scheduling", objects.queue("new", "tb", ["pi"]))),
     "an application that is there": (RBAC, patch(B, "SparkApplication", "pi", meta(labels={"a": "b"}))),
     "a Deployment": (RBAC, delete(T, "Deployment", "any")),
     "a ServiceAccount": (RBAC, create(T, "ServiceAccount", {"metadata": {"name": "new"}})),
@@ -454,6 +471,14 @@ ALLOWED = {
     "orders": patch(S, "BatchJob", "pi", spec(activeScheduling=ACTIVE, creationRequest=ORDER)),
     "a reset before another attempt": patch(S, "BatchJob", "pi", meta(annotations=notes(reset="run-1"))),
     "deletion of a plan whose time to live is over": delete(S, "Scheduling", "mortal"),
+    "deletion of a plan by /api/v1": delete(S, "Scheduling", "plan"),
+    "a plan by /api/v1": create(S, "Scheduling", changed(objects.queue("new", "tb", ["pi"]), meta(**ASKED))),
+    "a change of a plan by /api/v1": patch(S, "Scheduling", "plan", spec(
+        queueBased=[{"name": "other"}]) | meta(labels={"a": "b"}, **ASKED)),
+    "notes of a BatchJob by /api/v1": patch(S, "BatchJob", "pi", spec(
+        externalScheduler={"a": [{"b": "c"}]}) | meta(**ASKED)),
+    "a reset by /api/v1": patch(S, "BatchJob", "pi", meta(annotations=notes(reset="1", requested_by="anna"))),
+    "the label of a Testbed, by esi-scheduling": patch(S, "Node", "node-0", meta(labels={"tuberlin.de/slots": "0"})),
     "a Scheduling's finalizer": patch(S, "Scheduling", "plan", meta(finalizers=[P + "release"])),
     "a Scheduling over the interface": create(S, "Scheduling", objects.queue("new", "tb", ["pi"]), "default"),
     "a change over the interface": patch(S, "Scheduling", "plan", spec(queueBased=[{"name": "other"}]),
@@ -627,7 +652,7 @@ def policies():
     """All policies of helm/manifests, by name; of a feature's variant the one that the suite installs."""
     found = {}
     for file in (*sorted(MANIFESTS.glob("policies-*.yaml")), *sorted(MANIFESTS.glob("debug/policies-*.yaml")),
-                 *sorted(MANIFESTS.glob("extender/policies-*.yaml"))):
+                 *sorted(MANIFESTS.glob("nodes/policies-*.yaml")), *sorted(MANIFESTS.glob("extender/policies-*.yaml"))):
         for each in yaml.safe_load_all(file.read_text("utf-8")):
             if each["kind"] == "ValidatingAdmissionPolicy":
                 found[each["metadata"]["name"]] = each

@@ -24,6 +24,7 @@ public:
     ~scheduling_operator() override;
 
     std::vector<cache> caches() override;
+    std::vector<controller::readiness_check> checks() const override;
     void lead() override;
     asio::awaitable<void> stop(steady_time deadline) override;
 

@@ -704,6 +704,29 @@ TEST_F(certified_test, a_certificate_is_asked_for_and_needed_where_a_route_says_
     EXPECT_EQ(ask("127.0.0.1")->body, "hello");
 }
 
+TEST_F(certified_test, routes_see_whom_a_certificate_was_made_for) {
+    http::peer_details seen;
+    routes.add("GET", "/who",
+               [&](http::server_request head) -> asio::awaitable<http::server_reply> {
+                   seen = *head.peer;
+                   co_return http::server_reply(200, "text/plain", "seen");
+               });
+    const auto look = [&] {
+        wire = to("https://127.0.0.1:" + std::to_string(own->port()));
+        auto answer = run(wire->send(request("GET", "/who"), soon()));
+        return answer ? answer->body : answer.error().text;
+    };
+    ASSERT_EQ(look(), "seen");
+    EXPECT_FALSE(seen.certificate);
+    EXPECT_EQ(seen.address, "127.0.0.1");
+    EXPECT_TRUE(seen.loopback);
+    show_certificate();
+    ASSERT_EQ(look(), "seen");
+    ASSERT_TRUE(seen.certificate);
+    EXPECT_EQ(seen.certificate->common_name, "localhost");
+    EXPECT_TRUE(seen.certificate->organizations.empty());
+}
+
 TEST_F(certified_test, a_certificate_of_another_ca_ends_the_handshake) {
     std::tie(key, certificate) = make_certificate("DNS:scheduler");
     show_certificate();

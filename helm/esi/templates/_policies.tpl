@@ -93,3 +93,14 @@ request.namespace in {{ toJson .Values.watchNamespaces | replace "\"" "'" }}
 true
 {{- end -}}
 {{- end }}
+
+{{/* CEL: no label of kubernetes.io and k8s.io has changed, by the variables labels and labelsBefore. */}}
+{{- define "esi.ownLabels" -}}
+(variables.labels.map(k, k) + variables.labelsBefore.map(k, k)).all(k, variables.labels[?k] == variables.labelsBefore[?k]
+|| !k.matches('^([^/]*[.])?(kubernetes|k8s)[.]io/'))
+{{- end }}
+
+{{/* CEL: the object says who asked for the change by the interface. */}}
+{{- define "esi.requested" -}}
+object.metadata.?annotations[?'esi.tu-berlin.de/requested-by'].orValue('') != ''
+{{- end }}

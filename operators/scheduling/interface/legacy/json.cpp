@@ -377,34 +377,7 @@ std::string text_of(const ordered_json& body) {
 
 ordered_json external(const model::testbed& of) { return testbed_of(of, of.status.slots); }
 
-ordered_json external(const model::testbed& of, const std::vector<grid::slot_view>& slots,
-                      const std::map<int, std::string>& reserved) {
-    std::vector<model::slot_status> rows;
-    for (const auto& slot : slots) {
-        model::slot_status row;
-        row.position = slot.place.position;
-        row.node_name = slot.place.node;
-        row.node_id = slot.place.node_id;
-        row.slot_position_on_node = slot.place.index;
-        auto assigned = reserved.find(slot.place.position);
-        auto pod = slot.job_pods.empty() ? slot.ghost : slot.job_pods.front();
-        if (pod) {
-            const bool own = pod->metadata.namespace_ == of.metadata.namespace_;
-            row.pod_name = own ? pod->metadata.name : grid::foreign_pod;
-            row.pod_u_id = pod->metadata.uid;
-        }
-        if (!slot.job_pods.empty()) {
-            row.state = slot_state::occupied;
-        } else if (assigned != reserved.end()) {
-            row.state = slot_state::reserved;
-            row.reserved_for = assigned->second;
-        } else if (slot.free()) {
-            row.state = slot_state::free;
-        } else {
-            row.state = slot.ghost && slot.ghost->live() ? slot_state::reserved : slot_state::error;
-        }
-        rows.push_back(std::move(row));
-    }
+ordered_json external(const model::testbed& of, std::vector<model::slot_status> rows) {
     return testbed_of(of, std::move(rows));
 }
 

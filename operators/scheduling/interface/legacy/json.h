@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "grid/grid.h"
 #include "model/batchjob.h"
 #include "model/scheduling.h"
 #include "model/testbed.h"
@@ -24,11 +23,8 @@ using faults = std::vector<std::string>;
 ordered_json external(const model::testbed& of);
 ordered_json external(const model::batchjob& of);
 ordered_json external(const model::scheduling& of);
-/// A Testbed too large for status.slots: its slots as the pods and jobs tell them.
-/// `reserved`: position -> job that it is assigned to. Pods of other namespaces are told without
-/// their names, as in the Testbed's status.
-ordered_json external(const model::testbed& of, const std::vector<grid::slot_view>& slots,
-                      const std::map<int, std::string>& reserved);
+/// A Testbed too large for status.slots, with its slots (interface/slot_rows.h).
+ordered_json external(const model::testbed& of, std::vector<model::slot_status> rows);
 
 /// Text for a reply. Bytes that are not UTF-8 are replaced.
 std::string text_of(const ordered_json& body);

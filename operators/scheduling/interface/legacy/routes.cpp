@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "grid/rights.h"
 #include "kube/reasons.h"
 #include "model/json.h"
 #include "scheduling/interface/legacy/content.h"
+#include "scheduling/interface/slot_rows.h"
 
 namespace esi::scheduling::legacy {
 
@@ -202,27 +202,9 @@ std::optional<routes::reply> routes::unreadable(const request& from) const {
 // --- testbeds ---
 
 ordered_json routes::shown(const model::testbed& of) const {
-    if (!of.status.slots.empty() || !of.status.layout || of.status.layout->nodes.empty()) {
-        return external(of);
-    }
-    // Slots are left out of the status of large testbeds.
-    std::map<int, std::string> reserved;
-    const auto key = of.metadata.key();
-    const auto holder = from_.schedulings.find(of.holder());
-    const auto rows = from_.slots_of(key)->slices_of(of);
-    grid::records known(key);
-    known.add(rows);
-    for (const auto& [unused, job] : from_.jobs.all()) {
-        known.add(*job);
-        const auto& order = job->spec.creation_request;
-        if (!order || !grid::has_right(*job, of, holder.get())) continue;
-        const bool own = job->metadata.namespace_ == of.metadata.namespace_;
-        const std::string name(own ? job->metadata.name : grid::foreign_pod);
-        for (int slot : order->slot_ids) reserved[slot] = name;
-    }
-    auto pods = from_.pods.by_index("testbed", key.text());
-    const auto members = grid::members_of(of, known, pods);
-    return external(of, grid::look(*of.status.layout, members), reserved);
+    if (!leaves_slots_out(of)) return external(of);
+    return external(of,
+                    rows_by_pods(of, {from_.jobs, from_.schedulings, from_.pods, from_.slots_of}));
 }
 
 asio::awaitable<routes::reply> routes::get_testbeds(request) {

@@ -3,6 +3,7 @@
 // Answers are cached for a short time, bounded. Used on the process' loop.
 #pragma once
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <expected>
 #include <memory>
@@ -13,6 +14,16 @@
 #include "http/message.h"
 #include "http/problem.h"
 #include "scheduling/interface/v1/operation.h"
+
+namespace esi {
+class clock;
+}
+namespace esi::kube {
+class client;
+}
+namespace esi::controller {
+class metrics;
+}
 
 namespace esi::scheduling::v1 {
 
@@ -29,6 +40,20 @@ public:
                                                                           const permission& what,
                                                                           std::string ns,
                                                                           std::string name) = 0;
+    /// Why nobody can be told who asks or what they may, and what mends it; for /readyz, so without
+    /// words of others. Empty: nothing is wrong.
+    virtual std::string trouble() const { return {}; }
 };
+
+/// What stands behind it; outlives it.
+struct access_sources {
+    asio::any_io_executor executor;
+    clock& time;
+    /// Writes at any time: reviews are asked of the API server as objects to create.
+    kube::client& api;
+    controller::metrics& numbers;
+};
+struct access_options;
+std::unique_ptr<access> make_access(access_sources from, const access_options& options);
 
 }  // namespace esi::scheduling::v1

@@ -25,6 +25,7 @@ struct parameter {
     std::string description;
     /// JSON Schema of its text, for example {"type":"integer","minimum":0}.
     std::string schema;
+    bool required = false;
 };
 
 /// A body, by the name of its schema (schemas.h).
@@ -37,20 +38,27 @@ struct documented_answer {
     int status = 200;
     std::string description;
     std::vector<content> contents;
+    /// Names of response headers (openapi.cpp describes them).
+    std::vector<std::string> headers = {};
 };
 
 struct operation {
     std::string id;      ///< operationId, "listTestbeds"
+    std::string tag;     ///< of which kind it is: "testbeds"
     std::string method;  ///< upper case
     std::string path;    ///< "/api/v1/namespaces/{namespace}/testbeds/{name}"
     std::string summary;
     std::string description;
     /// All of them are needed; none: who is authenticated may.
     std::vector<permission> needs;
+    /// Asked by the handler itself, of what the request names.
+    std::vector<permission> asks = {};
     std::vector<parameter> query;
     std::vector<parameter> headers;
     /// Bodies that it takes; none: it takes no body.
     std::vector<content> bodies;
+    /// The body may be left out.
+    bool body_is_optional = false;
     std::vector<documented_answer> answers;
     /// Of the body, in bytes.
     std::size_t body_limit = 0;

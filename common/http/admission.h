@@ -1,0 +1,18 @@
+// Runs the admission of a route under a bound of time: whatever it waits for, the connection gets
+// an answer.
+#pragma once
+
+#include <optional>
+
+#include "base/clock.h"
+#include "http/router.h"
+
+namespace esi::http {
+
+/// What `admit` says of `head`. What it throws becomes a 500; when `deadline` comes first, it is
+/// cancelled and the answer is a 503 with Retry-After.
+asio::awaitable<std::optional<server_reply>> refusal_by(const admission& admit,
+                                                        server_request& head, clock& time,
+                                                        steady_time deadline);
+
+}  // namespace esi::http

@@ -1,0 +1,42 @@
+// How the interface finds out who asks, and how much each caller may ask. Plain values.
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "base/clock.h"
+#include "scheduling/interface/v1/access/token_bucket.h"
+
+namespace esi::scheduling::v1 {
+
+struct access_options {
+    /// False: every caller is system:anonymous, and nobody's right is asked (--api-auth=none).
+    bool by_token = true;
+    /// Tokens are believed that were made for it.
+    std::string audience = "esi";
+    /// How long an answer of the API server is believed: a yes, and a no at most `no_ttl`.
+    seconds yes_ttl{60};
+    seconds no_ttl{5};
+    std::size_t most_tokens = 4096;
+    std::size_t most_rights = 16384;
+    /// Reviews that no cache answers: who sends tokens of his own making asks no more of the API
+    /// server than this, of one address and in all.
+    rate reviews_of_a_peer{20, 100};
+    rate reviews_of_a_caller{100, 400};
+    rate reviews{200, 500};
+    std::size_t most_reviews_under_way = 256;
+    seconds review_time{10};
+
+    seconds ttl_of(bool yes) const { return yes ? yes_ttl : std::min(yes_ttl, no_ttl); }
+};
+
+struct quota_options {
+    rate requests{200, 400};
+    int streams = 128;
+    int waits = 256;
+    /// Of all callers together.
+    int all_streams = 4096;
+    int all_waits = 4096;
+};
+
+}  // namespace esi::scheduling::v1

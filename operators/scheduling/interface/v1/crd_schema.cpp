@@ -1,0 +1,45 @@
+#include <yaml-cpp/yaml.h>
+
+#include "scheduling/interface/v1/crd_files.h"
+#include "scheduling/interface/v1/schemas.h"
+
+namespace esi::scheduling::v1 {
+
+namespace {
+
+ordered_json scalar(const YAML::Node& from) {
+    const auto text = from.as<std::string>();
+    // A quoted text stays a text ("True"); YAML gives those the tag "!".
+    if (from.Tag() == "!") return text;
+    if (bool value = false; YAML::convert<bool>::decode(from, value)) return value;
+    if (std::int64_t value = 0; YAML::convert<std::int64_t>::decode(from, value)) return value;
+    if (double value = 0; YAML::convert<double>::decode(from, value)) return value;
+    return text;
+}
+
+ordered_json json_of(const YAML::Node& from) {
+    if (from.IsMap()) {
+        auto out = ordered_json::object();
+        for (const auto& entry : from) out[entry.first.as<std::string>()] = json_of(entry.second);
+        return out;
+    }
+    if (from.IsSequence()) {
+        auto out = ordered_json::array();
+        for (const auto& entry : from) out.push_back(json_of(entry));
+        return out;
+    }
+    if (from.IsScalar()) return scalar(from);
+    return nullptr;
+}
+
+}  // namespace
+
+ordered_json crd_schema(std::string_view kind) {
+    auto text = kind == "Testbed"    ? testbed_crd()
+                : kind == "BatchJob" ? batchjob_crd()
+                                     : scheduling_crd();
+    const auto crd = YAML::Load(std::string(text));
+    return json_of(crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]);
+}
+
+}  // namespace esi::scheduling::v1

@@ -1,0 +1,48 @@
+#include "scheduling/interface/v1/print.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace esi::scheduling::v1 {
+
+namespace {
+
+bool is_plain(char c) { return c >= ' ' && c < 0x7f && c != '"' && c != '\\'; }
+
+}  // namespace
+
+std::string milliseconds_text(const model::timestamp& of) {
+    auto out = of.micro();
+    // "...149160Z": the last three digits go.
+    out.erase(out.size() - 4, 3);
+    return out;
+}
+
+void print_text(std::string& out, std::string_view text) {
+    if (std::ranges::all_of(text, is_plain)) {
+        out += '"';
+        out += text;
+        out += '"';
+        return;
+    }
+    out += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+void printer<double>::print(std::string& out, double value) {
+    out += std::isfinite(value) ? fmt::format("{}", value) : "null";
+}
+
+void printer<model::testbed_layout>::print(std::string& out, const model::testbed_layout& value) {
+    v1::print(out, shown_layout{value.revision, value.nodes, value.slots_per_node,
+                                value.resources_per_slot});
+}
+
+void printer<model::object_meta>::print(std::string& out, const model::object_meta& value) {
+    v1::print(out, shown_meta{value.name, value.namespace_, value.uid, value.resource_version,
+                              value.generation, value.creation_timestamp, value.deletion_timestamp,
+                              value.labels, value.annotations});
+}
+
+}  // namespace esi::scheduling::v1

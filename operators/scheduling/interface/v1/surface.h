@@ -1,0 +1,50 @@
+// The interface v1 as a whole: the operations with their parts, on the routes of the process. Owned
+// by the operator. Every replica answers reads and writes.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "http/router.h"
+#include "scheduling/interface/v1/access/gate.h"
+#include "scheduling/interface/v1/nodes.h"
+#include "scheduling/interface/v1/operations.h"
+#include "scheduling/interface/v1/questions.h"
+#include "scheduling/interface/v1/reads.h"
+#include "scheduling/interface/v1/writes.h"
+
+namespace esi::scheduling::v1 {
+
+class surface {
+public:
+    /// `door` and `tells` outlive it.
+    surface(sources from, limits bounds, const gate& door, events::hub& tells);
+    surface(const surface&) = delete;
+    surface& operator=(const surface&) = delete;
+
+    /// Adds all operations, /openapi.json, and what is answered below /api where no route matches.
+    /// `this` must stay where it is from then on.
+    void add_to(http::router& routes);
+    /// Requests that wait are answered.
+    void stop();
+
+private:
+    asio::awaitable<http::server_reply> serve(const operation& which, http::server_request from);
+    std::optional<http::problem_details> unserved(const operation& which,
+                                                  const http::server_request& from) const;
+
+    sources from_;
+    const gate& door_;
+    reads reads_;
+    questions questions_;
+    writes writes_;
+    nodes nodes_;
+    std::vector<operation> all_;
+};
+
+/// Whether the header Accept admits the media type; an absent header admits all.
+bool accepts(std::string_view accept, std::string_view media_type);
+/// "application/json" of "application/JSON; charset=utf-8".
+std::string media_type_of(std::string_view content_type);
+
+}  // namespace esi::scheduling::v1

@@ -1,0 +1,38 @@
+// Bodies against the schemas of the interface: every fault at once, with its place. Pure.
+#pragma once
+
+#include <expected>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http/problem.h"
+#include "scheduling/interface/v1/schemas.h"
+
+namespace esi::scheduling::v1 {
+
+/// Deeper bodies are not read.
+inline constexpr int deepest_body = 64;
+/// Of one body so many are told.
+inline constexpr std::size_t most_faults = 100;
+
+using faults = std::vector<http::problem_fault>;
+
+/// JSON text in UTF-8 without repeated members. Members with null are as if they were not there, as
+/// the API server reads them, but where `keep_nulls` is set (merge patches).
+std::expected<nlohmann::json, faults> parse_body(std::string_view body, bool keep_nulls = false);
+
+/// Adds what is wrong with `value`, which is at `pointer`. Known keywords: those that schemas()
+/// uses; members that the schema marks readOnly are passed over.
+void validate(const ordered_json& schema, const nlohmann::json& value, const std::string& pointer,
+              faults& wrong);
+
+/// `pointer` and a member below it, escaped (RFC 6901).
+std::string pointer_to(const std::string& pointer, std::string_view member);
+std::string pointer_to(const std::string& pointer, std::size_t index);
+
+/// While fewer than most_faults are there.
+void add_fault(faults& wrong, std::string pointer, std::string_view code, std::string detail);
+
+}  // namespace esi::scheduling::v1
