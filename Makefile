@@ -73,7 +73,8 @@ format: ## Format all C++ and Go sources in place
 	@git ls-files '*.go' | xargs "$$(GOTOOLCHAIN=local "$$(integration-tests/cluster/go.sh)" env GOROOT)/bin/gofmt" -w
 
 tidy: build ## Run clang-tidy's bug-finding checks over all sources
-	@run-clang-tidy-19 -quiet -p $(BUILD) '/(common|operators)/.*\.cpp$$'
+	@run-clang-tidy-19 -quiet -p $(BUILD) '/(common|operators)/.*(?<!_test)(?<!_bench)\.cpp$$'
+	@run-clang-tidy-19 -quiet -p $(BUILD) -checks=-bugprone-unchecked-optional-access '/(common|operators)/.*_(test|bench)\.cpp$$'
 
 asan: ## Unit tests under ASan and UBSan
 	@$(MAKE) unit PRESET=asan

@@ -147,8 +147,8 @@ void operator_life::count_requests(kube::client& api) const {
     });
 }
 
-asio::awaitable<void> operator_life::hold_lease() {
-    co_await election_->run();
+asio::awaitable<void> operator_life::hold_lease(leader_election& election) {
+    co_await election.run();
     log::error("no longer the leader, ending", {{"operator", on_.component}});
     on_lost_();
 }
@@ -162,7 +162,7 @@ asio::awaitable<bool> operator_life::run() {
     run_caches();
     background_.spawn("events", events_.run());
     if (election_) {
-        background_.spawn("election", hold_lease());
+        background_.spawn("election", hold_lease(*election_));
     } else {
         elected_ = renewed_ = true;
     }

@@ -63,7 +63,7 @@ public:
     std::chrono::microseconds clock_skew() const { return time_.skew(); }
 
 private:
-    asio::awaitable<void> hold_lease();
+    asio::awaitable<void> hold_lease(leader_election& election);
     void run_caches();
     bool all(std::function<bool()> operator_part::cache::* holds) const;
     void count_requests(kube::client& api) const;

@@ -129,25 +129,52 @@ void slot_table::change_pod(const pod_pointer& before, const pod_pointer& after)
     if (before && before->is_ghost()) {
         count_ghost(*before, -1);
     } else if (before) {
+        const auto& uid = before->metadata.uid;
         unfile(before);
+        if (const auto kept = kept_place(*before)) count_record({uid, *kept}, -1);
         pods_.erase(before);
         const auto key = before->metadata.key();
-        auto [at, end] = job_pods_.equal_range(before->metadata.uid);
+        auto [at, end] = job_pods_.equal_range(uid);
         while (at != end) {
             at = at->second->metadata.key() == key ? job_pods_.erase(at) : std::next(at);
         }
+        const bool stays = after && !after->is_ghost() && after->metadata.uid == uid;
+        if (!stays && !job_pods_.contains(uid)) departed_.erase(uid);
     }
     if (after && after->is_ghost()) {
         count_ghost(*after, 1);
     } else if (after) {
         pods_.insert(after);
         job_pods_.emplace(after->metadata.uid, after);
+        if (const auto kept = kept_place(*after)) count_record({after->metadata.uid, *kept}, 1);
         file(after);
     }
 }
 
 void slot_table::change_job(const model::batchjob* before, const model::batchjob* after) {
-    change_records(records_in(before, of_), records_in(after, of_));
+    auto is = records_in(after, of_);
+    if (before && (!after || after->metadata.uid != before->metadata.uid)) {
+        std::ranges::copy(keep(*before), std::back_inserter(is));
+    }
+    change_records(records_in(before, of_), std::move(is));
+}
+
+std::vector<slot_table::record> slot_table::keep(const model::batchjob& deleted) {
+    std::vector<record> out;
+    for (const auto& [uid, position] : records_in(&deleted, of_)) {
+        const auto pod = job_pods_.find(uid);
+        if (pod == job_pods_.end() || !pod->second->live()) continue;
+        const bool is_new = departed_[std::string(uid)].insert(position).second;
+        if (is_new && kept_place(*pod->second) == position) out.emplace_back(uid, position);
+    }
+    return out;
+}
+
+std::optional<int> slot_table::kept_place(const model::pod& pod) const {
+    const auto found = departed_.find(pod.metadata.uid);
+    if (found == departed_.end() || !pod.live() || !let_in(pod)) return std::nullopt;
+    const auto position = slot_of_pod(pod);
+    return position && found->second.contains(*position) ? position : std::nullopt;
 }
 
 bool slot_table::change_slice(const slice_pointer& before, const slice_pointer& after) {

@@ -35,7 +35,9 @@ public:
     void change_testbed(testbed_pointer after);
     /// Of pods with the labels of this Testbed.
     void change_pod(const pod_pointer& before, const pod_pointer& after);
-    /// Of all jobs: those whose placements are not in this Testbed add nothing.
+    /// Of all jobs: those whose placements are not in this Testbed add nothing. The placements of a
+    /// job that is deleted stay on record for its pods that were let in and live: no row may name
+    /// them yet. (They are known for as long as the table is; after a restart only rows tell.)
     void change_job(const model::batchjob* before, const model::batchjob* after);
     /// Of all slices that name a Testbed of this name: those that are not believed add nothing.
     /// True where an answer may have changed.
@@ -46,7 +48,7 @@ public:
     /// Nothing is known of it: it may be dropped.
     bool empty() const {
         return !testbed_ && ghosts_.empty() && pods_.empty() && recorded_.empty() &&
-               slices_.empty();
+               departed_.empty() && slices_.empty();
     }
 
     int size() const { return static_cast<int>(holding_.size()); }
@@ -124,6 +126,11 @@ private:
     /// Takes records away, adds others, and files anew the pods that they speak of.
     void change_records(std::vector<record> before, std::vector<record> after);
     void count_record(const record& what, int by);
+    /// Those of the placements of a job that is deleted that are from now on in departed_, and
+    /// count.
+    std::vector<record> keep(const model::batchjob& deleted);
+    /// The slot for which departed_ keeps the pod on record.
+    std::optional<int> kept_place(const model::pod& pod) const;
     void change_errors(std::set<int> now);
     /// Adds what the slices that `of` believes say of pods and errors, or takes it away.
     void count_slices(const model::testbed* of, int by);
@@ -158,6 +165,9 @@ private:
     std::map<std::string, std::set<pod_pointer, by_key>, std::less<>> runs_;
     /// Pod uid -> position -> how many records say so.
     std::map<std::string, std::map<int, int>, std::less<>> recorded_;
+    /// Placements of deleted jobs: uid of a pod in job_pods_ -> positions. In recorded_ while the
+    /// pod is let in there and lives.
+    std::map<std::string, std::set<int>, std::less<>> departed_;
     std::shared_ptr<std::uint64_t> read_;
 };
 

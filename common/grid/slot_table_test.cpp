@@ -35,6 +35,7 @@ public:
     void remove_pod(const model::object_key& key) {
         auto before = pods_.at(key);
         pods_.erase(key);
+        departed_.erase(before->metadata.uid);
         table.change_pod(before, nullptr);
     }
     void put(model::batchjob what) {
@@ -46,6 +47,14 @@ public:
     void remove_job(const model::object_key& key) {
         auto before = jobs_.at(key);
         jobs_.erase(key);
+        for (const auto& entry : before->status.placements) {
+            const bool is_here = placed_in(*before) == bed;
+            for (const auto& [name, pod] : pods_) {
+                if (is_here && pod->metadata.uid == entry.pod_uid && pod->live()) {
+                    departed_[entry.pod_uid].insert(entry.slot);
+                }
+            }
+        }
         table.change_job(before.get(), nullptr);
     }
 
@@ -75,6 +84,12 @@ public:
         const auto rows = believed();
         if (testbed_) known.add(*testbed_);
         known.add(rows);
+        for (const auto& pod : pods) {
+            const auto kept = departed_.find(pod->metadata.uid);
+            const auto position = slot_of_pod(*pod);
+            if (kept == departed_.end() || !position || !kept->second.contains(*position)) continue;
+            if (pod->live() && let_in(*pod)) known.add(kept->first, *position);
+        }
         std::vector<slot_view> slots;
         std::set<int> broken;
         if (testbed_) {
@@ -121,6 +136,8 @@ public:
     std::map<model::object_key, std::shared_ptr<const model::batchjob>> jobs_;
     std::map<model::object_key, slice_pointer> slices_;
     std::shared_ptr<const model::testbed> testbed_;
+    /// Placements of deleted jobs whose pods lived, by uid.
+    std::map<std::string, std::set<int>> departed_;
 };
 
 /// A slice as the testbed operator writes it.
@@ -342,6 +359,41 @@ TEST(slot_table, tells_whether_a_slice_changes_an_answer) {
     EXPECT_EQ(all.table.in_error(), std::set<int>{1});
     EXPECT_TRUE(all.table.change_slice(broken, nullptr));
     EXPECT_EQ(all.table.in_error(), std::set<int>());
+}
+
+TEST(slot_table, a_pod_of_a_deleted_job_stays_on_record_before_a_row_names_it) {
+    cluster all;
+    all.put(testbed_of(2, 1));
+    auto gated = executor("p", 1, 1, "s1.7.1");
+    gated.scheduling_gates = {std::string(names::gate)};
+    auto ended = executor("q", 0, 0, "s1.7.1");
+    all.put(gated);
+    all.put(ended);
+    all.put(placed("j", {{0, "q-uid", "q"}, {1, "p-uid", "p"}}));
+    all.remove_job({bed.namespace_, "j"});
+    const auto on_record = [&] {
+        std::vector<std::string> out;
+        for (const auto& pod : all.table.recorded_pods_of_run("s1.7.1")) {
+            out.push_back(pod->metadata.name);
+        }
+        return out;
+    };
+    EXPECT_EQ(on_record(), std::vector<std::string>{"q"}) << "p was not let in";
+    all.put(executor("p", 1, 1, "s1.7.1"));
+    EXPECT_EQ(on_record(), (std::vector<std::string>{"p", "q"}))
+        << "this watch shows that it was let in later than the other one the end of the job";
+    EXPECT_EQ(all.table.at(1).job_pods.size(), 1U);
+    ended.phase = "Failed";
+    all.put(ended);
+    EXPECT_EQ(on_record(), std::vector<std::string>{"p"});
+    all.put(executor("p", 0, 0, "s1.7.1"));
+    EXPECT_EQ(on_record(), std::vector<std::string>()) << "a slot that no job gave it";
+    all.put(executor("p", 1, 1, "s1.7.1"));
+    all.remove_pod({bed.namespace_, "p"});
+    EXPECT_EQ(on_record(), std::vector<std::string>());
+    all.remove_pod({bed.namespace_, "q"});
+    all.remove_testbed();
+    EXPECT_TRUE(all.table.empty());
 }
 
 TEST(slot_table, is_empty_once_everything_has_gone) {

@@ -32,6 +32,12 @@ void connection_table::place::enter(phase next, steady_time now) {
     moved_ = 0;
 }
 
+bool connection_table::place::begin_stream(steady_time now) {
+    if (table_.streams() >= static_cast<std::size_t>(table_.limits_.streams)) return false;
+    enter(phase::streaming, now);
+    return true;
+}
+
 double connection_table::place::slowness(steady_time now) const {
     return std::chrono::duration<double>(now - since_).count() /
            (static_cast<double>(moved_) + head_start);
@@ -76,6 +82,15 @@ bool connection_table::place::hold(std::size_t bytes, steady_time now) {
     return false;
 }
 
+bool connection_table::has_room(steady_time now) {
+    const auto may_lose = [&](const place& each) {
+        return each.counted() > 0 && each.slow(now) && each.phase_ != phase::working;
+    };
+    while (bytes_ >= limits_.bytes && cut_slowest(may_lose, now)) {
+    }
+    return bytes_ < limits_.bytes;
+}
+
 template <class Which>
 bool connection_table::cut_slowest(Which which, steady_time now) {
     place* slowest = nullptr;
@@ -91,15 +106,22 @@ bool connection_table::cut_slowest(Which which, steady_time now) {
 template <class Which>
 std::size_t connection_table::count(Which which) const {
     return static_cast<std::size_t>(std::ranges::count_if(places_, [&](const place* each) {
-        return !each->cut_ && each->phase_ != phase::upgraded && which(*each);
+        return !each->cut_ && each->phase_ != phase::streaming && each->phase_ != phase::upgraded &&
+               which(*each);
     }));
+}
+
+std::size_t connection_table::streams() const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        places_, [](const place* each) { return each->phase_ == phase::streaming; }));
 }
 
 std::unique_ptr<connection_table::place> connection_table::admit(std::string peer,
                                                                  std::function<void()> close,
                                                                  steady_time now) {
     const auto may_go = [](const place& each) {
-        return each.phase_ != phase::working && each.phase_ != phase::upgraded;
+        return each.phase_ != phase::working && each.phase_ != phase::streaming &&
+               each.phase_ != phase::upgraded;
     };
     const auto of_peer = [&](const place& each) { return each.peer_ == peer; };
     if (!peer.empty() && count(of_peer) >= static_cast<std::size_t>(limits_.per_peer)) {

@@ -14,12 +14,15 @@
 namespace esi::http {
 
 struct connection_limits {
-    /// At a time, without those that another protocol took over.
+    /// At a time, without streams and those that another protocol took over.
     int connections = 1024;
     /// More than these are let in when no other can be cut, for probes alone.
     int reserved = 16;
     /// Of one address; loopback is exempt, whatever is on this machine may be behind it.
     int per_peer = 256;
+    /// Answers that are streams, at a time. They hold no place of `connections`: a thousand that
+    /// listen would leave none to probes and requests.
+    int streams = 2000;
     /// Of bodies and answers, all connections together.
     std::size_t bytes = 16u << 20;
     /// Of one connection, not counted in `bytes`.
@@ -31,11 +34,13 @@ public:
     explicit connection_table(connection_limits limits) : limits_(limits) {}
 
     enum class phase {
-        waiting,   ///< for a request
-        reading,   ///< a request
-        working,   ///< on its answer: the peer is not to blame for the time
-        sending,   ///< the answer
-        upgraded,  ///< another protocol, which has limits of its own
+        waiting,    ///< for a request
+        reading,    ///< a request
+        queued,     ///< until there is room for its answer
+        working,    ///< on its answer: the peer is not to blame for the time
+        sending,    ///< the answer
+        streaming,  ///< an answer without an end, see begin_stream
+        upgraded,   ///< another protocol, which has limits of its own
     };
 
     /// The place of one connection, until it is destroyed.
@@ -46,6 +51,8 @@ public:
         place& operator=(const place&) = delete;
 
         void enter(phase next, steady_time now);
+        /// Enters the phase `streaming`; false: there are too many.
+        bool begin_stream(steady_time now);
         /// Bytes went to or fro in this phase.
         void moved(std::size_t bytes) { moved_ += bytes; }
         /// Holds so many bytes from now on; false: there is no room for them, nor could any be
@@ -81,7 +88,11 @@ public:
     /// all are taken, the one with the least progress is cut by its `close`. Null: none is left.
     std::unique_ptr<place> admit(std::string peer, std::function<void()> close, steady_time now);
 
+    /// Whether one more answer finds room; slow connections are cut for it.
+    bool has_room(steady_time now);
+
     std::size_t size() const { return places_.size(); }
+    std::size_t streams() const;
     /// Bytes that are held, without the free ones.
     std::size_t bytes() const { return bytes_; }
     /// Closes those that wait for a request.

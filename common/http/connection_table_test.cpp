@@ -131,5 +131,53 @@ TEST_F(table, what_is_being_answered_keeps_its_memory) {
     EXPECT_TRUE(cut.empty());
 }
 
+TEST_F(table, a_stream_takes_no_place_and_is_never_cut) {
+    limits.streams = 2;
+    std::vector<place> streams;
+    for (const auto* name : {"s", "t"}) {
+        streams.push_back(admit(name, "peer"));
+        EXPECT_TRUE(streams.back()->begin_stream(now));
+    }
+    pass(1000);
+    std::vector<place> others;
+    for (int i = 0; i < 3; ++i) others.push_back(admit("o"));
+    EXPECT_FALSE(others.back()->reserved());
+    EXPECT_TRUE(cut.empty());
+    auto next = admit("next");
+    EXPECT_EQ(cut, std::vector<std::string>{"o"});
+    EXPECT_FALSE(next->begin_stream(now));
+    streams.pop_back();
+    EXPECT_TRUE(next->begin_stream(now));
+}
+
+TEST_F(table, there_is_room_for_an_answer_once_a_slow_reader_has_lost_its_own) {
+    auto a = admit("a");
+    a->enter(phase::sending, now);
+    EXPECT_TRUE(own->has_room(now));
+    EXPECT_TRUE(a->hold(5000, now));
+    EXPECT_FALSE(own->has_room(now));
+    auto b = admit("b");
+    b->enter(phase::queued, now);
+    pass(2);
+    a->moved(1'000'000);
+    EXPECT_FALSE(own->has_room(now)) << "a is quick";
+    EXPECT_EQ(cut, std::vector<std::string>());
+    pass(1000);
+    EXPECT_TRUE(own->has_room(now));
+    EXPECT_EQ(cut, std::vector<std::string>{"a"}) << "b holds nothing";
+}
+
+TEST_F(table, who_waits_for_room_goes_before_who_is_answered) {
+    auto a = admit("a");
+    a->enter(phase::working, now);
+    auto b = admit("b");
+    b->enter(phase::queued, now);
+    auto c = admit("c");
+    c->enter(phase::working, now);
+    pass(1);
+    auto d = admit("d");
+    EXPECT_EQ(cut, std::vector<std::string>{"b"});
+}
+
 }  // namespace
 }  // namespace esi::http

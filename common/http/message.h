@@ -1,6 +1,8 @@
 // Requests and replies as routes see them.
 #pragma once
 
+#include <boost/asio/awaitable.hpp>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,6 +12,10 @@
 #include <vector>
 
 #include "base/text.h"
+
+namespace esi {
+namespace asio = boost::asio;
+}  // namespace esi
 
 namespace esi::http {
 
@@ -69,6 +75,10 @@ struct server_request {
     std::optional<std::string> parameter(std::string_view name) const;
 };
 
+class stream_writer;
+/// Writes an answer bit by bit (stream.h), and ends when it has ended.
+using stream_body = std::function<asio::awaitable<void>(stream_writer&)>;
+
 struct server_reply {
     server_reply() = default;
     server_reply(int status_, std::string content_type_, std::string body_)
@@ -77,6 +87,8 @@ struct server_reply {
     std::string content_type;
     std::string body;
     std::vector<std::pair<std::string, std::string>> headers;
+    /// Makes the body in place of `body`; for statuses that have one. Not run for HEAD.
+    stream_body stream;
 };
 
 /// "Not Found" for 404.

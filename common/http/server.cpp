@@ -10,6 +10,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <ctime>
+#include <list>
 #include <utility>
 
 #include "base/log.h"
@@ -17,7 +18,9 @@
 #include "base/wait.h"
 #include "http/access.h"
 #include "http/certificate.h"
+#include "http/large_answers.h"
 #include "http/request_reader.h"
+#include "http/stream.h"
 #include "http/tls_files.h"
 
 namespace esi::http {
@@ -55,11 +58,18 @@ std::string http_date(wall_time when) {
     return fmt::format("{:%a, %d %b %Y %H:%M:%S} GMT", fmt::gmtime(std::time_t{whole}));
 }
 
+/// How the peer sees where a body ends.
+enum class body_framing { length, chunks, close };
+
 /// Status line, headers and the empty line.
-std::string head_of(const server_reply& reply, std::string_view connection, wall_time now) {
+std::string head_of(const server_reply& reply, body_framing framing, std::string_view connection,
+                    wall_time now) {
     auto out = fmt::format("HTTP/1.1 {} {}\r\n", reply.status, reason_phrase(reply.status));
     const bool bodiless = reply.status == 204 || reply.status == 304;
-    if (!bodiless) out += fmt::format("Content-Length: {}\r\n", reply.body.size());
+    if (framing == body_framing::length && !bodiless) {
+        out += fmt::format("Content-Length: {}\r\n", reply.body.size());
+    }
+    if (framing == body_framing::chunks) out += "Transfer-Encoding: chunked\r\n";
     if (!reply.content_type.empty() && fit_for_a_header(reply.content_type)) {
         out += "Content-Type: " + reply.content_type + "\r\n";
     }
@@ -178,6 +188,7 @@ struct server::state : std::enable_shared_from_this<server::state> {
           routes(routes_),
           table(options.limits),
           large_bodies(executor_),
+          large(executor_),
           tasks(executor_),
           acceptor(executor_) {}
 
@@ -187,9 +198,11 @@ struct server::state : std::enable_shared_from_this<server::state> {
     const router& routes;
     connection_table table;
     large_body_turn large_bodies;
+    large_answers large;
     task_group tasks;
     asio::ip::tcp::acceptor acceptor;
     std::optional<tls_files> tls;
+    std::list<stream_control> streams;
     /// Connections at a time since memory was last given back.
     std::size_t most = 0;
     bool stopping = false;
@@ -207,6 +220,11 @@ struct server::state : std::enable_shared_from_this<server::state> {
     static asio::awaitable<void> serve(std::shared_ptr<state> own,
                                        std::shared_ptr<tcp_connection> connection,
                                        place_pointer place);
+    bool begin_stream(connection_table::place& place, server_reply& reply) const;
+    static asio::awaitable<void> stream(std::shared_ptr<state> own,
+                                        std::shared_ptr<tcp_connection> connection,
+                                        place_pointer place, server_reply reply,
+                                        const reading& read, std::string method, steady_time start);
     asio::awaitable<bool> shake_hands(std::shared_ptr<tcp_connection> connection);
     asio::awaitable<server_reply> answer(reading& read, place_pointer place);
     void tell_answer(std::string_view route, std::string_view method, int status,
@@ -233,11 +251,62 @@ asio::awaitable<bool> server::state::shake_hands(std::shared_ptr<tcp_connection>
 
 /// The answer of the route, when there is memory for it.
 asio::awaitable<server_reply> server::state::answer(reading& read, place_pointer place) {
-    auto reply = co_await reply_of(*read.decided.handler, std::move(read.request));
-    if (read.turn || place->hold(reply.body.size(), time.now())) co_return reply;
+    const auto path = read.request.raw_path;
+    const bool may_be_large = !read.turn && read.request.method == "GET";
+    const bool is_large = may_be_large && large.is_large(path);
+    std::unique_ptr<large_answers::turn> turn;
+    if (is_large) {
+        // Who waits is the first to go where connections are short.
+        place->enter(phase::queued, time.now());
+        turn =
+            co_await large.wait_for_room(table, time, time.now() + options.large_answer_patience);
+    }
+    if (!is_large || (turn && !place->was_cut())) {
+        place->enter(phase::working, time.now());
+        auto reply = co_await reply_of(*read.decided.handler, std::move(read.request));
+        if (may_be_large) large.made(path, reply.body.size());
+        if (read.turn || place->hold(reply.body.size(), time.now())) co_return reply;
+    }
     auto refused = problem(503, "too many answers are on the way");
     refused.headers.emplace_back("Retry-After", "2");
     co_return refused;
+}
+
+/// Where there are too many streams, the reply becomes a refusal.
+bool server::state::begin_stream(connection_table::place& place, server_reply& reply) const {
+    if (!stopping && place.begin_stream(time.now())) return true;
+    reply =
+        stopping
+            ? problem(503, "the server stops")
+            : problem(503, fmt::format("{} streams are open, no more are taken", table.streams()));
+    reply.headers.emplace_back("Retry-After", "2");
+    return false;
+}
+
+/// An answer that is a stream, to the end of it and of its connection.
+asio::awaitable<void> server::state::stream(std::shared_ptr<state> own,
+                                            std::shared_ptr<tcp_connection> connection,
+                                            place_pointer place, server_reply reply,
+                                            const reading& read, std::string method,
+                                            steady_time start) {
+    connection->close_at(std::chrono::steady_clock::now() + own->options.request_timeout);
+    const auto framing = read.old_version ? body_framing::close : body_framing::chunks;
+    auto head = head_of(reply, framing, "close", own->time.wall());
+    const auto failure = co_await send_text(connection, *place, std::move(head), std::string());
+    // How long a stream lasts is no time of an answer.
+    own->tell_answer(read.decided.route, method, reply.status, start);
+    if (failure) co_return;
+    const auto control = own->streams.emplace(own->streams.end(), own->executor);
+    if (own->stopping) control->stop();
+    const struct leaving {
+        state& of;
+        std::list<stream_control>::iterator at;
+        ~leaving() { of.streams.erase(at); }
+    } on_return{*own, control};
+    const auto form = read.old_version ? stream_form::until_close : stream_form::chunked;
+    const bool whole = co_await send_stream(connection, *place, std::move(reply.stream), form,
+                                            own->options.stream_write_time, *control);
+    if (whole) co_await close_gently(connection);
 }
 
 /// One connection: requests one after the other, in order, until either side has enough, or until
@@ -290,15 +359,21 @@ asio::awaitable<void> server::state::serve(std::shared_ptr<state> own,
                 reader.put_back(over->early);
                 reply = std::move(*refused);
             } else {
-                place->enter(phase::working, own->time.now());
                 reply = co_await own->answer(read, place);
             }
             keep_alive = keep_alive && !own->stopping;
         }
+        if (reply.stream && !head_only && own->begin_stream(*place, reply)) {
+            co_await stream(own, connection, place, std::move(reply), read, method, start);
+            co_return;
+        }
         place->enter(phase::sending, own->time.now());
         connection->close_at(std::chrono::steady_clock::now() + own->options.request_timeout);
         const char* stays = read.old_version ? "keep-alive" : "";
-        auto head = head_of(reply, keep_alive ? stays : "close", own->time.wall());
+        const auto framing = !reply.stream      ? body_framing::length
+                             : read.old_version ? body_framing::close
+                                                : body_framing::chunks;
+        auto head = head_of(reply, framing, keep_alive ? stays : "close", own->time.wall());
         const bool bodiless = head_only || reply.status == 204 || reply.status == 304;
         if (bodiless) reply.body.clear();
         const auto failure =
@@ -306,6 +381,7 @@ asio::awaitable<void> server::state::serve(std::shared_ptr<state> own,
         own->tell_answer(read.decided.route, method, reply.status, start);
         if (failure) co_return;
         place->hold(0, own->time.now());
+        own->large.freed();
     }
     co_await close_gently(connection);
 }
@@ -315,6 +391,7 @@ asio::awaitable<void> server::state::attend(std::shared_ptr<state> own,
                                             std::shared_ptr<tcp_connection> connection,
                                             place_pointer place) {
     co_await serve(own, std::move(connection), std::move(place));
+    own->large.freed();
     own->tidy();
 }
 
@@ -431,6 +508,7 @@ asio::awaitable<void> server::stop(steady_time deadline) {
     own->stopping = true;
     close_listener();
     own->table.close_waiting();
+    for (auto& each : own->streams) each.stop();
     co_await ends_by(own->time, deadline, own->tasks.join());
     co_await own->tasks.stop();
 }

@@ -39,6 +39,10 @@ struct server_options {
     std::size_t header_limit = 16u << 10;
     seconds idle_timeout{60};
     seconds request_timeout{30};
+    /// For each 64 KiB of a stream, when the client does not read.
+    seconds stream_write_time{30};
+    /// So long a request for a large answer may wait until there is memory for it.
+    seconds large_answer_patience{20};
     connection_limits limits;
     /// Called after each answer; may be empty.
     std::function<void(const answered_request&)> on_answer;
@@ -56,7 +60,7 @@ public:
     std::size_t connections() const;
     /// Takes no new connection and frees the address; those that are open go on.
     void close_listener();
-    /// Closes the listener, lets answers under way finish until `deadline`.
+    /// Closes the listener, ends streams, lets answers under way finish until `deadline`.
     asio::awaitable<void> stop(steady_time deadline);
 
 private:

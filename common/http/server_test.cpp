@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
@@ -714,6 +716,68 @@ TEST_F(http_server, who_does_not_read_an_answer_makes_room_at_the_limit) {
     asio::write(deaf, asio::buffer(std::string("GET /much HTTP/1.1\r\nHost: h\r\n\r\n")));
     loop.run_for(std::chrono::milliseconds(300));
     EXPECT_TRUE(say("GET /show HTTP/1.1\r\nHost: h\r\n\r\n").starts_with("HTTP/1.1 200 "));
+}
+
+TEST_F(http_server, readers_of_a_large_answer_take_turns_and_each_gets_it_whole) {
+    constexpr std::size_t length = 9u << 20;
+    int made = 0;
+    routes.add("GET", "/large", [&](server_request) -> asio::awaitable<server_reply> {
+        ++made;
+        co_return server_reply(200, "text/plain", std::string(length, 'x'));
+    });
+    start();
+    constexpr int readers = 8;
+    std::array<std::string, readers> heard;
+    std::array<bool, readers> closed{};
+    for (std::size_t i = 0; i < readers; ++i) {
+        asio::co_spawn(loop,
+                       talk({"GET /large HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"}, false,
+                            heard[i], closed[i]),
+                       asio::detached);
+    }
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (std::ranges::count(closed, true) < readers && std::chrono::steady_clock::now() < limit) {
+        loop.run_one_for(std::chrono::milliseconds(100));
+    }
+    for (const auto& each : heard) {
+        EXPECT_TRUE(each.starts_with("HTTP/1.1 200 ")) << each.substr(0, 200);
+        EXPECT_GT(each.size(), length);
+    }
+    EXPECT_EQ(made, readers) << "none is made and thrown away";
+}
+
+TEST_F(http_server, a_reader_of_a_large_answer_waits_for_room_only_so_long) {
+    int made = 0;
+    routes.add("GET", "/large", [&](server_request) -> asio::awaitable<server_reply> {
+        ++made;
+        co_return server_reply(200, "text/plain", std::string(32u << 20, 'x'));
+    });
+    options.limits.bytes = 1u << 20;
+    options.large_answer_patience = seconds(1);
+    start();
+    // It reads, so it is not cut, but not all of it.
+    tcp::socket slow(loop);
+    slow.connect({asio::ip::make_address("127.0.0.1"), static_cast<std::uint16_t>(own->port())});
+    asio::write(slow, asio::buffer(std::string("GET /large HTTP/1.1\r\nHost: h\r\n\r\n")));
+    loop.run_for(std::chrono::milliseconds(300));
+    ASSERT_EQ(made, 1);
+    std::string heard;
+    bool closed = false;
+    asio::co_spawn(
+        loop,
+        talk({"GET /large HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"}, false, heard, closed),
+        asio::detached);
+    std::array<char, 256 << 10> some;
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (!closed && std::chrono::steady_clock::now() < limit) {
+        loop.run_for(std::chrono::milliseconds(100));
+        error_code failure;
+        slow.read_some(asio::buffer(some), failure);
+        EXPECT_FALSE(failure);
+    }
+    EXPECT_TRUE(heard.starts_with("HTTP/1.1 503 ")) << heard.substr(0, 200);
+    EXPECT_NE(heard.find("Retry-After: "), std::string::npos);
+    EXPECT_EQ(made, 1) << "what nobody has room for is not made";
 }
 
 TEST_F(http_server, probes_are_answered_where_all_places_are_taken) {

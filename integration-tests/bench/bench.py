@@ -2,7 +2,7 @@
 
     scripts/bench.sh                  everything
     scripts/bench.sh --quick          the small size only
-    scripts/bench.sh --parts files    some of: plane, files, micro, stomp
+    scripts/bench.sh --parts files    some of: plane, files, micro, stomp, streams
     scripts/bench.sh --docs           puts tables and plots into docs/performance.md and docs/performance/
 
 What was measured is kept as JSON (--results, build/bench/results.json): parts that are not run are taken from
@@ -79,15 +79,24 @@ def measure_towns(options, folder, worlds):
     return found
 
 
-def measure_stomp(_):
-    """The line that the scenario prints: a thousand subscribers (test_18_stomp.py)."""
+def line_of(scenario, begin, **environment):
+    """The line that a scenario prints about a thousand of its clients."""
     done = subprocess.run(
-        [ROOT / "integration-tests" / "scenarios" / "run.sh", "test_18_stomp.py", "-s", "-k", "thousand"],
-        capture_output=True, text=True, timeout=900, check=False, env=dict(os.environ, ESI_STOMP_CHANGES="250"))
-    line = re.search(r"^\d+ subscribers and 10.*$", done.stdout, re.MULTILINE)
+        [ROOT / "integration-tests" / "scenarios" / "run.sh", scenario, "-s", "-k", "thousand"],
+        capture_output=True, text=True, timeout=900, check=False, env=dict(os.environ, **environment))
+    line = re.search(rf"^{begin}.*$", done.stdout, re.MULTILINE)
     if done.returncode != 0 or not line:
         raise RuntimeError(done.stdout[-2000:])
     return {"line": line[0]}
+
+
+def measure_stomp(_):
+    return line_of("test_18_stomp.py", r"\d+ subscribers and 10", ESI_STOMP_CHANGES="250")
+
+
+def measure_streams(_):
+    """Events of /api/v1: 50 changes a second for 20 s."""
+    return line_of("test_38_api_events.py", r"\d+ clients and 10", ESI_EVENT_CHANGES="500")
 
 
 def measure_plane(options):
@@ -95,7 +104,8 @@ def measure_plane(options):
     return plane.measure(options.starts, options.large_starts, sizes, options.keep)
 
 
-MEASURED = {"plane": measure_plane, "files": measure_files, "micro": micro.measure, "stomp": measure_stomp}
+MEASURED = {"plane": measure_plane, "files": measure_files, "micro": micro.measure, "stomp": measure_stomp,
+            "streams": measure_streams}
 
 
 def circumstances():
@@ -125,7 +135,7 @@ def main():
     options = parser.parse_args()
     options.results.parent.mkdir(parents=True, exist_ok=True)
     results = json.loads(options.results.read_text("utf-8")) if options.results.exists() else {}
-    parts = [each for each in MEASURED if each != "stomp" or not options.quick]
+    parts = [each for each in MEASURED if each not in ("stomp", "streams") or not options.quick]
     for part in parts if options.parts is None else options.parts:
         about = circumstances()
         found = MEASURED[part](options)

@@ -207,7 +207,8 @@ PARTS = {"plane": {"starts": small_starts, "chain": chain, "filling": large, "pl
          "files": {"sizes": sizes, "start-up": start_up, "events": events, "memory": files_memory,
                    "filled from files": filling, "failover": failover, "rest": rest},
          "micro": {"hot paths": hot_paths},
-         "stomp": {"stomp": lambda found: found["line"] + "."}}
+         "stomp": {"stomp": lambda found: found["line"] + "."},
+         "streams": {"streams": lambda found: found["line"] + "."}}
 
 
 def tables(results):

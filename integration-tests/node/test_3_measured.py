@@ -1,11 +1,15 @@
 """The times of docs/performance.md, measured here; the table is printed and kept as measured.txt."""
 import pathlib
+import statistics
 import time
 
 import jobs
 from cluster import ROOT, wait
 from history import summary, swaps
 from test_1_install import OPERATORS
+
+#: Starts through ESI, and as many by hand, in turns.
+STARTS = 5
 
 
 def is_ready(pod):
@@ -45,21 +49,54 @@ def resident(program):
     return found
 
 
+def until_running(history, begin):
+    """Seconds from `begin` until both executors of the one application since then ran."""
+    running = [pod.running for pod in history.pods(since=begin) if pod.labels.get("spark-role") == "executor"]
+    assert len(running) == 2 and all(running), "two executors ran"
+    return max(running) - begin
+
+
+def through_esi(esi, history, plan):
+    """Seconds from a Scheduling of two slots to both executors."""
+    begin = time.time()
+    jobs.put(esi, jobs.slots(plan, {"measured": [0, 1]}))
+    jobs.wait_finished(esi, plan)
+    esi.api.delete("Scheduling", jobs.NAMESPACE, plan)
+    return until_running(history, begin)
+
+
+def by_hand(esi, history, name):
+    """The same of the same application, made by hand: its executors have the slots' size, on nodes without slots."""
+    spec = jobs.spark(name, 4, 50)["spec"]["sparkSpec"]
+    spec["executor"] = {"instances": 2, "cores": 2, "coreRequest": "2", "memory": "1100m", "memoryOverhead": "436m"}
+    begin = time.time()
+    esi.api.create("SparkApplication", jobs.NAMESPACE, {
+        "apiVersion": "sparkoperator.k8s.io/v1beta2", "kind": "SparkApplication",
+        "metadata": {"name": name, "namespace": jobs.NAMESPACE}, "spec": spec})
+
+    def ended():
+        found = esi.api.get("SparkApplication", jobs.NAMESPACE, name)
+        return ((found.get("status") or {}).get("applicationState") or {}).get("state") in ("COMPLETED", "FAILED")
+    wait(f"application {name} to end", ended, 400)
+    seconds = until_running(history, begin)
+    esi.api.delete("SparkApplication", jobs.NAMESPACE, name)
+    wait(f"pods of {name} to go", lambda: not esi.api.list(
+        "Pod", jobs.NAMESPACE, labels=f"sparkoperator.k8s.io/app-name={name}"), 180)
+    return seconds
+
+
 def test_measured(esi, history, capsys):
     table = []
-    launches = []
+    launches, manual = [], []
     jobs.put(esi, jobs.spark("measured", 4, 50))
-    for number in range(3):
-        plan = f"measured-{number}"
-        begin = time.time()
-        jobs.put(esi, jobs.slots(plan, {"measured": [0, 1]}))
-        jobs.wait_finished(esi, plan)
-        esi.api.delete("Scheduling", jobs.NAMESPACE, plan)
-        running = [pod.running for pod in history.pods(since=begin) if pod.job == "measured" and
-                   pod.labels.get("spark-role") == "executor"]
-        assert len(running) == 2 and all(running), "two executors ran"
-        launches.append(max(running) - begin)
+    for number in range(STARTS):
+        launches.append(through_esi(esi, history, f"measured-{number}"))
+        manual.append(by_hand(esi, history, f"by-hand-{number}"))
     table.append(f"{'Scheduling created -> all executors Running':45} {summary(launches)}")
+    table.append(f"{'by hand: application created -> the same':45} {summary(manual)}")
+    share, hand = statistics.median(launches) - statistics.median(manual), statistics.median(manual)
+    table.append(f"{'what the first is longer by, to the second':45} {share:.2f} s, {share / hand:.2f}")
+    assert share <= hand / 2, "ESI takes more than half of what the application takes by itself"
     ins, outs = swaps(history.pods())
     assert len(ins) >= 6 and len(outs) >= 4
     table.append(f"{'ghost gone -> job pod Running':45} {summary([swap.seconds for swap in ins])}")

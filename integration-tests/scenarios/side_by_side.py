@@ -18,7 +18,8 @@ GROUPS = (
                "test_20_colocation.py::test_six_jobs_are_measured_and_placed_to_the_end_though_the_scheduler_is_killed_"
                "twice[three Spark and three Flink jobs]")),
     # What takes all cores or much memory, or measures that: never two of them at once.
-    ("heavy", ("test_18_stomp.py::test_a_thousand", "test_25_", "test_26_", "test_29_")),
+    ("heavy", ("test_18_stomp.py::test_a_thousand", "test_38_api_events.py::test_a_thousand", "test_25_", "test_26_",
+               "test_29_")),
     ("asleep", ("test_11_crashes.py::test_asleep",)),
     # What judges all the others' audit logs waits for them.
     ("last", ("test_13_",)),

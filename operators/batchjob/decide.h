@@ -7,6 +7,10 @@
 // status names it: if the process dies in between, the next one finds the application by its name,
 // owner and run.
 //
+// An end that ESI gives to a run (a release, a time-out, a deletion by someone else) is written
+// only after a live read of its application: the cache may not show yet that the application had a
+// result.
+//
 // observedGeneration. The scheduling operator takes a job for released when observedGeneration =
 // generation and status.application names no run of its hold; then it gives the slots to other
 // jobs. So no status for a spec without run says "no application" by the cache alone. Where an

@@ -49,6 +49,7 @@ decision decider::run() {
         if (!out_.act_first) unassigned();
     } else {
         assigned(*order);
+        if (!out_.act_first && ends_unproven()) read_application_first();
         // The run has ended by this decision: the same status says what is deleted next.
         if (!out_.act_first && final()) after_end(*order);
     }
@@ -97,6 +98,7 @@ void decider::unassigned() {
 
     const auto* open = running_line(status_);
     if (open && !close_with_last_result(std::string(open->run), there)) release_by_others(*open);
+    if (ends_unproven()) return read_application_first();
     clear_assignment();
     name_application(there);
     apply_reset();
@@ -164,16 +166,17 @@ bool decider::kind_may_have_changed() const {
 bool decider::order_is_assigned(const model::creation_request& order) {
     if (line_of(status_, order.run)) return true;
     if (!seen_.live.assignment_read) {
-        if (was_just_assigned()) return true;
+        if (was_just_assigned(order)) return true;
         out_.next = read_assignment{};
         out_.act_first = true;
         return false;
     }
     if (seen_.live.assigned) return true;
+    const auto& active = job_.spec.active_scheduling;
     add_problem(
         fmt::format("spec.creationRequest (run {}) starts nothing: Scheduling {} has not "
                     "assigned these slots to the job; take spec.creationRequest away",
-                    order.run, job_.spec.active_scheduling->key().text()));
+                    order.run, active ? active->key().text() : ""));
     reconcile_in(assignment_patience);
     return false;
 }
@@ -181,12 +184,12 @@ bool decider::order_is_assigned(const model::creation_request& order) {
 /// The cache shows the assignment, and it was made a moment ago. One that was made before is read
 /// live, as it may have ended since: a cache may be minutes behind, and whoever may edit the job
 /// could write the order of an ended run again.
-bool decider::was_just_assigned() const {
+bool decider::was_just_assigned(const model::creation_request& order) const {
     const auto* by = seen_.scheduling.get();
     if (!by || !grid::is_assigned(job_, *by)) return false;
-    const auto& run = job_.spec.creation_request->run;
     return std::ranges::any_of(by->status.assignments, [&](const auto& each) {
-        return each.run == run && each.since && is_near(each.since->value, assignment_counts_for);
+        return each.run == order.run && each.since &&
+               is_near(each.since->value, assignment_counts_for);
     });
 }
 
@@ -383,6 +386,10 @@ std::string_view decider::spec_field() const {
 }
 
 std::string decider::backend_missing() const {
+    if (!seen_.kind && status_.type.empty()) {
+        return "the spec describes no application of a kind that this operator knows; the operator "
+               "may be older than the BatchJob: update it";
+    }
     if (!seen_.kind) {
         return fmt::format("this operator has no backend for {} jobs", status_.type);
     }

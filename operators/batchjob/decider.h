@@ -36,7 +36,7 @@ private:
     /// both are of one Scheduling. Null else; where there is an order, its problem is reported.
     const model::creation_request* find_order();
     bool order_is_assigned(const model::creation_request& order);
-    bool was_just_assigned() const;
+    bool was_just_assigned(const model::creation_request& order) const;
     void show_assignment(const model::creation_request& order);
     void release_by_others(const model::run_record& line);
     void apply_reset();
@@ -152,6 +152,7 @@ private:
     /// True where the application has ended. The run is closed, or its line has the result already
     /// and waits a moment for the coordinator's pod, which knows the exact end.
     bool close_when_final(const model::creation_request& order, const application& app);
+    bool ends_unproven() const;
     /// With the result that the application (null: there is none any more) reports or has last
     /// reported. False, and nothing is closed, where it never reported one.
     bool close_with_last_result(std::string_view run, const application* there);

@@ -118,6 +118,18 @@ bool decider::fail_when_overdue(const model::creation_request& order) {
     return true;
 }
 
+/// This decision ends a run without the result of its application, which the cache shows as not
+/// ended. The cache may be minutes behind: the application may have had a result by then. So it is
+/// read live before the end is written, once for such an end; a run that ends by its application's
+/// result needs no request.
+bool decider::ends_unproven() const {
+    const auto* there = app();
+    if (seen_.live.application_read || !ours(there) || status_.runs.empty()) return false;
+    const auto& run = status_.runs.back().run;
+    if (!has_ended(status_, run) || has_ended(job_.status, run)) return false;
+    return there->run() != run || !there->final();
+}
+
 bool decider::close_when_final(const model::creation_request& order, const application& app) {
     if (!app.final()) return false;
     const auto coordinator = newest_coordinator(order.run);

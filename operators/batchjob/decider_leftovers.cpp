@@ -61,8 +61,10 @@ void decider::drop_ended_placements() {
 /// (This happens: an application's operator restarts, submits again, is told that the coordinator
 /// exists, and reports a failure.)
 bool decider::coordinator_may_stay(const model::pod& pod) {
-    if (pod.terminal() || status_.runs.empty() || !status_.runs.back().stopped) return true;
-    const auto end = status_.runs.back().stopped->value;
+    if (pod.terminal() || status_.runs.empty()) return true;
+    const auto& stopped = status_.runs.back().stopped;
+    if (!stopped) return true;
+    const auto end = stopped->value;
     if (!is_near(end, coordinator_patience)) return false;
     reconcile_in(end + coordinator_patience - now_);
     return true;

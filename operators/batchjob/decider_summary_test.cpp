@@ -282,7 +282,10 @@ TEST(deadline, a_run_that_lasts_too_long_fails_and_its_application_goes) {
                 ElementsAre("DeadlineExceeded: it had not ended 20 s after the start of its first "
                             "executor (spec.activeDeadlineSeconds)"));
     EXPECT_EQ(w.condition("Failed"), "True DeadlineExceeded");
-    EXPECT_EQ(w.take_log()[1], "delete application app-sched-uid.77.1");
+    EXPECT_THAT(w.take_log(),
+                ElementsAre("read application", "status FailedState",
+                            "delete application app-sched-uid.77.1", "delete pod a-driver",
+                            "delete pod a-exec-1", "delete pod a-exec-2"));
 }
 
 TEST(deadline, is_that_of_the_spec_at_that_moment) {

@@ -188,12 +188,24 @@ TEST(failure, a_job_of_a_kind_without_backend_says_so) {
     w.queued();
     EXPECT_EQ(w.job->status.type, "Flink");
     EXPECT_EQ(w.condition("BackendAvailable"), "False NotSupported");
+    EXPECT_EQ(w.message("BackendAvailable"), "this operator has no backend for Flink jobs");
     order(*w.job, {0});
     w.step(10);
     EXPECT_EQ(w.job->status.state, "FailedSubmissionState");
     testing::release(*w.job);
     w.step(11);
     EXPECT_EQ(w.job->status.observed_generation, w.job->metadata.generation);
+}
+
+TEST(failure, a_job_of_no_known_kind_says_so) {
+    world w;
+    w.supported = false;
+    w.job->spec.spark_spec.reset();
+    w.ready();
+    EXPECT_EQ(w.job->status.type, "");
+    EXPECT_EQ(w.condition("BackendAvailable"), "False NotSupported");
+    EXPECT_THAT(w.message("BackendAvailable"),
+                HasSubstr("no application of a kind that this operator knows"));
 }
 
 TEST(failure, an_application_of_somebody_else_has_the_name) {
@@ -334,9 +346,9 @@ TEST(timeouts, pods_that_never_exist_fail_the_job_and_its_application_goes) {
     EXPECT_EQ(w.job->status.state, "FailedState");
     EXPECT_EQ(w.job->status.reason, "SubmitTimeout");
     EXPECT_THAT(w.job->status.problems, ElementsAre(HasSubstr("1 of 2 pods exist 100 s after")));
-    EXPECT_THAT(w.take_log(),
-                ElementsAre("status FailedState", "delete application app-sched-uid.77.1",
-                            "delete pod a-driver", "delete pod a-exec-1"));
+    EXPECT_THAT(w.take_log(), ElementsAre("read application", "status FailedState",
+                                          "delete application app-sched-uid.77.1",
+                                          "delete pod a-driver", "delete pod a-exec-1"));
 }
 
 TEST(timeouts, pods_that_are_not_bound_fail_the_job_with_pod_slot_and_words) {

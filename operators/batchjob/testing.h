@@ -164,6 +164,8 @@ struct world {
     std::optional<application> last_final;
     /// What the cache does not show yet.
     bool cache_blind = false;
+    /// The application as a cache that is behind shows it.
+    std::optional<application> shown_app;
     /// The Scheduling has given the order, as a live read shows.
     bool assigned = true;
     /// The Scheduling as the cache shows it.
@@ -198,7 +200,11 @@ struct world {
             seen.usable = {seen.testbed};
         }
         seen.scheduling = scheduling;
-        if (app && !cache_blind) seen.application = std::make_shared<application>(*app);
+        if (shown_app) {
+            seen.application = std::make_shared<application>(*shown_app);
+        } else if (app && !cache_blind) {
+            seen.application = std::make_shared<application>(*app);
+        }
         if (last_final) seen.last_final = std::make_shared<application>(*last_final);
         seen.pods = pods;
         for (const auto& entry : job->status.placements) {

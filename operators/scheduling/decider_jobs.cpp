@@ -77,7 +77,8 @@ sorted_jobs decider::sort_jobs(const skipped_jobs& skipped,
 std::optional<blocker> decider::before_retry(const model::assignment& failed,
                                              const model::batchjob* job, sorted_jobs& jobs) {
     // A job that no Scheduling has was taken back when it failed.
-    if (job == nullptr || !(acquired_by(*job, self_) || !job->spec.active_scheduling)) {
+    if (!failed.ended || job == nullptr ||
+        !(acquired_by(*job, self_) || !job->spec.active_scheduling)) {
         return std::nullopt;
     }
     const auto when = failed.ended->value + plan_.retry_delay(failed);

@@ -1,5 +1,6 @@
 #include "scheduling/operator.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/log.h"
@@ -8,6 +9,7 @@
 #include "scheduling/interface/v1/access.h"
 #include "scheduling/interface/v1/access/gate.h"
 #include "scheduling/interface/v1/access/quota.h"
+#include "scheduling/interface/v1/events/hub.h"
 #include "scheduling/interface/v1/surface.h"
 
 namespace esi::scheduling {
@@ -21,6 +23,7 @@ namespace states = model::scheduling_state;
 /// Bounds one reconcile; more actions follow in the next.
 constexpr int most_actions = 8192;
 constexpr int most_conflicts = 5;
+constexpr auto events_patience = seconds(2);
 
 /// Asked again it would answer the same, for one object.
 bool is_refusal(errc code) {
@@ -54,6 +57,7 @@ struct scheduling_operator::interfaces {
     std::unique_ptr<v1::access> who_may;
     v1::quota limits;
     v1::gate gate;
+    v1::events::hub events;
     v1::surface api;
 
     interfaces(controller::environment& env, legacy::sources from, legacy::stomp_sources topics,
@@ -64,9 +68,12 @@ struct scheduling_operator::interfaces {
                                   chosen.api.access)),
           limits(env.time, env.numbers, chosen.api.quota),
           gate(*who_may, limits, {!chosen.api.access.by_token, chosen.access.hosts}),
+          events({env.executor, env.time, env.numbers, env.open_api, seen.testbeds(), seen.jobs(),
+                  seen.schedulings(), env.options.namespaces, &limits},
+                 *who_may, chosen.api.events),
           api({env.executor, env.time, env.open_api, seen, limits, env.options.namespaces,
                chosen.cross_namespace_jobs},
-              {chosen.api.longest_wait, chosen.api.nodes}, gate) {}
+              {chosen.api.longest_wait, chosen.api.nodes}, gate, events) {}
 
 private:
     legacy::stomp_sources shown_by(legacy::stomp_sources topics) const {
@@ -131,7 +138,9 @@ void scheduling_operator::lead() {
 }
 
 asio::awaitable<void> scheduling_operator::stop(steady_time deadline) {
+    // First, as their clients go on elsewhere; who does not read takes no time from the others.
     interfaces_->api.stop();
+    co_await interfaces_->events.stop(std::min(deadline, env_.time.now() + events_patience));
     co_await reconciler_.stop(deadline);
     co_await orphans_.stop(deadline);
     co_await interfaces_->stomp.stop(deadline);

@@ -60,6 +60,12 @@ void api_options::add_to(CLI::App& app) {
         ->check(CLI::Range(0, 100'000))
         ->envname("ESI_API_WAITS_PER_CALLER")
         ->capture_default_str();
+    app.add_option("--api-event-log-bytes", events.log_bytes,
+                   "Changes that are kept for streams of events, all together; a client that is "
+                   "further behind begins anew with a snapshot")
+        ->envname("ESI_API_EVENT_LOG_BYTES")
+        ->check(CLI::Range(64 << 10, 1 << 30))
+        ->capture_default_str();
     app.add_flag("--api-nodes", nodes,
                  "Let callers who may patch nodes choose the nodes of a Testbed by /api/v1; this "
                  "operator needs the right to patch nodes")

@@ -7,6 +7,7 @@
 #include "http/access.h"
 #include "scheduling/interface/legacy/stomp.h"
 #include "scheduling/interface/v1/access/options.h"
+#include "scheduling/interface/v1/events/options.h"
 
 namespace CLI {
 class App;
@@ -18,6 +19,7 @@ namespace esi::scheduling {
 struct api_options {
     v1::access_options access;
     v1::quota_options quota;
+    v1::events::hub_options events;
     /// This operator has the right to patch nodes: those of a Testbed can be chosen by a request.
     bool nodes = false;
     /// A request that waits for a change waits for no longer.

@@ -62,11 +62,11 @@ asio::awaitable<result<outcome>> orphan_releaser::reconcile_job(object_key key) 
     const auto& meta = job->metadata;
     auto now = co_await actor_.clear_job(key, meta.uid, meta.resource_version);
     if (!now) co_return tried_again(std::move(now).error());
-    env_.events.normal(
-        controller::event_subject(types::batchjob, meta), event_reason::orphan_released, "Release",
-        job->spec.active_scheduling
-            ? "released: " + scheduling_text(job->spec.active_scheduling->key()) + " is gone"
-            : "creationRequest removed: no Scheduling holds the job");
+    const auto& held_by = job->spec.active_scheduling;
+    env_.events.normal(controller::event_subject(types::batchjob, meta),
+                       event_reason::orphan_released, "Release",
+                       held_by ? "released: " + scheduling_text(held_by->key()) + " is gone"
+                               : "creationRequest removed: no Scheduling holds the job");
     log::info("orphan released", {{"job", key.text()}});
     co_return outcome{};
 }

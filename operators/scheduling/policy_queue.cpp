@@ -30,6 +30,7 @@ public:
     void freeze(model::scheduling_spec&, const model::scheduling_spec&) const override {}
 
     void read(plan& into, const model::scheduling_spec& spec, std::string_view ns) const override {
+        if (!spec.queue_based) return;
         for (const auto& entry : *spec.queue_based) {
             auto name = grid::in_namespace(entry, ns);
             if (into.find(name) == nullptr) into.add({name, 0, {}});

@@ -38,10 +38,10 @@ std::shared_ptr<const model::batchjob> job_to_release(const view& v, const plan&
 
 std::string wait_for_job(const model::batchjob& job, bool with_application) {
     const auto key = job.metadata.key();
-    if (with_application) {
-        const auto& application = *job.status.application;
-        return "the end of " + application.kind + " " +
-               model::object_key{key.namespace_, application.name}.text();
+    const auto& application = job.status.application;
+    if (with_application && application) {
+        return "the end of " + application->kind + " " +
+               model::object_key{key.namespace_, application->name}.text();
     }
     if (!job.spec.active_scheduling && job.status.observed_generation != job.metadata.generation) {
         return job_text(key) + " to look at its release";

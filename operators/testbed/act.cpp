@@ -288,6 +288,8 @@ asio::awaitable<bool> actor::remove_pod(std::shared_ptr<turn> at, pod_pointer po
 
 asio::awaitable<void> actor::make_ghost(std::shared_ptr<turn> at, grid::slot place) {
     const auto& testbed = *at->seen.testbed;
+    const auto& layout = testbed.status.layout;
+    if (!layout) co_return;
     const auto name =
         grid::ghost_name(testbed.metadata.name, testbed.metadata.uid, place.node, place.index);
     trail of;
@@ -295,7 +297,7 @@ asio::awaitable<void> actor::make_ghost(std::shared_ptr<turn> at, grid::slot pla
     of.slot = place.position;
     of.node = place.node;
     auto text = co_await api_.create(types::pod, testbed.metadata.namespace_,
-                                     ghost_object(testbed, *testbed.status.layout, place, ghosts_));
+                                     ghost_object(testbed, *layout, place, ghosts_));
     if (!text) {
         const auto why = text.error();
         if (why.code == errc::already_exists) {

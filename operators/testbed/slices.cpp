@@ -106,17 +106,15 @@ asio::awaitable<void> testbed_operator::remove_slices(testbed_pointer testbed, c
     const auto key = testbed->metadata.key();
     for (const auto& slice : caches_.slices_of(key)) {
         const auto& meta = slice->metadata;
-        const int first = slice->spec.first;
-        const int each = own.ledger.rows_per_slice();
-        const bool wanted =
-            first >= 0 && first % each == 0 && first / each < own.ledger.count_of_slices();
+        const int number = own.ledger.number_of_slice(slice->spec.first);
+        const bool wanted = number < own.ledger.count_of_slices();
         if (wanted || meta.deleting() || !grid::is_own_slice(*slice, *testbed)) continue;
         const auto done =
             co_await env_.api.remove(types::slot_slice, meta.namespace_, meta.name,
                                      kube::preconditions(meta.uid, meta.resource_version));
         if (!done) {
             note_slice_write(key, pass, std::unexpected(done.error()));
-            pass.left_for_later.insert(first / each);
+            pass.left_for_later.insert(number);
             if (pass.failed) co_return;
         }
     }

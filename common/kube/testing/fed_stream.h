@@ -58,7 +58,7 @@ public:
                 feed_->pieces.pop_front();
                 co_return piece;
             }
-            if (feed_->failure) co_return std::unexpected(*feed_->failure);
+            if (const auto failure = feed_->failure) co_return std::unexpected(*failure);
             if (feed_->closed) co_return std::string();
             bool in_time = co_await ends_by(time_, deadline, feed_->more.wait());
             if (!in_time) co_return fail(errc::timeout, "nothing came until the idle limit");

@@ -54,7 +54,7 @@ public:
             next_streams.pop_front();
         }
         streams.push_back(end);
-        if (end->failure) co_return std::unexpected(*end->failure);
+        if (const auto failure = end->failure) co_return std::unexpected(*failure);
         co_return std::make_unique<fed_stream>(time_, end);
     }
 

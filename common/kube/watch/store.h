@@ -89,6 +89,19 @@ public:
         listeners_.push_back(std::move(listener));
     }
 
+    /// Called when a list has taken the place of what was there, in that namespace (empty: in all):
+    /// the changes that it brought were told one by one, but what happened to an object between the
+    /// watch and the list was not. replacing() is true while they are told.
+    void on_list(std::function<void(std::string_view ns)> listener) {
+        list_listeners_.push_back(std::move(listener));
+    }
+    bool replacing() const { return replacing_; }
+    /// Called with each version that version() takes: behind the change that has it, which of a
+    /// deletion nothing else tells, and behind a list.
+    void on_version(std::function<void(std::string_view ns, std::string_view version)> listener) {
+        version_listeners_.push_back(std::move(listener));
+    }
+
     /// Newest resourceVersion that the watch has shown for this kind in that namespace (objects,
     /// deletions, bookmarks); empty before the first list; none where nothing is watched.
     std::optional<std::string> version(std::string_view ns) const {
@@ -103,7 +116,9 @@ public:
     // For the informer.
     /// `ns`: what the watch covers; empty: all namespaces.
     void set_version(std::string version, const std::string& ns) {
-        versions_[ns] = std::move(version);
+        auto& known = versions_[ns];
+        known = std::move(version);
+        for (const auto& listener : version_listeners_) listener(ns, known);
     }
     void mark_synced() { synced_ = true; }
     static kept keep(T object) {
@@ -144,6 +159,7 @@ public:
     /// The first list of a namespace (empty: of all), or a relist: what is not in `objects` was
     /// deleted meanwhile.
     void replace(std::vector<kept> objects, std::string_view ns = {}) {
+        replacing_ = true;
         for (const auto& key : absent_from(objects, ns)) erase(key);
         for (auto& object : objects) {
             const auto known = find_item(object);
@@ -151,6 +167,8 @@ public:
             auto shown = show(object);
             put(known, std::move(object), std::move(shown));
         }
+        replacing_ = false;
+        for (const auto& listener : list_listeners_) listener(ns);
     }
     void replace(std::vector<T> objects, std::string_view ns = {}) {
         std::vector<kept> all;
@@ -300,6 +318,9 @@ private:
     container items_;
     std::vector<index> indexes_;
     std::vector<std::function<void(const change<T>&)>> listeners_;
+    std::vector<std::function<void(std::string_view)>> list_listeners_;
+    std::vector<std::function<void(std::string_view, std::string_view)>> version_listeners_;
+    bool replacing_ = false;
     /// By what each watch covers.
     std::map<std::string, std::string, std::less<>> versions_;
     bool synced_ = false;

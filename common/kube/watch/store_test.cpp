@@ -250,5 +250,32 @@ TEST_F(a_store_of_packed, is_the_same_as_one_that_is_not_after_many_changes) {
     }
 }
 
+TEST_F(a_store, tells_a_list_apart_from_changes_and_the_version_behind_each) {
+    things.on_change([this](const change<thing>& what) {
+        const auto& any = what.after ? what.after : what.before;
+        notes.push_back(any->metadata.name + (things.replacing() ? " of a list" : ""));
+    });
+    things.on_list([this](std::string_view ns) { notes.push_back("list of " + std::string(ns)); });
+    things.on_version([this](std::string_view ns, std::string_view version) {
+        notes.push_back("version " + std::string(version) + " of " + std::string(ns));
+    });
+    notes.clear();
+    things.replace(std::vector<thing>{make("a", "n1", "5")}, "default");
+    things.set_version("7", "default");
+    // Nothing has changed: what was between is as unknown.
+    things.replace(std::vector<thing>{make("a", "n1", "5")}, "default");
+    things.set_version("9", "default");
+    things.apply(make("a", "n2", "10"));
+    things.set_version("10", "default");
+    things.erase({"default", "a"});
+    things.set_version("11", "default");
+    std::erase_if(notes, [](const auto& each) {
+        return each.starts_with("first") || each.starts_with("second");
+    });
+    EXPECT_EQ(notes, (strings{"a of a list", "list of default", "version 7 of default",
+                              "list of default", "version 9 of default", "a",
+                              "version 10 of default", "a", "version 11 of default"}));
+}
+
 }  // namespace
 }  // namespace esi::kube

@@ -128,7 +128,7 @@ void blocking_reader::add_wait(std::vector<blocking>& list, std::int64_t& left_o
     blocking first;
     const auto testbed = testbed_of(*v_.self);
     first.what = refer(object_kind::testbed, testbed);
-    first.text = texts_->of(what);
+    if (texts_) first.text = texts_->of(what);
     const auto start = times_.starts.find(what.job);
     if (start != times_.starts.end()) first.estimate = start->second;
     std::vector<blocking> causes;

@@ -20,10 +20,11 @@ reservations reserved_in(const model::testbed& of, const slot_sources& from) {
     reservations out;
     const auto holder = from.schedulings.find(of.holder());
     for (const auto& [unused, job] : from.jobs.all()) {
-        if (!grid::has_right(*job, of, holder.get())) continue;
+        const auto& order = job->spec.creation_request;
+        if (!order || !grid::has_right(*job, of, holder.get())) continue;
         const bool own = job->metadata.namespace_ == of.metadata.namespace_;
         const std::string name(own ? job->metadata.name : grid::foreign_pod);
-        for (const int slot : job->spec.creation_request->slot_ids) out[slot] = name;
+        for (const int slot : order->slot_ids) out[slot] = name;
     }
     return out;
 }

@@ -135,6 +135,10 @@ int upkeep::count_of_slices() const {
     return (slots + rows_per_slice_ - 1) / rows_per_slice_;
 }
 
+int upkeep::number_of_slice(int first) const {
+    return first >= 0 && first % rows_per_slice_ == 0 ? first / rows_per_slice_ : most_number;
+}
+
 std::vector<std::string> upkeep::rows_of_slice(int number) const {
     model::slot_status none;
     none.state = model::slot_state::error;

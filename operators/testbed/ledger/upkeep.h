@@ -26,7 +26,7 @@ public:
     void labels_changed() { labels_ = true; }
     void all_changed() { all_ = true; }
     /// A slice that names the Testbed, whose first row is that of this position.
-    void slice_changed(int first) { unwritten_.insert(first / rows_per_slice_); }
+    void slice_changed(int first) { unwritten_.insert(number_of_slice(first)); }
 
     /// Before the first bring_up: above `most_listed` slots rows are kept in slices of so many.
     void divide_rows(int most_listed, int rows_per_slice) {
@@ -48,6 +48,9 @@ public:
     int rows_per_slice() const { return rows_per_slice_; }
     /// How many slices there are to be.
     int count_of_slices() const;
+    /// The number of the slice whose first row is that of this position; where none begins there,
+    /// a number that is that of no slice.
+    int number_of_slice(int first) const;
     /// Numbers of the slices (first position / rows per slice) whose rows may be others than those
     /// in the cache: who takes one out sees to it that it is written. One that there is not to be
     /// stands for a slice that is to go.

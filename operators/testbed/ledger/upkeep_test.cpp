@@ -286,6 +286,22 @@ TEST_F(kept, a_pods_change_makes_the_slices_due_that_its_node_has_rows_in) {
     EXPECT_EQ(due(), std::set<int>()) << "its row is the same";
 }
 
+TEST_F(kept, a_slice_that_begins_between_two_others_is_none_of_them) {
+    world at;
+    at.all_ghosts();
+    states().divide_rows(0, 2);
+    begin(at);
+    ASSERT_EQ(states().count_of_slices(), 3);
+    EXPECT_EQ(states().number_of_slice(4), 2);
+    (void)due();
+    for (const int first : {3, -1, -2}) {
+        EXPECT_GE(states().number_of_slice(first), states().count_of_slices()) << first;
+        states().slice_changed(first);
+        EXPECT_FALSE(states().unwritten().empty()) << "it is to go";
+        EXPECT_EQ(due(), std::set<int>()) << "its neighbour is as it was";
+    }
+}
+
 TEST_F(kept, rows_that_are_listed_are_in_no_slice) {
     world at;
     at.all_ghosts();

@@ -59,7 +59,7 @@ asio::awaitable<reply> set_up_nodes(std::shared_ptr<const debug_endpoints> at, r
         co_return refused(*at, asked, 404,
                           {"no such Testbed in namespace " + at->legacy_namespace});
     }
-    if (is_kubernetes_own(testbed->spec.node_label)) {
+    if (grid::is_kubernetes_own(testbed->spec.node_label)) {
         co_return refused(*at, asked, 400,
                           {"spec.nodeLabel of the Testbed is " + testbed->spec.node_label +
                            ", a label of Kubernetes itself; it would be taken off other nodes"});

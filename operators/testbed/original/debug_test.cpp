@@ -94,11 +94,11 @@ TEST_F(debug_routes, questions_that_make_no_sense_are_a_400) {
 TEST(node_set_up, refuses_labels_of_kubernetes_itself) {
     for (const char* own : {"kubernetes.io/hostname", "topology.kubernetes.io/zone",
                             "node-role.kubernetes.io/worker", "k8s.io/x", "a.b.k8s.io/x"}) {
-        EXPECT_TRUE(is_kubernetes_own(own)) << own;
+        EXPECT_TRUE(grid::is_kubernetes_own(own)) << own;
     }
     for (const char* other : {"testbed", "hostname", "esi.tu-berlin.de/x", "mykubernetes.io/x",
                               "kubernetes.io.example/x", "kubernetes.io"}) {
-        EXPECT_FALSE(is_kubernetes_own(other)) << other;
+        EXPECT_FALSE(grid::is_kubernetes_own(other)) << other;
     }
 }
 

@@ -11,8 +11,6 @@ namespace esi::testbed {
 
 namespace {
 
-constexpr std::int64_t one_pod = 1000;
-
 /// A ghost of `of`, or a job pod that its operator has seen in a slot. Of one without rows, or
 /// without the row of the slot that the pod names, what the pod says is believed.
 bool is_in_a_slot(const model::pod& pod, const rivals::elder& of) {
@@ -80,7 +78,7 @@ struct standing {
     model::amounts waits_for = {};
 
     void split() {
-        const auto slots = amount_of(demand, "pods") / one_pod;
+        const auto slots = amount_of(demand, "pods") / grid::one_pod;
         waiting = std::max<std::int64_t>(slots - pods, 0);
         taken = demand;
         if (waiting == 0) return;
@@ -105,7 +103,7 @@ void tell(node_room& out, std::string name, const standing& of) {
 std::string resource_text(std::string_view resource, std::int64_t amount) {
     const auto number = model::show(std::string(resource), amount);
     if (resource != "pods") return fmt::format("{} {}", number, resource);
-    return fmt::format("{} {} for pods", number, amount == one_pod ? "place" : "places");
+    return fmt::format("{} {} for pods", number, amount == grid::one_pod ? "place" : "places");
 }
 
 /// The largest takers of the resource, at most five: "default/fat (1 cpu), default/thin (100m
@@ -139,35 +137,6 @@ std::string slots_before_text(const node_room& room, std::string_view resource) 
 }
 
 }  // namespace
-
-model::amounts slot_amounts(const model::resource_list& size) {
-    auto out = model::to_amounts(size);
-    out["pods"] = one_pod;
-    return out;
-}
-
-model::amounts taken_by(const model::pod& pod) {
-    auto out = pod.requests;
-    out["pods"] = one_pod;
-    return out;
-}
-
-model::amounts left_after(const model::node& node, const std::vector<pod_pointer>& pods) {
-    auto out = node.allocatable;
-    for (const auto& pod : pods) {
-        if (!pod->live()) continue;
-        model::take(out, taken_by(*pod));
-    }
-    return out;
-}
-
-std::optional<std::string> missing_resource(const model::amounts& free,
-                                            const model::amounts& what) {
-    for (const auto& [name, amount] : what) {
-        if (amount > 0 && amount_of(free, name) < amount) return name;
-    }
-    return std::nullopt;
-}
 
 rivals rivals_of(const view& seen) {
     rivals out;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "grid/node_room.h"
 #include "testbed/observe.h"
 #include "testbed/room/layout.h"
 
@@ -41,8 +42,10 @@ struct node_room {
     bool elder_waits = false;
 };
 
-/// What one pod of a slot's size takes from a node, the place in the node's `pods` included.
-model::amounts slot_amounts(const model::resource_list& size);
+using grid::left_after;
+using grid::missing_resource;
+using grid::slot_amounts;
+using grid::taken_by;
 
 /// The other Testbeds as far as they touch one Testbed's room.
 struct rivals {
@@ -69,14 +72,5 @@ node_room room_on(const view& seen, const rivals& others, const node_view& node,
 /// "room for 1 of 2 slots: 400m cpu missing (2 slots need 1200m, others take 1200m of 2); largest
 /// consumers: default/fat (1 cpu)".
 std::string describe_shortage(const node_room& room, const model::testbed_layout& layout);
-
-/// Nothing when `what` fits into `free`; else the resource that is missing.
-std::optional<std::string> missing_resource(const model::amounts& free, const model::amounts& what);
-
-/// A live pod's requests and its place in the node's `pods`.
-model::amounts taken_by(const model::pod& pod);
-
-/// What is left of the node's allocatable after `pods` (live ones count), may be negative.
-model::amounts left_after(const model::node& node, const std::vector<pod_pointer>& pods);
 
 }  // namespace esi::testbed

@@ -108,6 +108,27 @@ bool all_texts(const json& value) {
     return true;
 }
 
+/// A null in a list or a map of a metadata is what Go's decoder makes of it: an empty text, an owner
+/// without any member.
+void fill_nulls(json& metadata) {
+    for (const char* field : {"labels", "annotations", "finalizers"}) {
+        const auto found = metadata.find(field);
+        if (found == metadata.end() || !found->is_structured()) continue;
+        for (auto& each : *found) {
+            if (each.is_null()) each = "";
+        }
+    }
+    const auto owners = metadata.find("ownerReferences");
+    if (owners == metadata.end() || !owners->is_array()) return;
+    for (auto& owner : *owners) {
+        if (owner.is_null()) owner = json::object();
+        if (!owner.is_object()) continue;
+        for (auto at = owner.begin(); at != owner.end();) {
+            at = at->is_null() ? owner.erase(at) : std::next(at);
+        }
+    }
+}
+
 /// What is wrong with the shape of a metadata; nulls count as absent.
 std::optional<std::string> wrong_shape(const json& metadata) {
     for (const char* field : {"name", "namespace", "generateName", "uid", "resourceVersion",
@@ -288,6 +309,7 @@ or_refused<void> check_body(const call& in, json& body, bool patched) {
             {{"apiVersion", "FieldValueInvalid",
               fmt::format("Invalid value: \"{}\": must be {}", version, type.api_version())}}));
     }
+    fill_nulls(metadata);
     if (auto fault = wrong_shape(metadata)) {
         if (!patched) return refused(bad_request(std::move(*fault)));
         return refused(

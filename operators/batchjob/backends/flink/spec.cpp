@@ -209,7 +209,7 @@ std::expected<spec, spec_problem> read_spec(const model::raw_json& text) {
     if (!out.version.empty() && !version_number(out.version)) {
         in.wrong("flinkVersion", "of the form v1_20");
     }
-    if (in.problem()) return std::unexpected(*in.problem());
+    if (const auto& problem = in.problem()) return std::unexpected(*problem);
     for (const auto& [key, value] : whole.items()) {
         if (!value.is_null()) out.ignored.push_back(key);
     }

@@ -107,8 +107,11 @@ ordered_json operation_of(const operation& from) {
     }
     out["responses"] = answers_of(from);
     auto rights = ordered_json::array();
-    for (const auto& each : from.needs) {
-        rights.push_back({{"verb", each.verb}, {"group", each.group}, {"resource", each.resource}});
+    for (const auto* of : {&from.needs, &from.asks}) {
+        for (const auto& each : *of) {
+            rights.push_back(
+                {{"verb", each.verb}, {"group", each.group}, {"resource", each.resource}});
+        }
     }
     out["x-required-rights"] = std::move(rights);
     return out;

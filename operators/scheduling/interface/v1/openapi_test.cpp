@@ -110,6 +110,10 @@ TEST(openapi, objects_have_the_members_of_their_crds) {
                     std::string(kind) + "." + part, differences);
         }
     }
+    // What the first assignment freezes is kept in the form of the spec, as far as it is frozen.
+    std::erase_if(differences, [](const std::string& each) {
+        return each.starts_with("Scheduling.status.plan.") && each.ends_with(" is unknown");
+    });
     // The interface shows the nodes of a layout in one form.
     EXPECT_EQ(differences,
               (std::set<std::string>{"Testbed.status.layout.compactNodes is missing"}));

@@ -51,6 +51,8 @@ struct operation {
     std::string description;
     /// All of them are needed; none: who is authenticated may.
     std::vector<permission> needs;
+    /// Asked by the handler itself, of what the request names.
+    std::vector<permission> asks = {};
     std::vector<parameter> query;
     std::vector<parameter> headers;
     /// Bodies that it takes; none: it takes no body.

@@ -4,8 +4,11 @@
 
 #include <utility>
 
+#include "scheduling/interface/v1/events/operations.h"
+#include "scheduling/interface/v1/nodes.h"
 #include "scheduling/interface/v1/questions.h"
 #include "scheduling/interface/v1/reads.h"
+#include "scheduling/interface/v1/writes.h"
 
 namespace esi::scheduling::v1 {
 
@@ -214,12 +217,175 @@ void add_questions(std::vector<operation>& all, const parts& by) {
     all.push_back(std::move(matrix));
 }
 
+// --- what changes something ---
+
+const char* const merge_patch = "application/merge-patch+json";
+
+parameter if_match(bool required) {
+    return {"If-Match",
+            required
+                ? "ETag of what the change was made from, or * for any version. 428 without, 412 "
+                  "where the object has another."
+                : "ETag of what the change was made from: 412 where the object has another.",
+            text, false};
+}
+
+const std::vector<std::string> of_object{"ETag", "X-ESI-Index"};
+const documented_answer not_that_version{
+    412, "The object has another version.", {{"Problem", "application/problem+json"}}};
+const documented_answer conflict{409,
+                                 "The object is being deleted, or others change it all the time.",
+                                 {{"Problem", "application/problem+json"}}};
+
+operation write_of(const kind& of, std::string id, std::string method, std::string path,
+                   std::string summary, std::string verb) {
+    auto out = read_of(of, std::move(id), std::move(path), std::move(summary));
+    out.method = std::move(method);
+    out.needs = {{std::move(verb), of.resource}};
+    return out;
+}
+
+void add_changes(std::vector<operation>& all, const parts& by) {
+    auto create = write_of(schedulings, "createScheduling", "POST", path_of(schedulings),
+                           "Creates a Scheduling: a plan that starts as soon as it can.", "create");
+    create.description =
+        "The body is checked before anything is written; every fault is told at once. What it "
+        "names "
+        "and does not exist yet is waited for, and told in headers Warning.";
+    create.query = {{"dryRun", "true: checked to the end, the API server included, and not stored.",
+                     R"({"type":"boolean","default":false})"}};
+    create.headers = {{"Idempotency-Key",
+                       "Of the client's choice: the same key with the same body gives the same "
+                       "object for 24 hours, on every replica; with another body 422.",
+                       R"({"type":"string","minLength":1,"maxLength":255,"pattern":"^[ -~]+$"})"}};
+    create.bodies = {{"Scheduling"}};
+    create.body_limit = longest_body;
+    create.answers = {
+        {201,
+         "The object, as it was stored.",
+         {{"Scheduling"}},
+         {"ETag", "X-ESI-Index", "Location", "Warning"}},
+        {200, "dryRun: the object, as it would be.", {{"Scheduling"}}, {"Warning"}},
+        {409, "An object of that name exists.", {{"Problem", "application/problem+json"}}}};
+    create.handler = bound(by.write, &writes::create_scheduling);
+    all.push_back(std::move(create));
+
+    const std::string one = path_of(schedulings, "/{name}");
+    auto replace = write_of(schedulings, "replaceScheduling", "PUT", one,
+                            "Replaces the spec of a Scheduling.", "update");
+    replace.description =
+        "Also of a running one: its queue may be extended, and entries that have not started may "
+        "be "
+        "taken out. Changes that are not acted on are told in headers Warning. The status in the "
+        "body is passed over; labels stay where the body has none.";
+    replace.headers = {if_match(true)};
+    replace.bodies = {{"Scheduling"}};
+    replace.body_limit = longest_body;
+    replace.answers = {{200,
+                        "The object, as it was stored.",
+                        {{"Scheduling"}},
+                        {"ETag", "X-ESI-Index", "Warning"}},
+                       conflict,
+                       not_that_version,
+                       {428, "If-Match is missing.", {{"Problem", "application/problem+json"}}}};
+    auto patch = replace;
+    replace.handler = bound(by.write, &writes::replace_scheduling);
+    all.push_back(std::move(replace));
+
+    patch.id = "patchScheduling";
+    patch.method = "PATCH";
+    patch.summary = "Changes a part of a Scheduling.";
+    patch.description =
+        "A merge patch (RFC 7396) of spec and metadata.labels; the whole that comes of it is "
+        "checked as a PUT is.";
+    patch.needs = {{"patch", "schedulings"}};
+    patch.bodies = {{"SchedulingPatch", merge_patch}};
+    patch.handler = bound(by.write, &writes::patch_scheduling);
+    all.push_back(std::move(patch));
+
+    auto remove =
+        write_of(schedulings, "deleteScheduling", "DELETE", one,
+                 "Deletes a Scheduling, which releases its jobs and its Testbed.", "delete");
+    remove.headers = {if_match(false)};
+    remove.answers = {{202, "It releases what it has, and goes then.", {{"Scheduling"}}, of_object},
+                      {204, "It had nothing to release, and is gone.", {}},
+                      conflict,
+                      not_that_version};
+    remove.handler = bound(by.write, &writes::delete_scheduling);
+    all.push_back(std::move(remove));
+
+    auto notes = write_of(jobs, "patchExternalScheduler", "PATCH",
+                          path_of(jobs, "/{name}/external-scheduler"),
+                          "Merges an external scheduler's notes into those of a job.", "patch");
+    notes.headers = {if_match(false)};
+    notes.bodies = {{"ExternalNotesPatch", merge_patch}};
+    notes.body_limit = longest_body;
+    notes.answers = {
+        {200, "The job, as it was stored.", {{"BatchJob"}}, of_object}, conflict, not_that_version};
+    notes.handler = bound(by.write, &writes::patch_notes);
+    all.push_back(std::move(notes));
+
+    auto labels = write_of(testbeds, "setNodes", "PUT", path_of(testbeds, "/{name}/nodes"),
+                           "Gives a Testbed its nodes: writes their labels.", "patch");
+    labels.description =
+        "Only where esi-scheduling has --api-nodes. Nodes that had the label and are not chosen "
+        "lose "
+        "it. The same request gives the same nodes again.";
+    labels.needs = {{"patch", "nodes", ""}};
+    labels.bodies = {{"NodesRequest"}};
+    labels.body_limit = longest_body;
+    labels.answers = {{200, "The nodes that it has now.", {{"Nodes"}}},
+                      {409,
+                       "Too few nodes have the room, or the label is one of Kubernetes itself.",
+                       {{"Problem", "application/problem+json"}}}};
+    labels.handler = bound(by.label, &nodes::set_nodes);
+    all.push_back(std::move(labels));
+}
+
+void add_actions(std::vector<operation>& all, const parts& by) {
+    const auto add = [&](const kind& of, std::string id, const char* verb, std::string summary,
+                         std::string description, std::vector<content> bodies,
+                         http::route_handler handler) {
+        auto out = write_of(of, std::move(id), "POST", path_of(of, std::string("/{name}:") + verb),
+                            std::move(summary), "patch");
+        out.description = std::move(description);
+        out.headers = {if_match(false)};
+        out.bodies = std::move(bodies);
+        if (!out.bodies.empty()) out.body_limit = longest_body;
+        out.answers = {{202, "It is written; the operators act on it.", {{of.schema}}, of_object},
+                       conflict,
+                       not_that_version};
+        out.handler = std::move(handler);
+        all.push_back(std::move(out));
+    };
+    add(jobs, "resetJob", "reset", "Makes a failed job ready again.",
+        "409 for a job that has not failed.", {}, bound(by.write, &writes::reset_job));
+    add(jobs, "releaseJob", "release", "Takes a job away from the Scheduling that has it.",
+        "A run that is under way ends as ReleasedByHand. Nothing changes where no Scheduling has "
+        "it.",
+        {}, bound(by.write, &writes::release_job));
+    add(schedulings, "cancelJob", "cancel", "Cancels one job of a plan.",
+        "One that runs is ended, one that waits is not started; its slots go to the next. 422 for "
+        "a "
+        "job that is not in the plan.",
+        {{"CancelRequest"}}, bound(by.write, &writes::cancel_job));
+    add(schedulings, "suspendScheduling", "suspend",
+        "Pauses a plan: nothing new is acquired or started.", "", {{"SuspendRequest"}},
+        bound(by.write, &writes::suspend));
+    all.back().body_is_optional = true;
+    add(schedulings, "resumeScheduling", "resume", "Lets a plan go on that was paused.", "", {},
+        bound(by.write, &writes::resume));
+}
+
 }  // namespace
 
 std::vector<operation> operations(const parts& by) {
     std::vector<operation> out;
     add_reads(out, by);
     add_questions(out, by);
+    add_changes(out, by);
+    add_actions(out, by);
+    for (auto& each : events::operations(by.tell)) out.push_back(std::move(each));
     return out;
 }
 

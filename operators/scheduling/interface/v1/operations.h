@@ -10,11 +10,19 @@ namespace esi::scheduling::v1 {
 
 class reads;
 class questions;
+class writes;
+class nodes;
+namespace events {
+class hub;
+}
 
 /// Who answers. Null: the table is read and not served (the OpenAPI document).
 struct parts {
     reads* read = nullptr;
     questions* ask = nullptr;
+    writes* write = nullptr;
+    nodes* label = nullptr;
+    events::hub* tell = nullptr;
 };
 
 std::vector<operation> operations(const parts& by);

@@ -42,7 +42,7 @@ void printer<model::testbed_layout>::print(std::string& out, const model::testbe
 void printer<model::object_meta>::print(std::string& out, const model::object_meta& value) {
     v1::print(out, shown_meta{value.name, value.namespace_, value.uid, value.resource_version,
                               value.generation, value.creation_timestamp, value.deletion_timestamp,
-                              value.labels});
+                              value.labels, value.annotations});
 }
 
 }  // namespace esi::scheduling::v1

@@ -164,7 +164,7 @@ struct shown_layout {
 };
 BOOST_DESCRIBE_STRUCT(shown_layout, (), (revision, nodes, slots_per_node, resources_per_slot))
 
-/// What the interface shows of the metadata: annotations, owners and finalizers are for operators.
+/// What the interface shows of the metadata; owners and finalizers are for operators.
 struct shown_meta {
     std::string name;
     std::string namespace_;
@@ -174,10 +174,11 @@ struct shown_meta {
     std::optional<model::timestamp> creation_timestamp;
     std::optional<model::timestamp> deletion_timestamp;
     model::string_map labels;
+    model::string_map annotations;
 };
 BOOST_DESCRIBE_STRUCT(shown_meta, (),
                       (name, namespace_, uid, resource_version, generation, creation_timestamp,
-                       deletion_timestamp, labels))
+                       deletion_timestamp, labels, annotations))
 
 /// The nodes as a list of objects, in whichever form the object has them.
 template <>

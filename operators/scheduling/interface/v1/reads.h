@@ -62,8 +62,7 @@ public:
 
     /// Ends all waits.
     void stop() { waits_.stop(); }
-    application_specs& specs() { return specs_; }
-    std::size_t waiting() const { return waits_.size(); }
+    change_waits& waits() { return waits_; }
 
 private:
     /// What a blocking query or waitFor asks for.

@@ -7,6 +7,7 @@
 #include "kube/resource.h"
 #include "model/conditions.h"
 #include "model/json.h"
+#include "model/names.h"
 #include "scheduling/acquire.h"
 #include "scheduling/interface/v1/label_selector.h"
 #include "scheduling/interface/v1/problems.h"
@@ -37,6 +38,20 @@ std::string text_at(const json& object, const char* member) {
     return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
+void read_annotations(const json& meta, scheduling_body& out, faults& wrong) {
+    const auto found = meta.find("annotations");
+    if (found == meta.end() || !found->is_object()) return;
+    for (const auto& [key, value] : found->items()) {
+        if (!is_label_key(key)) {
+            add_fault(wrong, pointer_to("/metadata/annotations", key), problem_code::field_value,
+                      "cannot be the key of an annotation");
+        }
+        if (value.is_string() && !key.starts_with(model::names::prefix)) {
+            out.annotations.emplace(key, value.get<std::string>());
+        }
+    }
+}
+
 void read_metadata(const json& body, const body_place& at, scheduling_body& out, faults& wrong) {
     out.key = {at.ns, at.name};
     const auto found = body.find("metadata");
@@ -61,6 +76,7 @@ void read_metadata(const json& body, const body_place& at, scheduling_body& out,
         add_fault(wrong, "/metadata/namespace", problem_code::field_immutable,
                   fmt::format("is {}, as the path says", at.ns));
     }
+    read_annotations(meta, out, wrong);
     const auto labels = meta.find("labels");
     if (labels == meta.end() || !labels->is_object()) return;
     auto& into = out.labels.emplace();

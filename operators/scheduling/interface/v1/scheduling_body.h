@@ -20,6 +20,8 @@ struct scheduling_body {
     model::object_key key;
     /// As sent; absent: not sent.
     std::optional<model::string_map> labels;
+    /// As sent, without those of ESI, which only its operators write.
+    model::string_map annotations;
     /// uid and resourceVersion of the metadata as sent, or empty.
     std::string uid;
     std::string resource_version;

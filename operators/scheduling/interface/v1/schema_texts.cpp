@@ -18,6 +18,9 @@ constexpr schema_text texts[] = {
     {"ObjectMeta", "creationTimestamp", "When it was made."},
     {"ObjectMeta", "deletionTimestamp", "Since when it is being deleted; absent before."},
     {"ObjectMeta", "labels", "Labels, which labelSelector asks for."},
+    {"ObjectMeta", "annotations",
+     "Those of ESI, which only its operators write, such as who asked for the last change "
+     "(esi.tu-berlin.de/requested-by). A request may set others: they are stored and not shown."},
     {"ObjectReference", "", "An object of ESI by its name."},
     {"ObjectReference", "namespace", "Namespace of the object."},
     {"ObjectReference", "name", "Name of the object.", always},
@@ -45,6 +48,7 @@ constexpr schema_text texts[] = {
     {"Neighbour", "", "Jobs that had pods on a node of the run meanwhile."},
     {"Run", "", "One run of a job: where, beside whom, when, and how it ended."},
     {"Run", "run", "", always},
+    {"SchedulingSpec", "", "The plan: a Testbed, and exactly one of queueBased and slotBased."},
     {"SchedulingStatus", "", "What the scheduling operator has decided."},
     {"SlotBased", "", "A plan slot by slot."},
     {"SlotJob", "", "A job and the slots that it takes."},

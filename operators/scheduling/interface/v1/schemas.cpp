@@ -321,6 +321,38 @@ void add_problem(builder& in) {
                          {"required", {"type", "title", "status", "detail", "code", "retryable"}}};
 }
 
+/// One JSON line of a stream, or the data of a server-sent event.
+void add_event(builder& in) {
+    const auto text = [](const char* description) {
+        return ordered_json{{"type", "string"}, {"description", description}};
+    };
+    ordered_json properties = ordered_json::object();
+    properties["id"] = text(
+        "What to resume behind, opaque: of JSON lines alone, as server-sent events have it "
+        "beside the data. Empty: forget the last one.");
+    properties["type"] = text("What it tells.");
+    properties["type"][known_words] = {"snapshot", "sync",  "ADDED", "MODIFIED",
+                                       "DELETED",  "reset", "end",   "HEARTBEAT"};
+    properties["kind"] = text("Of the object.");
+    properties["kind"][known_words] = {"Testbed", "BatchJob", "Scheduling"};
+    properties["partial"] = {
+        {"type", "array"},
+        {"description", "Members of the object that are empty here though they are not."},
+        {"items", {{"type", "string"}}}};
+    properties["object"] = {
+        {"type", "object"},
+        {"description", "As it is with this change; of a deletion as it was last."},
+        {"oneOf", {reference_to("Testbed"), reference_to("BatchJob"), reference_to("Scheduling")}}};
+    properties["reason"] = text("Why the stream begins anew or ends; one word.");
+    properties["reason"][known_words] = {"TooOld",   "TooSlow",   "Relisted",     "IdUnknown",
+                                         "Stopping", "Forbidden", "Unauthorized", "RightsUnknown"};
+    properties["detail"] = text("The same as a sentence.");
+    in.all["Event"] = {{"type", "object"},
+                       {"description", "What a stream of events tells."},
+                       {"properties", std::move(properties)},
+                       {"required", {"type"}}};
+}
+
 /// A plan that may have no name yet.
 void add_draft(builder& in) {
     auto draft = in.all["Scheduling"];
@@ -329,6 +361,15 @@ void add_draft(builder& in) {
         "changed to it.";
     draft["required"] = {"spec"};
     in.all["SchedulingDraft"] = std::move(draft);
+    in.all["SchedulingPatch"] = {
+        {"type", "object"},
+        {"description",
+         "A merge patch (RFC 7396) of a Scheduling: its members metadata.labels and spec, of which "
+         "null takes a member out."},
+        {"properties",
+         {{"metadata",
+           {{"type", "object"}, {"description", "Its labels, of which null takes one out."}}},
+          {"spec", {{"type", "object"}, {"description", "What of the spec changes."}}}}}};
 }
 
 /// The notes are a member of the spec; as a merge patch a key with null is taken out.
@@ -381,7 +422,23 @@ ordered_json make_schemas() {
     shape_of<nodes_answer>(made);
     add_draft(made);
     add_notes_patch(made);
+    auto& nodes = made.all["NodesRequest"]["properties"];
+    nodes["count"]["minimum"] = 1;
+    nodes["count"]["maximum"] = model::most_layout_nodes;
+    nodes["nodes"]["maxItems"] = model::most_layout_nodes;
+    nodes["nodes"]["items"]["minLength"] = 1;
+    nodes["nodes"]["items"]["maxLength"] = 253;
+    auto& policy = made.all["SuspendRequest"]["properties"]["policy"];
+    policy[known_words] = {"Keep", "Release"};
+    policy["examples"] = policy[known_words];
+    policy["default"] = "Keep";
+    for (const char* member : {"job", "namespace"}) {
+        auto& name = made.all["CancelRequest"]["properties"][member];
+        name["minLength"] = 1;
+        name["maxLength"] = 63;
+    }
     add_problem(made);
+    add_event(made);
     add_texts(made.all);
     return std::move(made.all);
 }

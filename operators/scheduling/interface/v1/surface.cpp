@@ -87,12 +87,14 @@ bool accepts(std::string_view accept, std::string_view media_type) {
     return out;
 }
 
-surface::surface(sources from, limits bounds, const gate& door)
+surface::surface(sources from, limits bounds, const gate& door, events::hub& tells)
     : from_(std::move(from)),
       door_(door),
       reads_(from_, bounds),
       questions_(from_),
-      all_(operations({&reads_, &questions_})) {}
+      writes_(from_, reads_.waits()),
+      nodes_(from_, bounds),
+      all_(operations({&reads_, &questions_, &writes_, &nodes_, &tells})) {}
 
 void surface::add_to(http::router& routes) {
     for (const auto& each : all_) {

@@ -7,16 +7,18 @@
 
 #include "http/router.h"
 #include "scheduling/interface/v1/access/gate.h"
+#include "scheduling/interface/v1/nodes.h"
 #include "scheduling/interface/v1/operations.h"
 #include "scheduling/interface/v1/questions.h"
 #include "scheduling/interface/v1/reads.h"
+#include "scheduling/interface/v1/writes.h"
 
 namespace esi::scheduling::v1 {
 
 class surface {
 public:
-    /// `door` outlives it.
-    surface(sources from, limits bounds, const gate& door);
+    /// `door` and `tells` outlive it.
+    surface(sources from, limits bounds, const gate& door, events::hub& tells);
     surface(const surface&) = delete;
     surface& operator=(const surface&) = delete;
 
@@ -35,6 +37,8 @@ private:
     const gate& door_;
     reads reads_;
     questions questions_;
+    writes writes_;
+    nodes nodes_;
     std::vector<operation> all_;
 };
 

@@ -21,6 +21,7 @@
 #include "model/application_specs.h"
 #include "model/json.h"
 #include "scheduling/caches.h"
+#include "scheduling/interface/v1/events/hub.h"
 #include "scheduling/interface/v1/surface.h"
 
 namespace esi::scheduling::v1 {
@@ -242,8 +243,8 @@ protected:
     api_test() : api_test(limits()) {}
     explicit api_test(limits bounds, quota_options of_callers = {{1e6, 1e6}})
         : limits_(time, numbers, of_callers),
-          surface_(sources{loop.get_executor(), time, api, seen, limits_, {}, false}, bounds,
-                   door) {
+          surface_(sources{loop.get_executor(), time, api, seen, limits_, {}, false}, bounds, door,
+                   events_) {
         server.watch = [this](const json& object, bool deleted) { show(object, deleted); };
         surface_.add_to(router);
     }
@@ -255,7 +256,8 @@ protected:
     }
     void TearDown() override {
         surface_.stop();
-        run_for(loop, time, seconds(1));
+        asio::co_spawn(loop, events_.stop(time.now() + seconds(1)), [](std::exception_ptr) {});
+        run_for(loop, time, seconds(2));
     }
 
     /// What the watch tells.
@@ -397,6 +399,16 @@ protected:
     controller::metrics numbers;
     quota limits_;
     gate door{who, limits_, {}};
+    events::hub events_{{loop.get_executor(),
+                         time,
+                         numbers,
+                         api,
+                         seen.testbeds(),
+                         seen.jobs(),
+                         seen.schedulings(),
+                         {},
+                         &limits_},
+                        who};
     http::router router;
     surface surface_;
 

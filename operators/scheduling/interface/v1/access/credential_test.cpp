@@ -74,7 +74,7 @@ TEST(digest, is_sha256) {
     ASSERT_EQ(digest.size(), 32U);
     // FIPS 180-2, B.1
     EXPECT_EQ(digest.substr(0, 4), "\xba\x78\x16\xbf");
-    EXPECT_EQ(digest.substr(28), "\xf2\x00\x15\xad" + std::string());
+    EXPECT_EQ(digest.substr(28), std::string("\xf2\x00\x15\xad", 4));
 }
 
 }  // namespace

@@ -23,10 +23,32 @@ const std::vector<double> review_buckets{0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 10
 
 /// `text` without the secret, whoever wrote it into it.
 std::string without(std::string text, std::string_view secret) {
-    for (std::size_t at; !secret.empty() && (at = text.find(secret)) != std::string::npos;) {
-        text.replace(at, secret.size(), "(token)");
+    constexpr std::string_view instead = "(token)";
+    for (auto at = text.find(secret); at != std::string::npos;) {
+        text.replace(at, secret.size(), instead);
+        at = text.find(secret, at + instead.size());
     }
     return text;
+}
+
+/// Why a review of `token` failed, for the log. What the API server wrote is left out: it, or a
+/// proxy before it, may repeat the request, also a part of it.
+error told_of(error why, std::string_view token) {
+    const bool answered = why.code != errc::transport && why.code != errc::timeout;
+    if (answered) {
+        why.text = to_string(why.code);
+        if (!why.reason.empty()) why.text += ": " + why.reason;
+    }
+    why.text = without(std::move(why.text), token);
+    return why;
+}
+
+/// A second question does no harm: the connection may be one that the API server had closed.
+asio::awaitable<void> ask_twice(kube::client& api, const kube::resource_type& type,
+                                const json& review, result<std::string>& into) {
+    into = co_await api.create(type, "", review);
+    if (into || into.error().code != errc::transport) co_return;
+    into = co_await api.create(type, "", review);
 }
 
 }  // namespace
@@ -79,23 +101,12 @@ std::optional<problem_details> reviewed_access::too_many(bucket_table& own, std:
     return throttled("too many requests with tokens and rights that are not known yet", *wait);
 }
 
-/// The answer to a review. A second question does no harm: the connection may be one that the API
-/// server had closed.
 asio::awaitable<result<std::string>> reviewed_access::ask(const kube::resource_type& type,
                                                           json review) {
     result<std::string> out = fail(errc::timeout, "the API server did not answer in time");
     const auto begun = from_.time.now();
-    // No lambda: its captures would have to outlive the coroutine.
-    struct asking {
-        static asio::awaitable<void> twice(kube::client& api, const kube::resource_type& type,
-                                           const json& review, result<std::string>& into) {
-            into = co_await api.create(type, "", review);
-            if (into || into.error().code != errc::transport) co_return;
-            into = co_await api.create(type, "", review);
-        }
-    };
     co_await ends_by(from_.time, begun + options_.review_time,
-                     asking::twice(from_.api, type, review, out));
+                     ask_twice(from_.api, type, review, out));
     from_.numbers
         .histogram("esi_api_review_duration_seconds", "Time until a review was answered",
                    review_buckets, {{"review", std::string(type.kind)}})
@@ -110,8 +121,7 @@ asio::awaitable<reviewed_access::token_outcome> reviewed_access::review_token(st
                           : result<token_verdict>(std::unexpected(std::move(answer).error()));
     const auto now = from_.time.now();
     if (!verdict) {
-        auto why = std::move(verdict).error();
-        why.text = without(std::move(why.text), token);
+        const auto why = told_of(std::move(verdict).error(), token);
         count_review(token_review_type, "failed");
         co_return std::unexpected(trouble_.failed(token_review_type, why, now));
     }

@@ -1,0 +1,54 @@
+// Which nodes a person gets who asks for nodes of a Testbed: the least requested that have the
+// room, numbered 0..count-1, or those that were named. Pure; who writes the labels is elsewhere.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/cluster.h"
+#include "model/quantity.h"
+#include "model/testbed.h"
+
+namespace esi::grid {
+
+using node_pointer = std::shared_ptr<const model::node>;
+
+/// A node of the cluster, and what is left of it beside the live pods that are no ghosts of the
+/// Testbed: so the same question gives the same nodes again.
+struct node_candidate {
+    node_pointer node;
+    model::amounts left;
+};
+
+struct label_change {
+    node_pointer node;
+    /// Nothing: the label goes (a node that was not chosen).
+    std::optional<std::string> value;
+};
+
+struct node_choice {
+    /// In the order of their ids.
+    std::vector<std::string> names;
+    /// Only nodes whose label differs; those that lose it come first, so that no number is there
+    /// twice in between, but where nodes swap theirs.
+    std::vector<label_change> changes;
+    /// Nodes with the room, for the message when they are too few.
+    int fitting = 0;
+};
+
+/// Whether it is a label in a domain of Kubernetes itself, kubernetes.io or k8s.io, which parts of
+/// the cluster rely on.
+bool is_kubernetes_own(std::string_view label);
+
+/// `nodes`: all of the cluster. `names` is empty when too few nodes fit.
+node_choice choose_nodes(const model::testbed& testbed, const std::vector<node_candidate>& nodes,
+                         int count);
+
+/// The nodes `names`, which all exist, in this order.
+node_choice give_nodes(const model::testbed& testbed, const std::vector<node_candidate>& nodes,
+                       std::vector<std::string> names);
+
+}  // namespace esi::grid
