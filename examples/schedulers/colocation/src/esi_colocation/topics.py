@@ -1,4 +1,4 @@
-"""Being told of changes: STOMP over WebSocket at /scheduler.
+"""Being told of changes by the original's interface (--legacy): STOMP over WebSocket at /scheduler.
 
 A subscription makes waiting quick; it is never what a decision rests on. A message may be lost (the
 connection breaks, the server restarts), so whoever waits also looks by GET from time to time.
