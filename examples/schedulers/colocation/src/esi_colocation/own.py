@@ -19,7 +19,6 @@ SETTLING = {None, "UnknownState", "PendingDeletion"}  # will be something else i
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 POLL = 1.0  # seconds between two looks where nobody tells
-LOOK = 10.0  # the same where somebody does, as a message may be lost
 APPEARS = 10.0  # a posted Scheduling is seen after at most so long
 SETTLES = 60.0  # for jobs to become ready after a release
 REMINDER = 60.0  # how often a wait that goes on is mentioned
@@ -143,7 +142,7 @@ class Own:
                     seen = True
                     if now.state in ENDED:
                         return now
-                    told = topic.next(LOOK if topic.live else POLL)
+                    told = topic.next(topic.look if topic.live else POLL)
                     if told is None:
                         break
                     action, now = told

@@ -33,6 +33,7 @@ class InterfaceV1:
         self.esi, self.url, self.namespace = esi, url.rstrip("/"), namespace
         self.clock, self.say, self.patience = clock, say, patience
         self.jobs_shown: str | None = None  # the version of the last list
+        self.seen: dict[str, str] = {}  # versions of Schedulings
 
     # --- reading
 
@@ -72,14 +73,20 @@ class InterfaceV1:
 
     def scheduling(self, name: str) -> Scheduling | None:
         with absent() as found:
-            found.append(scheduling_of(self.get(models.Scheduling, name)))
+            found.append(self.saw(self.get(models.Scheduling, name)))
         return found[0] if found else None
 
-    def next_scheduling(self, name: str, version: str, seconds: float) -> Scheduling | None:
-        """As soon as it has another version; None after so many seconds. esi_client.NotFound when it goes."""
-        found = self.patiently(lambda: next_version(self.esi, models.Scheduling, self.namespace, name, version,
-                                                    seconds))
-        return scheduling_of(found) if found is not None else None
+    def next_scheduling(self, name: str, seconds: float) -> Scheduling | None:
+        """As soon as it has another version than was seen last; None after so many seconds. esi_client.NotFound when
+        it goes."""
+        found = self.patiently(lambda: next_version(self.esi, models.Scheduling, self.namespace, name,
+                                                    self.seen.get(name, "0"), seconds))
+        return self.saw(found) if found is not None else None
+
+    def saw(self, shown: models.Scheduling) -> Scheduling:
+        found = scheduling_of(shown)
+        self.seen[found.name] = found.version
+        return found
 
     def waits_for(self, scheduling: Scheduling) -> str:
         """What the operator itself says that it waits for."""
@@ -128,6 +135,7 @@ class InterfaceV1:
                  idempotency_key=scheduling.name)
 
     def delete(self, name: str) -> None:
+        self.seen.pop(name, None)
         with absent():
             self.patiently(lambda: delete_scheduling.sync_detailed(self.namespace, name, client=self.esi))
 
@@ -203,10 +211,10 @@ class Waits:
 
 class Wait:
     live = True
+    look = 30.0  # seconds of one request
 
     def __init__(self, interface: InterfaceV1, name: str):
         self.interface, self.name = interface, name
-        self.version = ""
 
     def __enter__(self):
         return self
@@ -215,19 +223,12 @@ class Wait:
         pass
 
     def next(self, seconds: float):
-        """(action, record) of the first change behind the one that was told last, None after so many seconds."""
+        """(action, record) of the first change behind the one that was seen last, None after so many seconds."""
         try:
-            if not self.version:
-                # What it is compared with; a change since the caller's own look is told at once.
-                found = scheduling_of(self.interface.get(models.Scheduling, self.name))
-            else:
-                found = self.interface.next_scheduling(self.name, self.version, seconds)
+            found = self.interface.next_scheduling(self.name, seconds)
         except esi_client.NotFound:
             return "DELETED", None
-        if found is None:
-            return None
-        self.version = found.version
-        return "MODIFIED", found
+        return None if found is None else ("MODIFIED", found)
 
 
 # --- records of what is shown

@@ -327,6 +327,7 @@ class Topics:
 
 class Subscription:
     live = True
+    look = 10.0
 
     def __init__(self, world: Simulated):
         self.world, self.changed = world, False
