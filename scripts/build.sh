@@ -15,8 +15,29 @@ if ! cmake --preset "$preset" >"$log" 2>&1; then
     exit 1
 fi
 echo "build: preset $preset"
-# All checkouts of a user have one precompiled header: one of them at a time makes it.
+# All checkouts of a user have one precompiled header. A checkout that has never built makes it again, alone:
+# while others compile with it, it waits. What was made again is what was there: it keeps its time, or all
+# other checkouts would compile everything again.
 cache=${ESI_CACHE:-${XDG_CACHE_HOME:-${HOME:-$PWD/build}/.cache}/esi}
 mkdir -p "$cache"
-flock "$cache/precompiled.lock" cmake --build --preset "$preset" --target esi_precompiled
+exec 9>"$cache/precompiled.lock"
+header() { find "$cache/precompiled" -name '*.pch' -print0 2>/dev/null | xargs -0r sha256sum; }
+make_header() {
+    local before kept
+    before=$(header)
+    kept=$(mktemp -d)
+    while read -r digest file; do
+        [[ -z $file ]] || touch -r "$file" "$kept/$digest"
+    done <<<"$before"
+    cmake --build --preset "$preset" --target esi_precompiled
+    while read -r digest file; do
+        [[ ! -e $kept/$digest ]] || touch -r "$kept/$digest" "$file"
+    done < <(header)
+    rm -r "$kept"
+}
+if ! cmake --build --preset "$preset" --target esi_precompiled -- -n | grep -q 'no work to do'; then
+    flock -n 9 || { echo "build: waits for other checkouts that build"; flock 9; }
+    make_header
+fi
+flock -s 9
 cmake --build --preset "$preset" -j "${JOBS:-$(nproc)}" ${targets[0]+--target "${targets[@]}"}

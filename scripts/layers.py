@@ -27,6 +27,8 @@ FLOORS = (
     (f"{SIMULATION}/neighbours", f"{SIMULATION}/check"),
     # Above most of the simulation: only what puts a run together knows which operators there are.
     ("operators/*",),
+    # `kubectl esi` asks the operators' pure parts; none of them knows it. The last floor that names a folder counts.
+    ("operators/kubectl-esi",),
     (f"{SIMULATION}/run", "integration-tests/fuzz"),
     (f"{SIMULATION}/sweep",),
     (f"{SIMULATION}/program",),

@@ -175,8 +175,8 @@ def test_rights_in_some_namespaces_are_those_of_the_whole_cluster(component):
         "testbed": [(["nodes"], ["patch"]), (["nodes"], ["get", "list", "watch"]),
                     (["pods"], ["get", "list", "watch"])],
         "batchjob": [(["customresourcedefinitions"], ["list", "watch"])],
-        "scheduling": [(["nodes"], ["list", "patch"]), (["tokenreviews"], ["create"]),
-                       (["subjectaccessreviews"], ["create"])]}[component]
+        "scheduling": [(["nodes"], ["list", "patch"]), (["pods"], ["list"]),
+                       (["tokenreviews"], ["create"]), (["subjectaccessreviews"], ["create"])]}[component]
 
 
 def test_schedulings_are_read_where_the_operators_work():

@@ -5,7 +5,8 @@
 scenarios=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export ESI_OPERATORS=${ESI_OPERATORS:-$(cd "$scenarios/../.." && pwd)/build/release/operators}
 for main in "$scenarios"/../../operators/*/main.cpp; do
-    name=esi-$(basename "$(dirname "$main")")
+    name=$(basename "$(dirname "$main")")
+    [[ $name == kubectl-esi ]] || name=esi-$name
     if [[ ! -x $ESI_OPERATORS/$name ]]; then
         echo "$ESI_OPERATORS/$name is missing: run \`make build\` first" >&2
         exit 1

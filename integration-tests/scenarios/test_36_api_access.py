@@ -54,8 +54,9 @@ def operations():
                   ("GET", f"/{plural}/absent", None, [right("get", resource, "absent")])]
     return found + [
         ("GET", "/testbeds/absent/slots", None, [right("get", "testbeds", "absent")]),
-        ("PUT", "/testbeds/absent/nodes", {}, [NODES]),
+        ("PUT", "/testbeds/absent/nodes", {}, [right("get", "testbeds", "absent"), NODES]),
         ("GET", "/jobs/absent/runs", None, [right("get", "batchjobs", "absent")]),
+        ("GET", "/jobs/absent/explain", None, [right("get", "batchjobs", "absent")]),
         ("GET", "/matrix?testbed=absent", None, [right("list", "batchjobs")]),
         ("PATCH", "/jobs/absent/external-scheduler", {}, [right("patch", "batchjobs", "absent")]),
         ("POST", "/jobs/absent:reset", None, [right("patch", "batchjobs", "absent")]),
@@ -73,6 +74,9 @@ def operations():
 
 
 OPERATIONS = {f"{method} {path}": (method, path, body, rights) for method, path, body, rights in operations()}
+#: Lists of all namespaces.
+EVERYWHERE = {f"/{plural}": right("list", resource) for resource, plural in (
+    ("testbeds", "testbeds"), ("batchjobs", "jobs"), ("schedulings", "schedulings"))}
 
 
 def bind(plane, account, role, namespace):
@@ -152,7 +156,8 @@ def eventually(what, holds, seconds=PATIENCE):
 @pytest.fixture(scope="module")
 def can_i(plane, accounts):
     """What kubectl says: can_i[account, right, namespace]."""
-    rights = {(each, namespace) for *_, needs in OPERATIONS.values() for each in needs for namespace in (HOME, AWAY, None)}
+    rights = {(each, namespace) for *_, needs in OPERATIONS.values() for each in needs for namespace in (HOME, AWAY)}
+    rights |= {(each, None) for each in EVERYWHERE.values()}
     wanted = [(account, each, namespace) for account in accounts for each, namespace in sorted(rights, key=str)]
 
     def ask(question):
@@ -183,6 +188,25 @@ def test_each_account_may_what_rbac_allows_it(asked_by, can_i, name, namespace):
             assert problem["code"] == "Forbidden" and problem["retryable"] is False
             assert f'"system:serviceaccount:{HOME}:{account}" may not {verb} {resource}' in problem["detail"]
             assert f"kubectl auth can-i {verb} {resource}" in problem["detail"]
+
+
+@pytest.mark.parametrize("path", EVERYWHERE)
+def test_a_list_of_all_namespaces_needs_the_right_in_all(asked_by, can_i, path):
+    for account, ask in asked_by.items():
+        answer = ask("GET", path)
+        assert answer.status_code == (200 if can_i[account, EVERYWHERE[path], None] else 403), f"{account}: {answer.text}"
+    assert {can_i[account, EVERYWHERE[path], None] for account in ACCOUNTS} == {True, False}
+
+
+def test_the_table_has_every_operation(replica):
+    """Events apart, whose rights are asked kind by kind."""
+    described = {(method.upper(), path) for path, methods in requests.get(
+        replica.url + "/openapi.json", timeout=PATIENCE).json()["paths"].items()
+        for method in methods if method in ("get", "put", "post", "patch", "delete") and "/events" not in path}
+    known = {("GET", f"/api/v1{path}") for path in EVERYWHERE}
+    known |= {(method, "/api/v1/namespaces/{namespace}" + path.split("?")[0].replace("/absent", "/{name}"))
+              for method, path, *_ in OPERATIONS.values()}
+    assert {each for each in described if each[1].startswith("/api/v1/")} == known
 
 
 def test_the_accounts_differ_and_each_operation_is_allowed_and_refused(can_i):
@@ -268,8 +292,7 @@ def test_a_write_says_who_asked_for_it(scene, replica, plane, accounts):
     bind(plane, "brain", "esi-edit", scene.namespace)
     ask = Api(replica.url, accounts["brain"])
     since = replica.size()
-    body = {"metadata": {"name": "mine", "annotations": {REQUESTED_BY: "somebody-else"}},
-            "spec": objects.queue("mine", "absent", ["absent"])["spec"]}
+    body = {"metadata": {"name": "mine"}, "spec": objects.queue("mine", "absent", ["absent"])["spec"]}
     # The account got the right a moment ago, and a refusal is believed for two seconds.
     answers = []
     eventually("the right", lambda: answers.append(ask("POST", f"/namespaces/{scene.namespace}/schedulings", body)) or

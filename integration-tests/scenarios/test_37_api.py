@@ -85,6 +85,7 @@ def test_a_plan_from_its_preview_to_its_release(scene, api, other, place):
     assert preview["verdict"] == "Starts"
     assert [(each["name"], each["slots"]) for each in preview["starts"]] == [("pi", [0, 1]), ("tau", [2])]
     assert api.get(f"{place}/schedulings")["items"] == []
+    assert [each["metadata"]["name"] for each in api.get(f"{place}/testbeds")["items"]] == ["slots"]
 
     made = api("POST", f"{place}/schedulings", plan)
     assert made.status_code == 201, made.text

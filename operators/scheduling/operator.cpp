@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "scheduling/acquire.h"
 #include "scheduling/interface/legacy/routes.h"
+#include "scheduling/interface/page/page_routes.h"
 #include "scheduling/interface/v1/access.h"
 #include "scheduling/interface/v1/access/gate.h"
 #include "scheduling/interface/v1/access/quota.h"
@@ -116,6 +117,7 @@ scheduling_operator::scheduling_operator(controller::environment& env, options c
     interfaces_->legacy.add_to(env.routes);
     interfaces_->stomp.add_to(env.routes);
     interfaces_->api.add_to(env.routes);
+    page::add_to(env.routes);
 }
 
 scheduling_operator::~scheduling_operator() = default;

@@ -331,7 +331,7 @@ void add_changes(std::vector<operation>& all, const parts& by) {
         "Only where esi-scheduling has --api-nodes. Nodes that had the label and are not chosen "
         "lose "
         "it. The same request gives the same nodes again.";
-    labels.needs = {{"patch", "nodes", ""}};
+    labels.needs = {{"get", "testbeds"}, {"patch", "nodes", ""}};
     labels.bodies = {{"NodesRequest"}};
     labels.body_limit = longest_body;
     labels.answers = {{200, "The nodes that it has now.", {{"Nodes"}}},

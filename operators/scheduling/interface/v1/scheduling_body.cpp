@@ -62,7 +62,7 @@ void read_metadata(const json& body, const body_place& at, scheduling_body& out,
     const auto name = text_at(meta, "name");
     if (at.name.empty()) {
         out.key.name = name;
-        if (!name.empty() && !is_dns_1035(name)) {
+        if (meta.contains("name") && !is_dns_1035(name)) {
             add_fault(wrong, "/metadata/name", problem_code::field_value,
                       "must have 1 to 63 characters out of a-z, 0-9 and '-', begin with a letter "
                       "and end with a letter or digit");

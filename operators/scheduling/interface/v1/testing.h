@@ -117,6 +117,13 @@ private:
         if (watch) watch(object, gone);
     }
 
+    /// `path` is that of a collection: of a namespace, or of all.
+    static bool is_in(const std::string& at, const std::string& path) {
+        if (at.starts_with(path + "/")) return true;
+        const auto plural = path.substr(path.rfind('/'));
+        return at.starts_with(path.substr(0, path.rfind('/')) + "/namespaces/") &&
+               at.contains(plural + "/");
+    }
     kube::response list(const std::string& path, const kube::request& what) const {
         const auto asked = http::parse_target(what.target);
         std::size_t limit = 0;
@@ -127,7 +134,7 @@ private:
         }
         json out{{"items", json::array()}, {"metadata", json::object()}};
         for (const auto& [at, object] : objects) {
-            if (!at.starts_with(path + "/") || at <= after) continue;
+            if (!is_in(at, path) || at <= after) continue;
             if (limit > 0 && out["items"].size() == limit) {
                 out["metadata"]["continue"] = path_of(out["items"].back());
                 break;

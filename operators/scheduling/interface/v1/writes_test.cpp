@@ -452,7 +452,8 @@ TEST_F(nodes_test, the_least_requested_nodes_get_the_label) {
     EXPECT_EQ(body(few)["code"], "TooFewNodes");
     EXPECT_EQ(body(set({{"nodes", {"b", "c"}}}))["nodes"], json({"b", "c"}));
     EXPECT_EQ(id_of("a") + id_of("b") + id_of("c"), "-01");
-    EXPECT_TRUE(who.asked[0].starts_with("patch nodes"));
+    EXPECT_EQ(who.asked[0], "get testbeds ns/t");
+    EXPECT_TRUE(who.asked[1].starts_with("patch nodes"));
 }
 
 TEST_F(nodes_test, all_that_is_wrong_is_told) {

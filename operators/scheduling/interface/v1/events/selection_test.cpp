@@ -26,7 +26,7 @@ TEST(a_selection, without_a_query_is_all) {
 }
 
 TEST(a_selection, names_kinds_once_each) {
-    const auto out = select(asked({{"kinds", "schedulings, jobs,jobs"}, {"namespace", "n"}}));
+    const auto out = select(asked({{"kinds", "schedulings,jobs,jobs"}, {"namespace", "n"}}));
     ASSERT_TRUE(out);
     EXPECT_EQ(out->kinds, (kinds{kind::batchjob, kind::scheduling}));
     EXPECT_TRUE(out->kinds_asked);
@@ -59,9 +59,9 @@ TEST(a_selection, is_refused_with_all_its_faults) {
     EXPECT_EQ(out.error().status, 400);
     std::vector<std::string> seen;
     for (const auto& each : out.error().errors) seen.push_back(each.pointer + " " + each.code);
-    EXPECT_EQ(seen,
-              (std::vector<std::string>{"?kinds ParameterValue", "?kinds ParameterTwice",
-                                        "?limit ParameterUnknown", "?namespace ParameterUnknown"}));
+    EXPECT_EQ(seen, (std::vector<std::string>{"?kinds ParameterTwice", "?kinds ParameterValue",
+                                              "?kinds ParameterValue", "?limit ParameterUnknown",
+                                              "?namespace ParameterUnknown"}));
 }
 
 TEST(a_selection, takes_the_form_that_is_accepted) {

@@ -1,0 +1,499 @@
+"""`kubectl esi` as a person uses it: kubectl finds the plugin in the PATH, and it works with the kubeconfig."""
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+import yaml
+
+import objects
+from control_plane import MANIFESTS, ROOT
+from operators import binaries
+from patience import PATIENCE
+
+
+class Esi:
+    """Runs `kubectl esi ... -n NAMESPACE`."""
+
+    def __init__(self, scene, plane, kubeconfig=None):
+        self.scene, self.plane = scene, plane
+        self.environment = dict(os.environ, KUBECONFIG=str(kubeconfig or plane.kubeconfig),
+                                PATH=f"{binaries()}:{os.environ['PATH']}",
+                                KUBECACHEDIR=str(plane.folder / "kube-cache"))
+        self.line = [str(plane.folder / "bin" / "kubectl"), "esi"]
+
+    def run(self, *arguments, stdin=None):
+        return subprocess.run([*self.line, *arguments, "-n", self.scene.namespace], capture_output=True, text=True,
+                              timeout=PATIENCE, input=stdin, check=False, env=self.environment)
+
+    def __call__(self, *arguments, code=0, stdin=None):
+        """What it printed."""
+        done = self.run(*arguments, stdin=stdin)
+        assert done.returncode == code, f"{arguments}: exit {done.returncode}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    def json(self, *arguments, **more):
+        return json.loads(self(*arguments, "-o", "json", **more))
+
+    def refused(self, *arguments, code=1, stdin=None):
+        """What it said of its failure."""
+        done = self.run(*arguments, stdin=stdin)
+        assert done.returncode == code, f"{arguments}: exit {done.returncode}\n{done.stdout}{done.stderr}"
+        return done.stderr
+
+
+@pytest.fixture
+def esi(scene, plane):
+    return Esi(scene, plane)
+
+
+def rows(text):
+    """A table as kubectl prints it: [{heading: cell}]."""
+    lines = text.splitlines()
+    starts = [0] + [i for i in range(3, len(lines[0])) if lines[0][i - 3:i] == "   " and lines[0][i] != " "]
+    ends = [*starts[1:], None]
+    return [{lines[0][a:b].strip(): line[a:b].strip() for a, b in zip(starts, ends)} for line in lines[1:]]
+
+
+def plan(name, *jobs, **more):
+    return yaml.safe_dump(objects.queue(name, "slots", jobs, **more))
+
+
+def reasons(blockers):
+    return [each["reason"] for each in blockers]
+
+
+def test_a_plan_from_its_preview_to_its_trace(scene, esi, tmp_path):
+    n0, n1 = scene.nodes(2)
+    scene.testbed(slots=2)
+    scene.jobs("a", "b", seconds=5)
+    scene.jobs("c", seconds=0)
+    file = tmp_path / "plan.yaml"
+    file.write_text(plan("p", "a", "a", "b", "b", "c", "c"), "utf-8")
+
+    seen = esi.json("schedule", "-f", str(file), "--preview")
+    assert seen["verdict"] == "Starts"
+    assert {each["name"]: each["slots"] for each in seen["starts"]} == {"a": [0, 1], "b": [2, 3]}
+    assert [(each["name"], reasons(each["blockers"])[0]) for each in seen["waits"]] == [("c", "TooFewFreeSlots")]
+    assert scene.get("Scheduling", "p") == {}, "a preview writes nothing"
+
+    assert esi("schedule", "-f", str(file), "--dry-run") == \
+        "scheduling.esi.tu-berlin.de/p created (server dry run)\n"
+    assert scene.get("Scheduling", "p") == {}
+    assert esi("schedule", "-f", str(file)) == "scheduling.esi.tu-berlin.de/p created\n"
+    assert "Scheduling " + scene.namespace + "/p exists already" in esi.refused("schedule", "-f", str(file))
+    assert esi("schedule", "-f", str(file), "--update") == "scheduling.esi.tu-berlin.de/p unchanged\n"
+
+    scene.wait("both jobs in their slots", lambda: [
+        row["state"] for row in scene.slots().values()] == ["OCCUPIED"] * 4)
+    text = esi("top", "slots")
+    map_ = rows("\n".join(line[2:] for line in text.splitlines()[2:]))
+    assert map_ == [{"NODE": n0, "ID": "0", "SLOT-0": "0 OCCUPIED a", "SLOT-1": "2 OCCUPIED b"},
+                    {"NODE": n1, "ID": "1", "SLOT-0": "1 OCCUPIED a", "SLOT-1": "3 OCCUPIED b"}]
+    assert {row["JOB"] for row in rows(esi("top", "-o", "wide"))} == {"a", "b"}
+
+    place, = rows(esi("queue"))
+    assert (place["TESTBED"], place["PLACE"], place["NAME"]) == (f"{scene.namespace}/slots", "1", "p")
+    why = esi.json("explain", "job", "c")
+    job, = why["jobs"]
+    assert reasons(job["blockers"])[0] == "TooFewFreeSlots"
+    assert [each["holder"]["name"] for each in job["blockers"][1:]] == ["a", "b"]
+    assert "TooFewFreeSlots" in esi("explain", "scheduling", "p", "--exit-code", code=3)
+
+    scene.scheduling_state("p", "CompletedState")
+    assert scene.seats("a") == {0: n0, 1: n1} and scene.seats("b") == {2: n0, 3: n1}, "as the preview said"
+    lines = rows(esi("runs"))
+    assert [(row["JOB"], row["RUN"], row["OUTCOME"]) for row in lines] == [
+        (name, "1", "Succeeded") for name in "abc"]
+    assert (lines[0]["SLOTS"], lines[0]["BESIDE"]) == ("0,1", "b")
+    assert [row["JOB"] for row in rows(esi("runs", "b", "-o", "wide"))] == ["b"]
+
+    pairs = rows(esi("matrix", "slots", "-o", "wide"))
+    assert ("a", "b", "1") in [(row["JOB"], row["BESIDE"], row["RUNS"]) for row in pairs]
+    grid = {row["JOB"]: row for row in rows(esi("matrix", "slots"))}
+    assert grid["a"]["b"].endswith("s (1)") and grid["a"]["ALONE"] == "-"
+
+    read = list(csv.DictReader(io.StringIO(esi("export", "--format", "csv"))))
+    assert [(row["job"], row["slots"], row["outcome"]) for row in read] == [
+        ("a", "0 1", "Succeeded"), ("b", "2 3", "Succeeded"), ("c", "0 1", "Succeeded")]
+    assert float(read[0]["seconds"]) >= 4
+    assert [json.loads(line)["job"]["name"] for line in esi("export", "--format", "jsonl").splitlines()] == [*"abc"]
+    events = json.loads(esi("export", "--format", "trace"))["traceEvents"]
+    assert sorted((each["tid"], each["name"].split("/")[1]) for each in events if each["ph"] == "X") == [
+        (0, "a"), (0, "c"), (1, "a"), (1, "c"), (2, "b"), (3, "b")]
+
+    assert yaml.safe_load(esi("queue", "-o", "yaml"))["items"][0]["name"] == "p"
+    assert esi("release", "p") == "scheduling.esi.tu-berlin.de/p released\n"
+    scene.released(jobs=[*"abc"])
+
+
+def test_plans_are_steered(scene, esi):
+    scene.nodes(1)
+    scene.testbed(slots=2)
+    scene.jobs("a", "b", seconds=600)
+    scene.jobs("c", seconds=0)
+    scene.apply(objects.job("bad", seconds=0, driver={"esi-test/fail": "true"}))
+    scene.job_state("bad", "ReadyState")
+    esi("schedule", "-f", "-", stdin=plan("p", "a", "a", "b", "b", "c", "c", "bad"))
+    scene.job_state("a", "RunningState")
+
+    assert esi("suspend", "p").startswith("scheduling.esi.tu-berlin.de/p suspended")
+    assert scene.get("Scheduling", "p")["spec"]["suspendPolicy"] == "Keep"
+    assert esi("suspend", "p") == "scheduling.esi.tu-berlin.de/p is suspended already\n"
+    scene.wait_condition("Scheduling", "p", "Acquired", "False", "Suspended")
+    assert "names no BatchJob x; it names a,b,c,bad" in esi.refused("cancel", "p", "x")
+    assert esi("cancel", "p", "a", "b") == "scheduling.esi.tu-berlin.de/p cancels a, b\n"
+    assert [each["name"] for each in scene.get("Scheduling", "p")["spec"]["cancelledJobs"]] == ["a", "b"]
+    scene.job_state("a", "ReadyState")
+    assert esi("resume", "p") == "scheduling.esi.tu-berlin.de/p resumed\n"
+    assert esi("resume", "p") == "scheduling.esi.tu-berlin.de/p is not suspended\n"
+    scene.scheduling_state("p", "CompletedState")
+    assert scene.status("BatchJob", "bad")["state"] == "FailedState"
+    assert "HTTP 404" in esi.refused("suspend", "none")
+    assert "has not failed: it is in CompletedState" in esi.refused("reset", "c")
+    esi("release", "p", "--no-wait")
+    scene.gone("Scheduling", "p")
+    assert esi("reset", "--all") == "batchjob.esi.tu-berlin.de/bad reset\n"
+    scene.job_state("bad", "ReadyState")
+    scene.released(jobs=["a", "b", "c", "bad"])
+
+
+def test_runs_are_ended_and_begin_anew(scene, esi):
+    scene.nodes(1)
+    scene.testbed(slots=1)
+    scene.jobs("a", seconds=600)
+    esi("schedule", "-f", "-", stdin=plan("p", "a"))
+    scene.job_state("a", "RunningState")
+    esi("suspend", "p", "--release-running")
+    scene.job_state("a", "ReadyState")
+    assert "Suspended" in esi("explain", "scheduling", "p")
+    esi("release", "p")
+    scene.released(jobs=["a"])
+
+
+def test_a_schedule_that_is_waited_for_ends_as_its_jobs_do(scene, esi):
+    scene.nodes(1)
+    scene.testbed(slots=1)
+    scene.jobs("a", seconds=0)
+    scene.apply(objects.job("bad", seconds=0, driver={"esi-test/fail": "true"}))
+    scene.job_state("bad", "ReadyState")
+    two = plan("good", "a", releaseOnCompletion=True) + "---\n" + plan("worse", "bad", releaseOnCompletion=True)
+    text = esi("schedule", "-f", "-", "--wait", stdin=two, code=1)
+    assert text.splitlines()[:4] == [
+        "scheduling.esi.tu-berlin.de/good created", "scheduling.esi.tu-berlin.de/worse created",
+        "scheduling.esi.tu-berlin.de/good succeeded: 1/1", "scheduling.esi.tu-berlin.de/worse failed: 0/1 (1 failed)"]
+    scene.released(jobs=["a"], failed=["bad"])
+
+
+def test_what_is_wrong_is_told_with_its_remedy(scene, esi, plane, tmp_path):
+    scene.nodes(1)
+    scene.testbed(slots=1)
+    scene.jobs("a", seconds=0)
+    wrong = objects.queue("p", "slots", ["a"], priority="high", surprise=1)
+    told = esi.refused("schedule", "-f", "-", stdin=yaml.safe_dump(wrong))
+    assert 'unknown field "spec.surprise"' in told, told
+    wrong["spec"].pop("surprise")
+    told = esi.refused("schedule", "-f", "-", "--preview", stdin=yaml.safe_dump(wrong))
+    assert "spec.priority" in told and scene.get("Scheduling", "p") == {}
+    assert "is v1 Pod, not a Scheduling" in esi.refused(
+        "schedule", "-f", "-", stdin="{apiVersion: v1, kind: Pod, metadata: {name: x}}")
+    assert "cannot open /nowhere" in esi.refused("schedule", "-f", "/nowhere")
+    assert "the key spec twice" in esi.refused("schedule", "-f", "-", stdin=plan("p", "a") + "spec: {}\n")
+
+    refused = plan("p", "a", "a")
+    assert esi.json("schedule", "-f", "-", "--preview", "--exit-code", stdin=refused, code=3)["refused"][0][
+        "reason"] == "TooManySlots"
+    missing = esi.json("schedule", "-f", "-", "--preview", stdin=plan("p", "a", "gone"))
+    assert missing["verdict"] == "Waits"
+
+    assert "Testbed" in esi.refused("top", "nothing")
+    assert "does not exist" in esi.refused("explain", "scheduling", "nothing")
+    assert "no Scheduling that runs or waits names it" in esi("explain", "job", "a")
+    assert esi.run("tops").returncode == 2
+    assert esi.run("export", "--format", "xml").returncode == 2
+    assert esi.run("top", "-A").returncode == 2, "-n and -A"
+    assert esi.run("suspend", "p", "--watch").returncode == 2
+
+    closed = dict(esi.environment, KUBECONFIG=str(tmp_path / "config"))
+    config = yaml.safe_load(plane.kubeconfig.read_text("utf-8"))
+    config["clusters"][0]["cluster"]["server"] = "https://127.0.0.1:1"
+    (tmp_path / "config").write_text(yaml.safe_dump(config), "utf-8")
+    done = subprocess.run([*esi.line, "queue"], capture_output=True, text=True, timeout=PATIENCE, env=closed, check=False)
+    assert done.returncode == 1 and "is https://127.0.0.1:1 up" in done.stderr, done.stderr
+
+
+def test_it_has_the_rights_of_its_user_and_no_others(scene, plane, esi):
+    scene.nodes(1)
+    scene.testbed(slots=1)
+    scene.jobs("a", seconds=0)
+    scene.api.create("ServiceAccount", scene.namespace, {"metadata": {"name": "reader"}})
+    plane.kubectl("create", "role", "reader", "-n", scene.namespace, "--verb=get,list,watch",
+                  "--resource=testbeds.esi.tu-berlin.de,batchjobs.esi.tu-berlin.de,schedulings.esi.tu-berlin.de,pods")
+    plane.kubectl("create", "rolebinding", "reader", "-n", scene.namespace, "--role=reader",
+                  f"--serviceaccount={scene.namespace}:reader")
+    reader = Esi(scene, plane, plane.account(scene.namespace, "reader"))
+
+    def may_read():
+        done = reader.run("top", "slots", "-o", "json")
+        return done.returncode == 0 and json.loads(done.stdout)["items"][0]["state"] == "SUCCESS"
+    scene.wait("the role to count", may_read)
+    told = reader.run("schedule", "-f", "-", "--preview", stdin=plan("p", "a"))
+    assert told.returncode == 0 and "a     0" in told.stdout, told
+    assert "you may not create it" in told.stderr and "you may not list schedulings" in told.stderr
+    assert "kubectl auth can-i --list" in reader.refused("schedule", "-f", "-", stdin=plan("p", "a"))
+    found = reader.json("doctor", code=1)["findings"]
+    assert any(each["check"] == "rights" and "may not create schedulings" in each["text"] for each in found), found
+    assert not any(each["check"] == "rights" and "may not list" in each["text"] for each in found), found
+
+
+def test_a_watch_shows_changes_and_ends_with_ctrl_c(scene, esi, tmp_path):
+    scene.nodes(1)
+    scene.testbed(slots=1)
+    scene.jobs("a", seconds=0)
+    shown = tmp_path / "shown"
+    with open(shown, "wb") as out:
+        process = subprocess.Popen([*esi.line, "queue", "--watch", "--finished", "-o", "json", "-n", scene.namespace],
+                                   stdout=out, stderr=subprocess.PIPE, env=esi.environment)
+
+    def answers():
+        decoder, text, found = json.JSONDecoder(), shown.read_text("utf-8"), []
+        while text.strip():
+            one, end = decoder.raw_decode(text.lstrip())
+            found.append([each["name"] for each in one["items"]])
+            text = text.lstrip()[end:]
+        return found
+    try:
+        scene.wait("the first answer", lambda: answers() == [[]])
+        scene.queue("p", ["a"], releaseOnCompletion=True)
+        scene.wait("the plan to be shown", lambda: ["p"] in answers())
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 0
+        assert process.stderr.read() == b""
+    finally:
+        process.kill()
+    scene.scheduling_state("p", "FinishedState")
+    scene.released(jobs=["a"])
+
+
+def test_nodes_are_chosen_and_taken_back(scene, esi):
+    a, b = scene.nodes(2, labelled=False)
+    scene.testbed(slots=1, ready=False)
+
+    def labels():
+        return [scene.api.get("Node", None, name)["metadata"]["labels"].get(scene.label) for name in (a, b)]
+    changes = rows(esi("nodes", "slots", "--nodes", f"{b},{a}", "--dry-run"))
+    assert [(row["NODE"], row["BEFORE"], row["AFTER"]) for row in changes] == [(b, "<none>", "0"), (a, "<none>", "1")]
+    assert labels() == [None, None]
+    esi("nodes", "slots", "--nodes", f"{b},{a}")
+    assert labels() == ["1", "0"]
+    scene.testbed_ready()
+    assert {row["NODE"]: row["ID"] for row in rows(esi("nodes", "slots"))} == {a: "1", b: "0"}
+    assert "does not exist" in esi.refused("nodes", "slots", "--nodes", "nowhere")
+    assert "nodes with room for 1 slots each" in esi.refused("nodes", "slots", "--count", "999")
+    chosen = esi.json("nodes", "slots", "--count", "1", "--dry-run")["items"]
+    assert len([each for each in chosen if each.get("after")]) <= 1 and labels() == ["1", "0"]
+    esi("nodes", "slots", "--clear")
+    assert labels() == [None, None]
+
+
+def test_shells_are_offered_commands_and_names(scene, esi, plane, tmp_path):
+    scene.nodes(1)
+    scene.testbed(slots=1)
+    scene.jobs("spark-one", "spark-two", seconds=0)
+    helper = tmp_path / "kubectl_complete-esi"
+    helper.write_text(esi("completion", "kubectl"), "utf-8")
+    helper.chmod(0o755)
+    environment = dict(esi.environment, PATH=f"{tmp_path}:{esi.environment['PATH']}")
+
+    def kubectl(*words):
+        line = [esi.line[0], "__complete", "esi", *words]
+        return subprocess.run(line, capture_output=True, text=True, timeout=PATIENCE, env=environment,
+                              check=True).stdout.splitlines()
+    assert kubectl("re")[:3] == ["release\tDelete Schedulings, which gives back their Testbeds and jobs",
+                                 "resume\tLet suspended Schedulings go on", "reset\tMake failed BatchJobs ready again"]
+    assert kubectl("runs", "-n", scene.namespace, "") == ["spark-one", "spark-two", ":4"]
+    assert kubectl("top", "-n", scene.namespace, "s") == ["slots", ":4"]
+
+    script = tmp_path / "bash"
+    script.write_text(esi("completion", "bash"), "utf-8")
+    typed = (f"source {script}; COMP_WORDS=(kubectl-esi -n {scene.namespace} reset spark-t); COMP_CWORD=4; "
+             "_kubectl_esi; printf '%s\\n' \"${COMPREPLY[@]}\"")
+    done = subprocess.run(["bash", "-c", typed], capture_output=True, text=True, timeout=PATIENCE,
+                          env=environment, check=True)
+    assert done.stdout == "spark-two\n", done
+    for shell in ("zsh", "fish"):
+        assert "kubectl-esi" in esi("completion", shell)
+
+
+def test_version_and_help(esi):
+    assert "Server: v1." in esi("version")
+    for command in ("top", "queue", "explain", "schedule", "release", "suspend", "resume", "cancel", "reset", "runs",
+                    "matrix", "export", "nodes", "doctor", "version", "completion"):
+        assert f"kubectl esi {command}" in esi(command, "--help")
+
+
+# --- doctor
+
+POLICY = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/esi-slices"
+CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/batchjobs.esi.tu-berlin.de"
+CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
+MERGE = "application/merge-patch+json"
+
+
+class Faults:
+    """Each plants a fault, and returns (check, words of the finding, how it is mended)."""
+
+    def __init__(self, scene, plane, operators):
+        self.scene, self.plane, self.operators, self.api = scene, plane, operators, plane.api
+
+    def apply(self, *files):
+        return lambda: self.plane.kubectl("apply", *(f"--filename={MANIFESTS / file}" for file in files))
+
+    def delete(self, kind, name):
+        return lambda: self.scene.delete(kind, name)
+
+    def an_older_definition(self):
+        self.api.call("PATCH", CRD, [{"op": "remove", "path": "/spec/versions/0/schema/openAPIV3Schema/properties/spec/"
+                                                              "properties/activeDeadlineSeconds"}],
+                      content_type="application/json-patch+json")
+        return "definitions", "spec.activeDeadlineSeconds", lambda: self.plane.kubectl(
+            "apply", "--server-side", "--force-conflicts", "-f", str(ROOT / "crds" / "batchjob.yaml"))
+
+    def a_priority_class_that_is_missing(self):
+        self.api.delete("PriorityClass", None, "esi-job")
+        return "priority classes", "esi-job: it does not exist", self.apply("priority-classes.yaml")
+
+    def a_class_above_ghosts(self):
+        self.api.create("PriorityClass", None, {"metadata": {"name": "vip"}, "value": 5000000})
+        return "priority classes", "vip: its value 5000000", lambda: self.api.delete("PriorityClass", None, "vip")
+
+    def a_policy_that_is_missing(self):
+        self.api.call("DELETE", POLICY.replace("bindings", "").replace("validatingadmissionpolicy/", "validatingadmissionpolicies/"))
+        return "policies", "esi-slices: it does not exist", self.apply("policies-orders.yaml")
+
+    def a_policy_without_a_binding(self):
+        self.api.call("DELETE", POLICY)
+        return "policies", "esi-slices: it has no binding", self.apply("policies-orders.yaml")
+
+    def a_policy_that_only_audits(self):
+        self.api.call("PATCH", POLICY, {"spec": {"validationActions": ["Audit"]}}, content_type=MERGE)
+        return "policies", "esi-slices: its binding does not deny", self.apply("policies-orders.yaml")
+
+    def an_operator_that_does_not_run(self):
+        assert self.operators["batchjob"].stop() == 0
+        return "leases", "no replica of esi-batchjob leads", lambda: self.operators["batchjob"].start().ready()
+
+    def a_testbed_without_nodes(self):
+        self.scene.apply(objects.testbed("empty", f"{self.scene.label}-empty"))
+        return "testbeds", f"no node has its label {self.scene.label}-empty", self.delete("Testbed", "empty")
+
+    def a_label_that_is_no_number(self):
+        label = f"{self.scene.label}-words"
+        self.scene.apply(objects.testbed("words", label))
+        self.api.patch("Node", None, self.scene.node(1), {"metadata": {"labels": {label: "first"}}})
+
+        def mend():
+            self.api.patch("Node", None, self.scene.node(1), {"metadata": {"labels": {label: None}}})
+            self.scene.delete("Testbed", "words")
+        return "testbeds", f"has the label {label}=first", mend
+
+    def a_node_that_is_cordoned(self):
+        name = self.scene.node(0)
+        self.plane.kubectl("cordon", name)
+        return "testbeds", f"no slot on node {name} can be used: it is cordoned", \
+            lambda: self.plane.kubectl("uncordon", name)
+
+    def slots_without_room(self):
+        self.scene.apply(objects.testbed("large", f"{self.scene.label}-large", cpu="100"))
+        label = f"{self.scene.label}-large"
+        self.api.patch("Node", None, self.scene.node(1), {"metadata": {"labels": {label: "0"}}})
+
+        def mend():
+            self.scene.delete("Testbed", "large")
+            self.api.patch("Node", None, self.scene.node(1), {"metadata": {"labels": {label: None}}})
+        return "testbeds", f"Testbed {self.scene.namespace}/large", mend
+
+    def a_job_that_has_failed(self):
+        self.scene.apply(objects.job("bad", seconds=0, driver={"esi-test/fail": "true"}))
+        self.scene.job_state("bad", "ReadyState")
+        self.scene.queue("fails", ["bad"], releaseOnCompletion=True)
+        self.scene.scheduling_state("fails", "FinishedState")
+        self.scene.delete("Scheduling", "fails")
+        return "jobs", "it has failed and is not started again", self.delete("BatchJob", "bad")
+
+    def a_spec_that_is_refused(self):
+        wrong = objects.job("wrong")
+        wrong["spec"]["sparkSpec"]["sparkVersoin"] = "4"
+        self.scene.apply(wrong)
+        return "jobs", "sparkVersoin", self.delete("BatchJob", "wrong")
+
+    def an_account_that_is_missing(self):
+        job = objects.job("lonely")
+        job["spec"]["sparkSpec"]["driver"]["serviceAccount"] = "nobody"
+        self.scene.apply(job)
+        return "accounts", f"ServiceAccount {self.scene.namespace}/nobody", self.delete("BatchJob", "lonely")
+
+    def a_plan_whose_testbed_is_missing(self):
+        self.scene.queue("lost", ["a"], testbed="nowhere")
+        return "plans", "TestbedMissing", self.delete("Scheduling", "lost")
+
+    def a_plan_whose_job_is_missing(self):
+        self.scene.queue("waits", ["gone"])
+        return "plans", "JobMissing", self.delete("Scheduling", "waits")
+
+    def a_plan_that_can_never_start(self):
+        self.scene.queue("wide", ["a"] * 9)
+        return "plans", "TooManySlots", self.delete("Scheduling", "wide")
+
+    def a_plan_that_holds_for_nothing(self):
+        self.scene.queue("held", ["a"])
+        return "plans", "and it still holds Testbed", self.delete("Scheduling", "held")
+
+    def a_backend_that_is_missing(self):
+        if self.plane.has_flink:
+            return None
+        self.scene.apply(objects.flink_job("flows"))
+        return "backends", "flinkdeployments.flink.apache.org: it does not exist", self.delete("BatchJob", "flows")
+
+
+FAULTS = [name for name in vars(Faults) if name.startswith(("a_", "an_", "slots_"))]
+
+
+def test_doctor_finds_each_planted_fault_and_nothing_once_it_is_mended(scene, plane, operators, esi):
+    scene.may_restart = True
+    scene.nodes(2)
+    scene.api.patch("Node", None, scene.node(1), {"metadata": {"labels": {scene.label: None}}})
+    scene.testbed(slots=2)
+    scene.jobs("a", seconds=0)
+    faults = Faults(scene, plane, operators)
+
+    def findings():
+        done = esi.run("doctor", "-o", "json")
+        found = json.loads(done.stdout)
+        assert (done.returncode == 0) == found["ok"], done
+        return found["findings"]
+    scene.wait("nothing to be wrong", lambda: not findings())
+    found = 0
+    for name in FAULTS:
+        planted = getattr(faults, name)()
+        if planted is None:
+            continue
+        check, words, mend = planted
+        began = time.monotonic()
+        try:
+            seen = scene.wait(f"doctor to find {name}", lambda: [
+                each for each in findings()
+                if each["check"] == check and words in f"{each['object']}: {each['text']}"], 60)
+        finally:
+            mend()
+        assert seen[0]["severity"] in ("error", "warning") and seen[0]["remedy"], seen
+        print(f"{name}: {time.monotonic() - began:.1f} s: {seen[0]['object']}: {seen[0]['text']}\n"
+              f"    {seen[0]['remedy']}")
+        scene.wait(f"nothing to be wrong after {name}", lambda: not findings())
+        found += 1
+    assert found >= 15
+    assert "What mends it" not in esi("doctor")

@@ -1,0 +1,28 @@
+// Why a Scheduling, a job or a pod waits: by the same planner as the operator's.
+#pragma once
+
+#include <string>
+
+#include "kubectl-esi/session.h"
+#include "scheduling/answers/explanation.h"
+#include "scheduling/answers/waiting_pod.h"
+
+namespace esi::kubectl {
+
+/// Pure.
+std::string explanation_text(const scheduling::answers::explanation& of, bool wide,
+                             const shown::look& as, wall_time now);
+/// Pure.
+std::string waiting_pod_text(const scheduling::answers::waiting_pod& of, wall_time now);
+
+struct explain_options {
+    /// --exit-code: 3 where something blocks it.
+    bool exit_code = false;
+};
+
+asio::awaitable<result<reply>> explain_scheduling(session& in, std::string name,
+                                                  explain_options how);
+asio::awaitable<result<reply>> explain_job(session& in, std::string name, explain_options how);
+asio::awaitable<result<reply>> explain_pod(session& in, std::string name, explain_options how);
+
+}  // namespace esi::kubectl

@@ -1,0 +1,52 @@
+// Schedulings in the order in which they go first, for each Testbed.
+#pragma once
+
+#include <boost/describe.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kubectl-esi/session.h"
+#include "scheduling/answers/run_times.h"
+#include "scheduling/answers/snapshot.h"
+
+namespace esi::kubectl {
+
+struct queued {
+    model::object_key testbed;
+    /// From 1; 0: it is over.
+    int place = 0;
+    std::string namespace_;
+    std::string name;
+    std::string mode;
+    std::string state;
+    std::string reason;
+    std::string progress;  ///< "3/5"
+    int priority = 0;
+    std::optional<model::timestamp> created;
+    std::optional<model::timestamp> started;
+    std::optional<model::timestamp> ended;
+    /// What it waits for, for people; empty: for nothing.
+    std::string waits_for;
+    std::optional<scheduling::answers::estimated_time> start;
+    std::optional<scheduling::answers::estimated_time> end;
+};
+BOOST_DESCRIBE_STRUCT(queued, (),
+                      (testbed, place, namespace_, name, mode, state, reason, progress, priority,
+                       created, started, ended, waits_for, start, end))
+
+/// Those of `ns` (empty: of all namespaces), by Testbed; first those that hold it, then those that
+/// wait, in their order; with `finished` also those that are over, the newest first. The place
+/// counts all Schedulings of the Testbed that can be seen. Pure.
+std::vector<queued> queue_of(const scheduling::answers::snapshot& of, const std::string& ns,
+                             bool finished, wall_time now);
+
+std::string queue_text(const std::vector<queued>& of, bool namespaces, bool wide,
+                       const shown::look& as, wall_time now);
+
+asio::awaitable<result<reply>> queue(session& in, bool finished);
+
+/// The planner is asked about so many Schedulings; those behind them are shown without estimates.
+inline constexpr std::size_t most_planned = 200;
+
+}  // namespace esi::kubectl

@@ -1,0 +1,42 @@
+// Runs that BatchJobs have recorded (status.runs: the last 20 of each job), listed and exported.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kubectl-esi/session.h"
+#include "model/batchjob.h"
+
+namespace esi::kubectl {
+
+struct recorded_run {
+    model::object_key job;
+    std::string type;         ///< Spark or Flink
+    std::int64_t number = 0;  ///< of all runs of the job, from 1
+    model::run_record run;
+};
+
+/// By job, the oldest first. Pure.
+std::vector<recorded_run> runs_of(const std::vector<std::shared_ptr<const model::batchjob>>& jobs);
+
+/// Pure.
+std::string runs_text(const std::vector<recorded_run>& of, bool namespaces, bool wide,
+                      const shown::look& as, wall_time now);
+
+/// How export writes them.
+enum class export_form { csv, jsonl, trace };
+
+/// RFC 4180, with a line of headings; times as RFC 3339, lists joined by blanks. Pure.
+std::string csv_text(const std::vector<recorded_run>& of);
+/// One object a line: the run as status.runs has it, with the members job, type and number. Pure.
+std::string jsonl_text(const std::vector<recorded_run>& of);
+/// Chrome's trace event format ("JSON Object Format"): a process for each Testbed, a thread for
+/// each slot, a complete event for each run and slot. A run without an end lasts until `now`. Pure.
+std::string trace_text(const std::vector<recorded_run>& of, wall_time now);
+
+/// `job`: of one job; empty: of all of the namespace.
+asio::awaitable<result<reply>> runs(session& in, std::string job);
+asio::awaitable<result<reply>> export_runs(session& in, export_form as);
+
+}  // namespace esi::kubectl

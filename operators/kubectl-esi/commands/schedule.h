@@ -1,0 +1,29 @@
+// Creating Schedulings out of files, and what they would come to.
+#pragma once
+
+#include <string>
+
+#include "kubectl-esi/session.h"
+#include "scheduling/answers/preview.h"
+
+namespace esi::kubectl {
+
+struct schedule_options {
+    std::string file;  ///< "-": stdin
+    bool preview = false;
+    bool dry_run = false;
+    bool update = false;
+    /// Until each of them is over, for so long at most.
+    bool wait = false;
+    seconds timeout{3600};
+    /// --exit-code: 3 where a preview starts nothing.
+    bool exit_code = false;
+};
+
+/// Pure.
+std::string preview_text(const model::object_key& name, const scheduling::answers::preview& of,
+                         bool wide, const shown::look& as, wall_time now);
+
+asio::awaitable<result<reply>> schedule(session& in, schedule_options how);
+
+}  // namespace esi::kubectl

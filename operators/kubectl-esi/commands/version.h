@@ -1,0 +1,11 @@
+// Versions: of this program, of the API server, of the operators.
+#pragma once
+
+#include "kubectl-esi/session.h"
+
+namespace esi::kubectl {
+
+asio::awaitable<result<reply>> version_of_all(session& in);
+reply version_of_client(form output);
+
+}  // namespace esi::kubectl

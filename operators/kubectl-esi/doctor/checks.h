@@ -1,0 +1,45 @@
+// The checks of doctor: each looks at the facts and says what is wrong. Pure.
+#pragma once
+
+#include <boost/describe.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kubectl-esi/doctor/facts.h"
+
+namespace esi::kubectl::doctor {
+
+namespace severity {
+inline constexpr std::string_view error = "error";  ///< something does not work
+inline constexpr std::string_view warning = "warning";
+/// It could not be looked at.
+inline constexpr std::string_view unknown = "unknown";
+}  // namespace severity
+
+struct finding {
+    std::string check;
+    std::string severity;
+    std::string object;  ///< "Testbed default/slots"
+    std::string text;
+    std::string remedy;  ///< a command, or what to do
+    bool operator==(const finding&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(finding, (), (check, severity, object, text, remedy))
+
+struct check {
+    std::string_view name;
+    void (*look)(const facts& at, std::vector<finding>& found);
+};
+
+/// All of them, in the order in which they are shown.
+std::span<const check> checks();
+/// What they find, with the name of each check filled in.
+std::vector<finding> findings_of(const facts& at);
+
+// The parts of the table, by file.
+std::span<const check> checks_of_installation();
+std::span<const check> checks_of_objects();
+
+}  // namespace esi::kubectl::doctor

@@ -1,0 +1,285 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/version.h"
+#include "kubectl-esi/doctor/checks.h"
+#include "kubectl-esi/shown/words.h"
+
+namespace esi::kubectl::doctor {
+
+namespace {
+
+using shown::duration_text;
+
+/// A lease that was not renewed for so many of its durations has no holder that works.
+constexpr int most_durations = 2;
+constexpr std::size_t most_fields_named = 5;
+
+void add(std::vector<finding>& to, std::string_view how_bad, std::string object, std::string text,
+         std::string remedy) {
+    to.push_back({"", std::string(how_bad), std::move(object), std::move(text), std::move(remedy)});
+}
+
+void look_at_server(const facts& at, std::vector<finding>& found) {
+    if (!at.server) {
+        return add(found, severity::unknown, "API server", "its version cannot be read",
+                   "kubectl version");
+    }
+    if (auto fault = kube::too_old(*at.server); !fault.empty()) {
+        add(found, severity::error, "API server", std::move(fault),
+            fmt::format("upgrade the cluster to Kubernetes 1.{} or later", kube::oldest_minor));
+    }
+}
+
+void look_at_definitions(const facts& at, std::vector<finding>& found) {
+    for (const auto& each : at.definitions) {
+        const auto object = "CustomResourceDefinition " + each.name;
+        const auto apply = "kubectl apply --server-side -f " + each.file;
+        if (each.is == presence::absent) {
+            add(found, severity::error, object, "it does not exist", apply);
+        } else if (each.is == presence::hidden) {
+            add(found, severity::unknown, object, "you may not read it",
+                "kubectl auth can-i get customresourcedefinitions");
+        } else if (!each.established) {
+            add(found, severity::error, object, "the API server does not serve it yet",
+                "kubectl describe crd " + each.name);
+        } else if (!each.missing.empty()) {
+            std::string fields;
+            for (std::size_t i = 0; i < std::min(each.missing.size(), most_fields_named); ++i) {
+                fields += (i == 0 ? "" : ", ") + each.missing[i];
+            }
+            if (each.missing.size() > most_fields_named) {
+                fields += fmt::format(" and {} more", each.missing.size() - most_fields_named);
+            }
+            add(found, severity::error, object,
+                fmt::format("it is of an older release than {}: it lacks {}", version(), fields),
+                apply);
+        }
+    }
+}
+
+void look_at_rights(const facts& at, std::vector<finding>& found) {
+    for (const auto& each : at.rights) {
+        if (each.allowed) continue;
+        const auto where = each.ns.empty() ? std::string("-A") : "-n " + each.ns;
+        const bool reads = each.verb == "get" || each.verb == "list" || each.verb == "watch";
+        const std::string role = reads ? "view" : "edit";
+        add(found, severity::warning, "you",
+            fmt::format(
+                "may not {} {}{}: {} does not work", each.verb, each.resource,
+                each.ns.empty() ? std::string(" of all namespaces") : " in namespace " + each.ns,
+                each.needed_for),
+            each.ns.empty()
+                ? fmt::format("kubectl create clusterrolebinding esi-{} --clusterrole={} "
+                              "--user=YOU   # check: kubectl auth can-i {} {} {}",
+                              role, role, each.verb, each.resource, where)
+                : fmt::format(
+                      "kubectl create rolebinding esi-{} --clusterrole={} --user=YOU {}   # "
+                      "check: kubectl auth can-i {} {} {}",
+                      role, role, where, each.verb, each.resource, where));
+    }
+}
+
+void look_at_leases(const facts& at, std::vector<finding>& found) {
+    const auto& ns = at.operators_namespace;
+    for (const auto& each : at.operators) {
+        const auto object = fmt::format("Lease {}/{}", ns, each.name);
+        const auto logs =
+            fmt::format("kubectl -n {} get pods; kubectl -n {} logs deploy/{}", ns, ns, each.name);
+        if (each.lease == presence::hidden) {
+            add(found, severity::unknown, object, "you may not read it",
+                "kubectl auth can-i get leases -n " + ns);
+        } else if (each.lease == presence::absent) {
+            add(found, severity::error, object,
+                "it does not exist: no " + each.name + " has ever led in this namespace",
+                "helm install esi helm/esi -n " + ns +
+                    " --create-namespace, or name the right namespace with --operators-namespace");
+        } else if (each.holder.empty() || !each.renewed) {
+            add(found, severity::error, object, "no replica of " + each.name + " leads", logs);
+        } else if (at.now - each.renewed->value > seconds(most_durations * each.lease_seconds)) {
+            add(found, severity::error, object,
+                fmt::format("{} has not renewed it for {}", each.holder,
+                            duration_text(at.now - each.renewed->value)),
+                logs);
+        }
+    }
+}
+
+void look_at_deployments(const facts& at, std::vector<finding>& found) {
+    const auto& ns = at.operators_namespace;
+    std::string image;
+    for (const auto& each : at.operators) {
+        if (each.deployment != presence::there) continue;
+        const auto object = fmt::format("Deployment {}/{}", ns, each.name);
+        if (each.wanted > 0 && each.ready == 0) {
+            add(found, severity::error, object,
+                fmt::format("none of its {} pods is ready", each.wanted),
+                fmt::format("kubectl -n {} describe deploy/{}", ns, each.name));
+        } else if (each.wanted == 0) {
+            add(found, severity::error, object, "it is scaled to 0",
+                fmt::format("kubectl -n {} scale deploy/{} --replicas=2", ns, each.name));
+        }
+        const auto colon = each.image.rfind(':');
+        const auto tag =
+            colon == std::string::npos || each.image.find('/', colon) != std::string::npos
+                ? std::string()
+                : each.image.substr(colon + 1);
+        if (!image.empty() && !tag.empty() && tag != image) {
+            add(found, severity::error, object,
+                fmt::format("it runs version {}, another operator runs {}", tag, image),
+                "helm upgrade esi helm/esi -n " + ns + " --reset-then-reuse-values");
+        }
+        if (image.empty()) image = tag;
+    }
+    if (!image.empty() && image != version()) {
+        add(found, severity::warning, "operators in " + ns,
+            fmt::format("they run version {}, this program is {}: what it plans may differ", image,
+                        version()),
+            "use the kubectl-esi of version " + image);
+    }
+}
+
+const priority_class_fact* find(const facts& at, const std::string& name) {
+    const auto found = std::ranges::find(at.classes, name, &priority_class_fact::name);
+    return found == at.classes.end() ? nullptr : &*found;
+}
+
+/// By the operators' flags, where they can be read.
+std::string class_name(const facts& at, std::string_view of, std::string_view flag,
+                       const char* otherwise) {
+    const auto* who = at.find_operator(of);
+    const auto given = who == nullptr ? std::string() : who->argument(flag);
+    return given.empty() ? otherwise : given;
+}
+
+void look_at_classes(const facts& at, std::vector<finding>& found) {
+    const std::string apply = "kubectl apply -f helm/manifests/priority-classes.yaml";
+    if (at.classes_seen == presence::hidden) {
+        return add(found, severity::unknown, "PriorityClasses", "you may not list them",
+                   "kubectl auth can-i list priorityclasses");
+    }
+    const auto ghost = class_name(at, "esi-testbed", "--ghost-priority-class", "esi-ghost");
+    const auto job = class_name(at, "esi-batchjob", "--job-priority-class", "esi-job");
+    for (const auto& name : {ghost, job}) {
+        const auto* known = find(at, name);
+        if (known == nullptr) {
+            add(found, severity::error, "PriorityClass " + name,
+                "it does not exist: the API server refuses pods of this class", apply);
+        } else if (known->preemption != "Never") {
+            add(found, severity::error, "PriorityClass " + name,
+                "its preemptionPolicy is not Never: its pods may evict others",
+                fmt::format("kubectl delete priorityclass {} && {}", name, apply));
+        }
+    }
+    const auto* ghosts = find(at, ghost);
+    const auto* jobs = find(at, job);
+    if (ghosts == nullptr) return;
+    if (jobs != nullptr && jobs->value <= ghosts->value) {
+        add(found, severity::error, "PriorityClass " + job,
+            fmt::format("its value {} is not above that of {}, {}: nominations of job pods do not "
+                        "count against ghosts",
+                        jobs->value, ghost, ghosts->value),
+            fmt::format("kubectl delete priorityclass {} && {}", job, apply));
+    }
+    for (const auto& each : at.classes) {
+        if (each.part_of == "esi" || each.name == ghost || each.name == job) continue;
+        if (each.name.starts_with("system-") || each.preemption == "Never") continue;
+        if (each.value < ghosts->value) continue;
+        add(found, severity::warning, "PriorityClass " + each.name,
+            fmt::format("its value {} is not below that of {}, {}: its pods may evict ghosts and "
+                        "take the room of free slots",
+                        each.value, ghost, ghosts->value),
+            "isolation: Taint in the Testbeds, or higher priorityClasses.*.value of the chart");
+    }
+}
+
+void look_at_policies(const facts& at, std::vector<finding>& found) {
+    const std::string apply = "kubectl apply -f helm/manifests";
+    if (at.policies_seen == presence::hidden) {
+        return add(found, severity::unknown, "ValidatingAdmissionPolicies", "you may not list them",
+                   "kubectl auth can-i list validatingadmissionpolicies");
+    }
+    if (std::ranges::none_of(at.policies, &policy_fact::there)) {
+        return add(found, severity::warning, "ValidatingAdmissionPolicies",
+                   "ESI has none here: other accounts may write what only the operators should",
+                   apply + ", or policies.mode=Enforce of the chart");
+    }
+    for (const auto& each : at.policies) {
+        const auto object = "ValidatingAdmissionPolicy " + each.name;
+        if (!each.there) {
+            add(found, severity::error, object, "it does not exist", apply);
+        } else if (!each.bound) {
+            add(found, severity::error, object, "it has no binding, so that it is not asked",
+                apply);
+        } else if (!each.denies) {
+            add(found, severity::warning, object,
+                "its binding does not deny: what it forbids is done all the same",
+                apply + ", or policies.mode=Enforce of the chart");
+        }
+    }
+}
+
+void look_at_backends(const facts& at, std::vector<finding>& found) {
+    for (const auto& each : at.backends) {
+        const bool used = std::ranges::any_of(at.jobs, [&](const auto& job) {
+            return each.type == "Spark" ? job->spec.spark_spec.has_value()
+                                        : job->spec.flink_spec.has_value();
+        });
+        const auto install = each.type == "Spark" ? "install Kubeflow's Spark operator 2.4 or later"
+                                                  : "install Apache's Flink operator 1.7 or later";
+        const auto object = "CustomResourceDefinition " + each.definition;
+        if (each.kind == presence::absent && used) {
+            add(found, severity::error, object,
+                "it does not exist, and there are BatchJobs that are " + each.type + " jobs",
+                install);
+        } else if (each.kind == presence::there && !each.established) {
+            add(found, severity::error, object, "the API server does not serve it",
+                "kubectl describe crd " + each.definition);
+        }
+        if (each.deployments == presence::there && each.ready == 0) {
+            const auto slash = each.deployment.find('/');
+            add(found, severity::error, "Deployment " + each.deployment,
+                "the operator of " + each.type + " jobs has no pod that is ready",
+                fmt::format("kubectl -n {} describe deploy/{}", each.deployment.substr(0, slash),
+                            each.deployment.substr(slash + 1)));
+        }
+    }
+}
+
+void look_at_extender(const facts& at, std::vector<finding>& found) {
+    if (!at.extender) return;
+    const auto& ns = at.operators_namespace;
+    const auto object = fmt::format("Service {}/{}", ns, at.extender->name);
+    if (at.extender->is == presence::absent) {
+        add(found, severity::error, object,
+            "it does not exist, and esi-batchjob runs with --placement=extender: the second "
+            "scheduler cannot ask the extender",
+            "helm upgrade esi helm/esi -n " + ns +
+                " --reset-then-reuse-values --set "
+                "extender.enabled=true");
+    } else if (at.extender->is == presence::there && at.extender->ready == 0) {
+        add(found, severity::error, object,
+            "it has no endpoint that is ready: the second scheduler cannot ask the extender",
+            fmt::format("kubectl -n {} get pods,endpointslices", ns));
+    }
+    if (at.classes_seen == presence::there && find(at, "esi-extender") == nullptr) {
+        add(found, severity::error, "PriorityClass esi-extender",
+            "it does not exist, and esi-batchjob runs with --placement=extender",
+            "kubectl apply -f helm/manifests/extender");
+    }
+}
+
+constexpr std::array table{
+    check{"server", look_at_server},           check{"definitions", look_at_definitions},
+    check{"rights", look_at_rights},           check{"leases", look_at_leases},
+    check{"deployments", look_at_deployments}, check{"priority classes", look_at_classes},
+    check{"policies", look_at_policies},       check{"backends", look_at_backends},
+    check{"extender", look_at_extender}};
+
+}  // namespace
+
+std::span<const check> checks_of_installation() { return table; }
+
+}  // namespace esi::kubectl::doctor

@@ -1,0 +1,124 @@
+// What doctor has read of a cluster, so that its checks are pure functions of it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kube/server_version.h"
+#include "model/batchjob.h"
+#include "model/cluster.h"
+#include "model/scheduling.h"
+#include "model/testbed.h"
+
+namespace esi::kubectl::doctor {
+
+/// Whether an object is there; a user may not read all of them.
+enum class presence { there, absent, hidden };
+
+/// A CustomResourceDefinition of ESI.
+struct definition_fact {
+    std::string name;  ///< testbeds.esi.tu-berlin.de
+    std::string file;  ///< crds/testbed.yaml
+    presence is = presence::hidden;
+    bool established = false;
+    std::vector<std::string> missing = {};  ///< fields of this release that it lacks
+};
+
+/// What an operator of ESI shows of itself.
+struct operator_fact {
+    std::string name;  ///< esi-testbed
+    presence lease = presence::hidden;
+    std::string holder = {};
+    std::optional<model::timestamp> renewed = {};
+    std::int64_t lease_seconds = 0;
+    presence deployment = presence::hidden;
+    std::int64_t wanted = 0;
+    std::int64_t ready = 0;
+    std::string image = {};
+    std::vector<std::string> arguments = {};
+
+    /// Of a flag --NAME=VALUE; empty where it is not given.
+    std::string argument(std::string_view flag) const;
+};
+
+struct priority_class_fact {
+    std::string name;
+    std::int64_t value = 0;
+    std::string preemption;    ///< preemptionPolicy
+    std::string part_of = {};  ///< its label
+};
+
+/// An admission policy of ESI.
+struct policy_fact {
+    std::string name;
+    bool there = false;
+    bool bound = false;
+    bool denies = false;
+};
+
+/// A right of the user.
+struct right_fact {
+    std::string verb;
+    std::string resource;  ///< batchjobs.esi.tu-berlin.de, pods
+    std::string ns;        ///< empty: all namespaces
+    std::string needed_for;
+    bool allowed = false;
+};
+
+/// The operator of a kind of applications.
+struct backend_fact {
+    std::string type;        ///< Spark, Flink
+    std::string definition;  ///< sparkapplications.sparkoperator.k8s.io
+    presence kind = presence::hidden;
+    bool established = false;
+    /// Deployments that are this operator's by their label.
+    presence deployments = presence::hidden;
+    std::int64_t ready = 0;       ///< replicas of all of them
+    std::string deployment = {};  ///< "namespace/name" of one
+};
+
+struct service_fact {
+    std::string name;
+    presence is = presence::hidden;
+    int ready = 0;  ///< endpoints
+};
+
+struct facts {
+    wall_time now{};
+    std::string operators_namespace;
+    std::optional<kube::server_version> server;
+    std::vector<definition_fact> definitions;
+    std::vector<right_fact> rights;
+    std::vector<operator_fact> operators;
+    presence classes_seen = presence::hidden;
+    std::vector<priority_class_fact> classes;
+    presence policies_seen = presence::hidden;
+    std::vector<policy_fact> policies;
+    std::vector<backend_fact> backends;
+    /// Of the extender path, where esi-batchjob uses it.
+    std::optional<service_fact> extender;
+
+    std::vector<std::shared_ptr<const model::testbed>> testbeds;
+    std::vector<std::shared_ptr<const model::batchjob>> jobs;
+    std::vector<std::shared_ptr<const model::scheduling>> schedulings;
+    /// With a Testbed's label.
+    std::vector<std::shared_ptr<const model::pod>> pods;
+    presence nodes_seen = presence::hidden;
+    std::vector<std::shared_ptr<const model::node>> nodes;
+    presence namespaces_seen = presence::hidden;
+    std::set<std::string> ending_namespaces;
+    /// Service accounts that jobs name, "namespace/name" -> whether they are there.
+    std::map<std::string, presence> accounts;
+
+    const operator_fact* find_operator(std::string_view name) const;
+};
+
+/// The service account that a job's driver or JobManager runs with, as its spec says or by ESI's
+/// default; an empty name: none is asked for. Pure.
+model::object_key account_of(const model::batchjob& job);
+
+}  // namespace esi::kubectl::doctor

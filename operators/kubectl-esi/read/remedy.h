@@ -1,0 +1,14 @@
+// What a person can do about an error: the command, or where to look. Pure.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "kube/auth/kubeconfig.h"
+
+namespace esi::kubectl {
+
+/// The error as it is printed, with its remedy as a second line where there is one.
+std::string error_text(const error& what, const kube::cluster_access* access);
+
+}  // namespace esi::kubectl

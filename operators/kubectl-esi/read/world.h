@@ -1,0 +1,88 @@
+// The objects that the planner decides by, read with the user's own rights: of all namespaces where
+// the user may list them, else of those that matter.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kube/watch/live_list.h"
+#include "kubectl-esi/session.h"
+#include "scheduling/answers/snapshot.h"
+
+namespace esi::kubectl {
+
+struct world {
+    scheduling::answers::snapshot objects;
+    /// What could not be read, one sentence each: the answer may miss what is there.
+    std::vector<std::string> hidden;
+};
+
+/// What of the cluster is asked about.
+struct extent {
+    /// Are read even where the user may not list all namespaces.
+    std::set<std::string> namespaces;
+    /// Ghosts and job pods, and the slices of large Testbeds.
+    bool pods = true;
+    /// Of this Testbed alone; an empty name: of all.
+    model::object_key testbed = {};
+};
+
+/// The error is the first one that is not a missing right in a namespace.
+asio::awaitable<result<world>> read_world(session& in, extent what);
+
+/// One object; errc::not_found says how it can be found.
+template <class T>
+asio::awaitable<result<std::shared_ptr<const T>>> read_one(session& in,
+                                                           const kube::resource_type& type,
+                                                           model::object_key key) {
+    auto text = co_await in.api.get(type, key.namespace_, key.name);
+    if (!text) co_return std::unexpected(std::move(text).error());
+    auto out = model::decode<T>(*text, type.kind);
+    if (!out) co_return std::unexpected(std::move(out).error());
+    co_return std::make_shared<const T>(std::move(*out));
+}
+
+/// Of the namespace that lists are asked for in.
+template <class T>
+asio::awaitable<result<std::vector<std::shared_ptr<const T>>>> read_listed(
+    session& in, const kube::resource_type& type,
+    kube::list_options options = kube::list_options()) {
+    auto list =
+        co_await kube::live_list<T>(in.api, type, in.listed_namespace(), std::move(options));
+    if (!list) co_return std::unexpected(std::move(list).error());
+    std::vector<std::shared_ptr<const T>> out;
+    for (auto& each : *list) out.push_back(std::make_shared<const T>(std::move(each)));
+    co_return out;
+}
+
+/// A list in all namespaces; where the user may not, in those of `namespaces`, and `hidden` says
+/// so.
+template <class T>
+asio::awaitable<result<std::vector<T>>> read_widely(session& in, const kube::resource_type& type,
+                                                    std::set<std::string> namespaces,
+                                                    kube::list_options options,
+                                                    std::vector<std::string>& hidden) {
+    auto all = co_await kube::live_list<T>(in.api, type, "", options);
+    if (all || all.error().code != errc::forbidden) co_return all;
+    std::vector<T> out;
+    std::string seen;
+    for (const auto& ns : namespaces) {
+        auto part = co_await kube::live_list<T>(in.api, type, ns, options);
+        if (!part && part.error().code == errc::forbidden) continue;
+        if (!part) co_return part;
+        std::ranges::move(*part, std::back_inserter(out));
+        seen += (seen.empty() ? "" : ", ") + ns;
+    }
+    hidden.push_back("you may not list " + std::string(type.plural) + " of " +
+                     (seen.empty() ? "any namespace" : "namespaces other than " + seen) +
+                     ": what they have or wait for is not in this answer");
+    co_return out;
+}
+
+/// `hidden`, for stderr: a line each.
+std::string notes_text(const std::vector<std::string>& hidden);
+
+}  // namespace esi::kubectl

@@ -1,0 +1,27 @@
+// --watch: the answer of a command, made anew when something has changed. Ends with the process.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kube/resource.h"
+#include "kubectl-esi/session.h"
+
+namespace esi::kubectl {
+
+struct watched {
+    kube::resource_type type;
+    std::string ns;  ///< empty: all namespaces
+    std::string label_selector = {};
+};
+
+/// Prints what `make` answers now, and again whenever one of `kinds` changes, at most once a
+/// second. On a terminal the screen is drawn anew, also every ten seconds for the ages; elsewhere
+/// an answer is appended when it differs from the one before. Returns at the first answer that is
+/// an error; one that comes later is printed, and the next one is waited for.
+asio::awaitable<result<reply>> watch(session& in, std::vector<watched> kinds, command make);
+
+/// Writes to stdout and stderr.
+void print(const reply& what);
+
+}  // namespace esi::kubectl
