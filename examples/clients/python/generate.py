@@ -4,6 +4,7 @@
     generate.py                 into src/esi_client/generated, if that is not what the document gives
     generate.py FOLDER          into a new FOLDER
 """
+import fcntl
 import hashlib
 import os
 import pathlib
@@ -46,8 +47,14 @@ def generate(folder: pathlib.Path) -> None:
 
 def refresh() -> None:
     stamp = TARGET / STAMP
-    if stamp.exists() and stamp.read_text() == made_from():
-        return
+    # Two suites of tests may ask for it at the same time.
+    with open(TARGET.parent / ".generated.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not stamp.exists() or stamp.read_text() != made_from():
+            replace()
+
+
+def replace() -> None:
     with tempfile.TemporaryDirectory(dir=TARGET.parent, prefix=".generated-") as place:
         new = pathlib.Path(place) / "generated"
         generate(new)
