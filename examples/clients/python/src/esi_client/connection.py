@@ -56,11 +56,14 @@ def connect(url: str, *, token: str | None = None, token_file: str | None = None
         auth = TokenFile(token_file)
     elif token is not None:
         auth = Token(token.strip())
-    verify: ssl.SSLContext | bool = True
-    if url.startswith("https:") and (ca_file or certificate):
+    # Plain HTTP has nothing to check: no certificates are read.
+    verify: ssl.SSLContext | bool = url.startswith("https:")
+    if verify and (ca_file or certificate):
         verify = ssl.create_default_context(cafile=ca_file or os.environ.get("SSL_CERT_FILE"))
         if certificate:
             verify.load_cert_chain(*certificate)
-    return Client(base_url=url.rstrip("/"), timeout=httpx.Timeout(ANSWER_TIMEOUT, connect=CONNECT_TIMEOUT),
+    made = Client(base_url=url.rstrip("/"), timeout=httpx.Timeout(ANSWER_TIMEOUT, connect=CONNECT_TIMEOUT),
                   verify_ssl=verify, httpx_args={"auth": auth, "transport": transport,
                                                          "event_hooks": {"response": [raised]}})
+    made.get_httpx_client()  # a file of certificates that cannot be read is a fault now, not at the first request
+    return made

@@ -5,7 +5,7 @@ import re
 from control_plane import MANIFESTS
 
 
-def roles():
+def roles_of_chart():
     """The ClusterRoles esi-view, esi-edit and esi-admin of the chart."""
     text = (MANIFESTS / "install" / "install.yaml").read_text("utf-8")
     found = [each for each in text.split("\n---\n") if re.search(r"^  name: esi-(view|edit|admin)$", each, re.M)]
@@ -14,11 +14,12 @@ def roles():
 
 
 @contextlib.contextmanager
-def account(plane, namespace, name="client"):
-    plane.kubectl("apply", "-f", "-", stdin=roles())
+def account(plane, namespace, name="client", roles=("view", "edit", "admin")):
+    """The token of a new account with these roles in the namespace, which sees all others."""
+    plane.kubectl("apply", "-f", "-", stdin=roles_of_chart())
     plane.kubectl("create", "serviceaccount", name, "-n", namespace)
     who = f"--serviceaccount={namespace}:{name}"
-    for role in ("view", "edit", "admin"):
+    for role in roles:
         plane.kubectl("create", "rolebinding", f"{name}-{role}", "-n", namespace, f"--clusterrole=esi-{role}", who)
     everywhere = f"{namespace}-{name}"
     plane.kubectl("create", "clusterrolebinding", everywhere, "--clusterrole=esi-view", who)
