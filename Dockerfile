@@ -29,6 +29,8 @@ FROM tools AS sources
 COPY CMakeLists.txt LICENSE ./
 COPY images images
 COPY scripts/images scripts/images
+COPY docs/openapi.json docs/openapi.json
+COPY examples/clients/python examples/clients/python
 COPY examples/schedulers/colocation examples/schedulers/colocation
 ARG SOURCE_DATE_EPOCH=0
 

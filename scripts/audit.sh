@@ -19,8 +19,8 @@ check() {  # check NAME COMMAND...
     echo "--> $1"
     "${@:2}" || failed=1
 }
-for list in integration-tests/scenarios integration-tests/images examples/schedulers/colocation examples/schedulers/colocation/tests \
-    scripts/audit; do
+for list in integration-tests/scenarios integration-tests/interface integration-tests/images examples/clients/python \
+    examples/clients/python/tests examples/schedulers/colocation examples/schedulers/colocation/tests scripts/audit; do
     check "$list" "$venv/bin/pip-audit" --strict --disable-pip --progress-spinner off --requirement "$list/requirements.txt"
 done
 check integration-tests/cluster/go-requirements.txt "$venv/bin/pip-audit" --strict --disable-pip --progress-spinner off \

@@ -47,6 +47,8 @@ computing() {
     renice -n 5 "$BASHPID" >/dev/null
     layer simulation "simulation: virtual time, every fault" \
         env SIMULATION_SECONDS="${SIMULATION_SECONDS-900}" scripts/simulate.sh "$results/simulation.xml" || bad=1
+    layer client "the Python client of the interface" \
+        examples/clients/python/tests/run.sh --junit-xml="$results/client.xml" || bad=1
     layer colocation "unit tests of the example scheduler" \
         examples/schedulers/colocation/tests/run.sh --junit-xml="$results/colocation.xml" || bad=1
     layer page "the page in a browser" integration-tests/page/run.sh --junit-xml="$results/page.xml" || bad=1
@@ -65,6 +67,8 @@ on_control_planes() {
     layer scenarios "scenarios on real control planes" \
         integration-tests/scenarios/run.sh --junit-xml="$results/scenarios.xml" || failed=1
     ended chart || failed=1
+    layer interface "the interface's document: valid, enough for a client, true of generated requests" \
+        integration-tests/interface/run.sh --junit-xml="$results/interface.xml" || failed=1
 }
 
 layer "" "setup" set_up || exit 1

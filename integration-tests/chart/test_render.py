@@ -208,7 +208,8 @@ def test_names_of_the_cluster_carry_the_release():
     assert {each["kind"] for each in own} >= OF_THE_CLUSTER - {"CustomResourceDefinition", "Namespace"}
     assert not [name for name in (each["metadata"]["name"] for each in own) if not name.startswith("blue-esi-")]
     elsewhere = {each["metadata"]["namespace"] for each in own if each["kind"] not in OF_THE_CLUSTER}
-    assert elsewhere == {"blue-system", "kube-system"}, "only the scheduler's reader is in another namespace"
+    assert elsewhere == {"blue-system", "kube-system", "default"}, \
+        "only the scheduler's reader and the rights of the example scheduler are in other namespaces"
 
 
 def test_objects_of_one_release_have_names_of_their_own():

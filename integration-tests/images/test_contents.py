@@ -82,7 +82,7 @@ def test_the_bill_names_what_is_compiled_in(archives):
 def test_the_bill_names_the_python_packages_in_the_versions_that_are_tested(archives):
     pinned = (SOURCE / "examples/schedulers/colocation/requirements.txt").read_text()
     billed = packages_of(archives["esi-colocation"], "pypi")
-    assert {"networkx", "requests", "websocket-client", "urllib3", "certifi"} <= set(billed)
+    assert {"networkx", "requests", "websocket-client", "urllib3", "certifi", "httpx", "httpx-sse", "attrs"} <= set(billed)
     for name, package in billed.items():
         assert f"{name}=={package['versionInfo']} \\\n" in pinned
         assert package["licenseDeclared"] != "NOASSERTION"

@@ -1,6 +1,6 @@
 """The example scheduler (examples/schedulers/colocation) measures and places six jobs, to the end.
 
-It knows the original's interface only, and is killed twice on the way. How long a job takes depends on
+It asks /api/v1 with a token, or, with --legacy, the original's interface, and is killed twice on the way. How long a job takes depends on
 who runs beside it: a player, in the place of a real node, looks at the job pods that are bound and
 tells the stand-ins for Spark and Flink.
 """
@@ -11,6 +11,7 @@ import threading
 import pytest
 
 import objects
+import rights
 from control_plane import ROOT
 from operators import Operator
 from patience import PATIENCE
@@ -88,6 +89,17 @@ def rest(scene, operators, folder):
 
 
 @pytest.fixture
+def way(request, scene, rest, tmp_path):
+    """The program's arguments for the interface that the test names: "v1" or "legacy"."""
+    if request.param == "legacy":
+        yield ["--server", rest, "--legacy"]
+        return
+    with rights.account(scene.plane, scene.namespace, "colocation", roles=("view", "edit")) as token:
+        (tmp_path / "token").write_text(token)
+        yield ["--server", rest, "--namespace", scene.namespace, "--token-file", str(tmp_path / "token")]
+
+
+@pytest.fixture
 def player(scene):
     player = Player(scene)
     yield player
@@ -97,9 +109,9 @@ def player(scene):
 class Run:
     """One process of the example scheduler."""
 
-    def __init__(self, program, url, log, *arguments):
+    def __init__(self, program, way, log, *arguments):
         self.log = log
-        line = [program, "--server", url, "--profiler-testbed", "pairs", "--scheduler-testbed", "slots", *arguments]
+        line = [program, *way, "--profiler-testbed", "pairs", "--scheduler-testbed", "slots", *arguments]
         with open(log, "wb") as out:
             self.process = subprocess.Popen(line, stdout=out, stderr=out, stdin=subprocess.DEVNULL)
 
@@ -147,7 +159,7 @@ def make_testbeds(scene, **nodes):
         scene.testbed(part, label=f"{scene.label}-{part}", isolation="Taint")
 
 
-def evaluation(scene, program, url, folder, flink_jobs):
+def evaluation(scene, program, way, folder, flink_jobs):
     make_testbeds(scene, pairs=3, slots=2)
     for name in "abcdef":
         scene.apply((objects.flink_job if name in flink_jobs else objects.job)(name, seconds=600))
@@ -155,7 +167,7 @@ def evaluation(scene, program, url, folder, flink_jobs):
         scene.job_state(name, "ReadyState")
 
     def start(number, *arguments):
-        return Run(program, url, folder / f"{scene.name}-colocation-{number}.log", *arguments)
+        return Run(program, way, folder / f"{scene.name}-colocation-{number}.log", *arguments)
 
     first = start(1, "-p")
     scene.wait("some pairs to be measured",
@@ -176,14 +188,14 @@ def evaluation(scene, program, url, folder, flink_jobs):
     return [first.said, second.said, third.said]
 
 
-@pytest.mark.parametrize("flink_jobs", [
-    pytest.param("", id="six Spark jobs", marks=pytest.mark.slow),
-    pytest.param("bde", id="three Spark and three Flink jobs")])
+@pytest.mark.parametrize("way, flink_jobs", [
+    pytest.param("legacy", "", id="six Spark jobs", marks=pytest.mark.slow),
+    pytest.param("v1", "bde", id="three Spark and three Flink jobs")], indirect=["way"])
 def test_six_jobs_are_measured_and_placed_to_the_end_though_the_scheduler_is_killed_twice(
-        request, scene, program, rest, player, folder, flink_jobs):
+        request, scene, program, way, player, folder, flink_jobs):
     if flink_jobs:
         request.getfixturevalue("flink")
-    said = evaluation(scene, program, rest, folder, flink_jobs)
+    said = evaluation(scene, program, way, folder, flink_jobs)
     assert not any("no topics" in text for text in said), "it was told by STOMP, and did not only look"
     # Nothing is left of it, and all jobs could be started again.
     assert scene.left("Scheduling") == []
@@ -210,10 +222,11 @@ def test_six_jobs_are_measured_and_placed_to_the_end_though_the_scheduler_is_kil
         assert set(scene.get("BatchJob", job)["spec"]["externalScheduler"]) == {"profiler", "colocation"}
 
 
-def test_stopped_by_sigterm_it_deletes_its_scheduling_and_everything_is_free(scene, program, rest, folder):
+@pytest.mark.parametrize("way", ["v1", "legacy"], indirect=True)
+def test_stopped_by_sigterm_it_deletes_its_scheduling_and_everything_is_free(scene, program, way, folder):
     make_testbeds(scene, pairs=1, slots=1)
     scene.jobs("a", "b", seconds=600)
-    run = Run(program, rest, folder / f"{scene.name}-colocation.log", "-p")
+    run = Run(program, way, folder / f"{scene.name}-colocation.log", "-p")
     profile = scene.wait("a round to run", lambda: run.alive() and standing(scene, "-profile-"))
     run.process.terminate()
     assert run.ended(PATIENCE) == 143

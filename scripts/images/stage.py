@@ -67,6 +67,14 @@ def copy_python_packages(target):
         record.write_text("".join(line for line in lines if (target / line.split(",")[0]).exists()))
 
 
+def copy_client(target):
+    """The client of /api/v1, with the part that is made of docs/openapi.json."""
+    project = SOURCE / "examples/clients/python"
+    debian.output(project / "tests/venv.sh")
+    shutil.copytree(project / "src/esi_client", target / "esi_client",
+                    ignore=shutil.ignore_patterns("__pycache__", ".generated*"))
+
+
 def stage_colocation(image, runtime, program):
     files = debian.DebianFiles(runtime)
     files.add("/usr/bin/python3")
@@ -83,6 +91,7 @@ def stage_colocation(image, runtime, program):
     account(runtime, image.uid)
     shutil.copytree(SOURCE / "examples/schedulers/colocation/src/esi_colocation", target / "esi_colocation",
                     ignore=shutil.ignore_patterns("__pycache__"))
+    copy_client(target)
     write(program / "usr/local/bin/esi-colocation",
           "#!/usr/bin/python3\nimport sys\n\nfrom esi_colocation.main import program\n\n"
           "sys.exit(program())\n", 0o755)

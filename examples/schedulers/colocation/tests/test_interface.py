@@ -1,7 +1,6 @@
 import pytest
-import requests
 
-from esi_colocation.bench.simulated import REQUEST
+from esi_colocation.bench.simulated import REQUEST, Gone
 from esi_colocation.interface import Interface, Refused, ServerAway
 from esi_colocation.records import Job, NotUnderstood, Scheduling, Testbed
 from world import four
@@ -58,7 +57,7 @@ class Away:
 
     def __call__(self, method, path):
         if self.world.clock.now() < self.until:
-            raise requests.ConnectionError("[Errno 111] Connection refused")
+            raise Gone("Connection refused")
 
 
 def interface_of(world, said, before, patience=600.0):

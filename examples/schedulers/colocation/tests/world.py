@@ -1,9 +1,16 @@
-"""A simulated ESI with jobs of chosen lengths, and this program run against it in virtual time."""
+"""A simulated ESI with jobs of chosen lengths, and this program run against it in virtual time, by the one
+interface or by the other."""
+import esi_client
+
 from esi_colocation import main
 from esi_colocation.bench.model import Model, Work
 from esi_colocation.bench.simulated import Simulated
+from esi_colocation.bench.simulated_v1 import Transport
 from esi_colocation.interface import Interface
 from esi_colocation.matrix import Matrix
+from esi_colocation.v1 import InterfaceV1, Waits
+
+WAYS = ("v1", "legacy")
 
 
 def model(noise=0.0, **jobs):
@@ -26,27 +33,39 @@ class Killed(BaseException):
 class Program:
     """Runs of `esi-colocation` against one world. `lines` is what it said."""
 
-    def __init__(self, world):
-        self.world, self.lines = world, []
+    def __init__(self, world, way="v1"):
+        self.world, self.way, self.lines = world, way, []
+        #: Of /api/v1: one server for all runs, as versions go on.
+        self.server = Transport(world)
 
-    def start(self, *arguments, before=None, after=None):
-        """The exit code; `before` and `after` see each request and may raise."""
+    def reach(self, patience=600.0, before=None, after=None):
+        """(interface, topics); `before` and `after` see each request and may raise."""
+        clock = self.world.clock
+        if self.way == "v1":
+            self.server.before = before or (lambda method, path: None)
+            self.server.after = after or (lambda method, path: None)
+            esi = esi_client.connect("http://esi", token="a token", transport=self.server)
+            interface = InterfaceV1(esi, "http://esi", "default", clock, self.lines.append, patience)
+            return interface, Waits(interface)
         session = self.world.session()
         adapter = session.get_adapter("http://")
         adapter.before = before or adapter.before
         adapter.after = after or adapter.after
-        options = main.parser().parse_args(["http://esi", *arguments])
-        interface = Interface("http://esi", self.world.clock, self.lines.append, options.patience, session)
         self.world.listeners.clear()
-        return main.start(options, interface, self.world.topics(), self.world.clock, self.lines.append)
+        return Interface("http://esi", clock, self.lines.append, patience, session), self.world.topics()
+
+    def start(self, *arguments, before=None, after=None):
+        """The exit code."""
+        options = main.parser().parse_args(["http://esi", *arguments])
+        interface, topics = self.reach(options.patience, before, after)
+        return main.start(options, interface, topics, self.world.clock, self.lines.append)
 
     @property
     def said(self):
         return "\n".join(self.lines)
 
     def matrix(self):
-        session = self.world.session()
-        return Matrix.of(Interface("http://esi", self.world.clock, print, session=session).jobs())
+        return Matrix.of(self.reach()[0].jobs())
 
     def pairs_run(self, kind):
         """[(the pairs of a Scheduling, sorted)] in the order in which they took the testbed."""

@@ -1,4 +1,4 @@
-"""The REST interface, as a client of it needs it.
+"""The REST interface of the Java original (--legacy), as a client of it needs it.
 
 Every request here may be sent twice without harm: a GET reads, a PUT and a POST say how something
 shall be, a DELETE of what is gone answers 304. So a request without an answer is simply sent again,
@@ -7,6 +7,7 @@ with growing pauses, and a person is told. What the server refuses (4xx) is neve
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from urllib.parse import quote
 
 import requests
@@ -62,7 +63,26 @@ class Interface:
         answer = self.ask("GET", f"/external/schedulings/{quote(name)}", accept=(200, 404))
         return Scheduling.read(self.json(answer)) if answer.status_code == 200 else None
 
+    def waits_for(self, scheduling: Scheduling) -> str:
+        """What keeps it from starting, as far as can be seen: who else has the testbed or its jobs."""
+        names = {each.name for each in scheduling.seats}
+        others = [each.name for each in self.schedulings() if each.name != scheduling.name and
+                  (each.testBed == scheduling.testBed or
+                   names & {*(each.queue or []), *(seat.name for seat in each.seats)})]
+        return f"testbed or jobs that others hold: {', '.join(others)}" if others else ""
+
+    def rest(self, seconds: float) -> None:
+        """Until jobs may have changed."""
+        self.clock.sleep(seconds)
+
     # --- writing
+
+    def change_notes(self, job: Job, change: Callable[[Job], Notes | None]) -> None:
+        """The notes that `change` makes of the job's; None leaves them. Nothing guards two programs that do
+        this at the same moment."""
+        notes = change(job)
+        if notes is not None:
+            self.put_notes(job.name, notes)
 
     def put_notes(self, job: str, notes: Notes) -> None:
         """Replaces all notes of the job: hand over what was there too."""

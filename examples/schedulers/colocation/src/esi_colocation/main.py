@@ -4,6 +4,7 @@ from __future__ import annotations
 import argparse
 import re
 import signal
+import ssl
 import sys
 import time
 
@@ -76,7 +77,18 @@ def parser() -> argparse.ArgumentParser:
                      help="when stopped by a signal, leave the Scheduling running for the next start")
     new.add_argument("--patience", type=float, default=600.0, metavar="SECONDS",
                      help="how long a server that is away is borne (default: %(default).0f)")
-    new.add_argument("--poll", action="store_true", help="do not use the STOMP topics, only look by GET")
+    new.add_argument("--namespace", default="default", metavar="NAME",
+                     help="of the testbeds, jobs and Schedulings (default: %(default)s)")
+    new.add_argument("--token-file", metavar="FILE",
+                     help="bearer token for the interface, read anew for each request (default: the file that "
+                          "ESI_TOKEN_FILE names, or the token in ESI_TOKEN; neither: none)")
+    new.add_argument("--ca-file", metavar="FILE",
+                     help="certificates to check the server's by (default: SSL_CERT_FILE, or those of certifi)")
+    new.add_argument("--legacy", action="store_true",
+                     help="use the interface of the Java original (/external and the STOMP topics) and not /api/v1; it "
+                          "knows one namespace and no tokens, and answers peers on its own machine only")
+    new.add_argument("--poll", action="store_true",
+                     help="with --legacy: do not use the STOMP topics, only look by GET")
     return new
 
 
@@ -102,11 +114,33 @@ def program(argv: list[str] | None = None) -> int:
     url = options.url or options.server
     if not re.fullmatch(r"https?://[^/\s]+/?", url):
         parser().error(f"not the address of a server: {url} (as in http://127.0.0.1:8082)")
+    if options.poll and not options.legacy:
+        parser().error("--poll goes with --legacy only: /api/v1 has nothing to poll")
     clock = Clock()
-    topics = NoTopics(clock) if options.poll else Topics(url, clock, print_line)
+    try:
+        interface, topics = (legacy if options.legacy else v1)(options, url, clock)
+    except (ImportError, OSError, ssl.SSLError) as error:
+        print(f"esi-colocation: {error}", file=sys.stderr, flush=True)
+        return UNUSABLE
     for signum in (signal.SIGINT, signal.SIGTERM):
         signal.signal(signum, stop)
-    return start(options, Interface(url, clock, print_line, options.patience), topics, clock, print_line)
+    return start(options, interface, topics, clock, print_line)
+
+
+def v1(options, url: str, clock):
+    try:
+        import esi_client
+    except ImportError:
+        raise ImportError("the package esi_client is missing: pip install ./examples/clients/python") from None
+    from esi_colocation.v1 import InterfaceV1, Waits
+    esi = esi_client.connect(url, token_file=options.token_file, ca_file=options.ca_file)
+    interface = InterfaceV1(esi, url, options.namespace, clock, print_line, options.patience)
+    return interface, Waits(interface)
+
+
+def legacy(options, url: str, clock):
+    return (Interface(url, clock, print_line, options.patience),
+            NoTopics(clock) if options.poll else Topics(url, clock, print_line))
 
 
 def stop(signum: int, _frame) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 
-from esi_colocation.interface import Interface
 from esi_colocation.records import Job, Scheduling, Seats, Testbed
 
 ENDED = {"CompletedState", "FinishedState", "FailedState", "Error"}
@@ -19,8 +18,7 @@ READY, FAILED = {"ReadyState"}, {"FailedState", "FailedSubmissionState"}
 SETTLING = {None, "UnknownState", "PendingDeletion"}  # will be something else in a moment
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
-POLL = 1.0  # seconds between two looks without topics
-LOOK = 10.0  # the same with topics, as a message may be lost
+POLL = 1.0  # seconds between two looks where nobody tells
 APPEARS = 10.0  # a posted Scheduling is seen after at most so long
 SETTLES = 60.0  # for jobs to become ready after a release
 REMINDER = 60.0  # how often a wait that goes on is mentioned
@@ -63,7 +61,9 @@ def pairs_in(scheduling: Scheduling, places: Places) -> list[tuple[str, ...]]:
 
 
 class Own:
-    def __init__(self, interface: Interface, topics, clock, say, prefix: str = "colocation",
+    """`interface` and `topics`: InterfaceV1 and Waits, or Interface and Topics of the original."""
+
+    def __init__(self, interface, topics, clock, say, prefix: str = "colocation",
                  chosen: list[str] | None = None):
         self.interface, self.topics, self.clock, self.say = interface, topics, clock, say
         self.prefix, self.chosen = prefix, chosen
@@ -119,7 +119,7 @@ class Own:
             settling = [name for name, job in found.items() if job.state in SETTLING]
             if not settling or self.clock.now() > deadline:
                 break
-            self.clock.sleep(POLL / 2)
+            self.interface.rest(POLL / 2)
         return ({name: job for name, job in found.items() if job.state in READY},
                 {name: job for name, job in found.items() if job.state not in READY})
 
@@ -142,7 +142,7 @@ class Own:
                     seen = True
                     if now.state in ENDED:
                         return now
-                    told = topic.next(LOOK if topic.live else POLL)
+                    told = topic.next(topic.look if topic.live else POLL)
                     if told is None:
                         break
                     action, now = told
@@ -161,11 +161,8 @@ class Own:
     def others_on(self, scheduling: Scheduling) -> str:
         if scheduling.state not in (None, "InitialState", "AcquireState"):
             return ""
-        names = {each.name for each in scheduling.seats}
-        others = [each.name for each in self.interface.schedulings() if each.name != scheduling.name and
-                  (each.testBed == scheduling.testBed or
-                   names & {*(each.queue or []), *(seat.name for seat in each.seats)})]
-        return f", waiting for testbed or jobs that others hold: {', '.join(others)}" if others else ""
+        what = self.interface.waits_for(scheduling)
+        return f", waiting for {what}" if what else ""
 
     def let_go(self, scheduling: Scheduling) -> None:
         """Deletes it and waits until its jobs are free again."""
@@ -183,7 +180,7 @@ class Own:
             if self.clock.now() > deadline:
                 self.say(f"jobs of {scheduling.name} are not ready {SETTLES:.0f} s after its end")
                 return
-            self.clock.sleep(POLL / 4)
+            self.interface.rest(POLL / 4)
 
     def abandon(self) -> list[str]:
         """Deletes what stands, without waiting; the names."""

@@ -150,8 +150,9 @@ class Profiler:
         a, b = result.pair
         for name, other, taken in ((a, b, (result.seconds or (None, None))[0]),
                                    (b, a, (result.seconds or (None, None))[1])):
-            if name in jobs and (changed := notes.with_run(jobs[name], other, scheduling, taken)):
-                self.own.interface.put_notes(name, changed)
+            if name in jobs:
+                self.own.interface.change_notes(jobs[name], lambda job, other=other, taken=taken:
+                                                notes.with_run(job, other, scheduling, taken))
 
     def farewell(self, matrix: Matrix, everyone: dict[str, Job], others: dict[str, Job]) -> bool:
         missing = [pair for pair in pairing.rounds(sorted(everyone))

@@ -1,7 +1,8 @@
-"""What the interface shows, as typed records, read as strictly as the Java original's clients do.
+"""What this program works with: testbeds, jobs and Schedulings as typed records.
 
-An unknown field or an unknown state is refused, so that a misunderstanding shows at once and not as a
-wrong decision later. A field that is missing counts as null.
+`read` takes them from the original's interface, as strictly as its clients do: an unknown field or an
+unknown state is refused, so that a misunderstanding shows at once and not as a wrong decision later. A
+field that is missing counts as null. v1.py makes the same records of what /api/v1 shows.
 """
 from __future__ import annotations
 
@@ -89,6 +90,7 @@ class Job:
     state: str | None = None
     externalScheduler: Notes | None = None
     scheduledEvents: list[Event] = field(default_factory=list)
+    version: str = field(default="", metadata={"shown": False})  # of /api/v1
 
     @classmethod
     def read(cls, raw) -> Job:
@@ -121,6 +123,7 @@ class Scheduling:
     queue: list[str] | None = None
     mode: str | None = None
     seats: list[Seats] = field(default_factory=list)
+    version: str = field(default="", metadata={"shown": False})  # of /api/v1
 
     @classmethod
     def read(cls, raw) -> Scheduling:
@@ -144,7 +147,7 @@ class Scheduling:
 
 
 def fields_of(cls, raw) -> dict:
-    known = {each.name for each in dataclasses.fields(cls)}
+    known = {each.name for each in dataclasses.fields(cls) if each.metadata.get("shown", True)}
     if not isinstance(raw, dict):
         raise NotUnderstood(f"{cls.__name__}: not an object: {raw!r}")
     if unknown := set(raw) - known:

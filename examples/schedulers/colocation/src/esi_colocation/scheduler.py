@@ -73,15 +73,16 @@ class Scheduler:
                                               for number in range(1, len(found[0].waves) + 1)}
 
     def keep(self, plan: Plan, jobs: dict[str, Job]) -> None:
-        name = plan.jobs[0]
-        self.own.interface.put_notes(name, {**jobs[name].notes, self.key: plan.lines()})
+        self.own.interface.change_notes(jobs[plan.jobs[0]], lambda job: {**job.notes, self.key: plan.lines()})
 
     def forget(self) -> None:
         """Takes every plan out of the notes."""
-        for name, job in self.own.interface.jobs().items():
+        for job in self.own.interface.jobs().values():
             if self.key in job.notes:
-                rest: Notes = {key: lines for key, lines in job.notes.items() if key != self.key}
-                self.own.interface.put_notes(name, rest)
+                self.own.interface.change_notes(job, self.without_plan)
+
+    def without_plan(self, job: Job) -> Notes:
+        return {key: lines for key, lines in job.notes.items() if key != self.key}
 
     # --- running it
 

@@ -1,4 +1,4 @@
-"""Being told of changes: STOMP over WebSocket at /scheduler.
+"""Being told of changes by the original's interface (--legacy): STOMP over WebSocket at /scheduler.
 
 A subscription makes waiting quick; it is never what a decision rests on. A message may be lost (the
 connection breaks, the server restarts), so whoever waits also looks by GET from time to time.
@@ -18,6 +18,7 @@ READERS = {"testbeds": Testbed.read, "jobs": Job.read, "schedulings": Scheduling
 ACTIONS = {"ADDED", "MODIFIED", "DELETED"}
 CONNECT_TIMEOUT = 5.0  # seconds
 RECONNECT_PAUSE = 15.0
+LOOK = 10.0  # a message may be lost: so often somebody who waits looks all the same
 LARGEST_FRAME = 64 * 1024 * 1024  # bytes; more than any object of ESI's
 
 
@@ -128,6 +129,7 @@ class Topics:
 class Subscription:
     """One object's topic, on a connection of its own. Never raises: where the server has no topics,
     or goes away, `next` just waits, and tries to connect again from time to time."""
+    look = LOOK
 
     def __init__(self, topics: Topics, kind: str, name: str):
         self.topics, self.kind, self.name = topics, kind, name
@@ -229,6 +231,7 @@ class NoTopics:
 
 class Silence:
     live = False
+    look = LOOK
 
     def __init__(self, clock):
         self.clock = clock

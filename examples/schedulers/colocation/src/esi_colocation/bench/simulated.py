@@ -1,4 +1,5 @@
-"""An ESI in virtual time, as far as an external scheduler sees it: the REST interface and the topics.
+"""An ESI in virtual time, as far as an external scheduler sees it: the original's REST interface and topics;
+/api/v1 is in simulated_v1.py.
 
 Stands in for the server in unit tests and in the benchmark. It keeps the rules that matter to a
 client: a Scheduling takes its testbed and all its jobs together or waits; a job runs in its slots, its
@@ -28,6 +29,10 @@ EPOCH = datetime(2026, 1, 1, tzinfo=timezone.utc)
 MOMENT = 0.2  # seconds that the operators take for a step
 LETTING_IN = (0.5, 1.5)  # seconds from assignment to the first container's start
 REQUEST = 0.005  # seconds that a request takes
+
+
+class Gone(Exception):
+    """For `before` and `after` of an adapter: the server cannot be reached."""
 
 
 class Clock:
@@ -294,9 +299,12 @@ class Adapter(BaseAdapter):
     def send(self, request, **_):
         path = unquote(urlsplit(request.url).path)
         self.world.clock.sleep(REQUEST)
-        self.before(request.method, path)
-        status, body = self.world.answer(request.method, path, json.loads(request.body or b"null"))
-        self.after(request.method, path)
+        try:
+            self.before(request.method, path)
+            status, body = self.world.answer(request.method, path, json.loads(request.body or b"null"))
+            self.after(request.method, path)
+        except Gone as gone:
+            raise requests.ConnectionError(f"[Errno 111] {gone}") from None
         response = requests.Response()
         response.status_code, response.request, response.url = status, request, request.url
         response._content = b"" if body is None else json.dumps(body).encode()
@@ -319,6 +327,7 @@ class Topics:
 
 class Subscription:
     live = True
+    look = 10.0
 
     def __init__(self, world: Simulated):
         self.world, self.changed = world, False

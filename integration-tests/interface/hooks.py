@@ -1,0 +1,85 @@
+"""For schemathesis: most requests are about objects that exist, and each is written down.
+
+ESI_NAMES    {"namespace": NAME, "testbeds": [NAME], "jobs": [NAME], "schedulings": [NAME]}
+ESI_REQUESTS a file that gets a line for each request: method, path as the document has it, status
+"""
+import json
+import os
+import re
+import zlib
+
+import schemathesis
+from schemathesis.core.parameters import ParameterLocation
+
+NAMES = json.loads(os.environ["ESI_NAMES"])
+WRITTEN = open(os.environ["ESI_REQUESTS"], "a", encoding="utf-8")
+
+
+def one_of(known, generated):
+    """One that exists in three of four cases, the same one for the same generated text."""
+    number = zlib.crc32(str(generated).encode("utf-8", "surrogatepass"))
+    return known[number // 4 % len(known)] if number % 4 else generated
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    given = case.path_parameters
+    if not given or case.meta is None or case.meta.is_negative_at(ParameterLocation.PATH):
+        return
+    kind = next((each for each in ("testbeds", "jobs", "schedulings") if f"/{each}" in case.path), None)
+    if "namespace" in given:
+        given["namespace"] = one_of([NAMES["namespace"]], given["namespace"])
+    if "name" in given and kind:
+        given["name"] = one_of(NAMES[kind], given["name"])
+
+
+@schemathesis.hook
+def after_call(context, case, response):
+    WRITTEN.write(f"{case.method} {case.path} {response.status_code}\n")
+    WRITTEN.flush()
+
+
+# --- right requests that are refused
+
+#: Answers that a right request may get: of who asks, and of what is there at this moment.
+OF_THE_MOMENT = {401, 403, 404, 409, 412, 428, 429, 503, 504}
+#: Faults (pointer, code) of what no schema can say: a text has a grammar, members or parameters contradict each
+#: other, or the plan does not fit what is there.
+OF_MEANING = [(re.compile(pointer), re.compile(code)) for pointer, code in (
+    (r"\?(continue|labelSelector|waitFor)", "ParameterValue"), (r"\?wait", "ParameterValue"),
+    (r"/metadata/labels/.*", "FieldValue"), (r"/metadata/(name|namespace)", "FieldImmutable"),
+    (r"/.*", "QueueAndSlots|SlotTwice|SlotOutsideLayout|TooManySlots|TooManyJobs|JobUnknown|JobStarted|RefusedByApiServer"),
+    (r"Idempotency-Key:", "IdempotencyKeyReused"))]
+#: What the document could say and does not: the program refuses it all the same. A line less is a better document.
+NOT_IN_THE_DOCUMENT = [(re.compile(pointer), re.compile(code)) for pointer, code in (
+    # empty words; an index beyond 64 bits
+    (r"\?(state|node|index)", "ParameterValue"),
+    # the form of a name; words of an enumeration, which are open where they are read
+    (r"/metadata/name|/policy|/spec/.*", "FieldValue"))]
+#: A whole number that is written as 1.0 is an integer for JSON Schema, and none for the program.
+WRITTEN_AS_NUMBER = "must be of type integer, not number"
+#: Paths with what is in no name: 400 and not 404.
+NO_NAME = ("NUL in the address", "Name parameter invalid", "the path cannot be decoded")
+
+
+def is_of_meaning(fault):
+    return fault["detail"] == WRITTEN_AS_NUMBER or any(
+        pointer.fullmatch(fault["pointer"]) and code.fullmatch(fault["code"])
+        for pointer, code in OF_MEANING + NOT_IN_THE_DOCUMENT)
+
+
+@schemathesis.check
+def right_requests_are_refused_only_for_what_no_schema_says(context, response, case):
+    if case.meta is None or not case.meta.generation.mode.is_positive or response.status_code < 400:
+        return
+    if case.method.lower() not in case.operation.schema[case.path]:
+        return
+    if response.status_code in OF_THE_MOMENT:
+        return
+    problem = response.json()
+    # A merge patch is an object with any members for the document; the whole that comes of it is judged.
+    if any(each in problem["detail"] for each in NO_NAME) or case.operation.definition.raw.get("operationId") == "patchScheduling":
+        return
+    faults = problem.get("errors") or []
+    wrong = [fault for fault in faults if not is_of_meaning(fault)]
+    assert faults and not wrong, f"refused with {response.status_code} for {wrong or response.text[:500]}"
