@@ -6,6 +6,7 @@
 """
 import fcntl
 import hashlib
+import json
 import os
 import pathlib
 import shutil
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from importlib.metadata import version
+from typing import Any
 
 HERE = pathlib.Path(__file__).resolve().parent
 TARGET = HERE / "src" / "esi_client" / "generated"
@@ -33,16 +35,31 @@ def generate(folder: pathlib.Path) -> None:
     found = version("openapi-python-client")
     if found != PINNED:
         sys.exit(f"generate: openapi-python-client is {found}, and must be {PINNED}")
+    with tempfile.TemporaryDirectory() as place:
+        document = pathlib.Path(place) / "openapi.json"
+        document.write_text(json.dumps(without_streams(json.loads((HERE / "openapi.json").read_text("utf-8")))))
+        run(document, folder)
+    for each in folder.rglob("__pycache__"):
+        shutil.rmtree(each)
+    (folder / STAMP).write_text(made_from())
+
+
+def without_streams(document: dict[str, Any]) -> dict[str, Any]:
+    """An answer without an end is nothing that a function can return: events.py is in its place."""
+    for path in [path for path, methods in document["paths"].items()
+                 if any("events" in operation["tags"] for operation in methods.values())]:
+        del document["paths"][path]
+    return document
+
+
+def run(document: pathlib.Path, folder: pathlib.Path) -> None:
     line = [sys.executable, "-m", "openapi_python_client", "generate", "--meta", "none", "--fail-on-warning",
-            "--path", str(HERE / "openapi.json"), "--config", str(HERE / "generator.yaml"),
+            "--path", str(document), "--config", str(HERE / "generator.yaml"),
             "--output-path", str(folder)]
     told = subprocess.run(line, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           env={**os.environ, "PYTHONHASHSEED": "0", "NO_COLOR": "1"})
     if told.returncode:
         sys.exit(f"generate: openapi-python-client ended with {told.returncode}:\n{told.stdout}")
-    for each in folder.rglob("__pycache__"):
-        shutil.rmtree(each)
-    (folder / STAMP).write_text(made_from())
 
 
 def refresh() -> None:

@@ -129,7 +129,7 @@ class InterfaceV1:
         body = models.Scheduling.from_dict({
             "metadata": {"name": scheduling.name},
             "spec": {"testbed": {"name": scheduling.testBed}, "slotBased": {
-                "mode": scheduling.mode,
+                "mode": scheduling.mode.lower(),
                 "jobs": [{"name": {"name": each.name}, "slotIds": each.slots} for each in scheduling.seats]}}})
         self.ask(models.Scheduling, create_scheduling.sync_detailed, self.namespace, body=body,
                  idempotency_key=scheduling.name)
@@ -264,6 +264,6 @@ def scheduling_of(shown: models.Scheduling) -> Scheduling:
     return Scheduling(
         shown.metadata.name, spec.testbed.name, text(status.state) if status else None,
         {each.name.name: each.state or "" for each in (status.job_states if status else []) if each.name},
-        [each.name for each in spec.queue_based] if spec.queue_based else None, by_slot.mode if by_slot else None,
+        [each.name for each in spec.queue_based] if spec.queue_based else None, by_slot.mode.upper() if by_slot else None,
         [Seats(each.name.name, list(each.slot_ids)) for each in by_slot.jobs] if by_slot else [],
         esi_client.version_of(shown))

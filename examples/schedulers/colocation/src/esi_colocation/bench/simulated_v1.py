@@ -77,7 +77,7 @@ class V1:
                                 for job, state in plan.status.items()], "problems": [], "assignments": [],
                   "epoch": 0, "lastRun": 0, "conditions": [], "waitingForSchedulings": [], "observedGeneration": 1}
         return {"spec": {"testbed": {"name": plan.body["testBed"]}, "slotBased": {
-            "mode": plan.body["slots"]["mode"],
+            "mode": plan.body["slots"]["mode"].lower(),
             "jobs": [{"name": {"name": job}, "slotIds": slots} for job, slots in plan.seats.items()]}},
             "status": status | ({"state": plan.state} if plan.state else {})}
 
@@ -145,8 +145,10 @@ class V1:
                 raise Problem(409, "AlreadyExists", f"Scheduling default/{name} exists")
             return self.there("schedulings", name)
         spec = body["spec"]["slotBased"]
+        if spec["mode"] not in ("strict", "relaxed"):
+            raise Problem(422, "FieldValue", f"/spec/slotBased/mode: must be one of strict, relaxed, not {spec['mode']}")
         status, shown = self.world.post({"name": name, "testBed": body["spec"]["testbed"]["name"], "queue": None, "slots": {
-            "mode": spec["mode"], "jobs": [{"name": each["name"]["name"], "slots": each["slotIds"]} for each in spec["jobs"]]}})
+            "mode": spec["mode"].upper(), "jobs": [{"name": each["name"]["name"], "slots": each["slotIds"]} for each in spec["jobs"]]}})
         if status != 200:
             raise Problem(422, "Invalid", str(shown))
         if key is not None:
