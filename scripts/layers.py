@@ -30,7 +30,7 @@ FLOORS = (
     # `kubectl esi` asks the operators' pure parts; none of them knows it. The last floor that names a folder counts.
     ("operators/kubectl-esi",),
     (f"{SIMULATION}/run", "integration-tests/fuzz"),
-    (f"{SIMULATION}/sweep",),
+    (f"{SIMULATION}/sweep", f"{SIMULATION}/foresee"),
     (f"{SIMULATION}/program",),
 )
 #: What is delivered never includes what tests it, whatever the floors.

@@ -47,6 +47,14 @@ class a_forged_checkout(unittest.TestCase):
             "operators/batchjob/runs.h": "",
         }), ["operators/testbed/act.cpp: operators/testbed must not include operators/batchjob (batchjob/runs.h)"])
 
+    def test_kubectl_esi_asks_operators_and_none_of_them_knows_it(self):
+        self.assertEqual(self.wrong({
+            "operators/kubectl-esi/top.cpp": '#include "scheduling/answers.h"\n',
+            "operators/kubectl-esi/top.h": "",
+            "operators/scheduling/answers.h": "",
+            "operators/scheduling/act.cpp": '#include "kubectl-esi/top.h"\n',
+        }), ["operators/scheduling/act.cpp: operators/scheduling must not include operators/kubectl-esi (kubectl-esi/top.h)"])
+
     def test_a_rule_of_the_simulation_that_knows_an_operator(self):
         self.assertEqual(self.wrong({
             "integration-tests/simulation/check/slots.cpp": '#include "testbed/swap.h"\n',

@@ -23,7 +23,8 @@ failed=0
 
 set_up() {
     scripts/setup.sh &&
-        scripts/setup.sh integration-tests/chart/debian-packages.txt integration-tests/images/debian-packages.txt
+        scripts/setup.sh integration-tests/chart/debian-packages.txt integration-tests/images/debian-packages.txt \
+            integration-tests/page/debian-packages.txt
 }
 
 unit_tests() {
@@ -50,6 +51,7 @@ computing() {
         examples/clients/python/tests/run.sh --junit-xml="$results/client.xml" || bad=1
     layer colocation "unit tests of the example scheduler" \
         examples/schedulers/colocation/tests/run.sh --junit-xml="$results/colocation.xml" || bad=1
+    layer page "the page in a browser" integration-tests/page/run.sh --junit-xml="$results/page.xml" || bad=1
     if layer "" "build the images" scripts/images.sh; then
         layer images "tests of the images" integration-tests/images/run.sh --junit-xml="$results/images.xml" || bad=1
     else

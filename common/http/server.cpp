@@ -242,7 +242,7 @@ asio::awaitable<bool> server::state::shake_hands(std::shared_ptr<tcp_connection>
     error_code failure;
     co_await connection->socket().async_wait(asio::socket_base::wait_read,
                                              asio::redirect_error(asio::use_awaitable, failure));
-    if (failure) co_return false;
+    if (failure || !tls) co_return false;
     auto& stream = connection->start_tls(tls->context(time.now()));
     co_await stream.async_handshake(asio::ssl::stream_base::server,
                                     asio::redirect_error(asio::use_awaitable, failure));
@@ -364,6 +364,8 @@ asio::awaitable<void> server::state::serve(std::shared_ptr<state> own,
             keep_alive = keep_alive && !own->stopping;
         }
         if (reply.stream && !head_only && own->begin_stream(*place, reply)) {
+            // Whatever came behind the request is not answered; its memory is not kept for hours.
+            reader.take_rest();
             co_await stream(own, connection, place, std::move(reply), read, method, start);
             co_return;
         }

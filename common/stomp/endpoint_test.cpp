@@ -54,7 +54,7 @@ protected:
     template <class Condition>
     bool until(Condition holds) {
         loop.restart();
-        const auto limit = std::chrono::steady_clock::now() + seconds(8);
+        const auto limit = std::chrono::steady_clock::now() + seconds(120);
         while (!holds() && std::chrono::steady_clock::now() < limit) {
             loop.run_one_for(milliseconds(20));
         }

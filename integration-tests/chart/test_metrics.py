@@ -63,7 +63,7 @@ def selectors_of(text):
 def registered():
     """Names of all metrics that the operators' sources make."""
     sources = [path for folder in ("common", "operators") for path in (ROOT / folder).rglob("*.cpp")
-               if not path.stem.endswith("_test")]
+               if not path.stem.endswith("_test") and "kubectl-esi" not in path.parts]
     family = r'"((?:esi|controller_runtime|workqueue|leader_election|rest_client|process)_[a-z_]+)"'
     return {name for path in sources for name in re.findall(family, path.read_text("utf-8"))}
 
@@ -277,10 +277,11 @@ def test_real_names_are_those_of_the_source(scraped):
     names = {re.sub(r"_(bucket|sum|count)$", "", name) for name in scraped.ask("label/__name__/values")}
     own = {name for name in names if not name.startswith(("scrape_", "ALERTS")) and name != "up"}
     assert own <= registered()
-    # These are made when they are first counted, and that did not happen.
-    assert registered() - own <= {"esi_batchjob_unknown_application_states_total",
-                                  "esi_batchjob_leftover_pods_deleted_total",
-                                  "esi_events_dropped_total", "esi_list_failures_total"}
+    # These are made when they are first counted, and that did not happen: here no client asks /api/v1.
+    missing = {name for name in registered() - own if not name.startswith("esi_api_")}
+    assert missing <= {"esi_batchjob_unknown_application_states_total",
+                       "esi_batchjob_leftover_pods_deleted_total",
+                       "esi_events_dropped_total", "esi_list_failures_total"}
 
 
 @pytest.mark.parametrize("where, text", SHOWN, ids=[where for where, _ in SHOWN])

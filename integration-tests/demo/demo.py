@@ -248,7 +248,7 @@ def clear_away(say):
 def ports_text(operators):
     """One line for each operator: where it listens, and what it serves there."""
     serves = {"testbed": "/metrics /readyz /debug /extender", "batchjob": "/metrics /readyz",
-              "scheduling": "/metrics /readyz /external, STOMP at /scheduler"}
+              "scheduling": "the page at /, /api/v1 /openapi.json /metrics /readyz /external, STOMP at /scheduler"}
     return "\n".join(
         f"    esi-{operator.name:<11} {operator.url}  {serves[operator.name]}"
         + ("" if operator.port == PORTS[operator.name] else f"  (in the guide {PORTS[operator.name]}, which is taken)")
@@ -268,6 +268,11 @@ To look around:
     kubectl get pods -o wide
     curl {demo.operators['scheduling'].url}/external/schedulings
     tail -f {FOLDER}/operators/esi-*.log
+
+The page in a browser, {demo.operators['scheduling'].url}/, and /api/v1 want a token:
+
+    kubectl create clusterrolebinding look --clusterrole cluster-admin --serviceaccount default:default
+    kubectl create token default --audience esi
 
 To end it:
 

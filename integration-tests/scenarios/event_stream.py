@@ -111,6 +111,12 @@ class Listener:
         self.parts = [({}, {})]
         self.resets = []
 
+    def begin(self):
+        """A stream begins. Without an id it has a snapshot again, whatever came of the one before."""
+        if self.last_id is None:
+            self.parts[-1] = ({}, {})
+        return self.last_id
+
     def take(self, line):
         if line["type"] == "reset":
             self.resets.append(line["reason"])
@@ -126,23 +132,20 @@ class Listener:
         else:
             changes.setdefault(kind, []).append(of)
 
-    def heard(self):
-        return {kind: of for _, changes in self.parts for kind, of in changes.items()}
-
     def judge(self, truth):
-        """`truth`: {kind: [change]}, all that happened from before the first snapshot on. What was heard is that,
-        each change once and in order; but for what lies before a snapshot, which shows it."""
+        """`truth`: {kind: ({name: version}, [change])}: what there was before the first snapshot, and all that happened
+        then. What was heard is that, each change once and in order; but for what lies before a snapshot, which shows it."""
         for snapshot, changes in self.parts:
             for kind, heard in changes.items():
-                happened = truth[kind]
+                before, happened = truth[kind]
                 first = happened.index(heard[0])
                 assert heard == happened[first:first + len(heard)], f"{kind}: lost or doubled"
-                state = {}
+                state = dict(before)
                 for word, name, version in happened[:first]:
                     state[name] = version
                     if word == "DELETED":
                         del state[name]
                 assert snapshot.get(kind, {}) == state, f"{kind}: the snapshot does not go with what follows"
-        for kind, happened in truth.items():
+        for kind, (_, happened) in truth.items():
             told = self.parts[-1][1].get(kind)
             assert not happened or told and told[-1] == happened[-1], f"{kind}: the last change is missing"

@@ -35,7 +35,9 @@ pod_pointer decider::newest_coordinator(std::string_view run) const {
 }
 
 const model::testbed_layout* decider::layout() const {
-    return seen_.testbed && seen_.testbed->status.layout ? &*seen_.testbed->status.layout : nullptr;
+    if (!seen_.testbed) return nullptr;
+    const auto& layout = seen_.testbed->status.layout;
+    return layout ? &*layout : nullptr;
 }
 
 void decider::start_run(const model::creation_request& order, const application& app) {
@@ -82,9 +84,10 @@ void decider::fail_launch(const model::creation_request& order, std::string_view
 }
 
 void decider::fail_run(std::string_view reason, std::string message) {
-    if (!running_line(status_)) {
+    const auto& order = job_.spec.creation_request;
+    if (order && !running_line(status_)) {
         // The application was created and deleted before a status could name it.
-        add_line(status_, *job_.spec.creation_request, nullptr, std::nullopt);
+        add_line(status_, *order, nullptr, std::nullopt);
     }
     close_run(run_outcome::failed, reason, std::move(message), stamp());
     status_.state = state::failed;
@@ -98,14 +101,17 @@ bool decider::fail_when_overdue(const model::creation_request& order) {
         return each.run == order.run && each.started;
     });
     if (line == status_.runs.end()) return false;
-    auto begun = line->started->value;
+    const auto& started = line->started;
+    const auto& submitted = line->submitted;
+    if (!started) return false;
+    auto begun = started->value;
     // A kubelet's clock may be ahead: the run began at the latest when its pods were seen running.
     const auto* runs = model::find_condition(status_.conditions, condition_type::running);
     if (runs && runs->status == "True" && runs->last_transition_time) {
         begun = std::min(begun, runs->last_transition_time->value);
     }
     // Or behind: no pod of it started before its application was created.
-    if (line->submitted) begun = std::max(begun, line->submitted->value);
+    if (submitted) begun = std::max(begun, submitted->value);
     const auto deadline = begun + seconds(*limit);
     if (now_ < deadline) {
         reconcile_in(deadline - now_);
@@ -198,11 +204,11 @@ void decider::close_with_result(std::string_view run, const application& app) {
 /// By the coordinator's pod or the application; the present time only where neither has one.
 model::timestamp decider::end_time_of(std::string_view run, const application& app) const {
     const auto coordinator = newest_coordinator(run);
-    const bool tells = coordinator && coordinator->finished_at;
+    const auto told = coordinator ? coordinator->finished_at : std::nullopt;
     // Where pods are kept after the end, the end of a pod is not the job's.
-    if (tells && !seen_.kind->keeps_pods()) return *coordinator->finished_at;
+    if (told && !seen_.kind->keeps_pods()) return *told;
     if (app.ended) return *app.ended;
-    return tells ? *coordinator->finished_at : stamp();
+    return told.value_or(stamp());
 }
 
 void decider::close_run(std::string_view outcome, std::string_view reason, std::string message,
@@ -210,10 +216,9 @@ void decider::close_run(std::string_view outcome, std::string_view reason, std::
     const auto& line = status_.runs.back();
     const bool released = outcome == run_outcome::released;
     if (released) {
-        if (const auto coordinator = newest_coordinator(line.run);
-            coordinator && coordinator->finished_at) {
-            stopped = *coordinator->finished_at;
-        }
+        const auto coordinator = newest_coordinator(line.run);
+        const auto told = coordinator ? coordinator->finished_at : std::nullopt;
+        stopped = told.value_or(stopped);
     }
     const bool good = outcome == run_outcome::succeeded;
     if (outcome == run_outcome::failed) message += describe_deaths(line);

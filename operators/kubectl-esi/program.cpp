@@ -53,8 +53,9 @@ public:
         wire_ = std::move(*wire);
         api_.emplace(*wire_, time_);
         api_->set_default_deadline(flags_.request_timeout);
-        work_.spawn("command", work());
+        // First: an answer that needs no request ends the wait for signals.
         watcher_.spawn("signals", wait_for_signal());
+        work_.spawn("command", work());
         loop_.run();
         return std::move(answer_);
     }

@@ -161,6 +161,13 @@ test("the jobs of a plan are rows also without an explanation; what has ended is
   assert.deepEqual(rows.map(({ job, place, wanted, state, outcome, slots }) => [job, place, wanted, state, outcome, slots]), [["ns/b", 2, 1, "InQueue", "", []], ["ns/a", 1, 2, "Completed", "Succeeded", [0, 2]]]);
 });
 
+test("after a release the runs of the jobs tell what came of a plan", () => {
+  const plan = contract.schedulingOf({ metadata: { namespace: "ns", name: "s", creationTimestamp: "1970-01-01T00:00:00Z" }, spec: { queueBased: [{ name: "a" }, { name: "b" }] }, status: { state: "FinishedState", jobStates: [{ name: { name: "a" }, state: "Completed" }] } });
+  const runs = { "ns/a": [run({ slots: [4], outcome: "Failed" }), run({ scheduling: "ns/other", slots: [9] })] };
+  const rows = jobsOf(plan, null, (job) => runs[job] ?? []);
+  assert.deepEqual(rows.map(({ job, slots, outcome, since, ended }) => [job, slots, outcome, since, ended]), [["ns/b", [], "", null, null], ["ns/a", [4], "Failed", 3000, 9000]]);
+});
+
 test("both forms of a layout say the same", () => {
   const of = (layout) => contract.testbedOf({ metadata: { namespace: "ns", name: "t" }, status: { layout } }).nodes;
   assert.deepEqual(of({ compactNodes: ["w-7 uid 7", "w-9 uid 9 0,1"] }), [{ name: "w-7", id: 7 }, { name: "w-9", id: 9 }]);

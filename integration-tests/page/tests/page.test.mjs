@@ -19,6 +19,10 @@ async function visit({ mock = {}, ...how }, look) {
   }
 }
 const view = (name, query = "") => `/#/${name}/${testbed}${query}`;
+async function until(true_) {
+  for (let n = 0; n < 1000 && !(await true_()); ++n) await new Promise((done) => setTimeout(done, 50));
+  assert.ok(await true_(), "in time");
+}
 const text = (page, selector) => page.locator(selector).innerText();
 
 // --- who looks ---
@@ -66,7 +70,7 @@ test("a right that is missing is told by its name, and one namespace can be aske
     await page.keyboard.press("Enter");
     await page.locator("main", { hasText: "may not watch testbeds.esi.tu-berlin.de in all namespaces" }).waitFor();
     await page.getByLabel("Show one namespace only").fill("team-b");
-    await page.getByRole("button", { name: "Show" }).click();
+    await page.getByRole("button", { name: "Show", exact: true }).click();
     await live(page);
     await page.locator("main", { hasText: "There is no Testbed yet" }).waitFor();
     await page.locator("#top nav a", { hasText: "Jobs" }).click();
@@ -141,6 +145,7 @@ test("a change of one job paints its cells and no others", bounded, () =>
     const { batchjob, testbed: make } = await import("../mock/objects.mjs");
     server.emit("MODIFIED", batchjob(job, server.world));
     server.emit("MODIFIED", make(server.world));
+    await until(async () => (await statsOf(page)).cells_painted >= before.cells_painted + had);
     await page.waitForTimeout(600);
     const now = await statsOf(page);
     const painted = now.cells_painted - before.cells_painted;
@@ -209,8 +214,7 @@ test("runs that the objects leave out are asked for", bounded, () =>
     delete bare.status.runs;
     const asked = server.requests.length;
     server.emit("MODIFIED", bare);
-    await page.waitForTimeout(800);
-    assert.ok(server.requests.slice(asked).some((each) => each.path === `/api/v1/namespaces/default/jobs/${job.name}/runs`));
+    await until(() => server.requests.slice(asked).some((each) => each.path === `/api/v1/namespaces/default/jobs/${job.name}/runs`));
     assert.ok((await page.locator("tbody th", { hasText: job.name }).count()) > 0);
   }));
 
@@ -284,14 +288,15 @@ test("from each view a way leads on to the others", bounded, () =>
     const links = {};
     for (const hash of queue) {
       await page.evaluate((to) => (location.hash = to), hash);
-      await page.waitForTimeout(700);
+      const view_ = hash.split("/")[1].split("?")[0];
+      await page.locator(`main.view-${view_} a`).first().waitFor({ state: "attached" });
       links[hash] = await page.locator("main a").evaluateAll((all) => all.map((each) => each.getAttribute("href").split("/")[1]));
       for (const each of links[hash]) seen.add(each);
       assert.ok(links[hash].length > 0, hash);
     }
     assert.deepEqual([...seen].sort(), ["job", "queue", "slots"]);
     await page.evaluate(() => (location.hash = "#/job/default/als"));
-    await page.waitForTimeout(500);
+    await page.locator("main.view-job table.runs a").first().waitFor();
     const of_job = await page.locator("main a").evaluateAll((all) => [...new Set(all.map((each) => each.getAttribute("href").split("/")[1].split("?")[0]))]);
     assert.deepEqual(of_job.sort(), ["job", "jobs", "queue", "slots", "timeline"]);
     await page.goBack();
@@ -310,7 +315,7 @@ test("a connection that is cut is resumed where it was, and no change is missed"
     for (let n = 0; n < 5; ++n) server.step();
     await page.locator("#connection", { hasText: /Again|Connecting/ }).waitFor();
     await live(page);
-    await page.waitForTimeout(400);
+    await until(async () => (await statsOf(page)).frames >= server.objects().length + 1 + 12);
     const resumed = server.requests.filter((each) => each.path === "/api/v1/events").at(-1);
     assert.equal(resumed.headers["last-event-id"], last);
     const frames = (await statsOf(page)).frames;

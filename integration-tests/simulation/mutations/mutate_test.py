@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import mutate
 
 PROGRAM = """#!/bin/sh
-# cases | seeds --from N --count N ...
+# cases | seeds --from N --count N ... | foresee --from N --count N ...
 {body}
 exit 0
 """
@@ -84,6 +84,13 @@ class a_hunt(with_a_checkout):
         (verdict,), table = self.hunt()
         self.assertEqual((verdict.caught, verdict.seeds), ("case a-job-that-waits", 0))
         self.assertIn("not-converged (expected slot-shared)", table)
+
+    def test_asks_for_answers_where_nothing_else_is_changed(self):
+        self.addCleanup(setattr, mutate, "ANSWERS", mutate.ANSWERS)
+        mutate.ANSWERS = ("common/",)
+        self.mutation("answers", CASES_RED + SEEDS_RED_FROM_30.replace("seeds", "foresee"))
+        (verdict,), _ = self.hunt()
+        self.assertEqual((verdict.caught, verdict.seeds), ("seed 30", 30))
 
     def test_says_what_survived_after_the_whole_budget(self):
         self.mutation("harmless", "fine=2")

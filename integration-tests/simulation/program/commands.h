@@ -32,6 +32,17 @@ struct replay_request {
 };
 int replay(const replay_request& what);
 
+struct foresee_request {
+    std::uint64_t from = 1;
+    std::uint64_t count = 1000;
+    int jobs = 0;
+    /// The story of the first one.
+    bool story = false;
+    bool logs = false;
+};
+/// One random state of each seed: what preview and explain say of it, and what then happens.
+int run_foresee(const foresee_request& what);
+
 /// The plan of a seed (or file) as JSON.
 int show_plan(const std::string& plan);
 /// The smallest plan that still fails by the same rule; written to `save` when given.

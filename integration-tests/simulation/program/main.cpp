@@ -88,6 +88,21 @@ int main(int argc, char** argv) {
                 [&] { return run_sweep(jobs); });
     add_jobs(specs);
 
+    foresee_request asked;
+    auto* answers = command("foresee", "Compare preview and explain with what then happens", [&] {
+        asked.jobs = jobs;
+        return run_foresee(asked);
+    });
+    answers->add_option("--from", asked.from, "The first seed")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    answers->add_option("--count", asked.count, "How many seeds; of each one state")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    answers->add_flag("--story", asked.story, "Tell who did what, when, of the first seed alone");
+    answers->add_flag("--logs", asked.logs, "The same with the log lines of the operators");
+    add_jobs(answers);
+
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {

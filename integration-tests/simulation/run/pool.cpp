@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -58,11 +59,25 @@ bool write_all(int to, const void* what, std::size_t size) {
     _exit(0);
 }
 
+/// Processor time that a process has used; none where it is gone.
+std::chrono::nanoseconds used_by(pid_t pid) {
+    clockid_t id{};
+    timespec time{};
+    if (clock_getcpuclockid(pid, &id) != 0 || clock_gettime(id, &time) != 0) return {};
+    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
 struct worker {
     pid_t pid = 0;
     int line = -1;
     std::optional<std::size_t> at;
     steady::time_point since;
+    std::chrono::nanoseconds used{};  ///< before this piece
+
+    bool overdue(std::chrono::seconds limit) const {
+        return used_by(pid) - used >= limit ||
+               steady::now() - since >= limit * pool_settings::most_patience;
+    }
 };
 
 void start(worker& one, const std::vector<worker>& all,
@@ -114,6 +129,7 @@ void run_all(std::size_t count, const pool_settings& how,
         const std::uint64_t number = next++;
         one.at = number;
         one.since = steady::now();
+        one.used = used_by(one.pid);
         // A worker that is gone is noticed when its answer is read.
         (void)write_all(one.line, &number, sizeof number);
     };
@@ -134,7 +150,7 @@ void run_all(std::size_t count, const pool_settings& how,
             piece what;
             what.number = *one.at;
             if (lines[i].revents == 0) {
-                if (steady::now() - one.since < how.limit) continue;
+                if (!one.overdue(how.limit)) continue;
                 kill(one.pid, SIGKILL);
                 finish(one);
                 what.failure = fmt::format("no end within {} s", how.limit.count());

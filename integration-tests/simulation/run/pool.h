@@ -13,8 +13,10 @@ namespace esi::simulation {
 struct pool_settings {
     /// 0: one for each core.
     int jobs = 0;
-    /// Real time for one piece.
+    /// Processor time for one piece, and so much real time times `most_patience`: on a busy machine
+    /// a piece waits long for its turn.
     std::chrono::seconds limit{120};
+    static constexpr int most_patience = 20;
 };
 
 /// What became of a piece: a result, or why there is none ("killed by signal 6", "no end within

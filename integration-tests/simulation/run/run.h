@@ -9,4 +9,8 @@ namespace esi::simulation {
 
 outcome run(const plan& what, const run_options& how = run_options());
 
+class visitor;
+/// The run ends when `guest` leaves, and is not judged as one that has come to rest.
+outcome run(const plan& what, const run_options& how, visitor& guest);
+
 }  // namespace esi::simulation

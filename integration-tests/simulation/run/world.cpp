@@ -38,9 +38,10 @@ constexpr int most_steps = 2000000;
 
 }  // namespace
 
-world::world(const plan& what, const run_options& how)
+world::world(const plan& what, const run_options& how, visitor* guest)
     : plan_(what),
       how_(how),
+      guest_(guest),
       told_(time_),
       server_(server_settings{[this] { return time_.now(); }, [this] { return time_.wall(); },
                               source_folder() + "/crds", application_kinds(), what.streaming_lists,
@@ -327,10 +328,8 @@ outcome world::play() {
         std::erase_if(crashes_, [](const pending_crash& one) { return one.of_plan; });
     });
     // A request that meets one may take its time to come; what it disturbs is excused that long.
-    time_.at(over_ + aftermath / 2, [this] {
-        network_.end_faults_in_wait();
-        extender_.end_faults_in_wait();
-    });
+    time_.at(over_ + aftermath / 2, [this] { end_faults_in_wait(); });
+    if (guest_ != nullptr) await_guest();
     std::function<void()> compact_often = [&] {
         auto& objects = server_.objects();
         objects.compact(objects.version_at(time_.now() - compaction_period));
@@ -340,14 +339,16 @@ outcome world::play() {
 
     settle();
     int steps = 0;
-    while (!finished() && rules_.violations().empty() && out_.violations.empty()) {
+    while (rules_.violations().empty() && out_.violations.empty()) {
+        // Who waits for something may wait longer than the world is busy.
+        if (guest_ != nullptr ? open_to_guest_ && guest_->leaves() : finished()) break;
         const auto next = time_.next();
         if (!next) break;
         time_.advance_to(*next);
         settle();
         if (++steps == most_steps) blame("no-end", "work without end");
     }
-    if (rules_.violations().empty() && out_.violations.empty()) {
+    if (rules_.violations().empty() && out_.violations.empty() && guest_ == nullptr) {
         rules_.at_end();
         if (how_.watch_rest && plan_.seed % watched_every == 0) watch_rest();
     }
@@ -366,6 +367,24 @@ outcome world::play() {
     return std::move(out_);
 }
 
+void world::end_faults_in_wait() {
+    std::erase_if(crashes_, [](const pending_crash& one) { return one.of_plan; });
+    network_.end_faults_in_wait();
+    extender_.end_faults_in_wait();
+}
+
+void world::await_guest() {
+    time_.at(start_ + guest_->arrival(), [this] {
+        open_to_guest_ = std::make_unique<visitor::house>(
+            around_, [this](const happening& what) { people_->act(what); },
+            [this] {
+                people_->drop_what_waits();
+                end_faults_in_wait();
+            });
+        guest_->arrives(*open_to_guest_);
+    });
+}
+
 milliseconds world::since_start() const {
     return std::chrono::duration_cast<milliseconds>(time_.now() - start_);
 }
@@ -376,6 +395,11 @@ void world::blame(std::string rule, std::string text) {
 
 outcome run(const plan& what, const run_options& how) {
     world whole(what, how);
+    return whole.play();
+}
+
+outcome run(const plan& what, const run_options& how, visitor& guest) {
+    world whole(what, how, &guest);
     return whole.play();
 }
 

@@ -19,6 +19,7 @@
 #include "neighbours/kube/kubelet.h"
 #include "neighbours/people/people.h"
 #include "run/run.h"
+#include "run/visitor.h"
 #include "world/network.h"
 #include "world/replica.h"
 
@@ -26,7 +27,8 @@ namespace esi::simulation {
 
 class world final : private network::listener {
 public:
-    world(const plan& what, const run_options& how);
+    /// `guest`: null where nobody comes.
+    world(const plan& what, const run_options& how, visitor* guest = nullptr);
     ~world() override;
 
     outcome play();
@@ -63,6 +65,8 @@ private:
     void take_away();
     void bring_back();
     neighbour* find_neighbour(std::string_view name);
+    void end_faults_in_wait();
+    void await_guest();
     void ask_extender(const std::string& verb, json body,
                       std::function<void(int status, json answer)> done);
 
@@ -84,6 +88,8 @@ private:
 
     const plan& plan_;
     const run_options& how_;
+    visitor* guest_;
+    std::unique_ptr<visitor::house> open_to_guest_;
     timeline time_;
     story told_;
     api_server server_;

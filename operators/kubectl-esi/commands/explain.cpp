@@ -150,7 +150,7 @@ reply free_job(session& in, const model::batchjob& job) {
         return out;
     }
     shown::facts lines;
-    lines.add("Name", job.metadata.name);
+    lines.add("Job", job.metadata.name);
     lines.add("Namespace", job.metadata.namespace_);
     lines.add("State", shown::or_none(job.status.state));
     lines.add("Scheduling", "<none>: no Scheduling that runs or waits names it");
@@ -176,7 +176,7 @@ std::shared_ptr<const model::scheduling> stand_in(const model::pod& pod, wall_ti
 std::string explanation_text(const answers::explanation& of, bool wide, const shown::look& as,
                              wall_time now) {
     shown::facts lines;
-    lines.add("Name", of.name);
+    lines.add("Scheduling", of.name);
     lines.add("Namespace", of.namespace_);
     lines.add("Testbed", shown::name_in(of.testbed, of.namespace_));
     lines.add("Mode", shown::or_none(of.mode));
@@ -204,7 +204,7 @@ std::string explanation_text(const answers::explanation& of, bool wide, const sh
 
 std::string waiting_pod_text(const answers::waiting_pod& of, wall_time now) {
     shown::facts lines;
-    lines.add("Name", of.name);
+    lines.add("Pod", of.name);
     lines.add("Namespace", of.namespace_);
     if (!of.job.name.empty()) lines.add("Job", shown::name_in(of.job, of.namespace_));
     lines.add("Reason", of.reason);

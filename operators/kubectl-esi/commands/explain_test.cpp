@@ -50,7 +50,7 @@ TEST(explain_text, shows_what_blocks_the_plan_its_jobs_and_their_pods) {
     pod.deadline = model::timestamp{now + seconds(60)};
     pod.freed_by = "the ghost is deleted";
     of.pods = {pod};
-    EXPECT_EQ(explanation_text(of, false, {}, now), R"(Name:          s
+    EXPECT_EQ(explanation_text(of, false, {}, now), R"(Scheduling:    s
 Namespace:     ns
 Testbed:       t
 Mode:          queue
@@ -96,23 +96,23 @@ TEST(preview_text, shows_starts_waits_and_refusals) {
     of.waits = {{"ns", "b", 2, {wait}, 0, answers::estimated_time{{}, 60, 1}}};
     of.refused = {{"ns", "c", "SlotOutsideLayout", "BatchJob ns/c names slot 9"}};
     of.ignored = {"spec.testbed is ignored"};
-    EXPECT_EQ(preview_text({"ns", "plan"}, of, false, {}, now),
-              "Name:        plan\n"
-              "Namespace:   ns\n"
-              "Testbed:     lab/t\n"
-              "Mode:        strict\n"
-              "Verdict:     Starts\n"
-              "End:         <none>\n"
-              "Starts now:\n"
-              "  JOB   SLOTS   END\n"
-              "  a     0-2     in 60s (1 run)\n"
-              "Waits:\n"
-              "  JOB   WANTS   START            WAITS-FOR\n"
-              "  b     2       in 60s (1 run)   needs 2 slots, 0 are free\n"
-              "Refused:\n"
-              "  JOB   REASON              MESSAGE\n"
-              "  c     SlotOutsideLayout   BatchJob ns/c names slot 9\n"
-              "Ignored: spec.testbed is ignored\n");
+    EXPECT_EQ(preview_text({"ns", "plan"}, of, false, {}, now), R"(Scheduling:   plan
+Namespace:    ns
+Testbed:      lab/t
+Mode:         strict
+Verdict:      Starts
+End:          <none>
+Starts now:
+  JOB   SLOTS   END
+  a     0-2     in 60s (1 run)
+Waits:
+  JOB   WANTS   START            WAITS-FOR
+  b     2       in 60s (1 run)   needs 2 slots, 0 are free
+Refused:
+  JOB   REASON              MESSAGE
+  c     SlotOutsideLayout   BatchJob ns/c names slot 9
+Ignored: spec.testbed is ignored
+)");
 }
 
 }  // namespace

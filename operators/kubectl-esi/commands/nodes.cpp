@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 
+#include "grid/node_room.h"
 #include "kube/patch.h"
 #include "kubectl-esi/read/remedy.h"
 #include "kubectl-esi/read/world.h"
@@ -19,16 +21,19 @@ namespace {
 
 using pointer = std::shared_ptr<const model::testbed>;
 
-asio::awaitable<result<std::vector<testbed::node_view>>> read_nodes(session& in, bool pods) {
+/// With what is left of them beside the pods of others where `room` is asked for.
+asio::awaitable<result<std::vector<grid::node_candidate>>> read_nodes(session& in, pointer testbed,
+                                                                      bool room) {
     auto nodes = co_await kube::live_list<model::node>(in.api, types::node, "");
     if (!nodes) co_return std::unexpected(std::move(nodes).error());
-    std::vector<testbed::node_view> out;
+    std::vector<grid::node_candidate> out;
     std::map<std::string, std::size_t, std::less<>> places;
     for (auto& each : *nodes) {
         places.emplace(each.metadata.name, out.size());
-        out.push_back({std::make_shared<const model::node>(std::move(each)), {}});
+        const auto left = grid::left_after(each, {});
+        out.push_back({std::make_shared<const model::node>(std::move(each)), left});
     }
-    if (!pods) co_return out;
+    if (!room) co_return out;
     auto all = co_await kube::live_list<model::pod>(in.api, types::pod, "");
     if (!all) {
         all.error().text +=
@@ -36,10 +41,10 @@ asio::awaitable<result<std::vector<testbed::node_view>>> read_nodes(session& in,
             "does not";
         co_return std::unexpected(std::move(all).error());
     }
-    for (auto& each : *all) {
+    for (const auto& each : *all) {
         const auto found = places.find(each.node_name);
-        if (found == places.end()) continue;
-        out[found->second].pods.push_back(std::make_shared<const model::pod>(std::move(each)));
+        if (found == places.end() || !each.live() || grid::is_own_ghost(each, *testbed)) continue;
+        model::take(out[found->second].left, grid::taken_by(each));
     }
     co_return out;
 }
@@ -55,7 +60,7 @@ std::optional<std::string> label_of(const model::node& of, const std::string& la
 }
 
 reply show_present(const session& in, const pointer& testbed,
-                   const std::vector<testbed::node_view>& nodes) {
+                   const std::vector<grid::node_candidate>& nodes) {
     const auto& label = testbed->spec.node_label;
     shown::table rows({"NODE", "ID", "READY", "SCHEDULABLE"});
     json items = json::array();
@@ -82,8 +87,7 @@ reply show_present(const session& in, const pointer& testbed,
     return out;
 }
 
-asio::awaitable<reply> apply(session& in, pointer testbed, testbed::node_choice choice,
-                             bool dry_run) {
+asio::awaitable<reply> apply(session& in, pointer testbed, grid::node_choice choice, bool dry_run) {
     const auto& label = testbed->spec.node_label;
     reply out;
     if (!testbed->holder().name.empty() && !choice.changes.empty()) {
@@ -127,37 +131,22 @@ asio::awaitable<reply> apply(session& in, pointer testbed, testbed::node_choice 
 
 }  // namespace
 
-result<testbed::node_choice> assign_nodes(const model::testbed& testbed,
-                                          const std::vector<testbed::node_view>& nodes,
-                                          const std::vector<std::string>& names) {
-    std::map<std::string_view, testbed::node_pointer> known;
-    for (const auto& each : nodes) known.emplace(each.node->metadata.name, each.node);
-    std::map<std::string_view, std::string> wanted;
-    testbed::node_choice out;
+result<grid::node_choice> assign_nodes(const model::testbed& testbed,
+                                       const std::vector<grid::node_candidate>& nodes,
+                                       const std::vector<std::string>& names) {
+    std::set<std::string_view> known;
+    for (const auto& each : nodes) known.insert(each.node->metadata.name);
+    std::set<std::string_view> wanted;
     for (const auto& name : names) {
         if (!known.contains(name)) {
             return fail(errc::not_found,
                         "Node " + name + " does not exist; those that do: kubectl get nodes");
         }
-        if (!wanted.emplace(name, std::to_string(wanted.size())).second) {
+        if (!wanted.insert(name).second) {
             return fail(errc::config, "--nodes names " + name + " twice");
         }
-        out.names.push_back(name);
     }
-    const auto& label = testbed.spec.node_label;
-    // Labels go before others come: no number is there twice in between.
-    for (const auto& [name, node] : known) {
-        if (!wanted.contains(name) && node->metadata.labels.contains(label)) {
-            out.changes.push_back({node, std::nullopt});
-        }
-    }
-    for (const auto& name : names) {
-        const auto& node = known.at(name);
-        if (node->metadata.label(label) != wanted.at(name)) {
-            out.changes.push_back({node, wanted.at(name)});
-        }
-    }
-    return out;
+    return grid::give_nodes(testbed, nodes, names);
 }
 
 asio::awaitable<result<reply>> nodes(session& in, std::string testbed_name, nodes_options how) {
@@ -166,12 +155,12 @@ asio::awaitable<result<reply>> nodes(session& in, std::string testbed_name, node
     if (!testbed) co_return std::unexpected(std::move(testbed).error());
     const bool shows = how.count == 0 && how.names.empty() && !how.clear;
     const auto& label = (*testbed)->spec.node_label;
-    if (!shows && testbed::is_kubernetes_own(label)) {
+    if (!shows && grid::is_kubernetes_own(label)) {
         co_return fail(errc::invalid, fmt::format("spec.nodeLabel of Testbed {} is {}, a label of "
                                                   "Kubernetes itself: it is not changed",
                                                   key.text(), label));
     }
-    auto seen = co_await read_nodes(in, how.count > 0);
+    auto seen = co_await read_nodes(in, *testbed, how.count > 0);
     if (!seen) co_return std::unexpected(std::move(seen).error());
     if (shows) co_return show_present(in, *testbed, *seen);
     if (how.count == 0) {
@@ -179,7 +168,7 @@ asio::awaitable<result<reply>> nodes(session& in, std::string testbed_name, node
         if (!choice) co_return std::unexpected(std::move(choice).error());
         co_return co_await apply(in, *testbed, std::move(*choice), how.dry_run);
     }
-    auto choice = testbed::choose_nodes(**testbed, *seen, how.count);
+    auto choice = grid::choose_nodes(**testbed, *seen, how.count);
     if (choice.names.empty()) {
         co_return fail(
             errc::invalid,

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "grid/node_choice.h"
 #include "kubectl-esi/session.h"
-#include "testbed/original/node_setup.h"
 
 namespace esi::kubectl {
 
@@ -19,9 +19,9 @@ struct nodes_options {
 
 /// These nodes get the numbers 0, 1, ... in this order; all others lose the label. An error names
 /// the node that does not exist. Pure.
-result<testbed::node_choice> assign_nodes(const model::testbed& testbed,
-                                          const std::vector<testbed::node_view>& nodes,
-                                          const std::vector<std::string>& names);
+result<grid::node_choice> assign_nodes(const model::testbed& testbed,
+                                       const std::vector<grid::node_candidate>& nodes,
+                                       const std::vector<std::string>& names);
 
 asio::awaitable<result<reply>> nodes(session& in, std::string testbed, nodes_options how);
 

@@ -5,8 +5,8 @@
 namespace esi::kubectl {
 namespace {
 
-std::vector<testbed::node_view> three_nodes() {
-    std::vector<testbed::node_view> out;
+std::vector<grid::node_candidate> three_nodes() {
+    std::vector<grid::node_candidate> out;
     for (const char* name : {"a", "b", "c"}) {
         auto node = std::make_shared<model::node>();
         node->metadata.name = name;

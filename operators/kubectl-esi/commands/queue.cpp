@@ -1,7 +1,5 @@
 #include "kubectl-esi/commands/queue.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 
@@ -73,7 +71,7 @@ void plan(queued& out, const answers::snapshot& of, const pointer& self, wall_ti
     if (!out.waits_for.empty()) return;
     for (const auto& job : why.jobs) {
         if (job.blockers.empty() || job.state == model::job_progress_state::completed) continue;
-        out.waits_for = fmt::format("BatchJob {}: {}", job.name, job.blockers.front().text);
+        out.waits_for = job.blockers.front().text;
         return;
     }
 }

@@ -299,7 +299,7 @@ std::string preview_text(const object_key& name, const answers::preview& of, boo
     auto inner = as;
     inner.indent += 2;
     shown::facts lines;
-    lines.add("Name", name.name);
+    lines.add("Scheduling", name.name);
     lines.add("Namespace", name.namespace_);
     lines.add("Testbed", shown::name_in(of.testbed, name.namespace_));
     lines.add("Mode", of.mode);

@@ -60,7 +60,7 @@ asio::awaitable<result<reply>> examine(session& in) {
         co_return out;
     }
     out.out = report_text(found, in.look());
-    out.note = fmt::format("{} errors, {} warnings, {} could not be looked at\n",
+    out.note = fmt::format("errors: {}, warnings: {}, could not be looked at: {}\n",
                            count_of(found, severity::error), count_of(found, severity::warning),
                            count_of(found, severity::unknown));
     co_return out;

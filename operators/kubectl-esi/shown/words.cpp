@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace esi::kubectl::shown {
 
 namespace {
@@ -57,7 +59,9 @@ std::string seconds_text(double time) {
 std::string between_text(const std::optional<model::timestamp>& from,
                          const std::optional<model::timestamp>& to) {
     if (!from || !to) return std::string(none);
-    return seconds_text(std::chrono::duration<double>(to->value - from->value).count());
+    // Of two clocks, or of whole seconds.
+    const auto time = std::max(to->value - from->value, std::chrono::microseconds(0));
+    return seconds_text(std::chrono::duration<double>(time).count());
 }
 
 std::string slots_text(const std::vector<int>& slots) {

@@ -28,7 +28,7 @@ std::string ago_text(const std::optional<model::timestamp>& since, wall_time now
 std::string estimate_text(const std::optional<scheduling::answers::estimated_time>& of);
 /// "24.1s": to the tenth of a second below 100 s, else as duration_text.
 std::string seconds_text(double seconds);
-/// From one time to the other; none where one is absent.
+/// From one time to the other, 0 at least; none where one is absent.
 std::string between_text(const std::optional<model::timestamp>& from,
                          const std::optional<model::timestamp>& to);
 

@@ -54,6 +54,7 @@ TEST(words, times_between) {
     const model::timestamp from{wall_time(0s)};
     EXPECT_EQ(between_text(from, model::timestamp{wall_time(1500ms)}), "1.5s");
     EXPECT_EQ(between_text(from, model::timestamp{wall_time(600s)}), "10m");
+    EXPECT_EQ(between_text(model::timestamp{wall_time(1s)}, from), "0.0s");
     EXPECT_EQ(between_text(from, std::nullopt), "<none>");
     EXPECT_EQ(ago_text(from, wall_time(90s)), "90s ago");
 }

@@ -97,7 +97,17 @@ blocking blocking_reader::of(const blocker& what) {
     } else if (out.holder) {
         out.estimate = release_by(what.holder);
     }
+    if (what.reason == reasons::job_failed) add_holder_of_failed(what.about.key, out);
     return out;
+}
+
+/// Nobody resets a job that another Scheduling has, until that has let go of it.
+void blocking_reader::add_holder_of_failed(const object_key& key, blocking& to) const {
+    const auto job = v_.find_job(key);
+    if (!job || !job->spec.active_scheduling || acquired_by(*job, *v_.self)) return;
+    const auto holder = job->spec.active_scheduling->key();
+    to.holder = refer(object_kind::scheduling, holder);
+    to.freed_by = end_of_holder(holder) + "; after it " + to.freed_by;
 }
 
 blocking blocking_reader::of(const awaited_end& what) {

@@ -81,6 +81,7 @@ public:
 
 private:
     blocking of(const blocker& what);
+    void add_holder_of_failed(const model::object_key& key, blocking& to) const;
     /// First the wait itself, then each cause on its own.
     void add_wait(std::vector<blocking>& list, std::int64_t& left_out,
                   const slot_blocker& what) const;

@@ -124,6 +124,25 @@ TEST_F(explanations, each_reason_why_nothing_is_acquired) {
     for (const auto& each : ask("s").jobs.at(0).blockers) EXPECT_NE(each.freed_by, "");
 }
 
+TEST_F(explanations, a_failed_job_that_another_has) {
+    w.add_queue("first", "t", {"a"});
+    w.settle();
+    w.end_job("a", "FailedState");
+    w.settle();
+    w.add_testbed("u", 1, 1);
+    w.add_queue("s", "u", {"a"});
+    w.settle();
+    const auto seen = ask("s");
+    ASSERT_EQ(show(seen.jobs.at(0).blockers), "JobFailed");
+    const auto& failed = seen.jobs[0].blockers[0];
+    EXPECT_EQ(failed.holder, (reference{"Scheduling", "ns", "first"})) << "a reset waits for it";
+    EXPECT_TRUE(failed.freed_by.starts_with("the release of Scheduling ns/first"));
+    EXPECT_NE(failed.freed_by.find("is reset"), std::string::npos);
+    EXPECT_EQ(failed.estimate, std::nullopt);
+
+    EXPECT_EQ(ask("first").jobs.at(0).blockers.size(), 0u) << "it has the job itself";
+}
+
 TEST_F(explanations, a_job_that_waits_for_slots) {
     record(w, "a", {100, 120, 110});
     w.add_queue("s", "t", {"a", "a", "b", "c"});
@@ -301,6 +320,7 @@ protected:
         run = w.job("a").spec.creation_request->run;
         w.drop_pods(run);
         edit_job("a", [&](auto& j) {
+            j.status.state = model::job_state::submitted;
             j.status.placements.clear();
             j.status.runs.back().submitted = model::timestamp{w.now};
         });
@@ -350,6 +370,19 @@ TEST_F(waiting_pods, on_their_way_into_a_slot) {
     EXPECT_EQ(wait_of_pod(late.v, one, {}, w.now + seconds(300))->reason, "NotBoundInTime");
     one.node_name = "t-0";
     EXPECT_EQ(reason_of(one), "");
+}
+
+TEST_F(waiting_pods, that_replace_another_of_a_run_that_goes_on) {
+    auto one = pod();
+    place();
+    one.scheduling_gates.clear();
+    for (const auto state : {model::job_state::scheduled, model::job_state::running}) {
+        edit_job("a", [&](auto& j) { j.status.state = state; });
+        const question asked(w, "s");
+        const auto seen = wait_of_pod(asked.v, one, {}, w.now + seconds(1000));
+        EXPECT_EQ(seen->reason, "NotBound");
+        EXPECT_EQ(seen->deadline, std::nullopt) << "its run does not fail for that";
+    }
 }
 
 TEST_F(waiting_pods, whose_slot_is_not_free) {

@@ -39,8 +39,11 @@ std::string why_foreign(const view& v, const model::pod& pod, const model::batch
     return {};
 }
 
+/// None once all pods of the run have been bound: one that comes in the place of another may wait
+/// for as long as the run goes on.
 std::optional<model::timestamp> deadline_of(const model::batchjob& job, const model::pod& pod,
                                             std::span<const grid::pod_pointer> beside) {
+    if (job.status.state != model::job_state::submitted) return std::nullopt;
     const auto& order = *job.spec.creation_request;
     std::optional<model::timestamp> submitted;
     for (const auto& line : job.status.runs) {

@@ -44,7 +44,8 @@ struct waiting_pod {
     std::string node;         ///< of that slot
     /// The age of the pod: since when it waits for what is recorded nowhere.
     std::optional<model::timestamp> created;
-    /// When its run fails if the pod is not bound until then.
+    /// When its run fails if the pod is not bound until then; absent where it does not fail for
+    /// that.
     std::optional<model::timestamp> deadline;
     std::string text;
     std::string freed_by;  ///< what has to happen next, a sentence

@@ -178,6 +178,7 @@ void people::once_there(const happening& what, bool fault) {
         if (const auto self = weak.lock()) self->act(what, fault);
     });
 }
+void people::drop_what_waits() { state_->waits.clear(); }
 const std::map<std::string, int>& people::effects() const { return state_->effects; }
 const std::map<std::string, int>& people::works() const { return state_->works; }
 

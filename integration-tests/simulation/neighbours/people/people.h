@@ -36,6 +36,8 @@ public:
     void act(const happening& what);
     /// The same as part of the day's work: it counts for no fault.
     void work(const happening& what);
+    /// What waits for its "when", or for the end of an object, is never done.
+    void drop_what_waits();
     /// How many had an effect, by happening::what, those of work() aside.
     const std::map<std::string, int>& effects() const;
     /// The same of work().

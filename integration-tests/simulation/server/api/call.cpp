@@ -108,8 +108,8 @@ bool all_texts(const json& value) {
     return true;
 }
 
-/// A null in a list or a map of a metadata is what Go's decoder makes of it: an empty text, an owner
-/// without any member.
+/// A null in a list or a map of a metadata is what Go's decoder makes of it: an empty text, an
+/// owner without any member.
 void fill_nulls(json& metadata) {
     for (const char* field : {"labels", "annotations", "finalizers"}) {
         const auto found = metadata.find(field);

@@ -118,8 +118,9 @@ void check_finalizers(const kube::resource_type& type, const json& finalizers, c
         const auto path = "metadata.finalizers[" + std::to_string(i++) + "]";
         if (auto why = wrong_qualified_name(text_of(&each)); !why.empty()) {
             out.push_back(invalid("metadata.finalizers", each, why));
-        } else if (type.group.empty() && text_of(&each).find('/') == std::string_view::npos &&
-                   each != "orphan" && each != "foregroundDeletion" && each != "kubernetes") {
+        }
+        if (type.group.empty() && text_of(&each).find('/') == std::string_view::npos &&
+            each != "orphan" && each != "foregroundDeletion" && each != "kubernetes") {
             out.push_back(invalid(
                 path, each, "name is neither a standard finalizer name nor is it fully qualified"));
         }

@@ -13,8 +13,8 @@ export function inOrder(list, holder) {
   return { active, over };
 }
 
-/** One row for each job, in the order of the plan. */
-export function jobsOf(scheduling, told) {
+/** One row for each job, in the order of the plan. `runsOf` gives the recorded runs of a job. */
+export function jobsOf(scheduling, told, runsOf = () => []) {
   const last = new Map(scheduling.assignments.map((each) => [each.job, each]));
   if (told) {
     return endedLast(told.jobs.map((each) => ({ ...each, wanted: each.slotsWanted, pods: told.pods.filter((pod) => pod.job === each.job) })));
@@ -30,6 +30,12 @@ export function jobsOf(scheduling, told) {
   }
   for (const { job, state } of scheduling.jobs) rows.get(job).state = state;
   for (const [job, { slots, since, ended: end, outcome, attempt }] of last) Object.assign(rows.get(job), { slots, since, ended: end, outcome, attempt });
+  // A release drops the assignments; the runs of the jobs still tell what came of them.
+  for (const row of rows.values()) {
+    if (row.slots.length > 0) continue;
+    const run = runsOf(row.job).findLast((each) => each.scheduling === scheduling.key && (each.submitted ?? 0) >= (scheduling.created ?? 0));
+    if (run) Object.assign(row, { slots: run.slots, since: run.started ?? run.submitted, ended: run.stopped, outcome: run.outcome === "Running" ? "" : run.outcome });
+  }
   return endedLast([...rows.values()]);
 }
 /** What still has to come is what people look for. */

@@ -74,7 +74,7 @@ export class QueueView extends View {
     const holds = testbed.holder === each.key;
     const entry = over || place > most_explained ? { value: null, refused: null } : this.lazy.get(each.key, `${each.version} ${Math.floor(this.app.now() / 1000 / stale_after)}`);
     const told = entry.value;
-    const jobs = jobsOf(each, told);
+    const jobs = jobsOf(each, told, (key) => this.store.objects.job.get(key)?.runs ?? []);
     const most = this.#more.get(each.key) ?? jobs_at_once;
     const { done, failed, total } = each.progress;
     return h(
@@ -145,7 +145,7 @@ export class QueueView extends View {
       h("td", { class: "narrow muted" }, job.place || "–"),
       h("th", { scope: "row" }, h("a", { href: addressOf("job", job.job) }, short(job.job, plan.ns))),
       h("td", null, h("span", { class: `chip ${state.tone}` }, sign(state.sign), state.word), job.attempt > 0 ? h("span", { class: "muted" }, ` retry ${job.attempt}`) : null),
-      h("td", { class: "code" }, job.slots.length > 0 ? h("a", { href: addressOf("slots", this.key, { job: job.job }) }, ranges(job.slots, 6)) : job.wanted ? h("span", { class: "muted" }, `wants ${job.wanted}`) : ""),
+      h("td", { class: "code" }, job.slots.length > 0 ? h("a", { href: addressOf("slots", this.key, { job: job.job }) }, ranges(job.slots, 6)) : job.wanted && job.state !== "Completed" ? h("span", { class: "muted" }, `wants ${job.wanted}`) : ""),
       h(
         "td",
         { class: "wide" },

@@ -12,6 +12,8 @@ import { stateOf } from "./words.js";
 
 const minute = 60_000;
 const spans = [[5 * minute, "5 min"], [30 * minute, "30 min"], [180 * minute, "3 h"], [1440 * minute, "1 d"]];
+/** Of a long past the last hour is shown at first. */
+const at_first = 60 * minute;
 const shortest = 2000;
 const longest = 400 * 1440 * minute;
 
@@ -32,6 +34,7 @@ export class TimelineView extends View {
     this.lazy = new Lazy((key, signal) => app.api.runs(splitKey(key), signal), (key) => this.#take(key));
     for (const key of this.store.objects.job.keys()) this.#take(key);
     this.#all();
+    if (this.follows) this.span = Math.min(this.span, at_first);
     const { slot } = app.route.query;
     if (slot) this.#find(Number(slot));
   }

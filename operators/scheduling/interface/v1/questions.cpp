@@ -24,6 +24,10 @@ namespace types = kube::types;
 
 /// Of so many pods the scheduler's words are read: the caches do not keep them.
 constexpr std::size_t most_pods_read = 8;
+/// In answers about a plan that has no name; no object is called so.
+constexpr std::string_view nameless_plan = "(this plan)";
+/// Of a Testbed or a namespace.
+constexpr std::size_t longest_name = 63;
 /// Schedulings that one answer about a job explains.
 constexpr std::size_t most_plans = 20;
 
@@ -61,6 +65,7 @@ asio::awaitable<answer> questions::preview(server_request from) {
     if (!body) co_return std::unexpected(with_faults(400, std::move(body).error()));
     auto read = read_scheduling(*body, {key_of(from).namespace_, "", true});
     if (!read) co_return std::unexpected(with_faults(422, std::move(read).error()));
+    if (read->key.name.empty()) read->key.name = nameless_plan;
     const auto existing = from_.seen.schedulings().find(read->key);
     const auto now = from_.time.wall();
     live_facts live;
@@ -158,8 +163,13 @@ asio::awaitable<answer> questions::explain_job(server_request from) {
 asio::awaitable<answer> questions::matrix(server_request from) {
     parameters given(from);
     const auto ns = key_of(from).namespace_;
-    const auto testbed = given.text("testbed");
-    if (!testbed || testbed->empty()) {
+    const auto testbed = given.text("testbed").value_or("");
+    const auto key = testbed.contains('/') ? model::object_key::from_text(testbed)
+                                           : model::object_key{ns, testbed};
+    const auto fits = [](const std::string& name) {
+        return !name.empty() && name.size() <= longest_name;
+    };
+    if (!fits(key.name) || !fits(key.namespace_) || !model::may_exist(key)) {
         given.fault("testbed", std::string(problem_code::parameter_value),
                     "testbed must be given: the name of a Testbed, or NAMESPACE/NAME of one in "
                     "another namespace");
@@ -167,8 +177,6 @@ asio::awaitable<answer> questions::matrix(server_request from) {
     if (auto faults = given.take_faults(); !faults.empty()) {
         co_return std::unexpected(bad_parameters(std::move(faults)));
     }
-    const auto key = testbed->contains('/') ? model::object_key::from_text(*testbed)
-                                            : model::object_key{ns, *testbed};
     std::vector<std::shared_ptr<const model::batchjob>> jobs;
     const auto& all = from_.seen.jobs().all();
     for (auto at = all.lower_bound({ns, ""}); at != all.end() && at->first.namespace_ == ns; ++at) {

@@ -23,6 +23,9 @@ TEST_F(api_test, a_preview_tells_what_a_plan_comes_to_and_writes_nothing) {
     const auto nameless =
         ask("POST", base + "/schedulings:preview", json{{"spec", queue_of("t", {"a"})}}.dump());
     EXPECT_EQ(nameless.status, 200) << nameless.body;
+    const auto empty =
+        body(ask("POST", base + "/schedulings:preview", json{{"spec", queue_of("t", {})}}.dump()));
+    EXPECT_EQ(empty["blockers"][0]["what"]["name"], "(this plan)") << empty;
 }
 
 TEST_F(api_test, all_faults_of_a_plan_are_told_at_once) {

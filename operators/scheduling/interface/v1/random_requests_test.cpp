@@ -95,6 +95,8 @@ protected:
         static const std::vector<json> bodies{
             object("Scheduling", "new", queue_of("t", {"a", "b", "missing"})),
             object("Scheduling", "s", queue_of("t", {"a"})),
+            object("Scheduling", "s", queue_of("t", {"a", "b", "b"})),
+            object("Scheduling", "s", queue_of("t", {"a", "missing"})),
             {{"spec", queue_of("t", {"a", "a", "a", "a", "a"})}},
             {{"spec",
               {{"testbed", {{"name", "t"}}},
@@ -126,8 +128,8 @@ protected:
         return out;
     }
     std::string path_for(const operation& of) {
-        static const char* const names[] = {"t",   "a",       "b",     "f",    "s",
-                                            "new", "missing", "A%20b", "x%3ay"};
+        static const char* const names[] = {"t", "a",   "b",       "f",     "s",    "s",
+                                            "s", "new", "missing", "A%20b", "x%3ay"};
         static const char* const namespaces[] = {"ns", "ns", "ns", "other", "none"};
         auto out = of.path;
         if (const auto at = out.find("{namespace}"); at != std::string::npos) {
@@ -178,7 +180,9 @@ protected:
 TEST_F(random_requests, are_answered_as_the_document_says) {
     log::send_to([](log::level, std::string_view) {});
     const auto table = operations({});
-    for (int turn = 0; turn < 20'000 && !HasFailure(); ++turn) {
+    for (int turn = 0; turn < 60'000 && !HasFailure(); ++turn) {
+        // It is deleted again and again.
+        if (turn % 50 == 0) put_plan("s", {"a", "b"});
         const auto& of = any(table);
         if (of.tag == "events") continue;
         auto target = path_for(of);

@@ -104,8 +104,10 @@ private:
         if (before.is_null()) {
             meta["generation"] = 1;
             meta["creationTimestamp"] = model::timestamp{time_.wall()}.whole_seconds();
-        } else if (before.value("spec", json()) != object.value("spec", json())) {
-            meta["generation"] = before["metadata"]["generation"].get<int>() + 1;
+        } else {
+            const bool same = before.value("spec", json()) == object.value("spec", json());
+            meta["generation"] = before["metadata"]["generation"].get<int>() + (same ? 0 : 1);
+            meta["creationTimestamp"] = before["metadata"]["creationTimestamp"];
         }
         const bool gone =
             meta.contains("deletionTimestamp") && meta.value("finalizers", json::array()).empty();
