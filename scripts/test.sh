@@ -67,8 +67,6 @@ on_control_planes() {
     layer scenarios "scenarios on real control planes" \
         integration-tests/scenarios/run.sh --junit-xml="$results/scenarios.xml" || failed=1
     ended chart || failed=1
-    layer interface "the interface's document: valid, enough for a client, true of generated requests" \
-        integration-tests/interface/run.sh --junit-xml="$results/interface.xml" || failed=1
 }
 
 layer "" "setup" set_up || exit 1
