@@ -60,7 +60,7 @@ OF_THE_MOMENT = {401, 403, 404, 409, 412, 428, 429, 503, 504}
 #: other, or the plan does not fit what is there.
 OF_MEANING = [(re.compile(pointer), re.compile(code)) for pointer, code in (
     (r"\?(continue|labelSelector|waitFor)", "ParameterValue"), (r"\?wait", "ParameterValue"),
-    (r"/metadata/labels/.*", "FieldValue"), (r"/metadata/(name|namespace)", "FieldImmutable"),
+    (r"/metadata/(labels|annotations)/.*", "FieldValue"), (r"/metadata/(name|namespace)", "FieldImmutable"),
     (r"/.*", "QueueAndSlots|SlotTwice|SlotOutsideLayout|TooManySlots|TooManyJobs|JobUnknown|JobStarted|RefusedByApiServer"),
     (r"Idempotency-Key:", "IdempotencyKeyReused"))]
 #: What the document could say and does not: the program refuses it all the same. A line less is a better document.

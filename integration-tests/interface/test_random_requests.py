@@ -12,7 +12,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 #: Of the document, without the two streams.
 OPERATIONS = 26
 #: Requests that one more example of each operation brings; the phase "coverage" alone makes some 2,000.
-OF_AN_EXAMPLE = 40
+OF_AN_EXAMPLE = 36
 
 
 def test_each_of_the_generated_requests_is_answered_as_the_document_says(pytestconfig, scene, replica, token, tmp_path):
