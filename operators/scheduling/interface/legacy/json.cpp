@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/conditions.h"
+#include "scheduling/interface/nesting.h"
 
 namespace esi::scheduling::legacy {
 
@@ -91,26 +92,6 @@ ordered_json testbed_of(const model::testbed& of, std::vector<model::slot_status
     return out;
 }
 
-/// Brackets outside of strings, counted before anything is parsed.
-bool too_deep(std::string_view text) {
-    int depth = 0;
-    bool quoted = false;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
-        if (quoted) {
-            if (c == '\\') ++i;
-            if (c == '"') quoted = false;
-        } else if (c == '"') {
-            quoted = true;
-        } else if (c == '{' || c == '[') {
-            if (++depth > deepest) return true;
-        } else if (c == '}' || c == ']') {
-            --depth;
-        }
-    }
-    return false;
-}
-
 /// Looks for members that are given twice, without building anything.
 class repetitions final : public nlohmann::json_sax<json> {
 public:
@@ -149,7 +130,7 @@ private:
 
 std::expected<json, faults> parse_object(std::string_view text) {
     if (text.empty()) return std::unexpected(faults{"the body is missing"});
-    if (too_deep(text)) {
+    if (nests_deeper_than(deepest, text)) {
         return std::unexpected(
             faults{fmt::format("the body nests deeper than {} levels", deepest)});
     }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "model/text.h"
+#include "scheduling/interface/nesting.h"
 #include "scheduling/interface/v1/problems.h"
 
 namespace esi::scheduling::v1 {
@@ -13,26 +14,6 @@ namespace esi::scheduling::v1 {
 namespace {
 
 using nlohmann::json;
-
-/// Brackets outside of strings, counted before anything is parsed.
-bool is_too_deep(std::string_view text) {
-    int depth = 0;
-    bool quoted = false;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
-        if (quoted) {
-            if (c == '\\') ++i;
-            if (c == '"') quoted = false;
-        } else if (c == '"') {
-            quoted = true;
-        } else if (c == '{' || c == '[') {
-            if (++depth > deepest_body) return true;
-        } else if (c == '}' || c == ']') {
-            --depth;
-        }
-    }
-    return false;
-}
 
 void drop_nulls(json& in) {
     if (in.is_object()) {
@@ -233,7 +214,7 @@ std::string pointer_to(const std::string& pointer, std::size_t index) {
 
 std::expected<json, faults> parse_body(std::string_view body, bool keep_nulls) {
     faults wrong;
-    if (is_too_deep(body)) {
+    if (nests_deeper_than(deepest_body, body)) {
         add_fault(wrong, "", problem_code::too_deep,
                   fmt::format("the body nests deeper than {} levels", deepest_body));
         return std::unexpected(std::move(wrong));
