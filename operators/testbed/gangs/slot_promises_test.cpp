@@ -76,7 +76,7 @@ TEST_F(slots_that_wait, are_not_those_with_a_job_pod_on_record) {
     placement.slot = 0;
     placement.pod_uid = "uid-job-pod";
     placement.pod_name = "job-pod";
-    job.status.runs.emplace_back().testbed = "tb";
+    job.status.runs.emplace_back().testbed = {"default", "tb"};
     w.jobs.push_back(job);
     show();
     EXPECT_EQ(places(), 1);
