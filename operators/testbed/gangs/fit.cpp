@@ -18,6 +18,8 @@ namespace {
 
 /// How many domains are tried as the one where the gang begins.
 constexpr std::size_t most_anchors = 16;
+/// A larger gang is not searched for: the search would hardly turn back where it has to.
+constexpr int most_searched = 500;
 /// Beyond so many questions to nodes no other way is tried.
 constexpr std::int64_t most_questions = 10'000'000;
 
@@ -35,22 +37,27 @@ void note_namespaces(const pod_terms& terms, const namespace_labels* known,
 std::optional<no_fit> refused_before(std::span<const pod_pointer> members, const facts& known,
                                      const fit_options& options) {
     const auto count = static_cast<int>(members.size());
-    if (!options.best_effort) {
-        for (const auto& pod : members) {
-            const auto words = unplanned_of(*pod, known);
-            if (words.empty()) continue;
-            return no_fit{no_fit_reason::constraint_not_planned, count, 0,
-                          fmt::format("pod {} has constraints that are not planned for: {}; the "
-                                      "annotation {}: \"true\" of its group leaves them to the "
-                                      "scheduler",
-                                      pod->metadata.key().text(), fmt::join(words, "; "),
-                                      model::names::best_effort_constraints)};
-        }
-    }
-    for (const auto& name : needs_of(members, known.namespaces).pods_of) {
+    const auto wanted = needs_of(members, known.namespaces);
+    for (const auto& name : wanted.pods_of) {
         if (known.pods.contains(name)) continue;
         return no_fit{no_fit_reason::facts_missing, count, 0,
                       fmt::format("the pods of namespace {} have not been read", name)};
+    }
+    for (const auto& claim : wanted.claims) {
+        if (known.claims.contains(claim)) continue;
+        return no_fit{no_fit_reason::facts_missing, count, 0,
+                      fmt::format("PersistentVolumeClaim {} has not been read", claim.text())};
+    }
+    if (options.best_effort) return std::nullopt;
+    for (const auto& pod : members) {
+        const auto words = unplanned_of(*pod, known);
+        if (words.empty()) continue;
+        return no_fit{no_fit_reason::constraint_not_planned, count, 0,
+                      fmt::format("pod {} has constraints that are not planned for: {}; the "
+                                  "annotation {}: \"true\" of its group leaves them to the "
+                                  "scheduler",
+                                  pod->metadata.key().text(), fmt::join(words, "; "),
+                                  model::names::best_effort_constraints)};
     }
     return std::nullopt;
 }
@@ -100,7 +107,7 @@ fit_result fit_on(std::span<const pod_pointer> members, const cluster_room& room
         if (on.plain() && classes.size() == 1) break;
     }
     const bool exact = hopeless || (on.plain() && classes.size() == 1);
-    if (!exact && on.questions() <= most_questions) {
+    if (!exact && count <= most_searched && on.questions() <= most_questions) {
         if (const auto found = search(on, options.search_steps)) return named(on, *found);
     }
     const auto placed = run(on, best->second);
