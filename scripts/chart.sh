@@ -41,7 +41,7 @@ if (($# == 0)); then
     for kind in testbed batchjob scheduling testbedslotslice; do
         install -D -m 0644 "crds/$kind.yaml" "$chart/files/crds/$kind.yaml"
     done
-    "$(integration-tests/scenarios/venv.sh)" scripts/chart_readme.py
+    "$(integration-tests/venv.sh scenarios)" scripts/chart_readme.py
 fi
 
 render namespace.yaml namespace.yaml -- --set namespace.create=true
