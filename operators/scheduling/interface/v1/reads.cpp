@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "http/entity_tag.h"
 #include "scheduling/interface/v1/continue_token.h"
 #include "scheduling/interface/v1/print.h"
 #include "scheduling/interface/v1/problems.h"
@@ -42,6 +43,11 @@ std::string shown_condition(const std::vector<model::condition>& of, std::string
                                  : fmt::format("{} ({})", found->status, found->reason);
 }
 
+/// Whether If-None-Match names that version.
+bool has_it(std::string_view if_none_match, std::string_view version) {
+    return http::is_any_tag(if_none_match) || http::names_tag(if_none_match, etag_of(version));
+}
+
 }  // namespace
 
 model::object_key key_of(const server_request& from) {
@@ -53,21 +59,6 @@ model::object_key key_of(const server_request& from) {
 }
 
 std::string etag_of(std::string_view version) { return fmt::format("\"{}\"", version); }
-
-bool names_tag(std::string_view header, std::string_view version) {
-    const auto tag = etag_of(version);
-    while (!header.empty()) {
-        const auto end = std::min(header.find(','), header.size());
-        auto each = header.substr(0, end);
-        header.remove_prefix(std::min(end + 1, header.size()));
-        while (each.starts_with(' ') || each.starts_with('\t')) each.remove_prefix(1);
-        while (each.ends_with(' ') || each.ends_with('\t')) each.remove_suffix(1);
-        // A proxy that compresses makes a tag weak.
-        if (each.starts_with("W/")) each.remove_prefix(2);
-        if (each == "*" || each == tag) return true;
-    }
-    return false;
-}
 
 reads::reads(const sources& from, limits bounds)
     : from_(from),
@@ -233,7 +224,7 @@ asio::awaitable<answer> reads::get(const kube::store<T>& of, server_request from
         return out;
     };
     const auto known = from.header("if-none-match");
-    if (names_tag(known, object->metadata.resource_version)) {
+    if (has_it(known, object->metadata.resource_version)) {
         co_return tag(*object, server_reply(304, "", ""));
     }
     std::vector<std::shared_ptr<const T>> one{std::move(object)};
@@ -241,7 +232,7 @@ asio::awaitable<answer> reads::get(const kube::store<T>& of, server_request from
     if (!read) co_return std::unexpected(problem_of(read.error()));
     if (read->empty()) co_return std::unexpected(not_found(kind, key));
     const auto& shown = *read->front();
-    if (names_tag(known, shown.metadata.resource_version)) {
+    if (has_it(known, shown.metadata.resource_version)) {
         co_return tag(shown, server_reply(304, "", ""));
     }
     std::string body;

@@ -115,7 +115,5 @@ private:
 model::object_key key_of(const http::server_request& from);
 /// "\"42\"": the entity tag of a version.
 std::string etag_of(std::string_view version);
-/// Whether the header, If-None-Match or If-Match, names that tag, or is *.
-bool names_tag(std::string_view header, std::string_view version);
 
 }  // namespace esi::scheduling::v1

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "model/text.h"
@@ -15,15 +16,19 @@ namespace {
 
 using nlohmann::json;
 
-void drop_nulls(json& in) {
-    if (in.is_object()) {
-        for (auto at = in.begin(); at != in.end();) {
-            at = at->is_null() ? in.erase(at) : std::next(at);
+/// Beyond it a number with a fraction cannot stand for each whole one.
+constexpr double largest_whole = 9007199254740992.0;
+
+/// For JSON 2.0 is a whole number as 2 is, and some languages write all numbers so.
+void to_whole_numbers(json& in) {
+    if (in.is_number_float()) {
+        const auto value = in.get<double>();
+        if (std::abs(value) <= largest_whole && std::trunc(value) == value) {
+            in = static_cast<std::int64_t>(value);
         }
     }
-    for (auto& each : in) {
-        if (each.is_structured()) drop_nulls(each);
-    }
+    if (!in.is_structured()) return;
+    for (auto& each : in) to_whole_numbers(each);
 }
 
 std::string_view type_name(const json& value) {
@@ -98,10 +103,12 @@ struct checker {
                           fmt::format("must be {}, not {}", text, shown(value)));
             }
         }
-        const auto found = schema.find(known_words);
+        const auto found = schema.find("enum");
         if (found == schema.end() || !value.is_string()) return;
         std::vector<std::string> known;
-        for (const auto& each : *found) known.push_back(each.get<std::string>());
+        for (const auto& each : *found) {
+            if (each.is_string()) known.push_back(each.get<std::string>());
+        }
         if (std::ranges::find(known, value.get_ref<const std::string&>()) != known.end()) return;
         add_fault(wrong, pointer, problem_code::field_value,
                   fmt::format("must be one of {}, not {}", fmt::join(known, ", "), shown(value)));
@@ -166,6 +173,10 @@ struct checker {
 
     void check(const ordered_json& schema, const json& value, const std::string& pointer) {
         if (wrong.size() >= most_faults) return;
+        if (const auto either = schema.find("anyOf"); either != schema.end()) {
+            if (!value.is_null()) check(either->front(), value, pointer);
+            return;
+        }
         const auto& rules = resolved(schema);
         bool right = true;
         type(rules, value, pointer, right);
@@ -212,7 +223,7 @@ std::string pointer_to(const std::string& pointer, std::size_t index) {
     return pointer + "/" + std::to_string(index);
 }
 
-std::expected<json, faults> parse_body(std::string_view body, bool keep_nulls) {
+std::expected<json, faults> parse_body(std::string_view body) {
     faults wrong;
     if (nests_deeper_than(deepest_body, body)) {
         add_fault(wrong, "", problem_code::too_deep,
@@ -244,7 +255,7 @@ std::expected<json, faults> parse_body(std::string_view body, bool keep_nulls) {
         return std::unexpected(std::move(wrong));
     }
     if (!wrong.empty()) return std::unexpected(std::move(wrong));
-    if (!keep_nulls) drop_nulls(out);
+    to_whole_numbers(out);
     return out;
 }
 
