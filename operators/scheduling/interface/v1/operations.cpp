@@ -264,7 +264,8 @@ void add_changes(std::vector<operation>& all, const parts& by) {
                      R"({"type":"boolean","default":false})"}};
     create.headers = {{"Idempotency-Key",
                        "Of the client's choice: the same key with the same body gives the same "
-                       "object for 24 hours, on every replica; with another body 422.",
+                       "object for 24 hours, on every replica; with another body 422. One key with "
+                       "several names at the same moment may create several objects.",
                        R"({"type":"string","minLength":1,"maxLength":255,"pattern":"^[ -~]+$"})"}};
     create.bodies = {{"SchedulingInput"}};
     create.body_limit = longest_body;

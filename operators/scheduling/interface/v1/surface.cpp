@@ -58,6 +58,11 @@ std::optional<problem_details> impossible_name(const server_request& from) {
     return std::nullopt;
 }
 
+/// A query parameter with which the answer may be waited for (reads.h).
+bool asks_to_wait(std::string_view parameter) {
+    return parameter == "index" || parameter == "waitFor";
+}
+
 asio::awaitable<server_reply> document(const server_request&) {
     static const auto text = openapi_text();
     co_return server_reply(200, "application/json", text);
@@ -138,7 +143,16 @@ std::optional<problem_details> surface::unserved(const operation& which,
 
 asio::awaitable<server_reply> surface::serve(const operation& which, server_request from) {
     if (const auto why = unserved(which, from)) co_return http::reply_of(*why, from.raw_path);
-    co_return co_await which.handler(std::move(from));
+    const bool may_wait =
+        std::ranges::any_of(from.query, [](const auto& each) { return asks_to_wait(each.first); });
+    if (!may_wait) co_return co_await which.handler(std::move(from));
+    // Kept while the handler has the request: who waits is believed no longer than who asks anew.
+    const auto head = std::make_shared<const server_request>(from);
+    auto answer = co_await which.handler(std::move(from));
+    if (const auto why = co_await door_.refusal_after_wait(*head, which.needs)) {
+        co_return http::reply_of(*why, head->raw_path);
+    }
+    co_return answer;
 }
 
 }  // namespace esi::scheduling::v1

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <unordered_set>
 
 #include "model/text.h"
 #include "scheduling/interface/nesting.h"
@@ -198,6 +198,45 @@ struct checker {
     }
 };
 
+/// Finds members that an object has twice; of a text that has been parsed once.
+class doubled_members final : public nlohmann::json_sax<json> {
+public:
+    explicit doubled_members(faults& wrong) : wrong_(wrong) {}
+
+    bool start_object(std::size_t) override {
+        open_.emplace_back();
+        return true;
+    }
+    bool end_object() override {
+        open_.pop_back();
+        return true;
+    }
+    bool key(string_t& name) override {
+        if (!open_.back().insert(name).second) {
+            add_fault(wrong_, "", problem_code::field_twice,
+                      fmt::format("the member {} is given more than once", shown(name)));
+        }
+        return true;
+    }
+    bool null() override { return true; }
+    bool boolean(bool) override { return true; }
+    bool number_integer(number_integer_t) override { return true; }
+    bool number_unsigned(number_unsigned_t) override { return true; }
+    bool number_float(number_float_t, const string_t&) override { return true; }
+    bool string(string_t&) override { return true; }
+    bool binary(binary_t&) override { return true; }
+    bool start_array(std::size_t) override { return true; }
+    bool end_array() override { return true; }
+    bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
+        return false;
+    }
+
+private:
+    faults& wrong_;
+    /// Names of the members of each object that is open.
+    std::vector<std::unordered_set<std::string>> open_;
+};
+
 }  // namespace
 
 void add_fault(faults& wrong, std::string pointer, std::string_view code, std::string detail) {
@@ -230,21 +269,12 @@ std::expected<json, faults> parse_body(std::string_view body) {
                   fmt::format("the body nests deeper than {} levels", deepest_body));
         return std::unexpected(std::move(wrong));
     }
-    // Names of the members of each object that is open.
-    std::vector<std::set<std::string>> open;
-    const auto note = [&](int, json::parse_event_t event, json& parsed) {
-        if (event == json::parse_event_t::object_start) open.emplace_back();
-        if (event == json::parse_event_t::object_end) open.pop_back();
-        if (event == json::parse_event_t::key &&
-            !open.back().insert(parsed.get<std::string>()).second) {
-            add_fault(wrong, "", problem_code::field_twice,
-                      fmt::format("the member {} is given more than once", shown(parsed)));
-        }
-        return true;
-    };
     json out;
     try {
-        out = json::parse(body, note);
+        // Without a callback: with one the parser goes over an array again for each of its entries.
+        out = json::parse(body);
+        doubled_members look(wrong);
+        json::sax_parse(body, &look);
     } catch (const json::exception& e) {
         // "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
         std::string why = e.what();

@@ -28,6 +28,24 @@ void collect(json& in, std::vector<json*>& all) {
     for (auto& each : in) collect(each, all);
 }
 
+/// In linear time: a parser that goes over the array again for each entry needs ten minutes.
+TEST(parse_body, a_long_array_of_objects_is_read_as_any_other_body) {
+    std::string text = "[{}";
+    while (text.size() < (1u << 20) - 8) text += ",{}";
+    text += "]";
+    const auto read = parse_body(text);
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->size(), (text.size() - 1) / 3);
+}
+
+TEST(parse_body, a_member_that_is_given_twice_is_named_wherever_it_is) {
+    const auto read = parse_body(R"([{"a": {"b": 1, "c": {"b": 2}, "b": 3}}, {"a": 4}])");
+    ASSERT_FALSE(read);
+    ASSERT_EQ(read.error().size(), 1);
+    EXPECT_EQ(read.error()[0].code, problem_code::field_twice);
+    EXPECT_EQ(read.error()[0].detail, "the member \"b\" is given more than once");
+}
+
 TEST(scheduling_body, any_json_is_read_or_refused_with_its_faults) {
     std::mt19937 random(20261124);
     const std::vector<json> values{nullptr,
