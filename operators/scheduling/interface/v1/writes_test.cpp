@@ -143,6 +143,10 @@ TEST_F(writes_test, a_change_needs_the_version_that_it_was_made_from) {
     EXPECT_EQ(stored("s")["metadata"]["annotations"][std::string(requested_by)], "anna");
     EXPECT_EQ(patch("s", what, tag).status, 412);
     EXPECT_EQ(patch("s", what, "\"*\"").status, 412) << "a tag, and not the star";
+    const auto lost = ask("POST", plans + "/s:suspend", "", {{"if-match", " "}});
+    EXPECT_EQ(lost.status, 400);
+    EXPECT_EQ(faults_in(lost), "If-Match: FieldValue");
+    EXPECT_FALSE(stored("s")["spec"].contains("suspend"));
     EXPECT_EQ(patch("s", what, "*").status, 200);
     EXPECT_EQ(patch("nope", what, "*").status, 404);
     const auto json_patch = ask("PATCH", plans + "/s", "{}");
