@@ -147,9 +147,9 @@ bool reads::is_as_wished(const T& object, const wait_wish& wish) {
 }
 
 template <class T>
-asio::awaitable<std::optional<problem_details>> reads::wait(
-    const kube::store<T>& of, model::object_key at, wait_wish wish,
-    std::shared_ptr<const http::identity> who) {
+asio::awaitable<std::optional<problem_details>> reads::wait(const kube::store<T>& of,
+                                                            model::object_key at, wait_wish wish,
+                                                            const server_request& from) {
     const auto kind = type_of<T>().kind;
     const auto is_due = [&] {
         if (at.name.empty()) return waits_.changed_since(of, at.namespace_, *wish.index);
@@ -160,12 +160,16 @@ asio::awaitable<std::optional<problem_details>> reads::wait(
         return number_of_version(object->metadata.resource_version) > *wish.index;
     };
     if (is_due()) co_return std::nullopt;
-    const auto lease = from_.limits.take(*who, quota::kind::wait);
+    const auto lease = from_.limits.take(*from.caller, quota::kind::wait);
     if (!lease) co_return from_.limits.refused(quota::kind::wait);
-    const auto ended = co_await waits_.until({kind, at}, is_due, from_.time.now() + wish.wait);
+    const auto ended =
+        co_await waits_.until({kind, at}, is_due, from_.time.now() + wish.wait,
+                              from.peer ? from.peer->has_ended : std::function<bool()>());
     switch (ended) {
         case change_waits::outcome::due:
             co_return std::nullopt;
+        case change_waits::outcome::left:
+            co_return unavailable(problem_code::stopping, "the caller has gone");
         case change_waits::outcome::stopping:
             co_return unavailable(problem_code::stopping,
                                   "this replica ends; ask again, another one answers");
@@ -207,7 +211,7 @@ asio::awaitable<answer> reads::get(const kube::store<T>& of, server_request from
         co_return std::unexpected(bad_parameters(std::move(faults)));
     }
     if (of.find(key) && (wish.index || !wish.field.empty())) {
-        auto why = co_await wait(of, key, wish, from.caller);
+        auto why = co_await wait(of, key, wish, from);
         if (why) co_return std::unexpected(std::move(*why));
     }
     auto object = of.find(key);
@@ -248,7 +252,7 @@ asio::awaitable<answer> reads::list(const kube::store<T>& of, server_request fro
         co_return std::unexpected(bad_parameters(std::move(faults)));
     }
     if (wish.wait.index) {
-        auto why = co_await wait(of, {wish.ns, ""}, wish.wait, from.caller);
+        auto why = co_await wait(of, {wish.ns, ""}, wish.wait, from);
         if (why) co_return std::unexpected(std::move(*why));
     }
     const auto index = std::to_string(waits_.shown_version(of, wish.ns));

@@ -93,9 +93,9 @@ private:
                         std::string_view kind) const;
     /// Waits as wished; a problem where it ended otherwise.
     template <class T>
-    asio::awaitable<std::optional<http::problem_details>> wait(
-        const kube::store<T>& of, model::object_key at, wait_wish wish,
-        std::shared_ptr<const http::identity> who);
+    asio::awaitable<std::optional<http::problem_details>> wait(const kube::store<T>& of,
+                                                               model::object_key at, wait_wish wish,
+                                                               const http::server_request& from);
     template <class T>
     static bool is_as_wished(const T& object, const wait_wish& wish);
 

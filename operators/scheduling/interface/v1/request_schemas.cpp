@@ -115,6 +115,11 @@ void add_scheduling(ordered_json& all) {
         "A Scheduling as a request has it. What the server writes (status, and the read-only "
         "members of the metadata) may be sent back, and is passed over; a member that is not named "
         "here is refused.";
+    const auto example = ordered_json::parse(
+        R"({"metadata":{"name":"first"},"spec":{"testbed":{"name":"scheduler-slots"},)"
+        R"("queueBased":[{"name":"spark-job-1"},{"name":"spark-job-1"},{"name":"spark-job-2"}]}})");
+    // Generators of requests that cannot make sense of oneOf begin with it.
+    whole["examples"] = ordered_json::array({example});
     all["SchedulingSpecInput"]["allOf"] = one_of("queueBased", "slotBased");
     add_grammar_of_metadata(all["ObjectMetaInput"]);
 
@@ -123,6 +128,7 @@ void add_scheduling(ordered_json& all) {
         "A plan, of a Scheduling that need not exist: one of this name that exists is taken as "
         "changed to it.";
     draft["required"] = {"spec"};
+    draft["examples"] = ordered_json::array({ordered_json{{"spec", example["spec"]}}});
     all["SchedulingDraft"] = std::move(draft);
 }
 

@@ -63,6 +63,16 @@ bool asks_to_wait(std::string_view parameter) {
     return parameter == "index" || parameter == "waitFor";
 }
 
+/// A guard whose text got lost, such as a variable that is not set, must not count as none.
+std::optional<problem_details> empty_guard(const server_request& from) {
+    if (!from.has_header("if-match") || !trimmed(from.header("if-match")).empty()) {
+        return std::nullopt;
+    }
+    return with_faults(400, {{"If-Match:", std::string(problem_code::field_value),
+                              "is empty: give the ETag of what you have read, or *, or leave the "
+                              "header out"}});
+}
+
 asio::awaitable<server_reply> document(const server_request&) {
     static const auto text = openapi_text();
     co_return server_reply(200, "application/json", text);
@@ -124,6 +134,7 @@ std::optional<problem_details> surface::unserved(const operation& which,
                                  fmt::format("{}", fmt::join(known, ", ")));
         return out;
     }
+    if (auto why = empty_guard(from)) return why;
     if (auto why = impossible_name(from)) return why;
     auto& seen = from_.seen;
     if (!seen.schedulings().synced() || !seen.jobs().synced() || !seen.testbeds().synced()) {

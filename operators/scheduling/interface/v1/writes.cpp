@@ -274,6 +274,7 @@ asio::awaitable<writes::outcome<std::optional<model::scheduling>>> writes::creat
                                    "body",
                                    key.text())));
     }
+    if (found->metadata.deleting()) co_return std::unexpected(is_going("Scheduling", key));
     co_return std::optional<model::scheduling>(std::move(*found));
 }
 

@@ -127,6 +127,25 @@ TEST_F(writes_test, twins_with_one_idempotency_key_get_the_object_of_the_first) 
     EXPECT_EQ(gets, 2);
 }
 
+TEST_F(writes_test, what_a_key_has_made_and_goes_away_is_no_answer) {
+    put_testbed("t");
+    const auto wanted = object("Scheduling", "s", queue_of("t", {"a"})).dump();
+    const headers with{{"content-type", "application/json"}, {"idempotency-key", "k"}};
+    ASSERT_EQ(ask("POST", plans, wanted, with).status, 201);
+    auto going = stored("s");
+    going["metadata"]["deletionTimestamp"] = "2026-11-25T00:00:00Z";
+    server.instead = [&](const kube::request& what) -> std::optional<result<kube::response>> {
+        if (what.method != "GET") return std::nullopt;
+        kube::response out;
+        out.status = 200;
+        out.body = going.dump();
+        return out;
+    };
+    const auto again = ask("POST", plans, wanted, with);
+    EXPECT_EQ(again.status, 409);
+    EXPECT_EQ(body(again)["retryable"], true);
+}
+
 TEST_F(writes_test, a_change_needs_the_version_that_it_was_made_from) {
     put_testbed("t");
     put_plan("s", {"a"});
@@ -143,6 +162,10 @@ TEST_F(writes_test, a_change_needs_the_version_that_it_was_made_from) {
     EXPECT_EQ(stored("s")["metadata"]["annotations"][std::string(requested_by)], "anna");
     EXPECT_EQ(patch("s", what, tag).status, 412);
     EXPECT_EQ(patch("s", what, "\"*\"").status, 412) << "a tag, and not the star";
+    const auto lost = ask("POST", plans + "/s:suspend", "", {{"if-match", " "}});
+    EXPECT_EQ(lost.status, 400);
+    EXPECT_EQ(faults_in(lost), "If-Match: FieldValue");
+    EXPECT_FALSE(stored("s")["spec"].contains("suspend"));
     EXPECT_EQ(patch("s", what, "*").status, 200);
     EXPECT_EQ(patch("nope", what, "*").status, 404);
     const auto json_patch = ask("PATCH", plans + "/s", "{}");
