@@ -66,7 +66,7 @@ beside_scenarios() {
     layer chart "the chart on a real control plane (beside the scenarios)" \
         integration-tests/chart/run.sh --junit-xml="$results/chart.xml" || bad=1
     layer interface "the interface's document and generated requests (beside the scenarios)" \
-        integration-tests/interface/run.sh --junit-xml="$results/interface.xml" || bad=1
+        integration-tests/interface/run.sh --requests 300 --junit-xml="$results/interface.xml" || bad=1
     return "$bad"
 }
 
