@@ -2,9 +2,10 @@
 
 Replays the changes of Pods and Nodes in order of resourceVersion and looks, at each of them, whether
 
-  partial       a member is bound while fewer members than the minimum are let in, bound or through
+  partial       a member is bound while fewer members than the minimum are let in, bound or through, and the
+                group has not started before
   let-in-early  a member lost its gate while fewer members than the minimum have a place (nominated, let in,
-                bound or through)
+                bound or through), and the group has not started before
   wrong-node    a member is bound to another node than its annotation gang-node says
   opened        a member lost its gate without that annotation
   not-gated     a member is bound that never waited at the gate
@@ -72,6 +73,7 @@ class GangJudge:
         self.on_node = {}        # node -> {pod uid}: bound and live
         self.coming = {}         # node -> {pod uid}: let in and not bound
         self.whole = set()       # groups that have their minimum on nodes now
+        self.begun = set()       # groups that had it, and of which members are still there
         self.violations, self.starts = [], []
 
     def declare(self, namespace, group, minimum):
@@ -156,6 +158,7 @@ class GangJudge:
             self.fault("undeclared", version, f"{name_of(pod)} names the group {group[1]}")
             return
         minimum, members = self.minimum[group], self.members(group)
+        enough = 0 if group in self.begun else minimum
         if bound:
             node = pod["spec"]["nodeName"]
             if pod["metadata"]["uid"] not in self.ever_gated:
@@ -165,14 +168,14 @@ class GangJudge:
             if wanted != node:
                 self.fault("wrong-node", version, f"{name_of(pod)} is bound to {node}, not to {wanted}")
             ready = [each for each in members if is_placed(each) or is_let_in(each)]
-            if minimum is None or len(ready) < minimum:
+            if enough is None or len(ready) < enough:
                 self.fault("partial", version, f"{name_of(pod)} is bound to {node}: {len(ready)} of {minimum} members "
                            f"of {group[1]} are let in or bound: {sorted(map(name_of, ready))}")
         if opened and not is_bound(pod):
             if NODE not in annotations(pod):
                 self.fault("opened", version, f"{name_of(pod)} lost its gate, and no node is written")
             ready = [each for each in members if is_placed(each) or is_let_in(each) or is_nominated(each)]
-            if minimum is None or len(ready) < minimum:
+            if enough is None or len(ready) < enough:
                 self.fault("let-in-early", version, f"{name_of(pod)} was let in: {len(ready)} of {minimum} members "
                            f"of {group[1]} have a place: {sorted(map(name_of, ready))}")
             lack = self.lack(annotations(pod).get(NODE))
@@ -208,10 +211,14 @@ class GangJudge:
         minimum = self.minimum.get(group)
         if group is None or minimum is None:
             return
-        if len([pod for pod in self.members(group) if is_placed(pod)]) < minimum:
+        placed = len([pod for pod in self.members(group) if is_placed(pod)])
+        if placed == 0:
+            self.begun.discard(group)
+        if placed < minimum:
             self.whole.discard(group)
         elif group not in self.whole:
             self.whole.add(group)
+            self.begun.add(group)
             self.starts.append(Start(version, at, *group))
 
 

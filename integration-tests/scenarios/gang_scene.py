@@ -91,9 +91,10 @@ class Corner:
         """What the judge expects of a group. None: that it never starts."""
         self.scene.gangs.declare(self.namespace, name, minimum)
 
-    def gang(self, name, count, way="coscheduling", minimum=None, cpu="1", seconds=None, notes=None, spec=None, **more):
+    def gang(self, name, count, way="coscheduling", minimum=None, needs=..., cpu="1", seconds=None, notes=None,
+             spec=None, **more):
         """A group and its plain pods NAME-0, NAME-1, ..."""
-        self.group(name, count if minimum is None else minimum, way, notes=notes, **(spec or {}))
+        self.group(name, count if minimum is None else minimum, way, needs, notes=notes, **(spec or {}))
         return self.make(*(member(f"{name}-{number}", name, way, cpu, seconds, **more) for number in range(count)))
 
     def pod(self, name, cpu="1", **spec):
@@ -216,6 +217,14 @@ class GangScene(Scene, Corner):
         made = Corner(self, namespace)
         self.corners.append(made)
         self.wait("the namespace's default account", lambda: self.api.get("ServiceAccount", namespace, "default"))
+        return made
+
+    def corners(self, count, cpus):
+        """So many namespaces, each with a node of each of these sizes."""
+        made = [self.corner(str(number)) for number in range(count)]
+        for index, cpu in enumerate(cpus):
+            self.made_nodes += self.plane.add_nodes(f"{self.name}-n{index}", count, cpu=cpu,
+                                                    labels=f"corner={self.name}-{{i}}")
         return made
 
     # Both bases have these names: a corner's are meant.

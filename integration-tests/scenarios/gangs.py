@@ -36,7 +36,9 @@ class Switched:
             self.proxy = Proxy(self.operators.kubeconfigs["testbed"], folder, "gangs")
             self.testbed = self.operators["testbed"]
             self.testbed.kubeconfig = self.proxy.kubeconfig
-            self.testbed.flags = (*self.testbed.flags, *GANGS)
+            self.flags = GANGS
+            self.testbed.flags = (*self.testbed.flags, *self.flags)
+            self.more = ()
             self.operators.start()
         except BaseException:
             self.plane.down()
@@ -84,6 +86,15 @@ class Switched:
     # --- esi-testbed
 
     def restart(self, *flags):
-        """With further flags, for one test; `ensure` brings it back as it was."""
+        """With further flags, for one test."""
         assert self.testbed.stop() == 0
+        self.more = flags
         self.testbed.start(flags).ready()
+
+    def ensure(self):
+        """As a test finds it: esi-testbed runs, with the flags of all tests, and nothing breaks its writes."""
+        self.proxy.clear()
+        self.proxy.refusals.clear()
+        if self.more:
+            self.restart()
+        self.operators.ensure()

@@ -88,13 +88,23 @@ def test_a_member_let_in_before_all_have_places_is_early():
     assert rules(*lines) == ["let-in-early"]
 
 
-def test_a_failed_member_counts_no_longer_and_one_that_is_through_does():
-    lines = [*WHOLE, pod(20, "p", on="a", to="a", phase="Succeeded"), waits(21, "r"),
-             pod(22, "r", gated=True, nominated="a"), pod(23, "r", to="a"), pod(24, "r", on="a", to="a")]
-    assert rules(*lines, minimum=2) == []
-    lines = [*WHOLE, pod(18, "q", on="b", to="b", phase="Failed"), waits(19, "r"), pod(20, "p", what="DELETED"),
-             pod(21, "r", gated=True, nominated="a"), pod(22, "r", to="a")]
-    assert rules(*lines) == ["let-in-early"]
+def test_a_member_that_failed_before_the_start_counts_no_longer_and_one_that_is_through_does():
+    begin = [waits(10, "p"), waits(11, "q"), waits(12, "r"), pod(13, "p", gated=True, nominated="a"),
+             pod(14, "q", gated=True, nominated="b"), pod(15, "r", gated=True, nominated="b"), pod(16, "p", to="a"),
+             pod(17, "q", to="b"), pod(18, "p", on="a", to="a")]
+    for phase, found in (("Failed", ["partial"]), ("Succeeded", [])):
+        lines = [*begin, pod(19, "p", on="a", to="a", phase=phase), pod(20, "q", on="b", to="b")]
+        assert rules(*lines) == found
+
+
+def test_a_gang_that_has_started_is_filled_up_one_by_one():
+    again = [pod(20, "p", what="DELETED"), waits(21, "r"), pod(22, "r", to="a"), pod(23, "r", on="a", to="a")]
+    assert rules(*WHOLE, *again) == []
+
+
+def test_a_gang_of_which_nobody_is_left_starts_whole_again():
+    again = [pod(20, "p", what="DELETED"), pod(21, "q", what="DELETED"), waits(22, "r"), pod(23, "r", to="a")]
+    assert rules(*WHOLE, *again) == ["let-in-early"]
 
 
 def test_a_member_on_another_node_is_on_the_wrong_node():
