@@ -379,7 +379,7 @@ def test_a_place_that_a_higher_priority_took(corner, switched):
     for lab in labs.values():
         lab.wait_bound("high", 1)
     labs["keep"].wait("phase Unknown", lambda: labs["keep"].group_status("train").get("phase") == "Unknown")
-    labs["keep"].wait_told("train", "PartialGang", "1 of 2")
+    labs["keep"].wait_told("train", "PartialStart", "1 of 2 members are bound")
     labs["delete"].wait("the members to be deleted", lambda: not labs["delete"].pods("train"))
     again = labs["again"]
     corner.made_nodes += corner.plane.add_nodes(f"{again.namespace}-more", 1, cpu="1", labels=f"corner={again.namespace}")
