@@ -90,7 +90,8 @@ def audit_logs(request):
     root, worker = root_of(request.config), getattr(request.config, "workerinput", {}).get("workerid", "")
     if worker:
         side_by_side.wait_for_others(root, worker)
-    return sorted(root.glob("*/cluster/audit.log" if worker else "cluster/audit.log"))
+    place = "*/" if worker else ""
+    return sorted(log for plane in ("cluster", "gangs/cluster") for log in root.glob(f"{place}{plane}/audit.log"))
 
 
 # --- workers

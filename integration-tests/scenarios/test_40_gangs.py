@@ -225,6 +225,51 @@ def test_a_stateful_set_that_makes_its_pods_one_by_one_is_told(corner):
     corner.none_bound("web")
 
 
+VOLUME = """
+apiVersion: v1
+kind: PersistentVolume
+metadata: {{name: {name}}}
+spec:
+  capacity: {{storage: 1Gi}}
+  accessModes: [ReadWriteMany]
+  storageClassName: ""
+  hostPath: {{path: /data}}
+  claimRef: {{namespace: {namespace}, name: data}}
+  nodeAffinity: {{required: {{nodeSelectorTerms: [{{matchExpressions: [
+    {{key: kubernetes.io/hostname, operator: In, values: [{node}]}}]}}]}}}}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {{name: data, namespace: {namespace}}}
+spec:
+  accessModes: [ReadWriteMany]
+  storageClassName: ""
+  volumeName: {name}
+  resources: {{requests: {{storage: 1Gi}}}}
+"""
+
+
+def test_members_go_where_their_volume_is_and_wait_for_what_is_not_planned(corner, switched):
+    """The volume is on the second node, which has room for two; a claim that no volume has is not planned."""
+    [_, there] = corner.nodes(2, cpu="2")
+    volume = VOLUME.format(name=corner.namespace, namespace=corner.namespace, node=there)
+    mounts = {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]}
+    switched.plane.kubectl("apply", "--filename", "-", stdin=volume)
+    try:
+        corner.wait("the claim to be bound", lambda: corner.api.call(
+            "GET", f"/api/v1/namespaces/{corner.namespace}/persistentvolumeclaims/data")["status"]["phase"] == "Bound")
+        corner.gang("train", 2, **mounts)
+        corner.wait_bound("train", 2)
+        assert {pod["spec"]["nodeName"] for pod in corner.pods("train").values()} == {there}
+        corner.gang("own", 1, resourceClaims=[{"name": "gpu", "resourceClaimName": "gpu"}])
+        corner.wait_told("own", "ConstraintNotPlanned")
+        corner.none_bound("own")
+    finally:
+        for number in range(2):
+            corner.delete_pod(f"train-{number}")
+        switched.plane.kubectl("delete", "--filename", "-", "--wait=false", stdin=volume)
+
+
 # --- what is not a member
 
 def test_pods_from_before_the_label_are_told_and_not_started(corner):
