@@ -20,6 +20,7 @@ VERSIONS = {"": "api/v1", ESI: f"apis/{ESI}/v1alpha1", "events.k8s.io": "apis/ev
             "flink.apache.org": "apis/flink.apache.org/v1beta1",
             "flinkoperator.k8s.io": "apis/flinkoperator.k8s.io/v1beta1",
             "scheduling.k8s.io": "apis/scheduling.k8s.io/v1",
+            "storage.k8s.io": "apis/storage.k8s.io/v1",
             "batch.scheduler.tencent.com": "apis/batch.scheduler.tencent.com/v1",
             "scheduling.incubator.k8s.io": "apis/scheduling.incubator.k8s.io/v1alpha1",
             "scheduling.sigs.dev": "apis/scheduling.sigs.dev/v1alpha2",
@@ -30,7 +31,7 @@ KINDS = {"testbeds": "Testbed", "batchjobs": "BatchJob", "schedulings": "Schedul
          "tokenreviews": "TokenReview", "subjectaccessreviews": "SubjectAccessReview",
          "flinkdeployments": "FlinkDeployment", "flinkclusters": "FlinkCluster"}
 CLUSTER_WIDE = {"nodes", "customresourcedefinitions", "tokenreviews", "subjectaccessreviews", "namespaces",
-                "persistentvolumes", "priorityclasses"}
+                "persistentvolumes", "priorityclasses", "csinodes"}
 #: Reviews are questions, which say what is asked.
 SPECS = {"tokenreviews": {"token": "nobodys"},
          "subjectaccessreviews": {"user": "nobody", "nonResourceAttributes": {"verb": "get", "path": "/livez"}}}
@@ -179,7 +180,7 @@ def test_rights_in_some_namespaces_are_those_of_the_whole_cluster(component):
                         if each["metadata"]["labels"].get("app.kubernetes.io/component") == component
                         for rule in each["rules"]]
     assert [(rule["resources"], rule["verbs"]) for rule in rules_of_cluster] == {
-        "testbed": [(["namespaces"], ["list", "watch"]), (["persistentvolumes"], ["get"]),
+        "testbed": [(["namespaces"], ["list", "watch"]), (["persistentvolumes"], ["get"]), (["csinodes"], ["list"]),
                     (["priorityclasses"], ["list", "watch"]),
                     (["nodes"], ["patch"]), (["nodes"], ["get", "list", "watch"]),
                     (["pods"], ["get", "list", "watch"])],
