@@ -115,7 +115,7 @@ public:
     std::uint64_t freed() const { return freed_; }
     /// Counts every change that may make another plan, also those that only take room.
     std::uint64_t changes() const { return changes_; }
-    /// By name. Entries without a node are no places for anybody.
+    /// By name; pods may be on a node that does not exist.
     const std::map<std::string, node_ledger, std::less<>>& nodes() const { return nodes_; }
     /// Null where there is no such node.
     const node_ledger* find(std::string_view node) const;
@@ -128,7 +128,6 @@ public:
     }
 
 private:
-    node_ledger& at(const std::string& node);
     void count(const model::pod& pod, const std::string& node, int sign);
     void count_terms(const model::pod& pod, const std::string& node, bool stays, int sign);
     /// After a change of the entry: its sums, or its end.
