@@ -55,6 +55,8 @@ struct delete_pod {
     gang_key of;
     pod_pointer pod;
     std::string why;
+    /// The scheduler has refused it on its node: its follower is counted.
+    bool refused = false;
 };
 /// Merge patch of the object, {"status": {...}}, guarded; to the sub-resource where the API server
 /// has one.
@@ -84,8 +86,8 @@ const gang_key& gang_of(const action& what);
 struct outcome {
     /// Nothing: it went well. not_found and conflict are everyday: the next pass sees why.
     std::optional<error> failed;
-    /// resourceVersions that own writes of pods gave, by uid: decide waits until the caches show
-    /// them.
+    /// resourceVersions that own writes of pods, or of a group's object, gave, by uid: decide waits
+    /// until the caches show them.
     std::map<std::string, std::string> written;
     /// Of look_and_let_in: why judge_look said no; empty: it said go.
     std::string refused;

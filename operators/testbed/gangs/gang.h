@@ -66,7 +66,7 @@ struct gang {
     std::optional<model::timestamp> created() const;
     /// Of the object; without an object of the first member: the last criterion of an order.
     const std::string& uid() const;
-    /// The members of these uids, in the order of `members`.
+    /// Null where no member has this uid.
     const member* find(std::string_view uid) const;
 };
 using gang_pointer = std::shared_ptr<const gang>;

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "testbed/gangs/action.h"
+#include "testbed/gangs/muster.h"
 
 namespace esi::testbed::gangs {
 
@@ -84,6 +85,21 @@ struct plan {
     steady_time since{};
 };
 
+struct status_memory {
+    /// What was written last, as one text, and to which object; empty: nothing yet.
+    std::string written;
+    std::string uid;
+    /// The resourceVersion that the write gave.
+    std::string version;
+    std::optional<steady_time> at;
+    /// Failed writes wait.
+    int failures = 0;
+    steady_time next{};
+    /// How often something else stood there afterwards.
+    int overwritten = 0;
+    bool foreign = false;
+};
+
 struct gang_memory {
     standing at;
     std::optional<plan> has;
@@ -102,7 +118,6 @@ struct gang_memory {
     /// when a reservation has ended.
     std::optional<wall_time> waits_since;
     std::optional<wall_time> counted_since;
-    int reservations = 0;
     std::optional<wall_time> reservation_ended;
     /// The minimum was reached once, and what it was then.
     std::optional<std::int64_t> reached;
