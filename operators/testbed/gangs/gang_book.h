@@ -19,6 +19,8 @@ public:
     /// Gangs are started in it from now on, or no more.
     void namespace_changed(std::string_view ns, const gang_caches& from);
 
+    /// So many groups have changed.
+    std::size_t stale() const { return stale_.size(); }
     /// Makes anew the gangs of which something has changed. True where one was.
     bool bring_up(const gang_caches& from);
 

@@ -14,6 +14,7 @@ namespace {
 
 /// All gangs are decided about together.
 const model::object_key all_gangs{"", "gangs"};
+constexpr std::size_t most_stale = 1000;
 
 settings settings_of(const gang_options& chosen) {
     settings out;
@@ -66,7 +67,12 @@ asio::awaitable<void> gang_operator::stop(steady_time deadline) {
 }
 
 void gang_operator::wake() {
-    if (leads_) controller_.enqueue(all_gangs);
+    if (leads_) {
+        controller_.enqueue(all_gangs);
+    } else if (book_.stale() >= most_stale) {
+        // Names of groups that have long gone must not gather in a standby.
+        book_.bring_up(groups_);
+    }
 }
 
 void gang_operator::slots_changed(std::string_view node) {
