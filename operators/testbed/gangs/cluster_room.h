@@ -96,7 +96,8 @@ public:
     /// Whether there is room is the caller's matter: what is reserved piece by piece is promised
     /// before it is there.
     void promise(const pod_pointer& pod, const std::string& node);
-    /// Nothing happens where there is none.
+    /// Nothing happens where there is none. A pod without gates that is still nominated takes its
+    /// room of that node again with its next change.
     void release(std::string_view uid);
     /// Empty where nothing is promised.
     std::string_view promised_to(std::string_view uid) const;

@@ -303,6 +303,7 @@ TEST(a_cluster_room_of_many_changes, is_the_same_as_one_made_anew) {
                 case 2:
                     kept.release(uid);
                     promised.erase(uid);
+                    if (pods[name]) kept.pod_changed(pods[name], pods[name]);
                     break;
                 case 3: {
                     const auto at = node_name();

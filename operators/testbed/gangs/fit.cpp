@@ -8,9 +8,11 @@
 #include <optional>
 
 #include "model/names.h"
-#include "testbed/gangs/fit_text.h"
+#include "testbed/gangs/planning/fit_text.h"
 
 namespace esi::testbed::gangs {
+
+using namespace planning;
 
 namespace {
 

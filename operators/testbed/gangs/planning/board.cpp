@@ -1,9 +1,9 @@
-#include "testbed/gangs/board.h"
+#include "testbed/gangs/planning/board.h"
 
 #include <algorithm>
 #include <limits>
 
-namespace esi::testbed::gangs {
+namespace esi::testbed::gangs::planning {
 
 board::board(std::span<const member_class> classes, const cluster_room& room, const facts& known,
              const fit_options& options, ground_of_plan ground)
@@ -466,4 +466,4 @@ std::vector<board::anchor> board::anchors(std::size_t most) {
     return out;
 }
 
-}  // namespace esi::testbed::gangs
+}  // namespace esi::testbed::gangs::planning

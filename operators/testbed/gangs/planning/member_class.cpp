@@ -1,4 +1,4 @@
-#include "testbed/gangs/member_class.h"
+#include "testbed/gangs/planning/member_class.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "grid/node_room.h"
 #include "testbed/room/json_members.h"
 
-namespace esi::testbed::gangs {
+namespace esi::testbed::gangs::planning {
 
 namespace {
 
@@ -223,4 +223,4 @@ bool ports_clash(std::span<const model::host_port> a, std::span<const model::hos
     });
 }
 
-}  // namespace esi::testbed::gangs
+}  // namespace esi::testbed::gangs::planning

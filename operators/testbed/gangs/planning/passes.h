@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "testbed/gangs/board.h"
+#include "testbed/gangs/planning/board.h"
 
-namespace esi::testbed::gangs {
+namespace esi::testbed::gangs::planning {
 
 /// Which node a member takes of those that take it.
 enum class choice {
@@ -48,4 +48,4 @@ std::optional<outcome> search(board& on, int steps);
 /// of a resource than all nodes have. False says nothing.
 bool cannot_fit(board& on);
 
-}  // namespace esi::testbed::gangs
+}  // namespace esi::testbed::gangs::planning

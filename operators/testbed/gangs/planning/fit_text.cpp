@@ -1,4 +1,4 @@
-#include "testbed/gangs/fit_text.h"
+#include "testbed/gangs/planning/fit_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-namespace esi::testbed::gangs {
+namespace esi::testbed::gangs::planning {
 
 namespace {
 
@@ -131,4 +131,4 @@ std::string describe_refusals(board& on, const outcome& placed,
                        parts.empty() ? "" : ": ", fmt::join(parts, ", "), left);
 }
 
-}  // namespace esi::testbed::gangs
+}  // namespace esi::testbed::gangs::planning

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "testbed/gangs/member_class.h"
+#include "testbed/gangs/planning/member_class.h"
 
-namespace esi::testbed::gangs {
+namespace esi::testbed::gangs::planning {
 
 /// In the order in which kube-scheduler's plugins are asked.
 enum class refusal : std::uint8_t {
@@ -182,4 +182,4 @@ private:
     bool has_ports_ = false;
 };
 
-}  // namespace esi::testbed::gangs
+}  // namespace esi::testbed::gangs::planning

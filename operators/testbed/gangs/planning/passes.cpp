@@ -1,4 +1,4 @@
-#include "testbed/gangs/passes.h"
+#include "testbed/gangs/planning/passes.h"
 
 #include <algorithm>
 #include <limits>
@@ -6,7 +6,7 @@
 #include <set>
 #include <tuple>
 
-namespace esi::testbed::gangs {
+namespace esi::testbed::gangs::planning {
 
 namespace {
 
@@ -310,4 +310,4 @@ bool cannot_fit(board& on) {
         needed, [&](const auto& each) { return each.second > there[each.first] * (1 + 1e-9); });
 }
 
-}  // namespace esi::testbed::gangs
+}  // namespace esi::testbed::gangs::planning

@@ -12,7 +12,7 @@
 #include "testbed/gangs/fit.h"
 #include "testbed/room/node_rules.h"
 
-namespace esi::testbed::gangs {
+namespace esi::testbed::gangs::planning {
 
 /// Where a bound volume can be used.
 struct volume_rule {
@@ -58,4 +58,4 @@ std::vector<std::string> unplanned_of(const model::pod& member, const facts& kno
 bool ports_clash(const model::host_port& a, const model::host_port& b);
 bool ports_clash(std::span<const model::host_port> a, std::span<const model::host_port> b);
 
-}  // namespace esi::testbed::gangs
+}  // namespace esi::testbed::gangs::planning

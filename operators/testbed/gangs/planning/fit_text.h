@@ -4,9 +4,9 @@
 #include <span>
 #include <string>
 
-#include "testbed/gangs/passes.h"
+#include "testbed/gangs/planning/passes.h"
 
-namespace esi::testbed::gangs {
+namespace esi::testbed::gangs::planning {
 
 /// With the members on the board that fit: which member is the first that does not, and what each
 /// node has against it.
@@ -17,4 +17,4 @@ std::string describe_refusals(board& on, const outcome& placed,
 /// "2 cpu, 4Gi memory".
 std::string describe_requests(const model::pod& pod);
 
-}  // namespace esi::testbed::gangs
+}  // namespace esi::testbed::gangs::planning
