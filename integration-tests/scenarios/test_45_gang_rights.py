@@ -53,7 +53,9 @@ def furnish(plane):
     make("lab", pod("waits", LABEL))
     make("lab", pod("two-gates", LABEL, schedulingGates=[OTHER]))
     make("lab", pod("plain", schedulingGates=[OTHER]))
-    make("lab", pod("let-in", LABEL, notes(gang_node="node-0"), schedulingGates=[OTHER]))
+    make("lab", pod("let-in", LABEL, schedulingGates=[OTHER]))
+    wait("letting in", lambda: attempt(lambda: plane.tokens[T].patch("Pod", "lab", "let-in", meta(
+        annotations=notes(gang_node="node-0")) | spec(affinity=AFFINITY, schedulingGates=[OTHER]))))
     make("default", pod("gated", LABEL, schedulingGates=[GANG]))
     for way, version in VERSIONS.items():
         for namespace in ("lab", "default"):
