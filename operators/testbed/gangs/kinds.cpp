@@ -61,9 +61,7 @@ std::string_view show(way by) {
 
 std::span<const group_kind> group_kinds() { return kinds; }
 
-std::string gang_key::text() const {
-    return fmt::format("{}/{} ({})", namespace_, name, show(by));
-}
+std::string gang_key::text() const { return fmt::format("{}/{} ({})", namespace_, name, show(by)); }
 
 std::optional<gang_key> group_of(const model::pod& pod) {
     for (const auto by : all_ways) {

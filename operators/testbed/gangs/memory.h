@@ -50,7 +50,12 @@ struct standing {
     std::optional<gang_key> behind;
     /// For metrics: of the present attempt.
     std::optional<steady_time> ready_at, reserved_at, let_in_at, bound_at;
+    /// A member beyond the minimum waits for these.
+    std::string surplus;
 };
+
+/// An own write that the cache does not show for so long is not waited for any more.
+inline constexpr seconds longest_await{5};
 
 struct member_memory {
     /// Scheduler (view::scheduler) to which its nomination was shown by this process.
@@ -78,10 +83,6 @@ struct plan {
     bool reservation = false;
     /// The look has said go, or a member that was let in proves that one has.
     bool looked = false;
-    /// Refused looks wait.
-    int looks = 0;
-    steady_time next_look{};
-    std::string look_refused;
     steady_time since{};
 };
 
@@ -98,11 +99,20 @@ struct status_memory {
     /// How often something else stood there afterwards.
     int overwritten = 0;
     bool foreign = false;
+    /// It has to be compared with what stands.
+    bool due = true;
 };
+
+inline constexpr int looks_per_plan = 5;
 
 struct gang_memory {
     standing at;
     std::optional<plan> has;
+    /// Refused looks in a row; they wait, and after some another plan is made.
+    int looks = 0;
+    int looks_to_replan = looks_per_plan;
+    steady_time next_look{};
+    std::string look_refused;
     std::map<std::string, member_memory> members;  ///< by uid
     /// Of members that were deleted after a refusal, by their controller's uid: how many pods in a
     /// row, until a follower comes.
@@ -110,10 +120,13 @@ struct gang_memory {
     /// cluster_room::freed() (changes() for shapes that depend on facts) when it did not fit.
     std::optional<std::uint64_t> failed_at;
     no_fit_reason failed_by = no_fit_reason::no_room;
+    /// Its shape depends on facts.
+    bool depends_on_facts = false;
     std::string failed_text;
     /// What was read for its next plan, used once.
     std::optional<facts> read;
     steady_time next_read{};
+    int reads = 0;
     /// It is ready to start and has been since then; for the order of reservations it starts anew
     /// when a reservation has ended.
     std::optional<wall_time> waits_since;
@@ -123,26 +136,39 @@ struct gang_memory {
     std::optional<std::int64_t> reached;
     /// When the first member was let in, of an attempt that has not reached the minimum.
     std::optional<steady_time> attempt_since;
-    /// Its partial attempt was told or its members were deleted.
-    bool partial_handled = false;
-    std::set<std::string> deleted;  ///< uids that were deleted for it
-    /// Status: what was written last, when, and whether somebody else writes it (status.h).
-    std::string status_written;
-    std::optional<steady_time> status_at;
-    int status_failures = 0;
-    int overwritten = 0;
-    bool foreign = false;
-    std::map<std::string, std::pair<std::string, steady_time>> told;  ///< Events by subject
-    std::uint64_t seen_in = 0;                                        ///< the pass
+    /// The time of its attempt is over.
+    bool over = false;
+    /// The members of its partial attempt were deleted.
+    bool partial_deleted = false;
+    /// Of the places that are reserved for it now, or were until a node went.
+    std::optional<steady_time> reservation_since;
+    /// cluster_room::changes() when its reservation was last looked at.
+    std::optional<std::uint64_t> reservation_seen;
+    /// Of its status: what was written last, and whether somebody else writes it.
+    status_memory status;
+    /// Events: by subject the reason, the words, and when they were told.
+    struct words {
+        std::string reason;
+        std::string text;
+        steady_time at{};
+    };
+    std::map<std::string, words> told;
+    /// Of which gang, and with which `reached`, `what` was made.
+    gang_pointer seen;
+    bool seen_reached = false;
+    muster what;
+    /// Something of it changed in this pass that its status may show.
+    bool changed = true;
 };
 
 struct memory {
     std::map<gang_key, gang_memory> gangs;
     /// name_of actions that are under way.
     std::set<std::string> under_way;
-    /// The one that has a reservation, and since when.
+    /// Pods that name no group and have a nomination, by uid.
+    std::map<std::string, member_memory> loose;
+    /// The one that has a reservation.
     std::optional<gang_key> reserving;
-    steady_time reserving_since{};
     /// The places of the process before were taken up.
     bool adopted = false;
     std::uint64_t passes = 0;

@@ -18,9 +18,7 @@ std::string_view controller_of(const member& of) {
     return owner ? std::string_view(owner->uid) : std::string_view{};
 }
 
-bool was_let_in(const member& of) {
-    return !of.pod->metadata.annotation(names::gang_node).empty();
-}
+bool was_let_in(const member& of) { return !of.pod->metadata.annotation(names::gang_node).empty(); }
 
 /// Its kind makes all its pods at once, or none before the one before runs.
 std::string cure_for(const gang& of) {
@@ -48,9 +46,10 @@ std::string missing_text(const gang& of, const muster& all) {
         }
     }
     if (all.not_gated > 0) {
-        out += fmt::format("; {} more are not ESI's to start, as they have no gate {} or another "
-                           "scheduler",
-                           all.not_gated, names::gang);
+        out += fmt::format(
+            "; {} more are not ESI's to start, as they have no gate {} or another "
+            "scheduler",
+            all.not_gated, names::gang);
     }
     return out + cure_for(of);
 }
@@ -110,8 +109,7 @@ void find_hindrance(const gang& of, muster& out) {
         out.text = std::move(text);
     };
     if (!of.group && of.key.by != way::kube_batch) {
-        return say(hindrance::group_missing,
-                   fmt::format("there is no PodGroup {}", of.key.name));
+        return say(hindrance::group_missing, fmt::format("there is no PodGroup {}", of.key.name));
     }
     if (!out.minimum) {
         return say(of.group ? hindrance::minimum_missing : hindrance::group_missing,

@@ -62,7 +62,9 @@ std::vector<group_condition> conditions_of(const model::element& from) {
 
 bool pod_group::suspended() const { return metadata.annotation(names::suspend) == "true"; }
 
-bool pod_group::deletes_partial() const { return metadata.annotation(names::on_partial) == "Delete"; }
+bool pod_group::deletes_partial() const {
+    return metadata.annotation(names::on_partial) == "Delete";
+}
 
 bool pod_group::best_effort() const {
     return metadata.annotation(names::best_effort_constraints) == "true";
@@ -70,8 +72,8 @@ bool pod_group::best_effort() const {
 
 std::optional<milliseconds> go_duration(std::string_view text) {
     // The longest unit that begins the rest counts: "ms" is not "m".
-    constexpr std::array<std::pair<std::string_view, double>, 6> units{{
-        {"ns", 1e-6}, {"us", 1e-3}, {"ms", 1}, {"h", 3.6e6}, {"m", 6e4}, {"s", 1e3}}};
+    constexpr std::array<std::pair<std::string_view, double>, 6> units{
+        {{"ns", 1e-6}, {"us", 1e-3}, {"ms", 1}, {"h", 3.6e6}, {"m", 6e4}, {"s", 1e3}}};
     if (text.empty()) return std::nullopt;
     double total = 0;
     while (!text.empty()) {
