@@ -18,6 +18,8 @@ namespace {
 
 /// How many domains are tried as the one where the gang begins.
 constexpr std::size_t most_anchors = 16;
+/// A larger gang is not searched for: the search would hardly turn back where it has to.
+constexpr int most_searched = 500;
 /// Beyond so many questions to nodes no other way is tried.
 constexpr std::int64_t most_questions = 10'000'000;
 
@@ -100,7 +102,7 @@ fit_result fit_on(std::span<const pod_pointer> members, const cluster_room& room
         if (on.plain() && classes.size() == 1) break;
     }
     const bool exact = hopeless || (on.plain() && classes.size() == 1);
-    if (!exact && on.questions() <= most_questions) {
+    if (!exact && count <= most_searched && on.questions() <= most_questions) {
         if (const auto found = search(on, options.search_steps)) return named(on, *found);
     }
     const auto placed = run(on, best->second);

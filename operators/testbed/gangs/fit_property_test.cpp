@@ -333,14 +333,14 @@ tally try_many(unsigned seeds, bool near, int most_members) {
 }
 
 TEST(a_fit_by_chance, holds_and_misses_nothing_where_only_nodes_have_a_say) {
-    const auto all = try_many(2000, false, 6);
+    const auto all = try_many(4000, false, 6);
     EXPECT_GT(all.placed, 1000);
     EXPECT_GT(all.refused, 500);
     EXPECT_EQ(all.missed, 0);
 }
 
 TEST(a_fit_by_chance, holds_where_pods_have_rules_for_each_other) {
-    const auto all = try_many(2000, true, 5);
+    const auto all = try_many(4000, true, 5);
     EXPECT_GT(all.placed, 1000);
     EXPECT_GT(all.refused, 500);
     EXPECT_EQ(all.missed, 0);

@@ -424,6 +424,20 @@ TEST_F(a_fit, places_a_leader_before_those_who_have_to_be_near_it) {
     EXPECT_EQ(place(members), "c c b b c") << "only in west all five have room";
 }
 
+TEST_F(a_fit, goes_near_peers_that_are_on_their_way_but_not_because_of_them_alone) {
+    at.add(make_node("a", "cpu=8", "east"));
+    at.add(make_node("b", "cpu=4", "west"));
+    const auto near = of_app("x", near_terms("podAffinity", "x", "zone"));
+    EXPECT_EQ(place(alike("w", 1, "cpu=1", near), {.how = packing::spread}), "a");
+    at.room.promise(alike("peer", 1, "cpu=1", near).front(), "b");
+    EXPECT_EQ(place(alike("w", 1, "cpu=1", near), {.how = packing::spread}), "b");
+    at.room.promise(alike("db", 1, "cpu=1", of_app("db")).front(), "a");
+    const auto near_db = of_app("y", near_terms("podAffinity", "db", "zone"));
+    EXPECT_THAT(refused(alike("w", 1, "cpu=1", near_db)).message,
+                HasSubstr("2 node(s) didn't match pod affinity rules"))
+        << "kube-scheduler refuses the member until the other is bound";
+}
+
 TEST_F(a_fit, spreads_members_as_they_say) {
     at.add(make_node("a", "cpu=8", "east"));
     at.add(make_node("b", "cpu=8", "west"));

@@ -29,7 +29,7 @@ board::board(std::span<const member_class> classes, const cluster_room& room, co
     read_near_rules();
     for (const auto& each : near_) {
         plain_ = plain_ && each.empty();
-        order_matters_ = order_matters_ || !each.affinity.empty() || !each.spread.empty();
+        order_matters_ = order_matters_ || !each.affinity.near.empty() || !each.spread.empty();
     }
     plain_ = plain_ && !has_ports_;
 }
@@ -68,6 +68,13 @@ int board::count_at(const counter& in, int node) const {
     return domain < 0 ? 0 : in.by_domain[index(domain)];
 }
 
+void board::count(company& into, int node, int sign) {
+    for (auto& each : into.near) {
+        if (topologies_[index(each.of)].domain_of[index(node)] >= 0) into.pods += sign;
+        count(each, node, sign);
+    }
+}
+
 board::counter& board::repelled_counter(int of, const std::string& key) {
     auto& list = near_[index(of)].repelled;
     const int topology = topology_of(key);
@@ -87,7 +94,8 @@ void board::read_near_rules() {
         auto& state = near_[c];
         any = any || !rules.empty();
         for (const auto& term : rules.affinity) {
-            state.affinity.push_back(make_counter(term.topology_key));
+            state.affinity.near.push_back(make_counter(term.topology_key));
+            state.promised.near.push_back(state.affinity.near.back());
         }
         for (const auto& term : rules.anti_affinity) {
             state.anti_affinity.push_back(make_counter(term.topology_key));
@@ -175,19 +183,15 @@ void board::count_repelling() {
     }
 }
 
-void board::count_pod(const model::pod& pod, int node, bool attracts, bool repels) {
+void board::count_pod(const model::pod& pod, int node, bool bound, bool repels) {
     for (std::size_t c = 0; c < classes_.size(); ++c) {
         const auto& me = classes_[c];
         auto& state = near_[c];
         const auto means = [&](const pod_term& term) {
             return term.means(pod.metadata.namespace_, pod.metadata.labels, known_.namespaces);
         };
-        if (attracts && !me.near.affinity.empty() && std::ranges::all_of(me.near.affinity, means)) {
-            for (auto& each : state.affinity) {
-                const int domain = topologies_[index(each.of)].domain_of[index(node)];
-                if (domain >= 0) ++state.affinity_pods;
-                count(each, node, 1);
-            }
+        if (!me.near.affinity.empty() && std::ranges::all_of(me.near.affinity, means)) {
+            count(bound ? state.affinity : state.promised, node, 1);
         }
         if (!repels) continue;
         for (std::size_t k = 0; k < me.near.anti_affinity.size(); ++k) {
@@ -221,7 +225,6 @@ void board::count_pods() {
         }
     }
     if (ground_ == ground_of_plan::emptied) return;
-    // Who is on the way to a node keeps others away, and is nobody's company yet.
     for (const auto& [uid, promise] : room_.promises()) {
         const auto there = numbers.find(promise.node);
         if (there == numbers.end() || counted.contains(uid)) continue;
@@ -245,13 +248,8 @@ void board::move(int of, int node, int sign) {
     }
     for (std::size_t c = 0; c < classes_.size(); ++c) {
         auto& state = near_[c];
-        if (!state.affinity.empty() && state.attracted_by[index(of)] != 0) {
-            for (auto& each : state.affinity) {
-                if (topologies_[index(each.of)].domain_of[index(node)] >= 0) {
-                    state.affinity_pods += sign;
-                }
-                count(each, node, sign);
-            }
+        if (!state.affinity.near.empty() && state.attracted_by[index(of)] != 0) {
+            count(state.affinity, node, sign);
         }
         for (std::size_t k = 0; k < state.anti_affinity.size(); ++k) {
             if (state.anti_means[k][index(of)] != 0) count(state.anti_affinity[k], node, sign);
@@ -336,6 +334,19 @@ bool board::ports_taken_by_peers(int of, int node) const {
            });
 }
 
+bool board::near_company(const near_state& of, int node, bool with_promised) const {
+    bool all = true;
+    for (std::size_t k = 0; k < of.affinity.near.size(); ++k) {
+        const auto& term = of.affinity.near[k];
+        if (topologies_[index(term.of)].domain_of[index(node)] < 0) return false;
+        const int promised = with_promised ? count_at(of.promised.near[k], node) : 0;
+        all = all && count_at(term, node) + promised > 0;
+    }
+    // The first of a series finds nobody anywhere, and is its own company.
+    const auto anywhere = of.affinity.pods + (with_promised ? of.promised.pods : 0);
+    return all || (anywhere == 0 && of.means_itself);
+}
+
 refusal board::near_refusal(int of, int node) {
     auto& state = near_[index(of)];
     const auto& rules = classes_[index(of)].near;
@@ -360,13 +371,11 @@ refusal board::near_refusal(int of, int node) {
     for (const auto& each : state.repelled) {
         if (count_at(each, node) > 0) return refusal::repelled;
     }
-    bool near_all = true;
-    for (const auto& each : state.affinity) {
-        if (topologies_[index(each.of)].domain_of[index(node)] < 0) return refusal::pod_affinity;
-        near_all = near_all && count_at(each, node) > 0;
+    if (!state.affinity.near.empty() &&
+        (!near_company(state, node, false) ||
+         (state.promised.pods > 0 && !near_company(state, node, true)))) {
+        return refusal::pod_affinity;
     }
-    // The first of a series finds nobody, and is its own company.
-    if (!near_all && (state.affinity_pods > 0 || !state.means_itself)) return refusal::pod_affinity;
     for (const auto& each : state.anti_affinity) {
         if (count_at(each, node) > 0) return refusal::pod_anti_affinity;
     }
@@ -428,19 +437,19 @@ std::vector<board::anchor> board::anchors(std::size_t most) {
     // The first class that has to be near pods of the gang, of which none is there.
     for (std::size_t c = 0; c < classes_.size() && out.empty(); ++c) {
         const auto& state = near_[c];
-        if (state.affinity.empty() || state.affinity_pods > 0) continue;
+        if (state.affinity.near.empty() || state.affinity.pods > 0) continue;
         int first = state.means_itself ? static_cast<int>(c) : -1;
         for (std::size_t d = 0; d < classes_.size() && first < 0; ++d) {
             if (state.attracted_by[d] != 0) first = static_cast<int>(d);
         }
         if (first < 0) continue;
-        const int along = state.affinity.front().of;
+        const int along = state.affinity.near.front().of;
         const auto& by = topologies_[index(along)];
         std::vector<std::int64_t> room(index(by.domains), 0);
         for (std::size_t d = 0; d < classes_.size(); ++d) {
             const bool goes_there =
                 static_cast<int>(d) == first ||
-                (!near_[d].affinity.empty() && near_[d].affinity.front().of == along);
+                (!near_[d].affinity.near.empty() && near_[d].affinity.near.front().of == along);
             if (!goes_there) continue;
             std::vector<std::int64_t> of_class(room.size(), 0);
             const int wanted = classes_[d].count();

@@ -121,10 +121,18 @@ private:
         /// The smallest count of a domain; -1: not known.
         int least = -1;
     };
+    /// Pods that all terms of an affinity mean.
+    struct company {
+        /// By term.
+        std::vector<counter> near;
+        /// By term and node that has its label.
+        std::int64_t pods = 0;
+    };
     struct near_state {
-        std::vector<counter> affinity;
-        /// Pods that all terms of the affinity mean, by term and node that has its label.
-        std::int64_t affinity_pods = 0;
+        company affinity;
+        /// The same of pods that are promised a node and not bound: kube-scheduler asks once with
+        /// them and once without.
+        company promised;
         bool means_itself = false;
         std::vector<counter> anti_affinity;
         /// Pods that want such a member away from them.
@@ -136,7 +144,8 @@ private:
         std::vector<std::vector<char>> spread_means;
 
         bool empty() const {
-            return affinity.empty() && anti_affinity.empty() && repelled.empty() && spread.empty();
+            return affinity.near.empty() && anti_affinity.empty() && repelled.empty() &&
+                   spread.empty();
         }
     };
 
@@ -149,7 +158,9 @@ private:
     void read_near_rules();
     void count_repelling();
     void count_pods();
-    void count_pod(const model::pod& pod, int node, bool attracts, bool repels);
+    void count_pod(const model::pod& pod, int node, bool bound, bool repels);
+    void count(company& into, int node, int sign);
+    bool near_company(const near_state& of, int node, bool with_promised) const;
     void make_spread(int of);
 
     bool suits(int of, int node);

@@ -178,61 +178,90 @@ int count_members(const board& on) {
 
 class searcher {
 public:
-    searcher(board& on, int steps) : on_(on), steps_(steps), questions_(100L * steps) {
-        auto turns = turns_of(on, order::choosiest_first);
+    searcher(board& on, int steps)
+        : on_(on),
+          steps_(steps),
+          questions_(std::int64_t{100} * steps),
+          turns_(turns_of(on, order::choosiest_first)),
+          set_(on.classes().size()) {
         // Who has to be near others comes after them.
-        std::ranges::sort(turns, {}, [](const turn& each) {
+        std::ranges::sort(turns_, {}, [](const turn& each) {
             return std::tuple(each.follows, each.suitable, -each.size, each.of);
         });
-        members_ = in_order(on, turns);
-        out_.nodes.assign(members_.size(), -1);
+        out_.nodes.assign(index(count_members(on)), -1);
+        left_ = static_cast<int>(out_.nodes.size());
     }
 
-    bool run(std::size_t next) {
-        if (next == members_.size()) return true;
-        const auto [of, member] = members_[next];
-        int from = 0;
-        // Of members that are alike it does not matter which is where.
-        const bool like_the_last = next > 0 && members_[next - 1].first == of;
-        if (like_the_last && !on_.order_matters())
-            from = out_.nodes[index(members_[next - 1].second)];
-        std::set<std::vector<std::int64_t>> tried;
-        for (int at = from; at < on_.nodes(); ++at) {
-            if (--questions_ < 0) return false;
-            if (!on_.takes(of, at)) continue;
-            if (on_.plain() && seen(tried, next, at)) continue;
-            if (--steps_ < 0) return false;
-            on_.put(of, at);
-            out_.nodes[index(member)] = at;
-            if (run(next + 1)) return true;
-            on_.take_off(of, at);
-            out_.nodes[index(member)] = -1;
+    bool run() {
+        if (left_ == 0) return true;
+        for (const auto& each : turns_) {
+            const int of = each.of;
+            if (set_[index(of)].size() == on_.classes()[index(of)].members.size()) continue;
+            if (set_one_of(of)) return true;
+            // Else it does not matter who is first.
+            if (!on_.order_matters() || steps_ < 0 || questions_ < 0) return false;
         }
         return false;
     }
     outcome take() {
-        out_.fitting = static_cast<int>(members_.size());
+        out_.fitting = static_cast<int>(out_.nodes.size());
         return std::move(out_);
     }
 
 private:
-    /// A node that suits the same classes and has the same left was tried in this place.
-    bool seen(std::set<std::vector<std::int64_t>>& tried, std::size_t next, int at) {
-        // The next of its kind begins at the same node: then it matters which of two it is.
-        const bool last = next + 1 == members_.size();
-        if (!last && members_[next + 1].first == members_[next].first) return false;
-        const auto left = on_.left_of(at);
-        std::vector<std::int64_t> key(left.begin(), left.end());
-        for (std::size_t c = 0; c < on_.classes().size(); ++c) {
-            key.push_back(on_.copies(static_cast<int>(c), at, 1));
+    bool set_one_of(int of) {
+        auto& set = set_[index(of)];
+        const auto& members = on_.classes()[index(of)].members;
+        const int member = members[set.size()];
+        const bool last = set.size() + 1 == members.size();
+        // Of members that are alike it does not matter which is where.
+        const int from = set.empty() || on_.order_matters() ? 0 : set.back();
+        std::set<std::vector<std::int64_t>> tried;
+        for (int at = from; at < on_.nodes(); ++at) {
+            if (--questions_ < 0) return false;
+            if (!on_.takes(of, at)) continue;
+            // The next of its kind begins at this node: then it matters which of two it is.
+            if (on_.plain() && last && !tried.insert(looks_of(at)).second) continue;
+            if (--steps_ < 0) return false;
+            set.push_back(at);
+            --left_;
+            on_.put(of, at);
+            out_.nodes[index(member)] = at;
+            if (is_new() && run()) return true;
+            on_.take_off(of, at);
+            out_.nodes[index(member)] = -1;
+            ++left_;
+            set.pop_back();
         }
-        return !tried.insert(std::move(key)).second;
+        return false;
+    }
+
+    /// Two nodes that look alike take the same members.
+    std::vector<std::int64_t> looks_of(int at) {
+        const auto left = on_.left_of(at);
+        std::vector<std::int64_t> out(left.begin(), left.end());
+        for (std::size_t c = 0; c < on_.classes().size(); ++c) {
+            out.push_back(on_.copies(static_cast<int>(c), at, 1));
+        }
+        return out;
+    }
+
+    /// The members that are set were not on the same nodes before, in another order.
+    bool is_new() {
+        if (!on_.order_matters()) return true;
+        auto where = set_;
+        for (auto& each : where) std::ranges::sort(each);
+        return seen_.insert(std::move(where)).second;
     }
 
     board& on_;
-    long steps_;
-    long questions_;
-    std::vector<std::pair<int, int>> members_;
+    std::int64_t steps_;
+    std::int64_t questions_;
+    std::vector<turn> turns_;
+    /// By class: where its first members are.
+    std::vector<std::vector<int>> set_;
+    std::set<std::vector<std::vector<int>>> seen_;
+    int left_ = 0;
     outcome out_;
 };
 
@@ -280,7 +309,7 @@ void clear(board& on, const outcome& what) {
 
 std::optional<outcome> search(board& on, int steps) {
     searcher all(on, steps);
-    if (!all.run(0)) return std::nullopt;
+    if (!all.run()) return std::nullopt;
     return all.take();
 }
 
