@@ -43,8 +43,8 @@ void note_failure(outcome& into, const error& why) {
 }  // namespace
 
 actor::actor(asio::any_io_executor executor, clock& time, kube::client& api,
-             const kube::store<model::node>& nodes, const cluster_room& room,
-             gang_numbers& numbers, answer tell)
+             const kube::store<model::node>& nodes, const cluster_room& room, gang_numbers& numbers,
+             answer tell)
     : time_(time),
       api_(api),
       nodes_(nodes),
@@ -89,25 +89,24 @@ asio::awaitable<void> actor::stop(steady_time deadline) {
 
 asio::awaitable<outcome> actor::take_one(action what) {
     // Each function takes what it needs by value before it returns.
-    return std::visit(
-        overloaded{[&](nominate& each) { return set_nomination(std::move(each)); },
-                   [&](show_nomination& each) { return show(std::move(each)); },
-                   [&](give_back& each) { return clear_nomination(std::move(each)); },
-                   [&](look_and_let_in& each) { return look(std::move(each)); },
-                   [&](let_in& each) { return open(std::move(each)); },
-                   [&](delete_pod& each) { return remove(std::move(each)); },
-                   [&](write_status& each) { return report(std::move(each)); },
-                   [&](read_facts& each) { return read(std::move(each)); }},
-        what);
+    return std::visit(overloaded{[&](nominate& each) { return set_nomination(std::move(each)); },
+                                 [&](show_nomination& each) { return show(std::move(each)); },
+                                 [&](give_back& each) { return clear_nomination(std::move(each)); },
+                                 [&](look_and_let_in& each) { return look(std::move(each)); },
+                                 [&](let_in& each) { return open(std::move(each)); },
+                                 [&](delete_pod& each) { return remove(std::move(each)); },
+                                 [&](write_status& each) { return report(std::move(each)); },
+                                 [&](read_facts& each) { return read(std::move(each)); }},
+                      what);
 }
 
 asio::awaitable<void> actor::patch(pod_pointer pod, json body, std::string subresource,
                                    std::string_view what, outcome* into) {
     const auto in = co_await slots_.enter();
     const auto& meta = pod->metadata;
-    auto text = co_await api_.patch(types::pod, meta.namespace_, meta.name, kube::patch_kind::merge,
-                                    std::move(body), std::move(subresource),
-                                    kube::shown_part::metadata);
+    auto text =
+        co_await api_.patch(types::pod, meta.namespace_, meta.name, kube::patch_kind::merge,
+                            std::move(body), std::move(subresource), kube::shown_part::metadata);
     if (!text) {
         note_failure(*into, text.error());
         co_return;
@@ -197,8 +196,7 @@ asio::awaitable<outcome> actor::look(look_and_let_in what) {
     std::vector<asio::awaitable<void>> writes;
     for (const auto& each : what.places) {
         const auto& pod = live.members.at(each.pod->metadata.uid);
-        writes.push_back(
-            patch(pod, gang_let_in_patch(*pod, each.node), "", "let_in", &out));
+        writes.push_back(patch(pod, gang_let_in_patch(*pod, each.node), "", "let_in", &out));
     }
     co_await run_together(std::move(writes));
     log::info("gang let in", {{"group", what.of.text()},
@@ -223,8 +221,8 @@ asio::awaitable<outcome> actor::remove(delete_pod what) {
     outcome out;
     const auto in = co_await slots_.enter();
     const auto& meta = what.pod->metadata;
-    auto text = co_await api_.remove(types::pod, meta.namespace_, meta.name,
-                                     kube::preconditions(meta.uid));
+    auto text =
+        co_await api_.remove(types::pod, meta.namespace_, meta.name, kube::preconditions(meta.uid));
     if (!text) {
         out.failed = text.error();
         co_return out;
@@ -245,13 +243,14 @@ asio::awaitable<outcome> actor::report(write_status what) {
         out.failed = apart.error();
         co_return out;
     }
-    auto text = co_await api_.patch(type, meta.namespace_, meta.name, kube::patch_kind::merge,
-                                    kube::guarded(std::move(what.patch), meta.uid,
-                                                  meta.resource_version),
-                                    *apart ? "status" : "",
-                                    kube::shown_part::metadata);
+    auto text =
+        co_await api_.patch(type, meta.namespace_, meta.name, kube::patch_kind::merge,
+                            kube::guarded(std::move(what.patch), meta.uid, meta.resource_version),
+                            *apart ? "status" : "", kube::shown_part::metadata);
     if (text) {
         numbers_.wrote("status");
+        auto written = model::decode<model::metadata_only>(*text, type.kind);
+        if (written) out.written[meta.uid] = written->metadata.resource_version;
         co_return out;
     }
     if (text.error().code == errc::not_found) served_.erase(type.api_version());
@@ -283,8 +282,8 @@ asio::awaitable<result<bool>> actor::has_status(const kube::resource_type& type)
     if (answer->status == 404) co_return fail(errc::not_found, version + " is not served");
     const auto object = json::parse(answer->body, nullptr, false);
     if (answer->status != 200 || !object.is_object() || !object.contains("resources")) {
-        co_return fail(errc::decode, fmt::format("/apis/{} is answered with {}", version,
-                                                 answer->status));
+        co_return fail(errc::decode,
+                       fmt::format("/apis/{} is answered with {}", version, answer->status));
     }
     const auto wanted = std::string(type.plural) + "/status";
     bool found = false;

@@ -56,7 +56,12 @@ struct gang_actor : testing::Test {
     controller::metrics registry;
     gang_numbers numbers{registry};
     std::vector<outcome> answers;
-    actor hands{loop.get_executor(), time, api, from.nodes(), room, numbers,
+    actor hands{loop.get_executor(),
+                time,
+                api,
+                from.nodes(),
+                room,
+                numbers,
                 [this](const action&, outcome how) { answers.push_back(std::move(how)); }};
 };
 
@@ -103,18 +108,18 @@ TEST_F(gang_actor, lets_all_in_after_one_live_look) {
     EXPECT_EQ(how.written.size(), 2);
     EXPECT_EQ(cluster.writes, (std::vector<std::string>{"PATCH w-0", "PATCH w-1"}));
     std::vector<std::string> reads(wire.asked.begin(), wire.asked.begin() + 3);
-    EXPECT_EQ(reads, (std::vector<std::string>{
-                         "GET /api/v1/namespaces/lab/pods/w-0",
-                         "GET /api/v1/namespaces/lab/pods/w-1",
-                         "GET /api/v1/pods?fieldSelector=spec.nodeName%3Dnode-a"}));
+    EXPECT_EQ(reads,
+              (std::vector<std::string>{"GET /api/v1/namespaces/lab/pods/w-0",
+                                        "GET /api/v1/namespaces/lab/pods/w-1",
+                                        "GET /api/v1/pods?fieldSelector=spec.nodeName%3Dnode-a"}));
     for (const auto* name : {"w-0", "w-1"}) {
         auto& in = cluster.pod(name);
         EXPECT_EQ(cluster.gate_of(name), "");
         EXPECT_EQ(in["metadata"]["annotations"][std::string(names::gang_node)], "node-a");
-        EXPECT_EQ(in["spec"]["affinity"]["nodeAffinity"]
-                    ["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"][0]
-                    ["matchFields"][0]["values"][0],
-                  "node-a");
+        EXPECT_EQ(
+            in["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+              ["nodeSelectorTerms"][0]["matchFields"][0]["values"][0],
+            "node-a");
     }
 }
 
@@ -159,7 +164,8 @@ TEST_F(gang_actor, a_member_that_changes_while_others_are_let_in_is_told) {
     }
     bool once = true;
     cluster.before = [&](const kube::request& asked) {
-        if (asked.method != "PATCH" || !asked.target.ends_with("/w-1") || !std::exchange(once, false))
+        if (asked.method != "PATCH" || !asked.target.ends_with("/w-1") ||
+            !std::exchange(once, false))
             return;
         cluster.changed(cluster.pod("w-1"));
     };
@@ -192,7 +198,9 @@ TEST_F(gang_actor, deletes_by_uid) {
 
 TEST_F(gang_actor, writes_a_status_where_the_kind_has_it) {
     const nlohmann::json patch{{"status", {{"phase", "Pending"}}}};
-    EXPECT_FALSE(take(write_status{of, groups.find(of), patch}).failed);
+    const auto how = take(write_status{of, groups.find(of), patch});
+    EXPECT_FALSE(how.failed);
+    EXPECT_EQ(how.written.at("uid-train"), groups.find(of).object->metadata.resource_version);
     EXPECT_EQ(cluster.writes, std::vector<std::string>{"PATCH train/status"});
     // The definition lost its sub-resource; what was heard of it counts for a while.
     cluster.with_status.clear();

@@ -62,7 +62,9 @@ public:
         put(group_path(name), {{"metadata", {{"name", name}, {"namespace", "lab"}}},
                                {"spec", {{"minMember", minimum}}}});
     }
-    json& pod(const std::string& name) { return objects_.at("/api/v1/namespaces/lab/pods/" + name); }
+    json& pod(const std::string& name) {
+        return objects_.at("/api/v1/namespaces/lab/pods/" + name);
+    }
     bool has_pod(const std::string& name) const {
         return objects_.contains("/api/v1/namespaces/lab/pods/" + name);
     }
@@ -76,8 +78,8 @@ public:
     void bind(const std::string& name) {
         auto& object = pod(name);
         ASSERT_FALSE(object["spec"].contains("schedulingGates")) << name;
-        object["spec"]["nodeName"] = object["metadata"]["annotations"][std::string(
-            model::names::gang_node)];
+        object["spec"]["nodeName"] =
+            object["metadata"]["annotations"][std::string(model::names::gang_node)];
         object["status"]["phase"] = "Running";
         changed(object);
     }

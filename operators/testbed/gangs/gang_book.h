@@ -1,5 +1,6 @@
-// The gangs that there are: groups with their member pods, kept up by the changes of both, each at the
-// cost of the one gang that it concerns. Memory of a process; made anew from what the caches tell.
+// The gangs that there are: groups with their member pods, kept up by the changes of both, each at
+// the cost of the one gang that it concerns. Memory of a process; made anew from what the caches
+// tell.
 #pragma once
 
 #include <map>

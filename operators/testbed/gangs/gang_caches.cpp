@@ -58,9 +58,8 @@ gang_caches::gang_caches(kube::client& api, clock& time, std::vector<std::string
       classes_(api, time, class_type),
       lease_(api, time, kube::types::lease, only(scheduler_lease)) {
     for (const auto& kind : group_kinds()) {
-        kinds_.push_back(std::unique_ptr<kind_cache>(
-            new kind_cache{&kind, kube::informer<pod_group>(api, time, kind.type,
-                                                            within(namespaces))}));
+        kinds_.push_back(std::unique_ptr<kind_cache>(new kind_cache{
+            &kind, kube::informer<pod_group>(api, time, kind.type, within(namespaces))}));
         kinds_.back()->from.items().on_change(
             [this, by = kind.by](const kube::change<pod_group>& what) {
                 const auto& meta = (what.after ? what.after : what.before)->metadata;

@@ -40,8 +40,8 @@ gang_operator::gang_operator(controller::environment& env, const gang_options& c
                  wake();
              }),
       controller_(
-          "gangs", env.time, env.executor, env.numbers, [this](model::object_key) { return pass(); },
-          1) {
+          "gangs", env.time, env.executor, env.numbers,
+          [this](model::object_key) { return pass(); }, 1) {
     groups_.on_change(*this);
     from.on_node_change([this](const kube::change<model::node>& what) {
         const auto& name = (what.after ? what.after : what.before)->metadata.name;
@@ -137,7 +137,8 @@ asio::awaitable<result<controller::outcome>> gang_operator::pass() {
     auto decided = decide(seen, known_, room_);
     for (const auto& each : decided.notes) tell(each);
     for (const auto& each : decided.actions) {
-        if (std::holds_alternative<delete_pod>(each)) numbers_.refused();
+        const auto* gone = std::get_if<delete_pod>(&each);
+        if (gone && gone->refused) numbers_.refused();
     }
     actor_.take(std::move(decided.actions));
     numbers_.show(known_);

@@ -1,6 +1,7 @@
-// The part of the testbed operator that starts gangs, with --gangs only: keeps gangs and the ledger of
-// room up from what the caches tell, makes a pass of decide when something has changed, and has its
-// actions taken. Owned by the testbed operator, whose caches it shares: one process promises all room.
+// The part of the testbed operator that starts gangs, with --gangs only: keeps gangs and the ledger
+// of room up from what the caches tell, makes a pass of decide when something has changed, and has
+// its actions taken. Owned by the testbed operator, whose caches it shares: one process promises
+// all room.
 #pragma once
 
 #include <map>
@@ -26,8 +27,7 @@ inline constexpr milliseconds pass_pause{10};
 class gang_operator final : private group_listener {
 public:
     /// `from` has been made for gangs, and has no objects yet.
-    gang_operator(controller::environment& env, const gang_options& chosen,
-                  testbed::caches& from);
+    gang_operator(controller::environment& env, const gang_options& chosen, testbed::caches& from);
 
     std::vector<controller::operator_part::cache> caches() { return groups_.list(); }
     void lead();

@@ -40,7 +40,8 @@ struct operator_of_gangs : testing::Test {
     controller::metrics numbers;
     http::router routes;
     controller::process_options common;
-    controller::environment env{loop.get_executor(), time, api, events, numbers, routes, common, api};
+    controller::environment env{
+        loop.get_executor(), time, api, events, numbers, routes, common, api};
     testbed::caches from{api, time, {}, true};
     gang_operator part{env, gang_options(), from};
 };
@@ -58,7 +59,7 @@ TEST_F(operator_of_gangs, starts_all_members_once_the_last_has_come) {
     cluster.bind("w-0");
     cluster.bind("w-1");
     EXPECT_TRUE(becomes([&] {
-        return numbers.text().contains("esi_gang_groups{state=\"running\"} 1\n");
+        return numbers.text().contains("esi_gang_groups{state=\"Running\"} 1\n");
     })) << numbers.text();
     EXPECT_TRUE(numbers.text().contains("esi_gang_bound_seconds_count 1\n"));
     EXPECT_TRUE(numbers.text().contains("esi_gang_writes_total{what=\"let_in\"} 2\n"));
