@@ -60,7 +60,7 @@ def furnish(plane):
     for way, version in VERSIONS.items():
         for namespace in ("lab", "default"):
             plane.api.call("POST", f"/apis/{version}/namespaces/{namespace}/podgroups", {
-                "metadata": {"name": way}, "spec": {"minMember": 2}})
+                "apiVersion": version, "kind": "PodGroup", "metadata": {"name": way}, "spec": {"minMember": 2}})
 
 
 def made(plane, body, namespace="lab"):
@@ -178,7 +178,10 @@ def write(plane, way, change, namespace="lab", sub=None):
 def test_the_status_of_a_group_is_written_and_nothing_else(plane, way, sub):
     assert write(plane, way, {"status": {"phase": "Pending"}}, sub=sub) == (200, "")
     assert refused_by(write(plane, way, {"status": {"phase": "Pending"}}, "default", sub)) == "esi-testbed-podgroups"
-    assert refused_by(write(plane, way, {"metadata": {"labels": {"a": "b"}}}, sub=sub)) == "esi-testbed-podgroups"
+    if not sub:
+        # A sub-resource takes nothing else.
+        assert refused_by(write(plane, way, {"metadata": {"labels": {"a": "b"}}})) == "esi-testbed-podgroups"
+        assert refused_by(write(plane, way, {"spec": {"minMember": 9}})) == "esi-testbed-podgroups"
     code, message = write(plane, way, {"spec": {"minMember": 9}})
     assert code == 403, message
 
