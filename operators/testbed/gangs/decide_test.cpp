@@ -181,6 +181,25 @@ TEST(Gangs, OnceAMemberWasLetInASuspendedGangGoesOn) {
     EXPECT_THAT(w.settle(), ElementsAre("let-in lab/train-1 node-a"));
 }
 
+TEST(Gangs, WhenAllThatWereLetInAreGoneTheRestDoesNotStartAlone) {
+    world w;
+    w.add_node("node-a", "cpu=3");
+    w.add_gang("train", 3, "cpu=1");
+    w.settle();
+    w.edit("train-2", [](model::pod& pod) {
+        pod.scheduling_gates = {std::string(names::gang)};
+        pod.metadata.annotations.clear();
+    });
+    w.known->gangs.at(world::key("train")).has =
+        plan{{{w.pods.at("train-2")->metadata.uid, "node-a"}}, false, true, w.now};
+    w.room->promise(w.pods.at("train-2"), "node-a");
+    w.remove("train-0");
+    w.remove("train-1");
+    w.wait(seconds(10));
+    EXPECT_THAT(w.settle(), ElementsAre("give-back lab/train-2"));
+    EXPECT_EQ(w.count("train", stage::let_in), 0);
+}
+
 // yunikorn-core#556, koordinator#1741: what a group reserved must not stay when it goes.
 TEST(Gangs, AGroupThatGoesLeavesNothing) {
     world w;

@@ -5,6 +5,7 @@
 
 #include "model/names.h"
 #include "testbed/gangs/pass.h"
+#include "testbed/gangs/status.h"
 
 namespace esi::testbed::gangs {
 
@@ -97,7 +98,7 @@ words after_start(const gang_memory& own) {
 }
 
 words words_of(const gang_memory& own) {
-    if (own.what.all_ended()) return {state::ended, "Ended", ""};
+    if (own.what.all_ended() || is_over(*own.seen)) return {state::ended, "Ended", ""};
     return own.what.placed() > 0 && own.what.begun ? after_start(own) : before_start(own);
 }
 
