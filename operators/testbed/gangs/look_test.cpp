@@ -49,6 +49,10 @@ TEST(Look, CountsPromisesToOthersOnce) {
     auto other = make_pod("other", "cpu=1");
     w.room->promise(shared(other), "node-a");
     EXPECT_THAT(w.judge(), HasSubstr("node-a has 1 cpu left"));
+    // Reserved before there is room: nobody else's room is taken by that.
+    w.what.ahead.insert("uid-other");
+    EXPECT_EQ(w.judge(), "");
+    w.what.ahead.clear();
     w.room->release("uid-other");
     EXPECT_EQ(w.judge(), "");
 }

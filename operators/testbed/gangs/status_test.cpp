@@ -224,13 +224,14 @@ TEST(GroupStatus, APatchHasOnlyWhatDiffers) {
 
 TEST(GroupStatus, OneLineSaysWhoIsBeforeAndSinceWhen) {
     reported w(way::coscheduling);
-    w.add_gang("first", 3, "cpu=1");
-    w.add_gang("train", 4, "cpu=1");
+    w.add_stranger("other", "cpu=1", "node-a");
+    w.add_gang("first", 2, "cpu=1");
+    w.add_gang("train", 2, "cpu=600m");
     w.settle();
     const auto key = world::key("train");
     EXPECT_THAT(explain(*w.gangs.at(key), w.known->gangs.at(key)),
                 testing::MatchesRegex("lab/train .coscheduling.: Waiting since 20[-0-9T:]*Z, 1 "
-                                      "group before it .next lab/first .coscheduling..; NeverFits: "
+                                      "group before it .next lab/first .coscheduling..; NoRoom: "
                                       ".*"));
 }
 
