@@ -5,6 +5,7 @@
 
 #include "model/names.h"
 #include "testbed/gangs/pass.h"
+#include "testbed/gangs/status.h"
 
 namespace esi::testbed::gangs {
 
@@ -97,8 +98,11 @@ words after_start(const gang_memory& own) {
 }
 
 words words_of(const gang_memory& own) {
-    if (own.what.all_ended()) return {state::ended, "Ended", ""};
-    return own.what.placed() > 0 && own.what.begun ? after_start(own) : before_start(own);
+    if (own.what.all_ended() || is_over(*own.seen)) return {state::ended, "Ended", ""};
+    const auto& all = own.what;
+    // Of which some have ended well and nobody runs: what is left starts like a new one.
+    const bool runs = all.let_in + all.bound > 0 || all.reached() >= all.minimum.value_or(1);
+    return all.begun && runs ? after_start(own) : before_start(own);
 }
 
 /// Of this state everybody is told at once; others last a moment in any start.
