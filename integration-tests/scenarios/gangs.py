@@ -40,6 +40,7 @@ class Switched:
             self.testbed.flags = (*self.testbed.flags, *self.flags)
             self.more = ()
             self.operators.start()
+            self.plane.kubectl("apply", "--filename", str(LATE))
         except BaseException:
             self.plane.down()
             raise
