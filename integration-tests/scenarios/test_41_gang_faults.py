@@ -276,7 +276,7 @@ def reserved(corner, switched):
 
 
 def shown(corner):
-    return {name: pod["metadata"]["annotations"].get(SHOWN) for name, pod in corner.pods("train").items()}
+    return {name: (pod["metadata"].get("annotations") or {}).get(SHOWN) for name, pod in corner.pods("train").items()}
 
 
 def test_kube_scheduler_restarted_while_a_group_is_reserved(reserved, switched):
