@@ -43,10 +43,10 @@ def test_tenstacks_race_as_people_see_it(corner, switched):
     assert listed.count("1/1 Running") == 6 and listed.count("0/1 SchedulingGated") == 5, listed
 
     statuses(corner, first, "tenstack", phase="Running", running=5, scheduled=5)
-    statuses(corner, second, "tenstack", phase="Pending")
+    statuses(corner, second, "tenstack", phase="PreScheduling")
     assert not corner.group_status(second, "tenstack").get("running")
     described = squeezed(kubectl("describe", "podgroups.batch.scheduler.tencent.com", second, "-n", corner.namespace))
-    assert "Phase: Pending" in described, described
+    assert "Phase: PreScheduling" in described, described
     assert "Warning NoRoom" in described and "2 of 5 members fit" in described, described
     assert "2 Insufficient cpu" in described, described
     told = squeezed(kubectl("get", "events", "-n", corner.namespace, "--field-selector", "reason=NoRoom"))
