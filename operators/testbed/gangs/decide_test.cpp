@@ -590,6 +590,23 @@ TEST(GangMembers, AGangOfANamespaceThatIsNotEnabledIsTold) {
     EXPECT_THAT(w.settle(), IsEmpty());
     EXPECT_EQ(w.state_of("train"), "NotEnabled");
     EXPECT_TRUE(w.told("NotEnabled"));
+    EXPECT_EQ(w.groups.at(world::key("train")).status.phase, "");
+}
+
+TEST(GangMembers, GroupsOfOthersInOtherNamespacesAreLeftAlone) {
+    world w;
+    w.enabled = false;
+    w.add_node("node-a", "cpu=9");
+    w.add_gang("train", 2, "cpu=1");
+    for (const auto* name : {"train-0", "train-1"}) {
+        w.edit(name, [](model::pod& pod) { pod.scheduling_gates.clear(); });
+    }
+    w.notes.clear();
+    w.settle();
+    w.wait(seconds(100));
+    EXPECT_THAT(w.settle(), IsEmpty());
+    EXPECT_TRUE(w.notes.empty());
+    EXPECT_EQ(w.groups.at(world::key("train")).status.phase, "");
 }
 
 TEST(Gangs, EachActionIsGivenOnceWhileItIsUnderWay) {

@@ -221,7 +221,7 @@ void tell_failures(pass& at, const gang& of, gang_memory& own) {
 }  // namespace
 
 void tell(pass& at, const gang& of, gang_memory& own, const std::string& subject, note what) {
-    constexpr seconds pause{60};
+    constexpr seconds pause{600};
     auto [entry, first] = own.told.try_emplace(subject);
     auto& last = entry->second;
     if (!first && last.text == what.text && last.reason == what.reason) return;
@@ -249,6 +249,9 @@ void stand(pass& at, const gang& of, gang_memory& own) {
         known.message = std::move(now.message);
         own.changed = true;
     }
+    // Where gangs are not enabled, groups are others' affair, unless a pod has ESI's gate.
+    const auto& all = own.what;
+    if (!of.enabled && all.waiting() + all.held + all.let_in == 0) return;
     tell_standing(at, of, own);
     tell_more(at, of, own);
     tell_failures(at, of, own);
