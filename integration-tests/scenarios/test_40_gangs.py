@@ -5,9 +5,11 @@
 runs tenstack's race fifty times side by side; the default is a few.
 """
 import os
+import re
 import time
 
 import pytest
+import requests
 
 import objects
 from api import ApiException
@@ -49,6 +51,9 @@ def test_tenstacks_race_as_people_see_it(corner, switched):
     assert "Phase: PreScheduling" in described, described
     assert "Warning NoRoom" in described and "2 of 5 members fit" in described, described
     assert "2 Insufficient cpu" in described, described
+    explained = requests.get(f"{switched.testbed.url}/debug/gangs", timeout=30).text
+    assert re.search(rf"{corner.namespace}/{second} \(tenstack\): Waiting since .*; NoRoom: 2 of 5 members fit", explained)
+
     told = squeezed(kubectl("get", "events", "-n", corner.namespace, "--field-selector", "reason=NoRoom"))
     assert f"podgroup/{second}" in told, told
 
@@ -337,6 +342,23 @@ def test_nobody_lets_himself_in_by_writing_the_mark(corner):
             write()
         assert refused.value.status == 403 and b"are written only by" in refused.value.body, refused.value.body
     corner.none_bound("", seconds=0.5)
+
+
+def test_a_status_that_another_controller_writes_is_left_to_it(corner):
+    """The pods are started all the same."""
+    corner.nodes(1, cpu="2")
+    corner.gang("train", 3)
+    url = f"/apis/{WAYS['coscheduling'][0]}/namespaces/{corner.namespace}/podgroups/train/status"
+
+    def overwrite():
+        if corner.group_status("train").get("phase") != "Theirs":
+            corner.api.call("PATCH", url, {"status": {"phase": "Theirs"}}, content_type="application/merge-patch+json")
+    corner.meanwhile = overwrite
+    corner.wait_told("train", "ForeignController")
+    corner.nodes(1, cpu="1", prefix="more")
+    corner.wait_bound("train", 3)
+    corner.meanwhile = lambda: None
+    assert corner.group_status("train")["phase"] == "Theirs"
 
 
 # --- what it costs
