@@ -14,6 +14,13 @@ NOT_SEEN = {
         "asked for by the admission plugin OwnerReferencesPermissionEnforcement only",
     ("testbed", "esi.tu-berlin.de", "testbeds/finalizers", "update"):
         "asked for by the admission plugin OwnerReferencesPermissionEnforcement only",
+    ("testbed", "batch.scheduler.tencent.com", "podgroups/status", "patch"): "its definition has no such subresource",
+    ("testbed", "scheduling.incubator.k8s.io", "podgroups/status", "patch"): "its definition has no such subresource",
+    ("testbed", "scheduling.sigs.dev", "podgroups", "patch"): "for definitions without the subresource",
+    **{("testbed", group, resource, "list"): "the API servers that test_40 has stream their lists" for group, resource in (
+        ("", "namespaces"), ("coordination.k8s.io", "leases"), ("scheduling.k8s.io", "priorityclasses"),
+        ("batch.scheduler.tencent.com", "podgroups"), ("scheduling.incubator.k8s.io", "podgroups"),
+        ("scheduling.sigs.dev", "podgroups"), ("scheduling.x-k8s.io", "podgroups"))},
 }
 
 

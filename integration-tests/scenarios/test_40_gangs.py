@@ -5,9 +5,11 @@
 runs tenstack's race fifty times side by side; the default is a few.
 """
 import os
+import re
 import time
 
 import pytest
+import requests
 
 import objects
 from api import ApiException
@@ -43,12 +45,15 @@ def test_tenstacks_race_as_people_see_it(corner, switched):
     assert listed.count("1/1 Running") == 6 and listed.count("0/1 SchedulingGated") == 5, listed
 
     statuses(corner, first, "tenstack", phase="Running", running=5, scheduled=5)
-    statuses(corner, second, "tenstack", phase="Pending")
+    statuses(corner, second, "tenstack", phase="PreScheduling")
     assert not corner.group_status(second, "tenstack").get("running")
     described = squeezed(kubectl("describe", "podgroups.batch.scheduler.tencent.com", second, "-n", corner.namespace))
-    assert "Phase: Pending" in described, described
+    assert "Phase: PreScheduling" in described, described
     assert "Warning NoRoom" in described and "2 of 5 members fit" in described, described
     assert "2 Insufficient cpu" in described, described
+    explained = requests.get(f"{switched.testbed.url}/debug/gangs", timeout=30).text
+    assert re.search(rf"{corner.namespace}/{second} \(tenstack\): Waiting since .*; NoRoom: 2 of 5 members fit", explained)
+
     told = squeezed(kubectl("get", "events", "-n", corner.namespace, "--field-selector", "reason=NoRoom"))
     assert f"podgroup/{second}" in told, told
 
@@ -80,6 +85,9 @@ def test_tenstacks_race_of_many(corner):
         second = "group2" if first[race] == "group1" else "group1"
         race.wait_bound(RACERS[second], 5)
         assert race.starts() == [first[race], second]
+    spread = sorted(start.seconds for start in corner.gangs.starts if start.namespace.startswith(f"{corner.namespace}-"))
+    print(f"\n{len(races)} races, {len(spread)} starts; from the first member bound to the last: "
+          f"median {spread[len(spread) // 2]:.3f} s, longest {spread[-1]:.3f} s")
 
 
 def test_kube_batchs_tutorial_job(corner, switched):
@@ -221,7 +229,7 @@ spec:
   capacity: {{storage: 1Gi}}
   accessModes: [ReadWriteMany]
   storageClassName: ""
-  hostPath: {{path: /data}}
+  csi: {{driver: lab.esi, volumeHandle: {name}}}
   claimRef: {{namespace: {namespace}, name: data}}
   nodeAffinity: {{required: {{nodeSelectorTerms: [{{matchExpressions: [
     {{key: kubernetes.io/hostname, operator: In, values: [{node}]}}]}}]}}}}
@@ -334,6 +342,23 @@ def test_nobody_lets_himself_in_by_writing_the_mark(corner):
             write()
         assert refused.value.status == 403 and b"are written only by" in refused.value.body, refused.value.body
     corner.none_bound("", seconds=0.5)
+
+
+def test_a_status_that_another_controller_writes_is_left_to_it(corner):
+    """The pods are started all the same."""
+    corner.nodes(1, cpu="2")
+    corner.gang("train", 3)
+    url = f"/apis/{WAYS['coscheduling'][0]}/namespaces/{corner.namespace}/podgroups/train/status"
+
+    def overwrite():
+        if corner.group_status("train").get("phase") != "Theirs":
+            corner.api.call("PATCH", url, {"status": {"phase": "Theirs"}}, content_type="application/merge-patch+json")
+    corner.meanwhile = overwrite
+    corner.wait_told("train", "ForeignController")
+    corner.nodes(1, cpu="1", prefix="more")
+    corner.wait_bound("train", 3)
+    corner.meanwhile = lambda: None
+    assert corner.group_status("train")["phase"] == "Theirs"
 
 
 # --- what it costs

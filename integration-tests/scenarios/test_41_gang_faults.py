@@ -117,15 +117,23 @@ def test_a_recreated_member_rejects_its_group(corner):
     corner.make(stateful_set("web", "web", 3, "tenstack"))
     corner.wait_bound("web", 3)
     before = {name: pod["metadata"]["uid"] for name, pod in corner.pods("web").items()}
-    # Another group waits for the same room: the member that is made again comes first.
+    node = corner.pods("web")["web-1"]["spec"]["nodeName"]
+
+    def made_again(bound):
+        pod = corner.pods("web").get("web-1")
+        return pod and pod["metadata"]["uid"] != before["web-1"] and (pod["spec"].get("nodeName") or not bound)
+    corner.delete_pod("web-1")
+    corner.wait("web-1 to be back", lambda: made_again(True))
+
+    # A group that waits for the same room comes after a member that is made again.
+    before["web-1"] = corner.pods("web")["web-1"]["metadata"]["uid"]
+    corner.api.patch("Node", None, node, {"spec": {"unschedulable": True}})
+    corner.delete_pod("web-1")
+    corner.wait("web-1 to be made again", lambda: made_again(False))
     corner.gang("other", 1)
     corner.wait_told("other", "NoRoom")
-    corner.delete_pod("web-1")
-
-    def made_again():
-        pod = corner.pods("web").get("web-1")
-        return pod and pod["metadata"]["uid"] != before["web-1"] and pod["spec"].get("nodeName")
-    corner.wait("web-1 to be back", made_again)
+    corner.api.patch("Node", None, node, {"spec": {"unschedulable": None}})
+    corner.wait("web-1 to be back", lambda: made_again(True))
     after = {name: pod["metadata"]["uid"] for name, pod in corner.pods("web").items()}
     assert (after["web-0"], after["web-2"]) == (before["web-0"], before["web-2"])
     corner.none_bound("other")
