@@ -96,7 +96,8 @@ public:
     /// Whether there is room is the caller's matter: what is reserved piece by piece is promised
     /// before it is there.
     void promise(const pod_pointer& pod, const std::string& node);
-    /// Nothing happens where there is none.
+    /// Nothing happens where there is none. A pod without gates that is still nominated takes its
+    /// room of that node again with its next change.
     void release(std::string_view uid);
     /// Empty where nothing is promised.
     std::string_view promised_to(std::string_view uid) const;
@@ -115,7 +116,7 @@ public:
     std::uint64_t freed() const { return freed_; }
     /// Counts every change that may make another plan, also those that only take room.
     std::uint64_t changes() const { return changes_; }
-    /// By name. Entries without a node are no places for anybody.
+    /// By name; pods may be on a node that does not exist.
     const std::map<std::string, node_ledger, std::less<>>& nodes() const { return nodes_; }
     /// Null where there is no such node.
     const node_ledger* find(std::string_view node) const;
@@ -128,7 +129,6 @@ public:
     }
 
 private:
-    node_ledger& at(const std::string& node);
     void count(const model::pod& pod, const std::string& node, int sign);
     void count_terms(const model::pod& pod, const std::string& node, bool stays, int sign);
     /// After a change of the entry: its sums, or its end.

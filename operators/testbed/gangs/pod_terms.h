@@ -67,7 +67,9 @@ struct near_rules {
 };
 /// Of a pod that is not bound.
 near_rules near_rules_of(const model::pod& pod);
-/// The required anti-affinity of a pod, bound or not.
-pod_terms repelling_terms_of(const model::pod& pod);
+/// The required terms of the anti-affinity of a pod, bound or not, as one text; empty: none.
+std::string repelling_text_of(const model::pod& pod);
+/// What such a text says when it is of a pod of this namespace.
+pod_terms repelling_terms_of(const std::string& text, const std::string& own_namespace);
 
 }  // namespace esi::testbed::gangs
