@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/operators.h"
 #include "batchjob/operator.h"
 #include "scheduling/operator.h"
 #include "testbed/operator.h"
@@ -52,6 +53,11 @@ constexpr row rows[] = {
     {"testbed", make_testbed}, {"batchjob", make_batchjob}, {"scheduling", make_scheduling}};
 
 }  // namespace
+
+const std::vector<std::string>& operators_of(const plan& what) {
+    static const std::vector<std::string> of_gangs{"testbed"};
+    return what.gangs ? of_gangs : operator_names();
+}
 
 controller::operator_factory factory_of(std::string_view name, const plan& what) {
     for (const auto& each : rows) {

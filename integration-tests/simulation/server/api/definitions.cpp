@@ -2,6 +2,7 @@
 // CustomResourceDefinition for each installed kind.
 #include <fmt/format.h>
 
+#include "base/group_kinds.h"
 #include "base/text.h"
 #include "server/api/state.h"
 
@@ -32,7 +33,7 @@ json condition(std::string_view type, std::string_view reason, const std::string
 }  // namespace
 
 void api_server::state::put_definition(const kube::resource_type& type) {
-    installed.emplace(std::string(type.plural), std::make_shared<bool>(true));
+    installed.emplace(std::string(known_as(type)), std::make_shared<bool>(true));
     auto body = new_object(kinds::custom_resource_definition, qualified(type), uid_number(++made),
                            now_text());
     body["metadata"]["generation"] = 1;
@@ -45,7 +46,7 @@ void api_server::state::put_definition(const kube::resource_type& type) {
     version["name"] = type.version;
     version["served"] = true;
     version["storage"] = true;
-    version["subresources"] = {{"status", json::object()}};
+    if (rules.has_status(type)) version["subresources"] = {{"status", json::object()}};
     json spec = json::object();
     spec["group"] = type.group;
     spec["names"] = names;
@@ -85,6 +86,10 @@ void api_server::state::put_first_objects() {
     put_definition(kinds::scheduling);
     put_definition(kinds::slot_slice);
     for (const auto& kind : settings.applications) put_definition(*kind.type);
+    if (!settings.gangs) return;
+    for (const auto& kind : group_kinds()) {
+        if (kind.type) put_definition(*kind.type);
+    }
 }
 
 }  // namespace esi::simulation

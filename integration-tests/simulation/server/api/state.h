@@ -75,6 +75,8 @@ struct api_server::state {
     kube::response store_marked(const call& in, const object& before, json body);
 
     // pods.cpp
+    /// The chart's MutatingAdmissionPolicy: gate and label of a pod that names a group.
+    void gate_gang_pod(std::string_view ns, json& body) const;
     /// Priority and tolerations, as the admission plugins set them.
     or_refused<void> admit_pod(json& body) const;
     /// Of an update: the tolerations only.
