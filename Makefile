@@ -31,6 +31,7 @@ simulation: build ## The simulation as in the tests: 1,000 seeds, crash table, s
 
 soak: build ## Seeds for long: 10,000, or SEEDS=n, from FROM=n on
 	@$(BUILD)/integration-tests/simulation/esi-simulation seeds --from $(or $(FROM),1) --count $(or $(SEEDS),10000)
+	@$(BUILD)/integration-tests/simulation/esi-simulation gangs --from $(or $(FROM),1) --count $(or $(GANGS),10000)
 	@$(BUILD)/integration-tests/simulation/esi-simulation foresee --from $(or $(FROM),1) --count $(or $(STATES),1000)
 
 mutations: build ## Do the tests bite? Each known mistake, one at a time, must be caught (half an hour)

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "server/api/call.h"
@@ -86,6 +87,8 @@ struct api_server::state {
     kube::response bind(const call& in);
 
     // definitions.cpp
+    /// Discovery: GET /apis/GROUP/VERSION of a group that has kinds here; nothing: another request.
+    std::optional<kube::response> resources_of(const kube::request& what) const;
     void put_definition(const kube::resource_type& type);
     void put_first_objects();
 
