@@ -19,6 +19,9 @@
 
 namespace esi::simulation::checks {
 
+/// A pod that was bound, or a group that was edited, so short ago may be unknown to the operator.
+inline constexpr seconds cache_is_behind{3};
+
 struct gang_times {
     /// The operator's flags.
     steady_time::duration reserve_after = seconds(60);
@@ -47,6 +50,7 @@ public:
 private:
     /// Way, namespace, name.
     using key = std::tuple<std::string, std::string, std::string>;
+    static std::string text_of(const key& which);
     struct member {
         std::string uid;
         std::string name;  ///< namespace/name
@@ -112,7 +116,15 @@ private:
     group_view group_of_key(const key& which) const;
     bool namespace_enabled(const std::string& ns) const;
     std::vector<const member*> members_of(const key& which) const;
-    int bound_of(const key& which) const;
+    /// How many members are where. `well`: have ended well, of a controller with others that live.
+    /// `begun`: one of them was let in and lives, or was of such a controller.
+    struct tally {
+        std::int64_t waiting = 0, coming = 0, bound = 0, well = 0;
+        bool begun = false;
+        std::int64_t placed() const { return coming + bound + well; }
+    };
+    /// `except`: as if it were not there.
+    tally count(const key& which, std::string_view except = {}) const;
     /// allocatable less bound live pods; `since`: those bound later do not count. Nothing: no node.
     std::optional<model::amounts> free_on(const std::string& node,
                                           std::optional<steady_time> since = {}) const;
