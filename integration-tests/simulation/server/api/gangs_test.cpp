@@ -84,7 +84,7 @@ TEST_F(gangs_test, a_kind_without_status_has_it_in_the_object) {
         return out;
     };
     EXPECT_EQ(names("scheduling.x-k8s.io/v1alpha1"), "podgroups podgroups/status ");
-    EXPECT_EQ(names("scheduling.sigs.dev/v1alpha2"), "podgroups ");
+    EXPECT_EQ(names("scheduling.incubator.k8s.io/v1alpha1"), "podgroups ");
     of.server.uninstall("podgroups.scheduling.sigs.dev");
     EXPECT_EQ(of.send("GET", "/apis/scheduling.sigs.dev/v1alpha2").first, 404);
 }
