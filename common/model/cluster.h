@@ -24,6 +24,14 @@ struct taint {
 };
 BOOST_DESCRIBE_STRUCT(taint, (), (key, value, effect))
 
+/// A port of the node that a container takes for itself.
+struct host_port {
+    std::string protocol;  ///< TCP UDP SCTP
+    std::string ip;        ///< empty: every address of the node
+    std::int64_t port = 0;
+    auto operator<=>(const host_port&) const = default;
+};
+
 struct pod {
     object_meta metadata;
     std::string node_name;
@@ -54,6 +62,23 @@ struct pod {
     /// First container's terminated or waiting reason and message, or status.reason/message.
     std::string reason;
     std::string message;
+
+    // What gangs need. Most pods have none of it; it stands last, so that it costs them nothing.
+    /// spec.priority, which the API server takes from the class.
+    std::int64_t priority = 0;
+    /// Of containers and sidecars.
+    std::vector<host_port> host_ports;
+    /// Kept only while the pod is bound (`affinity` has it before): the text of the list of
+    /// required terms of spec.affinity.podAntiAffinity, empty where there are none.
+    raw_json anti_affinity;
+    // Kept only while the pod is gated and not bound.
+    /// The text of spec.topologySpreadConstraints, empty where there are none.
+    raw_json topology_spread;
+    /// Names of the PersistentVolumeClaims of its volumes, in its namespace.
+    std::vector<std::string> claims;
+    /// What of the spec decides where the pod can run and is not read here: "resourceClaims",
+    /// "volumes.ephemeral". Each word once.
+    std::vector<std::string> unplanned;
 
     bool bound() const { return !node_name.empty(); }
     /// Succeeded or Failed: holds no room any more.

@@ -112,10 +112,83 @@ result<amounts> effective_requests(const element& spec) {
         }
     }
     raise(total, largest_init);
+    // KEP-2837: what the pod as a whole requests stands in place of the sum of its containers.
+    auto of_pod = requests_of(spec);
+    if (!of_pod) return of_pod;
+    for (const auto& [name, amount] : *of_pod) total[name] = amount;
     resource_list overhead;
     if (auto done = read(spec, {"overhead"}, overhead); !done) return std::unexpected(done.error());
     add(total, to_amounts(overhead));
     return total;
+}
+
+void read_ports(const element& spec, pod& out) {
+    for (std::string_view which : {"containers", "initContainers"}) {
+        element list;
+        if (!at(spec, {which}, list) || !list.is_array()) continue;
+        for (element container : simdjson::dom::array(list)) {
+            element ports;
+            if (!at(container, {"ports"}, ports) || !ports.is_array()) continue;
+            const bool runs_on =
+                which == "containers" || text_at(container, {"restartPolicy"}) == "Always";
+            for (element each : simdjson::dom::array(ports)) {
+                host_port port{text_at(each, {"protocol"}), text_at(each, {"hostIP"}), 0};
+                if (each["hostPort"].get(port.port) != simdjson::SUCCESS || port.port <= 0)
+                    continue;
+                if (port.protocol.empty()) port.protocol = "TCP";
+                if (port.ip == "0.0.0.0") port.ip.clear();
+                if (runs_on) out.host_ports.push_back(std::move(port));
+            }
+        }
+    }
+}
+
+/// An empty list is the same as none.
+result<void> read_list_text(const element& from, std::initializer_list<std::string_view> path,
+                            raw_json& out) {
+    element list;
+    if (!at(from, path, list) || !list.is_array()) return {};
+    if (simdjson::dom::array(list).size() == 0) return {};
+    return read(from, path, out);
+}
+
+/// What nobody plans for.
+std::vector<std::string> read_unplanned(const element& spec) {
+    std::vector<std::string> out;
+    for (std::string_view name : {"resourceClaims", "schedulingGroup", "workloadRef"}) {
+        element found;
+        if (!at(spec, {name}, found)) continue;
+        if (found.is_array() && simdjson::dom::array(found).size() == 0) continue;
+        out.emplace_back(name);
+    }
+    element volumes;
+    if (!at(spec, {"volumes"}, volumes) || !volumes.is_array()) return out;
+    // A claim of the pod's own that does not exist yet, and volumes that kube-scheduler counts or
+    // refuses to mount twice.
+    for (std::string_view kind : {"ephemeral", "iscsi", "rbd", "gcePersistentDisk",
+                                  "awsElasticBlockStore", "azureDisk", "cinder"}) {
+        for (element volume : simdjson::dom::array(volumes)) {
+            element found;
+            if (!at(volume, {kind}, found)) continue;
+            out.push_back("volumes." + std::string(kind));
+            break;
+        }
+    }
+    return out;
+}
+
+void read_claims(const element& spec, pod& out) {
+    element volumes;
+    if (!at(spec, {"volumes"}, volumes) || !volumes.is_array()) return;
+    for (element volume : simdjson::dom::array(volumes)) {
+        auto name = text_at(volume, {"persistentVolumeClaim", "claimName"});
+        if (!name.empty()) out.claims.push_back(std::move(name));
+    }
+}
+
+bool is_kept_annotation(std::string_view key) {
+    return key.starts_with(names::prefix) || key == names::group_name ||
+           key == names::group_min_member;
 }
 
 /// "OOMKilled (exit code 137)"; empty for a container that has not ended, or ended well.
@@ -382,7 +455,7 @@ result<void> codec<object_meta>::decode(const element& from, object_meta& out) {
             simdjson::dom::object annotations;
             if (member.value.get(annotations) == simdjson::SUCCESS) {
                 for (auto annotation : annotations) {
-                    if (!annotation.key.starts_with(names::prefix)) continue;
+                    if (!is_kept_annotation(annotation.key)) continue;
                     out.annotations.emplace(annotation.key, text_of(annotation.value));
                 }
             }
@@ -419,10 +492,24 @@ result<void> codec<pod>::decode(const element& from, pod& out) {
                 out.scheduling_gates.push_back(text_at(gate, {"name"}));
             }
         }
+        note(read(spec, {"priority"}, out.priority), first);
+        read_ports(spec, out);
         if (out.node_name.empty()) {
             note(read(spec, {"tolerations"}, out.tolerations), first);
             note(read(spec, {"affinity"}, out.affinity), first);
             note(read(spec, {"nodeSelector"}, out.node_selector), first);
+            if (!out.scheduling_gates.empty()) {
+                note(read_list_text(spec, {"topologySpreadConstraints"}, out.topology_spread),
+                     first);
+                read_claims(spec, out);
+                out.unplanned = read_unplanned(spec);
+            }
+        } else {
+            note(read_list_text(spec,
+                                {"affinity", "podAntiAffinity",
+                                 "requiredDuringSchedulingIgnoredDuringExecution"},
+                                out.anti_affinity),
+                 first);
         }
     }
     element status;

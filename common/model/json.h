@@ -57,7 +57,7 @@ ESI_DECLARE_CODEC(timestamp);
 ESI_DECLARE_CODEC(quantity);
 ESI_DECLARE_CODEC(raw_json);
 ESI_DECLARE_CODEC(testbed_layout);
-/// Keeps only annotations with ESI's prefix.
+/// Keeps only annotations with ESI's prefix and those that name a group.
 ESI_DECLARE_CODEC(object_meta);
 ESI_DECLARE_CODEC(pod);
 ESI_DECLARE_CODEC(node);

@@ -366,6 +366,75 @@ TEST(json, a_bound_pod_drops_what_only_placement_needs_and_shows_its_times) {
     EXPECT_TRUE(read->terminal());
 }
 
+TEST(json, a_gated_pod_shows_what_a_plan_for_it_needs) {
+    const std::string_view text = R"({
+      "metadata": {"name": "p", "annotations": {
+        "scheduling.k8s.io/group-name": "g", "scheduling.k8s.io/group-min-member": "3",
+        "scheduling.k8s.io/other": "x", "esi.tu-berlin.de/suspend": "true"}},
+      "spec": {
+        "schedulingGates": [{"name": "esi.tu-berlin.de/gang"}], "priority": 7,
+        "resources": {"requests": {"cpu": "3"}}, "overhead": {"cpu": "100m"},
+        "containers": [
+          {"name": "a", "resources": {"requests": {"cpu": "1", "memory": "1Mi"}},
+           "ports": [{"containerPort": 80}, {"containerPort": 81, "hostPort": 81, "protocol": "UDP"},
+                     {"hostPort": 82, "hostIP": "0.0.0.0"}, {"hostPort": "x"}, 7]}],
+        "initContainers": [
+          {"name": "b", "ports": [{"hostPort": 1}]},
+          {"name": "c", "restartPolicy": "Always", "ports": [{"hostPort": 2, "hostIP": "10.0.0.1"}]}],
+        "topologySpreadConstraints": [{"maxSkew": 1}],
+        "resourceClaims": [], "schedulingGroup": {"podGroupName": "x"},
+        "volumes": [{"persistentVolumeClaim": {"claimName": "data"}}, {"emptyDir": {}},
+                    {"ephemeral": {}}, {"ephemeral": {}}, {"iscsi": {}}]}})";
+    const auto read = decode<pod>(text, "Pod");
+    ASSERT_TRUE(read) << read.error().text;
+    EXPECT_EQ(read->metadata.annotations, (string_map{{"esi.tu-berlin.de/suspend", "true"},
+                                                      {"scheduling.k8s.io/group-min-member", "3"},
+                                                      {"scheduling.k8s.io/group-name", "g"}}));
+    EXPECT_EQ(read->priority, 7);
+    EXPECT_EQ(read->requests, (amounts{{"cpu", 3100}, {"memory", 1'048'576'000}}))
+        << "what the whole pod requests stands in place of the containers' cpu";
+    EXPECT_EQ(read->host_ports,
+              (std::vector<host_port>{{"UDP", "", 81}, {"TCP", "", 82}, {"TCP", "10.0.0.1", 2}}));
+    EXPECT_EQ(read->topology_spread.text, R"([{"maxSkew":1}])");
+    EXPECT_EQ(read->claims, std::vector<std::string>{"data"});
+    EXPECT_EQ(read->unplanned,
+              (std::vector<std::string>{"schedulingGroup", "volumes.ephemeral", "volumes.iscsi"}));
+    EXPECT_TRUE(read->anti_affinity.text.empty());
+}
+
+TEST(json, of_a_pod_that_no_plan_is_for_stays_what_keeps_others_away) {
+    const auto with = [](std::string_view more) {
+        const auto read = decode<pod>(
+            fmt::format(R"({{"metadata":{{"name":"p"}},"spec":{{{},"containers":[{{"ports":
+                            [{{"hostPort":80}}]}}],"topologySpreadConstraints":[{{"maxSkew":1}}],
+                            "volumes":[{{"ephemeral":{{}}}},
+                                       {{"persistentVolumeClaim":{{"claimName":"c"}}}}]}}}})",
+                        more),
+            "Pod");
+        EXPECT_TRUE(read);
+        return read.value_or(pod());
+    };
+    const auto bound = with(
+        R"("nodeName":"n","affinity":{"podAntiAffinity":{
+           "requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"zone"}]}})");
+    EXPECT_EQ(bound.anti_affinity.text, R"([{"topologyKey":"zone"}])");
+    const auto preferring = with(
+        R"("nodeName":"n","affinity":{"podAntiAffinity":{
+           "preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1}],
+           "requiredDuringSchedulingIgnoredDuringExecution":[]}})");
+    EXPECT_TRUE(preferring.anti_affinity.text.empty());
+    const auto open = with(R"("affinity":{"podAntiAffinity":{
+           "requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"zone"}]}})");
+    EXPECT_FALSE(open.affinity.text.empty());
+    EXPECT_TRUE(open.anti_affinity.text.empty());
+    for (const auto& pod : {bound, preferring, open}) {
+        EXPECT_EQ(pod.host_ports, (std::vector<host_port>{{"TCP", "", 80}}));
+        EXPECT_TRUE(pod.topology_spread.text.empty());
+        EXPECT_TRUE(pod.claims.empty());
+        EXPECT_TRUE(pod.unplanned.empty());
+    }
+}
+
 TEST(json, a_pod_shows_how_its_containers_died) {
     const std::pair<const char*, const char*> rows[] = {
         {R"({"phase":"Failed","containerStatuses":[{"state":{"terminated":

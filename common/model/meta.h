@@ -68,7 +68,8 @@ struct object_meta {
     std::optional<timestamp> creation_timestamp;
     std::optional<timestamp> deletion_timestamp;
     string_map labels;
-    /// Only those with the prefix esi.tu-berlin.de/ are kept.
+    /// Only those with the prefix esi.tu-berlin.de/ are kept, and those of kube-batch by which a
+    /// pod names its group.
     string_map annotations;
     std::vector<owner_reference> owner_references;
     std::vector<std::string> finalizers;

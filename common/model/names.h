@@ -38,6 +38,31 @@ inline constexpr std::string_view gate = "esi.tu-berlin.de/slot";
 /// Key of the taint on testbed nodes (isolation: Taint); the value is the Testbed's uid.
 inline constexpr std::string_view taint = "esi.tu-berlin.de/testbed";
 
+// Gangs: pods that start all or none.
+/// The scheduling gate of their pods, and the label ("true") that the admission policy sets with
+/// it.
+inline constexpr std::string_view gang = "esi.tu-berlin.de/gang";
+/// On a pod that was let in: the node that it was given.
+inline constexpr std::string_view gang_node = "esi.tu-berlin.de/gang-node";
+/// On the object of a group, or on any pod of a group without one: "true" keeps it out of the
+/// order.
+inline constexpr std::string_view suspend = "esi.tu-berlin.de/suspend";
+/// On the object of a group: Keep or Delete.
+inline constexpr std::string_view on_partial = "esi.tu-berlin.de/on-partial";
+/// On the object of a group: "true" plans without the constraints that cannot be planned.
+inline constexpr std::string_view best_effort_constraints =
+    "esi.tu-berlin.de/best-effort-constraints";
+/// Label of a namespace: "enabled" lets ESI start the gangs in it.
+inline constexpr std::string_view gangs = "esi.tu-berlin.de/gangs";
+// How pods name their group, by the projects whose groups these are.
+/// Annotations of kube-batch.
+inline constexpr std::string_view group_name = "scheduling.k8s.io/group-name";
+inline constexpr std::string_view group_min_member = "scheduling.k8s.io/group-min-member";
+/// Label of coscheduling.
+inline constexpr std::string_view pod_group = "scheduling.x-k8s.io/pod-group";
+/// Label of tenstack.
+inline constexpr std::string_view tenstack_group = "group.batch.scheduler.tencent.com";
+
 /// On a BatchJob: a new value makes a failed job ready again.
 inline constexpr std::string_view reset = "esi.tu-berlin.de/reset";
 

@@ -101,6 +101,13 @@ constexpr auto words = std::to_array<std::string_view>({
     "node.kubernetes.io/pid-pressure",
     "SchedulingGated",
     "Unschedulable",
+    names::gang,
+    names::gang_node,
+    names::group_name,
+    names::pod_group,
+    names::tenstack_group,
+    "TCP",
+    "UDP",
     "spark-role",
     "executor",
     "driver",
@@ -233,6 +240,8 @@ bool is_default(const T& value) {
         return !value.has_value();
     } else if constexpr (std::is_arithmetic_v<T>) {
         return value == T();
+    } else if constexpr (std::is_same_v<T, raw_json>) {
+        return value.text.empty();
     } else {
         return false;
     }

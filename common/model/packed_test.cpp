@@ -178,5 +178,17 @@ TEST(packed, what_many_pods_have_in_common_takes_a_byte_or_two) {
     EXPECT_LE(pack(one).size(), 32U);
 }
 
+TEST(packed, what_only_gangs_need_costs_other_pods_nothing) {
+    pod one;
+    one.metadata.uid = "12345678-9abc-4def-8012-3456789abcde";
+    one.node_name = "n";
+    one.phase = "Running";
+    one.requests = {{"cpu", 100}};
+    // Sizes, a byte of bits each for the pod and its metadata, and the members.
+    EXPECT_EQ(pack(one).size(), 3U + 1U + 1U + 17U + 2U + 1U + 4U);
+    one.host_ports = {{"TCP", "", 80}};
+    EXPECT_GT(pack(one).size(), 29U);
+}
+
 }  // namespace
 }  // namespace esi::model

@@ -126,6 +126,12 @@ void caches::trim(model::pod& pod) {
     pod.died_of.clear();
     pod.reason.clear();
     pod.message.clear();
+    pod.priority = 0;
+    pod.host_ports = {};
+    pod.anti_affinity = {};
+    pod.topology_spread = {};
+    pod.claims = {};
+    pod.unplanned = {};
     pod.metadata.finalizers = {};
     std::erase_if(pod.metadata.labels,
                   [](const auto& label) { return !label.first.starts_with(model::names::prefix); });

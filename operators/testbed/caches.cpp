@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ranges>
 
+#include "base/contains.h"
 #include "kube/resource.h"
 #include "model/application_specs.h"
 #include "model/json.h"
@@ -114,6 +115,26 @@ void add_indexes(kube::store<model::batchjob>& jobs) {
     });
 }
 
+bool names_a_group(const model::pod& pod) {
+    const auto& labels = pod.metadata.labels;
+    return labels.contains(names::pod_group) || labels.contains(names::tenstack_group) ||
+           pod.metadata.annotations.contains(names::group_name) ||
+           contains(pod.scheduling_gates, names::gang);
+}
+
+void keep_for_gangs(model::pod& from, model::pod& kept) {
+    kept.host_ports = std::move(from.host_ports);
+    kept.anti_affinity = std::move(from.anti_affinity);
+    if (!kept.bound() && from.scheduling_gates.empty()) {
+        kept.nominated_node_name = std::move(from.nominated_node_name);
+    }
+    // Such a pod comes back on its node, whoever deletes it.
+    const auto* owner = from.metadata.controller_owner();
+    if (owner && (owner->kind == "DaemonSet" || owner->kind == "Node")) {
+        kept.metadata.owner_references = {{"", owner->kind, "", "", true}};
+    }
+}
+
 }  // namespace
 
 std::string numbered(std::string_view label, std::int64_t id) {
@@ -128,7 +149,8 @@ std::string in_testbed(const model::object_key& testbed, std::string_view kind,
     return out;
 }
 
-caches::caches(kube::client& api, clock& time, const std::vector<std::string>& namespaces)
+caches::caches(kube::client& api, clock& time, const std::vector<std::string>& namespaces,
+               bool gangs)
     : testbeds_(api, time, types::testbed, within(namespaces)),
       jobs_(api, time, types::batchjob, within(namespaces)),
       schedulings_(api, time, types::scheduling, within(namespaces)),
@@ -143,7 +165,7 @@ caches::caches(kube::client& api, clock& time, const std::vector<std::string>& n
     jobs_.set_transform(model::drop_application_specs);
     slices_.items().add_index(
         "testbed", [](const model::slot_slice& slice) { return values{slice.testbed().text()}; });
-    pods_.set_transform(trim);
+    pods_.set_transform([gangs](model::pod& pod) { trim(pod, gangs); });
     testbeds_.items().on_change([this](const kube::change<model::testbed>& what) {
         const auto key = (what.after ? what.after : what.before)->metadata.key();
         roster_.put(key, what.after, slices_of(key));
@@ -157,7 +179,7 @@ caches::caches(kube::client& api, clock& time, const std::vector<std::string>& n
     });
 }
 
-void caches::trim(model::pod& pod) {
+void caches::trim(model::pod& pod, bool gangs) {
     // With a label of ESI it is a ghost or a job pod, or says so. By its name it may be a ghost
     // whose labels somebody took (is_damaged_ghost).
     const auto is_esi = [](const auto& label) { return label.first.starts_with(names::prefix); };
@@ -165,6 +187,7 @@ void caches::trim(model::pod& pod) {
         pod.metadata.name.find(grid::ghost_infix) != std::string::npos) {
         return;
     }
+    if (gangs && names_a_group(pod)) return;
     model::pod kept;
     kept.metadata.namespace_ = std::move(pod.metadata.namespace_);
     kept.metadata.name = std::move(pod.metadata.name);
@@ -174,6 +197,7 @@ void caches::trim(model::pod& pod) {
     kept.phase = std::move(pod.phase);
     kept.scheduler_name = std::move(pod.scheduler_name);
     kept.requests = std::move(pod.requests);
+    if (gangs) keep_for_gangs(pod, kept);
     pod = std::move(kept);
 }
 
@@ -189,6 +213,10 @@ std::vector<controller::operator_part::cache> caches::list() {
 
 void caches::on_pod_change(std::function<void(const kube::change<model::pod>&)> listener) {
     pods_.items().on_change(std::move(listener));
+}
+
+void caches::on_node_change(std::function<void(const kube::change<model::node>&)> listener) {
+    nodes_.items().on_change(std::move(listener));
 }
 
 std::vector<grid::slice_pointer> caches::slices_of(const model::object_key& testbed) const {

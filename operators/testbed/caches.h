@@ -42,16 +42,19 @@ public:
 class caches final : public extender_facts {
 public:
     /// Testbeds, BatchJobs and Schedulings of `namespaces` (none: all); nodes and pods of the whole
-    /// cluster, as room is a matter of all pods.
-    caches(kube::client& api, clock& time, const std::vector<std::string>& namespaces);
+    /// cluster, as room is a matter of all pods. `gangs`: pods keep what gangs need of them.
+    caches(kube::client& api, clock& time, const std::vector<std::string>& namespaces,
+           bool gangs = false);
 
     /// Takes from a pod of others what no part of this operator reads of it: there are many more
-    /// of them than of ghosts and job pods.
-    static void trim(model::pod& pod);
+    /// of them than of ghosts and job pods. `gangs`: a pod that names a group stays whole; of every
+    /// other pod stays what keeps the members of a gang away from its node.
+    static void trim(model::pod& pod, bool gangs = false);
     std::vector<controller::operator_part::cache> list();
     /// `listener` is called with what each change concerns, and lives as long as this.
     void on_change(change_listener& listener);
     void on_pod_change(std::function<void(const kube::change<model::pod>&)> listener);
+    void on_node_change(std::function<void(const kube::change<model::node>&)> listener);
     void feed(controller::write_gate& gate);
 
     const kube::store<model::testbed>& testbeds() const { return testbeds_.items(); }

@@ -142,6 +142,56 @@ TEST_F(pods_in_caches, of_a_pod_with_a_label_of_esi_stays_everything) {
     }
 }
 
+TEST_F(pods_in_caches, of_a_pod_of_others_stays_for_gangs_what_keeps_a_member_away) {
+    auto pod = decode(of_others(1));
+    pod.host_ports = {{"TCP", "", 80}};
+    pod.anti_affinity.text = "[{}]";
+    pod.nominated_node_name = "node-00001";
+    pod.metadata.owner_references = {{"apps/v1", "DaemonSet", "d", "u-d", true}};
+    auto without = pod;
+    caches::trim(without);
+    EXPECT_TRUE(without.host_ports.empty());
+    EXPECT_TRUE(without.anti_affinity.text.empty());
+    EXPECT_TRUE(without.metadata.owner_references.empty());
+
+    auto kept = pod;
+    caches::trim(kept, true);
+    EXPECT_EQ(kept.host_ports, pod.host_ports);
+    EXPECT_EQ(kept.anti_affinity, pod.anti_affinity);
+    EXPECT_TRUE(kept.metadata.labels.empty());
+    EXPECT_TRUE(kept.nominated_node_name.empty()) << "it is bound";
+    ASSERT_NE(kept.metadata.controller_owner(), nullptr);
+    EXPECT_EQ(kept.metadata.controller_owner()->kind, "DaemonSet");
+    EXPECT_EQ(kept.metadata.controller_owner()->uid, "");
+
+    pod.node_name.clear();
+    pod.metadata.owner_references = {{"apps/v1", "ReplicaSet", "r", "u-r", true}};
+    caches::trim(pod, true);
+    EXPECT_EQ(pod.nominated_node_name, "node-00001");
+    EXPECT_TRUE(pod.metadata.owner_references.empty());
+}
+
+TEST_F(pods_in_caches, for_gangs_a_pod_that_names_a_group_stays_whole) {
+    const auto label = [](std::string_view name) {
+        return [name](model::pod& pod) { pod.metadata.labels[std::string(name)] = "g"; };
+    };
+    const std::function<void(model::pod&)> ways[] = {
+        label(names::pod_group), label(names::tenstack_group),
+        [](auto& pod) { pod.metadata.annotations[std::string(names::group_name)] = "g"; },
+        [](auto& pod) { pod.scheduling_gates = {std::string(names::gang)}; }};
+    for (const auto& name : ways) {
+        auto pod = decode(of_others(1));
+        name(pod);
+        const auto labels = pod.metadata.labels;
+        auto off = pod;
+        caches::trim(pod, true);
+        EXPECT_EQ(pod.metadata.labels, labels);
+        EXPECT_EQ(pod.priority_class_name, "business");
+        caches::trim(off);
+        EXPECT_TRUE(off.metadata.labels.empty()) << "who has no gangs keeps nothing for them";
+    }
+}
+
 TEST_F(pods_in_caches, a_ghost_without_its_labels_is_still_known_by_its_name) {
     world w;
     auto pod = w.ghost("node-a", 0);

@@ -1,0 +1,616 @@
+#include "testbed/gangs/decide.h"
+
+#include <gmock/gmock.h>
+
+#include "testbed/gangs/world.h"
+
+namespace esi::testbed::gangs::tests {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+TEST(Gangs, ThreeMembersCostThreeNominationsAndOneLook) {
+    world w;
+    w.add_node("node-a", "cpu=4 memory=8Gi");
+    w.add_gang("train", 3, "cpu=1");
+    EXPECT_THAT(w.settle(),
+                ElementsAre("nominate lab/train-0 node-a", "nominate lab/train-1 node-a",
+                            "nominate lab/train-2 node-a",
+                            "look lab/train train-0@node-a train-1@node-a "
+                            "train-2@node-a"));
+    EXPECT_EQ(w.count("train", stage::let_in), 3);
+    w.bind();
+    EXPECT_THAT(w.settle(), IsEmpty());
+    EXPECT_EQ(w.state_of("train"), "Running");
+    EXPECT_TRUE(w.room->promises().empty());
+}
+
+TEST(Gangs, NobodyIsLetInBeforeAllAreNominated) {
+    world w;
+    w.add_node("node-a", "cpu=4");
+    w.add_gang("train", 2, "cpu=1");
+    w.refuse["nominate lab/train-1"] = error{errc::server, "no"};
+    w.settle();
+    EXPECT_EQ(w.count("train", stage::reserved), 1);
+    EXPECT_EQ(w.count("train", stage::let_in), 0);
+    w.refuse.clear();
+    w.wait(seconds(60));
+    w.settle();
+    EXPECT_EQ(w.count("train", stage::let_in), 2);
+}
+
+TEST(Gangs, AGangIsPlannedWholeOrNotAtAll) {
+    world w;
+    w.add_node("node-a", "cpu=2");
+    w.add_gang("train", 3, "cpu=1");
+    EXPECT_THAT(w.settle(), IsEmpty());
+    EXPECT_EQ(w.state_of("train"), "Waiting");
+    EXPECT_THAT(w.message_of("train"), HasSubstr("2 of 3 members fit"));
+    EXPECT_TRUE(w.room->promises().empty());
+}
+
+// kube-batch#514, #561, scheduler-plugins#114, #117.
+TEST(Gangs, TwoGangsDoNotKeepEachOtherFromStartingHalfPlaced) {
+    world w;
+    w.add_node("node-a", "cpu=2");
+    w.add_node("node-b", "cpu=2");
+    w.add_gang("one", 3, "cpu=1");
+    w.add_gang("two", 3, "cpu=1");
+    w.settle();
+    EXPECT_EQ(w.count("one", stage::let_in), 3);
+    EXPECT_EQ(w.count("two", stage::gated), 3);
+    EXPECT_TRUE(w.within());
+    w.bind();
+    w.settle();
+    for (int i = 0; i < 3; ++i) {
+        w.edit(fmt::format("one-{}", i), [](model::pod& pod) { pod.phase = "Succeeded"; });
+    }
+    w.settle();
+    EXPECT_EQ(w.count("two", stage::let_in), 3);
+}
+
+TEST(Gangs, PrioritiesGoFirstThenAge) {
+    world w;
+    w.add_node("node-a", "cpu=2");
+    w.add_gang("old", 2, "cpu=1", 5);
+    w.add_gang("young", 2, "cpu=1", 5);
+    w.add_gang("urgent", 2, "cpu=1", 10);
+    w.settle();
+    EXPECT_EQ(w.count("urgent", stage::let_in), 2);
+    EXPECT_EQ(w.at("old").before, 0);
+    EXPECT_EQ(w.at("young").before, 1);
+    EXPECT_EQ(w.at("young").behind, world::key("old"));
+    w.remove("urgent-0");
+    w.remove("urgent-1");
+    w.settle();
+    EXPECT_EQ(w.count("old", stage::let_in), 2);
+}
+
+TEST(Gangs, TheValueOfTheGroupsClassCountsMoreThanItsPods) {
+    world w;
+    w.add_node("node-a", "cpu=1");
+    w.classes = {{"high", 1000}};
+    w.add_gang("first", 1, "cpu=1", 50);
+    w.add_gang("second", 1, "cpu=1", 0);
+    w.change("second").spec.priority_class_name = "high";
+    w.settle();
+    EXPECT_EQ(w.count("second", stage::let_in), 1);
+    EXPECT_EQ(w.count("first", stage::gated), 1);
+}
+
+// tenstack: a denied group was frozen for 20 s whatever was freed.
+TEST(Gangs, WhoDidNotFitIsTriedAsSoonAsRoomIsFreed) {
+    world w;
+    w.add_node("node-a", "cpu=2");
+    w.add_stranger("other", "cpu=1", "node-a");
+    w.add_gang("train", 2, "cpu=1");
+    w.settle();
+    EXPECT_EQ(w.reason_of("train"), "NoRoom");
+    w.remove("other");
+    w.settle();
+    EXPECT_EQ(w.count("train", stage::let_in), 2);
+}
+
+TEST(Gangs, WithoutFreedRoomNothingIsTriedAgain) {
+    world w;
+    w.add_node("node-a", "cpu=2");
+    w.add_gang("train", 3, "cpu=1");
+    w.settle();
+    const auto failed = w.known->gangs.at(world::key("train")).failed_at;
+    ASSERT_TRUE(failed.has_value());
+    w.add_stranger("other", "cpu=1", "node-a");
+    w.settle();
+    EXPECT_EQ(w.known->gangs.at(world::key("train")).failed_at, failed);
+}
+
+TEST(Gangs, SmallerOnesGoFirstWhileTheFirstDoesNotFit) {
+    world w;
+    w.add_node("node-a", "cpu=3");
+    w.add_stranger("other", "cpu=1", "node-a");
+    w.add_gang("large", 3, "cpu=1");
+    w.add_gang("small", 2, "cpu=1");
+    w.settle();
+    EXPECT_EQ(w.count("large", stage::gated), 3);
+    EXPECT_EQ(w.count("small", stage::let_in), 2);
+}
+
+TEST(Gangs, AlikeOnesAreTriedOnceAPass) {
+    world w;
+    w.add_node("node-a", "cpu=1");
+    for (int i = 0; i < 5; ++i) w.add_gang(fmt::format("g{}", i), 2, "cpu=1");
+    w.settle();
+    EXPECT_THAT(w.message_of("g4"), HasSubstr("as lab/g0, which asks for the same"));
+    EXPECT_EQ(w.at("g4").before, 4);
+}
+
+TEST(Gangs, SuspendedOnesStandInNoOrderAndGiveBackWhatTheyHave) {
+    world w;
+    w.add_node("node-a", "cpu=2");
+    w.add_gang("train", 2, "cpu=1");
+    w.refuse["look lab/train"] = error{errc::server, "no"};
+    w.settle();
+    EXPECT_EQ(w.count("train", stage::reserved), 2);
+    w.change("train").metadata.annotations[std::string(names::suspend)] = "true";
+    EXPECT_THAT(w.settle(), UnorderedElementsAre("give-back lab/train-0", "give-back lab/train-1"));
+    EXPECT_EQ(w.state_of("train"), "Suspended");
+    EXPECT_TRUE(w.room->promises().empty());
+    w.refuse.clear();
+    w.change("train").metadata.annotations.clear();
+    w.wait(seconds(10));
+    w.settle();
+    EXPECT_EQ(w.count("train", stage::let_in), 2);
+}
+
+TEST(Gangs, OnceAMemberWasLetInASuspendedGangGoesOn) {
+    world w;
+    w.add_node("node-a", "cpu=2");
+    w.add_gang("train", 2, "cpu=1");
+    w.settle();
+    // One of the two patches was lost.
+    w.edit("train-1", [](model::pod& pod) {
+        pod.scheduling_gates = {std::string(names::gang)};
+        pod.metadata.annotations.clear();
+    });
+    w.known->gangs.at(world::key("train")).has =
+        plan{{{w.pods.at("train-1")->metadata.uid, "node-a"}}, false, true, w.now};
+    w.room->promise(w.pods.at("train-1"), "node-a");
+    w.change("train").metadata.annotations[std::string(names::suspend)] = "true";
+    EXPECT_THAT(w.settle(), ElementsAre("let-in lab/train-1 node-a"));
+}
+
+// yunikorn-core#556, koordinator#1741: what a group reserved must not stay when it goes.
+TEST(Gangs, AGroupThatGoesLeavesNothing) {
+    world w;
+    w.add_node("node-a", "cpu=2");
+    w.add_gang("train", 2, "cpu=1");
+    w.refuse["look lab/train"] = error{errc::server, "no"};
+    w.settle();
+    w.remove_group("train");
+    EXPECT_THAT(w.settle(), UnorderedElementsAre("give-back lab/train-0", "give-back lab/train-1"));
+    EXPECT_EQ(w.state_of("train"), "GroupMissing");
+    EXPECT_TRUE(w.room->promises().empty());
+    w.remove("train-0");
+    w.remove("train-1");
+    w.settle();
+    EXPECT_TRUE(w.known->gangs.empty());
+}
+
+TEST(Gangs, APodThatNamesNoGroupAnyMoreGivesBackItsNomination) {
+    world w;
+    w.add_node("node-a", "cpu=2");
+    w.add_gang("train", 1, "cpu=1");
+    w.refuse["look lab/train"] = error{errc::server, "no"};
+    w.settle();
+    w.edit("train-0", [](model::pod& pod) { pod.metadata.labels.clear(); });
+    EXPECT_THAT(w.settle(), ElementsAre("give-back lab/train-0"));
+    EXPECT_TRUE(w.room->promises().empty());
+}
+
+TEST(Gangs, WhenAReservedMemberGoesTheRestIsPlannedAnewOrGivesBack) {
+    world w;
+    w.add_node("node-a", "cpu=2");
+    w.add_gang("train", 2, "cpu=1");
+    w.refuse["look lab/train"] = error{errc::server, "no"};
+    w.settle();
+    w.remove("train-0");
+    EXPECT_THAT(w.settle(), ElementsAre("give-back lab/train-1"));
+    EXPECT_EQ(w.state_of("train"), "MembersMissing");
+    EXPECT_TRUE(w.room->promises().empty());
+}
+
+TEST(Gangs, ANominationThatWasClearedIsSetAgain) {
+    world w;
+    w.add_node("node-a", "cpu=2");
+    w.add_gang("train", 2, "cpu=1");
+    w.refuse["look lab/train"] = error{errc::server, "no"};
+    w.settle();
+    w.edit("train-0", [](model::pod& pod) { pod.nominated_node_name.clear(); });
+    EXPECT_THAT(w.pass(), ElementsAre("nominate lab/train-0 node-a"));
+}
+
+TEST(Gangs, ARestartedSchedulerIsShownAllNominations) {
+    world w;
+    w.add_node("node-a", "cpu=2");
+    w.add_gang("train", 2, "cpu=1");
+    w.refuse["look lab/train"] = error{errc::server, "no"};
+    w.settle();
+    w.scheduler = "scheduler-2/1";
+    w.wait(seconds(1));
+    EXPECT_THAT(w.settle(), testing::IsSupersetOf({"show lab/train-0", "show lab/train-1"}));
+    w.wait(seconds(1));
+    EXPECT_THAT(w.settle(), testing::Not(testing::Contains("show lab/train-0")));
+}
+
+TEST(Gangs, ALookThatFindsTheRoomTakenLetsNobodyIn) {
+    world w;
+    w.add_node("node-a", "cpu=2");
+    w.add_gang("train", 2, "cpu=1");
+    w.pass();
+    for (const auto& each : std::vector(w.last.actions)) {
+        take_outcome(*w.known, each, w.carry_out(each), w.now);
+    }
+    ASSERT_THAT(w.pass(), ElementsAre("look lab/train train-0@node-a train-1@node-a"));
+    // The cache does not show yet what the API server says.
+    auto live = w.live();
+    live.on_nodes["node-a"].push_back(shared(make_pod("stranger", "cpu=1", "node-a")));
+    const auto& look = std::get<look_and_let_in>(w.last.actions.front());
+    const auto why = judge_look(look, live, *w.room);
+    EXPECT_EQ(why, "node node-a has 1 cpu left, train-0, train-1 need 2");
+    outcome refused;
+    refused.refused = why;
+    take_outcome(*w.known, w.last.actions.front(), refused, w.now);
+    EXPECT_THAT(w.pass(), IsEmpty());
+    EXPECT_EQ(w.reason_of("train"), "LookRefused");
+    EXPECT_EQ(w.message_of("train"), why);
+    w.wait(seconds(1));
+    EXPECT_THAT(w.pass(), ElementsAre("look lab/train train-0@node-a train-1@node-a"));
+}
+
+TEST(Gangs, RefusedLooksMakeAnotherPlanAndDoNotRace) {
+    world w;
+    w.add_node("node-a", "cpu=2");
+    w.add_gang("train", 2, "cpu=1");
+    int looks = 0;
+    for (int i = 0; i < 4000; ++i) {
+        w.pass();
+        for (const auto& each : std::vector(w.last.actions)) {
+            if (std::holds_alternative<look_and_let_in>(each)) {
+                ++looks;
+                outcome refused;
+                refused.refused = "no";
+                take_outcome(*w.known, each, refused, w.now);
+            } else {
+                take_outcome(*w.known, each, w.carry_out(each), w.now);
+            }
+        }
+        w.wait(milliseconds(10));
+    }
+    // 40 s: 0.1 + 0.2 + 0.4 + 0.8 + 1.6 + 3.2 s, then every 5 s.
+    EXPECT_GE(looks, 10);
+    EXPECT_LE(looks, 14);
+    EXPECT_EQ(w.count("train", stage::let_in), 0);
+}
+
+TEST(Gangs, WhoeverTakesRoomFromAReservedGangMakesTheLastOfThemGiveBack) {
+    world w;
+    w.add_node("node-a", "cpu=4");
+    w.add_gang("first", 2, "cpu=1");
+    w.add_gang("second", 2, "cpu=1");
+    w.refuse["look"] = error{errc::server, "no"};
+    w.settle();
+    EXPECT_EQ(w.count("second", stage::reserved), 2);
+    w.add_stranger("urgent", "cpu=1", "node-a");
+    EXPECT_THAT(w.settle(),
+                testing::IsSupersetOf({"give-back lab/second-0", "give-back lab/second-1"}));
+    EXPECT_TRUE(w.within());
+    EXPECT_EQ(w.count("first", stage::reserved), 2);
+}
+
+TEST(Gangs, ANodeThatGoesMakesAReservedGangBePlannedElsewhere) {
+    world w;
+    w.add_node("node-a", "cpu=2");
+    w.add_gang("train", 2, "cpu=1");
+    w.refuse["look"] = error{errc::server, "no"};
+    w.settle();
+    w.add_node("node-b", "cpu=2");
+    auto cordoned = *w.nodes.at("node-a");
+    cordoned.unschedulable = true;
+    w.put_node(cordoned);
+    w.settle();
+    EXPECT_EQ(w.pods.at("train-0")->nominated_node_name, "node-b");
+    EXPECT_EQ(w.pods.at("train-1")->nominated_node_name, "node-b");
+}
+
+// --- a restart of the process ---
+
+TEST(GangsAfterARestart, NominatedMembersKeepTheirPlacesAndAreShownOnce) {
+    world w;
+    w.add_node("node-a", "cpu=2");
+    w.add_node("node-b", "cpu=2");
+    w.add_gang("train", 3, "cpu=1");
+    w.refuse["look"] = error{errc::server, "no"};
+    w.settle();
+    const auto before = w.room->promises().size();
+    w.refuse.clear();
+    w.restart();
+    EXPECT_THAT(w.settle(),
+                ElementsAre("show lab/train-0", "show lab/train-1", "show lab/train-2",
+                            "look lab/train train-0@node-a train-1@node-a train-2@node-b"));
+    EXPECT_EQ(before, 3U);
+    EXPECT_EQ(w.room->promises().size(), 3U);
+}
+
+TEST(GangsAfterARestart, AnotherGangDoesNotGetTheRoomOfANominatedOne) {
+    world w;
+    w.add_node("node-a", "cpu=2");
+    w.add_gang("train", 2, "cpu=1");
+    w.refuse["look"] = error{errc::server, "no"};
+    w.settle();
+    w.add_gang("urgent", 2, "cpu=1", 100);
+    w.refuse.clear();
+    w.restart();
+    w.settle();
+    EXPECT_EQ(w.count("train", stage::let_in), 2);
+    EXPECT_EQ(w.count("urgent", stage::gated), 2);
+}
+
+TEST(GangsAfterARestart, OfAGangThatWasLetInHalfTheRestGoesOn) {
+    world w;
+    w.add_node("node-a", "cpu=3");
+    w.add_gang("train", 3, "cpu=1");
+    w.settle();
+    w.edit("train-2", [](model::pod& pod) {
+        pod.scheduling_gates = {std::string(names::gang)};
+        pod.metadata.annotations.clear();
+    });
+    w.restart();
+    w.settle();
+    EXPECT_EQ(w.count("train", stage::let_in), 3);
+    EXPECT_TRUE(w.within());
+}
+
+TEST(GangsAfterARestart, HalfNominatedGangsAreCompletedOrGiveBack) {
+    world w;
+    w.add_node("node-a", "cpu=3");
+    w.add_gang("train", 3, "cpu=1");
+    w.refuse["nominate lab/train-2"] = error{errc::server, "no"};
+    w.settle();
+    EXPECT_EQ(w.count("train", stage::reserved), 2);
+    w.refuse.clear();
+    w.add_stranger("other", "cpu=1", "node-a");
+    w.restart();
+    w.settle();
+    EXPECT_EQ(w.count("train", stage::gated), 3);
+    EXPECT_TRUE(w.room->promises().empty());
+    w.remove("other");
+    w.settle();
+    EXPECT_EQ(w.count("train", stage::let_in), 3);
+}
+
+// --- members ---
+
+TEST(GangMembers, AMissingOneIsToldWithTheCureForStatefulSets) {
+    world w;
+    w.add_node("node-a", "cpu=4");
+    w.group("db", 3);
+    auto pod = w.member("db-0", "db", "cpu=1");
+    pod.metadata.owner_references = {{"apps/v1", "StatefulSet", "db", "uid-db", true}};
+    w.put(pod);
+    EXPECT_THAT(w.settle(), IsEmpty());
+    EXPECT_EQ(w.state_of("db"), "MembersMissing");
+    EXPECT_THAT(w.message_of("db"), HasSubstr("1 of 3 members are there"));
+    EXPECT_THAT(w.message_of("db"), HasSubstr("unless its spec.podManagementPolicy is Parallel"));
+    // In any start members come one after the other: that is no Event.
+    EXPECT_FALSE(w.told("MembersMissing"));
+    w.wait(seconds(31));
+    w.settle();
+    EXPECT_TRUE(w.told("MembersMissing"));
+}
+
+TEST(GangMembers, AMinimumOfNothingIsInvalid) {
+    world w;
+    w.add_node("node-a", "cpu=4");
+    w.add_gang("train", 2, "cpu=1");
+    for (const std::int64_t minimum : {0, -3, 5001}) {
+        w.change("train").spec.min_member = minimum;
+        EXPECT_THAT(w.settle(), IsEmpty()) << minimum;
+        EXPECT_EQ(w.state_of("train"), "Invalid");
+    }
+    w.change("train").spec.min_member.reset();
+    EXPECT_THAT(w.settle(), IsEmpty());
+    EXPECT_EQ(w.reason_of("train"), "MinMemberInvalid");
+}
+
+// tenstack: pods above minMember were refused for ever.
+TEST(GangMembers, ThoseBeyondTheMinimumComeOneByOneOnceItRuns) {
+    world w;
+    w.add_node("node-a", "cpu=9");
+    w.add_gang("train", 4, "cpu=1");
+    w.change("train").spec.min_member = 2;
+    w.settle();
+    EXPECT_EQ(w.count("train", stage::let_in), 2);
+    EXPECT_EQ(w.count("train", stage::gated), 2);
+    w.bind();
+    w.settle();
+    EXPECT_EQ(w.count("train", stage::let_in), 1);
+    w.bind();
+    w.settle();
+    w.bind();
+    w.settle();
+    EXPECT_EQ(w.count("train", stage::bound), 4);
+}
+
+TEST(GangMembers, ThoseBeyondTheMinimumWaitForGroupsOfTheirPriority) {
+    world w;
+    w.add_node("node-a", "cpu=3");
+    w.add_gang("train", 2, "cpu=1");
+    w.change("train").spec.min_member = 1;
+    w.settle();
+    w.add_gang("large", 3, "cpu=1");
+    w.bind();
+    w.settle();
+    EXPECT_EQ(w.count("train", stage::gated), 1);
+    EXPECT_THAT(w.at("train").surplus, HasSubstr("groups of its priority or above"));
+    w.remove("large-0");
+    w.settle();
+    EXPECT_EQ(w.count("train", stage::let_in), 1);
+}
+
+TEST(GangMembers, OneThatIsMadeAgainGoesBeforeNewGroups) {
+    world w;
+    w.add_node("node-a", "cpu=2");
+    w.add_gang("train", 2, "cpu=1");
+    w.settle();
+    w.bind();
+    w.add_gang("urgent", 1, "cpu=1", 100);
+    w.settle();
+    w.remove("train-1");
+    w.put(w.member("train-2", "train", "cpu=1"));
+    w.settle();
+    EXPECT_EQ(w.count("train", stage::let_in), 1);
+    EXPECT_EQ(w.count("urgent", stage::gated), 1);
+}
+
+// tenstack: recreating one pod rejected the whole group.
+TEST(GangMembers, OneThatIsMadeAgainDoesNotDisturbTheOthers) {
+    world w;
+    w.add_node("node-a", "cpu=3");
+    w.add_gang("train", 3, "cpu=1");
+    w.settle();
+    w.bind();
+    w.settle();
+    w.edit("train-0", [](model::pod& pod) { pod.phase = "Failed"; });
+    w.put(w.member("train-0b", "train", "cpu=1"));
+    EXPECT_THAT(w.settle(),
+                ElementsAre("nominate lab/train-0b node-a", "look lab/train train-0b@node-a"));
+    w.bind();
+    w.settle();
+    EXPECT_EQ(w.state_of("train"), "Running");
+}
+
+TEST(GangMembers, WhoHasSucceededCountsForItsOwnRunOnly) {
+    world w;
+    w.add_node("node-a", "cpu=3");
+    w.add_gang("train", 2, "cpu=1");
+    w.settle();
+    w.bind();
+    w.settle();
+    for (const auto* name : {"train-0", "train-1"}) {
+        w.edit(name, [](model::pod& pod) { pod.phase = "Succeeded"; });
+    }
+    w.settle();
+    EXPECT_EQ(w.state_of("train"), "Ended");
+    // A new Job with the same group: nobody starts alone.
+    auto next = w.member("again-0", "train", "cpu=1");
+    next.metadata.owner_references.front().uid = "uid-other-job";
+    w.put(next);
+    EXPECT_THAT(w.settle(), IsEmpty());
+    EXPECT_EQ(w.state_of("train"), "MembersMissing");
+}
+
+TEST(GangMembers, AMinimumThatGrowsAfterTheStartIsToldAndNotEnforced) {
+    world w;
+    w.add_node("node-a", "cpu=9");
+    w.add_gang("train", 2, "cpu=1");
+    w.settle();
+    w.bind();
+    w.settle();
+    w.change("train").spec.min_member = 4;
+    EXPECT_THAT(w.settle(), IsEmpty());
+    EXPECT_TRUE(w.told("MinMemberGrew"));
+    EXPECT_EQ(w.state_of("train"), "Running");
+    EXPECT_EQ(w.count("train", stage::bound), 2);
+}
+
+TEST(GangMembers, OneWithAnotherGateIsNotThereYet) {
+    world w;
+    w.add_node("node-a", "cpu=9");
+    w.add_gang("train", 2, "cpu=1");
+    w.edit("train-1", [](model::pod& pod) { pod.scheduling_gates.emplace_back("example.com/x"); });
+    EXPECT_THAT(w.settle(), IsEmpty());
+    EXPECT_THAT(w.message_of("train"), HasSubstr("example.com/x on pod train-1"));
+    w.edit("train-1", [](model::pod& pod) { pod.scheduling_gates.pop_back(); });
+    w.settle();
+    EXPECT_EQ(w.count("train", stage::let_in), 2);
+}
+
+TEST(GangMembers, OneThatWasNeverGatedIsToldAndCountsAsNone) {
+    world w;
+    w.add_node("node-a", "cpu=9");
+    w.add_gang("train", 2, "cpu=1");
+    w.edit("train-1", [](model::pod& pod) { pod.scheduling_gates.clear(); });
+    EXPECT_THAT(w.settle(), IsEmpty());
+    EXPECT_TRUE(w.told("NotGated"));
+    EXPECT_EQ(w.state_of("train"), "MembersMissing");
+}
+
+TEST(GangMembers, AnnotationsAloneMakeAGang) {
+    world w;
+    w.add_node("node-a", "cpu=9");
+    w.add_members("qj", 2, "cpu=1", way::kube_batch);
+    EXPECT_THAT(w.settle(), IsEmpty());
+    EXPECT_EQ(w.state_of("qj", way::kube_batch), "GroupMissing");
+    for (const auto* name : {"qj-0", "qj-1"}) {
+        w.edit(name, [](model::pod& pod) {
+            pod.metadata.annotations[std::string(names::group_min_member)] = "2";
+        });
+    }
+    w.settle();
+    EXPECT_EQ(w.count("qj", stage::let_in, way::kube_batch), 2);
+}
+
+TEST(GangMembers, AGangOfANamespaceThatIsNotEnabledIsTold) {
+    world w;
+    w.enabled = false;
+    w.add_node("node-a", "cpu=9");
+    w.add_gang("train", 2, "cpu=1");
+    EXPECT_THAT(w.settle(), IsEmpty());
+    EXPECT_EQ(w.state_of("train"), "NotEnabled");
+    EXPECT_TRUE(w.told("NotEnabled"));
+}
+
+TEST(Gangs, EachActionIsGivenOnceWhileItIsUnderWay) {
+    world w;
+    w.add_node("node-a", "cpu=2");
+    w.add_gang("train", 2, "cpu=1");
+    EXPECT_EQ(w.pass().size(), 2U);
+    EXPECT_THAT(w.pass(), IsEmpty());
+    w.wait(seconds(60));
+    EXPECT_THAT(w.pass(), testing::Each(HasSubstr("status")));
+}
+
+TEST(Gangs, NoPlaceIsGivenUpWhileItsLookIsUnderWay) {
+    world w;
+    w.add_node("node-a", "cpu=2");
+    w.add_gang("train", 2, "cpu=1");
+    w.pass();
+    for (const auto& each : std::vector(w.last.actions)) {
+        take_outcome(*w.known, each, w.carry_out(each), w.now);
+    }
+    w.pass();
+    ASSERT_TRUE(std::holds_alternative<look_and_let_in>(w.last.actions.front()));
+    const auto look = w.last.actions.front();
+    w.change("train").metadata.annotations[std::string(names::suspend)] = "true";
+    w.pass();
+    EXPECT_EQ(w.room->promises().size(), 2U);
+    take_outcome(*w.known, look, outcome{error{errc::timeout, "late"}, {}, {}, {}}, w.now);
+    w.pass();
+    EXPECT_TRUE(w.room->promises().empty());
+}
+
+TEST(Gangs, AThousandThatWaitAreAllPlacedInTheEnd) {
+    world w;
+    for (int i = 0; i < 100; ++i) w.add_node(fmt::format("node-{:03}", i), "cpu=20");
+    for (int i = 0; i < 1000; ++i) w.add_gang(fmt::format("g{}", i), 2, "cpu=1");
+    w.settle();
+    int in = 0;
+    for (const auto& [name, pod] : w.pods) in += stage_of(*pod) == stage::let_in ? 1 : 0;
+    EXPECT_EQ(in, 2000);
+    EXPECT_TRUE(w.within());
+}
+
+}  // namespace
+}  // namespace esi::testbed::gangs::tests

@@ -1,0 +1,78 @@
+#include "testbed/gangs/gang.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "model/names.h"
+
+namespace esi::testbed::gangs {
+
+namespace names = model::names;
+
+stage stage_of(const model::pod& pod) {
+    if (pod.terminal()) return stage::ended;
+    if (pod.metadata.deleting()) return stage::leaving;
+    if (pod.bound()) return stage::bound;
+    const auto& gates = pod.scheduling_gates;
+    if (std::ranges::find(gates, names::gang) != gates.end()) {
+        if (gates.size() > 1) return stage::held;
+        return pod.nominated_node_name.empty() ? stage::gated : stage::reserved;
+    }
+    return pod.metadata.annotation(names::gang_node).empty() ? stage::not_gated : stage::let_in;
+}
+
+int gang::count(stage at) const {
+    return static_cast<int>(std::ranges::count(members, at, &member::at));
+}
+
+std::optional<std::int64_t> gang::minimum() const {
+    if (group) return group.object->spec.min_member;
+    std::optional<std::int64_t> out;
+    if (key.by != way::kube_batch) return out;
+    for (const auto& each : members) {
+        // What ended or goes may be of an earlier run, with another number.
+        if (each.at == stage::ended || each.at == stage::leaving) continue;
+        const auto own = minimum_on(*each.pod);
+        if (own && (!out || *own > *out)) out = own;
+    }
+    return out;
+}
+
+bool gang::suspended() const {
+    if (group) return group.object->suspended();
+    return std::ranges::any_of(members, [](const member& each) {
+        return each.pod->metadata.annotation(names::suspend) == "true";
+    });
+}
+
+std::optional<model::timestamp> gang::created() const {
+    if (group) return group.object->metadata.creation_timestamp;
+    return members.empty() ? std::nullopt : members.front().pod->metadata.creation_timestamp;
+}
+
+const std::string& gang::uid() const {
+    static const std::string none;
+    if (group) return group.object->metadata.uid;
+    return members.empty() ? none : members.front().uid();
+}
+
+const member* gang::find(std::string_view uid) const {
+    const auto found = std::ranges::find(members, uid, &member::uid);
+    return found == members.end() ? nullptr : &*found;
+}
+
+gang make_gang(gang_key key, group_object group, const std::vector<pod_pointer>& pods,
+               bool enabled) {
+    gang out{std::move(key), std::move(group), {}, enabled};
+    out.members.reserve(pods.size());
+    for (const auto& pod : pods) out.members.push_back({pod, stage_of(*pod)});
+    std::ranges::sort(out.members, [](const member& a, const member& b) {
+        const auto& one = a.pod->metadata;
+        const auto& two = b.pod->metadata;
+        return std::tie(one.creation_timestamp, one.name, one.uid) <
+               std::tie(two.creation_timestamp, two.name, two.uid);
+    });
+    return out;
+}
+
+}  // namespace esi::testbed::gangs

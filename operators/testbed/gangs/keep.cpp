@@ -1,0 +1,226 @@
+#include <algorithm>
+
+#include "model/names.h"
+#include "testbed/gangs/pass.h"
+
+namespace esi::testbed::gangs {
+
+namespace names = model::names;
+
+namespace {
+
+/// A deleted member's follower takes over how often that was done.
+void take_over(gang_memory& own, const member& newcomer, member_memory& as) {
+    const auto* owner = newcomer.pod->metadata.controller_owner();
+    if (!owner) return;
+    const auto left = own.followers.find(owner->uid);
+    if (left == own.followers.end()) return;
+    as.refusals = left->second;
+    own.followers.erase(left);
+}
+
+void take_up_members(const gang& of, gang_memory& own) {
+    std::map<std::string, member_memory> next;
+    for (const auto& each : of.members) {
+        if (auto known = own.members.extract(each.uid())) {
+            next.insert(std::move(known));
+        } else if (each.at != stage::ended) {
+            take_over(own, each, next[each.uid()]);
+        }
+    }
+    own.members = std::move(next);
+    std::erase_if(own.told, [&](const auto& entry) {
+        return entry.first.starts_with("pod ") && !own.members.contains(entry.first.substr(4));
+    });
+}
+
+void take_up_muster(pass& at, const gang_pointer& of, gang_memory& own) {
+    own.what = muster_of(*of, own.reached.has_value(), at.seen.scheduler_name);
+    own.seen_reached = own.reached.has_value();
+    own.seen = of;
+    own.changed = true;
+}
+
+/// A place of a plan is not needed any more: its pod has it, or is no member any more.
+void settle_place(pass& at, gang_memory& own, const member& of, bool& lost) {
+    if (!own.has || own.has->places.erase(of.uid()) == 0) return;
+    own.changed = true;
+    const bool was_let_in = !of.pod->metadata.annotation(names::gang_node).empty();
+    if (was_let_in && (of.at == stage::let_in || of.at == stage::bound)) {
+        own.has->looked = true;
+        return;
+    }
+    at.room.release(of.uid());
+    lost = true;
+}
+
+void keep_members(pass& at, const gang& of, gang_memory& own, bool& lost) {
+    for (const auto& each : of.members) {
+        const auto known = own.members.find(each.uid());
+        if (known != own.members.end()) {
+            auto& member = known->second;
+            if (!member.awaited.empty() &&
+                model::version_at_least(each.pod->metadata.resource_version, member.awaited)) {
+                member.awaited.clear();
+            }
+            if (each.at == stage::let_in) {
+                if (!member.let_in_since) member.let_in_since = at.seen.now;
+                const auto node = each.pod->metadata.annotation(names::gang_node);
+                if (at.room.promised_to(each.uid()) != node) {
+                    at.room.promise(each.pod, std::string(node));
+                }
+            }
+        }
+        if (!each.waits()) settle_place(at, own, each, lost);
+    }
+    if (!own.has) return;
+    for (auto place = own.has->places.begin(); place != own.has->places.end();) {
+        if (own.members.contains(place->first)) {
+            ++place;
+            continue;
+        }
+        at.room.release(place->first);
+        place = own.has->places.erase(place);
+        own.changed = true;
+        lost = true;
+    }
+}
+
+/// What was reached once, and how long the present attempt has lasted.
+void keep_clocks(pass& at, gang_memory& own) {
+    const auto& all = own.what;
+    const bool valid = all.minimum && *all.minimum > 0;
+    if (valid && all.reached() >= *all.minimum && own.reached != all.minimum) {
+        own.reached = all.minimum;
+        if (!own.at.bound_at) own.at.bound_at = at.seen.now;
+    }
+    if (all.placed() == 0 && !all.all_ended()) {
+        own.reached.reset();
+        own.at.let_in_at.reset();
+        own.at.bound_at.reset();
+    } else if (!own.reached && all.begun && all.let_in + all.bound > 0 && !own.attempt_since) {
+        own.attempt_since = at.seen.now;
+        own.at.let_in_at = at.seen.now;
+    }
+    if (own.reached || all.let_in + all.bound == 0) {
+        own.attempt_since.reset();
+        own.partial_deleted = false;
+    }
+}
+
+bool still_right(const pass& at, const gang& of, const gang_memory& own) {
+    const auto& plan = *own.has;
+    const auto nodes_stand = [&] {
+        return std::ranges::all_of(
+            plan.places, [&](const auto& place) { return node_stands(at.room, place.second); });
+    };
+    if (plan.looked) return nodes_stand();
+    if (own.what.how == start::none || plan.places.size() != own.what.next.size()) return false;
+    // Whoever was planned is as good as whoever would be planned now.
+    for (const auto& [uid, node] : plan.places) {
+        const auto* planned = of.find(uid);
+        if (!planned || !planned->waits()) return false;
+    }
+    return nodes_stand();
+}
+
+}  // namespace
+
+bool node_stands(const cluster_room& room, std::string_view node) {
+    const auto* entry = room.find(node);
+    return entry && entry->node->ready && !entry->node->unschedulable;
+}
+
+bool looks(const pass& at, const gang_key& of) { return at.under_way("look " + of.text()); }
+
+void give_up(pass& at, gang_memory& own) {
+    if (!own.has) return;
+    for (const auto& [uid, node] : own.has->places) at.room.release(uid);
+    if (own.has->reservation) {
+        at.known.reserving.reset();
+        own.reservation_seen.reset();
+    }
+    own.has.reset();
+    own.changed = true;
+}
+
+void keep(pass& at, const gang_pointer& of, gang_memory& own) {
+    const bool changed = own.seen != of;
+    // Nobody has a place or was let in, and nothing moved.
+    if (!changed && own.what.let_in == 0 && !own.has) return;
+    if (changed) take_up_members(*of, own);
+    bool lost = false;
+    keep_members(at, *of, own, lost);
+    if (changed) take_up_muster(at, of, own);
+    keep_clocks(at, own);
+    if (own.seen_reached != own.reached.has_value()) take_up_muster(at, of, own);
+    if (!own.has || looks(at, of->key)) return;
+    if (own.has->places.empty()) {
+        own.has.reset();
+        own.changed = true;
+        return;
+    }
+    if ((lost && !own.has->looked) || !still_right(at, *of, own)) give_up(at, own);
+}
+
+void forget_gone(pass& at) {
+    for (auto entry = at.known.gangs.begin(); entry != at.known.gangs.end();) {
+        if (at.seen.gangs.contains(entry->first)) {
+            ++entry;
+            continue;
+        }
+        give_up(at, entry->second);
+        entry = at.known.gangs.erase(entry);
+    }
+}
+
+void keep_within(pass& at) {
+    // Firm places of those whose members can still be called back, by node.
+    struct claimant {
+        turn at;
+        gang_memory* own;
+    };
+    std::map<std::string, std::vector<claimant>, std::less<>> on;
+    std::map<std::string, demand, std::less<>> reserved;
+    for (auto& [key, own] : at.known.gangs) {
+        if (!own.has || own.has->looked) continue;
+        std::set<std::string_view> nodes;
+        for (const auto& [uid, node] : own.has->places) {
+            if (own.has->reservation) {
+                if (const auto* member = own.seen->find(uid)) reserved[node].count(*member->pod, 1);
+            } else if (nodes.insert(node).second && !looks(at, key)) {
+                on[node].push_back({{key, own.what.how, priority_of(*own.seen, at.seen.classes),
+                                     false, own.seen->created(), own.seen->uid()},
+                                    &own});
+            }
+        }
+    }
+    for (auto& [node, claimants] : on) {
+        const auto overdrawn = [&] {
+            const auto* entry = at.room.find(node);
+            if (!entry) return false;
+            const auto& names = at.room.resources();
+            for (int i = 0; i < static_cast<int>(entry->free.size()); ++i) {
+                wide left = entry->free[static_cast<std::size_t>(i)];
+                if (left >= 0) continue;
+                // What is reserved piece by piece is promised before it is there.
+                const auto ahead = reserved.find(node);
+                if (ahead != reserved.end()) {
+                    const auto amount = ahead->second.amounts.find(names.name(i));
+                    if (amount != ahead->second.amounts.end()) left += amount->second;
+                }
+                if (left < 0) return true;
+            }
+            return false;
+        };
+        std::ranges::sort(claimants, [](const claimant& a, const claimant& b) {
+            return before_in_age(b.at, a.at);
+        });
+        for (auto& last : claimants) {
+            if (!overdrawn()) break;
+            give_up(at, *last.own);
+        }
+    }
+}
+
+}  // namespace esi::testbed::gangs

@@ -1,0 +1,137 @@
+#include "testbed/gangs/look.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "kube/patch.h"
+#include "model/names.h"
+#include "testbed/assess.h"
+#include "testbed/room/admission.h"
+
+namespace esi::testbed::gangs {
+
+namespace names = model::names;
+
+namespace {
+
+/// Why this member may not be let in; empty: it may.
+std::string judge_member(const place& planned, const live_view& live) {
+    const auto found = live.members.find(planned.pod->metadata.uid);
+    if (found == live.members.end() || !found->second) {
+        return fmt::format("pod {} is gone", planned.pod->metadata.name);
+    }
+    const auto& pod = *found->second;
+    const auto& name = pod.metadata.name;
+    if (stage_of(pod) != stage::reserved) {
+        if (pod.nominated_node_name.empty() && stage_of(pod) == stage::gated) {
+            return fmt::format("the nomination of pod {} was taken off", name);
+        }
+        return fmt::format("pod {} does not wait at its gate any more", name);
+    }
+    if (pod.nominated_node_name != planned.node) {
+        return fmt::format("pod {} is nominated to node {} instead of {}", name,
+                           pod.nominated_node_name, planned.node);
+    }
+    if (const auto node = live.nodes.find(planned.node); node != live.nodes.end() && node->second) {
+        if (const auto why = admission_refusal(pod, *node->second)) {
+            return fmt::format("node {} does not take pod {}: {}", planned.node, name, *why);
+        }
+    }
+    return "";
+}
+
+std::string names_of(const std::vector<const place*>& planned) {
+    std::vector<std::string_view> out;
+    for (const auto* each : planned) {
+        if (out.size() == 3) {
+            return fmt::format("{} and {} more", fmt::join(out, ", "), planned.size() - 3);
+        }
+        out.push_back(each->pod->metadata.name);
+    }
+    return fmt::format("{}", fmt::join(out, ", "));
+}
+
+/// All that takes room of the node but these members: who is there, who is promised a place.
+demand taken_on(const std::string& name, const std::vector<const place*>& planned,
+                const live_view& live, const cluster_room& room) {
+    demand out;
+    std::set<std::string_view> counted;
+    for (const auto* each : planned) counted.insert(each->pod->metadata.uid);
+    for (const auto& pod : live.on_nodes.at(name)) {
+        if (!pod->live() || !counted.insert(pod->metadata.uid).second) continue;
+        out.count(*pod, 1);
+    }
+    for (const auto& [uid, promise] : room.promises()) {
+        if (promise.node != name || !counted.insert(uid).second) continue;
+        out.count(*promise.pod, 1);
+    }
+    return out;
+}
+
+std::string judge_node(const std::string& name, const std::vector<const place*>& planned,
+                       const live_view& live, const cluster_room& room) {
+    const auto node = live.nodes.find(name);
+    if (node == live.nodes.end() || !node->second) return fmt::format("node {} is gone", name);
+    if (!node->second->ready) return fmt::format("node {} is not ready", name);
+    if (node->second->unschedulable) return fmt::format("node {} is cordoned", name);
+    if (!live.on_nodes.contains(name)) return fmt::format("node {} was not looked at", name);
+    const auto taken = taken_on(name, planned, live, room);
+    demand wanted;
+    for (const auto* each : planned) wanted.count(*each->pod, 1);
+    const auto* entry = room.find(name);
+    for (const auto& [resource, amount] : wanted.amounts) {
+        const auto there = node->second->allocatable.find(resource);
+        wide left = there == node->second->allocatable.end() ? 0 : there->second;
+        if (const auto used = taken.amounts.find(resource); used != taken.amounts.end()) {
+            left -= used->second;
+        }
+        if (entry) {
+            if (const auto slots = entry->slots.find(resource); slots != entry->slots.end()) {
+                left -= slots->second;
+            }
+        }
+        if (amount <= left) continue;
+        const auto text = [&](wide value) {
+            return model::show(resource, static_cast<std::int64_t>(std::max<wide>(value, 0)));
+        };
+        return fmt::format("node {} has {} {} left, {} need{} {}", name, text(left), resource,
+                           names_of(planned), planned.size() == 1 ? "s" : "", text(amount));
+    }
+    for (const auto& [port, times] : wanted.ports) {
+        if (times < 2 && !taken.ports.contains(port)) continue;
+        return fmt::format("port {} of node {} is taken", port.port, name);
+    }
+    return "";
+}
+
+}  // namespace
+
+std::string judge_look(const look_and_let_in& what, const live_view& live,
+                       const cluster_room& room) {
+    std::map<std::string, std::vector<const place*>> by_node;
+    for (const auto& each : what.places) {
+        if (auto why = judge_member(each, live); !why.empty()) return why;
+        by_node[each.node].push_back(&each);
+    }
+    for (const auto& [node, planned] : by_node) {
+        if (auto why = judge_node(node, planned, live, room); !why.empty()) return why;
+    }
+    return "";
+}
+
+nlohmann::json gang_let_in_patch(const model::pod& pod, const std::string& node) {
+    auto gates = nlohmann::json::array();
+    for (const auto& gate : pod.scheduling_gates) {
+        if (gate != names::gang) gates.push_back({{"name", gate}});
+    }
+    return kube::guarded(
+        {{"metadata", {{"annotations", {{names::gang_node, node}}}}},
+         {"spec",
+          {{"affinity", pinned_affinity(pod.affinity, node)},
+           {"schedulingGates", gates.empty() ? nlohmann::json(nullptr) : std::move(gates)}}}},
+        pod.metadata.uid, pod.metadata.resource_version);
+}
+
+}  // namespace esi::testbed::gangs

@@ -1,0 +1,33 @@
+// The look: whether all members of some places may be let in, from what the API server has said
+// just now of each member and each node. Pure. Nothing of the caches but the promises to others.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "testbed/gangs/action.h"
+
+namespace esi::testbed::gangs {
+
+struct live_view {
+    /// Each member as it was read, by uid; one that is gone is absent.
+    std::map<std::string, pod_pointer> members;
+    /// For each node of the places: all pods with that spec.nodeName, listed after the members
+    /// were nominated.
+    std::map<std::string, std::vector<pod_pointer>> on_nodes;
+    /// The nodes as the cache has them at the time of the verdict.
+    std::map<std::string, node_pointer> nodes;
+};
+
+/// Empty: go. Else why not, for people: "node-a has 500m cpu left, lab/w-0 and lab/w-1 need 1200m".
+/// `room`: of it the promises to others, and places of Testbeds, as they are at the time of the
+/// verdict.
+std::string judge_look(const look_and_let_in& what, const live_view& live,
+                       const cluster_room& room);
+
+/// The one patch that lets a member in: the node in every required affinity term, its annotation,
+/// the gate of gangs gone and other gates kept. Guarded.
+nlohmann::json gang_let_in_patch(const model::pod& pod, const std::string& node);
+
+}  // namespace esi::testbed::gangs

@@ -1,0 +1,180 @@
+// What the process remembers of gangs between two passes: who has which places, since when somebody
+// waits, what is under way. Losing it (a restart, another leader) loses no promise: places are made
+// again from the nominations and annotations of pods (adopt.h), and clocks start anew.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "testbed/gangs/action.h"
+#include "testbed/gangs/muster.h"
+
+namespace esi::testbed::gangs {
+
+/// Where a gang stands, for people, metrics and the status. One word each, as show() gives it.
+enum class state : std::uint8_t {
+    members_missing,  ///< fewer members than the minimum
+    group_missing,    ///< no object and no minimum
+    invalid,          ///< a minimum that is none, or too many members
+    suspended,
+    not_enabled,  ///< its namespace is not
+    waiting,      ///< ready to start, in the order
+    reserving,    ///< the same, and what becomes free on its places is kept for it
+    reserved,     ///< it has room and places; nominations or the look are under way
+    starting,     ///< members were let in, fewer than the minimum are bound
+    running,      ///< the minimum was reached
+    partial,      ///< its attempt is over, and fewer than the minimum are bound
+    ended,        ///< all members have ended
+};
+std::string_view show(state at);
+inline constexpr state all_states[] = {
+    state::members_missing, state::group_missing, state::invalid,   state::suspended,
+    state::not_enabled,     state::waiting,       state::reserving, state::reserved,
+    state::starting,        state::running,       state::partial,   state::ended};
+
+/// The answer to "why does it wait?".
+struct standing {
+    state at = state::members_missing;
+    /// One CamelCase word: NoRoom, NeverFits, ConstraintNotPlanned, MembersMissing, Suspended ...
+    std::string reason;
+    /// A sentence for people.
+    std::string message;
+    /// When `at` or `reason` became so, as far as this process knows.
+    std::optional<wall_time> since;
+    /// How many groups are before it in the order, and the one right before it.
+    int before = 0;
+    std::optional<gang_key> behind;
+    /// For metrics: of the present attempt.
+    std::optional<steady_time> ready_at, reserved_at, let_in_at, bound_at;
+    /// A member beyond the minimum waits for these.
+    std::string surplus;
+};
+
+/// An own write that the cache does not show for so long is not waited for any more.
+inline constexpr seconds longest_await{5};
+
+struct member_memory {
+    /// Scheduler (view::scheduler) to which its nomination was shown by this process.
+    std::optional<std::string> shown_to;
+    /// An own write that the cache does not show yet.
+    std::string awaited;
+    steady_time awaited_since{};
+    /// Failed writes wait.
+    int failures = 0;
+    steady_time next{};
+    std::string failure;
+    /// The scheduler says Unschedulable about it, let in, since then.
+    std::optional<steady_time> refused_since;
+    /// How many pods before it, in its place, were refused and deleted.
+    int refusals = 0;
+    /// Seen let in, not bound.
+    std::optional<steady_time> let_in_since;
+};
+
+/// Places of members that are to be let in together.
+struct plan {
+    /// By uid.
+    std::map<std::string, std::string> places;
+    /// Piece by piece: made before there is room.
+    bool reservation = false;
+    /// The look has said go, or a member that was let in proves that one has.
+    bool looked = false;
+    steady_time since{};
+};
+
+struct status_memory {
+    /// What was written last, as one text, and to which object; empty: nothing yet.
+    std::string written;
+    std::string uid;
+    /// The resourceVersion that the write gave.
+    std::string version;
+    std::optional<steady_time> at;
+    /// Failed writes wait.
+    int failures = 0;
+    steady_time next{};
+    /// How often something else stood there afterwards.
+    int overwritten = 0;
+    bool foreign = false;
+    /// It has to be compared with what stands.
+    bool due = true;
+};
+
+inline constexpr int looks_per_plan = 5;
+
+struct gang_memory {
+    standing at;
+    std::optional<plan> has;
+    /// Refused looks in a row; they wait, and after some another plan is made.
+    int looks = 0;
+    int looks_to_replan = looks_per_plan;
+    steady_time next_look{};
+    std::string look_refused;
+    std::map<std::string, member_memory> members;  ///< by uid
+    /// Of members that were deleted after a refusal, by their controller's uid: how many pods in a
+    /// row, until a follower comes.
+    std::multimap<std::string, int> followers;
+    /// cluster_room::freed() (changes() for shapes that depend on facts) when it did not fit.
+    std::optional<std::uint64_t> failed_at;
+    no_fit_reason failed_by = no_fit_reason::no_room;
+    /// Its shape depends on facts.
+    bool depends_on_facts = false;
+    std::string failed_text;
+    /// What was read for its next plan, used once.
+    std::optional<facts> read;
+    steady_time next_read{};
+    int reads = 0;
+    /// It is ready to start and has been since then; for the order of reservations it starts anew
+    /// when a reservation has ended.
+    std::optional<wall_time> waits_since;
+    std::optional<wall_time> counted_since;
+    std::optional<wall_time> reservation_ended;
+    /// The minimum was reached once, and what it was then.
+    std::optional<std::int64_t> reached;
+    /// When the first member was let in, of an attempt that has not reached the minimum.
+    std::optional<steady_time> attempt_since;
+    /// The time of its attempt is over.
+    bool over = false;
+    /// The members of its partial attempt were deleted.
+    bool partial_deleted = false;
+    /// Of the places that are reserved for it now, or were until a node went.
+    std::optional<steady_time> reservation_since;
+    /// cluster_room::changes() when its reservation was last looked at.
+    std::optional<std::uint64_t> reservation_seen;
+    /// Of its status: what was written last, and whether somebody else writes it.
+    status_memory status;
+    /// Events: by subject the reason, the words, and when they were told.
+    struct words {
+        std::string reason;
+        std::string text;
+        steady_time at{};
+    };
+    std::map<std::string, words> told;
+    /// Of which gang, and with which `reached`, `what` was made.
+    gang_pointer seen;
+    bool seen_reached = false;
+    muster what;
+    /// Something of it changed in this pass that its status may show.
+    bool changed = true;
+};
+
+struct memory {
+    std::map<gang_key, gang_memory> gangs;
+    /// name_of actions that are under way.
+    std::set<std::string> under_way;
+    /// Pods that name no group and have a nomination, by uid.
+    std::map<std::string, member_memory> loose;
+    /// The one that has a reservation.
+    std::optional<gang_key> reserving;
+    /// The places of the process before were taken up.
+    bool adopted = false;
+    std::uint64_t passes = 0;
+};
+
+/// Takes up how an action went; to be called for every action that decide gave.
+void take_outcome(memory& known, const action& what, const outcome& how, steady_time now);
+
+}  // namespace esi::testbed::gangs

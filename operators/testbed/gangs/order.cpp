@@ -1,0 +1,43 @@
+#include "testbed/gangs/order.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace esi::testbed::gangs {
+
+std::int64_t priority_of(const gang& of, const class_values* classes) {
+    std::string_view wanted;
+    if (of.group) wanted = of.group.object->spec.priority_class_name;
+    if (!wanted.empty() && classes) {
+        if (const auto found = classes->find(wanted); found != classes->end()) return found->second;
+    }
+    std::optional<std::int64_t> largest;
+    for (const auto& each : of.members) {
+        if (each.at == stage::ended) continue;
+        if (!wanted.empty() && each.pod->priority_class_name == wanted) return each.pod->priority;
+        if (!largest || each.pod->priority > *largest) largest = each.pod->priority;
+    }
+    return largest.value_or(0);
+}
+
+namespace {
+
+bool earlier(const turn& a, const turn& b) {
+    return std::tie(a.created, a.uid, a.key) < std::tie(b.created, b.uid, b.key);
+}
+
+}  // namespace
+
+bool before(const turn& a, const turn& b) {
+    const auto one = std::tuple(a.rank(), -a.priority, a.failed);
+    const auto two = std::tuple(b.rank(), -b.priority, b.failed);
+    return one != two ? one < two : earlier(a, b);
+}
+
+bool before_in_age(const turn& a, const turn& b) {
+    const auto one = std::pair(a.rank(), -a.priority);
+    const auto two = std::pair(b.rank(), -b.priority);
+    return one != two ? one < two : earlier(a, b);
+}
+
+}  // namespace esi::testbed::gangs

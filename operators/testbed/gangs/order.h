@@ -1,0 +1,39 @@
+// The order in which gangs are given room. Pure.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "testbed/gangs/memory.h"
+
+namespace esi::testbed::gangs {
+
+using class_values = std::map<std::string, std::int64_t, std::less<>>;
+
+/// The value of the group's class, where it is known from `classes` or from a member of that class;
+/// else the largest priority of its members that have not ended.
+std::int64_t priority_of(const gang& of, const class_values* classes);
+
+/// Its turn.
+struct turn {
+    gang_key key;
+    start how = start::whole;
+    std::int64_t priority = 0;
+    /// It was tried, and nothing was freed since.
+    bool failed = false;
+    std::optional<model::timestamp> created;
+    std::string uid;
+
+    /// Members of gangs that have begun come first, those beyond a minimum last.
+    int rank() const { return how == start::refill ? 0 : how == start::whole ? 1 : 2; }
+};
+
+/// Rank, priority, who has not failed, creation, uid, key.
+bool before(const turn& a, const turn& b);
+/// The same without the rule of who has failed: whose waiting ends first.
+bool before_in_age(const turn& a, const turn& b);
+
+}  // namespace esi::testbed::gangs

@@ -1,0 +1,68 @@
+// The parts of one pass (decide.h), in the order in which decide() calls them, and what they share.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "testbed/gangs/decide.h"
+#include "testbed/gangs/order.h"
+
+namespace esi::testbed::gangs {
+
+/// More plans are not tried in one pass; the next one follows at once.
+inline constexpr int most_fits = 64;
+
+struct pass {
+    const view& seen;
+    memory& known;
+    cluster_room& room;
+    decision out = {};
+    int fits = 0;
+    /// Shapes that did not fit in this pass: what was said of the first of each.
+    std::map<gang_shape, std::pair<gang_key, no_fit>> failed = {};
+
+    bool under_way(const std::string& name) const { return known.under_way.contains(name); }
+    void give(action what);
+    void again_at(steady_time when) {
+        if (when > seen.now) out.look_again(when - seen.now);
+    }
+};
+
+/// Its look is under way: nothing may be changed of its places.
+bool looks(const pass& at, const gang_key& of);
+/// Nothing keeps pods from running there for now.
+bool node_stands(const cluster_room& room, std::string_view node);
+
+/// Tells, if the words are others than those told last about the subject; words with the same
+/// reason wait for a minute.
+void tell(pass& at, const gang& of, gang_memory& own, const std::string& subject, note what);
+
+// keep.cpp: what is remembered is brought up to the gang as it is now; places that cannot be kept
+// are given up.
+void keep(pass& at, const gang_pointer& of, gang_memory& own);
+void give_up(pass& at, gang_memory& own);
+/// Places of gangs that are gone.
+void forget_gone(pass& at);
+/// No more is promised of a node than it has: who has the last turn gives up.
+void keep_within(pass& at);
+
+// adopt.cpp: the places of the process before, by nominations. Once.
+void adopt(pass& at);
+
+// reserve.cpp: order, plans, the reservation.
+void plan_all(pass& at);
+
+// start.cpp: the requests that bring members to their places and in.
+void start_all(pass& at);
+
+// ends.cpp: members that the scheduler refuses, attempts that are over.
+void see_to_ends(pass& at, const gang& of, gang_memory& own);
+
+// standing.cpp: where each gang stands, and Events.
+void stand(pass& at, const gang& of, gang_memory& own);
+
+// write_status.cpp
+void report_status(pass& at, const gang& of, gang_memory& own);
+
+}  // namespace esi::testbed::gangs

@@ -1,0 +1,24 @@
+#include "testbed/gangs/report.h"
+
+#include <fmt/format.h>
+
+namespace esi::testbed::gangs {
+
+std::string explain(const gang& of, const gang_memory& known) {
+    const auto& now = known.at;
+    auto out = fmt::format("{}: {}", of.key.text(), show(now.at));
+    // Who waits has waited since then, through all reasons.
+    const bool waits = now.at == state::waiting || now.at == state::reserving;
+    const auto since = waits && known.waits_since ? known.waits_since : now.since;
+    if (since) out += " since " + model::timestamp{*since}.whole_seconds();
+    if (waits && now.behind) {
+        out += fmt::format(", {} group{} before it (next {})", now.before,
+                           now.before == 1 ? "" : "s", now.behind->text());
+    }
+    if (!now.reason.empty() && now.reason != show(now.at)) out += "; " + now.reason;
+    if (!now.message.empty()) out += ": " + now.message;
+    if (!now.surplus.empty()) out += "; a member beyond the minimum waits: " + now.surplus;
+    return out;
+}
+
+}  // namespace esi::testbed::gangs

@@ -1,0 +1,404 @@
+// Who gets room: the order, a plan for each gang that fits, and the one reservation.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "testbed/gangs/pass.h"
+
+namespace esi::testbed::gangs {
+
+namespace {
+
+enum class tried {
+    fits,
+    fails,
+    later,  ///< this pass has no more attempts, or facts have to be read
+};
+
+std::vector<pod_pointer> next_of(const gang_memory& own) {
+    std::vector<pod_pointer> out;
+    out.reserve(own.what.next.size());
+    for (const auto& uid : own.what.next) out.push_back(own.seen->find(uid)->pod);
+    return out;
+}
+
+fit_options options_for(const pass& at, const gang& of) {
+    fit_options out{at.seen.options.how};
+    out.best_effort = of.group && of.group.object->best_effort();
+    return out;
+}
+
+void take_places(pass& at, gang_memory& own, const std::vector<pod_pointer>& pods,
+                 const placement& where, bool reservation) {
+    plan made;
+    made.since = at.seen.now;
+    made.reservation = reservation;
+    for (std::size_t i = 0; i < pods.size(); ++i) {
+        at.room.promise(pods[i], where.nodes[i]);
+        made.places.emplace(pods[i]->metadata.uid, where.nodes[i]);
+    }
+    own.has = std::move(made);
+    own.changed = true;
+}
+
+void fails(gang_memory& own, std::uint64_t when, no_fit_reason why, std::string text) {
+    own.failed_at = when;
+    if (own.failed_by != why || own.failed_text != text) own.changed = true;
+    own.failed_by = why;
+    own.failed_text = std::move(text);
+}
+
+/// The facts that a plan needs; nothing: they have to be read first.
+std::optional<facts> facts_for(pass& at, const gang_key& key, gang_memory& own, const needs& what) {
+    facts out;
+    if (!what.empty()) {
+        if (!own.read) {
+            if (at.seen.now >= own.next_read) {
+                at.give(read_facts{key, what});
+            } else {
+                at.again_at(own.next_read);
+            }
+            return std::nullopt;
+        }
+        out = std::move(*own.read);
+        own.read.reset();
+        own.next_read = at.seen.now + seconds(1 << std::min(own.reads++, 5));
+    }
+    out.namespaces = at.seen.namespaces;
+    return out;
+}
+
+bool unchanged(const pass& at, const gang_memory& own) {
+    if (!own.failed_at) return false;
+    return *own.failed_at == (own.depends_on_facts ? at.room.changes() : at.room.freed());
+}
+
+/// A plan for those whom the gang needs next, or why there is none.
+tried try_plan(pass& at, const gang_key& key, gang_memory& own) {
+    if (unchanged(at, own)) return tried::fails;
+    const auto pods = next_of(own);
+    const auto options = options_for(at, *own.seen);
+    auto shape = shape_of(pods, at.room, options);
+    own.depends_on_facts = shape.depends_on_facts;
+    if (const auto same = at.failed.find(shape); same != at.failed.end()) {
+        const auto& [other, why] = same->second;
+        fails(own, at.room.freed(), why.reason,
+              fmt::format("as {}/{}, which asks for the same: {}", other.namespace_, other.name,
+                          why.message));
+        return tried::fails;
+    }
+    if (at.fits >= most_fits) {
+        at.out.look_again({});
+        return tried::later;
+    }
+    const auto needed = needs_of(pods, at.seen.namespaces);
+    auto known = facts_for(at, key, own, needed);
+    if (!known) return tried::later;
+    ++at.fits;
+    auto answer = fit(pods, at.room, *known, options);
+    if (const auto* where = std::get_if<placement>(&answer)) {
+        take_places(at, own, pods, *where, false);
+        own.failed_at.reset();
+        own.failed_text.clear();
+        own.reads = 0;
+        return tried::fits;
+    }
+    auto why = std::get<no_fit>(std::move(answer));
+    if (why.reason == no_fit_reason::facts_missing) {
+        own.next_read = at.seen.now + seconds(1);
+        at.again_at(own.next_read);
+        own.failed_text = why.message;
+        return tried::later;
+    }
+    if (why.reason == no_fit_reason::no_room &&
+        (!own.failed_at || own.failed_by == no_fit_reason::never_fits)) {
+        auto ever = fits_ever(pods, at.room, *known, options);
+        if (auto* never = std::get_if<no_fit>(&ever);
+            never && never->reason == no_fit_reason::never_fits) {
+            why = std::move(*never);
+        }
+    }
+    fails(own, own.depends_on_facts ? at.room.changes() : at.room.freed(), why.reason, why.message);
+    if (!shape.depends_on_facts) at.failed.emplace(std::move(shape), std::pair(key, why));
+    return tried::fails;
+}
+
+turn turn_of(const pass& at, const gang_key& key) {
+    const auto& own = at.known.gangs.at(key);
+    return {key,
+            own.what.how,
+            priority_of(*own.seen, at.seen.classes),
+            unchanged(at, own),
+            own.seen->created(),
+            own.seen->uid()};
+}
+
+/// It would start if there were room.
+bool wants_room(const gang_memory& own) {
+    return own.failed_at && own.failed_by == no_fit_reason::no_room;
+}
+
+void end_reservation(pass& at, gang_memory& own) {
+    give_up(at, own);
+    own.reservation_since.reset();
+    own.reservation_ended = at.seen.wall;
+    own.counted_since = at.seen.wall;
+    tell(at, *own.seen, own, "reservation",
+         {false,
+          "ReservationEnded",
+          "Reserve",
+          fmt::format("what became free on its places was kept for {} s and was not enough; others "
+                      "may take it now, and its time to wait starts anew",
+                      at.seen.options.reserve_for.count()),
+          {},
+          {},
+          {}});
+}
+
+/// Of a reservation, the places that are there already are firm; whoever is on a node that has not
+/// enough is looked for a place elsewhere. True: all have one.
+bool complete(pass& at, gang_memory& own) {
+    auto& has = *own.has;
+    std::map<std::string, std::vector<wide>, std::less<>> lacking;
+    for (const auto& [uid, node] : has.places) {
+        const auto* entry = at.room.find(node);
+        if (!entry) return false;
+        if (std::ranges::all_of(entry->free, [](auto left) { return left >= 0; })) continue;
+        lacking.try_emplace(node, entry->free.begin(), entry->free.end());
+    }
+    if (lacking.empty()) return true;
+    std::vector<pod_pointer> elsewhere;
+    for (const auto& [uid, node] : has.places) {
+        const auto entry = lacking.find(node);
+        if (entry == lacking.end()) continue;
+        auto& left = entry->second;
+        if (std::ranges::all_of(left, [](auto amount) { return amount >= 0; })) continue;
+        const auto& pod = own.seen->find(uid)->pod;
+        demand gives;
+        gives.count(*pod, 1);
+        for (const auto& [name, amount] : gives.amounts) {
+            const auto number = at.room.resources().find(name);
+            if (number >= 0 && number < static_cast<int>(left.size())) {
+                left[static_cast<std::size_t>(number)] += amount;
+            }
+        }
+        elsewhere.push_back(pod);
+    }
+    // More is lacking than these places take: others have taken room that was there.
+    if (!needs_of(elsewhere, at.seen.namespaces).empty()) return false;
+    facts known;
+    known.namespaces = at.seen.namespaces;
+    ++at.fits;
+    const auto answer = fit(elsewhere, at.room, known, options_for(at, *own.seen));
+    const auto* found = std::get_if<placement>(&answer);
+    if (!found) return false;
+    for (std::size_t i = 0; i < elsewhere.size(); ++i) {
+        at.room.promise(elsewhere[i], found->nodes[i]);
+        has.places[elsewhere[i]->metadata.uid] = found->nodes[i];
+    }
+    // Those that stay do not lack anything now, unless others have more than there is.
+    return std::ranges::all_of(has.places, [&](const auto& place) {
+        const auto* entry = at.room.find(place.second);
+        return entry && std::ranges::all_of(entry->free, [](auto left) { return left >= 0; });
+    });
+}
+
+void keep_reservation(pass& at) {
+    if (!at.known.reserving) return;
+    const auto found = at.known.gangs.find(*at.known.reserving);
+    if (found == at.known.gangs.end() || !found->second.has || !found->second.has->reservation) {
+        at.known.reserving.reset();
+        return;
+    }
+    auto& own = found->second;
+    const auto end = own.reservation_since.value_or(at.seen.now) + at.seen.options.reserve_for;
+    if (own.reservation_seen != at.room.changes()) {
+        if (complete(at, own)) {
+            own.has->reservation = false;
+            own.changed = true;
+            own.reservation_seen.reset();
+            own.reservation_since.reset();
+            own.failed_at.reset();
+            own.failed_text.clear();
+            at.known.reserving.reset();
+            return;
+        }
+        own.reservation_seen = at.room.changes();
+    }
+    if (at.seen.now >= end) return end_reservation(at, own);
+    at.again_at(end);
+}
+
+/// The first of those that want room: the greatest priority, who had no reservation yet or whose
+/// ended longest ago, age. Null: nobody is due yet.
+const turn* due_for_reservation(pass& at, const std::vector<turn>& turns) {
+    const turn* first = nullptr;
+    const auto ended = [&](const turn& of) {
+        return at.known.gangs.at(of.key).reservation_ended.value_or(wall_time{});
+    };
+    for (const auto& each : turns) {
+        const auto& own = at.known.gangs.at(each.key);
+        if (each.how == start::surplus || own.has || !wants_room(own)) continue;
+        if (first) {
+            const auto one = std::tuple(first->rank(), -first->priority, ended(*first));
+            const auto two = std::tuple(each.rank(), -each.priority, ended(each));
+            if (one < two || (one == two && before_in_age(*first, each))) continue;
+        }
+        first = &each;
+    }
+    if (!first) return nullptr;
+    const auto& own = at.known.gangs.at(first->key);
+    const auto since = own.counted_since.value_or(at.seen.wall);
+    const auto due = since + at.seen.options.reserve_after;
+    if (at.seen.wall >= due) return first;
+    at.out.look_again(due - at.seen.wall);
+    return nullptr;
+}
+
+void reserve(pass& at, const turn& of) {
+    auto& own = at.known.gangs.at(of.key);
+    // One that lost its places in between (a node went) has no more time for that.
+    if (!own.reservation_since) own.reservation_since = at.seen.now;
+    if (at.seen.now >= *own.reservation_since + at.seen.options.reserve_for) {
+        return end_reservation(at, own);
+    }
+    const auto pods = next_of(own);
+    const auto needed = needs_of(pods, at.seen.namespaces);
+    auto read = facts_for(at, of.key, own, needed);
+    if (!read) return;
+    ++at.fits;
+    auto answer = fits_ever(pods, at.room, *read, options_for(at, *own.seen));
+    if (auto* why = std::get_if<no_fit>(&answer)) {
+        fails(own, own.depends_on_facts ? at.room.changes() : at.room.freed(), why->reason,
+              std::move(why->message));
+        return;
+    }
+    take_places(at, own, pods, std::get<placement>(answer), true);
+    at.known.reserving = of.key;
+    own.reservation_seen = at.room.changes();
+    at.again_at(*own.reservation_since + at.seen.options.reserve_for);
+    tell(at, *own.seen, own, "reservation",
+         {false,
+          "ReservationBegun",
+          "Reserve",
+          fmt::format("it has waited for {} s; what becomes free on its places is kept for it, for "
+                      "{} s at most",
+                      at.seen.options.reserve_after.count(), at.seen.options.reserve_for.count()),
+          {},
+          {},
+          {}});
+}
+
+/// Somebody with an earlier turn lacks room while another keeps some: it is open to all again.
+bool take_reservation_from(pass& at, const turn& of) {
+    if (!at.known.reserving || *at.known.reserving == of.key) return false;
+    const auto its = turn_of(at, *at.known.reserving);
+    if (std::pair(its.rank(), -its.priority) <= std::pair(of.rank(), -of.priority)) return false;
+    give_up(at, at.known.gangs.at(its.key));
+    return true;
+}
+
+void begin_to_wait(const pass& at, gang_memory& own) {
+    if (own.waits_since) return;
+    auto since = at.seen.wall;
+    if (!own.at.since) {
+        // The process sees it for the first time: it waits since its last member came.
+        wall_time latest{};
+        for (const auto& uid : own.what.next) {
+            const auto& made = own.seen->find(uid)->pod->metadata.creation_timestamp;
+            if (made) latest = std::max(latest, made->value);
+        }
+        if (latest > wall_time{}) since = std::min(since, latest);
+    }
+    own.waits_since = since;
+    own.counted_since = since;
+    own.at.ready_at = at.seen.now;
+}
+
+void forget_waiting(gang_memory& own) {
+    if (!own.waits_since) return;
+    own.waits_since.reset();
+    own.failed_at.reset();
+    own.failed_text.clear();
+    own.reservation_since.reset();
+    own.reservation_ended.reset();
+    own.at.surplus.clear();
+    own.reads = 0;
+}
+
+std::vector<turn> turns_of(pass& at) {
+    std::vector<turn> out;
+    for (auto& [key, own] : at.known.gangs) {
+        if (own.what.how == start::none) {
+            forget_waiting(own);
+            continue;
+        }
+        begin_to_wait(at, own);
+        if (own.has || looks(at, key)) continue;
+        out.push_back(turn_of(at, key));
+    }
+    return out;
+}
+
+/// Who is before whom, of those that still wait.
+void count_those_before(pass& at, std::vector<turn>& turns) {
+    std::ranges::sort(turns, before_in_age);
+    int before = 0;
+    std::optional<gang_key> last;
+    for (const auto& each : turns) {
+        auto& own = at.known.gangs.at(each.key);
+        if (own.has && !own.has->reservation) continue;
+        own.at.before = before;
+        own.at.behind = last;
+        if (each.how == start::surplus) continue;
+        if (own.failed_at && own.failed_by != no_fit_reason::no_room) continue;
+        ++before;
+        last = each.key;
+    }
+}
+
+}  // namespace
+
+void plan_all(pass& at) {
+    keep_reservation(at);
+    auto turns = turns_of(at);
+    std::ranges::sort(turns, before);
+    const turn* due = at.known.reserving ? nullptr : due_for_reservation(at, turns);
+    /// The greatest priority of those that lack room.
+    std::optional<std::int64_t> waiting;
+    if (at.known.reserving) {
+        waiting = priority_of(*at.known.gangs.at(*at.known.reserving).seen, at.seen.classes);
+    }
+    for (const auto& each : turns) {
+        auto& own = at.known.gangs.at(each.key);
+        if (each.how == start::surplus && waiting && *waiting >= each.priority) {
+            own.at.surplus = "groups of its priority or above wait for room";
+            continue;
+        }
+        own.at.surplus.clear();
+        auto how = try_plan(at, each.key, own);
+        if (how == tried::fails && wants_room(own) && take_reservation_from(at, each)) {
+            own.failed_at.reset();
+            at.failed.clear();
+            how = try_plan(at, each.key, own);
+        }
+        if (how == tried::fits) continue;
+        if (each.how == start::surplus) {
+            own.at.surplus = own.failed_text;
+            continue;
+        }
+        if (how == tried::fails && !wants_room(own)) continue;
+        waiting = std::max(waiting.value_or(each.priority), each.priority);
+        if (due && due->key == each.key && !at.known.reserving) reserve(at, each);
+    }
+    if (!at.known.reserving) {
+        if (const auto* first = due_for_reservation(at, turns)) reserve(at, *first);
+    }
+    if (at.known.reserving &&
+        std::ranges::find(turns, *at.known.reserving, &turn::key) == turns.end()) {
+        turns.push_back(turn_of(at, *at.known.reserving));
+    }
+    count_those_before(at, turns);
+}
+
+}  // namespace esi::testbed::gangs

@@ -1,0 +1,72 @@
+#include "testbed/gangs/slot_promises.h"
+
+#include <algorithm>
+
+#include "grid/node_room.h"
+
+namespace esi::testbed::gangs {
+
+namespace {
+
+/// The pod is on record for the slot: in the Testbed's status, in a slice, or in its job's.
+bool on_record(const caches& from, const model::object_key& testbed, const testbed_index& index,
+               const model::pod& pod, int position) {
+    const auto& uid = pod.metadata.uid;
+    if (index.in_slots.contains(uid)) return true;
+    if (const auto line = index.slices.at(position); line && line->record() == uid) return true;
+    for (const auto& job : from.jobs().by_index("uid", uid)) {
+        if (grid::placed_in(*job) != testbed) continue;
+        const bool placed = std::ranges::any_of(job->status.placements, [&](const auto& placement) {
+            return placement.pod_uid == uid && placement.slot == position;
+        });
+        if (placed) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+model::amounts slots_waiting(const caches& from, const std::string& node) {
+    model::amounts out;
+    const auto there = from.nodes().find({"", node});
+    const auto testbeds = from.roster().of_node(node, there.get());
+    if (!there || testbeds.empty()) return out;
+    for (const auto& key : testbeds) {
+        const auto testbed = from.find_testbed(key);
+        const auto index = from.roster().index_of(key);
+        if (!testbed || !index || testbed->metadata.deleting()) continue;
+        const auto* member = index->places->member(node);
+        if (!member || member->uid != there->metadata.uid) continue;
+        const auto slots = index->places->on(node);
+        std::set<int> taken;
+        from.pods().each_by_index("node", node, [&](const pod_pointer& pod) {
+            if (!pod->live()) return;
+            if (is_own_ghost(*pod, *testbed)) {
+                if (const auto nth = grid::slot_index_of_ghost(*pod)) taken.insert(*nth);
+                return;
+            }
+            if (pod->is_ghost() || pod->testbed() != key) return;
+            const auto position = grid::slot_of_pod(*pod);
+            const auto place = position ? index->places->at(*position) : std::nullopt;
+            if (place && place->node == node && on_record(from, key, *index, *pod, *position)) {
+                taken.insert(place->index);
+            }
+        });
+        const auto waiting = std::ranges::count_if(
+            slots, [&](const auto& slot) { return !taken.contains(slot.index); });
+        if (waiting == 0) continue;
+        auto each = grid::slot_amounts(testbed->status.layout->resources_per_slot);
+        for (auto& [name, amount] : each) amount = model::times(amount, static_cast<int>(waiting));
+        model::add(out, each);
+    }
+    return out;
+}
+
+std::set<std::string> nodes_with_slots(const model::testbed& testbed) {
+    std::set<std::string> out;
+    if (!testbed.status.layout) return out;
+    for (const auto& node : testbed.status.layout->nodes) out.insert(node.name);
+    return out;
+}
+
+}  // namespace esi::testbed::gangs
