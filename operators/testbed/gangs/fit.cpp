@@ -37,22 +37,27 @@ void note_namespaces(const pod_terms& terms, const namespace_labels* known,
 std::optional<no_fit> refused_before(std::span<const pod_pointer> members, const facts& known,
                                      const fit_options& options) {
     const auto count = static_cast<int>(members.size());
-    if (!options.best_effort) {
-        for (const auto& pod : members) {
-            const auto words = unplanned_of(*pod, known);
-            if (words.empty()) continue;
-            return no_fit{no_fit_reason::constraint_not_planned, count, 0,
-                          fmt::format("pod {} has constraints that are not planned for: {}; the "
-                                      "annotation {}: \"true\" of its group leaves them to the "
-                                      "scheduler",
-                                      pod->metadata.key().text(), fmt::join(words, "; "),
-                                      model::names::best_effort_constraints)};
-        }
-    }
-    for (const auto& name : needs_of(members, known.namespaces).pods_of) {
+    const auto wanted = needs_of(members, known.namespaces);
+    for (const auto& name : wanted.pods_of) {
         if (known.pods.contains(name)) continue;
         return no_fit{no_fit_reason::facts_missing, count, 0,
                       fmt::format("the pods of namespace {} have not been read", name)};
+    }
+    for (const auto& claim : wanted.claims) {
+        if (known.claims.contains(claim)) continue;
+        return no_fit{no_fit_reason::facts_missing, count, 0,
+                      fmt::format("PersistentVolumeClaim {} has not been read", claim.text())};
+    }
+    if (options.best_effort) return std::nullopt;
+    for (const auto& pod : members) {
+        const auto words = unplanned_of(*pod, known);
+        if (words.empty()) continue;
+        return no_fit{no_fit_reason::constraint_not_planned, count, 0,
+                      fmt::format("pod {} has constraints that are not planned for: {}; the "
+                                  "annotation {}: \"true\" of its group leaves them to the "
+                                  "scheduler",
+                                  pod->metadata.key().text(), fmt::join(words, "; "),
+                                  model::names::best_effort_constraints)};
     }
     return std::nullopt;
 }

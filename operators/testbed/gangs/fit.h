@@ -43,7 +43,7 @@ struct claim_fact {
 struct facts {
     /// By namespace: all its pods that are bound, as whole as the API server has them.
     std::map<std::string, std::vector<pod_pointer>, std::less<>> pods;
-    /// By namespace and name of the claim.
+    /// By namespace and name of the claim; also of one that does not exist.
     std::map<model::object_key, claim_fact> claims;
     /// Labels of all namespaces, as the cache has them; null where they are not known. Lives longer
     /// than the call.
@@ -93,9 +93,9 @@ struct no_fit {
     int members = 0;
     /// How many of them fit together, the largest first.
     int fitting = 0;
-    /// "7 of 10 members fit; member lab/w-7 (2 cpu, 4Gi memory): 0/5 nodes are available: 3 had
-    /// untolerated taint {key: value}, 2 Insufficient cpu; most cpu left on one node: 600m
-    /// (node-a)". For people; never decided by.
+    /// "7 of 10 members fit; pod lab/w-7 (2 cpu, 4Gi memory) does not: 0/5 nodes are available: 3
+    /// node(s) had untolerated taint {key: value}, 2 Insufficient cpu; most cpu left on one node:
+    /// 600m (node-a)". For people; never decided by.
     std::string message;
 };
 

@@ -301,6 +301,8 @@ TEST_F(a_fit, refuses_by_name_what_it_does_not_plan) {
     odd.unplanned = {"resourceClaims"};
     odd.claims = {"data"};
     const auto members = alike("w", 1, "cpu=1", odd);
+    EXPECT_EQ(refused(members).reason, no_fit_reason::facts_missing);
+    at.known.claims[{"lab", "data"}];
     const auto no = refused(members);
     EXPECT_EQ(no.reason, no_fit_reason::constraint_not_planned);
     EXPECT_EQ(no.message,
