@@ -144,7 +144,7 @@ void gang_rules::pod_changed(const std::string& uid, const pod_record* after) {
     }
     if (now.gated && !now.nominated.empty() && now.nominated != before.nominated &&
         !before.ever_nominated.contains(now.nominated)) {
-        promise_has_room(now);
+        promise_has_room(now.nominated, true);
     }
     auto& of = gangs_[now.group];
     if (!now.bound.empty() && before.bound.empty()) {
@@ -260,12 +260,10 @@ std::optional<model::amounts> gang_rules::free_on(const std::string& node,
     return out;
 }
 
-model::amounts gang_rules::promised_on(const std::string& node, const key* except) const {
+model::amounts gang_rules::promised_on(const std::string& node, const std::set<key>& except) const {
     model::amounts out;
     for (const auto& [uid, one] : members_) {
-        if (one.promised() == node && (!except || one.group != *except)) {
-            model::add(out, one.needs);
-        }
+        if (one.promised() == node && !except.contains(one.group)) model::add(out, one.needs);
     }
     return out;
 }
@@ -283,7 +281,7 @@ void gang_rules::let_in(const member& before, const member& after) {
     });
     if (proof) return;
     const auto& of = gangs_.at(after.group);
-    if (of.suspended_since && here_.fresh("testbed")) {
+    if (of.suspended_since && group_of_key(after.group).suspended && here_.fresh("testbed")) {
         out_.require(here_.now() < *of.suspended_since + cache_is_behind, "let-in-suspended",
                      {after.uid}, [&] {
                          return fmt::format("member {} of the suspended group {} was let in",
@@ -337,7 +335,15 @@ void gang_rules::minimum_was_seen(const member& after) {
             for (const auto& each : found->second) {
                 if (each.at < nominated[node]) continue;
                 newest = &each;
-                if (fits(amounts, each.free)) good = &each;
+                auto needs = amounts;
+                // Who was let in to it since then will be there, too.
+                for (const auto& [uid, one] : members_) {
+                    if (one.coming() && one.let_in_node == node && one.group != after.group &&
+                        one.let_in_at && *one.let_in_at > each.at) {
+                        model::add(needs, one.needs);
+                    }
+                }
+                if (fits(needs, each.free)) good = &each;
             }
         }
         out_.require(newest != nullptr, "let-in-unseen", {after.uid}, [&] {

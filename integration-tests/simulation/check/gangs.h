@@ -108,7 +108,8 @@ private:
     void let_in(const member& before, const member& after);
     void pinned_everywhere(const member& after);
     void minimum_was_seen(const member& after);
-    void promise_has_room(const member& after);
+    bool promises_fit(const std::string& node, bool while_given_back) const;
+    void promise_has_room(const std::string& node, bool while_given_back);
     void promises_are_kept(const pod_record& stranger);
     void reserves_end();
     void gangs_start_in_time();
@@ -128,8 +129,8 @@ private:
     /// allocatable less bound live pods; `since`: those bound later do not count. Nothing: no node.
     std::optional<model::amounts> free_on(const std::string& node,
                                           std::optional<steady_time> since = {}) const;
-    /// What is promised of a node to members, `except` of that gang.
-    model::amounts promised_on(const std::string& node, const key* except = nullptr) const;
+    /// What is promised of a node to members, `except` of those gangs.
+    model::amounts promised_on(const std::string& node, const std::set<key>& except = {}) const;
     bool waits_for_room(const key& which, const group_view& seen) const;
     /// Whoever places them one by one finds room for all that miss to the minimum.
     bool surely_fits(const key& which, const group_view& seen) const;

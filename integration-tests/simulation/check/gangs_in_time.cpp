@@ -76,6 +76,22 @@ void gang_rules::time_passes() {
         if (!suspended) one.suspended_since.reset();
         if (suspended && !one.suspended_since) one.suspended_since = here_.now();
     }
+    std::set<std::string> promised;
+    for (const auto& [uid, one] : members_) {
+        if (one.waits() && one.nominated_since &&
+            here_.now() >= *one.nominated_since + cache_is_behind) {
+            promised.insert(one.nominated);
+        }
+    }
+    // Of nodes where no nomination is fresh.
+    for (const auto& [uid, one] : members_) {
+        if (one.nominated_since && here_.now() < *one.nominated_since + cache_is_behind) {
+            promised.erase(one.nominated);
+        }
+    }
+    for (const auto& node : promised) {
+        if (!somebody_came(node, here_.now() - seconds(30))) promise_has_room(node, false);
+    }
     reserves_end();
     gangs_start_in_time();
 }
@@ -151,7 +167,7 @@ bool gang_rules::surely_fits(const key& which, const group_view& seen) const {
             waiting, [&](const member* one) { return takes(node->body(), one->raw->body()); });
         auto free = free_on(name);
         if (!all || !free) continue;
-        model::take(*free, promised_on(name, &which));
+        model::take(*free, promised_on(name, {which}));
         for (const auto& [uid, pod] : all_.pods) {
             // Room that was made for somebody by preemption.
             if (!pod.pod->bound() && pod.live() && pod.pod->nominated_node_name == name &&

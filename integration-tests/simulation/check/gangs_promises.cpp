@@ -33,33 +33,34 @@ void gang_rules::listed(const std::string& node) {
 }
 
 /// All promises of a node fit into what is free of it. One gang at a time, which has waited long,
-/// keeps what is not free yet.
-void gang_rules::promise_has_room(const member& after) {
-    const auto& node = after.nominated;
-    if (!here_.fresh("testbed") || here_.disturbed_node(node)) return;
+/// keeps what is not free yet; while it gives that back, the next such one may keep it already.
+bool gang_rules::promises_fit(const std::string& node, bool while_given_back) const {
     const auto free = free_on(node, here_.now() - cache_is_behind);
-    if (!free || fits(promised_on(node), *free)) {
-        out_.require(true, "promised-twice", {after.uid}, [] { return std::string(); });
-        return;
-    }
-    std::set<key> there;
+    if (!free || fits(promised_on(node), *free)) return true;
+    std::set<key> waited;
     for (const auto& [uid, one] : members_) {
-        if (one.promised() == node) there.insert(one.group);
+        if (one.promised() == node && one.gated &&
+            here_.now() >= one.created + times_.reserve_after - seconds(5)) {
+            waited.insert(one.group);
+        }
     }
-    const bool kept_for_one = std::ranges::any_of(there, [&](const key& which) {
-        const auto all = members_of(which);
-        const bool waited = std::ranges::any_of(all, [&](const member* one) {
-            return one->gated && here_.now() >= one->created + times_.reserve_after - seconds(5);
-        });
-        return waited && fits(promised_on(node, &which), *free);
+    return std::ranges::any_of(waited, [&](const key& one) {
+        if (fits(promised_on(node, {one}), *free)) return true;
+        return while_given_back && std::ranges::any_of(waited, [&](const key& other) {
+                   return fits(promised_on(node, {one, other}), *free);
+               });
     });
-    out_.require(kept_for_one, "promised-twice", {after.uid}, [&] {
+}
+
+void gang_rules::promise_has_room(const std::string& node, bool while_given_back) {
+    if (!here_.fresh("testbed") || here_.disturbed_node(node)) return;
+    out_.require(promises_fit(node, while_given_back), "promised-twice", {}, [&] {
         std::vector<std::string> names;
         for (const auto& [uid, one] : members_) {
             if (one.promised() == node) names.push_back(one.name);
         }
-        return fmt::format("{} is promised to {}, free are {} of the {} needed", node,
-                           fmt::join(names, ", "), show(*free), show(promised_on(node)));
+        return fmt::format("{} is promised to {}: {}; free are {}", node, fmt::join(names, ", "),
+                           show(promised_on(node)), show(*free_on(node)));
     });
 }
 

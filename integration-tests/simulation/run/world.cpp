@@ -58,7 +58,7 @@ world::world(const plan& what, const run_options& how, visitor* guest)
       over_(start_),
       last_change_(start_) {
     told_.keep(how.story);
-    log::configure(how.logs ? log::level::info : log::level::error, log::format::text);
+    log::configure(how.logs ? log::level::debug : log::level::error, log::format::text);
     log::send_to([this](log::level at, std::string_view line) { take_log(at, line); });
     server_.objects().on_change([this](const change& changed) { note(changed); });
     rules_.all_disturbances_are_told();

@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -43,6 +44,9 @@ struct place {
 struct look_and_let_in {
     gang_key of;
     std::vector<place> places;
+    /// Uids of members of another gang whose places are reserved before there is room: what is
+    /// promised to them takes nothing from this one.
+    std::set<std::string> ahead = {};
 };
 /// Without a look: another member of the same places was let in, which proves that one was passed.
 struct let_in {

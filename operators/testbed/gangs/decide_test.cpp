@@ -139,7 +139,8 @@ TEST(Gangs, SmallerOnesGoFirstWhileTheFirstDoesNotFit) {
 
 TEST(Gangs, AlikeOnesAreTriedOnceAPass) {
     world w;
-    w.add_node("node-a", "cpu=1");
+    w.add_node("node-a", "cpu=2");
+    w.add_stranger("other", "cpu=1", "node-a");
     for (int i = 0; i < 5; ++i) w.add_gang(fmt::format("g{}", i), 2, "cpu=1");
     w.settle();
     EXPECT_THAT(w.message_of("g4"), HasSubstr("as lab/g0, which asks for the same"));
@@ -179,6 +180,25 @@ TEST(Gangs, OnceAMemberWasLetInASuspendedGangGoesOn) {
     w.room->promise(w.pods.at("train-1"), "node-a");
     w.change("train").metadata.annotations[std::string(names::suspend)] = "true";
     EXPECT_THAT(w.settle(), ElementsAre("let-in lab/train-1 node-a"));
+}
+
+TEST(Gangs, WhenAllThatWereLetInAreGoneTheRestDoesNotStartAlone) {
+    world w;
+    w.add_node("node-a", "cpu=3");
+    w.add_gang("train", 3, "cpu=1");
+    w.settle();
+    w.edit("train-2", [](model::pod& pod) {
+        pod.scheduling_gates = {std::string(names::gang)};
+        pod.metadata.annotations.clear();
+    });
+    w.known->gangs.at(world::key("train")).has =
+        plan{{{w.pods.at("train-2")->metadata.uid, "node-a"}}, false, true, w.now};
+    w.room->promise(w.pods.at("train-2"), "node-a");
+    w.remove("train-0");
+    w.remove("train-1");
+    w.wait(seconds(10));
+    EXPECT_THAT(w.settle(), ElementsAre("give-back lab/train-2"));
+    EXPECT_EQ(w.count("train", stage::let_in), 0);
 }
 
 // yunikorn-core#556, koordinator#1741: what a group reserved must not stay when it goes.
@@ -570,16 +590,34 @@ TEST(GangMembers, AGangOfANamespaceThatIsNotEnabledIsTold) {
     EXPECT_THAT(w.settle(), IsEmpty());
     EXPECT_EQ(w.state_of("train"), "NotEnabled");
     EXPECT_TRUE(w.told("NotEnabled"));
+    EXPECT_EQ(w.groups.at(world::key("train")).status.phase, "");
+}
+
+TEST(GangMembers, GroupsOfOthersInOtherNamespacesAreLeftAlone) {
+    world w;
+    w.enabled = false;
+    w.add_node("node-a", "cpu=9");
+    w.add_gang("train", 2, "cpu=1");
+    for (const auto* name : {"train-0", "train-1"}) {
+        w.edit(name, [](model::pod& pod) { pod.scheduling_gates.clear(); });
+    }
+    w.notes.clear();
+    w.settle();
+    w.wait(seconds(100));
+    EXPECT_THAT(w.settle(), IsEmpty());
+    EXPECT_TRUE(w.notes.empty());
+    EXPECT_EQ(w.groups.at(world::key("train")).status.phase, "");
 }
 
 TEST(Gangs, EachActionIsGivenOnceWhileItIsUnderWay) {
     world w;
     w.add_node("node-a", "cpu=2");
     w.add_gang("train", 2, "cpu=1");
-    EXPECT_EQ(w.pass().size(), 2U);
+    EXPECT_THAT(w.pass(), ElementsAre("nominate lab/train-0 node-a", "nominate lab/train-1 node-a",
+                                      HasSubstr("status lab/train")));
     EXPECT_THAT(w.pass(), IsEmpty());
     w.wait(seconds(60));
-    EXPECT_THAT(w.pass(), testing::Each(HasSubstr("status")));
+    EXPECT_THAT(w.pass(), IsEmpty());
 }
 
 TEST(Gangs, NoPlaceIsGivenUpWhileItsLookIsUnderWay) {

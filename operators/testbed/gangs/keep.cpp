@@ -114,7 +114,14 @@ bool still_right(const pass& at, const gang& of, const gang_memory& own) {
         return std::ranges::all_of(
             plan.places, [&](const auto& place) { return node_stands(at.room, place.second); });
     };
-    if (plan.looked) return nodes_stand();
+    if (plan.looked) {
+        // Who was let in proves that the look was passed. The cache may not show it yet.
+        const bool on_the_way = std::ranges::any_of(own.members, [&](const auto& member) {
+            return !member.second.awaited.empty() &&
+                   at.seen.now < member.second.awaited_since + longest_await;
+        });
+        return (own.what.placed() > 0 || on_the_way) && nodes_stand();
+    }
     if (own.what.how == start::none || plan.places.size() != own.what.next.size()) return false;
     // Whoever was planned is as good as whoever would be planned now.
     for (const auto& [uid, node] : plan.places) {

@@ -55,7 +55,8 @@ std::string names_of(const std::vector<const place*>& planned) {
 
 /// All that takes room of the node but these members: who is there, who is promised a place.
 demand taken_on(const std::string& name, const std::vector<const place*>& planned,
-                const live_view& live, const cluster_room& room) {
+                const std::set<std::string>& ahead, const live_view& live,
+                const cluster_room& room) {
     demand out;
     std::set<std::string_view> counted;
     for (const auto* each : planned) counted.insert(each->pod->metadata.uid);
@@ -64,20 +65,21 @@ demand taken_on(const std::string& name, const std::vector<const place*>& planne
         out.count(*pod, 1);
     }
     for (const auto& [uid, promise] : room.promises()) {
-        if (promise.node != name || !counted.insert(uid).second) continue;
+        if (promise.node != name || ahead.contains(uid) || !counted.insert(uid).second) continue;
         out.count(*promise.pod, 1);
     }
     return out;
 }
 
 std::string judge_node(const std::string& name, const std::vector<const place*>& planned,
-                       const live_view& live, const cluster_room& room) {
+                       const std::set<std::string>& ahead, const live_view& live,
+                       const cluster_room& room) {
     const auto node = live.nodes.find(name);
     if (node == live.nodes.end() || !node->second) return fmt::format("node {} is gone", name);
     if (!node->second->ready) return fmt::format("node {} is not ready", name);
     if (node->second->unschedulable) return fmt::format("node {} is cordoned", name);
     if (!live.on_nodes.contains(name)) return fmt::format("node {} was not looked at", name);
-    const auto taken = taken_on(name, planned, live, room);
+    const auto taken = taken_on(name, planned, ahead, live, room);
     demand wanted;
     for (const auto* each : planned) wanted.count(*each->pod, 1);
     const auto* entry = room.find(name);
@@ -116,7 +118,7 @@ std::string judge_look(const look_and_let_in& what, const live_view& live,
         by_node[each.node].push_back(&each);
     }
     for (const auto& [node, planned] : by_node) {
-        if (auto why = judge_node(node, planned, live, room); !why.empty()) return why;
+        if (auto why = judge_node(node, planned, what.ahead, live, room); !why.empty()) return why;
     }
     return "";
 }

@@ -35,7 +35,7 @@ bool looks(const pass& at, const gang_key& of);
 bool node_stands(const cluster_room& room, std::string_view node);
 
 /// Tells, if the words are others than those told last about the subject; words with the same
-/// reason wait for a minute.
+/// reason wait for ten minutes.
 void tell(pass& at, const gang& of, gang_memory& own, const std::string& subject, note what);
 
 // keep.cpp: what is remembered is brought up to the gang as it is now; places that cannot be kept

@@ -5,6 +5,7 @@
 
 #include "model/names.h"
 #include "testbed/gangs/pass.h"
+#include "testbed/gangs/status.h"
 
 namespace esi::testbed::gangs {
 
@@ -97,8 +98,11 @@ words after_start(const gang_memory& own) {
 }
 
 words words_of(const gang_memory& own) {
-    if (own.what.all_ended()) return {state::ended, "Ended", ""};
-    return own.what.placed() > 0 && own.what.begun ? after_start(own) : before_start(own);
+    if (own.what.all_ended() || is_over(*own.seen)) return {state::ended, "Ended", ""};
+    const auto& all = own.what;
+    // Of which some have ended well and nobody runs: what is left starts like a new one.
+    const bool runs = all.let_in + all.bound > 0 || all.reached() >= all.minimum.value_or(1);
+    return all.begun && runs ? after_start(own) : before_start(own);
 }
 
 /// Of this state everybody is told at once; others last a moment in any start.
@@ -217,7 +221,7 @@ void tell_failures(pass& at, const gang& of, gang_memory& own) {
 }  // namespace
 
 void tell(pass& at, const gang& of, gang_memory& own, const std::string& subject, note what) {
-    constexpr seconds pause{60};
+    constexpr seconds pause{600};
     auto [entry, first] = own.told.try_emplace(subject);
     auto& last = entry->second;
     if (!first && last.text == what.text && last.reason == what.reason) return;
@@ -245,6 +249,9 @@ void stand(pass& at, const gang& of, gang_memory& own) {
         known.message = std::move(now.message);
         own.changed = true;
     }
+    // Where gangs are not enabled, groups are others' affair, unless a pod has ESI's gate.
+    const auto& all = own.what;
+    if (!of.enabled && all.waiting() + all.held + all.let_in == 0) return;
     tell_standing(at, of, own);
     tell_more(at, of, own);
     tell_failures(at, of, own);

@@ -47,7 +47,36 @@ bool steer(pass& at, const gang_key& of, const pod_pointer& pod, member_memory& 
     return true;
 }
 
-void start_one(pass& at, const gang& of, gang_memory& own) {
+/// The one reservation.
+struct ahead {
+    std::set<std::string> uids;
+    /// Nodes that have not enough for it and on which others have places that are not taken yet.
+    /// kube-scheduler would count its nominations against those: they wait.
+    std::set<std::string, std::less<>> busy;
+};
+
+ahead see_ahead(const pass& at) {
+    ahead out;
+    if (!at.known.reserving) return out;
+    const auto found = at.known.gangs.find(*at.known.reserving);
+    if (found == at.known.gangs.end() || !found->second.has) return out;
+    const auto& places = found->second.has->places;
+    std::set<std::string_view> nodes;
+    for (const auto& [uid, node] : places) {
+        out.uids.insert(uid);
+        nodes.insert(node);
+    }
+    for (const auto& [uid, promise] : at.room.promises()) {
+        if (out.uids.contains(uid) || !nodes.contains(promise.node)) continue;
+        const auto* entry = at.room.find(promise.node);
+        const bool enough =
+            entry && std::ranges::all_of(entry->free, [](auto left) { return left >= 0; });
+        if (!enough) out.busy.insert(promise.node);
+    }
+    return out;
+}
+
+void start_one(pass& at, const gang& of, gang_memory& own, const ahead& reserved) {
     if (looks(at, of.key)) return;
     static const std::string nowhere;
     bool all_there = true;
@@ -60,6 +89,7 @@ void start_one(pass& at, const gang& of, gang_memory& own) {
         if (own.has) {
             const auto found = own.has->places.find(each.uid());
             if (found != own.has->places.end()) node = &found->second;
+            if (own.has->reservation && reserved.busy.contains(*node)) node = &nowhere;
         }
         const bool is_there = steer(at, of.key, each.pod, known->second, *node);
         if (node->empty()) continue;
@@ -80,7 +110,7 @@ void start_one(pass& at, const gang& of, gang_memory& own) {
         return at.out.look_again({});
     }
     if (at.seen.now < own.next_look) return at.again_at(own.next_look);
-    at.give(look_and_let_in{of.key, std::move(there)});
+    at.give(look_and_let_in{of.key, std::move(there), reserved.uids});
 }
 
 void start_loose(pass& at) {
@@ -107,10 +137,11 @@ void pass::give(action what) {
 }
 
 void start_all(pass& at) {
+    const auto reserved = see_ahead(at);
     for (auto& [key, own] : at.known.gangs) {
         // Nobody waits, so nobody has a place or a nomination.
         if (own.what.waiting() + own.what.not_gated == 0) continue;
-        start_one(at, *own.seen, own);
+        start_one(at, *own.seen, own, reserved);
     }
     start_loose(at);
 }

@@ -55,6 +55,7 @@ std::string_view phase_of_coscheduling(const gang_memory& own) {
     if (const auto end = end_of(own); !end.empty()) return end;
     switch (own.at.at) {
         case state::partial:
+        case state::ended:
             return "Unknown";
         case state::reserved:
         case state::starting:
@@ -70,6 +71,7 @@ std::string_view phase_of_tenstack(const gang_memory& own) {
     if (const auto end = end_of(own); !end.empty()) return end;
     switch (own.at.at) {
         case state::partial:
+        case state::ended:
             return "Unknown";
         case state::waiting:
         case state::reserving:
@@ -146,9 +148,16 @@ void set_unschedulable(const gang_memory& own, std::vector<group_condition>& lis
 
 }  // namespace
 
+bool is_over(const gang& of) {
+    if (!of.group || !of.members.empty()) return false;
+    const auto& phase = of.group.object->status.phase;
+    return phase == "Finished" || phase == "Failed";
+}
+
 pod_group_status wanted_status(const gang& of, const gang_memory& known, wall_time wall) {
     const auto& all = known.what;
     auto out = of.group.object->status;
+    if (is_over(of)) return out;
     out.running = all.running;
     out.succeeded = all.well;
     out.failed = all.badly;

@@ -6,6 +6,9 @@
 
 namespace esi::testbed::gangs {
 
+/// It has ended, and its pods were cleaned up since: its status stays.
+bool is_over(const gang& of);
+
 /// The status that the object should have; what belongs to other writers stays as it is.
 pod_group_status wanted_status(const gang& of, const gang_memory& known, wall_time wall);
 

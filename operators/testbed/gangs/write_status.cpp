@@ -55,7 +55,7 @@ steady_time wait_for(const pass& at, const gang& of, const gang_memory& own,
 }  // namespace
 
 void report_status(pass& at, const gang& of, gang_memory& own) {
-    if (!of.group) return;
+    if (!of.group || (!of.enabled && !own.what.begun)) return;
     auto& status = own.status;
     if (!own.changed && !status.due) return;
     if (status.uid != of.group.object->metadata.uid) status = {};

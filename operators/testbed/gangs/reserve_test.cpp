@@ -1,0 +1,194 @@
+#include <gmock/gmock.h>
+
+#include "testbed/gangs/world.h"
+
+namespace esi::testbed::gangs::tests {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// A full cluster, and a gang that waits for two nodes of it.
+struct waiting : world {
+    waiting() {
+        add_node("node-a", "cpu=2");
+        add_node("node-b", "cpu=2");
+        for (const auto* node : {"node-a", "node-b"}) {
+            for (int i = 0; i < 2; ++i) add_stranger(fmt::format("s{}-{}", i, node), "cpu=1", node);
+        }
+        add_gang("large", 4, "cpu=1");
+    }
+    bool reserved(const std::string& name) {
+        const auto& has = known->gangs.at(key(name)).has;
+        return has && has->reservation;
+    }
+};
+
+// kube-batch#492, spark-operator#2512, kueue#9715.
+TEST(GangReservation, NoNumberOfSmallerOnesKeepsTheFirstFromStarting) {
+    waiting w;
+    w.settle();
+    EXPECT_FALSE(w.reserved("large"));
+    // Backfill, as long as it has not waited for long.
+    w.remove("s0-node-a");
+    w.add_gang("small", 1, "cpu=1");
+    w.settle();
+    EXPECT_EQ(w.count("small", stage::let_in), 1);
+    w.bind();
+    w.wait(seconds(301));
+    w.settle();
+    EXPECT_TRUE(w.reserved("large"));
+    EXPECT_EQ(w.count("large", stage::reserved), 4);
+    EXPECT_TRUE(w.told("ReservationBegun"));
+    // From now on what becomes free is kept, piece by piece.
+    for (const auto* name : {"small-0", "s1-node-a", "s0-node-b"}) {
+        w.remove(name);
+        w.add_gang(fmt::format("late-{}", name), 1, "cpu=1");
+        w.settle();
+        EXPECT_EQ(w.count(fmt::format("late-{}", name), stage::gated), 1);
+        EXPECT_EQ(w.count("large", stage::let_in), 0);
+    }
+    w.remove("s1-node-b");
+    w.settle();
+    EXPECT_EQ(w.count("large", stage::let_in), 4);
+    EXPECT_TRUE(w.within());
+}
+
+TEST(GangReservation, ItEndsAndNothingIsKept) {
+    waiting w;
+    w.settle();
+    w.wait(seconds(301));
+    w.settle();
+    ASSERT_TRUE(w.reserved("large"));
+    w.remove("s0-node-a");
+    w.add_gang("small", 1, "cpu=1");
+    w.settle();
+    EXPECT_EQ(w.count("small", stage::gated), 1);
+    w.wait(seconds(1801));
+    w.settle();
+    EXPECT_FALSE(w.reserved("large"));
+    EXPECT_TRUE(w.told("ReservationEnded"));
+    EXPECT_EQ(w.count("large", stage::reserved), 0);
+    EXPECT_EQ(w.count("small", stage::let_in), 1);
+}
+
+TEST(GangReservation, OneAtATimeAndTheNextIsForWhoHadNone) {
+    waiting w;
+    w.add_gang("other", 4, "cpu=1");
+    w.settle();
+    w.wait(seconds(400));
+    w.settle();
+    EXPECT_TRUE(w.reserved("large"));
+    EXPECT_FALSE(w.reserved("other"));
+    w.wait(seconds(1801));
+    w.settle();
+    EXPECT_FALSE(w.reserved("large"));
+    EXPECT_TRUE(w.reserved("other"));
+}
+
+TEST(GangReservation, AGangOfHigherPriorityDoesNotWaitForOneOfALower) {
+    waiting w;
+    w.settle();
+    w.wait(seconds(301));
+    w.settle();
+    ASSERT_TRUE(w.reserved("large"));
+    w.remove("s0-node-a");
+    w.settle();
+    w.add_gang("urgent", 1, "cpu=1", 100);
+    w.settle();
+    EXPECT_EQ(w.count("urgent", stage::let_in), 1);
+}
+
+TEST(GangReservation, PlacesElsewhereCompleteIt) {
+    waiting w;
+    w.settle();
+    w.wait(seconds(301));
+    w.settle();
+    ASSERT_TRUE(w.reserved("large"));
+    w.remove("s0-node-a");
+    w.settle();
+    w.add_node("node-c", "cpu=3");
+    w.settle();
+    EXPECT_EQ(w.count("large", stage::let_in), 4);
+    EXPECT_TRUE(w.within());
+}
+
+TEST(GangReservation, ItIsGivenBackWithItsGang) {
+    waiting w;
+    w.settle();
+    w.wait(seconds(301));
+    w.settle();
+    ASSERT_TRUE(w.reserved("large"));
+    w.change("large").metadata.annotations[std::string(names::suspend)] = "true";
+    w.settle();
+    EXPECT_TRUE(w.room->promises().empty());
+    EXPECT_FALSE(w.known->reserving.has_value());
+    EXPECT_EQ(w.count("large", stage::gated), 4);
+}
+
+TEST(GangReservation, NodesThatGoAndComeDoNotMakeItLonger) {
+    waiting w;
+    w.settle();
+    w.wait(seconds(301));
+    w.settle();
+    ASSERT_TRUE(w.reserved("large"));
+    auto node = *w.nodes.at("node-a");
+    for (int i = 0; i < 20; ++i) {
+        node.unschedulable = true;
+        w.put_node(node);
+        w.settle();
+        EXPECT_EQ(w.count("large", stage::reserved), 0);
+        node.unschedulable = false;
+        w.put_node(node);
+        w.settle();
+        w.wait(seconds(100));
+        w.settle();
+    }
+    EXPECT_TRUE(w.told("ReservationEnded"));
+}
+
+TEST(GangReservation, WhoNeverFitsIsToldWithNumbersAndKeepsNothing) {
+    waiting w;
+    w.add_gang("huge", 9, "cpu=1", 1000);
+    w.settle();
+    EXPECT_EQ(w.reason_of("huge"), "NeverFits");
+    EXPECT_THAT(w.message_of("huge"), HasSubstr("4 of 9 members fit"));
+    w.wait(seconds(301));
+    w.settle();
+    EXPECT_FALSE(w.reserved("huge"));
+    EXPECT_TRUE(w.reserved("large"));
+}
+
+TEST(GangReservation, AWaitIsCountedFromTheMembersAndNotFromTheStartOfTheProcess) {
+    waiting w;
+    w.settle();
+    w.wait(seconds(301));
+    w.restart();
+    w.settle();
+    EXPECT_TRUE(w.reserved("large"));
+}
+
+TEST(GangReservation, ARestartDoesNotTakeAReservationForRoom) {
+    waiting w;
+    w.settle();
+    w.wait(seconds(301));
+    w.settle();
+    ASSERT_EQ(w.count("large", stage::reserved), 4);
+    w.restart();
+    w.settle();
+    EXPECT_EQ(w.count("large", stage::let_in), 0);
+    EXPECT_TRUE(w.reserved("large"));
+}
+
+TEST(GangReservation, OneThatWouldStartElsewhereIsNotKeptWaiting) {
+    waiting w;
+    w.settle();
+    w.wait(seconds(200));
+    w.add_node("node-c", "cpu=4");
+    w.settle();
+    EXPECT_EQ(w.count("large", stage::let_in), 4);
+    EXPECT_FALSE(w.known->reserving.has_value());
+}
+
+}  // namespace
+}  // namespace esi::testbed::gangs::tests
