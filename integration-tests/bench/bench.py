@@ -2,7 +2,7 @@
 
     scripts/bench.sh                  everything
     scripts/bench.sh --quick          the small size only
-    scripts/bench.sh --parts files    some of: plane, files, micro, stomp, streams
+    scripts/bench.sh --parts files    some of: plane, files, micro, stomp, streams, reads
     scripts/bench.sh --docs           puts tables and plots into docs/performance.md and docs/performance/
 
 What was measured is kept as JSON (--results, build/bench/results.json): parts that are not run are taken from
@@ -21,6 +21,7 @@ import tempfile
 import files
 import micro
 import plane
+import reads
 import report
 from control_plane import ROOT
 from processes import say
@@ -99,13 +100,18 @@ def measure_streams(_):
     return line_of("test_38_api_events.py", r"\d+ clients and 10", ESI_EVENT_CHANGES="500")
 
 
+def measure_reads(_):
+    with tempfile.TemporaryDirectory(prefix="esi-bench-") as folder:
+        return reads.measure(pathlib.Path(folder), BUILD / "worlds")
+
+
 def measure_plane(options):
     sizes = [] if options.quick else [name for name in plane.SIZES if name != "6" and name in options.sizes]
     return plane.measure(options.starts, options.large_starts, sizes, options.keep)
 
 
 MEASURED = {"plane": measure_plane, "files": measure_files, "micro": micro.measure, "stomp": measure_stomp,
-            "streams": measure_streams}
+            "streams": measure_streams, "reads": measure_reads}
 
 
 def circumstances():
@@ -135,7 +141,7 @@ def main():
     options = parser.parse_args()
     options.results.parent.mkdir(parents=True, exist_ok=True)
     results = json.loads(options.results.read_text("utf-8")) if options.results.exists() else {}
-    parts = [each for each in MEASURED if each not in ("stomp", "streams") or not options.quick]
+    parts = [each for each in MEASURED if each not in ("stomp", "streams", "reads") or not options.quick]
     for part in parts if options.parts is None else options.parts:
         about = circumstances()
         found = MEASURED[part](options)

@@ -191,6 +191,16 @@ def rest(found):
                   for size, of in found["rest"].items()])
 
 
+def reads(found):
+    """Of several runs the median of each column."""
+    rows = []
+    for name, of in found.items():
+        for connections, runs in of.items():
+            rate, p50, p99, cpu = (statistics.median(run[key] for run in runs) for key in ("rate", "p50", "p99", "cpu"))
+            rows.append([f"`{name}`", connections, f"{rate:,.0f}", ms(p50), ms(p99), f"{cpu * 1e6:.0f}"])
+    return table(["interface", "connections", "requests a second", "median", "p99", "CPU of esi-scheduling, us"], rows)
+
+
 # --- micro ---
 
 def hot_paths(found):
@@ -208,7 +218,8 @@ PARTS = {"plane": {"starts": small_starts, "chain": chain, "filling": large, "pl
                    "filled from files": filling, "failover": failover, "rest": rest},
          "micro": {"hot paths": hot_paths},
          "stomp": {"stomp": lambda found: found["line"] + "."},
-         "streams": {"streams": lambda found: found["line"] + "."}}
+         "streams": {"streams": lambda found: found["line"] + "."},
+         "reads": {"reads": reads}}
 
 
 def tables(results):

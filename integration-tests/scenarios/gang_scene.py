@@ -200,7 +200,7 @@ class GangScene(Scene, Corner):
 
     def __init__(self, name, plane, operators, recording, gangs):
         self.gangs = gangs
-        self.corners = []
+        self.others = []
         self.first_gang_violation = len(gangs.violations)
         Scene.__init__(self, name, plane, operators, recording, namespace=self.of_corner(name))
         self.scene = self
@@ -215,7 +215,7 @@ class GangScene(Scene, Corner):
         namespace = f"{self.name}-{suffix}"
         self.api.create("Namespace", None, {"metadata": {"name": namespace, **self.of_corner(namespace, enabled)}})
         made = Corner(self, namespace)
-        self.corners.append(made)
+        self.others.append(made)
         self.wait("the namespace's default account", lambda: self.api.get("ServiceAccount", namespace, "default"))
         return made
 
@@ -233,7 +233,7 @@ class GangScene(Scene, Corner):
     def report(self):
         """As of any scene, and the groups and pods of all corners."""
         lines = []
-        for corner in (self, *self.corners):
+        for corner in (self, *self.others):
             for way, (version, _, _) in WAYS.items():
                 try:
                     found = self.api.call("GET", url(version, "PodGroup", corner.namespace))["items"]
@@ -249,7 +249,7 @@ class GangScene(Scene, Corner):
         return "\n".join([*lines, Scene.report(self)])
 
     def sweep(self):
-        corners = [self, *self.corners]
+        corners = [self, *self.others]
         for corner in corners:
             for version, kind in (*OWNERS, *((each[0], "PodGroup") for each in WAYS.values())):
                 self.delete_collection(version, kind, corner.namespace)
@@ -269,7 +269,7 @@ class GangScene(Scene, Corner):
 
     def close(self):
         super().close()
-        for corner in self.corners:
+        for corner in self.others:
             self.api.delete("Namespace", None, corner.namespace)
 
     def violations(self):

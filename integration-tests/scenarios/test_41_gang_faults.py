@@ -13,6 +13,7 @@ from api import ApiException
 from gang_judge import NODE
 from gang_scene import ON_PARTIAL, member, stateful_set
 from operators import Operator
+from patience import PATIENCE
 
 SHOWN = objects.PREFIX + "nomination-shown"
 HIGH = """
@@ -313,11 +314,7 @@ def test_a_reservation_that_ends(corner, switched):
     corner.wait_bound("stranger", 1)
 
 
-def test_two_leaders_throughout(corner, switched):
-    """Both believe that they lead from the beginning to the end: each write is guarded, and no gang is let in twice."""
-    corner.api.create("Namespace", None, {"metadata": {"name": "second-leader"}})
-    try:
-        switched.plane.kubectl("apply", "--filename", "-", stdin="""
+SECOND_LEASE = """
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 metadata: {name: lease, namespace: second-leader}
@@ -328,30 +325,54 @@ kind: RoleBinding
 metadata: {name: lease, namespace: second-leader}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: lease}
 subjects: [{kind: ServiceAccount, name: esi-testbed, namespace: esi-system}]
-""")
-        second = Operator("testbed", switched.operators.kubeconfigs["testbed"], switched.operators.folder, replica=2,
-                          flags=switched.flags, lease_namespace="second-leader")
-        second.start().ready()
-        try:
-            labs = corner.corners(4, ("3", "2"))
-            for lab in labs:
-                for name in ("one", "two", "three"):
-                    lab.gang(name, 3)
-            for lab in labs:
-                for _ in range(3):
-                    first = whole(lab, "one", "two", "three", count=3)
-                    for number in range(3):
-                        lab.delete_pod(f"{first}-{number}")
-                    lab.wait(f"{first} to be gone", lambda lab=lab, first=first: not lab.pods(first))
-            for lab in labs:
-                assert sorted(lab.starts()) == ["one", "three", "two"]
-            for operator in (switched.testbed, second):
-                held = corner.api.get("Lease", operator.lease_namespace, "esi-testbed")["spec"]["holderIdentity"]
-                assert held.startswith(f"esi-{operator.label}_"), held
-        finally:
-            assert second.stop() == 0
+"""
+
+
+@pytest.fixture
+def second_leader(switched):
+    """A second esi-testbed with a lease of its own, in a namespace that the policies do not have it in."""
+    plane = switched.plane
+
+    def lease_policy(*actions):
+        plane.api.call("PATCH", "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/"
+                       "esi-operator-leases", {"spec": {"validationActions": actions}},
+                       content_type="application/merge-patch+json")
+    plane.api.create("Namespace", None, {"metadata": {"name": "second-leader"}})
+    plane.kubectl("apply", "--filename", "-", stdin=SECOND_LEASE)
+    lease_policy("Audit")
+    second = Operator("testbed", switched.operators.kubeconfigs["testbed"], switched.operators.folder, replica=2,
+                      flags=switched.flags, lease_namespace="second-leader")
+    try:
+        second.start()
+        deadline = time.monotonic() + PATIENCE
+        while not (plane.api.get("Lease", "second-leader", "esi-testbed") or {}).get("spec", {}).get("holderIdentity"):
+            assert time.monotonic() < deadline, second.tail()
+            time.sleep(0.05)
+        yield second.ready()
+        assert second.stop() == 0
     finally:
-        corner.api.delete("Namespace", None, "second-leader")
+        second.kill()
+        lease_policy("Deny", "Audit")
+        plane.api.delete("Namespace", None, "second-leader")
+
+
+def test_two_leaders_throughout(corner, switched, second_leader):
+    """Both believe that they lead from the beginning to the end: each write is guarded, and no gang is let in twice."""
+    labs = corner.corners(4, ("3", "2"))
+    for lab in labs:
+        for name in ("one", "two", "three"):
+            lab.gang(name, 3)
+    for lab in labs:
+        for _ in range(3):
+            first = whole(lab, "one", "two", "three", count=3)
+            for number in range(3):
+                lab.delete_pod(f"{first}-{number}")
+            lab.wait(f"{first} to be gone", lambda lab=lab, first=first: not lab.pods(first))
+    for lab in labs:
+        assert sorted(lab.starts()) == ["one", "three", "two"]
+    for operator in (switched.testbed, second_leader):
+        held = corner.api.get("Lease", operator.lease_namespace, "esi-testbed")["spec"]["holderIdentity"]
+        assert held.startswith(f"esi-{operator.label}_"), held
 
 
 def test_a_place_that_a_higher_priority_took(corner, switched):

@@ -174,7 +174,7 @@ def write(plane, way, change, namespace="lab", sub=None):
     return answer.status, ""
 
 
-@pytest.mark.parametrize("way, sub", [("coscheduling", "status"), ("kube-batch", None)])
+@pytest.mark.parametrize("way, sub", [("coscheduling", "status"), ("kube-batch", None), ("tenstack", None)])
 def test_the_status_of_a_group_is_written_and_nothing_else(plane, way, sub):
     assert write(plane, way, {"status": {"phase": "Pending"}}, sub=sub) == (200, "")
     assert refused_by(write(plane, way, {"status": {"phase": "Pending"}}, "default", sub)) == "esi-testbed-podgroups"

@@ -424,11 +424,10 @@ bool board::free_now(int of, int node) const {
     const auto& ledger = *nodes_[index(node)];
     return std::ranges::all_of(classes_[index(of)].requests, [&](const auto& each) {
         const auto resource = index(each.first);
-        // Of what the plan has set on the node, the node's free room is less.
+        // What the plan has set on the node takes of its free room, too.
         const auto set = (resource < ledger.emptied.size() ? ledger.emptied[resource] : 0) -
                          left(node, each.first);
-        const auto free = resource < ledger.free.size() ? ledger.free[resource] : 0;
-        return free - set >= each.second;
+        return (resource < ledger.free.size() ? ledger.free[resource] : 0) >= set + each.second;
     });
 }
 

@@ -129,10 +129,11 @@ private:
         if (turns_.size() == 1) return out;
         // Of the other classes: what is left beside them.
         static constexpr std::size_t most_classes = 8;
-        std::vector<std::int64_t> room(on_.left_of(at).begin(), on_.left_of(at).end());
+        const auto left = on_.left_of(at);
+        room_.assign(left.begin(), left.end());
         const auto take = [&](int other, std::int64_t count) {
             for (const auto& [resource, amount] : on_.classes()[index(other)].requests) {
-                room[index(resource)] -= amount * count;
+                room_[index(resource)] -= amount * count;
             }
         };
         take(of, out);
@@ -143,7 +144,7 @@ private:
             std::int64_t fits = on_.copies(each.of, at, left_[index(each.of)]);
             if (fits == 0) continue;
             for (const auto& [resource, amount] : on_.classes()[index(each.of)].requests) {
-                fits = std::min(fits, std::max<std::int64_t>(room[index(resource)], 0) / amount);
+                fits = std::min(fits, std::max<std::int64_t>(room_[index(resource)], 0) / amount);
             }
             take(each.of, fits);
             out += static_cast<int>(fits);
@@ -156,6 +157,8 @@ private:
     std::vector<turn> turns_;
     std::vector<int> left_;
     std::vector<int> used_;
+    /// Of `helps`, kept for the next node.
+    std::vector<std::int64_t> room_;
     bool begun_ = false;
 };
 
