@@ -103,7 +103,6 @@ void gang_rules::take(member& into, const pod_record& from) {
         if (nominated != into.nominated) into.nominated_since = here_.now();
         if (!into.kept_since) into.kept_since = here_.now();
         into.touched = here_.now();
-        into.ever_nominated.insert(nominated);
     }
     into.nominated = nominated;
 }
@@ -141,10 +140,6 @@ void gang_rules::pod_changed(const std::string& uid, const pod_record* after) {
         now.let_in = true;
         now.let_in_at = here_.now();
         let_in(before, now);
-    }
-    if (now.gated && !now.nominated.empty() && now.nominated != before.nominated &&
-        !before.ever_nominated.contains(now.nominated)) {
-        promise_has_room(now.nominated, true);
     }
     auto& of = gangs_[now.group];
     if (!now.bound.empty() && before.bound.empty()) {

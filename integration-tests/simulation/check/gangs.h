@@ -68,7 +68,6 @@ private:
         std::optional<steady_time> nominated_since, kept_since;
         /// The last update with that nomination.
         std::optional<steady_time> touched;
-        std::set<std::string> ever_nominated;
         bool deleting = false;
         bool ended = false;
         bool unschedulable = false;
@@ -108,8 +107,8 @@ private:
     void let_in(const member& before, const member& after);
     void pinned_everywhere(const member& after);
     void minimum_was_seen(const member& after);
-    bool promises_fit(const std::string& node, bool while_given_back) const;
-    void promise_has_room(const std::string& node, bool while_given_back);
+    bool promises_fit(const std::string& node) const;
+    void promises_have_room();
     void promises_are_kept(const pod_record& stranger);
     void reserves_end();
     void gangs_start_in_time();

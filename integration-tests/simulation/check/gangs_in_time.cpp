@@ -76,22 +76,7 @@ void gang_rules::time_passes() {
         if (!suspended) one.suspended_since.reset();
         if (suspended && !one.suspended_since) one.suspended_since = here_.now();
     }
-    std::set<std::string> promised;
-    for (const auto& [uid, one] : members_) {
-        if (one.waits() && one.nominated_since &&
-            here_.now() >= *one.nominated_since + cache_is_behind) {
-            promised.insert(one.nominated);
-        }
-    }
-    // Of nodes where no nomination is fresh.
-    for (const auto& [uid, one] : members_) {
-        if (one.nominated_since && here_.now() < *one.nominated_since + cache_is_behind) {
-            promised.erase(one.nominated);
-        }
-    }
-    for (const auto& node : promised) {
-        if (!somebody_came(node, here_.now() - seconds(30))) promise_has_room(node, false);
-    }
+    promises_have_room();
     reserves_end();
     gangs_start_in_time();
 }

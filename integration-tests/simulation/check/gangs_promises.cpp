@@ -16,6 +16,8 @@ namespace {
 constexpr seconds nomination_is_known{10};
 /// A leader that is undisturbed has shown its nominations to a new scheduler by then.
 constexpr seconds shown_again{15};
+/// From a stranger's coming until promises that have no room any more are taken back.
+constexpr seconds gives_way{30};
 constexpr std::size_t looks_kept = 8;
 
 }  // namespace
@@ -33,35 +35,42 @@ void gang_rules::listed(const std::string& node) {
 }
 
 /// All promises of a node fit into what is free of it. One gang at a time, which has waited long,
-/// keeps what is not free yet; while it gives that back, the next such one may keep it already.
-bool gang_rules::promises_fit(const std::string& node, bool while_given_back) const {
+/// keeps what is not free yet.
+bool gang_rules::promises_fit(const std::string& node) const {
     const auto free = free_on(node, here_.now() - cache_is_behind);
     if (!free || fits(promised_on(node), *free)) return true;
-    std::set<key> waited;
-    for (const auto& [uid, one] : members_) {
-        if (one.promised() == node && one.gated &&
-            here_.now() >= one.created + times_.reserve_after - seconds(5)) {
-            waited.insert(one.group);
-        }
-    }
-    return std::ranges::any_of(waited, [&](const key& one) {
-        if (fits(promised_on(node, {one}), *free)) return true;
-        return while_given_back && std::ranges::any_of(waited, [&](const key& other) {
-                   return fits(promised_on(node, {one, other}), *free);
-               });
+    return std::ranges::any_of(members_, [&](const auto& each) {
+        const auto& one = each.second;
+        return one.promised() == node && one.gated &&
+               here_.now() >= one.created + times_.reserve_after - seconds(5) &&
+               fits(promised_on(node, {one.group}), *free);
     });
 }
 
-void gang_rules::promise_has_room(const std::string& node, bool while_given_back) {
-    if (!here_.fresh("testbed") || here_.disturbed_node(node)) return;
-    out_.require(promises_fit(node, while_given_back), "promised-twice", {}, [&] {
-        std::vector<std::string> names;
-        for (const auto& [uid, one] : members_) {
-            if (one.promised() == node) names.push_back(one.name);
-        }
-        return fmt::format("{} is promised to {}: {}; free are {}", node, fmt::join(names, ", "),
-                           show(promised_on(node)), show(*free_on(node)));
-    });
+/// Of a node where no nomination is fresh: places change hands by requests that cross.
+void gang_rules::promises_have_room() {
+    if (!here_.fresh("testbed")) return;
+    const auto then = here_.now() - cache_is_behind;
+    std::set<std::string> nodes;
+    for (const auto& [uid, one] : members_) {
+        if (one.waits() && !one.nominated.empty()) nodes.insert(one.nominated);
+    }
+    for (const auto& [uid, one] : members_) {
+        if (one.nominated_since && *one.nominated_since > then) nodes.erase(one.nominated);
+    }
+    for (const auto& node : nodes) {
+        // Who came of a higher priority is given way to.
+        if (here_.disturbed_node(node) || somebody_came(node, here_.now() - gives_way)) continue;
+        out_.require(promises_fit(node), "promised-twice", {}, [&] {
+            std::vector<std::string> names;
+            for (const auto& [uid, one] : members_) {
+                if (one.promised() == node) names.push_back(one.name);
+            }
+            return fmt::format("{} is promised to {}: {}; free are {}", node,
+                               fmt::join(names, ", "), show(promised_on(node)),
+                               show(*free_on(node)));
+        });
+    }
 }
 
 bool gang_rules::somebody_came(const std::string& node, steady_time since) const {
