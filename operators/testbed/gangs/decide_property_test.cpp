@@ -219,7 +219,7 @@ TEST_P(RandomGangs, KeepWhatMustHold) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomGangs, testing::Range(1U, 41U));
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomGangs, testing::Range(1U, 101U));
 
 }  // namespace
 }  // namespace esi::testbed::gangs::tests

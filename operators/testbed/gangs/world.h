@@ -135,11 +135,13 @@ struct world {
     }
 
     view see() {
+        std::map<gang_key, std::vector<pod_pointer>> by_group;
+        for (const auto& [name, pod] : pods) {
+            const auto of = dirty.empty() ? std::nullopt : group_of(*pod);
+            if (of && dirty.contains(*of)) by_group[*of].push_back(pod);
+        }
         for (const auto& of : dirty) {
-            std::vector<pod_pointer> own;
-            for (const auto& [name, pod] : pods) {
-                if (group_of(*pod) == of) own.push_back(pod);
-            }
+            const auto& own = by_group[of];
             group_object object;
             if (const auto found = groups.find(of); found != groups.end()) {
                 object.object = std::make_shared<const pod_group>(found->second);
