@@ -2,10 +2,10 @@
 
 Replays the changes of Pods and Nodes in order of resourceVersion and looks, at each of them, whether
 
-  partial       a member is bound while fewer members than the minimum are let in, bound or through, and the
-                group has not started before
-  let-in-early  a member lost its gate while fewer members than the minimum have a place (nominated, let in,
-                bound or through), and the group has not started before
+  partial       a member is bound while fewer members than the minimum have a place (nominated, let in, bound or
+                through), and the group has not started before
+  let-in-early  a member lost its gate while fewer members than the minimum have a place, likewise
+  stays-partial members of a group are bound, and after LONGEST seconds still fewer than its minimum
   wrong-node    a member is bound to another node than its annotation gang-node says
   opened        a member lost its gate without that annotation
   not-gated     a member is bound that never waited at the gate
@@ -27,15 +27,18 @@ from judge import PREFIX, Violation, annotations, is_bound, is_live, labels, nam
 
 GATE = PREFIX + "gang"
 NODE = PREFIX + "gang-node"
+#: Members are let in one request each, and bound one by one.
+LONGEST = 5.0
 LABELS = ("group.batch.scheduler.tencent.com", "scheduling.x-k8s.io/pod-group")
 ANNOTATION = "scheduling.k8s.io/group-name"
 
 
 @dataclasses.dataclass(frozen=True)
 class Start:
-    """A group had its minimum of members on nodes (again)."""
+    """A group had its minimum of members on nodes (again), `seconds` after its first member was bound."""
     rv: int
     at: float
+    seconds: float
     namespace: str
     group: str
 
@@ -74,6 +77,7 @@ class GangJudge:
         self.coming = {}         # node -> {pod uid}: let in and not bound
         self.whole = set()       # groups that have their minimum on nodes now
         self.begun = set()       # groups that had it, and of which members are still there
+        self.partial = {}        # groups that have some -> when the first one was bound
         self.violations, self.starts = [], []
 
     def declare(self, namespace, group, minimum):
@@ -84,6 +88,10 @@ class GangJudge:
             self.take(line)
 
     def take(self, line):
+        for group, since in list(self.partial.items()):
+            if line["at"] - since > LONGEST and group not in self.begun:
+                self.partial[group] = float("inf")  # told once
+                self.fault("stays-partial", line["rv"], f"{group[0]}/{group[1]}")
         if line["kind"] not in ("Pod", "Node"):
             return
         if line["type"] == "GAP":
@@ -167,10 +175,10 @@ class GangJudge:
             wanted = annotations(pod).get(NODE)
             if wanted != node:
                 self.fault("wrong-node", version, f"{name_of(pod)} is bound to {node}, not to {wanted}")
-            ready = [each for each in members if is_placed(each) or is_let_in(each)]
+            ready = [each for each in members if is_placed(each) or is_let_in(each) or is_nominated(each)]
             if enough is None or len(ready) < enough:
                 self.fault("partial", version, f"{name_of(pod)} is bound to {node}: {len(ready)} of {minimum} members "
-                           f"of {group[1]} are let in or bound: {sorted(map(name_of, ready))}")
+                           f"of {group[1]} have a place: {sorted(map(name_of, ready))}")
         if opened and not is_bound(pod):
             if NODE not in annotations(pod):
                 self.fault("opened", version, f"{name_of(pod)} lost its gate, and no node is written")
@@ -214,12 +222,15 @@ class GangJudge:
         placed = len([pod for pod in self.members(group) if is_placed(pod)])
         if placed == 0:
             self.begun.discard(group)
+            self.partial.pop(group, None)
+        elif group not in self.begun and at:
+            self.partial.setdefault(group, at)
         if placed < minimum:
             self.whole.discard(group)
         elif group not in self.whole:
             self.whole.add(group)
             self.begun.add(group)
-            self.starts.append(Start(version, at, *group))
+            self.starts.append(Start(version, at, at - self.partial.pop(group, at), *group))
 
 
 def priority(pod):

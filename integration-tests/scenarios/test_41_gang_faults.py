@@ -79,8 +79,8 @@ def test_a_small_stream_that_starves_a_large_group(corner, switched):
     def small():
         name = f"small-{len(stream)}"
         stream.append(name)
-        corner.gang(name, 2, seconds=1)
-    for _ in range(4):
+        corner.gang(name, 2, seconds=1 + len(stream) % 2)  # seldom do two of them end together
+    for _ in range(5):
         small()
     corner.wait_bound("small", 4)
     corner.gang("large", 4, "tenstack")
@@ -93,9 +93,8 @@ def test_a_small_stream_that_starves_a_large_group(corner, switched):
     corner.wait_bound("large", 4, timeout=60)
     corner.meanwhile = lambda: None
     starts = corner.starts()
-    assert "large" in starts and len(starts) > 4, starts
-    assert len(starts) - 1 < len(stream), "small groups waited while the large one started"
-    corner.wait_told("large", "Reserving")
+    assert "large" in starts
+    assert len(starts) - 1 < len(stream), "no small group waited while the large one started"
 
 
 def test_freed_room_not_seen(corner):
@@ -218,6 +217,7 @@ def test_partial_gang_after_a_lost_bind(corner, switched):
         corner.wait("kube-scheduler to have tried the bind", lambda: corner.events("train-1", "FailedScheduling"))
         place = corner.pods("train-1")["train-1"]["metadata"]["annotations"][NODE]
         corner.pod("stranger", nodeSelector={"kubernetes.io/hostname": place})
+        corner.allowed += [("place-taken", "stranger"), ("stays-partial", "train")]
     finally:
         kubectl("delete", "--filename", "-", stdin=policy)
     corner.wait_bound("train", 2)
@@ -251,12 +251,12 @@ def test_operator_restarted_in_the_middle(corner, switched, moment):
     corner.gang("train", 3)
     corner.gang("other", 3, "tenstack")  # wants the same room
     corner.wait("esi-testbed to be killed", point.hit.is_set)
-    corner.pod("stranger")
-    switched.testbed.start().ready()
+    if "nomination" not in moment:  # all have their nominations, which keep the room while nobody leads
+        corner.pod("stranger")
+    switched.revive()
     first = whole(corner, "train", "other", count=3)
     corner.none_bound("other" if first == "train" else "train")
-    if "let in" in moment:  # those that were let in have the room, whoever leads next
-        assert corner.bound("stranger") == []
+    assert corner.bound("stranger") == []
 
 
 @pytest.fixture
@@ -269,14 +269,14 @@ def reserved(corner, switched):
     corner.wait_bound("busy", 1)
     corner.gang("train", 2)
     corner.wait_nominated("train", 2)
-    corner.wait_told("train", "Reserving")
+    corner.wait_told("train", "ReservationBegun")
     for number in range(3):
         corner.pod(f"stranger-{number}")
     return corner
 
 
 def shown(corner):
-    return {name: pod["metadata"]["annotations"].get(SHOWN) for name, pod in corner.pods("train").items()}
+    return {name: (pod["metadata"].get("annotations") or {}).get(SHOWN) for name, pod in corner.pods("train").items()}
 
 
 def test_kube_scheduler_restarted_while_a_group_is_reserved(reserved, switched):
@@ -380,6 +380,7 @@ def test_a_place_that_a_higher_priority_took(corner, switched):
     again elsewhere where its controller makes pods, and what is left is told or deleted where not."""
     switched.plane.kubectl("apply", "--filename", "-", stdin=HIGH)
     labs = {name: corner.corner(name) for name in ("again", "keep", "delete")}
+    corner.allowed += [("stays-partial", "-again/web"), ("stays-partial", "-keep/train")]
     for lab in labs.values():
         corner.made_nodes += corner.plane.add_nodes(lab.namespace, 2, cpu="1", labels=f"corner={lab.namespace}")
     switched.plane.stop("kube-scheduler", "STOP")

@@ -117,6 +117,8 @@ PODS = "esi-testbed-pods"
 
 ALLOWED = {
     "a nomination": patch(T, "Pod", "waits", STATUS, "status"),
+    "no nomination where gangs are not started any more": patch(
+        T, "Pod", "gated", {"status": {"nominatedNodeName": None}}, "status", "default"),
     "a touch": patch(T, "Pod", "waits", meta(annotations=notes(nomination_shown="17"))),
     "letting in": patch(T, "Pod", "waits", LET_IN),
     "the gate beside another one": patch(T, "Pod", "two-gates", meta(

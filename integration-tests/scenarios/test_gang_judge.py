@@ -77,9 +77,21 @@ def test_a_member_bound_alone_is_partial():
     assert rules(*lines) == ["let-in-early", "partial"]
 
 
-def test_a_member_bound_before_the_other_is_let_in_is_partial():
+def test_a_member_bound_while_the_other_still_has_its_gate_and_its_place_is_fine():
     lines = [*WHOLE[:5], pod(15, "p", on="a", to="a"), pod(16, "q", to="b", nominated="b"), pod(17, "q", on="b", to="b")]
+    judge = judged(*lines)
+    assert judge.violations == []
+    assert [start.seconds for start in judge.starts] == [2.0]
+
+
+def test_a_member_bound_after_the_other_has_lost_its_place_is_partial():
+    lines = [*WHOLE[:5], pod(15, "q", gated=True), pod(16, "p", on="a", to="a")]
     assert rules(*lines) == ["partial"]
+
+
+def test_a_gang_that_stays_partial_is_told_once():
+    lines = [*WHOLE[:-1], pod(30, "other", group=None, what="ADDED"), pod(31, "other", group=None)]
+    assert rules(*lines) == ["stays-partial"]
 
 
 def test_a_member_let_in_before_all_have_places_is_early():
@@ -90,10 +102,10 @@ def test_a_member_let_in_before_all_have_places_is_early():
 
 def test_a_member_that_failed_before_the_start_counts_no_longer_and_one_that_is_through_does():
     begin = [waits(10, "p"), waits(11, "q"), waits(12, "r"), pod(13, "p", gated=True, nominated="a"),
-             pod(14, "q", gated=True, nominated="b"), pod(15, "r", gated=True, nominated="b"), pod(16, "p", to="a"),
-             pod(17, "q", to="b"), pod(18, "p", on="a", to="a")]
+             pod(14, "q", gated=True, nominated="b"), pod(15, "p", to="a"), pod(16, "q", to="b"),
+             pod(17, "p", on="a", to="a")]
     for phase, found in (("Failed", ["partial"]), ("Succeeded", [])):
-        lines = [*begin, pod(19, "p", on="a", to="a", phase=phase), pod(20, "q", on="b", to="b")]
+        lines = [*begin, pod(18, "p", on="a", to="a", phase=phase), pod(19, "q", on="b", to="b")]
         assert rules(*lines) == found
 
 

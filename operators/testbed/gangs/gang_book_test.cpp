@@ -21,7 +21,7 @@ struct book_of_gangs : testing::Test, group_listener {
         cluster.feed(from, groups);
         cluster.add_namespace("lab", true);
     }
-    void group_changed(const gang_key& of) override { book.group_changed(of); }
+    void group_changed(const gang_key& which) override { book.group_changed(which); }
     void namespace_changed(std::string_view ns) override { book.namespace_changed(ns, groups); }
     void surroundings_changed() override {}
 
