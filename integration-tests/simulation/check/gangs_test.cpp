@@ -283,6 +283,7 @@ TEST_F(gang_rules_test, two_are_not_let_in_to_one_place) {
     nominate("c", "n1");
     look("n1");
     look("n2");
+    wait(5ms);
     let_in("a", "n1");
     EXPECT_THAT(broken(), IsEmpty());
     let_in("c", "n1");
