@@ -26,11 +26,12 @@ test: ## Everything: unit tests, then the real binaries on a real control plane 
 unit: build ## Unit tests only
 	@ctest --preset $(PRESET) -j2 --no-tests=error
 
-simulation: build ## The simulation as in the tests: 1,000 seeds, crash table, spec sweep (SEEDS=n)
+simulation: build ## The simulation as in the tests: 1,000 seeds, 600 plans of gangs, crash table, spec sweep (SEEDS=n)
 	@PRESET=$(PRESET) scripts/simulate.sh
 
 soak: build ## Seeds for long: 10,000, or SEEDS=n, from FROM=n on
 	@$(BUILD)/integration-tests/simulation/esi-simulation seeds --from $(or $(FROM),1) --count $(or $(SEEDS),10000)
+	@$(BUILD)/integration-tests/simulation/esi-simulation gangs --from $(or $(FROM),1) --count $(or $(GANGS),10000)
 	@$(BUILD)/integration-tests/simulation/esi-simulation foresee --from $(or $(FROM),1) --count $(or $(STATES),1000)
 
 mutations: build ## Do the tests bite? Each known mistake, one at a time, must be caught (half an hour)

@@ -1,23 +1,24 @@
 # Files as constants of a program, so that it needs no folder beside it.
 #
 #   include(cmake/embed.cmake)
-#   esi_embed(TARGET FOLDER HEADER NAMESPACE)
+#   esi_embed(TARGET FOLDER HEADER NAMESPACE ENDING...)
 #
 # adds to TARGET a source file, made when a file of FOLDER changes, that defines `NAMESPACE::files()` as HEADER declares
-# it: each file that ends as in the list below, sorted by name, with its bytes and the SHA-256 of them. Which media type
-# a file has is told by those who serve it. The same file is the script that writes that source.
-set(esi_embedded_endings html js css svg)
-
+# it: each file of FOLDER with one of these endings (html, yaml), sorted by name, with its bytes and the SHA-256 of them
+# (common/base/embedded_file.h). Which media type a file has is told by those who serve it. The same file is the script
+# that writes that source.
 function(esi_embed target folder header namespace)
     set(patterns)
-    foreach(ending ${esi_embedded_endings})
+    foreach(ending ${ARGN})
         list(APPEND patterns ${folder}/*.${ending})
     endforeach()
     file(GLOB files CONFIGURE_DEPENDS ${patterns})
-    set(output ${CMAKE_CURRENT_BINARY_DIR}/embedded/${target}.cpp)
+    get_filename_component(name ${folder} NAME)
+    set(output ${CMAKE_CURRENT_BINARY_DIR}/embedded/${target}-${name}.cpp)
+    list(JOIN ARGN "," endings)
     add_custom_command(OUTPUT ${output}
-        COMMAND ${CMAKE_COMMAND} -D FOLDER=${folder} -D HEADER=${header} -D NAMESPACE=${namespace} -D OUTPUT=${output}
-                -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+        COMMAND ${CMAKE_COMMAND} -D FOLDER=${folder} -D ENDINGS=${endings} -D HEADER=${header}
+                -D NAMESPACE=${namespace} -D OUTPUT=${output} -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
         DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
         VERBATIM)
     target_sources(${target} PRIVATE ${output})
@@ -28,7 +29,8 @@ if(NOT CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
 endif()
 
 set(patterns)
-foreach(ending ${esi_embedded_endings})
+string(REPLACE "," ";" endings "${ENDINGS}")
+foreach(ending ${endings})
     list(APPEND patterns ${FOLDER}/*.${ending})
 endforeach()
 file(GLOB files ${patterns})
@@ -60,12 +62,12 @@ namespace ${NAMESPACE} {
 namespace {
 
 ${constants}
-constexpr file all[] = {
+constexpr embedded_file all[] = {
 ${table}};
 
 }  // namespace
 
-std::span<const file> files() { return all; }
+std::span<const embedded_file> files() { return all; }
 
 }  // namespace ${NAMESPACE}
 ")

@@ -41,7 +41,7 @@ if (($# == 0)); then
     for kind in testbed batchjob scheduling testbedslotslice; do
         install -D -m 0644 "crds/$kind.yaml" "$chart/files/crds/$kind.yaml"
     done
-    "$(integration-tests/scenarios/venv.sh)" scripts/chart_readme.py
+    "$(integration-tests/venv.sh scenarios)" scripts/chart_readme.py
 fi
 
 render namespace.yaml namespace.yaml -- --set namespace.create=true
@@ -62,4 +62,8 @@ render extender/priority-class.yaml priority-class-extender.yaml -- --set extend
 render extender/policies-priority-classes.yaml admission/priority-classes.yaml -- --set extender.enabled=true
 render flinkcluster/policy.yaml admission/flinkcluster.yaml -- --set flinkCluster.enabled=true
 render flinkcluster/rights.yaml batchjob/rbac-flinkcluster.yaml -- --set flinkCluster.enabled=true
+for part in gangs testbed pods; do
+    render "gangs/policies-$part.yaml" "admission/$part.yaml" -- --set gangs.enabled=true
+done
+render gangs/rbac-testbed-gangs.yaml testbed/rbac-gangs.yaml -- --set gangs.enabled=true
 render install/install.yaml -- --set namespace.create=true

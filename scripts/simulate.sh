@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The simulation as a test: kept plans, seeds, the table of crash points, the sweep over all specs,
+# The simulation as a test: kept plans, seeds, plans of gangs, the table of crash points, the sweep over all specs,
 # preview and explain in some states of seeds, and whether every kept mutation still applies. Progress and summaries go to the terminal.
-#   SEEDS=1000 FROM=1 STATES=200 scripts/simulate.sh [JUNIT-FILE]
+#   SEEDS=1000 GANGS=600 FROM=1 STATES=200 scripts/simulate.sh [JUNIT-FILE]
 # With SIMULATION_SECONDS=n the seeds are run in parts of a quarter, after all else, and no part begins when
 # n seconds are over; the first one always does. How many were run is in the JUnit file.
 # ESI_SIMULATION names another program than that of the preset.
@@ -63,6 +63,7 @@ check "the same elsewhere" same_elsewhere
 check "crash at each write" "$program" crash-table
 check "spec sweep" "$program" sweep
 check "preview and explain" "$program" foresee --from "$from" --count "${STATES:-200}"
+check "gangs" "$program" gangs --from "$from" --count "${GANGS:-600}"
 check "mutations apply" python3 integration-tests/simulation/mutations/mutate.py --check
 check "seeds" run_seeds
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Everything that must pass: unit tests of the C++ code, the simulation, the images, unit tests of the
-# cluster launcher, the scenarios with the real binaries on a real control plane, the chart, and, where
-# their parts are built, some minutes on real nodes. Ends with the time and the count of each layer, and
+# cluster launcher, the scenarios with the real binaries on a real control plane, the chart, the
+# interface's document, and, where their parts are built, some minutes on real nodes. Ends with the time and the count of each layer, and
 # one line that counts all.
 #
-# Layers that need different things run side by side: scenarios and the chart wait most of the time, each
-# on control planes of their own; what computes all the time (the simulation before all) gets the rest of
+# Layers that need different things run side by side: scenarios, and the chart and the interface after it,
+# wait most of the time, each on control planes of their own; what computes all the time (the simulation before all) gets the rest of
 # the processors.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -60,13 +60,22 @@ computing() {
     return "$bad"
 }
 
+# What is short beside the scenarios, one after the other, each on a control plane of its own.
+beside_scenarios() {
+    local bad=0
+    layer chart "the chart on a real control plane (beside the scenarios)" \
+        integration-tests/chart/run.sh --junit-xml="$results/chart.xml" || bad=1
+    layer interface "the interface's document and generated requests (beside the scenarios)" \
+        integration-tests/interface/run.sh --requests 300 --junit-xml="$results/interface.xml" || bad=1
+    return "$bad"
+}
+
 on_control_planes() {
     layer launcher "unit tests of the control plane's launcher" launcher_tests || failed=1
-    beside chart layer chart "the chart on a real control plane (beside the scenarios)" \
-        integration-tests/chart/run.sh --junit-xml="$results/chart.xml"
+    beside short beside_scenarios
     layer scenarios "scenarios on real control planes" \
         integration-tests/scenarios/run.sh --junit-xml="$results/scenarios.xml" || failed=1
-    ended chart || failed=1
+    ended short || failed=1
 }
 
 layer "" "setup" set_up || exit 1

@@ -4,6 +4,8 @@
 // use. Heavy to include: only for the sources that do I/O.
 #pragma once
 
+#include <netinet/tcp.h>
+
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
@@ -55,6 +57,17 @@ public:
     void close() {
         boost::system::error_code ignored;
         socket_.close(ignored);
+    }
+
+    /// The other side sends nothing more, or the connection is broken; what it sent before may not
+    /// have been read yet.
+    bool peer_has_ended() {
+        tcp_info info{};
+        socklen_t size = sizeof info;
+        if (getsockopt(socket_.native_handle(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0) {
+            return true;
+        }
+        return info.tcpi_state != TCP_ESTABLISHED;
     }
 
     template <class Buffers, class Token>

@@ -12,6 +12,9 @@ constexpr double head_start = 4096;
 /// Who moves less than this for longer than that may lose memory to others.
 constexpr double fair_rate = 16 << 10;
 constexpr std::chrono::duration<double> fair_time{1};
+/// And who would take longer than this for all that it holds: else a few that read a large answer
+/// just fast enough would keep the memory from everybody.
+constexpr double fair_seconds = 10;
 
 }  // namespace
 
@@ -45,7 +48,8 @@ double connection_table::place::slowness(steady_time now) const {
 
 bool connection_table::place::slow(steady_time now) const {
     const std::chrono::duration<double> taken = now - since_;
-    return taken > fair_time && static_cast<double>(moved_) < taken.count() * fair_rate;
+    const double rate = std::max(fair_rate, static_cast<double>(held_) / fair_seconds);
+    return taken > fair_time && static_cast<double>(moved_) < taken.count() * rate;
 }
 
 std::size_t connection_table::place::counted() const {

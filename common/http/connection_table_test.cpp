@@ -121,6 +121,23 @@ TEST_F(table, memory_is_taken_from_who_is_slow_and_refused_where_nobody_is) {
     EXPECT_EQ(own->bytes(), 0u);
 }
 
+TEST_F(table, who_holds_much_has_to_take_it_faster) {
+    limits.bytes = 3'000'000;
+    auto large = admit("large");
+    auto small = admit("small");
+    large->enter(phase::sending, now);
+    small->enter(phase::sending, now);
+    EXPECT_TRUE(large->hold(2'000'000, now));
+    EXPECT_TRUE(small->hold(1'500'000, now));
+    pass(2);
+    // 170 kB a second: enough for what the second one holds within ten seconds.
+    large->moved(340'000);
+    small->moved(340'000);
+    auto other = admit("other");
+    EXPECT_TRUE(other->hold(1'000'000, now));
+    EXPECT_EQ(cut, std::vector<std::string>{"large"});
+}
+
 TEST_F(table, what_is_being_answered_keeps_its_memory) {
     auto a = admit("a");
     EXPECT_TRUE(a->hold(2000, now));

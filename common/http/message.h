@@ -44,6 +44,8 @@ struct peer_details {
     bool loopback = false;
     /// Of a certificate that the client CA vouches for.
     std::optional<certificate_subject> certificate;
+    /// It sends nothing more: who would wait for an answer has gone. May be empty.
+    std::function<bool()> has_ended;
 };
 
 struct server_request {

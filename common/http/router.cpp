@@ -85,16 +85,7 @@ std::string joined(const std::vector<std::string>& methods) {
 /// Whether a comma-separated header names `word` (lower case), in any case.
 bool lists(std::string_view header, std::string_view word) {
     while (!header.empty()) {
-        const auto end = std::min(header.find(','), header.size());
-        auto each = header.substr(0, end);
-        header.remove_prefix(std::min(end + 1, header.size()));
-        while (each.starts_with(' ') || each.starts_with('\t')) each.remove_prefix(1);
-        while (each.ends_with(' ') || each.ends_with('\t')) each.remove_suffix(1);
-        if (std::ranges::equal(each, word, [](char a, char b) {
-                return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
-            })) {
-            return true;
-        }
+        if (lower(take_part(header, ',')) == word) return true;
     }
     return false;
 }
@@ -112,6 +103,9 @@ void router::add(std::string method, std::string pattern, route_handler handler,
     made->handler = std::move(handler);
     made->rules = rules;
     made->admit = std::move(admit);
+    if (const auto& verb = made->segments.back().verb; !verb.empty()) {
+        with_verbs_.insert(pattern.substr(0, pattern.size() - verb.size()));
+    }
     entries_.push_back(std::move(made));
 }
 
@@ -134,6 +128,13 @@ void router::on_miss(std::string prefix, miss_handler handler) {
     const auto shorter = std::ranges::find_if(
         misses_, [&](const auto& known) { return known.first.size() < prefix.size(); });
     misses_.emplace(shorter, std::move(prefix), std::move(handler));
+}
+
+bool router::matches(const entry& route, const std::vector<std::string>& path) const {
+    if (!route.matches(path)) return false;
+    const auto& last = route.segments.back();
+    return !last.variable || !last.verb.empty() || !path.back().contains(':') ||
+           !with_verbs_.contains(route.pattern);
 }
 
 const router::miss_handler* router::miss_of(const server_request& request) const {
@@ -159,7 +160,7 @@ server_reply router::miss(const server_request& request,
                           const std::vector<std::string>& path) const {
     std::vector<std::string> allowed;
     for (const auto& candidate : entries_) {
-        if (!candidate->matches(path)) continue;
+        if (!matches(*candidate, path)) continue;
         if (std::ranges::find(allowed, candidate->method) == allowed.end()) {
             allowed.push_back(candidate->method);
         }
@@ -193,7 +194,7 @@ router::decision router::decide(server_request& head) const {
         const bool as_get =
             head.method == "HEAD" && candidate->method == "GET" && !candidate->rules.writes;
         if (candidate->method != head.method && !as_get) continue;
-        if (!candidate->matches(*path)) continue;
+        if (!matches(*candidate, *path)) continue;
         if (best == nullptr || candidate->more_literal_than(*best)) best = candidate.get();
     }
     if (best == nullptr) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -57,8 +58,8 @@ using upgrade_handler =
 class router {
 public:
     /// `pattern`: "/external/testbeds/{name}". A trailing slash is another path. A verb may follow
-    /// a variable, "/jobs/{name}:reset": of a path that ends so it takes "/jobs/a:reset" before
-    /// "/jobs/{name}" does, with "a" as the name.
+    /// a variable, "/jobs/{name}:reset", which takes "/jobs/a:reset" with "a" as the name. Where a
+    /// pattern has verbs, the same without one takes no path with a colon in that place.
     void add(std::string method, std::string pattern, route_handler handler, route_rules rules = {},
              admission admit = {});
     /// Asked about the head of each request at or below the path `prefix`, whether a route matches
@@ -102,7 +103,10 @@ private:
     std::vector<std::pair<std::shared_ptr<const entry>, upgrade_handler>> upgrades_;
     std::vector<std::pair<std::string, miss_handler>> misses_;
     std::vector<std::shared_ptr<const guarded_path>> guards_;
+    /// Patterns that are there with a verb, without it.
+    std::set<std::string, std::less<>> with_verbs_;
 
+    bool matches(const entry& route, const std::vector<std::string>& path) const;
     const miss_handler* miss_of(const server_request& request) const;
     void find_upgrade(const server_request& request, const std::vector<std::string>& path,
                       decision& into) const;

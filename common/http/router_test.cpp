@@ -159,7 +159,7 @@ TEST(router, head_runs_no_get_that_writes) {
     EXPECT_EQ(header(reply, "Allow"), "GET");
 }
 
-TEST(router, a_verb_behind_a_variable_is_more_literal_than_the_variable_alone) {
+TEST(router, a_path_with_a_colon_takes_a_verb_and_nothing_else) {
     router routes;
     routes.add("POST", "/jobs/{name}", says("plain"));
     routes.add("POST", "/jobs/{name}:reset", says("reset"));
@@ -170,17 +170,28 @@ TEST(router, a_verb_behind_a_variable_is_more_literal_than_the_variable_alone) {
         const char* path;
         const char* body;
     } table[] = {
-        {"/jobs/a", "plain name=a"},
-        {"/jobs/a:reset", "reset name=a"},
-        {"/jobs/a%3Areset", "reset name=a"},
-        {"/jobs/a:b:reset", "reset name=a:b"},
-        {"/jobs/a:resets", "plain name=a:resets"},
-        {"/jobs/:reset", "plain name=:reset"},
-        {"/jobs/all:reset", "literal"},
-        {"/jobs/a:reset/runs", "runs name=a:reset"},
+        {"/jobs/a", "plain name=a"},         {"/jobs/a:reset", "reset name=a"},
+        {"/jobs/a%3Areset", "reset name=a"}, {"/jobs/a:b:reset", "reset name=a:b"},
+        {"/jobs/all:reset", "literal"},      {"/jobs/a:reset/runs", "runs name=a:reset"},
     };
     for (const auto& row : table) EXPECT_EQ(answer(routes, "POST", row.path).body, row.body);
-    EXPECT_EQ(header(answer(routes, "DELETE", "/jobs/a:reset"), "Allow"), "POST, GET");
+    for (const char* method : {"GET", "DELETE", "OPTIONS"}) {
+        EXPECT_EQ(answer(routes, method, "/jobs/a:reset").status, 405) << method;
+        EXPECT_EQ(header(answer(routes, method, "/jobs/a:reset"), "Allow"), "POST") << method;
+    }
+    for (const char* path : {"/jobs/a:resets", "/jobs/:reset", "/jobs/a:", "/jobs/a%3Ab"}) {
+        EXPECT_EQ(answer(routes, "GET", path).status, 404) << path;
+        EXPECT_EQ(answer(routes, "POST", path).status, 404) << path;
+    }
+}
+
+TEST(router, a_colon_is_a_part_of_a_name_where_there_are_no_verbs) {
+    router routes;
+    routes.add("GET", "/jobs/{name}:reset", says("reset"));
+    routes.add("GET", "/slots/{name}", says("slot"));
+    routes.add("GET", "/jobs/{name}/runs", says("runs"));
+    EXPECT_EQ(answer(routes, "GET", "/slots/a:b").body, "slot name=a:b");
+    EXPECT_EQ(answer(routes, "GET", "/jobs/a:b/runs").body, "runs name=a:b");
 }
 
 TEST(router, misses_are_404_or_405_with_the_methods_of_the_path) {
@@ -257,6 +268,7 @@ TEST(problem, is_json_also_with_bad_utf8_and_lists_all_faults) {
     EXPECT_EQ(body["retryable"], false);
     EXPECT_EQ(body["errors"][1],
               nlohmann::json({{"pointer", "?b"}, {"code", "Invalid"}, {"detail", "two"}}));
+    EXPECT_EQ(nlohmann::json::parse(problem(422, "d").body)["title"], "Unprocessable Content");
     const auto plain = nlohmann::json::parse(problem(503, "d").body);
     EXPECT_FALSE(plain.contains("errors"));
     EXPECT_FALSE(plain.contains("instance"));

@@ -318,6 +318,10 @@ asio::awaitable<void> server::state::serve(std::shared_ptr<state> own,
     const auto address = address_of(connection->socket());
     peer->address = address.to_string();
     peer->loopback = is_loopback(address);
+    peer->has_ended = [of = std::weak_ptr(connection)] {
+        const auto there = of.lock();
+        return !there || there->peer_has_ended();
+    };
     if (own->tls) {
         const bool shaken = co_await own->shake_hands(connection);
         if (!shaken) co_return;

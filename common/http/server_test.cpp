@@ -10,6 +10,8 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <regex>
@@ -42,6 +44,16 @@ asio::awaitable<server_reply> inject(server_request) {
     co_return reply;
 }
 
+/// Whether the peer ends within a second.
+asio::awaitable<server_reply> await_end(server_request request) {
+    asio::steady_timer timer(co_await asio::this_coro::executor);
+    for (int tries = 0; tries < 100 && !request.peer->has_ended(); ++tries) {
+        timer.expires_after(std::chrono::milliseconds(10));
+        co_await timer.async_wait(asio::use_awaitable);
+    }
+    co_return server_reply(200, "text/plain", request.peer->has_ended() ? "ended" : "there");
+}
+
 asio::awaitable<server_reply> nothing(server_request) { co_return server_reply(204, "", "x"); }
 
 class http_server : public testing::Test {
@@ -54,6 +66,7 @@ protected:
         routes.add("GET", "/break", break_down);
         routes.add("GET", "/inject", inject);
         routes.add("DELETE", "/nothing", nothing);
+        routes.add("GET", "/end", await_end);
         routes.add("GET", "/wait",
                    [this](server_request request) { return wait_for_go(std::move(request)); });
         options.bind_address = "127.0.0.1";
@@ -192,6 +205,15 @@ TEST_F(http_server, answers_pipelined_requests_in_order) {
     EXPECT_LT(two, three);
     EXPECT_NE(three, std::string::npos) << heard;
     EXPECT_EQ(heard.find("n=4"), std::string::npos);
+}
+
+TEST_F(http_server, a_handler_can_ask_whether_anybody_waits_for_its_answer) {
+    start();
+    const std::string request = "GET /end HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    EXPECT_TRUE(say({request}, true).ends_with("ended"));
+    EXPECT_TRUE(say({request}, false).ends_with("there"));
+    // What it has sent ahead is no sign that it is there.
+    EXPECT_TRUE(say({request + "GET /show HTTP/1.1\r\n"}, true).ends_with("ended"));
 }
 
 TEST_F(http_server, head_has_the_length_and_no_body) {

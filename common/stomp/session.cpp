@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/text.h"
 #include "stomp/topic.h"
 
 namespace esi::stomp {
@@ -21,12 +22,6 @@ std::string shown(std::string_view text) {
         out += c > 0x20 && c < 0x7F ? c : '?';
     }
     return out;
-}
-
-std::string_view trimmed(std::string_view text) {
-    while (text.starts_with(' ')) text.remove_prefix(1);
-    while (text.ends_with(' ')) text.remove_suffix(1);
-    return text;
 }
 
 /// The newest version of the list that is spoken here.

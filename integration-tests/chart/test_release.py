@@ -16,7 +16,7 @@ TESTBED = {"apiVersion": "esi.tu-berlin.de/v1alpha1", "kind": "Testbed",
 
 
 #: Of helm/manifests, what single features need.
-PARTS = ("nodes", "isolation", "debug", "extender", "flinkcluster")
+PARTS = ("nodes", "isolation", "debug", "extender", "flinkcluster", "gangs")
 
 
 def owned(plane, release):
@@ -129,7 +129,7 @@ def test_twice_side_by_side(plane, helm, look):
 
 def test_everything_at_once(plane, helm, look):
     helm.install(values=enabled(
-        "scheduler", "networkPolicy", "debugEndpoints", "flinkCluster", "exampleScheduler") | {
+        "scheduler", "networkPolicy", "debugEndpoints", "flinkCluster", "gangs", "exampleScheduler") | {
         "tls": {"mode": "generate"}, "legacy": {"services": True, "open": True},
         "extender": {"enabled": True, "clientCertificates": {"enabled": True}},
         "metrics": enabled("serviceMonitor", "prometheusRule", "dashboards")})

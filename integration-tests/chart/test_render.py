@@ -240,6 +240,19 @@ def test_the_key_of_the_client_certificate_is_the_schedulers():
         "caFile": "/etc/esi/ca/ca.crt", "certFile": "/etc/esi/client/tls.crt", "keyFile": "/etc/esi/client/tls.key"}
 
 
+def test_of_the_secret_of_the_interfaces_client_ca_the_ca_alone_is_mounted_by_esi_scheduling():
+    shown = render({"tls": {"mode": "secret"}, "interface": {"api": {"clientCASecret": "planners-ca"}}})
+    mounted = {}
+    for name, deployment in shown.of("Deployment").items():
+        pod = deployment["spec"]["template"]["spec"]
+        for volume in pod["volumes"] if "volumes" in pod else ():
+            if volume["name"] == "client-ca":
+                mounted[name] = volume["secret"]
+    assert mounted == {"esi-scheduling": {"secretName": "planners-ca", "items": [{"key": "ca.crt", "path": "ca.crt"}]}}
+    assert "--client-ca-file=/etc/esi/client-ca/ca.crt" in shown.container("esi-scheduling")["args"]
+    assert "--client-ca-file=/etc/esi/client-ca/ca.crt" not in shown.container("esi-testbed")["args"]
+
+
 def test_client_certificates_are_signed_by_the_releases_own_ca():
     """Whoever has a certificate of that CA is answered, so that no other issuer is asked."""
     shown = render({"tls": {"mode": "certManager", "certManager": {"issuerRef": {"name": "corporate"}}},
@@ -277,7 +290,7 @@ def test_the_pods_of_operators_are_hardened_and_spread():
 def test_the_operators_know_every_flag(operator):
     """The binary itself parses what the Deployment hands it; an unknown flag or a wrong value ends it with 2."""
     stomp = {"allowedOrigins": ["*"], "maxConnections": 5, "maxSubscriptions": 5, "queueBytes": 65536}
-    shown = render(enabled("debugEndpoints", "flinkCluster", "extender") | {
+    shown = render(enabled("debugEndpoints", "flinkCluster", "extender", "gangs") | {
         "legacy": {"open": True}, "watchNamespaces": ["team-a", "team-b"], "operators": {"kubeApiQps": 50},
         "flink": {"jobManager": {"cpu": "500m", "memory": "1Gi"}},
         "interface": {"api": {"audience": "esi.example.org"}, "nodes": {"enabled": True}, "stomp": stomp, "allowedHosts": ["esi.example.org", "*.example.org", "*"]}})

@@ -9,7 +9,7 @@ import pytest
 from api import ApiException
 from chart import CRDS, OPERATORS, enabled, kubectl, render, rules_of
 
-EVERYTHING = enabled("debugEndpoints", "flinkCluster") | {"interface": {"nodes": {"enabled": True}}}
+EVERYTHING = enabled("debugEndpoints", "flinkCluster", "gangs") | {"interface": {"nodes": {"enabled": True}}}
 ESI = "esi.tu-berlin.de"
 VERSIONS = {"": "api/v1", ESI: f"apis/{ESI}/v1alpha1", "events.k8s.io": "apis/events.k8s.io/v1",
             "coordination.k8s.io": "apis/coordination.k8s.io/v1",
@@ -18,13 +18,20 @@ VERSIONS = {"": "api/v1", ESI: f"apis/{ESI}/v1alpha1", "events.k8s.io": "apis/ev
             "apiextensions.k8s.io": "apis/apiextensions.k8s.io/v1",
             "sparkoperator.k8s.io": "apis/sparkoperator.k8s.io/v1beta2",
             "flink.apache.org": "apis/flink.apache.org/v1beta1",
-            "flinkoperator.k8s.io": "apis/flinkoperator.k8s.io/v1beta1"}
+            "flinkoperator.k8s.io": "apis/flinkoperator.k8s.io/v1beta1",
+            "scheduling.k8s.io": "apis/scheduling.k8s.io/v1",
+            "storage.k8s.io": "apis/storage.k8s.io/v1",
+            "batch.scheduler.tencent.com": "apis/batch.scheduler.tencent.com/v1",
+            "scheduling.incubator.k8s.io": "apis/scheduling.incubator.k8s.io/v1alpha1",
+            "scheduling.sigs.dev": "apis/scheduling.sigs.dev/v1alpha2",
+            "scheduling.x-k8s.io": "apis/scheduling.x-k8s.io/v1alpha1"}
 KINDS = {"testbeds": "Testbed", "batchjobs": "BatchJob", "schedulings": "Scheduling", "pods": "Pod",
          "testbedslotslices": "TestbedSlotSlice",
          "events": "Event", "leases": "Lease", "sparkapplications": "SparkApplication",
          "tokenreviews": "TokenReview", "subjectaccessreviews": "SubjectAccessReview",
          "flinkdeployments": "FlinkDeployment", "flinkclusters": "FlinkCluster"}
-CLUSTER_WIDE = {"nodes", "customresourcedefinitions", "tokenreviews", "subjectaccessreviews"}
+CLUSTER_WIDE = {"nodes", "customresourcedefinitions", "tokenreviews", "subjectaccessreviews", "namespaces",
+                "persistentvolumes", "priorityclasses", "csinodes"}
 #: Reviews are questions, which say what is asked.
 SPECS = {"tokenreviews": {"token": "nobodys"},
          "subjectaccessreviews": {"user": "nobody", "nonResourceAttributes": {"verb": "get", "path": "/livez"}}}
@@ -58,8 +65,9 @@ def request_for(group, resource, verb, names=(), namespace="team-a"):
         if plural in SPECS:
             thing = thing | {"metadata": {}, "spec": SPECS[plural]}
         return "POST", collection, dry, thing
-    return {"list": ("GET", collection, {"limit": "1"}, None),
-            "watch": ("GET", collection, {"watch": "1", "timeoutSeconds": "1"}, None),
+    named = {"fieldSelector": f"metadata.name={names[0]}"} if names else {}
+    return {"list": ("GET", collection, {"limit": "1"} | named, None),
+            "watch": ("GET", collection, {"watch": "1", "timeoutSeconds": "1"} | named, None),
             "get": ("GET", one, {}, None), "delete": ("DELETE", one, dry, None),
             "patch": ("PATCH", one, dry, {"metadata": {}}),
             "update": ("PUT", one, dry, {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
@@ -172,7 +180,9 @@ def test_rights_in_some_namespaces_are_those_of_the_whole_cluster(component):
                         if each["metadata"]["labels"].get("app.kubernetes.io/component") == component
                         for rule in each["rules"]]
     assert [(rule["resources"], rule["verbs"]) for rule in rules_of_cluster] == {
-        "testbed": [(["nodes"], ["patch"]), (["nodes"], ["get", "list", "watch"]),
+        "testbed": [(["namespaces"], ["list", "watch"]), (["persistentvolumes"], ["get"]), (["csinodes"], ["list"]),
+                    (["priorityclasses"], ["list", "watch"]),
+                    (["nodes"], ["patch"]), (["nodes"], ["get", "list", "watch"]),
                     (["pods"], ["get", "list", "watch"])],
         "batchjob": [(["customresourcedefinitions"], ["list", "watch"])],
         "scheduling": [(["nodes"], ["list", "patch"]), (["pods"], ["list"]),

@@ -4,6 +4,6 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 "$here/../../scripts/setup.sh" "$here/debian-packages.txt"
-python=$("$here/venv.sh")
+python=$("$here/../venv.sh" images)
 cd "$here"
 exec "$python" -B -m pytest "$@"

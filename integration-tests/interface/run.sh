@@ -4,7 +4,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 source "$here/../scenarios/environment.sh"
-python=$("$here/venv.sh")
+python=$("$here/../venv.sh" interface)
 # The client package out of the document as it is now (test_client_package.py).
 "$python" -B "$here/../../examples/clients/python/generate.py"
 cd "$here"

@@ -4,7 +4,7 @@ import threading
 import pytest
 
 import esi_client
-from esi_client import BatchJob, Scheduling, Testbed
+from esi_client import BatchJob, Scheduling, SchedulingInput, Testbed
 from esi_client.generated.api.schedulings import create_scheduling
 from patience import PATIENCE
 
@@ -15,7 +15,7 @@ def esi(replica, token):
 
 
 def plan(name, *jobs, testbed="slots"):
-    return Scheduling.from_dict({"metadata": {"name": name}, "spec": {
+    return SchedulingInput.from_dict({"metadata": {"name": name}, "spec": {
         "testbed": {"name": testbed}, "queueBased": [{"name": each} for each in jobs]}})
 
 

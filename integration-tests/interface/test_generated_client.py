@@ -68,7 +68,7 @@ def test_it_drives_a_whole_evaluation(scene, made, call, replica, token):
     assert preview.verdict == "Starts"
     assert {each.name: each.slots for each in preview.starts} == {"pi": [0], "tau": [2]}
 
-    body = models.Scheduling.from_dict({"metadata": {"name": "evaluation"}, "spec": spec})
+    body = models.SchedulingInput.from_dict({"metadata": {"name": "evaluation"}, "spec": spec})
     dry = call("schedulings", "create_scheduling", ns, body=body, dry_run=True)
     assert dry.metadata.name == "evaluation" and scene.left("Scheduling") == []
     first, again = (call("schedulings", "create_scheduling", ns, body=body, idempotency_key="evaluation", expect=201)

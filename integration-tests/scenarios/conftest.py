@@ -20,6 +20,8 @@ from _pytest.junitxml import xml_key
 
 import side_by_side
 from control_plane import ControlPlane
+from gang_scene import GangScene
+from gangs import Switched
 from operators import EXTENDER, Operators
 from recording import Recording
 from scene import Scene
@@ -88,7 +90,8 @@ def audit_logs(request):
     root, worker = root_of(request.config), getattr(request.config, "workerinput", {}).get("workerid", "")
     if worker:
         side_by_side.wait_for_others(root, worker)
-    return sorted(root.glob("*/cluster/audit.log" if worker else "cluster/audit.log"))
+    place = "*/" if worker else ""
+    return sorted(log for plane in ("cluster", "gangs/cluster") for log in root.glob(f"{place}{plane}/audit.log"))
 
 
 # --- workers
@@ -160,12 +163,9 @@ def scene_name(request):
     return f"{module[0] if module[0].isdigit() else ''}{module[-1][:10]}-{next(counter)}".lstrip("0123456789")
 
 
-@pytest.fixture
-def scene(request, plane, operators, recording):
-    operators.ensure()
-    recording.catch_up()
+def on_stage(scene, operators):
+    """The scene for one test, and what came of it: a fixture's generator."""
     pids = {operator.label: operator.pid for operator in operators}
-    scene = Scene(scene_name(request), plane, operators, recording)
     scene.may_restart = False
     try:
         yield scene
@@ -179,6 +179,31 @@ def scene(request, plane, operators, recording):
     assert scene.may_restart or not dead, f"operators died in this test:\n{words}"
     assert scene.may_restart or pids == {operator.label: operator.pid for operator in operators}
     assert not violations, "the recording of this test:\n" + "\n".join(map(str, violations))
+
+
+@pytest.fixture
+def scene(request, plane, operators, recording):
+    operators.ensure()
+    recording.catch_up()
+    yield from on_stage(Scene(scene_name(request), plane, operators, recording), operators)
+
+
+@pytest.fixture(scope="session")
+def switched(folder):
+    """A control plane with gangs switched on (gangs.py)."""
+    (folder / "gangs").mkdir()
+    switched = Switched(folder / "gangs")
+    yield switched
+    switched.close()
+
+
+@pytest.fixture
+def corner(request, switched):
+    """A namespace where gangs are switched on, with nodes of its own; more of them by corner.corner()."""
+    switched.ensure()
+    switched.recording.catch_up()
+    corner = GangScene(scene_name(request), switched.plane, switched.operators, switched.recording, switched.judge)
+    yield from on_stage(corner, switched.operators)
 
 
 @pytest.fixture

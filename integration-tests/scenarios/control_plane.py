@@ -41,7 +41,7 @@ class ControlPlane:
         return done.stdout
 
     def up(self, nodes=2, cpu="32", memory="64Gi", labels="", spark=True, audit=True, second=None,
-           parent=True, log=None, flink=False, crds=()):
+           parent=True, log=None, flink=False, crds=(), apiserver_flags=()):
         arguments = ["up", "--nodes", str(nodes), "--node-cpu", cpu, "--node-memory", memory]
         if labels:
             arguments += ["--node-labels", labels]
@@ -57,6 +57,7 @@ class ControlPlane:
             arguments += ["--parent-pid", str(os.getpid())]
         for crd in (*CRDS, *crds):
             arguments += ["--crds", str(crd)]
+        arguments += [f"--apiserver-flag={flag}" for flag in apiserver_flags]
         try:
             self.command(*arguments, timeout=4 * PATIENCE, log=log)
         except BaseException:

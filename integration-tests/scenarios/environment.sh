@@ -12,7 +12,7 @@ for main in "$scenarios"/../../operators/*/main.cpp; do
         exit 1
     fi
 done
-python=$("$scenarios/venv.sh")
+python=$("$scenarios/../venv.sh" scenarios)
 if [[ -z ${ESI_CLUSTER:-} ]]; then
     ESI_CLUSTER=$("$scenarios/../cluster/build.sh" | tail -n 1)
     export ESI_CLUSTER

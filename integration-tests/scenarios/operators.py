@@ -197,16 +197,16 @@ class Operator:
 
 
 class Operators:
-    """The three of them, by name, as one running installation."""
+    """The three of them, or some, by name, as one running installation."""
 
-    def __init__(self, plane, folder, flags=None):
+    def __init__(self, plane, folder, flags=None, names=OPERATORS):
         self.plane = plane
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.kubeconfigs = {name: plane.account("esi-system", f"esi-{name}") for name in OPERATORS}
+        self.kubeconfigs = {name: plane.account("esi-system", f"esi-{name}") for name in names}
         flags = flags or {}
         self.by_name = {name: Operator(name, self.kubeconfigs[name], folder, flags=flags.get(name, ()))
-                        for name in OPERATORS}
+                        for name in names}
 
     def __getitem__(self, name):
         return self.by_name[name]

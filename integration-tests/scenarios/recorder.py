@@ -36,11 +36,14 @@ def trim(kind, thing):
                              "annotations", "deletionTimestamp", "creationTimestamp")}
     slim["metadata"].get("annotations", {}).pop("kubectl.kubernetes.io/last-applied-configuration", None)
     if kind == "Pod":
-        slim["spec"] = pick(spec, "nodeName", "schedulingGates", "overhead", "priorityClassName",
+        slim["spec"] = pick(spec, "nodeName", "schedulingGates", "overhead", "priority", "priorityClassName",
                             "schedulerName")
         slim["spec"]["containers"] = [trim_container(c) for c in spec.get("containers", [])]
         slim["spec"]["initContainers"] = [trim_container(c) for c in spec.get("initContainers") or []]
         slim["status"] = pick(status, "phase", "nominatedNodeName", "reason")
+        for condition in status.get("conditions") or []:
+            if condition["type"] == "DisruptionTarget" and condition["status"] == "True":
+                slim["status"]["disruption"] = condition.get("reason", "")
     elif kind == "Node":
         slim["spec"] = pick(spec, "taints", "unschedulable")
         slim["status"] = pick(status, "allocatable")

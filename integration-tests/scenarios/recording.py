@@ -16,7 +16,9 @@ MARK = "esi-test/recorder-mark"
 
 
 class Recording:
-    def __init__(self, plane, folder):
+    def __init__(self, plane, folder, also=()):
+        """`also`: further judges, which get the same changes."""
+        self.also = also
         self.api = plane.api
         self.file = pathlib.Path(folder) / "recording.jsonl"
         self.file.write_bytes(b"")  # ESI_SCENARIOS_DIR may hold that of an earlier session
@@ -75,7 +77,8 @@ class Recording:
             if time.monotonic() > deadline:
                 raise RuntimeError(f"the recorder is behind: no {sorted(missing)} after {timeout} s")
             time.sleep(0.02)
-        self.judge.feed([line for line in self.waiting if line["rv"] <= sure])
+        for judge in (self.judge, *self.also):
+            judge.feed([line for line in self.waiting if line["rv"] <= sure])
         self.waiting = [line for line in self.waiting if line["rv"] > sure]
         return self.judge
 

@@ -27,7 +27,8 @@ def chances():
 
 
 class Scene:
-    def __init__(self, name, plane, operators, recording):
+    def __init__(self, name, plane, operators, recording, namespace=None):
+        """`namespace`: labels and annotations of the namespace."""
         self.name = name
         self.namespace = name
         self.label = f"lab.esi/{name}"
@@ -40,7 +41,7 @@ class Scene:
         self.first_violation = len(recording.judge.violations)
         self.first_binding = len(recording.judge.bindings)
         self.first_stranger = len(recording.judge.strangers)
-        self.api.create("Namespace", None, {"metadata": {"name": self.namespace}})
+        self.api.create("Namespace", None, {"metadata": {"name": self.namespace, **(namespace or {})}})
         self.wait("the namespace's default account",
                   lambda: self.api.get("ServiceAccount", self.namespace, "default"))
         for account in ("spark", "flink"):

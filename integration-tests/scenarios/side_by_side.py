@@ -20,12 +20,14 @@ GROUPS = (
     # What takes all cores or much memory, or measures that: never two of them at once.
     ("heavy", ("test_18_stomp.py::test_a_thousand", "test_38_api_events.py::test_a_thousand", "test_25_", "test_26_",
                "test_29_")),
+    # One control plane of their own.
+    ("gangs", ("test_40_", "test_41_")),
     ("asleep", ("test_11_crashes.py::test_asleep",)),
     # What judges all the others' audit logs waits for them.
     ("last", ("test_13_",)),
 )
 #: The groups that take longest, in the order in which they begin; `last` ends the list of all.
-LONGEST = ("heavy", "test_28_attacks.py", "flink", "test_11_crashes.py", "asleep", "test_31_guide.py",
+LONGEST = ("heavy", "test_28_attacks.py", "flink", "test_11_crashes.py", "asleep", "gangs", "test_31_guide.py",
            "test_20_colocation.py", "test_08_strangers.py", "test_14_rest_state.py")
 
 

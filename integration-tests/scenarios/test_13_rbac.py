@@ -14,6 +14,13 @@ NOT_SEEN = {
         "asked for by the admission plugin OwnerReferencesPermissionEnforcement only",
     ("testbed", "esi.tu-berlin.de", "testbeds/finalizers", "update"):
         "asked for by the admission plugin OwnerReferencesPermissionEnforcement only",
+    ("testbed", "batch.scheduler.tencent.com", "podgroups/status", "patch"): "its definition has no such subresource",
+    ("testbed", "scheduling.incubator.k8s.io", "podgroups/status", "patch"): "its definition has no such subresource",
+    ("testbed", "scheduling.sigs.dev", "podgroups", "patch"): "for definitions without the subresource",
+    **{("testbed", group, resource, "list"): "the API servers that test_40 has stream their lists" for group, resource in (
+        ("", "namespaces"), ("coordination.k8s.io", "leases"), ("scheduling.k8s.io", "priorityclasses"),
+        ("batch.scheduler.tencent.com", "podgroups"), ("scheduling.incubator.k8s.io", "podgroups"),
+        ("scheduling.sigs.dev", "podgroups"), ("scheduling.x-k8s.io", "podgroups"))},
 }
 
 
@@ -61,9 +68,11 @@ def test_nothing_was_forbidden_to_the_operators(log):
 def test_no_policy_refused_anything_to_a_program(log):
     """Neither to the operators nor to schedulers, controllers, drivers and kubelets; people are the tests."""
     # What test_28's attackers put into templates of pods is refused to those who make the pods.
-    programs = [each for each in log if each.user not in PEOPLE and "/namespaces/attacks" not in each.uri]
+    # test_41 has a second leader, whose lease no policy would let it have.
+    programs = [each for each in log if each.user not in PEOPLE and "/namespaces/attacks" not in each.uri
+                and each.namespace != "second-leader"]
     assert len({each.user for each in programs}) > 5, "the audit log knows few programs"
-    refused = [each for each in programs if each.policies]
+    refused = [each for each in programs if each.policies and each.policies != ("lost-bind",)]  # test_41's own
     assert not refused, "\n".join(f"{each.user}: {each.verb} {each.uri}: {each.policies}" for each in refused[:20])
 
 

@@ -374,6 +374,11 @@ FORBIDDEN = {
         AUTHOR, "BatchJob", "ordered", spec(creationRequest={"slotIds": [1]}))),
     "an acquisition": (("orders", "spec.activeScheduling is an order of ESI"), patch(
         AUTHOR, "BatchJob", "pi", spec(activeScheduling=ACTIVE))),
+    "a Scheduling with the mark of somebody's request": (("keys", "is written only by"), create(
+        AUTHOR, "Scheduling", changed(objects.queue("new", "tb", ["pi"]), meta(
+            annotations={P + "idempotency-key": "a.b"})))),
+    "the mark of somebody's request": (("keys", "is written only by"), patch(
+        AUTHOR, "Scheduling", "plan", meta(annotations={P + "idempotency-key": "a.b"}))),
     "a Testbed that is held": (("holds", "is written only by"), create(
         AUTHOR, "Testbed", changed(objects.testbed("new", "tuberlin.de/slots"), meta(**HOLD)))),
     "the labels of a hold": (("holds", "is written only by"), patch(
@@ -472,6 +477,9 @@ ALLOWED = {
     "a reset before another attempt": patch(S, "BatchJob", "pi", meta(annotations=notes(reset="run-1"))),
     "deletion of a plan whose time to live is over": delete(S, "Scheduling", "mortal"),
     "deletion of a plan by /api/v1": delete(S, "Scheduling", "plan"),
+    "a plan by /api/v1 with a key": create(S, "Scheduling", changed(
+        objects.queue("new", "tb", ["pi"]), meta(annotations={
+            P + "requested-by": "anna", P + "idempotency-key": "a.b"}))),
     "a plan by /api/v1": create(S, "Scheduling", changed(objects.queue("new", "tb", ["pi"]), meta(**ASKED))),
     "a change of a plan by /api/v1": patch(S, "Scheduling", "plan", spec(
         queueBased=[{"name": "other"}]) | meta(labels={"a": "b"}, **ASKED)),

@@ -1,5 +1,6 @@
 """The guide is true: what README and the user guide tell to type is typed, from top to bottom, in the demo
-that they speak of; and every word of a status is explained there.
+that they speak of; so is what docs/interface.md tells, by an account of its own; and every word of a status is
+explained there.
 
 The demo has a control plane and operators of its own. Its reader (guide.py) is tested first, without one.
 """
@@ -15,13 +16,16 @@ import pytest
 import yaml
 
 import guide
+import rights
 from control_plane import ROOT
 from product import OPERATORS, PORTS
 
 sys.path.insert(0, str(ROOT / "integration-tests" / "demo"))
 import demo as demo_program  # noqa: E402
 
-PAGES = ("README.md", "docs/user-guide.md")
+INTERFACE = "docs/interface.md"
+PAGES_OF_THE_DEMO = ("README.md", "docs/user-guide.md")
+PAGES = (*PAGES_OF_THE_DEMO, INTERFACE)
 #: Whose words are explained where.
 HEADERS = {"conditions.h": "## States and reasons", "testbed.h": "### Testbed", "batchjob.h": "### BatchJob",
            "scheduling.h": "### Scheduling"}
@@ -29,7 +33,24 @@ HEADERS = {"conditions.h": "## States and reasons", "testbed.h": "### Testbed", 
 NOT_RUN = {
     "README.md": ["make demo    # control plane, operators, examples: slots and jobs live in the terminal"],
     "docs/user-guide.md": ["KEEP=1 make demo", "kubectl -n esi-system port-forward deploy/esi-scheduling 8082",
-                           "pip install stomp.py"]}
+                           "pip install stomp.py"],
+    INTERFACE: ["kubectl -n esi-system port-forward svc/esi-scheduling 8082",
+                "curl -NsH \"$A\" -H 'Accept: application/x-ndjson' \"$API/events?kinds=schedulings,jobs\""]}
+#: Before docs/interface.md: the roles of the chart, as Kubernetes' own role `edit` is made of them; the objects of
+#: examples/, and nobody who has any of them.
+FREE_AGAIN = f"""
+kubectl apply -f - <<'END'
+{rights.roles_of_chart()}
+END
+kubectl delete sched --all --timeout=300s
+kubectl apply -k examples
+kubectl wait --for=jsonpath='{{.status.state}}'=ReadyState bj/spark-job-1 bj/spark-job-2 bj/spark-job-3 --timeout=300s
+for _ in $(seq 300); do
+    read -r free total <<<"$(kubectl get tb scheduler-slots -o jsonpath='{{.status.counts.free}} {{.status.counts.total}}')"
+    [[ $free != "$total" ]] || ! kubectl get clusterrole edit -o yaml | grep esi.tu-berlin.de >/dev/null || break
+    sleep 1
+done
+"""
 DEMO = ROOT / "integration-tests" / "demo" / "run.sh"
 PATIENCE = 1500  # seconds for the demo to come up and run its plans; a block has as long
 
@@ -231,7 +252,7 @@ def test_a_job_can_be_followed_through_three_logs(demo):
             f"{name} logged no line with job=default/spark-job-1 and run={run}: {log}"
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", PAGES_OF_THE_DEMO)
 def test_every_command_of_the_page_runs(demo, name):
     for block in blocks(name):
         if block.not_run:
@@ -241,6 +262,23 @@ def test_every_command_of_the_page_runs(demo, name):
         print(f"--- {block.where}, {time.monotonic() - begin:.1f} s\n{block.script()}\n{printed}")
         missing = [words for words in block.shows if words not in printed]
         assert not missing, f"{block.where} shows no {missing}:\n{block.script()}\nprinted:\n{printed}"
+
+
+def test_every_command_of_the_interfaces_page_runs(demo, tmp_path):
+    """In one shell, as the first blocks set what the others use; what gives the plan back comes last."""
+    run = sorted((block for block in blocks(INTERFACE) if not block.not_run), key=lambda block: "-X DELETE" in block.text)
+    assert len(run) > 8 and "-X DELETE" in run[-1].text
+    demo.type("before it", FREE_AGAIN)
+    mark = "--- typed: "
+    printed = demo.type(INTERFACE, f"cd '{tmp_path}'\n" + "".join(
+        f"echo '{mark}{block.where}'\n{block.script()}echo\n" for block in run))
+    print(printed)
+    for block, told in zip(run, printed.split(mark)[1:], strict=True):
+        assert told.startswith(block.where)
+        missing = [words for words in block.shows if words not in told]
+        assert not missing, f"{block.where} shows no {missing}:\n{block.script()}\nprinted:\n{told}"
+    assert sum(len(block.shows) for block in run) > 8
+    demo.type("behind it", "kubectl wait --for=delete sched/first --timeout=300s")
 
 
 def test_objects_of_the_guide_are_such_as_the_api_server_takes(demo):

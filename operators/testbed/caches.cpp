@@ -215,6 +215,10 @@ void caches::on_pod_change(std::function<void(const kube::change<model::pod>&)> 
     pods_.items().on_change(std::move(listener));
 }
 
+void caches::on_node_change(std::function<void(const kube::change<model::node>&)> listener) {
+    nodes_.items().on_change(std::move(listener));
+}
+
 std::vector<grid::slice_pointer> caches::slices_of(const model::object_key& testbed) const {
     return slices().by_index("testbed", testbed.text());
 }

@@ -54,6 +54,7 @@ public:
     /// `listener` is called with what each change concerns, and lives as long as this.
     void on_change(change_listener& listener);
     void on_pod_change(std::function<void(const kube::change<model::pod>&)> listener);
+    void on_node_change(std::function<void(const kube::change<model::node>&)> listener);
     void feed(controller::write_gate& gate);
 
     const kube::store<model::testbed>& testbeds() const { return testbeds_.items(); }

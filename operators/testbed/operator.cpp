@@ -1,5 +1,7 @@
 #include "testbed/operator.h"
 
+#include <algorithm>
+
 #include "kube/resource.h"
 #include "model/names.h"
 #include "testbed/room/ghosts.h"
@@ -29,7 +31,7 @@ std::string place_of_ghost(const model::pod& ghost) {
 testbed_operator::testbed_operator(controller::environment& env, options chosen)
     : env_(env),
       options_(std::move(chosen)),
-      caches_(env.api, env.time, env.options.namespaces),
+      caches_(env.api, env.time, env.options.namespaces, options_.gangs.enabled),
       gaps_(env.numbers, env.time),
       slots_(env.numbers, options_.metrics_by_testbed),
       assessed_(env.numbers.counter("esi_testbed_slots_assessed_total",
@@ -50,15 +52,23 @@ testbed_operator::testbed_operator(controller::environment& env, options chosen)
         measure(what);
         actor_.pods_changed();
     });
+    if (options_.gangs.enabled) {
+        gangs_ = std::make_unique<gangs::gang_operator>(env, options_.gangs, caches_);
+    }
     add_routes();
 }
 
-std::vector<controller::operator_part::cache> testbed_operator::caches() { return caches_.list(); }
+std::vector<controller::operator_part::cache> testbed_operator::caches() {
+    auto out = caches_.list();
+    if (gangs_) std::ranges::move(gangs_->caches(), std::back_inserter(out));
+    return out;
+}
 
 void testbed_operator::lead() {
     controller_.start();
     reports_.start();
     slices_writer_.start();
+    if (gangs_) gangs_->lead();
 }
 
 asio::awaitable<void> testbed_operator::stop(steady_time deadline) {
@@ -66,6 +76,7 @@ asio::awaitable<void> testbed_operator::stop(steady_time deadline) {
     co_await reports_.stop(deadline);
     co_await slices_writer_.stop(deadline);
     co_await actor_.stop();
+    if (gangs_) co_await gangs_->stop(deadline);
 }
 
 testbed_operator::memory* testbed_operator::changed(const model::object_key& testbed) {
@@ -79,6 +90,7 @@ void testbed_operator::report_changed(const model::object_key& testbed) {
 }
 
 void testbed_operator::node_changed(const model::object_key& testbed, std::string_view node) {
+    if (gangs_) gangs_->slots_changed(node);
     if (auto* own = changed(testbed)) own->ledger.node_changed(node);
 }
 
@@ -103,6 +115,7 @@ void testbed_operator::labels_changed(const model::object_key& testbed) {
 }
 
 void testbed_operator::all_changed(const model::object_key& testbed) {
+    if (gangs_) gangs_->all_slots_changed(testbed);
     if (auto* own = changed(testbed)) own->ledger.all_changed();
 }
 

@@ -14,6 +14,7 @@
 #include "controller/write_gate.h"
 #include "testbed/act.h"
 #include "testbed/caches.h"
+#include "testbed/gangs/gang_operator.h"
 #include "testbed/ledger/upkeep.h"
 #include "testbed/options.h"
 #include "testbed/slot_numbers.h"
@@ -125,6 +126,8 @@ private:
     controller::controller controller_;
     controller::controller reports_;
     controller::controller slices_writer_;
+    /// Null without --gangs.
+    std::unique_ptr<gangs::gang_operator> gangs_;
 };
 
 }  // namespace esi::testbed

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "controller/process.h"
+#include "testbed/gangs/gang_options.h"
 #include "testbed/room/ghosts.h"
 #include "testbed/status.h"
 
@@ -21,6 +22,7 @@ struct options {
     bool compact_layouts = false;
     /// Above so many slots the rows of a Testbed are in slices; 0 to 4,000, what a status can hold.
     int most_listed_slots = grid::most_listed_slots;
+    gangs::gang_options gangs;
 
     // No flags: for tests.
     /// Above this many slots the report is written beside the work.

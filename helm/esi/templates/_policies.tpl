@@ -94,6 +94,18 @@ true
 {{- end -}}
 {{- end }}
 
+{{/* CEL: gangs are started in the namespace of the request. */}}
+{{- define "esi.gangsHere" -}}
+namespaceObject.metadata.?labels[?'esi.tu-berlin.de/gangs'].orValue('') == 'enabled'
+{{- end }}
+
+{{/* CEL: the pod, as it was before the request, waits at the gate of gangs, or esi-testbed has let it in. */}}
+{{- define "esi.isMember" -}}
+(oldObject != null && {{ include "esi.gangsHere" . }}
+&& (oldObject.spec.?schedulingGates.orValue([]).exists(g, g.name == 'esi.tu-berlin.de/gang')
+|| 'esi.tu-berlin.de/gang-node' in oldObject.metadata.?annotations.orValue({})))
+{{- end }}
+
 {{/* CEL: no label of kubernetes.io and k8s.io has changed, by the variables labels and labelsBefore. */}}
 {{- define "esi.ownLabels" -}}
 (variables.labels.map(k, k) + variables.labelsBefore.map(k, k)).all(k, variables.labels[?k] == variables.labelsBefore[?k]

@@ -16,6 +16,23 @@
 {{- .Values.extender.clientCertificates.secret | default (printf "%s-extender-client" (include "esi.fullname" .)) -}}
 {{- end }}
 
+{{/* The CA of clients, out of the Secret of that name, for --client-ca-file=/etc/esi/client-ca/ca.crt. The CA only: a
+key in the Secret is the client's. */}}
+{{- define "esi.clientCAVolumes" -}}
+- name: client-ca
+  secret:
+    secretName: {{ . }}
+    items:
+    - key: ca.crt
+      path: ca.crt
+{{- end }}
+
+{{- define "esi.clientCAMounts" -}}
+- name: client-ca
+  mountPath: /etc/esi/client-ca
+  readOnly: true
+{{- end }}
+
 {{/* All DNS names of an operator's server, as a YAML list: its Service, the original's Service, and
 localhost for sidecars and port-forwards. */}}
 {{- define "esi.dnsNames" -}}

@@ -8,9 +8,11 @@
 #include "base/fields.h"
 #include "base/text.h"
 #include "check/at_rest.h"
+#include "check/gangs.h"
 #include "check/rights.h"
 #include "check/slots.h"
 #include "model/names.h"
+#include "plan/plan.h"
 
 namespace esi::simulation {
 
@@ -65,6 +67,7 @@ struct invariants::state {
     storage& objects;
     rights_rules rights;
     slot_rules slots;
+    std::optional<gang_rules> gangs;
 
     state(storage& objects_, const timeline& time)
         : here(time), objects(objects_), rights(here), slots(here) {}
@@ -98,6 +101,7 @@ struct invariants::state {
         } else if (plural == kinds::lease.plural) {
             // The heartbeat of the world.
             slots.taints_stand();
+            if (gangs) gangs->time_passes();
         } else if (const auto* kind = find_application_kind(*what.type)) {
             application(*kind, what);
         }
@@ -121,6 +125,7 @@ struct invariants::state {
             all().unindex(before);
             if (before.by_name) disturb(before.pod->node_name);
             slots.pod_gone(before);
+            if (gangs) gangs->pod_changed(uid, nullptr);
             return;
         }
         auto decoded = all().decode<model::pod>(*what.after);
@@ -134,6 +139,7 @@ struct invariants::state {
             all().index(made);
             if (made.by_name) disturb(made.pod->node_name);
             slots.pod_added(made);
+            if (gangs) gangs->pod_changed(uid, &made);
             return;
         }
         const pod_record before = known->second;
@@ -152,6 +158,7 @@ struct invariants::state {
         place_it(after);
         all().index(after);
         slots.pod_changed(before, after);
+        if (gangs) gangs->pod_changed(uid, &after);
     }
 
     pod_record record_of(seen<model::pod> decoded, const object_pointer& raw) {
@@ -473,6 +480,7 @@ struct invariants::state {
                                            milli(sent - *may_until))
                              : who() + " was sent by a replica that never led";
         });
+        if (gangs && operator_ == "testbed" && what.method != "POST") gangs->sent(what);
         if (what.method == "POST") return;
         const auto body = json::parse(what.body, nullptr, false);
         if (operator_ == "testbed") slots.sent(what, body);
@@ -505,6 +513,7 @@ invariants::~invariants() = default;
 
 void invariants::preempted(const json& victim, const json& by) {
     state_->slots.preempted(victim, by);
+    if (state_->gangs) state_->gangs->preempted(victim, by);
 }
 
 void invariants::refused(const json& pod, std::string_view reason) {
@@ -542,6 +551,24 @@ const std::vector<violation>& invariants::violations() const { return state_->he
 
 std::uint64_t invariants::checks() const { return state_->here.out.checks(); }
 
-void invariants::at_end() { rest_rules(state_->here, state_->objects).judge(); }
+void invariants::listed_node(std::string_view operator_, const std::string& node) {
+    if (state_->gangs && operator_ == "testbed") state_->gangs->listed(node);
+}
+
+void invariants::judge_gangs() {
+    state_->gangs.emplace(state_->here, state_->objects,
+                          gang_times{gang_reserve_after, gang_reserve_for});
+}
+
+void invariants::scheduler_hindered(steady_time until) {
+    if (state_->gangs) state_->gangs->scheduler_hindered(until);
+}
+
+bool invariants::gangs_under_way() const { return state_->gangs && state_->gangs->under_way(); }
+
+void invariants::at_end() {
+    rest_rules(state_->here, state_->objects).judge();
+    if (state_->gangs) state_->gangs->at_end();
+}
 
 }  // namespace esi::simulation

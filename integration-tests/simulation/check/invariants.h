@@ -50,6 +50,16 @@ public:
     /// The operator was shown that object ("namespace/name") as it is now.
     void looked(std::string_view operator_, std::string_view plural, const std::string& object);
 
+    /// The operator was shown the pods of that node as they are now.
+    void listed_node(std::string_view operator_, const std::string& node);
+
+    /// The rules of gangs are judged from here on; before the first pod.
+    void judge_gangs();
+    /// The default scheduler is down or slow until then.
+    void scheduler_hindered(steady_time until);
+    /// A member of a gang waits: a reservation may begin or end.
+    bool gangs_under_way() const;
+
     /// Some rules take it that an operator acts by what is, and at once ("ended-with-pods",
     /// "queue-overtaken", "application-twice", ...). They are judged only after this was called, by
     /// a run that tells of every disturbance:

@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "base/group_kinds.h"
+
 namespace esi::simulation {
 
 namespace {
@@ -105,7 +107,7 @@ quiet::quiet(storage& objects, steady_time start, quiet_settings settings)
     state_->last = start;
     state_->settings = settings;
     objects.on_change([state = state_.get()](const change& what) {
-        const auto plural = what.type->plural;
+        const auto plural = known_as(*what.type);
         if (plural == kinds::lease.plural) return;
         const auto name = name_of(plural, what.after->ns(), what.after->name());
         state->changes[name] = {

@@ -31,6 +31,8 @@ SOURCES = ["CMakeLists.txt", "CMakePresets.json", "cmake", "common", "operators"
 KEYS = {"mistake", "source", "expect", "needs"}
 # Nothing of a run but `foresee` asks these.
 ANSWERS = ("operators/scheduling/answers/", "operators/scheduling/outlook.cpp")
+# Nothing of a run but plans of gangs comes here.
+GANGS = ("operators/testbed/gangs/",)
 # Seeds in growing steps: most mistakes show within a few.
 STEPS = [20, 80, 400]
 # "seed 7: RULE: TEXT", "case NAME: ...", "sweep NAME: ...", "SCENARIO --crash OPERATOR:WRITE:WHEN: ..."
@@ -58,9 +60,11 @@ class Mutation:
     needs: str
     parts: list
 
-    def of_answers(self):
-        """It changes what preview and explain say, and nothing that the operators do."""
-        return all(part.file.startswith(ANSWERS) for part in self.parts)
+    def command(self):
+        """Which seeds can notice it."""
+        if all(part.file.startswith(ANSWERS) for part in self.parts):
+            return "foresee"
+        return "gangs" if all(part.file.startswith(GANGS) for part in self.parts) else "seeds"
 
 
 @dataclasses.dataclass
@@ -274,10 +278,10 @@ class Clean:
         return self.passes([command, "--from", str(seed), "--count", "1", "--jobs", "1"])
 
 
-def hunt(program, options, clean, verdict, answers=False):
+def hunt(program, options, clean, verdict, command="seeds"):
     """Looks at the kept cases, at seeds in growing steps, at last at the tables, until it is red.
-    `answers`: at the states of seeds that preview and explain are asked about, and nothing else."""
-    command = "foresee" if answers else "seeds"
+    `command`: foresee looks at the states of seeds that preview and explain are asked about, and at
+    nothing else; gangs at the kept cases and at plans of gangs."""
     jobs = ["--jobs", str(options.jobs)]
 
     def whole(command):
@@ -287,7 +291,7 @@ def hunt(program, options, clean, verdict, answers=False):
         verdict.caught, verdict.rule = look(program, [command, *jobs], options.timeout)
         return bool(verdict.caught)
 
-    if not answers and whole("cases"):
+    if command != "foresee" and whole("cases"):
         return
     at, end, steps = options.start, options.start + options.budget, list(STEPS)
     while at < end:
@@ -311,7 +315,7 @@ def hunt(program, options, clean, verdict, answers=False):
             return
         at = max(at, seed) + 1
     verdict.seeds = options.budget
-    if not answers and not options.quick and not whole("crash-table"):
+    if command == "seeds" and not options.quick and not whole("crash-table"):
         whole("sweep")
 
 
@@ -326,7 +330,7 @@ def try_mutation(mutation, options, clean):
         program = build(options.jobs)
         verdict.build = time.monotonic() - begun
         begun = time.monotonic()
-        hunt(program, options, clean, verdict, mutation.of_answers())
+        hunt(program, options, clean, verdict, mutation.command())
         verdict.run = time.monotonic() - begun
     except Problem as problem:
         verdict.trouble = str(problem)

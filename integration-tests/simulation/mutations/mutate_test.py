@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import mutate
 
 PROGRAM = """#!/bin/sh
-# cases | seeds --from N --count N ... | foresee --from N --count N ...
+# cases | seeds --from N --count N ... | gangs ... | foresee --from N --count N ...
 {body}
 exit 0
 """
@@ -89,6 +89,13 @@ class a_hunt(with_a_checkout):
         self.addCleanup(setattr, mutate, "ANSWERS", mutate.ANSWERS)
         mutate.ANSWERS = ("common/",)
         self.mutation("answers", CASES_RED + SEEDS_RED_FROM_30.replace("seeds", "foresee"))
+        (verdict,), _ = self.hunt()
+        self.assertEqual((verdict.caught, verdict.seeds), ("seed 30", 30))
+
+    def test_asks_plans_of_gangs_where_only_these_come(self):
+        self.addCleanup(setattr, mutate, "GANGS", mutate.GANGS)
+        mutate.GANGS = ("common/",)
+        self.mutation("gangs", SEEDS_RED_FROM_30.replace("seeds", "gangs"))
         (verdict,), _ = self.hunt()
         self.assertEqual((verdict.caught, verdict.seeds), ("seed 30", 30))
 

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "base/group_kinds.h"
+
 namespace esi::simulation {
 
 struct feed::state {
@@ -24,7 +26,7 @@ struct feed::state {
 
     stream* of(const kube::resource_type& type) {
         for (auto& one : streams) {
-            if (one.type->plural == type.plural) return &one;
+            if (known_as(*one.type) == known_as(type)) return &one;
         }
         return nullptr;
     }

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/application_kinds.h"
+#include "base/group_kinds.h"
 #include "base/operators.h"
 
 namespace esi::simulation {
@@ -47,6 +48,8 @@ const std::map<std::string, words, std::less<>>& keys_of_happenings() {
             {"neighbour-crash", "name down_ms"},
             {"neighbour-slow", "name least_ms most_ms for_ms"},
             {"crd", "plural installed"},
+            {"members", "ns? name count template again? cpus? fails?"},
+            {"members-gone", "ns? name"},
         };
         const std::pair<const char*, const char*> of_people[] = {
             {"create", "object"},
@@ -80,6 +83,7 @@ const std::map<std::string, words, std::less<>>& keys_of_happenings() {
             {"node-gone", "name back_ms?"},
             {"node-relabel", "name label value back_ms?"},
             {"node-cordon", "name back_ms?"},
+            {"node-drain", "name back_ms?"},
             {"node-shrink", "name allocatable back_ms?"},
             {"node-not-ready", "name back_ms?"},
             {"namespace-delete", "name back_ms?"},
@@ -102,6 +106,12 @@ std::optional<words> values_of(std::string_view what, std::string_view key) {
         for (const auto& kind : application_kinds()) out.emplace_back(kind.type->plural);
         return std::optional(std::move(out));
     };
+    const auto with_groups = [](std::optional<words> out) {
+        for (const auto& kind : group_kinds()) {
+            if (kind.type) out->emplace_back(known_as(*kind.type));
+        }
+        return out;
+    };
     if (key == "operator") return operator_names();
     if (key == "when" && what == "crash-at-write") return list("before after");
     if (key == "fault") {
@@ -118,23 +128,25 @@ std::optional<words> values_of(std::string_view what, std::string_view key) {
     }
     if (key == "kind") {
         if (what == "request") return list("all reads writes lists leases");
-        return with_applications(
-            "nodes namespaces priorityclasses pods deployments testbeds batchjobs schedulings");
+        return with_groups(with_applications(
+            "nodes namespaces priorityclasses pods deployments testbeds batchjobs schedulings"));
     }
     if (key == "plural") {
-        if (what == "crd") return with_applications("");
-        return with_applications(
-            "* nodes pods testbeds batchjobs schedulings testbedslotslices "
-            "customresourcedefinitions");
+        if (what == "crd") return with_groups(with_applications(""));
+        return with_groups(with_applications(
+            "* nodes pods testbeds batchjobs schedulings testbedslotslices namespaces leases "
+            "customresourcedefinitions"));
     }
     if (key == "name" && what.starts_with("neighbour-")) {
-        auto out = words_of("kube-scheduler external-scheduler kubelet controllers");
+        auto out =
+            words_of("kube-scheduler external-scheduler kubelet controllers member-controllers");
         for (const auto& kind : application_kinds()) {
             out.insert(out.end(), kind.neighbours.begin(), kind.neighbours.end());
         }
         return out;
     }
     if (key == "owner") return list("none same");
+    if (key == "again") return list("always failed");
     if (key == "part") return list("labels annotations finalizers owner");
     if (key == "of") return list("job testbed");
     if (key == "type") return list("merge json strategic");
@@ -185,16 +197,18 @@ std::string value_fault(std::string_view what, std::string_view key, const json&
         return number_fault(value, -most, most);
     }
     if (key == "depth") return number_fault(value, 1, 5000);
-    if (key == "nth" || key == "slot" || key == "replica" || key == "times" || key == "grace" ||
-        key == "code") {
+    if (key == "nth" || key == "slot" || key == "replica" || key == "times" || key == "count" ||
+        key == "fails" || key == "grace" || key == "code") {
         return number_fault(value, 0, many);
     }
     if (key == "when") return when_fault(value);
     if (key == "everybody" || key == "installed" || key == "gated" || key == "keep") {
         return value.is_boolean() ? "" : "is neither true nor false";
     }
-    if (key == "object" || key == "allocatable") return value.is_object() ? "" : "is not an object";
-    if (key == "jobs" || key == "slots") return value.is_array() ? "" : "is not a list";
+    if (key == "object" || key == "allocatable" || key == "template")
+        return value.is_object() ? "" : "is not an object";
+    if (key == "jobs" || key == "slots" || key == "cpus")
+        return value.is_array() ? "" : "is not a list";
     // A patch may be a list, a label's value null, a reset anything.
     if (key == "patch" || key == "value") return {};
     return value.is_string() ? "" : "is not a text";

@@ -78,6 +78,7 @@ json to_json(const plan& what) {
             {"cross_namespace_jobs", what.cross_namespace_jobs},
             {"layouts", what.layouts},
             {"most_listed_slots", what.most_listed_slots},
+            {"gangs", what.gangs},
             {"workload", happenings_json(what.workload)},
             {"faults", happenings_json(what.faults)},
             {"scripts", what.scripts},
@@ -136,6 +137,10 @@ result<plan> plan_from_json(const json& from) {
                 fmt::format("most_listed_slots is not from 0 to {}", most_listed_by_default));
         }
         out.most_listed_slots = most->get<int>();
+    }
+    if (const auto* gangs = member(from, "gangs")) {
+        if (!gangs->is_boolean()) return bad("gangs is neither true nor false");
+        out.gangs = gangs->get<bool>();
     }
     auto workload = happenings_from(from, "workload");
     if (!workload) return std::unexpected(workload.error());

@@ -19,6 +19,10 @@ inline constexpr const char* hostile_namespace = "mallory";
 /// What the testbed operator's flag begins with.
 inline constexpr int most_listed_by_default = 4000;
 
+/// The testbed operator's flags --gang-reserve-after and --gang-reserve-for in plans with gangs.
+inline constexpr seconds gang_reserve_after{60};
+inline constexpr seconds gang_reserve_for{120};
+
 using json = nlohmann::json;
 
 /// Something that is done at a time. `what` and the keys of `with`: plan/happenings.md lists them.
@@ -52,6 +56,8 @@ struct plan {
     /// The flag of the testbed operator: a Testbed with more slots has its rows in slices, of two
     /// slots each where this is less than what the flag begins with.
     int most_listed_slots = most_listed_by_default;
+    /// Gangs: the testbed operator alone, with --gangs, PodGroups, and the controllers of members.
+    bool gangs = false;
     /// Part of the undisturbed run as well: nodes, testbeds, jobs, Schedulings, extensions,
     /// deletions.
     std::vector<happening> workload;

@@ -16,11 +16,13 @@ struct seeds_request {
     bool until_failure = false;
     /// Every so many seeds is run twice, and must give the same bytes; 0: none.
     int twice_every = 25;
+    /// Plans of gangs (plan/gangs.h).
+    bool gangs = false;
 };
 int run_seeds(const seeds_request& what);
 
 struct replay_request {
-    /// A seed, or the file of a plan.
+    /// A seed, gangs:SEED, or the file of a plan.
     std::string plan;
     /// Numbers of the faults to keep; empty: all.
     std::vector<std::size_t> keep;

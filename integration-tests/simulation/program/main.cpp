@@ -29,27 +29,32 @@ int main(int argc, char** argv) {
     };
 
     seeds_request seeds;
-    auto* many = command("seeds", "Run seeds, with a summary", [&] {
-        seeds.jobs = jobs;
-        return run_seeds(seeds);
-    });
-    many->add_option("--from", seeds.from, "The first seed")
-        ->check(CLI::NonNegativeNumber)
-        ->capture_default_str();
-    many->add_option("--count", seeds.count, "How many")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    many->add_flag("--until-failure", seeds.until_failure, "Stop at the first that fails");
-    many->add_option("--twice-every", seeds.twice_every,
-                     "Every so many seeds is run twice and must give the same bytes; 0: none")
-        ->check(CLI::NonNegativeNumber)
-        ->capture_default_str();
-    add_jobs(many);
+    auto add_seeds = [&](const char* name, const char* text, bool gangs) {
+        auto* many = command(name, text, [&, gangs] {
+            seeds.jobs = jobs;
+            seeds.gangs = gangs;
+            return run_seeds(seeds);
+        });
+        many->add_option("--from", seeds.from, "The first seed")
+            ->check(CLI::NonNegativeNumber)
+            ->capture_default_str();
+        many->add_option("--count", seeds.count, "How many")
+            ->check(CLI::PositiveNumber)
+            ->capture_default_str();
+        many->add_flag("--until-failure", seeds.until_failure, "Stop at the first that fails");
+        many->add_option("--twice-every", seeds.twice_every,
+                         "Every so many seeds is run twice and must give the same bytes; 0: none")
+            ->check(CLI::NonNegativeNumber)
+            ->capture_default_str();
+        add_jobs(many);
+    };
+    add_seeds("seeds", "Run seeds, with a summary", false);
+    add_seeds("gangs", "The same with plans of gangs", true);
 
     replay_request again;
     auto* once =
         command("replay", "Run one plan and tell what happened", [&] { return replay(again); });
-    once->add_option("plan", again.plan, "A seed, a scenario's name, or the file of a plan")
+    once->add_option("plan", again.plan, "A seed, gangs:SEED, a scenario's name, or a file")
         ->required();
     once->add_option("--keep", again.keep, "Numbers of the faults to keep (see: plan)")
         ->check(CLI::NonNegativeNumber)

@@ -7,7 +7,7 @@
 
 namespace esi::simulation {
 
-/// A seed ("42"), a scenario's name (plan/generate.h), or a file.
+/// A seed ("42", "gangs:42"), a scenario's name (plan/generate.h), or a file.
 result<plan> find_plan(const std::string& name);
 
 }  // namespace esi::simulation

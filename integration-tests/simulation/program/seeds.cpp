@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "plan/gangs.h"
 #include "plan/generate.h"
 #include "program/commands.h"
 #include "run/judge.h"
@@ -85,9 +86,10 @@ int run_seeds(const seeds_request& what) {
     const auto begun = std::chrono::steady_clock::now();
     totals all;
     std::optional<std::uint64_t> first_failed;
+    const auto plan_of = what.gangs ? generate_gangs : generate;
     auto work = [&](std::size_t number) {
         const auto seed = what.from + number;
-        const auto made = generate(seed);
+        const auto made = plan_of(seed);
         const auto once = judge(made);
         auto out = summary_of(once);
         if (what.twice_every > 0 && seed % static_cast<std::uint64_t>(what.twice_every) == 0) {
@@ -128,14 +130,15 @@ int run_seeds(const seeds_request& what) {
         fmt::print("\nThe story of seed {}:\n", *first_failed);
         run_options how;
         how.story = true;
-        for (const auto& line : judge(generate(*first_failed), how).story) {
+        for (const auto& line : judge(plan_of(*first_failed), how).story) {
             fmt::print("{}\n", line);
         }
     }
     if (all.failed > 0) {
         fmt::print(
-            "\nMore of a seed S: esi-simulation replay S --story; its shortest form: "
-            "esi-simulation shrink S\n");
+            "\nMore of a seed S: esi-simulation replay {0}S --story; its shortest form: "
+            "esi-simulation shrink {0}S\n",
+            what.gangs ? "gangs:" : "");
     }
     return all.failed > 0 ? 1 : 0;
 }

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/operators.h"
 #include "batchjob/operator.h"
 #include "scheduling/operator.h"
 #include "testbed/operator.h"
@@ -15,11 +16,16 @@ namespace {
 controller::operator_factory make_testbed(const plan& what) {
     // Every third seed has its reports written as those of large Testbeds are.
     return [beside = what.seed % 3 == 0, layouts = what.layouts, listed = what.most_listed_slots,
+            gangs = what.gangs, spread = what.seed % 4 == 0,
             lives = std::make_shared<int>(0)](controller::environment& in) {
         testbed::options chosen;
         chosen.check_ledger = true;
         if (beside) chosen.many_slots = 0;
         chosen.most_listed_slots = listed;
+        chosen.gangs.enabled = gangs;
+        chosen.gangs.reserve_after = gang_reserve_after;
+        chosen.gangs.reserve_for = gang_reserve_for;
+        if (spread) chosen.gangs.packing = "Spread";
         if (listed < most_listed_by_default) chosen.rows_per_slice = 2;
         const bool odd = (*lives)++ % 2 == 1;
         chosen.compact_layouts = layouts == "compact" || (layouts == "alternating" && odd);
@@ -52,6 +58,11 @@ constexpr row rows[] = {
     {"testbed", make_testbed}, {"batchjob", make_batchjob}, {"scheduling", make_scheduling}};
 
 }  // namespace
+
+const std::vector<std::string>& operators_of(const plan& what) {
+    static const std::vector<std::string> of_gangs{"testbed"};
+    return what.gangs ? of_gangs : operator_names();
+}
 
 controller::operator_factory factory_of(std::string_view name, const plan& what) {
     for (const auto& each : rows) {

@@ -45,7 +45,7 @@ world::world(const plan& what, const run_options& how, visitor* guest)
       told_(time_),
       server_(server_settings{[this] { return time_.now(); }, [this] { return time_.wall(); },
                               source_folder() + "/crds", application_kinds(), what.streaming_lists,
-                              what.page_size}),
+                              what.gangs, what.page_size}),
       rules_(server_, time_),
       quiet_(server_.objects(), time_.now()),
       around_{time_, server_, rules_, told_, random_source(what.seed)},
@@ -58,7 +58,7 @@ world::world(const plan& what, const run_options& how, visitor* guest)
       over_(start_),
       last_change_(start_) {
     told_.keep(how.story);
-    log::configure(how.logs ? log::level::info : log::level::error, log::format::text);
+    log::configure(how.logs ? log::level::debug : log::level::error, log::format::text);
     log::send_to([this](log::level at, std::string_view line) { take_log(at, line); });
     server_.objects().on_change([this](const change& changed) { note(changed); });
     rules_.all_disturbances_are_told();
@@ -78,8 +78,9 @@ void world::people_the_cluster() {
     auto* nodes = kubelets.get();
     neighbours_.push_back(std::move(kubelets));
     neighbours_.push_back(std::make_unique<controller_manager>(around_, nodes));
-    neighbours_.push_back(std::make_unique<kube_scheduler>(
-        around_, scheduler_settings{"default-scheduler", nullptr}));
+    scheduler_settings own;
+    own.lease = plan_.gangs;
+    neighbours_.push_back(std::make_unique<kube_scheduler>(around_, std::move(own)));
     if (plan_.placement == "extender") {
         neighbours_.push_back(std::make_unique<kube_scheduler>(
             around_, scheduler_settings{
@@ -88,7 +89,15 @@ void world::people_the_cluster() {
                          }}));
     }
     std::vector<std::pair<const application_kind*, decltype(application_runner::cancel)>> ends;
+    if (plan_.gangs) {
+        auto members = std::make_unique<member_sets>(around_);
+        members_ = members.get();
+        neighbours_.push_back(std::move(members));
+        programs_ = std::make_unique<programs>(around_, *nodes);
+        rules_.judge_gangs();
+    }
     for (const auto& kind : application_kinds()) {
+        if (plan_.gangs) break;
         auto runner = run_applications(kind, around_, *nodes, plan_.scripts);
         for (auto& one : runner.neighbours) neighbours_.push_back(std::move(one));
         if (runner.cancel) ends.emplace_back(&kind, std::move(runner.cancel));
@@ -106,7 +115,7 @@ void world::start_operators() {
     desk installer(server_, "helm");
     (void)installer.create(kinds::name_space, "", {{"metadata", {{"name", "esi-system"}}}});
     flags_.leader_elect = true;
-    for (const auto& name : operator_names()) {
+    for (const auto& name : operators_of(plan_)) {
         makers_.emplace(name, factory_of(name, plan_));
         for (int i = 0; i < plan_.replicas; ++i) {
             auto* one = &add_replica({name, i});
@@ -175,7 +184,7 @@ network::listener::fate world::sends(const replica_name& who, const kube::reques
 }
 
 void world::struck(std::string_view operator_, steady_time::duration takes) {
-    for (const auto& one : operator_names()) {
+    for (const auto& one : operators_of(plan_)) {
         if (operator_.empty() || operator_ == one)
             rules_.disturbed(one, time_.now() + takes + aftermath);
     }
@@ -214,6 +223,10 @@ void world::lease_written(const replica_name& who, const std::string& holder, st
 void world::lease_given_back(const replica_name& who) {
     if (auto found = rights_.find(who); found != rights_.end())
         found->second = {time_.now() - steady_time::duration(1), true};
+}
+
+void world::listed_node(const replica_name& who, const std::string& node) {
+    rules_.listed_node(who.operator_, node);
 }
 
 void world::looked(const replica_name& who, std::string_view plural, const std::string& object) {
@@ -275,6 +288,7 @@ void world::note(const change& what) {
 }
 
 bool world::under_way() const {
+    if (rules_.gangs_under_way()) return true;
     const auto& objects = server_.objects();
     for (const auto& job : objects.all(kinds::batchjob)) {
         const auto state = job->body().value(json::json_pointer("/status/state"), "");

@@ -13,6 +13,8 @@
 #include "base/log.h"
 #include "check/invariants.h"
 #include "check/quiet.h"
+#include "neighbours/gangs/member_sets.h"
+#include "neighbours/gangs/programs.h"
 #include "neighbours/kube/controller_manager.h"
 #include "neighbours/kube/extender_line.h"
 #include "neighbours/kube/kube_scheduler.h"
@@ -44,6 +46,7 @@ private:
     void struck(std::string_view operator_, steady_time::duration takes) override;
     void looked(const replica_name& who, std::string_view plural,
                 const std::string& object) override;
+    void listed_node(const replica_name& who, const std::string& node) override;
 
     void people_the_cluster();
     void start_operators();
@@ -81,6 +84,8 @@ private:
     bool finished();
     /// No operator has a reason to write at rest, however long it lasts.
     void watch_rest();
+    /// The sets of members and the PodGroups of a plan with gangs.
+    bool strike_gangs(const happening& what);
     /// Something of a run is under way: time-outs may still speak.
     bool under_way() const;
     milliseconds since_start() const;
@@ -102,6 +107,9 @@ private:
 
     std::vector<std::unique_ptr<neighbour>> neighbours_;
     std::unique_ptr<people> people_;
+    /// Null without gangs; members_ is one of neighbours_.
+    member_sets* members_ = nullptr;
+    std::unique_ptr<programs> programs_;
     /// Index modulo the replicas of the plan: the place. A place has one, or while it is replaced
     /// the old one and the new one, and those that are gone for good.
     std::vector<std::unique_ptr<replica>> replicas_;

@@ -121,6 +121,30 @@ void world::bring_back() {
     }
 }
 
+bool world::strike_gangs(const happening& what) {
+    const auto& with = what.with;
+    if (what.what != "members" && what.what != "members-gone") return false;
+    if (!members_) return true;
+    const auto ns = with.value("ns", "default");
+    const auto name = with.value("name", "");
+    if (what.what == "members-gone") {
+        members_->remove(ns, name);
+        return true;
+    }
+    member_set wanted{ns,
+                      name,
+                      with.value("template", json::object()),
+                      with.value("count", 1),
+                      with.value("again", "failed"),
+                      {},
+                      with.value("fails", 0)};
+    for (const auto& cpu : with.value("cpus", json::array())) {
+        if (cpu.is_string()) wanted.cpus.push_back(cpu.get<std::string>());
+    }
+    members_->put(std::move(wanted));
+    return true;
+}
+
 bool world::strike(const happening& what) {
     const auto& with = what.with;
     if (with.contains("operator") || what.what == "api-down" || what.what == "compact")
@@ -203,7 +227,10 @@ bool world::strike(const happening& what) {
         ++out_.faults[everybody ? "api-down for everybody" : "api-down"];
         ++cut_off_;
         network_.set_down(true);
-        if (everybody) take_away();
+        if (everybody) {
+            rules_.scheduler_hindered(time_.now() + duration_of(what));
+            take_away();
+        }
         time_.after(ms_of(with, "for_ms", 10000), [this, everybody] {
             if (--cut_off_ == 0) network_.set_down(false);
             if (everybody) bring_back();
@@ -212,6 +239,9 @@ bool world::strike(const happening& what) {
         auto* one = find_neighbour(with.value("name", ""));
         if (one == nullptr) return true;
         ++out_.faults[kind];
+        if (one->name() == "kube-scheduler") {
+            rules_.scheduler_hindered(time_.now() + duration_of(what) + ms_of(with, "most_ms", 0));
+        }
         if (kind == "neighbour-crash") {
             ++down_[one];
             one->crash();
@@ -234,7 +264,7 @@ bool world::strike(const happening& what) {
             server_.uninstall(plural);
         }
     } else {
-        return false;
+        return strike_gangs(what);
     }
     return true;
 }

@@ -1,5 +1,6 @@
 #include "server/api_server.h"
 
+#include "base/group_kinds.h"
 #include "server/api/state.h"
 
 namespace esi::simulation {
@@ -10,7 +11,7 @@ api_server::state::state(server_settings how)
 }
 
 bool api_server::state::serves(const kube::resource_type& type) const {
-    return !is_custom(type) || installed.contains(type.plural);
+    return !is_custom(type) || installed.contains(known_as(type));
 }
 
 kube::response api_server::state::answer(const call& in, std::uint64_t visible) {
@@ -62,6 +63,7 @@ api_server::~api_server() = default;
 
 kube::response api_server::answer(const kube::request& what, std::string_view,
                                   std::optional<std::uint64_t> visible) {
+    if (auto kinds = state_->resources_of(what)) return std::move(*kinds);
     auto in = read_call(what);
     if (!in) return std::move(in).error();
     auto out = state_->answer(*in, visible.value_or(state_->store.version()));
@@ -99,7 +101,7 @@ const storage& api_server::objects() const { return state_->store; }
 void api_server::install(std::string_view plural) {
     if (state_->installed.contains(plural)) return;
     for (const auto* type : all_kinds()) {
-        if (type->plural == plural && is_custom(*type)) state_->put_definition(*type);
+        if (known_as(*type) == plural && is_custom(*type)) state_->put_definition(*type);
     }
 }
 
@@ -109,7 +111,7 @@ void api_server::uninstall(std::string_view plural) {
     *found->second = false;
     state_->installed.erase(found);
     for (const auto* type : all_kinds()) {
-        if (type->plural != plural) continue;
+        if (known_as(*type) != plural) continue;
         // Instances go before their definition (finalizer customresourcecleanup).
         for (const auto& one : state_->store.all(*type))
             state_->store.erase(*type, one->ns(), one->name());

@@ -44,6 +44,9 @@ struct server_settings {
     std::span<const application_kind> applications = application_kinds().first(1);
     /// False: sendInitialEvents is refused, as older servers do (WatchList off).
     bool streaming_lists = true;
+    /// The four kinds of PodGroups are served, and pods of gangs get ESI's gate when they are made
+    /// in a namespace that is enabled, as the chart's admission policy does it.
+    bool gangs = false;
     /// No more objects than this in one page, whatever the limit; 0: as the limit says.
     int page_size = 0;
 };

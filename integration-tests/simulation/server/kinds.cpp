@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/application_kinds.h"
+#include "base/group_kinds.h"
 
 namespace esi::simulation {
 
@@ -16,6 +17,9 @@ const std::vector<const kube::resource_type*>& served() {
             &kinds::event,   &kinds::priority_class, &kinds::token_review};
         for (const auto& kind : application_kinds()) out.push_back(kind.type);
         out.push_back(&kinds::custom_resource_definition);
+        for (const auto& kind : group_kinds()) {
+            if (kind.type) out.push_back(kind.type);
+        }
         return out;
     }();
     return all;

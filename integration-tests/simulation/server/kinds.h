@@ -1,4 +1,5 @@
-// The kinds that the model API server serves. A kind is known by its plural, which is unique here.
+// The kinds that the model API server serves. A kind is known by its plural, which is unique here
+// but for PodGroups (base/group_kinds.h, known_as).
 #pragma once
 
 #include <span>

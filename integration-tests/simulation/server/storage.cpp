@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "base/group_kinds.h"
+
 namespace esi::simulation {
 
 namespace {
@@ -22,7 +24,7 @@ void set_version(json& body, std::uint64_t version) {
 /// The one record of the kind, so that a change may keep a pointer to it.
 const kube::resource_type* lasting(const kube::resource_type& type) {
     for (const auto* kind : all_kinds()) {
-        if (kind->plural == type.plural) return kind;
+        if (known_as(*kind) == known_as(type)) return kind;
     }
     throw std::logic_error("a kind that the model API server does not serve");
 }
@@ -51,7 +53,7 @@ std::uint64_t storage::version_at(steady_time when) const {
 
 object_pointer storage::find(const kube::resource_type& type, std::string_view ns,
                              std::string_view name) const {
-    const auto kind = kinds_.find(type.plural);
+    const auto kind = kinds_.find(known_as(type));
     if (kind == kinds_.end()) return nullptr;
     const auto found = kind->second.find(key(ns, name));
     return found == kind->second.end() ? nullptr : found->second;
@@ -60,7 +62,7 @@ object_pointer storage::find(const kube::resource_type& type, std::string_view n
 std::vector<object_pointer> storage::all(const kube::resource_type& type,
                                          std::string_view ns) const {
     std::vector<object_pointer> out;
-    const auto kind = kinds_.find(type.plural);
+    const auto kind = kinds_.find(known_as(type));
     if (kind == kinds_.end()) return out;
     const auto& objects = kind->second;
     if (ns.empty()) {
@@ -82,7 +84,7 @@ std::vector<object_pointer> storage::all_at(const kube::resource_type& type, std
     std::map<key, object_pointer> past;
     bool differs = false;
     for (auto at = history_.rbegin(); at != history_.rend() && at->version > version; ++at) {
-        if (at->type->plural != type.plural) continue;
+        if (known_as(*at->type) != known_as(type)) continue;
         if (!ns.empty() && at->after->ns() != ns) continue;
         if (!differs) {
             differs = true;
@@ -106,7 +108,7 @@ object_pointer storage::put(const kube::resource_type& type, json body) {
     const auto version = ++version_;
     set_version(body, version);
     auto after = std::make_shared<const object>(std::move(body), version);
-    auto& objects = kinds_[std::string(type.plural)];
+    auto& objects = kinds_[std::string(known_as(type))];
     auto& slot = objects[key(after->ns(), after->name())];
     auto before = std::exchange(slot, after);
     const auto what = before ? change_type::modified : change_type::added;
@@ -116,7 +118,7 @@ object_pointer storage::put(const kube::resource_type& type, json body) {
 
 object_pointer storage::erase(const kube::resource_type& type, std::string_view ns,
                               std::string_view name) {
-    const auto kind = kinds_.find(type.plural);
+    const auto kind = kinds_.find(known_as(type));
     if (kind == kinds_.end()) return nullptr;
     const auto found = kind->second.find(key(ns, name));
     if (found == kind->second.end()) return nullptr;

@@ -23,10 +23,11 @@ struct world {
         out.crds = source_folder() + "/crds";
         return out;
     }
-    explicit world(bool streaming_lists = true)
+    explicit world(bool streaming_lists = true, bool gangs = false)
         : server([&] {
               auto how = settings(*this);
               how.streaming_lists = streaming_lists;
+              how.gangs = gangs;
               return how;
           }()),
           person(server, "tests") {}

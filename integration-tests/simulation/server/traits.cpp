@@ -1,16 +1,17 @@
 #include "server/traits.h"
 
 #include "base/application_kinds.h"
+#include "base/group_kinds.h"
 #include "server/kinds.h"
 
 namespace esi::simulation {
 
 bool is_kind(const kube::resource_type& type, const kube::resource_type& which) {
-    return type.plural == which.plural;
+    return known_as(type) == known_as(which);
 }
 
 bool is_custom(const kube::resource_type& type) {
-    return type.group == kinds::testbed.group || is_application(type);
+    return type.group == kinds::testbed.group || is_application(type) || is_pod_group(type);
 }
 
 bool may_update_unconditionally(const kube::resource_type& type) {

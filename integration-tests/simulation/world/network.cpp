@@ -194,6 +194,11 @@ void network::state::arrive(flight that) {
     if (what.method == "GET" && !that.lease && !target.object.empty()) {
         to.looked(that.who, target.plural, target.object);
     }
+    if (what.method == "GET" && out.status == 200 && target.plural == "pods") {
+        if (const auto node = node_looked_at(what.target); !node.empty()) {
+            to.listed_node(that.who, node);
+        }
+    }
     if (own_write) to.arrived(that.who, what, out.status);
     if (that.fatal) return to.dies(that.who);
     if (fault == "lost-answer")

@@ -59,6 +59,8 @@ public:
         /// It was shown that object as it is now ("namespace/name").
         virtual void looked(const replica_name& who, std::string_view plural,
                             const std::string& object) = 0;
+        /// It was shown the pods of that node as they are now.
+        virtual void listed_node(const replica_name& who, const std::string& node) = 0;
     };
 
     network(surroundings& in, listener& to);

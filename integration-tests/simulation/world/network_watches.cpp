@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/group_kinds.h"
 #include "world/network_state.h"
 
 namespace esi::simulation {
@@ -54,7 +55,7 @@ void network::state::changed(const change& what) {
     std::erase_if(streams, [](const auto& weak) { return weak.expired(); });
     for (const auto& weak : streams) {
         auto end = weak.lock();
-        if (end && !end->over() && end->plural == what.type->plural)
+        if (end && !end->over() && end->plural == known_as(*what.type))
             arm(end, what.at + lag_of(end->who, end->plural) +
                          chance.between(least_event_way, most_event_way));
     }
@@ -92,7 +93,7 @@ void network::state::pump(const std::shared_ptr<stream_end>& end) {
     // What came later than the state that is shown is still under way.
     const auto& objects = in.server.objects();
     const change* next = objects.next(end->shown);
-    while (next && next->type->plural != end->plural) next = objects.next(next->version);
+    while (next && known_as(*next->type) != end->plural) next = objects.next(next->version);
     if (!next) return;
     auto due =
         std::max(now + least_event_way, next->at + lag_of(end->who, end->plural) + least_event_way);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "base/group_kinds.h"
 #include "server/storage.h"
 
 namespace esi::simulation {
@@ -58,10 +59,35 @@ request_target target_of(const kube::request& what) {
         ns = parts[next + 1];
         next += 2;
     }
-    if (next < parts.size()) out.plural = parts[next];
+    if (next < parts.size()) {
+        out.plural =
+            known_as(next == 2 || parts.size() < 2 ? std::string_view() : parts[1], parts[next]);
+    }
     if (next + 1 < parts.size()) out.object = fmt::format("{}/{}", ns, parts[next + 1]);
     if (next + 2 < parts.size()) out.subresource = parts[next + 2];
     return out;
+}
+
+std::string node_looked_at(std::string_view target) {
+    const auto question = target.find('?');
+    if (question == target.npos || wanted_version(target)) return {};
+    std::string node;
+    for (auto at = question + 1; at < target.size();) {
+        const auto end = std::min(target.find('&', at), target.size());
+        const auto part = target.substr(at, end - at);
+        at = end + 1;
+        if (part.starts_with("watch=") || part.starts_with("continue=")) return {};
+        constexpr std::string_view key = "fieldSelector=";
+        if (!part.starts_with(key)) continue;
+        auto value = part.substr(key.size());
+        for (const std::string_view field : {"spec.nodeName%3D", "spec.nodeName="}) {
+            if (!value.starts_with(field)) continue;
+            value.remove_prefix(field.size());
+            // A further condition is taken for one that leaves out only pods that have ended.
+            node = value.substr(0, std::min(value.find("%2C"), value.find(',')));
+        }
+    }
+    return node;
 }
 
 std::optional<std::uint64_t> wanted_version(std::string_view target) {

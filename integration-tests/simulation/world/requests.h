@@ -21,6 +21,8 @@ struct request_target {
     std::string subresource;
 };
 request_target target_of(const kube::request& what);
+/// The node whose pods a list asks for, all of them and as they are now; empty: another request.
+std::string node_looked_at(std::string_view target);
 /// The resourceVersion that it asks for; nothing when it does not.
 std::optional<std::uint64_t> wanted_version(std::string_view target);
 /// Who signed a lease; empty: it is given back.

@@ -52,7 +52,10 @@ json json_of(const recorded_run& of) {
     return out;
 }
 
-std::string csv_field(const std::string& text) {
+/// What begins as a formula of a spreadsheet gets an apostrophe before it, which spreadsheets do
+/// not show (OWASP, "CSV Injection").
+std::string csv_field(std::string text) {
+    if (!text.empty() && std::string_view("=+-@\t\r").contains(text.front())) text.insert(0, "'");
     if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
     std::string out = "\"";
     for (const char c : text) {

@@ -75,6 +75,13 @@ TEST(runs, csv_quotes_what_has_commas_and_quotes) {
               "\"out of memory, \"\"heap\"\"\"\r\n");
 }
 
+TEST(runs, csv_has_no_formula_of_a_spreadsheet) {
+    auto runs = two_runs();
+    runs.resize(1);
+    runs.front().run.message = "=cmd|' /C calc'!A0";
+    EXPECT_TRUE(csv_text(runs).ends_with(",'=cmd|' /C calc'!A0\r\n")) << csv_text(runs);
+}
+
 TEST(runs, a_line_of_json_is_the_record_with_its_job) {
     const auto text = jsonl_text(two_runs());
     const auto first = nlohmann::json::parse(text.substr(0, text.find('\n')));

@@ -1,15 +1,11 @@
-// The CustomResourceDefinitions of this release, and what an older one lacks.
+// What an older CustomResourceDefinition lacks of that of this release.
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <span>
 #include <string>
 #include <vector>
 
 namespace esi::kubectl::doctor {
-
-/// The texts of crds/*.yaml.
-std::span<const char* const> definitions();
 
 /// Paths of properties that the first served version of `own` has and that of `served` lacks, such
 /// as "spec.suspend"; the whole objects are given. The first of each branch: what is below a

@@ -8,6 +8,7 @@
 #include "kubectl-esi/read/world.h"
 #include "kubectl-esi/shown/documents.h"
 #include "model/names.h"
+#include "scheduling/interface/v1/crd_files.h"
 
 namespace esi::kubectl::doctor {
 
@@ -130,15 +131,13 @@ bool is_established(const json& definition) {
 }
 
 asio::awaitable<void> read_definitions(session& in, facts& into) {
-    for (const char* text : definitions()) {
-        const auto documents = shown::read_documents(text, "definition");
+    for (const auto& file : scheduling::crds::files()) {
+        const auto documents = shown::read_documents(file.content, "definition");
         if (!documents || documents->empty()) continue;
         const auto& own = documents->front();
         definition_fact one;
         one.name = text_at(own, "/metadata/name");
-        auto file = text_at(own, "/spec/names/kind");
-        for (char& c : file) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-        one.file = "crds/" + file + ".yaml";
+        one.file = "crds/" + std::string(file.name);
         const auto served = co_await look(in, types::custom_resource_definition, "", one.name);
         one.is = served.is;
         if (one.is == presence::there) {

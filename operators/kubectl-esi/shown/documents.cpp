@@ -2,10 +2,15 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <ranges>
+#include <string_view>
+
+#include "kubectl-esi/shown/words.h"
 
 namespace esi::kubectl::shown {
 
@@ -101,6 +106,14 @@ bool reads_as_another_type(const std::string& text) {
     return text.find_first_of("0123456789") == 0;
 }
 
+/// Escaped where a terminal would act on it, or a reader take it for another type.
+void write_text(YAML::Emitter& to, const std::string& text) {
+    const bool printed = is_printable(text);
+    if (!printed) to << YAML::EscapeNonAscii;
+    if (!printed || reads_as_another_type(text)) to << YAML::DoubleQuoted;
+    to << text;
+}
+
 void write(YAML::Emitter& to, const json& of) {
     switch (of.type()) {
         case json::value_t::object:
@@ -108,8 +121,8 @@ void write(YAML::Emitter& to, const json& of) {
             to << YAML::BeginMap;
             for (const auto& [key, value] : of.items()) {
                 to << YAML::Key;
-                if (reads_as_another_type(key)) to << YAML::DoubleQuoted;
-                to << key << YAML::Value;
+                write_text(to, key);
+                to << YAML::Value;
                 write(to, value);
             }
             to << YAML::EndMap;
@@ -120,12 +133,9 @@ void write(YAML::Emitter& to, const json& of) {
             for (const auto& each : of) write(to, each);
             to << YAML::EndSeq;
             return;
-        case json::value_t::string: {
-            const auto& text = of.get_ref<const std::string&>();
-            if (reads_as_another_type(text)) to << YAML::DoubleQuoted;
-            to << text;
+        case json::value_t::string:
+            write_text(to, of.get_ref<const std::string&>());
             return;
-        }
         case json::value_t::null:
             to << YAML::Null;
             return;
@@ -160,7 +170,13 @@ std::string yaml_text(const json& of) {
 
 std::string object_text(const json& of, form as) {
     if (as == form::yaml) return yaml_text(of);
-    return of.dump(4, ' ', false, json::error_handler_t::replace) + "\n";
+    auto text = of.dump(4, ' ', false, json::error_handler_t::replace);
+    // Line breaks of the form itself aside.
+    const bool printed = std::ranges::all_of(std::views::split(text, '\n'), [](const auto& line) {
+        return is_printable(std::string_view(line.begin(), line.end()));
+    });
+    if (!printed) text = of.dump(4, ' ', true, json::error_handler_t::replace);
+    return text + "\n";
 }
 
 }  // namespace esi::kubectl::shown

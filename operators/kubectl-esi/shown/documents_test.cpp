@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "kubectl-esi/shown/words.h"
+
 namespace esi::kubectl::shown {
 namespace {
 
@@ -76,6 +78,26 @@ i: {}
 j: "1:30"
 )");
     EXPECT_EQ(one(text), of);
+}
+
+TEST(documents, what_a_terminal_would_act_on_is_escaped_and_read_back) {
+    for (const std::string text : {"cr\rover",
+                                   "c1\xc2\x9b"
+                                   "31m",
+                                   "rtl\xe2\x80\xaegpj.exe", "\xe2\x80\xa8ls", "a\nb"}) {
+        const json of{{"name", text}, {text, 1}};
+        for (const auto as : {form::json, form::yaml}) {
+            const auto written = object_text(of, as);
+            for (std::string_view rest = written; !rest.empty();) {
+                const auto line = rest.substr(0, rest.find('\n'));
+                EXPECT_TRUE(is_printable(line)) << written;
+                rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+            }
+            const auto read = read_documents(written, "test");
+            ASSERT_TRUE(read) << read.error().text;
+            EXPECT_EQ(read->at(0), of) << written;
+        }
+    }
 }
 
 }  // namespace

@@ -38,9 +38,11 @@ std::string slots_text(const std::vector<int>& slots);
 std::string list_text(const std::vector<std::string>& names);
 /// The name where the object is in `ns`, else "namespace/name".
 std::string name_in(const model::object_key& key, std::string_view ns);
-/// Bytes that a terminal acts on, and line breaks, become blanks: names and messages come from
-/// others.
+/// Each control character, line break and invisible mark of direction becomes a blank: names and
+/// messages come from others.
 std::string printable(std::string_view text);
+/// printable() would change nothing.
+bool is_printable(std::string_view text);
 /// `text`, or none where it is empty.
 std::string or_none(std::string text);
 

@@ -45,9 +45,16 @@ TEST(words, what_a_terminal_would_act_on_becomes_a_blank) {
     EXPECT_EQ(printable("a\x1b[31mb\nc\td"), "a [31mb c d");
     EXPECT_EQ(printable("\xc2\x9b"
                         "31m"),
-              "  31m")
+              " 31m")
         << "a control sequence of one code point";
-    EXPECT_EQ(printable("gr\xc3\xbc\xc3\x9f"), "gr\xc3\xbc\xc3\x9f");
+    EXPECT_EQ(printable("gr\xc3\xbc\xc3\x9f \xe2\x82\xac"), "gr\xc3\xbc\xc3\x9f \xe2\x82\xac");
+    EXPECT_EQ(printable("a\xe2\x80\xae"
+                        "gpj\xe2\x80\xa8"
+                        "b\xe2\x81\xa6\xef\xbb\xbf\xe2\x80"),
+              "a gpj b  \xe2\x80")
+        << "marks of direction and separators of lines";
+    EXPECT_TRUE(is_printable("gr\xc3\xbc\xc3\x9f"));
+    EXPECT_FALSE(is_printable("a\rb"));
 }
 
 TEST(words, times_between) {

@@ -71,6 +71,7 @@ blocking_reader::blocking_reader(const view& v, const outlook& ahead, wall_time 
     for (const auto& each : ahead.blockers) {
         const bool about_job = each.about.kind == object_kind::batchjob;
         (about_job ? of_jobs_[each.about.key] : of_plan_).push_back(&each);
+        if (about_job && ahead.at == stage::entering) of_entry_.push_back(&each);
     }
     for (const auto& each : ahead.next.waits) waits_.emplace(each.job, &each);
     for (const auto& a : v_.self->status.assignments) {
@@ -121,6 +122,28 @@ blocking blocking_reader::of(const awaited_end& what) {
 
 void blocking_reader::add_of_plan(std::vector<blocking>& list, std::int64_t& left_out) {
     for (const auto* each : of_plan_) add(list, left_out, [&] { return of(*each); });
+}
+
+void blocking_reader::add_of_entry(std::vector<blocking>& list, std::int64_t& left_out) {
+    for (const auto* each : of_entry_) add(list, left_out, [&] { return of(*each); });
+}
+
+void blocking_reader::add_other_job(const object_key& job, std::vector<blocking>& list,
+                                    std::int64_t& left_out) {
+    if (of_entry_.empty() || of_jobs_.contains(job)) return;
+    const auto& first = *of_entry_.front();
+    const auto more = of_jobs_.size() - 1;
+    add(list, left_out, [&] {
+        auto out = of(first);
+        out.reason = blocking_reason::other_job;
+        out.text = fmt::format("the plan acquires all of its jobs or none; {}", first.text);
+        if (more > 0) {
+            out.text += more == 1 ? std::string(" (1 more job is blocked)")
+                                  : fmt::format(" ({} more jobs are blocked)", more);
+            out.estimate.reset();
+        }
+        return out;
+    });
 }
 
 void blocking_reader::add_of_job(const object_key& job, std::vector<blocking>& list,

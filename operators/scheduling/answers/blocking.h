@@ -31,6 +31,8 @@ inline constexpr std::string_view too_few_free_slots = "TooFewFreeSlots";
 inline constexpr std::string_view slots_not_free = "SlotsNotFree";  ///< it names its slots
 inline constexpr std::string_view job_before = "JobBefore";         ///< another starts first
 inline constexpr std::string_view not_acquired = "NotAcquired";     ///< and none after it starts
+// Of a job that waits although nothing is in its own way.
+inline constexpr std::string_view other_job = "OtherJob";  ///< the plan acquires all jobs or none
 // Why a slot is not free.
 inline constexpr std::string_view slot_of_job = "SlotOfJob";  ///< a job of the plan has it
 inline constexpr std::string_view slot_in_error = "SlotInError";
@@ -71,9 +73,16 @@ public:
 
     /// Adds what blocks the plan as a whole.
     void add_of_plan(std::vector<blocking>& list, std::int64_t& left_out);
+    /// Adds what blocks jobs of the plan, where it is to acquire all of them or nothing: each of
+    /// these blocks the plan as well.
+    void add_of_entry(std::vector<blocking>& list, std::int64_t& left_out);
     /// Adds what blocks one job of it, and why the job gets no slots now.
     void add_of_job(const model::object_key& job, std::vector<blocking>& list,
                     std::int64_t& left_out);
+    /// Adds the job of the plan that keeps `job` waiting, where nothing else does: the plan is to
+    /// acquire all jobs or none.
+    void add_other_job(const model::object_key& job, std::vector<blocking>& list,
+                       std::int64_t& left_out);
     /// What keeps the end of a job's run from being written down.
     static blocking of(const awaited_end& what);
 
@@ -100,6 +109,8 @@ private:
     std::shared_ptr<const model::testbed> testbed_;
     std::vector<const blocker*> of_plan_;
     std::map<model::object_key, std::vector<const blocker*>> of_jobs_;
+    /// The plan acquires all or nothing: what blocks its jobs, in the order of the outlook.
+    std::vector<const blocker*> of_entry_;
     std::map<model::object_key, const slot_blocker*> waits_;
     std::map<int, const model::assignment*> owners_;
     std::set<int> broken_;

@@ -53,6 +53,7 @@ public:
             out_.waits_since = acquired->last_transition_time;
         }
         explain_plan();
+        one_job_ = only.has_value();
         explain_jobs(only);
         explain_pods(pods, only);
         out_.end = read_.times().end;
@@ -161,6 +162,10 @@ private:
             out.refused = found->second->why.text;
         }
         read_.add_of_job(key, out.blockers, out.blockers_left_out);
+        // Of a whole plan the others are told, too, with what is in their way.
+        if (one_job_ && out.blockers.empty() && waits_to_start(key)) {
+            read_.add_other_job(key, out.blockers, out.blockers_left_out);
+        }
         for (auto [at, end] = ends_.equal_range(key); at != end; ++at) {
             add(out.blockers, out.blockers_left_out,
                 [&] { return blocking_reader::of(*at->second); });
@@ -204,6 +209,7 @@ private:
     std::map<object_key, const skipped_job*> skipped_;
     std::multimap<object_key, const awaited_end*> ends_;
     std::map<std::string, std::vector<grid::pod_pointer>> runs_;
+    bool one_job_ = false;
     explanation out_;
 };
 

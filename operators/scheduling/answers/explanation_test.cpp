@@ -224,6 +224,18 @@ TEST_F(explanations, jobs_that_are_never_started) {
     EXPECT_EQ(seen.jobs.at(1).blockers.size(), 0u);
 }
 
+TEST_F(explanations, of_one_job_alone_tell_which_job_of_its_plan_it_waits_with) {
+    w.add_queue("s", "t", {"a", "missing"});
+    w.settle();
+    const question asked(w, "s");
+    const auto seen = explain(asked.v, w.now, asked.of.pods, world::key_of("a"));
+    ASSERT_EQ(seen.jobs.size(), 1u);
+    ASSERT_EQ(show(seen.jobs[0].blockers), "OtherJob");
+    EXPECT_EQ(seen.jobs[0].blockers[0].what, (reference{"BatchJob", "ns", "missing"}));
+    EXPECT_EQ(blocks_job("s", 0), "") << "of the whole plan the other one is there, with its own";
+    EXPECT_EQ(blocks_job("s", 1), "JobMissing");
+}
+
 TEST_F(explanations, an_offer_that_was_withdrawn) {
     w.add_testbed("other/o", 1, 1);
     w.offer("other/o", {"ns"});

@@ -73,6 +73,7 @@ preview preview_of(const view& v, wall_time now) {
     out.end = read.times().end;
 
     read.add_of_plan(out.blockers, out.blockers_left_out);
+    read.add_of_entry(out.blockers, out.blockers_left_out);
     std::set<object_key> starting;
     for (const auto& each : ahead.next.starts) {
         starting.insert(each.job);
@@ -93,6 +94,9 @@ preview preview_of(const view& v, wall_time now) {
         add(out.waits, out.waits_left_out, [&] {
             previewed_wait one{key.namespace_, key.name, job.slots_wanted, {}, 0, {}};
             read.add_of_job(key, one.blockers, one.blockers_left_out);
+            if (one.blockers.empty()) {
+                read.add_other_job(key, one.blockers, one.blockers_left_out);
+            }
             const auto start = read.times().starts.find(key);
             if (start != read.times().starts.end()) one.start = start->second;
             return one;

@@ -29,7 +29,8 @@ struct previewed_wait {
     std::string namespace_;
     std::string name;
     int slots_wanted = 0;
-    /// What this job waits for; none where all that it waits for blocks the whole plan.
+    /// What this job waits for, or the job of the plan that it waits with; none where only what is
+    /// about none of the jobs blocks the plan.
     std::vector<blocking> blockers;
     std::int64_t blockers_left_out = 0;
     std::optional<estimated_time> start;
@@ -59,7 +60,8 @@ struct preview {
     std::string verdict;  ///< see answers::verdict
     std::string mode;     ///< queue, strict, relaxed
     model::object_key testbed;
-    /// What keeps the whole plan from starting: it acquires all or nothing.
+    /// What keeps the whole plan from starting: it acquires all or nothing, so that also what
+    /// blocks one of its jobs is here, until it has begun.
     std::vector<blocking> blockers;
     std::int64_t blockers_left_out = 0;
     std::vector<previewed_start> starts;

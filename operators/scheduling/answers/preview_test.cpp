@@ -111,12 +111,48 @@ TEST_F(previews, what_blocks_the_plan_and_what_blocks_a_job) {
     spec.suspend = true;
     const auto seen = ask(spec);
     EXPECT_EQ(seen.verdict, "Waits");
-    EXPECT_EQ(show(seen.blockers), "Suspended, TestbedHeld");
+    EXPECT_EQ(show(seen.blockers), "Suspended, TestbedHeld, JobHeld, JobMissing");
     ASSERT_EQ(seen.waits.size(), 3u);
     EXPECT_EQ(show(seen.waits[0].blockers), "JobHeld");
     EXPECT_EQ(seen.waits[0].blockers[0].holder, (reference{"Scheduling", "ns", "s"}));
-    EXPECT_TRUE(seen.waits[1].blockers.empty()) << "b waits for the plan alone";
+    EXPECT_EQ(show(seen.waits[1].blockers), "OtherJob") << "nothing is in the way of b itself";
     EXPECT_EQ(show(seen.waits[2].blockers), "JobMissing");
+}
+
+TEST_F(previews, a_job_waits_with_another_of_its_plan_that_is_missing) {
+    const auto seen = ask(queue({"a", "missing", "b"}));
+    EXPECT_EQ(seen.verdict, "Waits");
+    ASSERT_EQ(show(seen.blockers), "JobMissing");
+    EXPECT_EQ(seen.blockers[0].what, (reference{"BatchJob", "ns", "missing"}));
+    ASSERT_EQ(seen.waits.size(), 3u);
+    for (const int number : {0, 2}) {
+        const auto& waits = seen.waits[static_cast<std::size_t>(number)];
+        ASSERT_EQ(show(waits.blockers), "OtherJob") << waits.name;
+        EXPECT_EQ(waits.blockers[0].what, (reference{"BatchJob", "ns", "missing"}));
+        EXPECT_EQ(waits.blockers[0].text,
+                  "the plan acquires all of its jobs or none; BatchJob ns/missing does not exist");
+        EXPECT_EQ(waits.blockers[0].freed_by, "the BatchJob is created");
+    }
+    EXPECT_EQ(show(seen.waits[1].blockers), "JobMissing");
+
+    const auto two = ask(queue({"a", "missing", "lost"}));
+    EXPECT_EQ(show(two.blockers), "JobMissing, JobMissing");
+    EXPECT_EQ(two.waits[0].blockers[0].text,
+              "the plan acquires all of its jobs or none; BatchJob ns/missing does not exist (1 "
+              "more job is blocked)");
+}
+
+TEST_F(previews, a_plan_that_runs_starts_its_jobs_one_by_one) {
+    w.add_queue("s", "t", {"a"});
+    w.settle();
+    auto spec = w.s("s").spec;
+    for (const char* name : {"missing", "b"}) spec.queue_based->push_back({"", name});
+    const question asked(w, draft_of({"ns", "s"}, spec, &w.s("s"), w.now));
+    const auto seen = preview_of(asked.v, w.now);
+    EXPECT_EQ(show(seen.blockers), "") << "nothing keeps all of its jobs from starting";
+    for (const auto& each : seen.waits) {
+        EXPECT_EQ(show(each.blockers).find("OtherJob"), std::string::npos) << each.name;
+    }
 }
 
 TEST_F(previews, an_older_one_goes_first_and_a_higher_priority_before_it) {

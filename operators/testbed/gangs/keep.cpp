@@ -143,8 +143,10 @@ bool looks(const pass& at, const gang_key& of) { return at.under_way("look " + o
 
 void give_up(pass& at, gang_memory& own) {
     if (!own.has) return;
+    const auto freed = at.room.freed();
     for (const auto& [uid, node] : own.has->places) at.room.release(uid);
     if (own.has->reservation) {
+        at.known.let_go += at.room.freed() - freed;
         at.known.reserving.reset();
         own.reservation_seen.reset();
     }

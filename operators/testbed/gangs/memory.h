@@ -132,6 +132,9 @@ struct gang_memory {
     std::optional<wall_time> waits_since;
     std::optional<wall_time> counted_since;
     std::optional<wall_time> reservation_ended;
+    /// What was free of others then (freed_by_others): as long as that stands, another reservation
+    /// would be as vain.
+    std::optional<std::uint64_t> vain_at;
     /// The minimum was reached once, and what it was then.
     std::optional<std::int64_t> reached;
     /// When the first member was let in, of an attempt that has not reached the minimum.
@@ -173,6 +176,8 @@ struct memory {
     std::map<std::string, member_memory> loose;
     /// The one that has a reservation.
     std::optional<gang_key> reserving;
+    /// Of cluster_room::freed(): what reservations let go.
+    std::uint64_t let_go = 0;
     /// The places of the process before were taken up.
     bool adopted = false;
     std::uint64_t passes = 0;

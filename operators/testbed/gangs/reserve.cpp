@@ -149,8 +149,12 @@ bool wants_room(const gang_memory& own) {
     return own.failed_at && own.failed_by == no_fit_reason::no_room;
 }
 
+/// Counts what may have become free, but by the end of a reservation.
+std::uint64_t freed_by_others(const pass& at) { return at.room.freed() - at.known.let_go; }
+
 void end_reservation(pass& at, gang_memory& own) {
     give_up(at, own);
+    own.vain_at = freed_by_others(at);
     own.reservation_since.reset();
     own.reservation_ended = at.seen.wall;
     own.counted_since = at.seen.wall;
@@ -250,6 +254,7 @@ const turn* due_for_reservation(pass& at, const std::vector<turn>& turns) {
     for (const auto& each : turns) {
         const auto& own = at.known.gangs.at(each.key);
         if (each.how == start::surplus || own.has || !wants_room(own)) continue;
+        if (own.vain_at == freed_by_others(at)) continue;
         if (first) {
             const auto one = std::tuple(first->rank(), -first->priority, ended(*first));
             const auto two = std::tuple(each.rank(), -each.priority, ended(each));
@@ -333,6 +338,7 @@ void forget_waiting(gang_memory& own) {
     own.failed_text.clear();
     own.reservation_since.reset();
     own.reservation_ended.reset();
+    own.vain_at.reset();
     own.at.surplus.clear();
     own.reads = 0;
 }

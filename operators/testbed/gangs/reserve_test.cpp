@@ -72,6 +72,25 @@ TEST(GangReservation, ItEndsAndNothingIsKept) {
     EXPECT_EQ(w.count("small", stage::let_in), 1);
 }
 
+TEST(GangReservation, WhereNothingBecomesFreeThereIsNoOtherOne) {
+    waiting w;
+    w.add_gang("other", 4, "cpu=1");
+    w.settle();
+    for (int i = 0; i < 5; ++i) {
+        w.wait(seconds(2200));
+        w.settle();
+    }
+    EXPECT_FALSE(w.reserved("large"));
+    EXPECT_FALSE(w.reserved("other"));
+    // Somebody went, and somebody came in its place: it may happen again.
+    w.remove("s0-node-a");
+    w.add_stranger("next", "cpu=1", "node-a");
+    w.settle();
+    w.wait(seconds(301));
+    w.settle();
+    EXPECT_TRUE(w.reserved("large") || w.reserved("other"));
+}
+
 TEST(GangReservation, OneAtATimeAndTheNextIsForWhoHadNone) {
     waiting w;
     w.add_gang("other", 4, "cpu=1");

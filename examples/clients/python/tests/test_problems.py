@@ -3,14 +3,14 @@ import asyncio
 import pytest
 
 from esi_client import (ApiProblem, Conflict, Fault, Forbidden, Invalid, NotFound, NotUnderstood,
-                        PreconditionFailed, Scheduling, Throttled, TimeUp, Unauthorized, Unavailable, connect,
-                        get)
+                        PreconditionFailed, Scheduling, SchedulingInput, Throttled, TimeUp, Unauthorized,
+                        Unavailable, connect, get)
 from esi_client.generated.api.schedulings import create_scheduling, delete_scheduling, get_scheduling
 from fake import Answer, Fake, problem, scheduling
 
 
-def plan() -> Scheduling:
-    return Scheduling.from_dict(scheduling())
+def plan() -> SchedulingInput:
+    return SchedulingInput.from_dict(scheduling())
 
 
 @pytest.mark.parametrize("status, kind", [

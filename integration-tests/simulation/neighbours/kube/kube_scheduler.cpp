@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/fields.h"
+#include "model/meta.h"
 #include "neighbours/facts.h"
 #include "neighbours/feed.h"
 #include "neighbours/kube/scheduler_extender.h"
@@ -22,6 +23,9 @@ constexpr int slow_preemptions = 100;
 
 /// Of a thousand times that room comes so many are lost on a pod of the extender path.
 constexpr int lost_wake_ups = 50;
+
+/// RetryPeriod of kube-scheduler's election.
+constexpr auto lease_renewed = std::chrono::seconds(2);
 
 /// Where an attempt ends that found no place.
 struct failure {
@@ -112,6 +116,7 @@ struct kube_scheduler::state : std::enable_shared_from_this<kube_scheduler::stat
             in.seen.scheduler_started(settings.scheduler);
             in.told.tell(name, [] { return "begins, with an empty memory"; });
             for (const auto& one : objects) nodes.emplace(one->name(), read_node(one));
+            if (settings.lease) hold_lease(true);
             return;
         }
         for (const auto& one : objects) {
@@ -119,6 +124,28 @@ struct kube_scheduler::state : std::enable_shared_from_this<kube_scheduler::stat
             if (!pod->terminal()) pod_came(pod);
         }
         kick();
+    }
+
+    void hold_lease(bool begins) {
+        const auto now = model::timestamp{in.time.wall()}.micro();
+        const auto held = in.server.objects().find(kinds::lease, "kube-system", name);
+        json spec{{"renewTime", now}};
+        if (begins) {
+            spec["holderIdentity"] = fmt::format("control-plane_{}", lives);
+            spec["acquireTime"] = now;
+            spec["leaseDurationSeconds"] = 15;
+            spec["leaseTransitions"] =
+                held ? fields::number(held->body(), {"spec", "leaseTransitions"}) + 1 : 0;
+        }
+        if (held) {
+            (void)api.patch(kinds::lease, "kube-system", name, kube::patch_kind::merge,
+                            {{"spec", std::move(spec)}});
+        } else if (begins) {
+            (void)api.create(kinds::lease, "kube-system",
+                             {{"metadata", {{"name", name}, {"namespace", "kube-system"}}},
+                              {"spec", std::move(spec)}});
+        }
+        later(lease_renewed, [this] { hold_lease(false); });
     }
 
     void changed(const change& made) {

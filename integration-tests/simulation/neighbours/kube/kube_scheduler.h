@@ -24,6 +24,9 @@ struct scheduler_settings {
     /// Null: none.
     extender_call extender = nullptr;
     steady_time::duration extender_timeout = seconds(5);
+    /// It holds its Lease in kube-system, with another holder after each start. A start waits for
+    /// no lease of the life before: it was given back.
+    bool lease = false;
 };
 
 class kube_scheduler : public neighbour {

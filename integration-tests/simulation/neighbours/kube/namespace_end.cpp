@@ -6,6 +6,7 @@
 
 #include "base/application_kinds.h"
 #include "base/fields.h"
+#include "base/group_kinds.h"
 
 namespace esi::simulation {
 
@@ -13,7 +14,7 @@ namespace {
 
 /// Kinds of custom resources are seen only while their definition is there.
 bool served(const storage& objects, const kube::resource_type& type) {
-    if (!is_application(type)) return true;
+    if (!is_application(type) && !is_pod_group(type)) return true;
     return objects.find(kinds::custom_resource_definition, {},
                         fmt::format("{}.{}", type.plural, type.group)) != nullptr;
 }

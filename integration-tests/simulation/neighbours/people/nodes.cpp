@@ -61,6 +61,19 @@ bool people::state::node_cordon(const json& with) {
     return true;
 }
 
+bool people::state::node_drain(const json& with) {
+    const auto name = text_of(with, "name");
+    if (!node_cordon(with)) return false;
+    for (const auto& pod : objects().all(kinds::pod)) {
+        const auto& body = pod->body();
+        if (fields::text(body, {"spec", "nodeName"}) != name || fields::deleting(body)) continue;
+        if (!fields::label(body, names::ghost).empty()) continue;
+        meddled(fmt::format("deleted pods {}/{} (drained)", pod->ns(), pod->name()));
+        (void)own.remove(kinds::pod, pod->ns(), pod->name(), kube::preconditions(pod->uid()));
+    }
+    return true;
+}
+
 bool people::state::node_shrink(const json& with) {
     const auto name = text_of(with, "name");
     const auto node = objects().find(kinds::node, {}, name);

@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/group_kinds.h"
+
 namespace esi::simulation {
 
 namespace deeds {
 
 const kube::resource_type* kind_of(std::string_view plural) {
     for (const auto* one : all_kinds()) {
-        if (one->plural == plural) return one;
+        if (known_as(*one) == plural) return one;
     }
     return nullptr;
 }
@@ -99,6 +101,7 @@ const std::map<std::string_view, people::state::deed>& people::state::all_deeds(
         {"node-gone", &state::node_gone},
         {"node-relabel", &state::node_relabel},
         {"node-cordon", &state::node_cordon},
+        {"node-drain", &state::node_drain},
         {"node-shrink", &state::node_shrink},
         {"node-not-ready", &state::node_not_ready},
         {"namespace-delete", &state::namespace_delete}};

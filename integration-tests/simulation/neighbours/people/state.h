@@ -125,6 +125,7 @@ struct people::state : std::enable_shared_from_this<people::state> {
     bool node_gone(const json& with);
     bool node_relabel(const json& with);
     bool node_cordon(const json& with);
+    bool node_drain(const json& with);
     bool node_shrink(const json& with);
     bool node_not_ready(const json& with);
     bool namespace_delete(const json& with);

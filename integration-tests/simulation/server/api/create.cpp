@@ -129,6 +129,7 @@ kube::response api_server::state::create_with(const call& in, json body) {
     const auto name = std::string(metadata_text(body, "name"));
     if (auto done = admit_to_namespace(in, name); !done) return std::move(done).error();
     if (is_kind(type, kinds::pod)) {
+        if (settings.gangs) gate_gang_pod(in.ns, body);
         if (auto done = admit_pod(body); !done) return std::move(done).error();
     }
     auto faults = judge(in, body, nullptr);

@@ -2,6 +2,7 @@
 // CustomResourceDefinition for each installed kind.
 #include <fmt/format.h>
 
+#include "base/group_kinds.h"
 #include "base/text.h"
 #include "server/api/state.h"
 
@@ -31,8 +32,39 @@ json condition(std::string_view type, std::string_view reason, const std::string
 
 }  // namespace
 
+std::optional<kube::response> api_server::state::resources_of(const kube::request& what) const {
+    constexpr std::string_view head = "/apis/";
+    std::string_view path = what.target;
+    if (what.method != "GET" || !path.starts_with(head)) return std::nullopt;
+    path.remove_prefix(head.size());
+    const auto slash = path.find('/');
+    if (slash == path.npos || path.find('/', slash + 1) != path.npos) return std::nullopt;
+    json list = json::array();
+    for (const auto* type : all_kinds()) {
+        if (type->group != path.substr(0, slash) || type->version != path.substr(slash + 1) ||
+            !serves(*type)) {
+            continue;
+        }
+        json one{{"name", type->plural},
+                 {"singularName", lower(type->kind)},
+                 {"namespaced", type->namespaced},
+                 {"kind", type->kind}};
+        list.push_back(one);
+        if (!rules.has_status(*type)) continue;
+        one["name"] = fmt::format("{}/status", type->plural);
+        one["singularName"] = "";
+        list.push_back(std::move(one));
+    }
+    if (list.empty()) return std::nullopt;
+    const json out{{"kind", "APIResourceList"},
+                   {"apiVersion", "v1"},
+                   {"groupVersion", path},
+                   {"resources", std::move(list)}};
+    return answer_with(200, out.dump());
+}
+
 void api_server::state::put_definition(const kube::resource_type& type) {
-    installed.emplace(std::string(type.plural), std::make_shared<bool>(true));
+    installed.emplace(std::string(known_as(type)), std::make_shared<bool>(true));
     auto body = new_object(kinds::custom_resource_definition, qualified(type), uid_number(++made),
                            now_text());
     body["metadata"]["generation"] = 1;
@@ -45,7 +77,7 @@ void api_server::state::put_definition(const kube::resource_type& type) {
     version["name"] = type.version;
     version["served"] = true;
     version["storage"] = true;
-    version["subresources"] = {{"status", json::object()}};
+    if (rules.has_status(type)) version["subresources"] = {{"status", json::object()}};
     json spec = json::object();
     spec["group"] = type.group;
     spec["names"] = names;
@@ -85,6 +117,10 @@ void api_server::state::put_first_objects() {
     put_definition(kinds::scheduling);
     put_definition(kinds::slot_slice);
     for (const auto& kind : settings.applications) put_definition(*kind.type);
+    if (!settings.gangs) return;
+    for (const auto& kind : group_kinds()) {
+        if (kind.type) put_definition(*kind.type);
+    }
 }
 
 }  // namespace esi::simulation

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/fields.h"
+#include "base/group_kinds.h"
 #include "server/api/state.h"
 
 namespace esi::simulation {
@@ -70,6 +72,22 @@ bool has_gates(const json& spec) {
 }
 
 }  // namespace
+
+void api_server::state::gate_gang_pod(std::string_view ns, json& body) const {
+    const auto home = store.find(kinds::name_space, {}, ns);
+    if (!home || fields::label(home->body(), "esi.tu-berlin.de/gangs") != "enabled") return;
+    const auto group = group_of(body);
+    auto& spec = spec_of(body);
+    if (group.name.empty() || !text_in(spec, "nodeName").empty()) return;
+    auto& gates = spec["schedulingGates"];
+    if (!gates.is_array()) gates = json::array();
+    const json gate{{"name", "esi.tu-berlin.de/gang"}};
+    if (std::ranges::find(gates, gate) == gates.end()) gates.push_back(gate);
+    metadata_of(body)["labels"]["esi.tu-berlin.de/gang"] = "true";
+    if (!group.scheduler.empty() && text_in(spec, "schedulerName") == group.scheduler) {
+        spec["schedulerName"] = "default-scheduler";
+    }
+}
 
 or_refused<void> api_server::state::admit_pod(json& body) const {
     const auto name = std::string(metadata_text(body, "name"));

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "server/api/call.h"
@@ -75,6 +76,8 @@ struct api_server::state {
     kube::response store_marked(const call& in, const object& before, json body);
 
     // pods.cpp
+    /// The chart's MutatingAdmissionPolicy: gate and label of a pod that names a group.
+    void gate_gang_pod(std::string_view ns, json& body) const;
     /// Priority and tolerations, as the admission plugins set them.
     or_refused<void> admit_pod(json& body) const;
     /// Of an update: the tolerations only.
@@ -84,6 +87,8 @@ struct api_server::state {
     kube::response bind(const call& in);
 
     // definitions.cpp
+    /// Discovery: GET /apis/GROUP/VERSION of a group that has kinds here; nothing: another request.
+    std::optional<kube::response> resources_of(const kube::request& what) const;
     void put_definition(const kube::resource_type& type);
     void put_first_objects();
 

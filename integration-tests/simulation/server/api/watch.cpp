@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/group_kinds.h"
 #include "server/api/state.h"
 
 namespace esi::simulation {
@@ -215,7 +216,7 @@ std::variant<kube::response, std::unique_ptr<watch>> api_server::state::open(
     std::from_chars(seconds.data(), seconds.data() + seconds.size(), how.timeout_seconds);
 
     std::shared_ptr<const bool> served;
-    if (const auto found = installed.find(type.plural); found != installed.end()) {
+    if (const auto found = installed.find(known_as(type)); found != installed.end()) {
         served = found->second;
     }
     return std::make_unique<history_watch>(store, type, std::move(served), std::move(how),

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "base/application_kinds.h"
+#include "base/group_kinds.h"
 #include "server/validation/built_in.h"
 #include "server/validation/metadata_rules.h"
 #include "server/validation/schema.h"
@@ -22,12 +23,15 @@ struct custom_kind {
 };
 
 struct schema_set {
-    /// By plural.
+    /// By known_as().
     std::map<std::string, custom_kind, std::less<>> kinds;
 
     const custom_kind* find(const kube::resource_type& type) const {
-        if (type.group != kube::types::testbed.group && !is_application(type)) return nullptr;
-        const auto at = kinds.find(type.plural);
+        if (type.group != kube::types::testbed.group && !is_application(type) &&
+            !is_pod_group(type)) {
+            return nullptr;
+        }
+        const auto at = kinds.find(known_as(type));
         return at == kinds.end() ? nullptr : &at->second;
     }
 };
@@ -71,6 +75,13 @@ std::shared_ptr<const schema_set> load(const std::string& folder) {
         kind.root =
             std::make_unique<schema>(YAML::Load(each.schema), std::string(each.type->kind), true);
         out->kinds[std::string(each.type->plural)] = std::move(kind);
+    }
+    for (const auto& each : group_kinds()) {
+        if (!each.type) continue;
+        custom_kind kind;
+        kind.has_status = each.has_status;
+        kind.root = std::make_unique<schema>(YAML::Load(each.schema), "PodGroup", true);
+        out->kinds[std::string(known_as(*each.type))] = std::move(kind);
     }
     return out;
 }

@@ -7,17 +7,12 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/text.h"
 #include "scheduling/interface/legacy/json.h"
 
 namespace esi::scheduling::legacy {
 
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-    auto from = text.find_first_not_of(" \t");
-    if (from == std::string_view::npos) return {};
-    return text.substr(from, text.find_last_not_of(" \t") - from + 1);
-}
 
 bool ends_with_json(std::string_view subtype) {
     return subtype == "json" || subtype == "*+json" || subtype.ends_with("+json");

@@ -2,15 +2,12 @@
 #pragma once
 
 #include <span>
-#include <string_view>
+
+#include "base/embedded_file.h"
 
 namespace esi::scheduling::page {
 
-struct file {
-    std::string_view name;
-    std::string_view content;
-    std::string_view digest;  ///< SHA-256 of the content, in hex
-};
+using file = embedded_file;
 
 /// By name.
 std::span<const file> files();

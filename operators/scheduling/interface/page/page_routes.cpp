@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <boost/asio/awaitable.hpp>
 
-#include "base/text.h"
+#include "http/accept.h"
+#include "http/entity_tag.h"
 #include "scheduling/interface/page/page_files.h"
 
 namespace esi::scheduling::page {
@@ -18,27 +19,6 @@ constexpr std::string_view content_security_policy =
 
 constexpr std::string_view index_name = "index.html";
 
-std::string_view trimmed(std::string_view text) {
-    const auto from = text.find_first_not_of(" \t");
-    if (from == std::string_view::npos) return {};
-    return text.substr(from, text.find_last_not_of(" \t") - from + 1);
-}
-
-/// Takes the part before the next `separator` off the front, without the blanks around it.
-std::string_view take(std::string_view& from, char separator) {
-    const auto end = std::min(from.find(separator), from.size());
-    const auto part = from.substr(0, end);
-    from.remove_prefix(std::min(end + 1, from.size()));
-    return trimmed(part);
-}
-
-/// "q=0", "q=0.0": not wanted at all (RFC 9110 12.4.2).
-bool is_quality_of_zero(std::string_view parameter) {
-    const auto text = lower(parameter);
-    if (!text.starts_with("q=0")) return false;
-    return text.find_first_not_of("0.", 2) == std::string::npos;
-}
-
 std::string_view media_type_of(std::string_view name) {
     if (name.ends_with(".html")) return "text/html;charset=utf-8";
     if (name.ends_with(".js")) return "text/javascript;charset=utf-8";
@@ -48,13 +28,8 @@ std::string_view media_type_of(std::string_view name) {
 
 /// By If-None-Match (RFC 9110 13.1.2), which compares weakly.
 bool has_it(const http::server_request& from, std::string_view tag) {
-    auto list = from.header("if-none-match");
-    while (!list.empty()) {
-        auto known = take(list, ',');
-        if (known.starts_with("W/")) known.remove_prefix(2);
-        if (known == "*" || known == tag) return true;
-    }
-    return false;
+    const auto known = from.header("if-none-match");
+    return http::is_any_tag(known) || http::names_tag(known, tag);
 }
 
 const file* find(std::string_view name) {
@@ -85,14 +60,9 @@ http::server_reply reply_of(const http::server_request& to, const file& of) {
 }  // namespace
 
 bool names_html(std::string_view accept) {
-    while (!accept.empty()) {
-        auto range = take(accept, ',');
-        if (lower(take(range, ';')) != "text/html") continue;
-        bool wanted = true;
-        while (!range.empty()) wanted = !is_quality_of_zero(take(range, ';')) && wanted;
-        if (wanted) return true;
-    }
-    return false;
+    return std::ranges::any_of(http::media_ranges(accept), [](const auto& range) {
+        return range.name == "text/html" && !range.refused;
+    });
 }
 
 void add_to(http::router& router) {

@@ -27,7 +27,8 @@ void change_waits::changed(const wait_place& at, std::uint64_t version) {
 
 asio::awaitable<change_waits::outcome> change_waits::until(wait_place at,
                                                            std::function<bool()> is_due,
-                                                           steady_time deadline) {
+                                                           steady_time deadline,
+                                                           std::function<bool()> has_left) {
     if (is_due()) co_return outcome::due;
     notifier bell(executor_);
     /// Also where the wait is cancelled.
@@ -37,9 +38,11 @@ asio::awaitable<change_waits::outcome> change_waits::until(wait_place at,
         ~entry() { in.erase(at); }
     } entry{waiting_, waiting_.emplace(at, &bell)};
     while (!stopping_) {
-        const bool rung = co_await ends_by(time_, deadline, bell.wait());
+        const auto next = has_left ? std::min(deadline, time_.now() + look_for_caller) : deadline;
+        const bool rung = co_await ends_by(time_, next, bell.wait());
         if (is_due()) co_return outcome::due;
-        if (!rung) co_return outcome::time_up;
+        if (!rung && has_left && has_left()) co_return outcome::left;
+        if (!rung && time_.now() >= deadline) co_return outcome::time_up;
     }
     co_return outcome::stopping;
 }

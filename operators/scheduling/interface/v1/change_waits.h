@@ -35,6 +35,7 @@ public:
     enum class outcome {
         due,
         time_up,
+        left,      ///< nobody waits any more
         stopping,  ///< the process ends
     };
 
@@ -69,8 +70,10 @@ public:
     }
 
     /// Waits until `is_due` holds, which is asked at once, and after each change at the place.
+    /// `has_left` (it may be empty) is asked every `look_for_caller`.
     asio::awaitable<outcome> until(wait_place at, std::function<bool()> is_due,
-                                   steady_time deadline);
+                                   steady_time deadline, std::function<bool()> has_left = nullptr);
+    static constexpr seconds look_for_caller{2};
     /// Ends all waits.
     void stop();
     std::size_t size() const { return waiting_.size(); }

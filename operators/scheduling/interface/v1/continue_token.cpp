@@ -5,6 +5,8 @@
 #include <array>
 #include <charconv>
 
+#include "base/hexadecimal.h"
+
 namespace esi::scheduling::v1 {
 
 namespace {
@@ -15,36 +17,17 @@ constexpr std::string_view form = "1";
 /// In no name.
 constexpr char between = '\n';
 
-int digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return -1;
-}
-
-std::optional<std::string> from_hexadecimal(std::string_view text) {
-    if (text.size() % 2 != 0 || text.size() > longest_token) return std::nullopt;
-    std::string out;
-    for (std::size_t i = 0; i < text.size(); i += 2) {
-        const int high = digit(text[i]);
-        const int low = digit(text[i + 1]);
-        if (high < 0 || low < 0) return std::nullopt;
-        out += static_cast<char>(high * 16 + low);
-    }
-    return out;
-}
-
 }  // namespace
 
 std::string text_of(const continue_token& token) {
     const auto inside =
         fmt::format("{1}{0}{2}{0}{3}{0}{4}{0}{5:x}", between, form, token.after_namespace,
                     token.after_name, token.version, token.question);
-    std::string out;
-    for (const char c : inside) out += fmt::format("{:02x}", static_cast<unsigned char>(c));
-    return out;
+    return hexadecimal(inside);
 }
 
 std::optional<continue_token> parse_continue_token(std::string_view text) {
+    if (text.size() > longest_token) return std::nullopt;
     const auto inside = from_hexadecimal(text);
     if (!inside) return std::nullopt;
     std::array<std::string_view, 5> parts;

@@ -1,13 +1,13 @@
-// The CRDs as they stand in crds/, compiled in.
+// The CRDs as they stand in crds/, as constants of the program (cmake/embed.cmake).
 #pragma once
 
-#include <string_view>
+#include <span>
 
-namespace esi::scheduling::v1 {
+#include "base/embedded_file.h"
 
-/// YAML.
-std::string_view testbed_crd();
-std::string_view batchjob_crd();
-std::string_view scheduling_crd();
+namespace esi::scheduling::crds {
 
-}  // namespace esi::scheduling::v1
+/// YAML, by name: "batchjob.yaml".
+std::span<const embedded_file> files();
+
+}  // namespace esi::scheduling::crds

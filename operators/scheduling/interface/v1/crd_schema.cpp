@@ -1,5 +1,9 @@
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
+#include <stdexcept>
+
+#include "base/text.h"
 #include "scheduling/interface/v1/crd_files.h"
 #include "scheduling/interface/v1/schemas.h"
 
@@ -35,10 +39,11 @@ ordered_json json_of(const YAML::Node& from) {
 }  // namespace
 
 ordered_json crd_schema(std::string_view kind) {
-    auto text = kind == "Testbed"    ? testbed_crd()
-                : kind == "BatchJob" ? batchjob_crd()
-                                     : scheduling_crd();
-    const auto crd = YAML::Load(std::string(text));
+    const auto name = lower(kind) + ".yaml";
+    const auto all = crds::files();
+    const auto found = std::ranges::find(all, name, &embedded_file::name);
+    if (found == all.end()) throw std::runtime_error("there is no CRD of the kind " + name);
+    const auto crd = YAML::Load(std::string(found->content));
     return json_of(crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]);
 }
 

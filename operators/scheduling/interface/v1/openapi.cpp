@@ -40,16 +40,17 @@ ordered_json parameter_of(const parameter& from, const char* in) {
 
 ordered_json path_parameters(const std::string& path) {
     auto out = ordered_json::array();
-    const auto add = [&](const char* name, const char* description) {
+    const auto add = [&](const char* name, const char* description, const char* pattern,
+                         int longest) {
         if (!path.contains("{" + std::string(name) + "}")) return;
         ordered_json each{
             {"name", name}, {"in", "path"}, {"required", true}, {"description", description}};
-        each["schema"] = string_schema();
-        each["schema"]["minLength"] = 1;
+        each["schema"] = string_schema(pattern);
+        each["schema"]["maxLength"] = longest;
         out.push_back(std::move(each));
     };
-    add("namespace", "Namespace of the objects.");
-    add("name", "Name of the object.");
+    add("namespace", "Namespace of the objects.", "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", 63);
+    add("name", "Name of the object.", "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", 253);
     return out;
 }
 
@@ -171,7 +172,8 @@ ordered_json openapi_document(std::span<const operation> all) {
          "Kubernetes API; what the caller may do, the cluster's RBAC says. Errors are problems "
          "(RFC "
          "9457) that name every fault at once. Known words of texts stand in x-extensible-enum: "
-         "further ones may come."},
+         "further ones may come, as may members of answers. A member of a request that is not "
+         "named here is refused."},
         {"license", {{"name", "Apache-2.0"}, {"identifier", "Apache-2.0"}}}};
     out["servers"] = {{{"url", "/"}}};
     out["security"] = {{{"bearer", ordered_json::array()}},

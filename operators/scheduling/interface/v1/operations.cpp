@@ -36,19 +36,25 @@ http::route_handler bound(Part* of, asio::awaitable<answer> (Part::*how)(http::s
 // --- what several operations have ---
 
 const char* const text = R"({"type":"string"})";
+const char* const some_text = R"({"type":"string","minLength":1})";
+const char* const words = R"({"type":"string","pattern":"^[^,]+(,[^,]+)*$"})";
+/// A resourceVersion, or a position.
+const char* const number = R"({"type":"string","pattern":"^(0|[1-9][0-9]{0,18})$"})";
 
 parameter index() {
     return {"index",
             "A blocking query: answers at the first change behind this version (the header "
             "X-ESI-Index of an earlier answer), or when `wait` is over. 0 answers at once.",
-            R"({"type":"string","pattern":"^(0|[1-9][0-9]{0,19})$"})"};
+            number};
 }
 parameter wait() {
     return {
         "wait",
         "How long to wait at most, such as 60s, 1m30s or 500ms; 60s when absent. The server cuts "
         "it to --api-max-wait.",
-        R"({"type":"string","pattern":"^([0-9]{1,8}h)?([0-9]{1,8}m)?([0-9]{1,8}s)?([0-9]{1,8}ms)?$"})"};
+        R"({"type":"string","minLength":2,)"
+        R"("pattern":"^((0|[1-9][0-9]{0,7})h)?((0|[1-9][0-9]{0,7})m)?((0|[1-9][0-9]{0,7})s)?)"
+        R"(((0|[1-9][0-9]{0,7})ms)?$"})"};
 }
 parameter wait_for() {
     return {"waitFor",
@@ -63,7 +69,8 @@ parameter limit(int most, int usual) {
         fmt::format(R"({{"type":"integer","minimum":1,"maximum":{},"default":{}}})", most, usual)};
 }
 parameter go_on() {
-    return {"continue", "Goes on behind an earlier part of the list: its member continue.", text};
+    return {"continue", "Goes on behind an earlier part of the list: its member continue.",
+            some_text};
 }
 parameter if_none_match() {
     return {"If-None-Match", "ETag of what the client has: 304 where it is still the same.", text};
@@ -76,7 +83,7 @@ std::vector<parameter> list_parameters() {
              "Label selector of Kubernetes: a=b, a!=b, a in (b,c), a notin (b,c), a, !a; all that "
              "stand with commas between them hold.",
              text},
-            {"state", "Only those in one of these states, with commas between them.", text},
+            {"state", "Only those in one of these states, with commas between them.", words},
             index(),
             wait()};
 }
@@ -149,11 +156,10 @@ void add_reads(std::vector<operation>& all, const parts& by) {
     slots.description = "Also of a Testbed that has too many for its status.";
     slots.needs = {{"get", "testbeds"}};
     slots.query = {
-        {"state", "Only those in one of these states: FREE, RESERVED, OCCUPIED, ERROR.", text},
-        {"node", "Only those of these nodes, with commas between them.", text},
+        {"state", "Only those in one of these states: FREE, RESERVED, OCCUPIED, ERROR.", words},
+        {"node", "Only those of these nodes, with commas between them.", words},
         limit(list_limits::most_slots, list_limits::usual_slots),
-        {"continue", "Goes on at an earlier part's member continue.",
-         R"({"type":"string","pattern":"^(0|[1-9][0-9]{0,19})$"})"}};
+        {"continue", "Goes on at an earlier part's member continue.", number}};
     slots.answers = {{200, "The slots.", {{"SlotList"}}, {"X-ESI-Index"}}};
     slots.handler = bound(by.read, &reads::list_slots);
     all.push_back(std::move(slots));
@@ -211,7 +217,9 @@ void add_questions(std::vector<operation>& all, const parts& by) {
         {"testbed",
          "On which Testbed the runs were: its name, or NAMESPACE/NAME of one in another "
          "namespace.",
-         R"({"type":"string","minLength":1})", true}};
+         R"({"type":"string","pattern":"^([a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?/)?)"
+         R"([a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$"})",
+         true}};
     matrix.answers = {{200, "The matrix.", {{"Matrix"}}}};
     matrix.handler = bound(by.ask, &questions::matrix);
     all.push_back(std::move(matrix));
@@ -227,7 +235,7 @@ parameter if_match(bool required) {
                 ? "ETag of what the change was made from, or * for any version. 428 without, 412 "
                   "where the object has another."
                 : "ETag of what the change was made from: 412 where the object has another.",
-            text, false};
+            some_text, required};
 }
 
 const std::vector<std::string> of_object{"ETag", "X-ESI-Index"};
@@ -256,9 +264,10 @@ void add_changes(std::vector<operation>& all, const parts& by) {
                      R"({"type":"boolean","default":false})"}};
     create.headers = {{"Idempotency-Key",
                        "Of the client's choice: the same key with the same body gives the same "
-                       "object for 24 hours, on every replica; with another body 422.",
+                       "object for 24 hours, on every replica; with another body 422. One key with "
+                       "several names at the same moment may create several objects.",
                        R"({"type":"string","minLength":1,"maxLength":255,"pattern":"^[ -~]+$"})"}};
-    create.bodies = {{"Scheduling"}};
+    create.bodies = {{"SchedulingInput"}};
     create.body_limit = longest_body;
     create.answers = {
         {201,
@@ -279,7 +288,7 @@ void add_changes(std::vector<operation>& all, const parts& by) {
         "taken out. Changes that are not acted on are told in headers Warning. The status in the "
         "body is passed over; labels stay where the body has none.";
     replace.headers = {if_match(true)};
-    replace.bodies = {{"Scheduling"}};
+    replace.bodies = {{"SchedulingInput"}};
     replace.body_limit = longest_body;
     replace.answers = {{200,
                         "The object, as it was stored.",
@@ -296,8 +305,9 @@ void add_changes(std::vector<operation>& all, const parts& by) {
     patch.method = "PATCH";
     patch.summary = "Changes a part of a Scheduling.";
     patch.description =
-        "A merge patch (RFC 7396) of spec and metadata.labels; the whole that comes of it is "
-        "checked as a PUT is.";
+        "A merge patch (RFC 7396) of the spec, the labels and the annotations; the whole that "
+        "comes "
+        "of it is checked as a PUT is.";
     patch.needs = {{"patch", "schedulings"}};
     patch.bodies = {{"SchedulingPatch", merge_patch}};
     patch.handler = bound(by.write, &writes::patch_scheduling);
@@ -334,7 +344,7 @@ void add_changes(std::vector<operation>& all, const parts& by) {
     labels.needs = {{"get", "testbeds"}, {"patch", "nodes", ""}};
     labels.bodies = {{"NodesRequest"}};
     labels.body_limit = longest_body;
-    labels.answers = {{200, "The nodes that it has now.", {{"Nodes"}}},
+    labels.answers = {{200, "The nodes that it has now.", {{"TestbedNodes"}}},
                       {409,
                        "Too few nodes have the room, or the label is one of Kubernetes itself.",
                        {{"Problem", "application/problem+json"}}}};

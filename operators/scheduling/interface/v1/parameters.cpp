@@ -15,6 +15,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
+/// A resourceVersion is a number of 63 bits.
+constexpr std::size_t longest_version = 19;
 constexpr milliseconds longest_duration = std::chrono::hours(24);
 
 struct unit {
@@ -94,7 +96,7 @@ std::optional<int> parameters::number(std::string_view name, int least, int most
 std::optional<std::uint64_t> parameters::version(std::string_view name) {
     const auto given = text(name);
     if (!given) return std::nullopt;
-    const auto read = parse_number(*given);
+    const auto read = given->size() <= longest_version ? parse_number(*given) : std::nullopt;
     if (!read) {
         fault(name, std::string(problem_code::parameter_value),
               fmt::format("{} is a resourceVersion as the header X-ESI-Index has it, not {}", name,

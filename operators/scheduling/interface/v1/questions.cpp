@@ -8,6 +8,7 @@
 #include "model/conditions.h"
 #include "scheduling/answers/matrix.h"
 #include "scheduling/answers/preview.h"
+#include "scheduling/interface/v1/access/refusals.h"
 #include "scheduling/interface/v1/parameters.h"
 #include "scheduling/interface/v1/print.h"
 #include "scheduling/interface/v1/problems.h"
@@ -57,6 +58,10 @@ std::vector<grid::pod_pointer> pods_of(const caches& seen, const model::scheduli
     return out;
 }
 
+http::problem_details too_many_questions() {
+    return throttled("too many questions about plans wait for their turn", seconds(2));
+}
+
 }  // namespace
 
 asio::awaitable<answer> questions::preview(server_request from) {
@@ -66,6 +71,8 @@ asio::awaitable<answer> questions::preview(server_request from) {
     auto read = read_scheduling(*body, {key_of(from).namespace_, "", true});
     if (!read) co_return std::unexpected(with_faults(422, std::move(read).error()));
     if (read->key.name.empty()) read->key.name = nameless_plan;
+    const auto turn = co_await turns_.take(from.caller->name);
+    if (!turn) co_return std::unexpected(too_many_questions());
     const auto existing = from_.seen.schedulings().find(read->key);
     const auto now = from_.time.wall();
     live_facts live;
@@ -77,8 +84,11 @@ asio::awaitable<answer> questions::preview(server_request from) {
     co_return json_reply(printed(answers::preview_of(v, now)));
 }
 
-asio::awaitable<answers::explanation> questions::explain(
-    std::shared_ptr<const model::scheduling> of, std::optional<model::object_key> only) {
+asio::awaitable<questions::explained> questions::explain(
+    std::string caller, std::shared_ptr<const model::scheduling> of,
+    std::optional<model::object_key> only) {
+    auto turn = co_await turns_.take(caller);
+    if (!turn) co_return std::unexpected(too_many_questions());
     const auto now = from_.time.wall();
     auto pods = pods_of(from_.seen, *of);
     live_facts live;
@@ -89,6 +99,7 @@ asio::awaitable<answers::explanation> questions::explain(
         return answers::explain(v, now, pods, only);
     };
     auto out = answer();
+    turn.reset();
     std::set<model::object_key> unbound;
     for (const auto& pod : out.pods) {
         const bool with_scheduler = pod.reason == answers::waiting_reason::not_bound ||
@@ -108,8 +119,10 @@ asio::awaitable<answers::explanation> questions::explain(
         pod = std::make_shared<const model::pod>(std::move(*read));
         fuller = true;
     }
-    if (fuller) out = answer();
-    co_return out;
+    if (!fuller) co_return out;
+    turn = co_await turns_.take(std::move(caller));
+    if (!turn) co_return std::unexpected(too_many_questions());
+    co_return answer();
 }
 
 asio::awaitable<answer> questions::explain_scheduling(server_request from) {
@@ -117,8 +130,9 @@ asio::awaitable<answer> questions::explain_scheduling(server_request from) {
     const auto key = key_of(from);
     auto found = from_.seen.schedulings().find(key);
     if (!found) co_return std::unexpected(not_found("Scheduling", key));
-    const auto out = co_await explain(std::move(found), std::nullopt);
-    co_return json_reply(printed(out));
+    auto out = co_await explain(from.caller->name, std::move(found), std::nullopt);
+    if (!out) co_return std::unexpected(std::move(out).error());
+    co_return json_reply(printed(*out));
 }
 
 asio::awaitable<answer> questions::explain_job(server_request from) {
@@ -155,7 +169,9 @@ asio::awaitable<answer> questions::explain_job(server_request from) {
             ++out.plans_left_out;
             continue;
         }
-        out.plans.push_back(co_await explain(each, key));
+        auto plan = co_await explain(from.caller->name, each, key);
+        if (!plan) co_return std::unexpected(std::move(plan).error());
+        out.plans.push_back(std::move(*plan));
     }
     co_return json_reply(printed(out));
 }
@@ -177,6 +193,8 @@ asio::awaitable<answer> questions::matrix(server_request from) {
     if (auto faults = given.take_faults(); !faults.empty()) {
         co_return std::unexpected(bad_parameters(std::move(faults)));
     }
+    const auto turn = co_await turns_.take(from.caller->name);
+    if (!turn) co_return std::unexpected(too_many_questions());
     std::vector<std::shared_ptr<const model::batchjob>> jobs;
     const auto& all = from_.seen.jobs().all();
     for (auto at = all.lower_bound({ns, ""}); at != all.end() && at->first.namespace_ == ns; ++at) {

@@ -9,6 +9,7 @@
 
 #include "scheduling/answers/explanation.h"
 #include "scheduling/interface/v1/sources.h"
+#include "scheduling/interface/v1/turns.h"
 
 namespace esi::scheduling::v1 {
 
@@ -37,7 +38,7 @@ BOOST_DESCRIBE_STRUCT(job_explanation, (),
 
 class questions {
 public:
-    explicit questions(const sources& from) : from_(from) {}
+    explicit questions(const sources& from) : from_(from), turns_(from.executor) {}
     questions(const questions&) = delete;
     questions& operator=(const questions&) = delete;
 
@@ -47,10 +48,13 @@ public:
     asio::awaitable<answer> matrix(http::server_request from);
 
 private:
-    asio::awaitable<answers::explanation> explain(std::shared_ptr<const model::scheduling> of,
-                                                  std::optional<model::object_key> only);
+    using explained = std::expected<answers::explanation, http::problem_details>;
+    asio::awaitable<explained> explain(std::string caller,
+                                       std::shared_ptr<const model::scheduling> of,
+                                       std::optional<model::object_key> only);
 
     const sources& from_;
+    turns turns_;
 };
 
 }  // namespace esi::scheduling::v1

@@ -17,7 +17,9 @@ TEST_F(api_test, a_preview_tells_what_a_plan_comes_to_and_writes_nothing) {
     EXPECT_EQ(preview["verdict"], "Waits");
     EXPECT_EQ(preview["mode"], "queue");
     EXPECT_EQ(preview["testbed"]["name"], "t");
-    EXPECT_EQ(preview["waits"].size(), 2u);
+    ASSERT_EQ(preview["waits"].size(), 2u);
+    EXPECT_EQ(preview["blockers"][0]["what"]["name"], "missing");
+    EXPECT_EQ(preview["waits"][0]["blockers"][0]["reason"], "OtherJob");
     EXPECT_TRUE(server.log.empty());
     EXPECT_EQ(who.asked.back(), "create schedulings ns/");
     const auto nameless =

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "http/entity_tag.h"
 #include "scheduling/interface/v1/continue_token.h"
 #include "scheduling/interface/v1/print.h"
 #include "scheduling/interface/v1/problems.h"
@@ -42,6 +43,11 @@ std::string shown_condition(const std::vector<model::condition>& of, std::string
                                  : fmt::format("{} ({})", found->status, found->reason);
 }
 
+/// Whether If-None-Match names that version.
+bool has_it(std::string_view if_none_match, std::string_view version) {
+    return http::is_any_tag(if_none_match) || http::names_tag(if_none_match, etag_of(version));
+}
+
 }  // namespace
 
 model::object_key key_of(const server_request& from) {
@@ -53,21 +59,6 @@ model::object_key key_of(const server_request& from) {
 }
 
 std::string etag_of(std::string_view version) { return fmt::format("\"{}\"", version); }
-
-bool names_tag(std::string_view header, std::string_view version) {
-    const auto tag = etag_of(version);
-    while (!header.empty()) {
-        const auto end = std::min(header.find(','), header.size());
-        auto each = header.substr(0, end);
-        header.remove_prefix(std::min(end + 1, header.size()));
-        while (each.starts_with(' ') || each.starts_with('\t')) each.remove_prefix(1);
-        while (each.ends_with(' ') || each.ends_with('\t')) each.remove_suffix(1);
-        // A proxy that compresses makes a tag weak.
-        if (each.starts_with("W/")) each.remove_prefix(2);
-        if (each == "*" || each == tag) return true;
-    }
-    return false;
-}
 
 reads::reads(const sources& from, limits bounds)
     : from_(from),
@@ -156,9 +147,9 @@ bool reads::is_as_wished(const T& object, const wait_wish& wish) {
 }
 
 template <class T>
-asio::awaitable<std::optional<problem_details>> reads::wait(
-    const kube::store<T>& of, model::object_key at, wait_wish wish,
-    std::shared_ptr<const http::identity> who) {
+asio::awaitable<std::optional<problem_details>> reads::wait(const kube::store<T>& of,
+                                                            model::object_key at, wait_wish wish,
+                                                            const server_request& from) {
     const auto kind = type_of<T>().kind;
     const auto is_due = [&] {
         if (at.name.empty()) return waits_.changed_since(of, at.namespace_, *wish.index);
@@ -169,12 +160,16 @@ asio::awaitable<std::optional<problem_details>> reads::wait(
         return number_of_version(object->metadata.resource_version) > *wish.index;
     };
     if (is_due()) co_return std::nullopt;
-    const auto lease = from_.limits.take(*who, quota::kind::wait);
+    const auto lease = from_.limits.take(*from.caller, quota::kind::wait);
     if (!lease) co_return from_.limits.refused(quota::kind::wait);
-    const auto ended = co_await waits_.until({kind, at}, is_due, from_.time.now() + wish.wait);
+    const auto ended =
+        co_await waits_.until({kind, at}, is_due, from_.time.now() + wish.wait,
+                              from.peer ? from.peer->has_ended : std::function<bool()>());
     switch (ended) {
         case change_waits::outcome::due:
             co_return std::nullopt;
+        case change_waits::outcome::left:
+            co_return unavailable(problem_code::stopping, "the caller has gone");
         case change_waits::outcome::stopping:
             co_return unavailable(problem_code::stopping,
                                   "this replica ends; ask again, another one answers");
@@ -216,7 +211,7 @@ asio::awaitable<answer> reads::get(const kube::store<T>& of, server_request from
         co_return std::unexpected(bad_parameters(std::move(faults)));
     }
     if (of.find(key) && (wish.index || !wish.field.empty())) {
-        auto why = co_await wait(of, key, wish, from.caller);
+        auto why = co_await wait(of, key, wish, from);
         if (why) co_return std::unexpected(std::move(*why));
     }
     auto object = of.find(key);
@@ -233,7 +228,7 @@ asio::awaitable<answer> reads::get(const kube::store<T>& of, server_request from
         return out;
     };
     const auto known = from.header("if-none-match");
-    if (names_tag(known, object->metadata.resource_version)) {
+    if (has_it(known, object->metadata.resource_version)) {
         co_return tag(*object, server_reply(304, "", ""));
     }
     std::vector<std::shared_ptr<const T>> one{std::move(object)};
@@ -241,7 +236,7 @@ asio::awaitable<answer> reads::get(const kube::store<T>& of, server_request from
     if (!read) co_return std::unexpected(problem_of(read.error()));
     if (read->empty()) co_return std::unexpected(not_found(kind, key));
     const auto& shown = *read->front();
-    if (names_tag(known, shown.metadata.resource_version)) {
+    if (has_it(known, shown.metadata.resource_version)) {
         co_return tag(shown, server_reply(304, "", ""));
     }
     std::string body;
@@ -257,7 +252,7 @@ asio::awaitable<answer> reads::list(const kube::store<T>& of, server_request fro
         co_return std::unexpected(bad_parameters(std::move(faults)));
     }
     if (wish.wait.index) {
-        auto why = co_await wait(of, {wish.ns, ""}, wish.wait, from.caller);
+        auto why = co_await wait(of, {wish.ns, ""}, wish.wait, from);
         if (why) co_return std::unexpected(std::move(*why));
     }
     const auto index = std::to_string(waits_.shown_version(of, wish.ns));

@@ -93,9 +93,9 @@ private:
                         std::string_view kind) const;
     /// Waits as wished; a problem where it ended otherwise.
     template <class T>
-    asio::awaitable<std::optional<http::problem_details>> wait(
-        const kube::store<T>& of, model::object_key at, wait_wish wish,
-        std::shared_ptr<const http::identity> who);
+    asio::awaitable<std::optional<http::problem_details>> wait(const kube::store<T>& of,
+                                                               model::object_key at, wait_wish wish,
+                                                               const http::server_request& from);
     template <class T>
     static bool is_as_wished(const T& object, const wait_wish& wish);
 
@@ -115,7 +115,5 @@ private:
 model::object_key key_of(const http::server_request& from);
 /// "\"42\"": the entity tag of a version.
 std::string etag_of(std::string_view version);
-/// Whether the header, If-None-Match or If-Match, names that tag, or is *.
-bool names_tag(std::string_view header, std::string_view version);
 
 }  // namespace esi::scheduling::v1

@@ -69,6 +69,8 @@ TEST_F(api_test, all_faults_of_a_query_are_told_at_once) {
     EXPECT_EQ(problem["code"], "BadRequest");
     EXPECT_EQ(problem["instance"], base + "/schedulings");
     EXPECT_EQ(problem["retryable"], false);
+    EXPECT_EQ(faults_in(get(base + "/schedulings?index=98375643772095758012")),
+              "?index ParameterValue");
 }
 
 TEST_F(api_test, an_object_has_its_version_as_entity_tag) {
@@ -287,6 +289,30 @@ TEST_F(api_test, what_is_no_operation_is_a_problem) {
         ask("POST", base + "/schedulings:preview", "x", {{"content-type", "text/plain"}});
     EXPECT_EQ(text.status, 415);
     EXPECT_EQ(header(text, "Accept-Post"), "application/json");
+}
+
+TEST_F(api_test, a_path_with_a_verb_takes_post_alone) {
+    put_job("j");
+    for (const char* method : {"GET", "DELETE", "OPTIONS", "PATCH"}) {
+        const auto wrong = ask(method, base + "/jobs/j:release");
+        EXPECT_EQ(wrong.status, 405) << method;
+        EXPECT_EQ(header(wrong, "Allow"), "POST") << method;
+    }
+    EXPECT_EQ(get(base + "/jobs/j:nothing").status, 404);
+}
+
+TEST_F(api_test, what_no_object_can_be_called_is_not_there_and_nobody_is_asked) {
+    const std::string odd[] = {"%20%C2%B7",          "a%25", "A", "-a", "a-", "a%3Ab",
+                               std::string(254, 'a')};
+    for (const auto& name : odd) {
+        EXPECT_EQ(get(base + "/testbeds/" + name).status, 404) << name;
+        EXPECT_EQ(ask("POST", base + "/jobs/" + name + ":reset").status, 404) << name;
+        EXPECT_EQ(ask("DELETE", base + "/schedulings/" + name).status, 404) << name;
+        EXPECT_EQ(get("/api/v1/namespaces/" + name + "/jobs").status, 404) << name;
+    }
+    EXPECT_EQ(get("/api/v1/namespaces/a.b/jobs").status, 404) << "no namespace has a dot";
+    EXPECT_EQ(body(get(base + "/testbeds/A"))["detail"], "no object can be called \"A\"");
+    EXPECT_TRUE(server.log.empty());
 }
 
 TEST_F(api_test, nobody_is_answered_without_the_right) {

@@ -163,7 +163,8 @@ bool has_settled_layout(const model::testbed& of) {
 std::expected<scheduling_body, faults> read_scheduling(const json& body, const body_place& at) {
     faults wrong;
     scheduling_body out;
-    validate(reference_to(at.may_be_nameless ? "SchedulingDraft" : "Scheduling"), body, "", wrong);
+    validate(reference_to(at.may_be_nameless ? "SchedulingDraft" : "SchedulingInput"), body, "",
+             wrong);
     if (!body.is_object()) return std::unexpected(std::move(wrong));
     read_metadata(body, at, out, wrong);
     const auto spec = body.find("spec");

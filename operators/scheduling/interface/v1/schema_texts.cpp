@@ -102,7 +102,10 @@ constexpr schema_text texts[] = {
      always},
     {"Preview", "mode", "queue, strict or relaxed."},
     {"Preview", "testbed", "The Testbed of the plan.", always},
-    {"Preview", "blockers", "What keeps the whole plan from starting: it acquires all or nothing."},
+    {"Preview", "blockers",
+     "What keeps the whole plan from starting: it acquires all or nothing, so that also what "
+     "blocks "
+     "one of its jobs is here, until it has begun."},
     {"Preview", "blockersLeftOut", "How many more there are."},
     {"Preview", "starts", "Jobs that would get slots at once."},
     {"Preview", "startsLeftOut", "How many more there are."},
@@ -124,7 +127,8 @@ constexpr schema_text texts[] = {
     {"PreviewedWait", "name", "Name of the BatchJob.", always},
     {"PreviewedWait", "slotsWanted", "How many slots it wants."},
     {"PreviewedWait", "blockers",
-     "What this job waits for; none where all that it waits for blocks the whole plan."},
+     "What this job waits for, or (OtherJob) the job of the plan that it waits with; none where "
+     "only what is about none of the jobs blocks the plan."},
     {"PreviewedWait", "blockersLeftOut", "How many more there are."},
     {"PreviewedWait", "start", "When it is likely to start."},
     {"PreviewedRefusal", "", "A job, or without a name the whole plan, that can never start."},
@@ -234,9 +238,9 @@ constexpr schema_text texts[] = {
     {"NodesRequest", "count",
      "So many nodes: those with the room for all slots of which the least is requested."},
     {"NodesRequest", "nodes", "These nodes, in the order of the ids that they get."},
-    {"Nodes", "", "The nodes that carry the label of the Testbed."},
-    {"Nodes", "nodes", "In the order of their ids, which count from 0."},
-    {"Nodes", "changed", "Those whose label was written, or taken away."},
+    {"TestbedNodes", "", "The nodes that carry the label of the Testbed."},
+    {"TestbedNodes", "nodes", "In the order of their ids, which count from 0."},
+    {"TestbedNodes", "changed", "Those whose label was written, or taken away."},
     {"ProblemFault", "", "One thing that is wrong with the request."},
     {"ProblemFault", "pointer",
      "Where: a JSON pointer into the body (RFC 6901), ?NAME for a parameter, NAME: for a header. "

@@ -12,6 +12,7 @@
 #include "scheduling/interface/v1/print.h"
 #include "scheduling/interface/v1/questions.h"
 #include "scheduling/interface/v1/reads.h"
+#include "scheduling/interface/v1/request_schemas.h"
 #include "scheduling/interface/v1/schema_texts.h"
 
 namespace esi::scheduling::v1 {
@@ -76,11 +77,11 @@ ESI_NAME(http::problem_fault, "ProblemFault");
 ESI_NAME(cancel_request, "CancelRequest");
 ESI_NAME(suspend_request, "SuspendRequest");
 ESI_NAME(nodes_request, "NodesRequest");
-ESI_NAME(nodes_answer, "Nodes");
+ESI_NAME(nodes_answer, "TestbedNodes");
 #undef ESI_NAME
 
-/// Bodies of requests, and what they are made of: an unknown member is a fault there, and what must
-/// be given is said by their CRD or their own table.
+/// What people give, and what it is made of: what must be given is said by their CRD or their own
+/// table. Of all others the printer leaves out what may be absent, and nothing else.
 constexpr std::array inputs{name_of<shown_meta>,
                             name_of<model::object_key>,
                             name_of<model::testbed_spec>,
@@ -200,7 +201,6 @@ struct shape<T> {
         });
         ordered_json made{{"type", "object"}, {"properties", std::move(properties)}};
         if (!required.empty()) made["required"] = std::move(required);
-        if (is_input(name)) made["additionalProperties"] = false;
         in.all[name] = std::move(made);
         return reference;
     }
@@ -271,7 +271,6 @@ void add_kind(builder& in, std::set<std::string>& done) {
     properties["metadata"]["description"] = "Name, version and labels of the object.";
     whole["properties"] = std::move(properties);
     whole["required"] = {"metadata", "spec"};
-    whole["additionalProperties"] = false;
 
     ordered_json items{{"type", "array"},
                        {"description", "The objects, in the order of namespace and name."},
@@ -353,25 +352,6 @@ void add_event(builder& in) {
                        {"required", {"type"}}};
 }
 
-/// A plan that may have no name yet.
-void add_draft(builder& in) {
-    auto draft = in.all["Scheduling"];
-    draft["description"] =
-        "A plan, of a Scheduling that need not exist: one of this name that exists is taken as "
-        "changed to it.";
-    draft["required"] = {"spec"};
-    in.all["SchedulingDraft"] = std::move(draft);
-    in.all["SchedulingPatch"] = {
-        {"type", "object"},
-        {"description",
-         "A merge patch (RFC 7396) of a Scheduling: its members metadata.labels and spec, of which "
-         "null takes a member out."},
-        {"properties",
-         {{"metadata",
-           {{"type", "object"}, {"description", "Its labels, of which null takes one out."}}},
-          {"spec", {{"type", "object"}, {"description", "What of the spec changes."}}}}}};
-}
-
 /// The notes are a member of the spec; as a merge patch a key with null is taken out.
 void add_notes_patch(builder& in) {
     auto notes = in.all["BatchJobSpec"]["properties"]["externalScheduler"];
@@ -420,26 +400,11 @@ ordered_json make_schemas() {
     shape_of<suspend_request>(made);
     shape_of<nodes_request>(made);
     shape_of<nodes_answer>(made);
-    add_draft(made);
     add_notes_patch(made);
-    auto& nodes = made.all["NodesRequest"]["properties"];
-    nodes["count"]["minimum"] = 1;
-    nodes["count"]["maximum"] = model::most_layout_nodes;
-    nodes["nodes"]["maxItems"] = model::most_layout_nodes;
-    nodes["nodes"]["items"]["minLength"] = 1;
-    nodes["nodes"]["items"]["maxLength"] = 253;
-    auto& policy = made.all["SuspendRequest"]["properties"]["policy"];
-    policy[known_words] = {"Keep", "Release"};
-    policy["examples"] = policy[known_words];
-    policy["default"] = "Keep";
-    for (const char* member : {"job", "namespace"}) {
-        auto& name = made.all["CancelRequest"]["properties"][member];
-        name["minLength"] = 1;
-        name["maxLength"] = 63;
-    }
     add_problem(made);
     add_event(made);
     add_texts(made.all);
+    add_request_schemas(made.all);
     return std::move(made.all);
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "http/accept.h"
+#include "model/text.h"
 #include "scheduling/interface/v1/openapi.h"
 #include "scheduling/interface/v1/problems.h"
 
@@ -17,25 +19,6 @@ using http::server_request;
 
 /// Some clients send a body with every request.
 constexpr std::size_t longest_ignored_body = 4u << 10;
-
-std::string_view trimmed(std::string_view text) {
-    while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
-    while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
-    return text;
-}
-
-/// "q=0": not that one.
-bool is_excluded(std::string_view parameters) {
-    while (!parameters.empty()) {
-        const auto end = std::min(parameters.find(';'), parameters.size());
-        const auto each = http::lower(std::string(trimmed(parameters.substr(0, end))));
-        parameters.remove_prefix(std::min(end + 1, parameters.size()));
-        if (each.starts_with("q=0") && each.find_first_not_of("0.", 2) == std::string::npos) {
-            return true;
-        }
-    }
-    return false;
-}
 
 server_reply miss(const server_request& from, const std::vector<std::string>& allowed) {
     if (from.undecodable_path) {
@@ -56,36 +39,46 @@ server_reply miss(const server_request& from, const std::vector<std::string>& al
                           from.raw_path);
 }
 
+/// 404 where no object, or no namespace, can be called so: the API server need not be asked, whose
+/// words about it would be others for each verb.
+std::optional<problem_details> impossible_name(const server_request& from) {
+    constexpr std::size_t longest_namespace = 63;
+    constexpr std::size_t longest_shown = 100;
+    for (const auto& [variable, value] : from.variables) {
+        const bool of_namespace = variable == "namespace";
+        const bool possible =
+            model::may_exist({value, value}) &&
+            !(of_namespace && (value.size() > longest_namespace || value.contains('.')));
+        if (possible) continue;
+        return problem_of(
+            404, "",
+            fmt::format("no {} can be called \"{}\"", of_namespace ? "namespace" : "object",
+                        model::cut(value, longest_shown)));
+    }
+    return std::nullopt;
+}
+
+/// A query parameter with which the answer may be waited for (reads.h).
+bool asks_to_wait(std::string_view parameter) {
+    return parameter == "index" || parameter == "waitFor";
+}
+
+/// A guard whose text got lost, such as a variable that is not set, must not count as none.
+std::optional<problem_details> empty_guard(const server_request& from) {
+    if (!from.has_header("if-match") || !trimmed(from.header("if-match")).empty()) {
+        return std::nullopt;
+    }
+    return with_faults(400, {{"If-Match:", std::string(problem_code::field_value),
+                              "is empty: give the ETag of what you have read, or *, or leave the "
+                              "header out"}});
+}
+
 asio::awaitable<server_reply> document(const server_request&) {
     static const auto text = openapi_text();
     co_return server_reply(200, "application/json", text);
 }
 
 }  // namespace
-
-std::string media_type_of(std::string_view content_type) {
-    return http::lower(std::string(trimmed(content_type.substr(0, content_type.find(';')))));
-}
-
-bool accepts(std::string_view accept, std::string_view media_type) {
-    if (trimmed(accept).empty()) return true;
-    const auto all_of_type = std::string(media_type.substr(0, media_type.find('/'))) + "/*";
-    // The most specific range that matches decides (RFC 9110 12.5.1).
-    int best = 0;
-    bool out = false;
-    while (!accept.empty()) {
-        const auto end = std::min(accept.find(','), accept.size());
-        const auto range = accept.substr(0, end);
-        accept.remove_prefix(std::min(end + 1, accept.size()));
-        const auto name = media_type_of(range);
-        const int rank = name == media_type ? 3 : name == all_of_type ? 2 : name == "*/*" ? 1 : 0;
-        if (rank < best || rank == 0) continue;
-        const auto parameters = range.find(';');
-        best = rank;
-        out = parameters == std::string_view::npos || !is_excluded(range.substr(parameters + 1));
-    }
-    return out;
-}
 
 surface::surface(sources from, limits bounds, const gate& door, events::hub& tells)
     : from_(std::move(from)),
@@ -114,7 +107,7 @@ void surface::stop() { reads_.stop(); }
 std::optional<problem_details> surface::unserved(const operation& which,
                                                  const server_request& from) const {
     const auto is_admitted = [&](const content& each) {
-        return accepts(from.header("accept"), each.media_type);
+        return http::accepts(from.header("accept"), each.media_type);
     };
     const auto& answers = which.answers;
     const bool says_nothing = std::ranges::all_of(
@@ -127,7 +120,7 @@ std::optional<problem_details> surface::unserved(const operation& which,
                           fmt::format("the answer is {}, which Accept does not admit",
                                       answers.front().contents.front().media_type));
     }
-    const auto type = media_type_of(from.header("content-type"));
+    const auto type = http::media_type_of(from.header("content-type"));
     const bool has_body = !from.body.empty() || !type.empty();
     if (!which.bodies.empty() && (has_body || !which.body_is_optional) &&
         std::ranges::find(which.bodies, type, &content::media_type) == which.bodies.end()) {
@@ -141,6 +134,8 @@ std::optional<problem_details> surface::unserved(const operation& which,
                                  fmt::format("{}", fmt::join(known, ", ")));
         return out;
     }
+    if (auto why = empty_guard(from)) return why;
+    if (auto why = impossible_name(from)) return why;
     auto& seen = from_.seen;
     if (!seen.schedulings().synced() || !seen.jobs().synced() || !seen.testbeds().synced()) {
         return unavailable(problem_code::caches_not_synced,
@@ -159,7 +154,16 @@ std::optional<problem_details> surface::unserved(const operation& which,
 
 asio::awaitable<server_reply> surface::serve(const operation& which, server_request from) {
     if (const auto why = unserved(which, from)) co_return http::reply_of(*why, from.raw_path);
-    co_return co_await which.handler(std::move(from));
+    const bool may_wait =
+        std::ranges::any_of(from.query, [](const auto& each) { return asks_to_wait(each.first); });
+    if (!may_wait) co_return co_await which.handler(std::move(from));
+    // Kept while the handler has the request: who waits is believed no longer than who asks anew.
+    const auto head = std::make_shared<const server_request>(from);
+    auto answer = co_await which.handler(std::move(from));
+    if (const auto why = co_await door_.refusal_after_wait(*head, which.needs)) {
+        co_return http::reply_of(*why, head->raw_path);
+    }
+    co_return answer;
 }
 
 }  // namespace esi::scheduling::v1

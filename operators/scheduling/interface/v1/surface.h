@@ -42,9 +42,4 @@ private:
     std::vector<operation> all_;
 };
 
-/// Whether the header Accept admits the media type; an absent header admits all.
-bool accepts(std::string_view accept, std::string_view media_type);
-/// "application/json" of "application/JSON; charset=utf-8".
-std::string media_type_of(std::string_view content_type);
-
 }  // namespace esi::scheduling::v1

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <cmath>
+#include <unordered_set>
 
 #include "model/text.h"
 #include "scheduling/interface/nesting.h"
@@ -15,15 +16,19 @@ namespace {
 
 using nlohmann::json;
 
-void drop_nulls(json& in) {
-    if (in.is_object()) {
-        for (auto at = in.begin(); at != in.end();) {
-            at = at->is_null() ? in.erase(at) : std::next(at);
+/// Beyond it a number with a fraction cannot stand for each whole one.
+constexpr double largest_whole = 9007199254740992.0;
+
+/// For JSON 2.0 is a whole number as 2 is, and some languages write all numbers so.
+void to_whole_numbers(json& in) {
+    if (in.is_number_float()) {
+        const auto value = in.get<double>();
+        if (std::abs(value) <= largest_whole && std::trunc(value) == value) {
+            in = static_cast<std::int64_t>(value);
         }
     }
-    for (auto& each : in) {
-        if (each.is_structured()) drop_nulls(each);
-    }
+    if (!in.is_structured()) return;
+    for (auto& each : in) to_whole_numbers(each);
 }
 
 std::string_view type_name(const json& value) {
@@ -98,10 +103,12 @@ struct checker {
                           fmt::format("must be {}, not {}", text, shown(value)));
             }
         }
-        const auto found = schema.find(known_words);
+        const auto found = schema.find("enum");
         if (found == schema.end() || !value.is_string()) return;
         std::vector<std::string> known;
-        for (const auto& each : *found) known.push_back(each.get<std::string>());
+        for (const auto& each : *found) {
+            if (each.is_string()) known.push_back(each.get<std::string>());
+        }
         if (std::ranges::find(known, value.get_ref<const std::string&>()) != known.end()) return;
         add_fault(wrong, pointer, problem_code::field_value,
                   fmt::format("must be one of {}, not {}", fmt::join(known, ", "), shown(value)));
@@ -166,6 +173,10 @@ struct checker {
 
     void check(const ordered_json& schema, const json& value, const std::string& pointer) {
         if (wrong.size() >= most_faults) return;
+        if (const auto either = schema.find("anyOf"); either != schema.end()) {
+            if (!value.is_null()) check(either->front(), value, pointer);
+            return;
+        }
         const auto& rules = resolved(schema);
         bool right = true;
         type(rules, value, pointer, right);
@@ -185,6 +196,45 @@ struct checker {
             object(rules, value, pointer);
         }
     }
+};
+
+/// Finds members that an object has twice; of a text that has been parsed once.
+class doubled_members final : public nlohmann::json_sax<json> {
+public:
+    explicit doubled_members(faults& wrong) : wrong_(wrong) {}
+
+    bool start_object(std::size_t) override {
+        open_.emplace_back();
+        return true;
+    }
+    bool end_object() override {
+        open_.pop_back();
+        return true;
+    }
+    bool key(string_t& name) override {
+        if (!open_.back().insert(name).second) {
+            add_fault(wrong_, "", problem_code::field_twice,
+                      fmt::format("the member {} is given more than once", shown(name)));
+        }
+        return true;
+    }
+    bool null() override { return true; }
+    bool boolean(bool) override { return true; }
+    bool number_integer(number_integer_t) override { return true; }
+    bool number_unsigned(number_unsigned_t) override { return true; }
+    bool number_float(number_float_t, const string_t&) override { return true; }
+    bool string(string_t&) override { return true; }
+    bool binary(binary_t&) override { return true; }
+    bool start_array(std::size_t) override { return true; }
+    bool end_array() override { return true; }
+    bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
+        return false;
+    }
+
+private:
+    faults& wrong_;
+    /// Names of the members of each object that is open.
+    std::vector<std::unordered_set<std::string>> open_;
 };
 
 }  // namespace
@@ -212,28 +262,19 @@ std::string pointer_to(const std::string& pointer, std::size_t index) {
     return pointer + "/" + std::to_string(index);
 }
 
-std::expected<json, faults> parse_body(std::string_view body, bool keep_nulls) {
+std::expected<json, faults> parse_body(std::string_view body) {
     faults wrong;
     if (nests_deeper_than(deepest_body, body)) {
         add_fault(wrong, "", problem_code::too_deep,
                   fmt::format("the body nests deeper than {} levels", deepest_body));
         return std::unexpected(std::move(wrong));
     }
-    // Names of the members of each object that is open.
-    std::vector<std::set<std::string>> open;
-    const auto note = [&](int, json::parse_event_t event, json& parsed) {
-        if (event == json::parse_event_t::object_start) open.emplace_back();
-        if (event == json::parse_event_t::object_end) open.pop_back();
-        if (event == json::parse_event_t::key &&
-            !open.back().insert(parsed.get<std::string>()).second) {
-            add_fault(wrong, "", problem_code::field_twice,
-                      fmt::format("the member {} is given more than once", shown(parsed)));
-        }
-        return true;
-    };
     json out;
     try {
-        out = json::parse(body, note);
+        // Without a callback: with one the parser goes over an array again for each of its entries.
+        out = json::parse(body);
+        doubled_members look(wrong);
+        json::sax_parse(body, &look);
     } catch (const json::exception& e) {
         // "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
         std::string why = e.what();
@@ -244,7 +285,7 @@ std::expected<json, faults> parse_body(std::string_view body, bool keep_nulls) {
         return std::unexpected(std::move(wrong));
     }
     if (!wrong.empty()) return std::unexpected(std::move(wrong));
-    if (!keep_nulls) drop_nulls(out);
+    to_whole_numbers(out);
     return out;
 }
 

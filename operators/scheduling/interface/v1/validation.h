@@ -19,12 +19,14 @@ inline constexpr std::size_t most_faults = 100;
 
 using faults = std::vector<http::problem_fault>;
 
-/// JSON text in UTF-8 without repeated members. Members with null are as if they were not there, as
-/// the API server reads them, but where `keep_nulls` is set (merge patches).
-std::expected<nlohmann::json, faults> parse_body(std::string_view body, bool keep_nulls = false);
+/// JSON text in UTF-8 without repeated members. A number without a fraction is a whole one, however
+/// it is written.
+std::expected<nlohmann::json, faults> parse_body(std::string_view body);
 
-/// Adds what is wrong with `value`, which is at `pointer`. Known keywords: those that schemas()
-/// uses; members that the schema marks readOnly are passed over.
+/// Adds what is wrong with `value`, which is at `pointer`. Members that the schema marks readOnly
+/// are passed over. Known keywords: those that schemas() uses, but for pattern, propertyNames and
+/// allOf: who reads the body checks names and what excludes each other, and tells it in words.
+/// anyOf is a schema or null.
 void validate(const ordered_json& schema, const nlohmann::json& value, const std::string& pointer,
               faults& wrong);
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/hexadecimal.h"
+#include "http/entity_tag.h"
 #include "kube/patch.h"
 #include "model/json.h"
 #include "model/names.h"
@@ -65,12 +67,6 @@ void add_warnings(server_reply& to, const std::vector<std::string>& texts) {
     }
 }
 
-std::string hexadecimal(std::string_view bytes) {
-    std::string out;
-    for (const char c : bytes) out += fmt::format("{:02x}", static_cast<unsigned char>(c));
-    return out;
-}
-
 /// Half of a SHA-256: two callers, or keys, never have the same.
 std::string short_hash(std::string_view text) { return hexadecimal(sha256(text)).substr(0, 32); }
 
@@ -103,9 +99,6 @@ json annotations_of(const json& object) {
 }
 
 std::string_view key_part(std::string_view mark) { return mark.substr(0, mark.find('.')); }
-
-/// Of If-Match: the versions that it names.
-bool is_any(std::string_view if_match) { return if_match.find('*') != std::string_view::npos; }
 
 problem_details changed_meanwhile(std::string_view kind, const model::object_key& key,
                                   std::string_view version) {
@@ -196,7 +189,7 @@ asio::awaitable<writes::outcome<T>> writes::change(std::shared_ptr<const request
     const auto key = key_of(*from);
     const auto& type = type_of<T>();
     const auto if_match = from->header("if-match");
-    const bool any = if_match.empty() || is_any(if_match);
+    const bool any = if_match.empty() || http::is_any_tag(if_match);
     for (int tries = 1;; ++tries) {
         const auto text = co_await from_.api.get(type, key.namespace_, key.name);
         if (!text) {
@@ -208,7 +201,7 @@ asio::awaitable<writes::outcome<T>> writes::change(std::shared_ptr<const request
         auto now = model::decode<T>(*text, type.kind);
         if (!now) co_return std::unexpected(problem_of(now.error()));
         const auto& meta = now->metadata;
-        if (!any && !names_tag(if_match, meta.resource_version)) {
+        if (!any && !http::names_tag(if_match, etag_of(meta.resource_version))) {
             co_return std::unexpected(changed_meanwhile(type.kind, key, meta.resource_version));
         }
         if (meta.deleting()) co_return std::unexpected(is_going(type.kind, key));
@@ -281,6 +274,7 @@ asio::awaitable<writes::outcome<std::optional<model::scheduling>>> writes::creat
                                    "body",
                                    key.text())));
     }
+    if (found->metadata.deleting()) co_return std::unexpected(is_going("Scheduling", key));
     co_return std::optional<model::scheduling>(std::move(*found));
 }
 
@@ -421,6 +415,9 @@ asio::awaitable<answer> writes::change_scheduling(std::shared_ptr<const request>
                 whole = {{"metadata", {{"name", key.name}, {"labels", json(now.metadata.labels)}}},
                          {"spec", raw.value("spec", json::object())}};
                 if (now.metadata.labels.empty()) whole["metadata"].erase("labels");
+                if (auto notes = annotations_of(raw); !notes.empty()) {
+                    whole["metadata"]["annotations"] = std::move(notes);
+                }
                 whole.merge_patch(body);
             }
             auto wanted = read_scheduling(whole, at);
@@ -459,15 +456,15 @@ asio::awaitable<answer> writes::replace_scheduling(http::server_request from) {
 asio::awaitable<answer> writes::patch_scheduling(http::server_request from) {
     if (auto wrong = no_parameters(from)) co_return std::unexpected(std::move(*wrong));
     auto shared = std::make_shared<const request>(std::move(from));
-    auto parsed = parse_body(shared->body, true);
+    auto parsed = parse_body(shared->body);
     if (!parsed) co_return std::unexpected(with_faults(400, std::move(parsed).error()));
     faults wrong;
-    if (!parsed->is_object()) {
-        add_fault(wrong, "", problem_code::field_type, "a merge patch is an object");
-    } else if (parsed->contains("status")) {
+    if (parsed->is_object() && parsed->contains("status")) {
         add_fault(wrong, "/status", problem_code::field_immutable,
                   "is written by the operators alone");
+        parsed->erase("status");
     }
+    validate(reference_to("SchedulingPatch"), *parsed, "", wrong);
     if (!wrong.empty()) co_return std::unexpected(with_faults(422, std::move(wrong)));
     co_return co_await change_scheduling(std::move(shared), std::move(*parsed), true);
 }
@@ -491,8 +488,8 @@ asio::awaitable<writes::outcome<std::optional<model::scheduling>>> writes::remov
     if (!now) co_return std::unexpected(problem_of(now.error()));
     const auto& meta = now->metadata;
     kube::preconditions guard(meta.uid);
-    if (!if_match.empty() && !is_any(if_match)) {
-        if (!names_tag(if_match, meta.resource_version)) {
+    if (!if_match.empty() && !http::is_any_tag(if_match)) {
+        if (!http::names_tag(if_match, etag_of(meta.resource_version))) {
             co_return std::unexpected(changed_meanwhile("Scheduling", key, meta.resource_version));
         }
         guard.resource_version = meta.resource_version;
@@ -529,7 +526,7 @@ asio::awaitable<answer> writes::delete_scheduling(http::server_request from) {
 asio::awaitable<answer> writes::patch_notes(http::server_request from) {
     if (auto wrong = no_parameters(from)) co_return std::unexpected(std::move(*wrong));
     auto shared = std::make_shared<const request>(std::move(from));
-    auto parsed = parse_body(shared->body, true);
+    auto parsed = parse_body(shared->body);
     if (!parsed) co_return std::unexpected(with_faults(400, std::move(parsed).error()));
     faults wrong;
     validate(reference_to("ExternalNotesPatch"), *parsed, "", wrong);

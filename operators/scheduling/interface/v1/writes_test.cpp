@@ -127,6 +127,25 @@ TEST_F(writes_test, twins_with_one_idempotency_key_get_the_object_of_the_first) 
     EXPECT_EQ(gets, 2);
 }
 
+TEST_F(writes_test, what_a_key_has_made_and_goes_away_is_no_answer) {
+    put_testbed("t");
+    const auto wanted = object("Scheduling", "s", queue_of("t", {"a"})).dump();
+    const headers with{{"content-type", "application/json"}, {"idempotency-key", "k"}};
+    ASSERT_EQ(ask("POST", plans, wanted, with).status, 201);
+    auto going = stored("s");
+    going["metadata"]["deletionTimestamp"] = "2026-11-25T00:00:00Z";
+    server.instead = [&](const kube::request& what) -> std::optional<result<kube::response>> {
+        if (what.method != "GET") return std::nullopt;
+        kube::response out;
+        out.status = 200;
+        out.body = going.dump();
+        return out;
+    };
+    const auto again = ask("POST", plans, wanted, with);
+    EXPECT_EQ(again.status, 409);
+    EXPECT_EQ(body(again)["retryable"], true);
+}
+
 TEST_F(writes_test, a_change_needs_the_version_that_it_was_made_from) {
     put_testbed("t");
     put_plan("s", {"a"});
@@ -142,6 +161,11 @@ TEST_F(writes_test, a_change_needs_the_version_that_it_was_made_from) {
     EXPECT_EQ(header(done, "ETag"), etag_of_plan("s"));
     EXPECT_EQ(stored("s")["metadata"]["annotations"][std::string(requested_by)], "anna");
     EXPECT_EQ(patch("s", what, tag).status, 412);
+    EXPECT_EQ(patch("s", what, "\"*\"").status, 412) << "a tag, and not the star";
+    const auto lost = ask("POST", plans + "/s:suspend", "", {{"if-match", " "}});
+    EXPECT_EQ(lost.status, 400);
+    EXPECT_EQ(faults_in(lost), "If-Match: FieldValue");
+    EXPECT_FALSE(stored("s")["spec"].contains("suspend"));
     EXPECT_EQ(patch("s", what, "*").status, 200);
     EXPECT_EQ(patch("nope", what, "*").status, 404);
     const auto json_patch = ask("PATCH", plans + "/s", "{}");
@@ -216,7 +240,9 @@ TEST_F(writes_test, labels_are_changed_one_by_one) {
     EXPECT_EQ(stored("s")["metadata"].value("labels", json::object()), json::object());
     EXPECT_EQ(
         faults_in(patch("s", {{"metadata", {{"labels", {{"-a", "1"}}}, {"name", "x"}}}}, "*")),
-        "/metadata/name FieldImmutable, /metadata/labels/-a FieldValue");
+        "/metadata/name FieldUnknown");
+    EXPECT_EQ(faults_in(patch("s", {{"metadata", {{"labels", {{"-a", "1"}}}}}}, "*")),
+              "/metadata/labels/-a FieldValue");
 }
 
 TEST_F(writes_test, annotations_are_stored_but_for_those_of_esi) {
@@ -232,8 +258,11 @@ TEST_F(writes_test, annotations_are_stored_but_for_those_of_esi) {
     EXPECT_EQ(shown["metadata"]["annotations"], (json{{own, "anna"}}));
     who.caller = "bert";
     EXPECT_EQ(put("s", shown, "*").status, 200);
-    EXPECT_EQ(stored("s")["metadata"]["annotations"], (json{{"example.org/a", "1"}, {own, "bert"}}))
-        << "what is not shown stays";
+    const json both{{"example.org/a", "1"}, {own, "bert"}};
+    EXPECT_EQ(stored("s")["metadata"]["annotations"], both) << "what is not shown stays";
+    EXPECT_EQ(patch("s", {{"spec", {{"priority", 2.0}}}}, "*").status, 200);
+    EXPECT_EQ(stored("s")["metadata"]["annotations"], both) << "and what a patch does not name";
+    EXPECT_EQ(stored("s")["spec"]["priority"], 2);
     EXPECT_EQ(
         patch("s", {{"metadata", {{"annotations", {{"example.org/a", nullptr}, {"b", "2"}}}}}}, "*")
             .status,
@@ -253,7 +282,8 @@ TEST_F(writes_test, a_change_is_checked_as_the_whole_that_comes_of_it) {
         {{{"spec", {{"testbed", {{"name", "u"}}}}}}, "/spec/testbed FieldImmutable"},
         {{{"spec", {{"slotBased", {{"mode", "strict"}, {"jobs", json::array()}}}}}},
          "/spec QueueAndSlots"},
-        {{{"spec", nullptr}}, "/spec FieldMissing"},
+        {{{"spec", nullptr}}, "/spec FieldType"},
+        {{{"spec", {{"more", 1}}}}, "/spec/more FieldUnknown"},
         {{{"spec", {{"queueBased", nullptr}}}}, "/spec QueueAndSlots"},
         {{{"spec", {{"x", 1}}}, {"y", 2}}, "/spec/x FieldUnknown, /y FieldUnknown"},
         {{{"status", {{"state", "CompletedState"}}}}, "/status FieldImmutable"},
@@ -306,6 +336,7 @@ TEST_F(writes_test, a_delete_tells_whether_something_is_left_to_release) {
     put_testbed("t");
     put_plan("s", {"a"});
     EXPECT_EQ(ask("DELETE", plans + "/s", "", {{"if-match", "\"1\""}}).status, 412);
+    EXPECT_EQ(ask("DELETE", plans + "/s", "", {{"if-match", "\"*\""}}).status, 412);
     server.change(path_of(kube::types::scheduling, "s"),
                   [](json& of) { of["metadata"]["finalizers"] = {"esi.tu-berlin.de/release"}; });
     const auto releasing = ask("DELETE", plans + "/s", "", {{"if-match", etag_of_plan("s")}});
@@ -371,6 +402,9 @@ TEST_F(writes_test, a_plan_is_suspended_and_resumed_and_its_jobs_are_cancelled) 
     EXPECT_EQ(stored("s")["spec"]["suspendPolicy"], "Release");
     EXPECT_EQ(faults_in(ask("POST", plans + "/s:suspend", R"({"policy": "Drop", "x": 1})")),
               "/policy FieldValue, /x FieldUnknown");
+    EXPECT_EQ(faults_in(ask("POST", plans + "/s:suspend", R"({"policy": null})")),
+              "/policy FieldType");
+    EXPECT_EQ(stored("s")["spec"]["suspendPolicy"], "Release");
     EXPECT_EQ(ask("POST", plans + "/s:resume").status, 202);
     EXPECT_EQ(stored("s")["spec"]["suspend"], false);
 

@@ -10,7 +10,7 @@
 from .connection import Token, TokenFile, connect
 from .events import Event, Mirror, events
 from .generated import Client
-from .generated.models import BatchJob, Scheduling, Testbed
+from .generated.models import BatchJob, Scheduling, SchedulingInput, Testbed
 from .objects import (changes, etag_of, get, next_version, objects, update, update_notes, version_of,
                       wait_for)
 from .problems import (ApiProblem, Conflict, Fault, Forbidden, Invalid, NotFound, NotUnderstood,
@@ -19,5 +19,6 @@ from .retry import Away, Pauses, Retry
 
 __all__ = [
     "ApiProblem", "Away", "BatchJob", "Client", "Conflict", "Event", "Fault", "Forbidden", "Invalid", "Mirror",
-    "NotFound", "NotUnderstood", "Pauses", "PreconditionFailed", "Retry", "Scheduling", "Testbed", "Throttled",
-    "TimeUp", "Token", "TokenFile", "Unauthorized", "Unavailable", "asked", "changes", "checked", "connect", "etag_of", "events", "get", "next_version", "objects", "update", "update_notes", "version_of", "wait_for"]
+    "NotFound", "NotUnderstood", "Pauses", "PreconditionFailed", "Retry", "Scheduling", "SchedulingInput", "Testbed",
+    "Throttled", "TimeUp", "Token", "TokenFile", "Unauthorized", "Unavailable", "asked", "changes", "checked", "connect",
+    "etag_of", "events", "get", "next_version", "objects", "update", "update_notes", "version_of", "wait_for"]

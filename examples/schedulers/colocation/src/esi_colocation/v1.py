@@ -126,7 +126,7 @@ class InterfaceV1:
         raise Refused(412, f"the notes of {job.name} were changed by others {OVERTAKEN} times in a row")
 
     def post(self, scheduling: Scheduling) -> None:
-        body = models.Scheduling.from_dict({
+        body = models.SchedulingInput.from_dict({
             "metadata": {"name": scheduling.name},
             "spec": {"testbed": {"name": scheduling.testBed}, "slotBased": {
                 "mode": scheduling.mode.lower(),

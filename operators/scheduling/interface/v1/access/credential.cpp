@@ -34,6 +34,9 @@ std::expected<std::string_view, std::string> bearer_token(const http::server_req
     if (lines > 1) return std::unexpected("Authorization is there more than once");
     const auto value = head.header("authorization");
     constexpr std::string_view scheme = "bearer ";
+    if (http::lower(trimmed(value)) == "bearer") {
+        return std::unexpected("Authorization has the scheme Bearer and no token behind it");
+    }
     if (http::lower(value.substr(0, scheme.size())) != scheme) {
         return std::unexpected("the only scheme of Authorization understood is Bearer");
     }

@@ -37,6 +37,14 @@ TEST(credential, what_is_no_token_is_told_without_a_part_of_it) {
         bearer_token(with({{"authorization", "Bearer a"}, {"authorization", "Bearer b"}})));
 }
 
+TEST(credential, an_empty_token_is_told_as_what_it_is) {
+    for (const char* value : {"Bearer", "Bearer ", "bearer  ", "BEARER\t"}) {
+        EXPECT_EQ(bearer_token(with({{"authorization", value}})).error(),
+                  "Authorization has the scheme Bearer and no token behind it")
+            << value;
+    }
+}
+
 TEST(credential, the_subject_of_a_certificate_is_user_and_groups) {
     const auto who = identity_of({"anna", {"planners", "staff"}});
     ASSERT_TRUE(who);

@@ -68,15 +68,28 @@ asio::awaitable<std::optional<problem_details>> gate::refusal(server_request& he
     if (!who) co_return std::move(who).error();
     head.caller = std::move(*who);
     if (auto why = limits_.throttled(*head.caller)) co_return why;
-    if (needs->empty()) co_return std::nullopt;
+    co_return co_await missing_right(*head.caller, head, *needs);
+}
+
+asio::awaitable<std::optional<problem_details>> gate::missing_right(
+    const http::identity& who, const server_request& head,
+    const std::vector<permission>& needs) const {
+    if (needs.empty()) co_return std::nullopt;
     const auto name = variable(head, "name");
     for (const auto& ns : namespaces_of(head)) {
-        for (const auto& each : *needs) {
-            auto why = co_await who_may_.refusal(*head.caller, each, ns, name);
+        for (const auto& each : needs) {
+            auto why = co_await who_may_.refusal(who, each, ns, name);
             if (why) co_return why;
         }
     }
     co_return std::nullopt;
+}
+
+asio::awaitable<std::optional<problem_details>> gate::refusal_after_wait(
+    const server_request& head, const std::vector<permission>& needs) const {
+    const auto who = co_await who_may_.authenticate(head);
+    if (!who) co_return who.error();
+    co_return co_await missing_right(**who, head, needs);
 }
 
 asio::awaitable<std::optional<http::server_reply>> gate::admit(server_request& head,

@@ -32,12 +32,20 @@ public:
     /// path, in each namespace that the query names; without that, in all.
     http::admission admission_of(std::vector<permission> needs) const;
 
+    /// The same asked again, for an answer that was waited for: the token may have ended since, and
+    /// the rights may have been taken away. It counts as no further request of the caller.
+    asio::awaitable<std::optional<http::problem_details>> refusal_after_wait(
+        const http::server_request& head, const std::vector<permission>& needs) const;
+
 private:
     using needs_pointer = std::shared_ptr<const std::vector<permission>>;
     asio::awaitable<std::optional<http::server_reply>> admit(http::server_request& head,
                                                              needs_pointer needs) const;
     asio::awaitable<std::optional<http::problem_details>> refusal(http::server_request& head,
                                                                   needs_pointer needs) const;
+    asio::awaitable<std::optional<http::problem_details>> missing_right(
+        const http::identity& who, const http::server_request& head,
+        const std::vector<permission>& needs) const;
 
     access& who_may_;
     quota& limits_;

@@ -72,6 +72,23 @@ TEST_F(gate_test, all_rights_are_needed) {
     EXPECT_EQ(ask({}).status, 200) << "who is known is enough";
 }
 
+TEST_F(gate_test, who_has_waited_for_an_answer_is_asked_again) {
+    request.variables["namespace"] = "a";
+    const std::vector<permission> needs{{"list", "testbeds"}};
+    EXPECT_EQ(ask(needs).status, 200);
+    EXPECT_FALSE(server.run(gate_->refusal_after_wait(request, needs)));
+    server.rights.clear();
+    server.time.advance_to(server.time.now() + options.yes_ttl + seconds(1));
+    const auto no_right = server.run(gate_->refusal_after_wait(request, needs));
+    ASSERT_TRUE(no_right);
+    EXPECT_EQ(no_right->status, 403);
+    server.users.clear();
+    server.time.advance_to(server.time.now() + options.yes_ttl + seconds(1));
+    const auto nobody = server.run(gate_->refusal_after_wait(request, needs));
+    ASSERT_TRUE(nobody);
+    EXPECT_EQ(nobody->status, 401);
+}
+
 TEST_F(gate_test, asks_for_each_namespace_of_the_query_or_for_all) {
     request.query = {{"namespace", "a"}, {"namespace", "b"}};
     EXPECT_EQ(ask({{"list", "testbeds"}}).status, 200);

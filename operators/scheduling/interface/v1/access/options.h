@@ -34,9 +34,10 @@ struct quota_options {
     rate requests{200, 400};
     int streams = 128;
     int waits = 256;
-    /// Of all callers together.
-    int all_streams = 4096;
-    int all_waits = 4096;
+    /// Of all callers together: as many streams as the server has (http::connection_limits), and
+    /// waits in half of its connections, so that the other half is there for whoever comes.
+    int all_streams = 2000;
+    int all_waits = 512;
 };
 
 }  // namespace esi::scheduling::v1

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/virtual_clock.h"
+#include "http/connection_table.h"
 
 namespace esi::scheduling::v1 {
 namespace {
@@ -22,6 +23,12 @@ protected:
     controller::metrics numbers;
     quota_options options;
 };
+
+TEST_F(quota_test, all_waits_leave_half_of_the_connections_to_others) {
+    const http::connection_limits server;
+    EXPECT_LE(options.all_waits * 2, server.connections);
+    EXPECT_LE(options.all_streams, server.streams);
+}
 
 TEST_F(quota_test, streams_and_waits_of_each_caller_are_counted_apart) {
     options.streams = 2;

@@ -19,6 +19,9 @@ using nlohmann::json;
 
 namespace {
 
+/// So long after a yes a token is asked about again without regard to its address.
+constexpr std::chrono::hours known_for{1};
+
 const std::vector<double> review_buckets{0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 10};
 
 /// `text` without the secret, whoever wrote it into it.
@@ -58,6 +61,7 @@ reviewed_access::reviewed_access(access_sources from, access_options options)
       options_(std::move(options)),
       persons_(options_.most_tokens, 8u << 20),
       strangers_(options_.most_tokens),
+      known_before_(options_.most_tokens),
       allowed_(options_.most_rights),
       forbidden_(options_.most_rights),
       token_flights_(from.executor),
@@ -129,6 +133,7 @@ asio::awaitable<reviewed_access::token_outcome> reviewed_access::review_token(st
     const auto& who = verdict->who;
     if (who != nullptr && is_plain_name(who->name)) {
         count_review(token_review_type, "yes");
+        known_before_.put(key, true, now + known_for);
         persons_.put(std::move(key), who, now + options_.ttl_of(true), size_of(*who));
         show_sizes();
         co_return who;
@@ -148,8 +153,11 @@ asio::awaitable<reviewed_access::token_outcome> reviewed_access::person_of(std::
     if (strangers_.find(key, now) != nullptr) co_return nullptr;
     co_return co_await token_flights_.ask(
         key,
-        [this, &peer]() -> std::optional<token_outcome> {
-            if (auto why = too_many(of_peers_, peer)) return std::unexpected(std::move(*why));
+        [this, &peer, &key, now]() -> std::optional<token_outcome> {
+            // Strangers at the same address (behind one proxy, say) shut out nobody who is known.
+            const bool known = known_before_.find(key, now) != nullptr;
+            auto why = known ? too_many(of_callers_, key) : too_many(of_peers_, peer);
+            if (why) return std::unexpected(std::move(*why));
             return std::nullopt;
         },
         [this, &token, &key] { return review_token(token, key); });

@@ -50,6 +50,8 @@ private:
     /// Apart, so that tokens of somebody's own making drive out no good ones.
     bounded_cache<person> persons_;
     bounded_cache<bool> strangers_;
+    /// Tokens that the API server has said yes to lately.
+    bounded_cache<bool> known_before_;
     bounded_cache<bool> allowed_;
     bounded_cache<bool> forbidden_;
     single_flight<token_outcome> token_flights_;

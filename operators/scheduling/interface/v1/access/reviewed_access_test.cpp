@@ -244,6 +244,11 @@ TEST_F(reviewed, known_tokens_are_answered_while_their_peer_floods) {
     for (int i = 0; i < 300; ++i) who(fmt::format("made-up-{}", i), "127.0.0.1");
     EXPECT_EQ(who("made-up-301", "127.0.0.1"), "429");
     EXPECT_EQ(who("anna-token", "127.0.0.1"), "anna");
+    // Also when what is known of them has to be asked again.
+    pass(options.yes_ttl + seconds(1));
+    for (int i = 0; i < 300; ++i) who(fmt::format("made-up-again-{}", i), "127.0.0.1");
+    EXPECT_EQ(who("made-up-302", "127.0.0.1"), "429");
+    EXPECT_EQ(who("anna-token", "127.0.0.1"), "anna");
 }
 
 TEST_F(reviewed, all_peers_together_are_bounded_too) {

@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/text.h"
+#include "http/accept.h"
 #include "scheduling/interface/v1/parameters.h"
 #include "scheduling/interface/v1/problems.h"
 
@@ -11,41 +13,11 @@ namespace esi::scheduling::v1::events {
 
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-    while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
-    while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
-    return text;
-}
-
-std::vector<std::string_view> split(std::string_view text, char at) {
-    std::vector<std::string_view> out;
-    for (;;) {
-        const auto end = std::min(text.find(at), text.size());
-        out.push_back(trimmed(text.substr(0, end)));
-        if (end == text.size()) return out;
-        text.remove_prefix(end + 1);
-    }
-}
-
-/// A range with q=0 is none.
-bool is_refused(const std::vector<std::string_view>& parameters) {
-    for (const auto each : parameters) {
-        if (!each.starts_with("q=") && !each.starts_with("Q=")) continue;
-        const auto weight = each.substr(2);
-        return !weight.empty() &&
-               std::ranges::all_of(weight, [](char c) { return c == '0' || c == '.'; });
-    }
-    return false;
-}
-
 /// The first form that is asked for; server-sent events where anything will do.
 std::optional<form> form_of(std::string_view accept) {
     if (trimmed(accept).empty()) return form::sse;
-    for (const auto range : split(accept, ',')) {
-        auto parts = split(range, ';');
-        const auto type = lower(parts.front());
-        parts.erase(parts.begin());
-        if (is_refused(parts)) continue;
+    for (const auto& [type, refused] : http::media_ranges(accept)) {
+        if (refused) continue;
         if (type == "application/x-ndjson") return form::ndjson;
         if (type == "text/event-stream" || type == "text/*" || type == "*/*") return form::sse;
     }

@@ -1,0 +1,188 @@
+#include "testbed/gangs/gang_operator.h"
+
+#include <chrono>
+
+#include "kube/resource.h"
+#include "testbed/gangs/report.h"
+#include "testbed/gangs/slot_promises.h"
+
+namespace esi::testbed::gangs {
+
+namespace types = kube::types;
+
+namespace {
+
+/// All gangs are decided about together.
+const model::object_key all_gangs{"", "gangs"};
+constexpr std::size_t most_stale = 1000;
+
+settings settings_of(const gang_options& chosen) {
+    settings out;
+    out.reserve_after = chosen.reserve_after;
+    out.reserve_for = chosen.reserve_for;
+    out.how = chosen.packing == "Spread" ? packing::spread : packing::fewest_nodes;
+    return out;
+}
+
+}  // namespace
+
+gang_operator::gang_operator(controller::environment& env, const gang_options& chosen,
+                             testbed::caches& from)
+    : env_(env),
+      options_(chosen),
+      caches_(from),
+      groups_(env.api, env.time, env.options.namespaces,
+              model::object_key::from_text(chosen.scheduler_lease)),
+      numbers_(env.numbers),
+      actor_(env.executor, env.time, env.api, from.nodes(), room_, numbers_,
+             [this](const action& what, outcome how) {
+                 take_outcome(known_, what, how, env_.time.now());
+                 wake();
+             }),
+      controller_(
+          "gangs", env.time, env.executor, env.numbers,
+          [this](model::object_key) { return pass(); }, 1) {
+    groups_.on_change(*this);
+    from.on_node_change([this](const kube::change<model::node>& what) {
+        const auto& name = (what.after ? what.after : what.before)->metadata.name;
+        room_.node_changed(name, what.after);
+        wake();
+    });
+    from.on_pod_change([this](const kube::change<model::pod>& what) {
+        room_.pod_changed(what.before, what.after);
+        book_.pod_changed(what.before, what.after);
+        wake();
+    });
+}
+
+void gang_operator::lead() {
+    leads_ = true;
+    controller_.start();
+    controller_.enqueue(all_gangs);
+}
+
+asio::awaitable<void> gang_operator::stop(steady_time deadline) {
+    co_await controller_.stop(deadline);
+    co_await actor_.stop(deadline);
+}
+
+void gang_operator::wake() {
+    if (leads_) {
+        controller_.enqueue(all_gangs);
+    } else if (book_.stale() >= most_stale) {
+        // Names of groups that have long gone must not gather in a standby.
+        book_.bring_up(groups_);
+    }
+}
+
+void gang_operator::slots_changed(std::string_view node) {
+    if (node.empty()) return;
+    stale_nodes_.emplace(node);
+    wake();
+}
+
+void gang_operator::all_slots_changed(const model::object_key& testbed) {
+    const auto found = caches_.find_testbed(testbed);
+    auto now = found ? nodes_with_slots(*found) : std::set<std::string>();
+    auto& before = layouts_[testbed];
+    for (const auto& node : before) stale_nodes_.insert(node);
+    for (const auto& node : now) stale_nodes_.insert(node);
+    if (now.empty()) {
+        layouts_.erase(testbed);
+    } else {
+        before = std::move(now);
+    }
+    wake();
+}
+
+void gang_operator::group_changed(const gang_key& of) {
+    book_.group_changed(of);
+    wake();
+}
+
+void gang_operator::namespace_changed(std::string_view ns) {
+    book_.namespace_changed(ns, groups_);
+    wake();
+}
+
+void gang_operator::bring_up_slots() {
+    for (const auto& node : std::exchange(stale_nodes_, {})) {
+        room_.slots_changed(node, slots_waiting(caches_, node));
+    }
+}
+
+asio::awaitable<result<controller::outcome>> gang_operator::pass() {
+    using controller::outcome;
+    const auto now = env_.time.now();
+    if (last_pass_ && now - *last_pass_ < pass_pause) {
+        co_return outcome::again_in(*last_pass_ + pass_pause - now);
+    }
+    last_pass_ = now;
+    book_.bring_up(groups_);
+    bring_up_slots();
+    const auto loose = book_.loose();
+    outcome out;
+    // No gangs: nothing to decide, and nobody remembered of whom something is left.
+    if (book_.gangs().empty() && loose.empty() && known_.gangs.empty()) co_return out;
+    const auto began = std::chrono::steady_clock::now();
+    view seen{book_.gangs()};
+    seen.loose = loose;
+    seen.scheduler = groups_.scheduler();
+    seen.scheduler_name = options_.scheduler_name;
+    seen.classes = &groups_.classes();
+    seen.namespaces = &groups_.namespaces();
+    seen.options = settings_of(options_);
+    seen.now = now;
+    seen.wall = env_.time.wall();
+    auto decided = decide(seen, known_, room_);
+    for (const auto& each : decided.notes) tell(each);
+    for (const auto& each : decided.actions) {
+        const auto* gone = std::get_if<delete_pod>(&each);
+        if (gone && gone->refused) numbers_.refused();
+    }
+    actor_.take(std::move(decided.actions));
+    numbers_.show(known_);
+    numbers_.pass(std::chrono::steady_clock::now() - began);
+    out.after = decided.again;
+    co_return out;
+}
+
+void gang_operator::tell(const note& what) {
+    using subject = controller::event_subject;
+    std::optional<subject> whole;
+    if (what.group) whole.emplace(what.group.kind->type, what.group.object->metadata);
+    std::optional<subject> about;
+    if (what.pod) {
+        about.emplace(types::pod, what.pod->metadata);
+    } else if (whole) {
+        about = std::exchange(whole, std::nullopt);
+    } else if (const auto found = book_.gangs().find(what.of);
+               found != book_.gangs().end() && !found->second->members.empty()) {
+        about.emplace(types::pod, found->second->members.front().pod->metadata);
+    }
+    const auto level = what.warning ? log::level::warn : log::level::info;
+    log::write(level, what.reason,
+               {{"group", what.of.text()},
+                {"pod", what.pod ? what.pod->metadata.key().text() : std::string()},
+                {"note", what.text}});
+    if (!about) return;
+    if (what.warning) {
+        env_.events.warning(*about, what.reason, what.action, what.text, whole);
+    } else {
+        env_.events.normal(*about, what.reason, what.action, what.text, whole);
+    }
+}
+
+std::string gang_operator::explain(std::size_t most) const {
+    std::string out;
+    std::size_t left = most;
+    for (const auto& [key, known] : known_.gangs) {
+        const auto found = book_.gangs().find(key);
+        if (found == book_.gangs().end()) continue;
+        if (left-- == 0) return out + "...\n";
+        out += gangs::explain(*found->second, known) + "\n";
+    }
+    return out;
+}
+
+}  // namespace esi::testbed::gangs
