@@ -39,6 +39,7 @@ void take_up_muster(pass& at, const gang_pointer& of, gang_memory& own) {
     own.seen_reached = own.reached.has_value();
     own.seen = of;
     own.changed = true;
+    own.shape.reset();
 }
 
 /// A place of a plan is not needed any more: its pod has it, or is no member any more.

@@ -130,6 +130,7 @@ void take_outcome(memory& known, const action& what, const outcome& how, steady_
                        const auto member = own.members.find(uid);
                        if (member == own.members.end()) return;
                        wrote(member->second, how, uid, now);
+                       if (!member->second.failure.empty()) own.refused_writes = true;
                        if (how.failed && how.failed->code != errc::not_found) return;
                        member->second.next = now + longest_await;
                        const auto* owner = of.pod->metadata.controller_owner();
@@ -140,7 +141,9 @@ void take_outcome(memory& known, const action& what, const outcome& how, steady_
                    [&](const auto& of) {
                        const auto& uid = of.pod->metadata.uid;
                        const auto member = own.members.find(uid);
-                       if (member != own.members.end()) wrote(member->second, how, uid, now);
+                       if (member == own.members.end()) return;
+                       wrote(member->second, how, uid, now);
+                       if (!member->second.failure.empty()) own.refused_writes = true;
                    },
                },
                what);

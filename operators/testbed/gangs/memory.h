@@ -153,6 +153,10 @@ struct gang_memory {
         steady_time at{};
     };
     std::map<std::string, words> told;
+    /// Some write of a pod of it failed, and not by chance.
+    bool refused_writes = false;
+    /// Of those whom it needs next; nothing: not worked out yet, or not of them alone.
+    std::optional<gang_shape> shape;
     /// Of which gang, and with which `reached`, `what` was made.
     gang_pointer seen;
     bool seen_reached = false;

@@ -73,12 +73,23 @@ bool unchanged(const pass& at, const gang_memory& own) {
     return *own.failed_at == (own.depends_on_facts ? at.room.changes() : at.room.freed());
 }
 
+/// Where no pod keeps others away, the shape depends on the members alone, and is kept.
+gang_shape shape_for(const pass& at, gang_memory& own, const std::vector<pod_pointer>& pods,
+                     const fit_options& options) {
+    if (!at.room.repelling().empty()) {
+        own.shape.reset();
+        return shape_of(pods, at.room, options);
+    }
+    if (!own.shape) own.shape = shape_of(pods, at.room, options);
+    return *own.shape;
+}
+
 /// A plan for those whom the gang needs next, or why there is none.
 tried try_plan(pass& at, const gang_key& key, gang_memory& own) {
     if (unchanged(at, own)) return tried::fails;
     const auto pods = next_of(own);
     const auto options = options_for(at, *own.seen);
-    auto shape = shape_of(pods, at.room, options);
+    const auto shape = shape_for(at, own, pods, options);
     own.depends_on_facts = shape.depends_on_facts;
     if (const auto same = at.failed.find(shape); same != at.failed.end()) {
         const auto& [other, why] = same->second;
@@ -119,7 +130,7 @@ tried try_plan(pass& at, const gang_key& key, gang_memory& own) {
         }
     }
     fails(own, own.depends_on_facts ? at.room.changes() : at.room.freed(), why.reason, why.message);
-    if (!shape.depends_on_facts) at.failed.emplace(std::move(shape), std::pair(key, why));
+    if (!shape.depends_on_facts) at.failed.emplace(shape, std::pair(key, why));
     return tried::fails;
 }
 
@@ -334,7 +345,7 @@ std::vector<turn> turns_of(pass& at) {
             continue;
         }
         begin_to_wait(at, own);
-        if (own.has || looks(at, key)) continue;
+        if (own.has) continue;
         out.push_back(turn_of(at, key));
     }
     return out;
@@ -344,16 +355,20 @@ std::vector<turn> turns_of(pass& at) {
 void count_those_before(pass& at, std::vector<turn>& turns) {
     std::ranges::sort(turns, before_in_age);
     int before = 0;
-    std::optional<gang_key> last;
+    const gang_key* last = nullptr;
     for (const auto& each : turns) {
         auto& own = at.known.gangs.at(each.key);
         if (own.has && !own.has->reservation) continue;
         own.at.before = before;
-        own.at.behind = last;
+        if (!last) {
+            own.at.behind.reset();
+        } else if (own.at.behind != *last) {
+            own.at.behind = *last;
+        }
         if (each.how == start::surplus) continue;
         if (own.failed_at && own.failed_by != no_fit_reason::no_room) continue;
         ++before;
-        last = each.key;
+        last = &each.key;
     }
 }
 

@@ -111,6 +111,15 @@ bool told_at_once(std::string_view reason) {
            reason != "LookRefused" && reason != "MembersWait" && reason != "MembersLost";
 }
 
+/// Words with the reason that was told last wait.
+bool is_due(const pass& at, const gang_memory& own, const std::string& subject,
+            std::string_view reason) {
+    constexpr seconds pause{600};
+    const auto last = own.told.find(subject);
+    return last == own.told.end() || last->second.reason != reason ||
+           at.seen.now - last->second.at >= pause;
+}
+
 bool is_warning(const standing& of) { return of.at != state::running && of.at != state::suspended; }
 
 void tell_standing(pass& at, const gang& of, gang_memory& own) {
@@ -125,6 +134,7 @@ void tell_standing(pass& at, const gang& of, gang_memory& own) {
         const auto due = now.since.value_or(at.seen.wall) + lasting;
         if (at.seen.wall < due) return at.out.look_again(due - at.seen.wall);
     }
+    if (!is_due(at, own, "standing", now.reason)) return;
     auto text = now.message;
     if (now.at == state::running) {
         text = fmt::format("{} of {} members are bound", own.what.reached(),
@@ -202,9 +212,12 @@ void tell_more(pass& at, const gang& of, gang_memory& own) {
 /// Requests that the API server refuses for good reason, again and again.
 void tell_failures(pass& at, const gang& of, gang_memory& own) {
     constexpr int some = 3;
-    if (own.what.quiet()) return;
+    if (!own.refused_writes) return;
+    own.refused_writes = false;
     for (const auto& [uid, member] : own.members) {
-        if (member.failures < some || member.failure.empty()) continue;
+        if (member.failure.empty()) continue;
+        own.refused_writes = true;
+        if (member.failures < some) continue;
         const auto* refused = of.find(uid);
         if (!refused) continue;
         tell(at, of, own, "pod " + uid,
@@ -221,11 +234,10 @@ void tell_failures(pass& at, const gang& of, gang_memory& own) {
 }  // namespace
 
 void tell(pass& at, const gang& of, gang_memory& own, const std::string& subject, note what) {
-    constexpr seconds pause{600};
+    if (!is_due(at, own, subject, what.reason)) return;
     auto [entry, first] = own.told.try_emplace(subject);
     auto& last = entry->second;
     if (!first && last.text == what.text && last.reason == what.reason) return;
-    if (!first && last.reason == what.reason && at.seen.now - last.at < pause) return;
     last = {what.reason, what.text, at.seen.now};
     what.of = of.key;
     what.group = of.group;

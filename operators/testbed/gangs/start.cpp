@@ -139,8 +139,8 @@ void pass::give(action what) {
 void start_all(pass& at) {
     const auto reserved = see_ahead(at);
     for (auto& [key, own] : at.known.gangs) {
-        // Nobody waits, so nobody has a place or a nomination.
-        if (own.what.waiting() + own.what.not_gated == 0) continue;
+        // Nobody has a place or a nomination.
+        if (!own.has && own.what.reserved + own.what.not_gated == 0) continue;
         start_one(at, *own.seen, own, reserved);
     }
     start_loose(at);
