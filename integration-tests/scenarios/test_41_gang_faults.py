@@ -424,3 +424,13 @@ def test_suspended_while_reserved(reserved):
     reserved.delete_pod("busy")
     reserved.wait_bound("stranger", 2)
     reserved.none_bound("train")
+
+
+def test_namespace_switched_off_while_a_group_is_reserved(reserved):
+    """What is reserved is given back; the members wait at their gate."""
+    reserved.api.patch("Namespace", None, reserved.namespace, {"metadata": {"labels": {objects.PREFIX + "gangs": None}}})
+    reserved.wait("nothing to be nominated", lambda: reserved.nominated() == {})
+    reserved.delete_pod("busy")
+    reserved.wait_bound("stranger", 2)
+    reserved.none_bound("train")
+    reserved.wait_told("train", "NotEnabled")
