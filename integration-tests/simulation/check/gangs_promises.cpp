@@ -125,7 +125,8 @@ void gang_rules::preempted(const json& victim, const json& by) {
         return;
     }
     const auto& one = found->second;
-    const auto since = one.nominated_since.value_or(*one.let_in_at);
+    // An attempt that fails takes its nomination off, the next one sets it again.
+    const auto since = std::min(one.nominated_since.value_or(*one.let_in_at), *one.let_in_at);
     const auto began = here_.scheduler_began.find(one.scheduler);
     const bool restarted = began != here_.scheduler_began.end() && began->second >= since;
     const bool excused =
