@@ -729,7 +729,7 @@ TEST_F(http_server, bodies_of_all_connections_together_are_bounded) {
 
 TEST_F(http_server, who_does_not_read_an_answer_makes_room_at_the_limit) {
     routes.add("GET", "/much", [](server_request) -> asio::awaitable<server_reply> {
-        co_return server_reply(200, "text/plain", std::string(32u << 20, 'x'));
+        co_return server_reply(200, "text/plain", std::string(16u << 20, 'x'));
     });
     options.limits.connections = 1;
     start();
@@ -772,7 +772,7 @@ TEST_F(http_server, a_reader_of_a_large_answer_waits_for_room_only_so_long) {
     int made = 0;
     routes.add("GET", "/large", [&](server_request) -> asio::awaitable<server_reply> {
         ++made;
-        co_return server_reply(200, "text/plain", std::string(32u << 20, 'x'));
+        co_return server_reply(200, "text/plain", std::string(16u << 20, 'x'));
     });
     options.limits.bytes = 1u << 20;
     options.large_answer_patience = seconds(1);
