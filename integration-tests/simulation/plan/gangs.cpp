@@ -48,6 +48,10 @@ public:
         if (!plan_.streaming_lists && chance_.chance(600)) plan_.page_size = chance_.between(2, 6);
         plan_.layouts = chance_.chance(500) ? "listed" : "compact";
         put_cluster();
+        if (chance_.fork("siege").chance(150)) {
+            put_siege();
+            return std::move(plan_);
+        }
         const int gangs = chance_.between(2, 7);
         for (int i = 0; i < gangs; ++i) put_gang(i);
         put_strangers();
@@ -363,6 +367,79 @@ private:
         }
     }
 
+    /// All nodes are full; a gang has waited so long that what becomes free is kept for it; the
+    /// scheduler starts without its memory, and then something becomes free that others want, too.
+    void put_siege() {
+        plan_.scenario = "siege";
+        for (const auto& one : plan_.workload) {
+            if (fields::text(one.with, {"object", "kind"}) == "Node") walls_of(one.with["object"]);
+        }
+        for (auto& wall : walls_) create(milliseconds(500), std::move(wall));
+        gang made;
+        made.kind = &group_kind_named("annotation");
+        made.ns = "default";
+        made.name = "besieged";
+        made.members = made.least = 2;
+        auto pod = member_of(made, 700);
+        pod["spec"].erase("priorityClassName");
+        pod["spec"].erase("nodeSelector");
+        const milliseconds begin{10000};
+        add(begin, "members",
+            {{"ns", made.ns},
+             {"name", made.name},
+             {"count", made.members},
+             {"template", std::move(pod)},
+             {"again", "always"}});
+        const auto kept = begin + gang_reserve_after;
+        for (int i = 0; i < 6; ++i) {
+            create(kept + moment(3000, 15000),
+                   {{"apiVersion", "v1"},
+                    {"kind", "Pod"},
+                    {"metadata",
+                     {{"name", fmt::format("besieger-{}", i)},
+                      {"namespace", "default"},
+                      {"annotations", {{"example.com/runs-ms", "20000"}}}}},
+                    {"spec",
+                     {{"restartPolicy", "Never"},
+                      {"terminationGracePeriodSeconds", 1},
+                      {"containers", json::array({container(700, 64)})}}}});
+        }
+        const int crashes = chance_.between(1, 2);
+        for (int i = 0; i < crashes; ++i) {
+            plan_.faults.push_back(
+                {kept + moment(1000, 10000),
+                 "neighbour-crash",
+                 {{"name", "kube-scheduler"}, {"down_ms", chance_.between(300, 2000)}}});
+        }
+        std::ranges::sort(plan_.faults, {}, &happening::at);
+        std::ranges::sort(plan_.workload, [](const happening& a, const happening& b) {
+            return std::tuple(a.at, a.what, a.with) < std::tuple(b.at, b.what, b.with);
+        });
+    }
+
+    /// Fills a node until some time after the scheduler has started again.
+    void walls_of(const json& node) {
+        const std::string name(fields::text(node, {"metadata", "name"}));
+        const std::string cpu(fields::text(node, {"status", "allocatable", "cpu"}));
+        const int milli = std::stoi(cpu);
+        for (int left = milli - 200; left >= 200; left -= 800) {
+            json spec{{"restartPolicy", "Never"},
+                      {"terminationGracePeriodSeconds", 1},
+                      {"nodeSelector", {{"kubernetes.io/hostname", name}}},
+                      {"tolerations", json::array({{{"operator", "Exists"}}})},
+                      {"containers", json::array({container(std::min(left, 800), 64)})}};
+            walls_.push_back(
+                {{"apiVersion", "v1"},
+                 {"kind", "Pod"},
+                 {"metadata",
+                  {{"name", fmt::format("wall-{}-{}", name, left)},
+                   {"namespace", "default"},
+                   {"annotations",
+                    {{"example.com/runs-ms", std::to_string(chance_.between(105, 150) * 1000)}}}}},
+                 {"spec", std::move(spec)}});
+        }
+    }
+
     // The faults: those of the other plans, of the one operator and the kinds that are there.
 
     void put_faults() {
@@ -433,6 +510,7 @@ private:
     random_source faults_;
     stage on_;
     std::vector<gang> gangs_;
+    std::vector<json> walls_;
     std::vector<milliseconds> moments_;
     int nodes_ = 0;
     int dedicated_ = -1;

@@ -308,6 +308,8 @@ void reserve(pass& at, const turn& of) {
 /// Somebody with an earlier turn lacks room while another keeps some: it is open to all again.
 bool take_reservation_from(pass& at, const turn& of) {
     if (!at.known.reserving || *at.known.reserving == of.key) return false;
+    // It would not have it itself: nothing became free since its own was in vain.
+    if (at.known.gangs.at(of.key).vain_at == freed_by_others(at)) return false;
     const auto its = turn_of(at, *at.known.reserving);
     if (std::pair(its.rank(), -its.priority) <= std::pair(of.rank(), -of.priority)) return false;
     give_up(at, at.known.gangs.at(its.key));

@@ -91,6 +91,26 @@ TEST(GangReservation, WhereNothingBecomesFreeThereIsNoOtherOne) {
     EXPECT_TRUE(w.reserved("large") || w.reserved("other"));
 }
 
+TEST(GangReservation, WhoHadOneInVainDoesNotTakeItFromOneOfALowerPriority) {
+    waiting w;
+    w.add_gang("urgent", 4, "cpu=1", 100);
+    w.settle();
+    w.wait(seconds(301));
+    w.settle();
+    ASSERT_TRUE(w.reserved("urgent"));
+    w.wait(seconds(1801));
+    w.settle();
+    ASSERT_FALSE(w.reserved("urgent"));
+    EXPECT_TRUE(w.reserved("large"));
+    // What becomes free is kept for the one of higher priority, as before.
+    w.remove("s0-node-a");
+    w.settle();
+    w.wait(seconds(301));
+    w.settle();
+    EXPECT_TRUE(w.reserved("urgent"));
+    EXPECT_FALSE(w.reserved("large"));
+}
+
 TEST(GangReservation, OneAtATimeAndTheNextIsForWhoHadNone) {
     waiting w;
     w.add_gang("other", 4, "cpu=1");
