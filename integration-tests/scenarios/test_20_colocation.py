@@ -4,6 +4,7 @@ It asks /api/v1 with a token, or, with --legacy, the original's interface, and i
 who runs beside it: a player, in the place of a real node, looks at the job pods that are bound and
 tells the stand-ins for Spark and Flink.
 """
+import contextlib
 import pathlib
 import subprocess
 import threading
@@ -78,25 +79,26 @@ def program():
     return str(pathlib.Path(python).parent / "esi-colocation")
 
 
-@pytest.fixture
-def rest(scene, operators, folder):
-    """A replica of the scheduling operator that shows the scene's namespace to clients of the original, with
-    the rights of an admin: those of esi-scheduling end at the namespace that it was installed with."""
-    replica = Operator("scheduling", scene.plane.kubeconfig, folder / "operators", replica=20,
-                       flags=("--legacy-namespace", scene.namespace)).start().ready()
-    yield replica.url
-    assert replica.stop() == 0, replica.tail()
+@contextlib.contextmanager
+def replica(kubeconfig, number, folder, *flags):
+    """The address of a replica of the scheduling operator, which ends well."""
+    one = Operator("scheduling", kubeconfig, folder / "operators", replica=number, flags=flags).start().ready()
+    yield one.url
+    assert one.stop() == 0, one.tail()
 
 
 @pytest.fixture
-def way(request, scene, rest, tmp_path):
+def way(request, scene, operators, folder, tmp_path):
     """The program's arguments for the interface that the test names: "v1" or "legacy"."""
     if request.param == "legacy":
-        yield ["--server", rest, "--legacy"]
+        # With the rights of an admin: those of esi-scheduling end at the namespace that it was installed with.
+        with replica(scene.plane.kubeconfig, 20, folder, "--legacy-namespace", scene.namespace) as url:
+            yield ["--server", url, "--legacy"]
         return
-    with rights.account(scene.plane, scene.namespace, "colocation", roles=("view", "edit")) as token:
+    with replica(operators.kubeconfigs["scheduling"], 20, folder) as url, \
+            rights.account(scene.plane, scene.namespace, "colocation", roles=("view", "edit")) as token:
         (tmp_path / "token").write_text(token)
-        yield ["--server", rest, "--namespace", scene.namespace, "--token-file", str(tmp_path / "token")]
+        yield ["--server", url, "--namespace", scene.namespace, "--token-file", str(tmp_path / "token")]
 
 
 @pytest.fixture
