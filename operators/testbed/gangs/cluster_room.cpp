@@ -81,6 +81,27 @@ void cluster_room::changed(bool may_free) {
     if (may_free) ++freed_;
 }
 
+namespace {
+
+void count_key(std::map<std::string, int, std::less<>>& into, const std::string& key, int sign) {
+    const auto entry = into.try_emplace(key, 0).first;
+    entry->second += sign;
+    if (entry->second == 0) into.erase(entry);
+}
+
+}  // namespace
+
+void cluster_room::count_labels(const repelling_terms& terms, int sign) {
+    for (const auto& term : terms.exact) {
+        for (const auto& each : term.pods.requirements) count_key(repelled_labels_, each.key, sign);
+    }
+}
+
+void cluster_room::count_labels(const node_pointer& node, int sign) {
+    if (!node) return;
+    for (const auto& [key, value] : node->metadata.labels) count_key(node_labels_, key, sign);
+}
+
 void cluster_room::count_terms(const model::pod& pod, const std::string& node, bool stays,
                                int sign) {
     auto text = repelling_text_of(pod);
@@ -89,6 +110,7 @@ void cluster_room::count_terms(const model::pod& pod, const std::string& node, b
     auto entry = repelling_.find(key);
     if (entry == repelling_.end()) {
         auto terms = repelling_terms_of(key.second, key.first);
+        count_labels(terms, 1);
         entry = repelling_.emplace(std::move(key), repelling_pods{std::move(terms), {}}).first;
     }
     auto& on = entry->second.on;
@@ -96,7 +118,9 @@ void cluster_room::count_terms(const model::pod& pod, const std::string& node, b
     place->second.all += sign;
     if (stays) place->second.staying += sign;
     if (place->second.all == 0) on.erase(place);
-    if (on.empty()) repelling_.erase(entry);
+    if (!on.empty()) return;
+    count_labels(entry->second.terms, -1);
+    repelling_.erase(entry);
 }
 
 void cluster_room::count(const model::pod& pod, const std::string& node, int sign) {
@@ -136,6 +160,7 @@ void cluster_room::node_changed(const std::string& name, const node_pointer& aft
     if (!after) {
         const auto found = nodes_.find(name);
         if (found == nodes_.end() || !found->second.node) return;
+        count_labels(found->second.node, -1);
         found->second.node = nullptr;
         settle(name);
         changed(false);
@@ -143,6 +168,10 @@ void cluster_room::node_changed(const std::string& name, const node_pointer& aft
     }
     auto& entry = nodes_[name];
     const bool same = entry.node && same_place(*entry.node, *after);
+    if (!same) {
+        count_labels(entry.node, -1);
+        count_labels(after, 1);
+    }
     entry.node = after;
     if (same) return;
     for (const auto& [resource, amount] : after->allocatable) resources_.enter(resource);

@@ -67,7 +67,7 @@ private:
 
 /// Pods on nodes that want some pods away from them, all with the same terms.
 struct repelling_pods {
-    pod_terms terms;
+    repelling_terms terms;
     /// How many are on the node or promised to it, and of these how many stay.
     struct count {
         int all = 0;
@@ -127,10 +127,18 @@ public:
     const std::map<std::pair<std::string, std::string>, repelling_pods>& repelling() const {
         return repelling_;
     }
+    /// Label keys that the selectors of those terms ask for, with how many do.
+    const std::map<std::string, int, std::less<>>& repelled_labels() const {
+        return repelled_labels_;
+    }
+    /// Label keys that nodes have, with how many do: a term of another topology key says nothing.
+    const std::map<std::string, int, std::less<>>& node_labels() const { return node_labels_; }
 
 private:
     void count(const model::pod& pod, const std::string& node, int sign);
     void count_terms(const model::pod& pod, const std::string& node, bool stays, int sign);
+    void count_labels(const repelling_terms& terms, int sign);
+    void count_labels(const node_pointer& node, int sign);
     /// After a change of the entry: its sums, or its end.
     void settle(const std::string& node);
     void changed(bool may_free);
@@ -142,6 +150,8 @@ private:
     /// Of pods that are no gang's: who waits for room that its scheduler has made.
     std::map<std::string, promised, std::less<>> nominated_;
     std::map<std::pair<std::string, std::string>, repelling_pods> repelling_;
+    std::map<std::string, int, std::less<>> repelled_labels_;
+    std::map<std::string, int, std::less<>> node_labels_;
     std::uint64_t freed_ = 0;
     std::uint64_t changes_ = 0;
 };

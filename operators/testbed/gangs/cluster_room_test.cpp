@@ -262,13 +262,30 @@ TEST_F(a_cluster_room, knows_who_wants_others_away) {
     int pods = 0;
     for (const auto& [key, each] : room.repelling()) {
         EXPECT_EQ(key.first, "lab");
-        EXPECT_EQ(each.terms.size(), 1U);
+        EXPECT_EQ(each.terms.exact.size(), 1U);
         pods += each.on.at("a").all;
     }
     EXPECT_EQ(pods, 2);
     gone("p");
     room.release("uid-m");
     EXPECT_TRUE(room.repelling().empty());
+}
+
+TEST_F(a_cluster_room, knows_the_labels_that_are_asked_for) {
+    auto bound = make_pod("p", "", "a");
+    bound.anti_affinity.text =
+        R"([{"topologyKey":"zone","labelSelector":{"matchLabels":{"app":"x","tier":"1"}}},
+            {"topologyKey":"rack","labelSelector":{"matchLabels":{"app":"y"}}}])";
+    pod(bound);
+    using counts_by_key = std::map<std::string, int, std::less<>>;
+    EXPECT_EQ(room.repelled_labels(), (counts_by_key{{"app", 2}, {"tier", 1}}));
+    gone("p");
+    EXPECT_TRUE(room.repelled_labels().empty());
+    node(make_node("b", "cpu=1", "east"));
+    EXPECT_EQ(room.node_labels(), (counts_by_key{{"kubernetes.io/hostname", 2}, {"zone", 1}}));
+    node(make_node("b", "cpu=1"));
+    room.node_changed("a", nullptr);
+    EXPECT_EQ(room.node_labels(), (counts_by_key{{"kubernetes.io/hostname", 1}}));
 }
 
 TEST(a_cluster_room_of_many_changes, is_the_same_as_one_made_anew) {
@@ -348,6 +365,7 @@ TEST(a_cluster_room_of_many_changes, is_the_same_as_one_made_anew) {
             EXPECT_EQ(kept.left_on(name), anew.left_on(name)) << "seed " << seed << " " << name;
         }
         EXPECT_EQ(kept.promises().size(), promised.size()) << "seed " << seed;
+        EXPECT_EQ(kept.node_labels(), anew.node_labels()) << "seed " << seed;
     }
 }
 

@@ -20,24 +20,20 @@ namespace {
 constexpr std::size_t most_anchors = 16;
 /// A larger gang is not searched for: the search would hardly turn back where it has to.
 constexpr int most_searched = 500;
-/// Beyond so many questions to nodes no other way is tried.
-constexpr std::int64_t most_questions = 10'000'000;
+/// Beyond so much work (board::work) no other way is tried.
+constexpr std::int64_t most_work = 10'000'000;
 
-void note_namespaces(const pod_terms& terms, const namespace_labels* known,
-                     std::set<std::string>& into) {
-    for (const auto& term : terms) {
-        into.insert(term.namespaces.begin(), term.namespaces.end());
-        if (!term.selected_namespaces.present || !known) continue;
-        for (const auto& [name, labels] : *known) {
-            if (term.selected_namespaces.matches(labels)) into.insert(name);
-        }
-    }
+no_fit too_much(int count, std::string why) {
+    return {no_fit_reason::constraint_not_planned, count, 0, std::move(why)};
 }
 
-std::optional<no_fit> refused_before(std::span<const pod_pointer> members, const facts& known,
+std::optional<no_fit> refused_before(std::span<const pod_pointer> members,
+                                     const rules_of_members& rules, const facts& known,
                                      const fit_options& options) {
     const auto count = static_cast<int>(members.size());
-    const auto wanted = needs_of(members, known.namespaces);
+    auto asked = bounded_needs_of(members, rules, known.namespaces);
+    if (!asked.too_much.empty()) return too_much(count, std::move(asked.too_much));
+    const auto& wanted = asked.what;
     for (const auto& name : wanted.pods_of) {
         if (known.pods.contains(name)) continue;
         return no_fit{no_fit_reason::facts_missing, count, 0,
@@ -77,6 +73,20 @@ std::vector<pass> passes_of(packing how, const std::vector<board::anchor>& ancho
     return out;
 }
 
+/// The terms of the members would be held against too many pods.
+std::string too_many_pods(const std::vector<member_class>& classes, const cluster_room& room,
+                          const facts& known) {
+    std::int64_t weight = 0;
+    for (const auto& each : classes) weight += weight_of(each.near);
+    auto pods = std::ssize(room.promises());
+    for (const auto& [name, list] : known.pods) pods += std::ssize(list);
+    if (weight * pods <= most_pod_comparisons) return {};
+    return fmt::format(
+        "the required pod affinity and topology spread of the members has {} conditions, and there "
+        "are {} pods: a gang is planned where the product is {} at most",
+        weight, pods, most_pod_comparisons);
+}
+
 placement named(const board& on, const outcome& found) {
     placement out;
     out.nodes.reserve(found.nodes.size());
@@ -87,56 +97,50 @@ placement named(const board& on, const outcome& found) {
 fit_result fit_on(std::span<const pod_pointer> members, const cluster_room& room,
                   const facts& known, const fit_options& options, ground_of_plan ground) {
     if (members.empty()) return placement();
-    if (auto refused = refused_before(members, known, options)) return *refused;
     const auto count = static_cast<int>(members.size());
-    const auto classes = classes_of(members, room, known);
+    const auto rules = rules_of(members);
+    if (auto refused = refused_before(members, rules, known, options)) return *refused;
+    auto made = classes_of(members, rules, room, known);
+    if (!made.too_much.empty()) return too_much(count, std::move(made.too_much));
+    const auto& classes = made.list;
+    if (auto why = too_many_pods(classes, room, known); !why.empty()) {
+        return too_much(count, std::move(why));
+    }
     board on(classes, room, known, options, ground);
 
     const auto anchors =
         on.order_matters() ? on.anchors(most_anchors) : std::vector<board::anchor>();
     const auto ways = passes_of(options.how, anchors);
     const bool hopeless = cannot_fit(on);
-    std::optional<std::pair<int, pass>> best;
+    std::optional<outcome> best;
     for (const auto& way : ways) {
         auto found = run(on, way);
         if (found.fitting == count) return named(on, found);
         clear(on, found);
-        if (!best || found.fitting > best->first) best = {found.fitting, way};
-        if (hopeless || on.questions() > most_questions) break;
+        if (!best || found.fitting > best->fitting) best = std::move(found);
+        if (hopeless || on.work() > most_work) break;
         // One class of members that say nothing of each other: the first way is exact.
         if (on.plain() && classes.size() == 1) break;
     }
     const bool exact = hopeless || (on.plain() && classes.size() == 1);
-    if (!exact && count <= most_searched && on.questions() <= most_questions) {
+    if (!exact && count <= most_searched && on.work() <= most_work) {
         if (const auto found = search(on, options.search_steps)) return named(on, *found);
     }
-    const auto placed = run(on, best->second);
+    const bool ended = on.work() > most_work_of_a_plan;
+    set_again(on, *best);
+    auto message = describe_refusals(on, *best, members, room.resources());
+    if (ended) {
+        message += "; not all was tried, as the members are of too many kinds";
+    }
     return no_fit{
         ground == ground_of_plan::free ? no_fit_reason::no_room : no_fit_reason::never_fits, count,
-        placed.fitting, describe_refusals(on, placed, members, room.resources())};
+        best->fitting, std::move(message)};
 }
 
 }  // namespace
 
 needs needs_of(std::span<const pod_pointer> members, const namespace_labels* known) {
-    needs out;
-    // Most members of a gang say the same.
-    const model::pod* last = nullptr;
-    for (const auto& pod : members) {
-        const auto& own = pod->metadata.namespace_;
-        for (const auto& name : pod->claims) out.claims.insert({own, name});
-        if (pod->affinity.text.empty() && pod->topology_spread.text.empty()) continue;
-        if (last && last->affinity == pod->affinity && last->metadata.namespace_ == own &&
-            last->topology_spread == pod->topology_spread) {
-            continue;
-        }
-        last = pod.get();
-        const auto rules = near_rules_of(*pod);
-        note_namespaces(rules.affinity, known, out.pods_of);
-        note_namespaces(rules.anti_affinity, known, out.pods_of);
-        if (!rules.spread.empty()) out.pods_of.insert(own);
-    }
-    return out;
+    return bounded_needs_of(members, rules_of(members), known).what;
 }
 
 fit_result fit(std::span<const pod_pointer> members, const cluster_room& room, const facts& known,
@@ -152,7 +156,15 @@ fit_result fits_ever(std::span<const pod_pointer> members, const cluster_room& r
 gang_shape shape_of(std::span<const pod_pointer> members, const cluster_room& room,
                     const fit_options& options) {
     gang_shape out;
-    const auto classes = classes_of(members, room, {});
+    const auto rules = rules_of(members);
+    auto why = rules.too_much;
+    auto made = why.empty() ? classes_of(members, rules, room, {}) : gang_classes();
+    if (why.empty()) why = std::move(made.too_much);
+    if (!why.empty()) {
+        out.text = fmt::format("refused for {}: {}", members.front()->metadata.key().text(), why);
+        return out;
+    }
+    const auto& classes = made.list;
     std::vector<std::string> parts;
     for (const auto& each : classes) {
         parts.push_back(fmt::format("{}x{}:{}", each.count(), each.text.size(), each.text));

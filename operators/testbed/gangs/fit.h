@@ -9,6 +9,9 @@
 // (constraint_not_planned): device claims, ephemeral and unbound volumes, volumes for one pod
 // alone, volumes whose driver limits how many a node takes.
 //
+// Whoever makes pods chooses how many constraints they have: more than planning/bounds.h names are
+// refused by name too, also with best effort, before anything is read for them.
+//
 // First the largest members. What this order misses is searched for, up to a number of steps
 // (fit_options::search_steps), so that a small gang that fits is found. The same input gives the
 // same answer.
@@ -56,7 +59,8 @@ struct needs {
 
     bool empty() const { return pods_of.empty() && claims.empty(); }
 };
-/// What has to be in `facts` before members like these can be planned; most gangs need nothing.
+/// What has to be in `facts` before members like these can be planned; most gangs need nothing,
+/// and one that asks for too much (planning/bounds.h) neither: fit refuses it.
 /// `known`: labels of all namespaces, for terms that select namespaces by them.
 needs needs_of(std::span<const pod_pointer> members, const namespace_labels* known = nullptr);
 
@@ -84,7 +88,7 @@ struct placement {
 enum class no_fit_reason {
     no_room,                 ///< they do not fit into what is left
     never_fits,              ///< nor into what the nodes have for pods that end
-    constraint_not_planned,  ///< a member has a constraint that is not modelled
+    constraint_not_planned,  ///< a member has a constraint that is not modelled, or too many
     facts_missing,           ///< something of needs_of is not in `facts`
 };
 

@@ -105,7 +105,10 @@ bool label_selector::matches(const model::string_map& labels) const {
 
 bool pod_term::means(std::string_view namespace_, const model::string_map& labels,
                      const namespace_labels* known) const {
-    if (!pods.matches(labels)) return false;
+    return means_namespace(namespace_, known) && pods.matches(labels);
+}
+
+bool pod_term::means_namespace(std::string_view namespace_, const namespace_labels* known) const {
     if (namespaces.contains(namespace_)) return true;
     if (!selected_namespaces.present) return false;
     static const model::string_map none;
@@ -132,9 +135,17 @@ std::string repelling_text_of(const model::pod& pod) {
     return list && !list->empty() ? list->dump() : std::string();
 }
 
-pod_terms repelling_terms_of(const std::string& text, const std::string& own_namespace) {
-    if (text.empty()) return {};
-    return terms_of(json::parse(text, nullptr, false), own_namespace);
+repelling_terms repelling_terms_of(const std::string& text, const std::string& own_namespace) {
+    repelling_terms out;
+    if (text.empty()) return out;
+    const auto list = json::parse(text, nullptr, false);
+    if (!list.is_array()) return out;
+    if (text.size() <= most_repelling_text && list.size() <= most_repelling_terms) {
+        out.exact = terms_of(list, own_namespace);
+        return out;
+    }
+    for (const auto& entry : list) out.for_all.insert(text_in(entry, "topologyKey"));
+    return out;
 }
 
 }  // namespace esi::testbed::gangs

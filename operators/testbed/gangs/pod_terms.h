@@ -42,6 +42,7 @@ struct pod_term {
     /// namespace has a label.
     bool means(std::string_view namespace_, const model::string_map& labels,
                const namespace_labels* known) const;
+    bool means_namespace(std::string_view namespace_, const namespace_labels* known) const;
 };
 using pod_terms = std::vector<pod_term>;
 
@@ -69,7 +70,16 @@ struct near_rules {
 near_rules near_rules_of(const model::pod& pod);
 /// The required terms of the anti-affinity of a pod, bound or not, as one text; empty: none.
 std::string repelling_text_of(const model::pod& pod);
-/// What such a text says when it is of a pod of this namespace.
-pod_terms repelling_terms_of(const std::string& text, const std::string& own_namespace);
+/// What such a text says when it is of a pod of this namespace. Whoever makes a pod chooses how
+/// long its text is: one of more than most_repelling_terms terms, or of more than
+/// most_repelling_text bytes, is read as if each of its topology keys kept all pods away.
+struct repelling_terms {
+    pod_terms exact;
+    /// Of a text that is too long: its topology keys.
+    std::set<std::string, std::less<>> for_all;
+};
+constexpr std::size_t most_repelling_terms = 64;
+constexpr std::size_t most_repelling_text = 16 * 1024;
+repelling_terms repelling_terms_of(const std::string& text, const std::string& own_namespace);
 
 }  // namespace esi::testbed::gangs

@@ -96,8 +96,29 @@ TEST(the_terms_that_keep_others_away, are_the_same_bound_or_not) {
     bound.node_name = "a";
     bound.anti_affinity.text = terms;
     EXPECT_EQ(repelling_text_of(bound), terms);
-    EXPECT_EQ(repelling_terms_of(terms, "lab").at(0).topology_key, "zone");
-    EXPECT_TRUE(repelling_terms_of("", "lab").empty());
+    EXPECT_EQ(repelling_terms_of(terms, "lab").exact.at(0).topology_key, "zone");
+    EXPECT_TRUE(repelling_terms_of("", "lab").exact.empty());
+}
+
+TEST(the_terms_that_keep_others_away, mean_all_pods_where_there_are_too_many) {
+    const auto some = [](std::size_t count, std::string_view more) {
+        std::vector<std::string> out;
+        for (std::size_t i = 0; i < count; ++i) {
+            out.push_back(fmt::format(R"({{"topologyKey":"k{}"{}}})", i % 5, more));
+        }
+        return fmt::format("[{}]", fmt::join(out, ","));
+    };
+    const auto most = repelling_terms_of(some(most_repelling_terms, ""), "lab");
+    EXPECT_EQ(most.exact.size(), most_repelling_terms);
+    EXPECT_TRUE(most.for_all.empty());
+    const auto more = repelling_terms_of(some(most_repelling_terms + 1, ""), "lab");
+    EXPECT_TRUE(more.exact.empty());
+    EXPECT_EQ(more.for_all, (std::set<std::string, std::less<>>{"k0", "k1", "k2", "k3", "k4"}));
+    const auto value = fmt::format(R"(,"labelSelector":{{"matchLabels":{{"a":"{}"}}}})",
+                                   std::string(most_repelling_text, 'v'));
+    const auto longer = repelling_terms_of(some(1, value), "lab");
+    EXPECT_TRUE(longer.exact.empty());
+    EXPECT_EQ(longer.for_all.size(), 1U);
 }
 
 }  // namespace

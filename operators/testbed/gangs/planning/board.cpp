@@ -31,15 +31,24 @@ board::board(std::span<const member_class> classes, const cluster_room& room, co
         plain_ = plain_ && each.empty();
         order_matters_ = order_matters_ || !each.affinity.near.empty() || !each.spread.empty();
     }
-    plain_ = plain_ && !has_ports_;
+    plain_ = plain_ && !has_ports_ && repel_all_.empty();
+    near_cost_.assign(classes.size(), 0);
+    for (std::size_t c = 0; c < near_.size(); ++c) {
+        const auto& each = near_[c];
+        const auto terms = each.affinity.near.size() + each.anti_affinity.size();
+        near_cost_[c] = static_cast<std::int64_t>(terms + each.spread.size() +
+                                                  each.repelled.size() + repel_all_.size());
+        if (!plain_) move_cost_ += static_cast<std::int64_t>(1 + terms + each.spread.size());
+    }
 }
 
 // --- what members and pods say of each other ---
 
 int board::topology_of(const std::string& key) {
-    for (std::size_t at = 0; at < topologies_.size(); ++at) {
-        if (topologies_[at].key == key) return static_cast<int>(at);
-    }
+    const auto number = static_cast<int>(topologies_.size());
+    const auto [known, added] = topology_numbers_.try_emplace(key, number);
+    if (!added) return known->second;
+    work_ += nodes();
     topology out{key, std::vector<int>(nodes_.size(), -1), 0};
     std::map<std::string_view, int> domains;
     for (std::size_t at = 0; at < nodes_.size(); ++at) {
@@ -50,11 +59,10 @@ int board::topology_of(const std::string& key) {
         out.domains = static_cast<int>(domains.size());
     }
     topologies_.push_back(std::move(out));
-    return static_cast<int>(topologies_.size()) - 1;
+    return number;
 }
 
-board::counter board::make_counter(const std::string& key) {
-    const int of = topology_of(key);
+board::counter board::make_counter(int of) const {
     return {of, std::vector<int>(index(topologies_[index(of)].domains), 0)};
 }
 
@@ -75,13 +83,11 @@ void board::count(company& into, int node, int sign) {
     }
 }
 
-board::counter& board::repelled_counter(int of, const std::string& key) {
-    auto& list = near_[index(of)].repelled;
-    const int topology = topology_of(key);
-    for (auto& each : list) {
-        if (each.of == topology) return each;
-    }
-    return list.emplace_back(make_counter(key));
+board::counter& board::repelled_counter(int of, int topology) {
+    auto& state = near_[index(of)];
+    const auto [known, added] = state.repelled_at.try_emplace(topology, state.repelled.size());
+    if (added) state.repelled.push_back(make_counter(topology));
+    return state.repelled[known->second];
 }
 
 void board::read_near_rules() {
@@ -89,6 +95,8 @@ void board::read_near_rules() {
         return term.means(pod.namespace_, pod.labels, known_.namespaces);
     };
     bool any = !room_.repelling().empty();
+    for (const auto& each : classes_)
+        work_ += nodes() + weight_of(each.near) * std::ssize(classes_);
     for (std::size_t c = 0; c < classes_.size(); ++c) {
         const auto& rules = classes_[c].near;
         auto& state = near_[c];
@@ -119,7 +127,7 @@ void board::read_near_rules() {
         for (std::size_t k = 0; k < terms.size(); ++k) {
             for (std::size_t d = 0; d < classes_.size(); ++d) {
                 if (near_[c].anti_means[k][d] != 0) {
-                    repelled_counter(static_cast<int>(d), terms[k].topology_key);
+                    repelled_counter(static_cast<int>(d), near_[c].anti_affinity[k].of);
                 }
             }
         }
@@ -163,24 +171,59 @@ void board::make_spread(int of) {
     }
 }
 
+void board::count_for_all(const std::string& key, std::span<const std::pair<int, int>> there) {
+    const int topology = topology_of(key);
+    auto& into = repel_all_.try_emplace(topology, make_counter(topology)).first->second;
+    for (const auto& [node, pods] : there) count(into, node, pods);
+}
+
 void board::count_repelling() {
-    if (room_.repelling().empty()) return;
+    if (room_.repelling().empty() || nodes_.empty()) return;
     std::map<std::string_view, int> numbers;
     for (int at = 0; at < nodes(); ++at) numbers.emplace(node(at).metadata.name, at);
+    std::set<std::string_view> namespaces;
+    for (const auto& each : classes_) namespaces.insert(each.namespace_);
+    const auto on_nodes = [&](const std::string& key) { return room_.node_labels().contains(key); };
+    std::int64_t compared = 0;
     for (const auto& [key, pods] : room_.repelling()) {
-        for (const auto& term : pods.terms) {
+        std::vector<std::pair<int, int>> there;
+        for (const auto& [name, number] : pods.on) {
+            const auto found = numbers.find(name);
+            const int count = ground_ == ground_of_plan::free ? number.all : number.staying;
+            if (found != numbers.end() && count > 0) there.emplace_back(found->second, count);
+        }
+        work_ += std::ssize(pods.on);
+        if (there.empty()) continue;
+        for (const auto& label : room_.node_labels()) {
+            if (pods.terms.for_all.empty()) break;
+            if (pods.terms.for_all.contains(label.first)) count_for_all(label.first, there);
+        }
+        for (const auto& term : pods.terms.exact) {
+            ++work_;
+            // Its topology has no domain: it keeps nobody away.
+            if (!on_nodes(term.topology_key)) continue;
+            const bool may_mean = std::ranges::any_of(namespaces, [&](std::string_view name) {
+                return term.means_namespace(name, known_.namespaces);
+            });
+            if (!may_mean) continue;
+            const auto cost = (weight_of(term.pods) + std::ssize(there)) * std::ssize(classes_);
+            if (compared + cost > most_comparisons) {
+                // Too many to be held against each member: it counts for all.
+                count_for_all(term.topology_key, there);
+                continue;
+            }
+            compared += cost;
             for (std::size_t c = 0; c < classes_.size(); ++c) {
                 const auto& me = classes_[c];
-                if (!term.means(me.namespace_, me.labels, known_.namespaces)) continue;
-                auto& counter = repelled_counter(static_cast<int>(c), term.topology_key);
-                for (const auto& [name, number] : pods.on) {
-                    const auto found = numbers.find(name);
-                    const int there = ground_ == ground_of_plan::free ? number.all : number.staying;
-                    if (found != numbers.end() && there > 0) count(counter, found->second, there);
-                }
+                if (!term.means_namespace(me.namespace_, known_.namespaces)) continue;
+                if (me.labels_known && !term.pods.matches(me.labels)) continue;
+                auto& counter =
+                    repelled_counter(static_cast<int>(c), topology_of(term.topology_key));
+                for (const auto& [node, count_there] : there) count(counter, node, count_there);
             }
         }
     }
+    work_ += compared;
 }
 
 void board::count_pod(const model::pod& pod, int node, bool bound, bool repels) {
@@ -235,6 +278,7 @@ void board::count_pods() {
 void board::move(int of, int node, int sign) {
     const auto& me = classes_[index(of)];
     auto* left = &left_[index(node) * width_];
+    work_ += move_cost_;
     for (const auto& [resource, amount] : me.requests) left[resource] -= sign * amount;
     placed_[index(node)] += sign;
     if (plain_) return;
@@ -266,8 +310,7 @@ void board::move(int of, int node, int sign) {
     for (std::size_t k = 0; k < mine.anti_means.size(); ++k) {
         for (std::size_t d = 0; d < classes_.size(); ++d) {
             if (mine.anti_means[k][d] == 0) continue;
-            const auto& key = me.near.anti_affinity[k].topology_key;
-            count(repelled_counter(static_cast<int>(d), key), node, sign);
+            count(repelled_counter(static_cast<int>(d), mine.anti_affinity[k].of), node, sign);
         }
     }
 }
@@ -319,10 +362,16 @@ refusal board::static_refusal(int of, int at) const {
 
 bool board::suits(int of, int node) {
     auto& known = suits_[index(of)];
-    if (known.empty()) known.assign(nodes_.size(), 0);
+    if (known.empty()) known.resize(nodes_.size());
     auto& answer = known[index(node)];
-    if (answer == 0) answer = static_refusal(of, node) == refusal::none ? 1 : 2;
-    return answer == 1;
+    if (!answer.asked) {
+        const auto& me = classes_[index(of)];
+        const auto& ledger = *nodes_[index(node)];
+        work_ += static_cast<std::int64_t>(1 + me.ports.size() * ledger.taken.ports.size() +
+                                           me.volumes.size());
+        answer = {true, static_refusal(of, node)};
+    }
+    return answer.why == refusal::none;
 }
 
 bool board::ports_taken_by_peers(int of, int node) const {
@@ -355,6 +404,7 @@ refusal board::near_refusal(int of, int node) {
         const int domain = topologies_[index(spread.pods.of)].domain_of[index(node)];
         if (domain < 0) return refusal::spread_label;
         if (spread.least < 0) {
+            work_ += std::ssize(spread.is_domain);
             spread.least = std::numeric_limits<int>::max();
             for (std::size_t at = 0; at < spread.is_domain.size(); ++at) {
                 if (spread.is_domain[at] != 0) {
@@ -371,6 +421,9 @@ refusal board::near_refusal(int of, int node) {
     for (const auto& each : state.repelled) {
         if (count_at(each, node) > 0) return refusal::repelled;
     }
+    for (const auto& [topology, each] : repel_all_) {
+        if (count_at(each, node) > 0) return refusal::repelled;
+    }
     if (!state.affinity.near.empty() &&
         (!near_company(state, node, false) ||
          (state.promised.pods > 0 && !near_company(state, node, true)))) {
@@ -383,12 +436,14 @@ refusal board::near_refusal(int of, int node) {
 }
 
 refusal board::refusal_of(int of, int node) {
-    ++questions_;
+    ++work_;
     if (!has_room(of, node)) return refusal::resources;
-    if (!suits(of, node)) return static_refusal(of, node);
+    if (!suits(of, node)) return suits_[index(of)][index(node)].why;
     if (plain_) return refusal::none;
     if (ports_taken_by_peers(of, node)) return refusal::ports;
-    return near_[index(of)].empty() ? refusal::none : near_refusal(of, node);
+    if (near_[index(of)].empty() && repel_all_.empty()) return refusal::none;
+    work_ += near_cost_[index(of)];
+    return near_refusal(of, node);
 }
 
 refusal board::explain(int of, int node) {
@@ -400,7 +455,7 @@ refusal board::explain(int of, int node) {
 }
 
 int board::copies(int of, int node, int most) {
-    ++questions_;
+    ++work_;
     const auto& me = classes_[index(of)];
     if (!has_room(of, node) || !suits(of, node)) return 0;
     std::int64_t out = most;

@@ -77,8 +77,9 @@ public:
         return {&left_[index(node) * width_], width_};
     }
 
-    /// How often a node was asked.
-    std::int64_t questions() const { return questions_; }
+    /// What all this has cost until now: questions to nodes, members set and taken off, rules
+    /// held against each other, each counted by what it had to look at.
+    std::int64_t work() const { return work_; }
 
     /// No member makes a rule for another, none is made for one: only rooms of nodes and what a
     /// node is for itself count.
@@ -135,8 +136,9 @@ private:
         company promised;
         bool means_itself = false;
         std::vector<counter> anti_affinity;
-        /// Pods that want such a member away from them.
+        /// Pods that want such a member away from them, and where to find those of a topology.
         std::vector<counter> repelled;
+        std::map<int, std::size_t> repelled_at;
         std::vector<spread_state> spread;
         // What a member of each class counts for: by class.
         std::vector<char> attracted_by;
@@ -151,12 +153,14 @@ private:
 
     static std::size_t index(int number) { return static_cast<std::size_t>(number); }
     int topology_of(const std::string& key);
-    counter make_counter(const std::string& key);
+    counter make_counter(int topology) const;
+    counter make_counter(const std::string& key) { return make_counter(topology_of(key)); }
     void count(counter& into, int node, int sign);
     int count_at(const counter& in, int node) const;
 
     void read_near_rules();
     void count_repelling();
+    void count_for_all(const std::string& key, std::span<const std::pair<int, int>> there);
     void count_pods();
     void count_pod(const model::pod& pod, int node, bool bound, bool repels);
     void count(company& into, int node, int sign);
@@ -169,7 +173,7 @@ private:
     bool has_room(int of, int node) const;
     bool ports_taken_by_peers(int of, int node) const;
     void move(int of, int node, int sign);
-    counter& repelled_counter(int of, const std::string& key);
+    counter& repelled_counter(int of, int topology);
 
     std::span<const member_class> classes_;
     const cluster_room& room_;
@@ -181,13 +185,24 @@ private:
     std::size_t width_;
     std::vector<std::int64_t> left_;
     std::vector<int> placed_;
-    /// By class and node: 0 not asked yet, 1 suits, 2 does not.
-    std::vector<std::vector<std::uint8_t>> suits_;
+    struct fixed_answer {
+        bool asked = false;
+        refusal why = refusal::none;
+    };
+    /// By class and node.
+    std::vector<std::vector<fixed_answer>> suits_;
     std::vector<topology> topologies_;
+    std::map<std::string, int, std::less<>> topology_numbers_;
     std::vector<near_state> near_;
+    /// Pods that want all members away from them, by topology.
+    std::map<int, counter> repel_all_;
+    /// What a question to a node costs by the near rules of the class.
+    std::vector<std::int64_t> near_cost_;
+    /// What it costs to set a member on a node.
+    std::int64_t move_cost_ = 1;
     /// Classes set on a node, of those with ports.
     std::map<int, std::vector<int>> with_ports_;
-    std::int64_t questions_ = 0;
+    std::int64_t work_ = 0;
     bool plain_ = true;
     bool order_matters_ = false;
     bool has_ports_ = false;

@@ -56,19 +56,16 @@ void note_keys(std::set<std::string, std::less<>>& keys, const label_selector& s
     for (const auto& each : selector.requirements) keys.insert(each.key);
 }
 
-/// The labels by which the answer can differ.
-std::set<std::string, std::less<>> asked_labels(const std::vector<near_rules>& rules,
-                                                const cluster_room& room) {
-    std::set<std::string, std::less<>> out;
-    const auto note_terms = [&](const pod_terms& terms) {
-        for (const auto& term : terms) note_keys(out, term.pods);
-    };
+using label_keys = std::set<std::string, std::less<>>;
+
+/// The labels that members ask for of each other.
+label_keys asked_labels(const std::vector<near_rules>& rules) {
+    label_keys out;
     for (const auto& each : rules) {
-        note_terms(each.affinity);
-        note_terms(each.anti_affinity);
+        for (const auto& term : each.affinity) note_keys(out, term.pods);
+        for (const auto& term : each.anti_affinity) note_keys(out, term.pods);
         for (const auto& constraint : each.spread) note_keys(out, constraint.pods);
     }
-    for (const auto& [key, pods] : room.repelling()) note_terms(pods.terms);
     return out;
 }
 
@@ -124,6 +121,68 @@ void read_requests(const model::pod& pod, const cluster_room& room, member_class
     }
 }
 
+/// The classes of members, told apart by the labels for which `asked` holds.
+template <class Asked>
+std::vector<member_class> split(std::span<const pod_pointer> members, const rules_of_members& rules,
+                                const cluster_room& room, const facts& known, bool near,
+                                Asked asked) {
+    std::vector<member_class> out;
+    std::map<std::string, std::size_t> known_classes;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        const auto& pod = *members[i];
+        model::string_map labels;
+        for (const auto& [key, value] : pod.metadata.labels) {
+            if (asked(key)) labels.emplace(key, value);
+        }
+        auto text = class_text(pod, labels, near);
+        const auto [entry, added] = known_classes.emplace(std::move(text), out.size());
+        if (added) {
+            member_class one{.text = entry->first,
+                             .namespace_ = pod.metadata.namespace_,
+                             .labels = std::move(labels),
+                             .rules = node_rules(pod),
+                             .requests = {},
+                             .unknown_resource = {},
+                             .ports = pod.host_ports,
+                             .near = rules.kinds[rules.of[i]],
+                             .volumes = {},
+                             .members = {}};
+            read_requests(pod, room, one);
+            for (const auto& name : pod.claims) {
+                const auto claim = known.claims.find({pod.metadata.namespace_, name});
+                if (claim != known.claims.end() && claim->second.bound) {
+                    one.volumes.push_back(volume_rule_of(claim->second));
+                }
+            }
+            out.push_back(std::move(one));
+        }
+        out[entry->second].members.push_back(static_cast<int>(i));
+    }
+    return out;
+}
+
+std::string too_much_of(const std::vector<member_class>& classes) {
+    std::size_t with_terms = 0;
+    std::int64_t weight = 0;
+    for (const auto& each : classes) {
+        if (!each.near.empty()) ++with_terms;
+        weight += weight_of(each.near);
+    }
+    if (with_terms > most_classes_with_terms) {
+        return fmt::format(
+            "the members with required pod affinity or topology spread are of {} kinds; a gang is "
+            "planned with {} at most",
+            with_terms, most_classes_with_terms);
+    }
+    if (weight * static_cast<std::int64_t>(classes.size()) > most_comparisons) {
+        return fmt::format(
+            "the members are of {} kinds, and their required pod affinity and topology spread "
+            "has {} conditions: a gang is planned where the product is {} at most",
+            classes.size(), weight, most_comparisons);
+    }
+    return {};
+}
+
 }  // namespace
 
 bool volume_rule::terms_hold(const model::node& node) const {
@@ -149,47 +208,31 @@ bool volume_rule::zones_hold(const model::node& node) const {
     });
 }
 
-std::vector<member_class> classes_of(std::span<const pod_pointer> members, const cluster_room& room,
-                                     const facts& known) {
-    std::vector<near_rules> rules;
-    rules.reserve(members.size());
-    bool near = !room.repelling().empty();
-    for (const auto& pod : members) {
-        rules.push_back(near_rules_of(*pod));
-        near = near || !rules.back().empty();
-    }
-    const auto asked = near ? asked_labels(rules, room) : std::set<std::string, std::less<>>();
-    std::vector<member_class> out;
-    std::map<std::string, std::size_t> known_classes;
-    for (std::size_t i = 0; i < members.size(); ++i) {
-        const auto& pod = *members[i];
-        model::string_map labels;
-        for (const auto& [key, value] : pod.metadata.labels) {
-            if (asked.contains(key)) labels.emplace(key, value);
-        }
-        auto text = class_text(pod, labels, near);
-        const auto [entry, added] = known_classes.emplace(std::move(text), out.size());
-        if (added) {
-            member_class one{.text = entry->first,
-                             .namespace_ = pod.metadata.namespace_,
-                             .labels = std::move(labels),
-                             .rules = node_rules(pod),
-                             .requests = {},
-                             .unknown_resource = {},
-                             .ports = pod.host_ports,
-                             .near = std::move(rules[i]),
-                             .volumes = {},
-                             .members = {}};
-            read_requests(pod, room, one);
-            for (const auto& name : pod.claims) {
-                const auto claim = known.claims.find({pod.metadata.namespace_, name});
-                if (claim != known.claims.end() && claim->second.bound) {
-                    one.volumes.push_back(volume_rule_of(claim->second));
-                }
-            }
-            out.push_back(std::move(one));
-        }
-        out[entry->second].members.push_back(static_cast<int>(i));
+gang_classes classes_of(std::span<const pod_pointer> members, const rules_of_members& rules,
+                        const cluster_room& room, const facts& known) {
+    const bool near =
+        !room.repelling().empty() ||
+        std::ranges::any_of(rules.kinds, [](const near_rules& each) { return !each.empty(); });
+    const auto asked = asked_labels(rules.kinds);
+    gang_classes out;
+    out.list = split(members, rules, room, known, near,
+                     [&](const std::string& key) { return asked.contains(key); });
+    out.too_much = too_much_of(out.list);
+    const auto& repelled = room.repelled_labels();
+    const bool may_differ = std::ranges::any_of(members, [&](const pod_pointer& pod) {
+        return std::ranges::any_of(pod->metadata.labels, [&](const auto& label) {
+            return repelled.contains(label.first) && !asked.contains(label.first);
+        });
+    });
+    if (!out.too_much.empty() || !may_differ) return out;
+    auto finer = split(members, rules, room, known, near, [&](const std::string& key) {
+        return asked.contains(key) || repelled.contains(key);
+    });
+    // Whoever runs a pod chooses which labels its terms ask for.
+    if (finer.size() <= std::max(most_classes_with_terms, 2 * out.list.size())) {
+        out.list = std::move(finer);
+    } else {
+        for (auto& each : out.list) each.labels_known = false;
     }
     return out;
 }

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "testbed/gangs/fit.h"
+#include "testbed/gangs/planning/bounds.h"
 #include "testbed/room/node_rules.h"
 
 namespace esi::testbed::gangs::planning {
@@ -32,6 +32,10 @@ struct member_class {
     std::string namespace_;
     /// Those that some selector asks for.
     model::string_map labels;
+    /// Members whose labels mean something to the terms of bound pods alone are told apart. Not so
+    /// where that would make many more classes: then a term that means pods of the namespace counts
+    /// as meaning the class.
+    bool labels_known = true;
     node_rules rules;
     /// By the resource's number in the ledger; a place in `pods` is among them.
     std::vector<std::pair<int, std::int64_t>> requests;
@@ -46,9 +50,15 @@ struct member_class {
     int count() const { return static_cast<int>(members.size()); }
 };
 
-/// In the order in which the first of each comes. `room` says which labels matter to bound pods.
-std::vector<member_class> classes_of(std::span<const pod_pointer> members, const cluster_room& room,
-                                     const facts& known);
+struct gang_classes {
+    /// In the order in which the first of each comes.
+    std::vector<member_class> list;
+    /// Why a plan is refused.
+    std::string too_much;
+};
+/// `room` says which labels matter to bound pods; `rules` are of the members and not too much.
+gang_classes classes_of(std::span<const pod_pointer> members, const rules_of_members& rules,
+                        const cluster_room& room, const facts& known);
 
 /// What of the member's constraints is not modelled: "resourceClaims", "PersistentVolumeClaim data,
 /// which is not bound". Empty where a plan can keep all of them.

@@ -12,7 +12,7 @@ namespace {
 
 /// Whoever makes a group chooses how many members of how many kinds it has: who found no place is
 /// asked again only within this.
-constexpr std::int64_t most_questions_of_a_pass = 10'000'000;
+constexpr std::int64_t most_work_of_a_pass = 10'000'000;
 
 std::size_t index(int number) { return static_cast<std::size_t>(number); }
 
@@ -221,7 +221,7 @@ private:
         const int from = set.empty() || on_.order_matters() ? 0 : set.back();
         std::set<std::vector<std::int64_t>> tried;
         for (int at = from; at < on_.nodes(); ++at) {
-            if (--questions_ < 0) return false;
+            if (--questions_ < 0 || on_.work() > most_work_of_a_plan) return false;
             if (!on_.takes(of, at)) continue;
             // The next of its kind begins at this node: then it matters which of two it is.
             if (on_.plain() && last && !tried.insert(looks_of(at)).second) continue;
@@ -277,13 +277,14 @@ outcome run(board& on, const pass& how) {
     out.nodes.assign(index(count_members(on)), -1);
     auto waiting = in_order(on, turns);
     // Who finds no place now may find one when others are set: near them, or evenly beside them.
-    const auto most_questions = on.questions() + most_questions_of_a_pass;
+    const auto most_work = on.work() + most_work_of_a_pass;
     for (bool again = true; again && !waiting.empty();) {
         again = false;
         std::vector<std::pair<int, int>> still;
         std::set<int> refused;
         for (const auto& [of, member] : waiting) {
-            const int node = refused.contains(of) ? -1 : choose.node_for(of);
+            const bool ended = on.work() > most_work_of_a_plan;
+            const int node = ended || refused.contains(of) ? -1 : choose.node_for(of);
             if (node < 0) {
                 // What refused one refuses the next of its kind, until another is set.
                 refused.insert(of);
@@ -293,7 +294,7 @@ outcome run(board& on, const pass& how) {
             on.put(of, node);
             out.nodes[index(member)] = node;
             ++out.fitting;
-            again = on.order_matters() && on.questions() < most_questions;
+            again = on.order_matters() && on.work() < most_work;
             if (again) refused.clear();
         }
         waiting = std::move(still);
@@ -301,13 +302,26 @@ outcome run(board& on, const pass& how) {
     return out;
 }
 
-void clear(board& on, const outcome& what) {
+namespace {
+
+template <class Step>
+void for_each_set(const board& on, const outcome& what, Step step) {
     for (std::size_t c = 0; c < on.classes().size(); ++c) {
         for (const int member : on.classes()[c].members) {
             const int node = what.nodes[index(member)];
-            if (node >= 0) on.take_off(static_cast<int>(c), node);
+            if (node >= 0) step(static_cast<int>(c), node);
         }
     }
+}
+
+}  // namespace
+
+void clear(board& on, const outcome& what) {
+    for_each_set(on, what, [&](int of, int node) { on.take_off(of, node); });
+}
+
+void set_again(board& on, const outcome& what) {
+    for_each_set(on, what, [&](int of, int node) { on.put(of, node); });
 }
 
 std::optional<outcome> search(board& on, int steps) {

@@ -35,10 +35,15 @@ struct outcome {
     int fitting = 0;
 };
 
+/// Beyond so much work (board::work) nothing more is set: what has no place by then has none.
+constexpr std::int64_t most_work_of_a_plan = 200'000'000;
+
 /// Sets as many members as it can, and leaves them on the board.
 outcome run(board& on, const pass& how);
 /// Takes them off again.
 void clear(board& on, const outcome& what);
+/// What was taken off is set where it was.
+void set_again(board& on, const outcome& what);
 
 /// All members by going back and trying again: nothing where there is no way, or none was found in
 /// so many attempts to set a member (and a hundred times as many questions to nodes).
