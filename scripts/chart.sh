@@ -62,7 +62,7 @@ render extender/priority-class.yaml priority-class-extender.yaml -- --set extend
 render extender/policies-priority-classes.yaml admission/priority-classes.yaml -- --set extender.enabled=true
 render flinkcluster/policy.yaml admission/flinkcluster.yaml -- --set flinkCluster.enabled=true
 render flinkcluster/rights.yaml batchjob/rbac-flinkcluster.yaml -- --set flinkCluster.enabled=true
-for part in gangs testbed pods; do
+for part in gangs testbed; do
     render "gangs/policies-$part.yaml" "admission/$part.yaml" -- --set gangs.enabled=true
 done
 render gangs/rbac-testbed-gangs.yaml testbed/rbac-gangs.yaml -- --set gangs.enabled=true

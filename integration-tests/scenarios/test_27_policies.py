@@ -400,6 +400,9 @@ FORBIDDEN = {
         AUTHOR, "Pod", pod("new", {P + "ghost": "true"}))),
     "a pod with the name of a ghost": (("pod-marks", "are given only by"), create(
         AUTHOR, "Pod", pod("tb-ghost-9876543210"))),
+    "a pod with a place in a gang": (MARKS, create(AUTHOR, "Pod", pod("new", notes=notes(gang_node="node-0")))),
+    "the label of a member of a gang": (("pod-marks", "belongs to pods that are created with the scheduling gate"), patch(
+        AUTHOR, "Pod", "other", meta(labels={P + "gang": "true"}))),
     "a slot of a pod that is there": (MARKS, patch(AUTHOR, "Pod", "gated", meta(annotations=notes(slot="1")))),
     "another slot of a job pod": (MARKS, patch(AUTHOR, "Pod", "seated", meta(annotations=notes(slot="1")))),
     "a pod of a testbed without an owner": (MEMBER, create(AUTHOR, "Pod", pod("new", JOB_LABELS))),

@@ -97,6 +97,8 @@ def test_the_gate_is_there_once_and_beside_others(plane):
 @pytest.mark.parametrize("name, body, namespace", [
     ("of no group", pod("new"), "lab"),
     ("of a namespace that is not enabled", pod("new", LABEL), "default"),
+    ("with a label without a value", pod("new", {"scheduling.x-k8s.io/pod-group": ""}), "lab"),
+    ("with an annotation without a value", pod("new", {}, {"scheduling.k8s.io/group-name": ""}), "lab"),
     ("of another scheduler", pod("new", LABEL, schedulerName="volcano"), "lab"),
     ("that names its node", pod("new", LABEL, nodeName="node-0"), "lab"),
     ("of a slot", pod("new", LABEL | {P + "testbed": "tb"}, owners=[
@@ -134,6 +136,10 @@ FORBIDDEN = {
     "a pod with a place in a gang": ("esi-pod-marks", create(AUTHOR, "Pod", pod(
         "new", notes=notes(gang_node="node-0")))),
     "a place in a gang": ("esi-pod-marks", patch(AUTHOR, "Pod", "waits", meta(annotations=notes(gang_node="node-0")))),
+    "a place in a gang where gangs are not started": ("esi-pod-marks", create(AUTHOR, "Pod", pod(
+        "new", notes=notes(gang_node="node-0")), "default")),
+    "the label of a member": ("esi-pod-marks", create(AUTHOR, "Pod", pod("new", {P + "gang": "true"}), "default")),
+    "the label of a member, later": ("esi-pod-marks", patch(AUTHOR, "Pod", "plain", meta(labels={P + "gang": "true"}))),
     "a nomination elsewhere": ("esi-testbed-pod-status", patch(T, "Pod", "gated", STATUS, "status", "default")),
     "letting in elsewhere": (PODS, patch(T, "Pod", "gated", LET_IN, namespace="default")),
     "deletion elsewhere": (PODS, delete(T, "Pod", "gated", "default")),

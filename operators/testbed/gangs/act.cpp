@@ -11,7 +11,6 @@
 #include "kube/resource.h"
 #include "kube/watch/live_list.h"
 #include "model/json.h"
-#include "testbed/gangs/live_facts.h"
 #include "testbed/swap/swap.h"
 
 namespace esi::testbed::gangs {
@@ -26,6 +25,8 @@ namespace {
 constexpr std::size_t most_requests = 16;
 /// Actions that have begun; those of one gang do not wait for the reads of another.
 constexpr std::size_t most_workers = 64;
+/// Reads of facts that have begun. Each may be thousands of requests, one after another.
+constexpr std::size_t most_read_workers = 2;
 /// A definition may be given a status sub-resource, or lose it.
 constexpr std::chrono::minutes served_counts_for{5};
 constexpr seconds discovery_deadline{10};
@@ -52,14 +53,26 @@ actor::actor(asio::any_io_executor executor, clock& time, kube::client& api,
       numbers_(numbers),
       tell_(std::move(tell)),
       slots_(executor, most_requests),
+      facts_(executor, time, api, slots_),
       group_(std::move(executor)) {}
 
 void actor::take(std::vector<action> actions) {
     if (stopping_) return;
-    for (auto& what : actions) queue_.push_back(std::move(what));
+    for (auto& what : actions) {
+        if (auto* read = std::get_if<read_facts>(&what)) {
+            queue_read(std::move(*read));
+        } else {
+            queue_.push_back(std::move(what));
+        }
+    }
     for (auto more = std::min(most_workers - workers_, queue_.size()); more > 0; --more) {
         ++workers_;
         group_.spawn("gang action", work());
+    }
+    for (auto more = std::min(most_read_workers - read_workers_, reads_waiting_); more > 0;
+         --more) {
+        ++read_workers_;
+        group_.spawn("gang facts", work_on_reads());
     }
 }
 
@@ -68,36 +81,71 @@ asio::awaitable<void> actor::work() {
         auto what = std::move(queue_.front());
         queue_.pop_front();
         auto how = co_await take_one(what);
-        if (how.failed) {
-            const bool everyday = is_everyday(how.failed->code);
-            log::write(everyday ? log::level::debug : log::level::warn, "gang action failed",
-                       {{"group", gang_of(what).text()},
-                        {"action", gangs::show(what)},
-                        {"error", how.failed->text}});
-        }
-        if (!stopping_) tell_(what, std::move(how));
+        answered(what, std::move(how));
     }
     --workers_;
+}
+
+void actor::queue_read(read_facts what) {
+    auto& of_namespace = reads_[what.of.namespace_];
+    of_namespace.push_back({std::move(what), facts_.ticket()});
+    ++reads_waiting_;
+}
+
+actor::asked actor::next_read() {
+    auto turn = reads_.upper_bound(last_read_);
+    if (turn == reads_.end()) turn = reads_.begin();
+    auto out = std::move(turn->second.front());
+    turn->second.pop_front();
+    last_read_ = turn->first;
+    if (turn->second.empty()) reads_.erase(turn);
+    --reads_waiting_;
+    return out;
+}
+
+asio::awaitable<void> actor::work_on_reads() {
+    while (reads_waiting_ > 0) {
+        auto next = next_read();
+        const action what = next.what;
+        auto how = co_await read(std::move(next));
+        answered(what, std::move(how));
+    }
+    --read_workers_;
+    if (read_workers_ == 0) facts_.forget();
+}
+
+void actor::answered(const action& what, outcome how) {
+    if (how.failed) {
+        const bool everyday = is_everyday(how.failed->code);
+        log::write(everyday ? log::level::debug : log::level::warn, "gang action failed",
+                   {{"group", gang_of(what).text()},
+                    {"action", gangs::show(what)},
+                    {"error", how.failed->text}});
+    }
+    if (!stopping_) tell_(what, std::move(how));
 }
 
 asio::awaitable<void> actor::stop(steady_time deadline) {
     stopping_ = true;
     queue_.clear();
+    reads_.clear();
+    reads_waiting_ = 0;
     co_await ends_by(time_, deadline, group_.join());
     co_await group_.stop();
 }
 
 asio::awaitable<outcome> actor::take_one(action what) {
     // Each function takes what it needs by value before it returns.
-    return std::visit(overloaded{[&](nominate& each) { return set_nomination(std::move(each)); },
-                                 [&](show_nomination& each) { return show(std::move(each)); },
-                                 [&](give_back& each) { return clear_nomination(std::move(each)); },
-                                 [&](look_and_let_in& each) { return look(std::move(each)); },
-                                 [&](let_in& each) { return open(std::move(each)); },
-                                 [&](delete_pod& each) { return remove(std::move(each)); },
-                                 [&](write_status& each) { return report(std::move(each)); },
-                                 [&](read_facts& each) { return read(std::move(each)); }},
-                      what);
+    return std::visit(
+        overloaded{[&](nominate& each) { return set_nomination(std::move(each)); },
+                   [&](show_nomination& each) { return show(std::move(each)); },
+                   [&](give_back& each) { return clear_nomination(std::move(each)); },
+                   [&](look_and_let_in& each) { return look(std::move(each)); },
+                   [&](let_in& each) { return open(std::move(each)); },
+                   [&](delete_pod& each) { return remove(std::move(each)); },
+                   [&](write_status& each) { return report(std::move(each)); },
+                   [&](read_facts& each) { return read({std::move(each), facts_.ticket()}); }},
+        what);
 }
 
 asio::awaitable<void> actor::patch(pod_pointer pod, json body, std::string subresource,
@@ -258,9 +306,9 @@ asio::awaitable<outcome> actor::report(write_status what) {
     co_return out;
 }
 
-asio::awaitable<outcome> actor::read(read_facts what) {
+asio::awaitable<outcome> actor::read(asked what) {
     outcome out;
-    auto read = co_await read_live(api_, slots_, std::move(what.what));
+    auto read = co_await facts_.read(std::move(what.what.what), what.ticket);
     if (read) {
         out.read = std::move(*read);
     } else {

@@ -1,6 +1,7 @@
 // Takes the actions of decide: every write guarded (uid, resourceVersion), none assumed to have
 // worked. Actions go side by side, with a bound on what is under way; each is answered with an
-// outcome. Owned by the operator of gangs, stopped with it.
+// outcome. Reads of facts have a queue and workers of their own: gangs that need many of them keep
+// no write and no look waiting. Owned by the operator of gangs, stopped with it.
 #pragma once
 
 #include <deque>
@@ -14,6 +15,7 @@
 #include "kube/watch/store.h"
 #include "testbed/gangs/action.h"
 #include "testbed/gangs/gang_numbers.h"
+#include "testbed/gangs/live_facts.h"
 #include "testbed/gangs/look.h"
 #include "testbed/gangs/request_slots.h"
 
@@ -31,13 +33,25 @@ public:
 
     void take(std::vector<action> actions);
     /// Waiting for their turn, or under way.
-    std::size_t under_way() const { return queue_.size() + workers_; }
+    std::size_t under_way() const {
+        return queue_.size() + workers_ + reads_waiting_ + read_workers_;
+    }
     /// Lets what is under way end, until `deadline`: a gang of which some members were let in is
     /// let in whole. What has not begun is dropped.
     asio::awaitable<void> stop(steady_time deadline);
 
 private:
+    /// Who asked, in the order of the asking.
+    struct asked {
+        read_facts what;
+        std::uint64_t ticket;
+    };
     asio::awaitable<void> work();
+    asio::awaitable<void> work_on_reads();
+    void queue_read(read_facts what);
+    /// Of the namespace whose turn it is.
+    asked next_read();
+    void answered(const action& what, outcome how);
     asio::awaitable<outcome> take_one(action what);
     asio::awaitable<outcome> set_nomination(nominate what);
     asio::awaitable<outcome> show(show_nomination what);
@@ -46,7 +60,7 @@ private:
     asio::awaitable<outcome> open(let_in what);
     asio::awaitable<outcome> remove(delete_pod what);
     asio::awaitable<outcome> report(write_status what);
-    asio::awaitable<outcome> read(read_facts what);
+    asio::awaitable<outcome> read(asked what);
 
     /// A merge patch of the pod. `what`: as the metric counts it.
     asio::awaitable<void> patch(pod_pointer pod, nlohmann::json body, std::string subresource,
@@ -65,6 +79,12 @@ private:
     request_slots slots_;
     std::deque<action> queue_;
     std::size_t workers_ = 0;
+    fact_reader facts_;
+    /// Reads that wait, by namespace of the group; namespaces take turns.
+    std::map<std::string, std::deque<asked>> reads_;
+    std::string last_read_;
+    std::size_t reads_waiting_ = 0;
+    std::size_t read_workers_ = 0;
     bool stopping_ = false;
     /// By apiVersion: what has_status last heard, and when.
     struct heard {

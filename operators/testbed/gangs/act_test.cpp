@@ -227,6 +227,27 @@ TEST_F(gang_actor, keeps_a_bound_on_what_is_under_way) {
     EXPECT_EQ(hands.under_way(), 0);
 }
 
+TEST_F(gang_actor, reads_of_many_facts_keep_no_write_waiting_and_namespaces_take_turns) {
+    cluster.add_pod("w-0", of_train);
+    wire.latency = seconds(1);
+    std::vector<action> many;
+    for (int i = 0; i < 100; ++i) {
+        read_facts each{{way::coscheduling, "lab", "g-" + std::to_string(i)}, {}};
+        for (int k = 0; k < 10; ++k) each.what.claims.insert({"lab", std::to_string(k)});
+        many.push_back(each);
+    }
+    many.emplace_back(read_facts{{way::coscheduling, "other", "one"}, {{}, {{"other", "c"}}}});
+    many.emplace_back(nominate{of, pod("w-0"), "node-a"});
+    answers.clear();
+    hands.take(std::move(many));
+    run_for(loop, time, milliseconds(1500));
+    EXPECT_EQ(cluster.nomination_of("w-0"), "node-a");
+    EXPECT_EQ(wire.asked.back().contains("persistentvolumeclaims"), true);
+    run_for(loop, time, milliseconds(1000));
+    EXPECT_EQ(answers.size(), 2) << "the nomination, and the read of the other namespace";
+    EXPECT_EQ(hands.under_way(), 100);
+}
+
 TEST_F(gang_actor, ends_what_has_begun_and_drops_the_rest) {
     for (int i = 0; i < 100; ++i) cluster.add_pod("w-" + std::to_string(i), of_train);
     wire.latency = seconds(1);

@@ -13,14 +13,25 @@ bool is_at_the_gate(const model::pod& pod) {
     return !pod.bound() && contains(pod.scheduling_gates, model::names::gang);
 }
 
-bool any_waits(const std::map<model::object_key, pod_pointer>& pods) {
-    return std::ranges::any_of(pods, [](const auto& each) { return is_at_the_gate(*each.second); });
+using pods_by_name = std::map<model::object_key, pod_pointer>;
+
+bool any_is(const pods_by_name& pods, stage at) {
+    return std::ranges::any_of(pods,
+                               [&](const auto& each) { return stage_of(*each.second) == at; });
+}
+
+pod_pointer first_at_the_gate(const pods_by_name& pods) {
+    for (const auto& [name, pod] : pods) {
+        if (is_at_the_gate(*pod)) return pod;
+    }
+    return nullptr;
 }
 
 }  // namespace
 
 void gang_book::pod_changed(const pod_pointer& before, const pod_pointer& after) {
     const auto key = (after ? after : before)->metadata.key();
+    if (!limited_to_.empty() && !limited_to_.contains(key.namespace_)) return;
     loose_.erase(key);
     if (before) {
         if (const auto of = group_of(*before)) {
@@ -32,12 +43,23 @@ void gang_book::pod_changed(const pod_pointer& before, const pod_pointer& after)
             stale_.insert(*of);
         }
     }
-    if (!after) return;
-    if (const auto of = group_of(*after)) {
+    const auto of = after ? group_of(*after) : std::nullopt;
+    const bool stray = after && !of && is_at_the_gate(*after);
+    note_stray(key, stray ? after : nullptr);
+    if (of) {
         members_[*of].insert_or_assign(key, after);
         stale_.insert(*of);
-    } else if (is_at_the_gate(*after) && !after->nominated_node_name.empty()) {
+    } else if (stray && !after->nominated_node_name.empty()) {
         loose_.insert_or_assign(key, after);
+    }
+}
+
+void gang_book::note_stray(const model::object_key& key, const pod_pointer& now) {
+    if (!now) {
+        strays_.erase(key);
+        untold_strays_.erase(key);
+    } else if (strays_.insert_or_assign(key, now).second) {
+        untold_strays_.insert(key);
     }
 }
 
@@ -46,6 +68,10 @@ void gang_book::namespace_changed(std::string_view ns, const gang_caches& from) 
         if (key.namespace_ == ns) stale_.insert(key);
     }
     for (auto& key : from.groups_in(ns)) stale_.insert(std::move(key));
+    for (auto at = strays_.lower_bound({std::string(ns), ""});
+         at != strays_.end() && at->first.namespace_ == ns; ++at) {
+        untold_strays_.insert(at->first);
+    }
 }
 
 bool gang_book::bring_up(const gang_caches& from) {
@@ -54,8 +80,17 @@ bool gang_book::bring_up(const gang_caches& from) {
         auto object = from.find(key);
         const auto found = members_.find(key);
         const bool enabled = from.enabled(key.namespace_);
-        const bool concerns_us = enabled ? object || found != members_.end()
-                                         : found != members_.end() && any_waits(found->second);
+        const bool peopled = found != members_.end();
+        const bool concerns_us =
+            enabled ? object || peopled
+                    : peopled && (any_is(found->second, stage::reserved) ||
+                                  (gangs_.contains(key) && any_is(found->second, stage::let_in)));
+        if (enabled || !peopled || !first_at_the_gate(found->second)) {
+            outside_.erase(key);
+            untold_groups_.erase(key);
+        } else if (outside_.insert(key).second) {
+            untold_groups_.insert(key);
+        }
         if (!concerns_us) {
             gangs_.erase(key);
             continue;
@@ -70,6 +105,24 @@ bool gang_book::bring_up(const gang_caches& from) {
     }
     stale_.clear();
     return any;
+}
+
+std::vector<stranded> gang_book::take_stranded(const gang_caches& from, std::size_t most) {
+    std::vector<stranded> out;
+    while (!untold_strays_.empty() && out.size() < most) {
+        const auto key = untold_strays_.extract(untold_strays_.begin()).value();
+        const auto found = strays_.find(key);
+        if (found == strays_.end() || !from.enabled(key.namespace_)) continue;
+        out.push_back({{way::kube_batch, key.namespace_, ""}, {}, found->second});
+    }
+    while (!untold_groups_.empty() && out.size() < most) {
+        auto key = untold_groups_.extract(untold_groups_.begin()).value();
+        const auto found = members_.find(key);
+        if (found == members_.end()) continue;
+        auto pod = first_at_the_gate(found->second);
+        if (pod) out.push_back({key, from.find(key), std::move(pod)});
+    }
+    return out;
 }
 
 std::vector<pod_pointer> gang_book::loose() const {

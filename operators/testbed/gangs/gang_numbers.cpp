@@ -79,7 +79,7 @@ void gang_numbers::show(const memory& known) {
     for (const auto at : all_states) {
         const auto found = counts.find(at);
         numbers_
-            .gauge("esi_gang_groups", "Groups in namespaces that are enabled for gangs",
+            .gauge("esi_gang_groups", "Groups that are started together, by where they stand",
                    {{"state", std::string(gangs::show(at))}})
             .Set(found == counts.end() ? 0 : found->second);
     }

@@ -1,13 +1,17 @@
 #include "testbed/gangs/gang_operator.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 
 #include "kube/resource.h"
+#include "model/names.h"
 #include "testbed/gangs/report.h"
 #include "testbed/gangs/slot_promises.h"
 
 namespace esi::testbed::gangs {
 
+namespace names = model::names;
 namespace types = kube::types;
 
 namespace {
@@ -15,6 +19,10 @@ namespace {
 /// All gangs are decided about together.
 const model::object_key all_gangs{"", "gangs"};
 constexpr std::size_t most_stale = 1000;
+/// Who may create pods can make as many of them stranded: so many are told at a time, so that
+/// other Events keep their place in the queue.
+constexpr std::size_t most_stranded = 10;
+constexpr seconds stranded_pause{1};
 
 settings settings_of(const gang_options& chosen) {
     settings out;
@@ -33,6 +41,7 @@ gang_operator::gang_operator(controller::environment& env, const gang_options& c
       caches_(from),
       groups_(env.api, env.time, env.options.namespaces,
               model::object_key::from_text(chosen.scheduler_lease)),
+      book_(env.options.namespaces),
       numbers_(env.numbers),
       actor_(env.executor, env.time, env.api, from.nodes(), room_, numbers_,
              [this](const action& what, outcome how) {
@@ -122,6 +131,7 @@ asio::awaitable<result<controller::outcome>> gang_operator::pass() {
     bring_up_slots();
     const auto loose = book_.loose();
     outcome out;
+    out.after = tell_stranded(now);
     // No gangs: nothing to decide, and nobody remembered of whom something is left.
     if (book_.gangs().empty() && loose.empty() && known_.gangs.empty()) co_return out;
     const auto began = std::chrono::steady_clock::now();
@@ -143,8 +153,34 @@ asio::awaitable<result<controller::outcome>> gang_operator::pass() {
     actor_.take(std::move(decided.actions));
     numbers_.show(known_);
     numbers_.pass(std::chrono::steady_clock::now() - began);
-    out.after = decided.again;
+    if (decided.again && (!out.after || *decided.again < *out.after)) out.after = decided.again;
     co_return out;
+}
+
+std::optional<steady_time::duration> gang_operator::tell_stranded(steady_time now) {
+    if (!book_.any_stranded()) return std::nullopt;
+    if (now >= next_stranded_) {
+        for (auto& each : book_.take_stranded(groups_, most_stranded)) {
+            note what{true, "NotEnabled", "Start", {}, each.of, std::move(each.group), {}};
+            if (each.of.name.empty()) {
+                what.reason = "GroupNameInvalid";
+                what.pod = each.pod;
+                what.text =
+                    fmt::format("pod {} waits at the gate {} and is a member of no group: {}",
+                                each.pod->metadata.name, names::gang, why_no_group(*each.pod));
+            } else {
+                if (!what.group) what.pod = each.pod;
+                what.text = fmt::format(
+                    "namespace {} has not the label {}=enabled; who may label namespaces enables "
+                    "it",
+                    each.of.namespace_, names::gangs);
+            }
+            tell(what);
+        }
+        next_stranded_ = now + stranded_pause;
+        if (!book_.any_stranded()) return std::nullopt;
+    }
+    return next_stranded_ - now;
 }
 
 void gang_operator::tell(const note& what) {

@@ -47,6 +47,8 @@ private:
     asio::awaitable<result<controller::outcome>> pass();
     void bring_up_slots();
     void tell(const note& what);
+    /// Tells those who wait at the gate and whom no pass sees. Nothing: all are told.
+    std::optional<steady_time::duration> tell_stranded(steady_time now);
     /// A pass is due.
     void wake();
 
@@ -70,6 +72,7 @@ private:
     /// The nodes of each Testbed's layout, as they were told last.
     std::map<model::object_key, std::set<std::string>> layouts_;
     std::optional<steady_time> last_pass_;
+    steady_time next_stranded_{};
     bool leads_ = false;
 };
 

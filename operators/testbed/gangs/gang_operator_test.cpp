@@ -94,6 +94,32 @@ TEST_F(operator_of_gangs, asks_for_nothing_where_there_are_no_gangs) {
     EXPECT_TRUE(wire.asked.empty()) << wire.asked.front();
 }
 
+TEST_F(operator_of_gangs, pods_that_name_no_group_are_told_a_few_at_a_time) {
+    for (int i = 0; i < 25; ++i) {
+        cluster.add_pod("w-" + std::to_string(i), {{"scheduling.x-k8s.io/pod-group", ""}});
+    }
+    int told = 0;
+    const auto usual = wire.respond;
+    wire.respond = [&](const kube::request& asked) -> result<kube::response> {
+        if (!asked.target.contains("/events")) return usual(asked);
+        EXPECT_TRUE(asked.body.contains("GroupNameInvalid")) << asked.body;
+        ++told;
+        kube::response out;
+        out.status = 201;
+        out.body = asked.body;
+        return out;
+    };
+    task_group sends(loop.get_executor());
+    sends.spawn("events", events.run());
+    part.lead();
+    run_for(loop, time, milliseconds(900));
+    EXPECT_EQ(told, 10);
+    run_for(loop, time, seconds(60));
+    EXPECT_EQ(told, 25);
+    asio::co_spawn(loop, sends.stop(), asio::detached);
+    run_for(loop, time, seconds(1));
+}
+
 TEST_F(operator_of_gangs, does_nothing_before_it_leads) {
     cluster.add_node("node-a", "2");
     cluster.add_group("train", 1);

@@ -51,8 +51,11 @@ struct gang_key {
 };
 
 /// The group that the pod names; nothing where it names none. Of a pod that names groups in several
-/// ways the first way of all_ways counts.
+/// ways the first way of all_ways counts. What cannot be the name of an object names no group: it
+/// bounds the key, as the API server does not bound annotations.
 std::optional<gang_key> group_of(const model::pod& pod);
+/// Of a pod that names no group: why, as the end of a sentence about it.
+std::string why_no_group(const model::pod& pod);
 /// It names groups in several ways.
 bool names_several(const model::pod& pod);
 

@@ -1,5 +1,7 @@
 #include "testbed/gangs/live_facts.h"
 
+#include <fmt/format.h>
+
 #include "base/contains.h"
 #include "kube/resource.h"
 #include "kube/watch/live_list.h"
@@ -98,28 +100,50 @@ asio::awaitable<result<std::set<std::string>>> limited_drivers(kube::client& api
 
 }  // namespace
 
-asio::awaitable<result<facts>> read_live(kube::client& api, request_slots& slots, needs what) {
+asio::awaitable<result<std::vector<pod_pointer>>> fact_reader::list(std::string ns,
+                                                                    std::uint64_t ticket) {
+    const auto alone = co_await listing_.enter();
+    std::erase_if(listed_, [&](const auto& entry) {
+        return time_.now() - entry.second.at >= listed_counts_for;
+    });
+    const auto known = listed_.find(ns);
+    if (known != listed_.end() && known->second.after >= ticket) co_return known->second.pods;
+    const auto in = co_await slots_.enter();
+    listed made;
+    made.after = tickets_;
+    made.at = time_.now();
+    kube::list_options bound;
+    bound.field_selector = "spec.nodeName!=";
+    auto pods = co_await kube::live_list<model::pod>(api_, kube::types::pod, ns, bound);
+    if (!pods) co_return std::unexpected(std::move(pods).error());
+    made.pods.reserve(pods->size());
+    for (auto& pod : *pods) made.pods.push_back(std::make_shared<const model::pod>(std::move(pod)));
+    co_return (listed_[ns] = std::move(made)).pods;
+}
+
+asio::awaitable<result<facts>> fact_reader::read(needs what, std::uint64_t ticket) {
     facts out;
+    if (what.claims.size() > most_claims) {
+        co_return fail(errc::invalid,
+                       fmt::format("its members name {} volume claims; {} are read for a group",
+                                   what.claims.size(), most_claims));
+    }
     for (const auto& ns : what.pods_of) {
-        const auto in = co_await slots.enter();
-        kube::list_options bound;
-        bound.field_selector = "spec.nodeName!=";
-        auto pods = co_await kube::live_list<model::pod>(api, kube::types::pod, ns, bound);
+        auto pods = co_await list(ns, ticket);
         if (!pods) co_return std::unexpected(std::move(pods).error());
-        auto& into = out.pods[ns];
-        for (auto& pod : *pods) into.push_back(std::make_shared<const model::pod>(std::move(pod)));
+        out.pods[ns] = std::move(*pods);
     }
     std::optional<std::set<std::string>> limited;
     for (const auto& key : what.claims) {
         auto& fact = out.claims[key];
         auto claim =
-            co_await find_live<volume_claim>(api, slots, claim_type, key.namespace_, key.name);
+            co_await find_live<volume_claim>(api_, slots_, claim_type, key.namespace_, key.name);
         if (!claim) co_return std::unexpected(std::move(claim).error());
         if (!*claim) continue;
         fact.for_one_pod = contains((*claim)->spec.access_modes, "ReadWriteOncePod");
         const auto& name = (*claim)->spec.volume_name;
         if (name.empty() || (*claim)->status.phase != "Bound") continue;
-        auto held = co_await find_live<volume>(api, slots, volume_type, "", name);
+        auto held = co_await find_live<volume>(api_, slots_, volume_type, "", name);
         if (!held) co_return std::unexpected(std::move(held).error());
         if (!*held) continue;
         auto& spec = (*held)->spec;
@@ -128,7 +152,7 @@ asio::awaitable<result<facts>> read_live(kube::client& api, request_slots& slots
         fact.labels = std::move((*held)->metadata.labels);
         if (spec.csi.driver.empty()) continue;
         if (!limited) {
-            auto drivers = co_await limited_drivers(api, slots);
+            auto drivers = co_await limited_drivers(api_, slots_);
             if (!drivers) co_return std::unexpected(std::move(drivers).error());
             limited = std::move(*drivers);
         }

@@ -34,7 +34,7 @@ struct facts_read_live : testing::Test {
     }
     result<facts> read(needs what) {
         std::optional<result<facts>> out;
-        asio::co_spawn(loop, read_live(api, slots, std::move(what)),
+        asio::co_spawn(loop, reader.read(std::move(what), reader.ticket()),
                        [&](std::exception_ptr failure, result<facts> answer) {
                            if (failure) std::rethrow_exception(failure);
                            out = std::move(answer);
@@ -60,6 +60,7 @@ struct facts_read_live : testing::Test {
     kube::scripted_transport wire{loop.get_executor(), time};
     kube::client api{wire, time};
     request_slots slots{loop.get_executor(), 16};
+    fact_reader reader{loop.get_executor(), time, api, slots};
     std::map<std::string, json> objects;
 };
 
@@ -108,6 +109,36 @@ TEST_F(facts_read_live, bound_pods_of_namespaces_are_listed_whole) {
     EXPECT_EQ(found->pods.at("lab").at(0)->metadata.label("app"), "web");
     EXPECT_EQ(wire.asked.back(),
               "GET /api/v1/namespaces/lab/pods?fieldSelector=spec.nodeName%21%3D");
+}
+
+TEST_F(facts_read_live, one_list_of_a_namespace_serves_all_who_asked_before_it) {
+    objects["/api/v1/namespaces/lab/pods"] = {{"items", json::array()}};
+    wire.latency = seconds(1);
+    int answers = 0;
+    const auto ask = [&] {
+        asio::co_spawn(loop, reader.read({{"lab"}, {}}, reader.ticket()),
+                       [&](std::exception_ptr failure, const result<facts>& answer) {
+                           if (failure) std::rethrow_exception(failure);
+                           EXPECT_TRUE(answer && answer->pods.contains("lab"));
+                           ++answers;
+                       });
+    };
+    for (int i = 0; i < 50; ++i) ask();
+    EXPECT_TRUE(run_until(loop, time, [&] { return answers == 50; }));
+    EXPECT_EQ(wire.asked.size(), 1);
+    // Who asks later may know of pods that were not there yet.
+    ask();
+    EXPECT_TRUE(run_until(loop, time, [&] { return answers == 51; }));
+    EXPECT_EQ(wire.asked.size(), 2);
+}
+
+TEST_F(facts_read_live, who_names_too_many_claims_has_none_read) {
+    needs what;
+    for (std::size_t i = 0; i <= most_claims; ++i) what.claims.insert({"lab", std::to_string(i)});
+    const auto found = read(what);
+    ASSERT_FALSE(found);
+    EXPECT_TRUE(found.error().text.contains("5001 volume claims")) << found.error().text;
+    EXPECT_TRUE(wire.asked.empty());
 }
 
 TEST_F(facts_read_live, what_cannot_be_read_leaves_no_half) {
