@@ -123,10 +123,10 @@ asio::awaitable<result<std::vector<pod_pointer>>> fact_reader::list(std::string 
 
 asio::awaitable<result<facts>> fact_reader::read(needs what, std::uint64_t ticket) {
     facts out;
-    if (what.claims.size() > most_claims) {
+    if (what.claims.size() > most_claims_read) {
         co_return fail(errc::invalid,
                        fmt::format("its members name {} volume claims; {} are read for a group",
-                                   what.claims.size(), most_claims));
+                                   what.claims.size(), most_claims_read));
     }
     for (const auto& ns : what.pods_of) {
         auto pods = co_await list(ns, ticket);

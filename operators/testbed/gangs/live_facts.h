@@ -15,7 +15,7 @@
 namespace esi::testbed::gangs {
 
 /// More claims of one gang are refused before anything is read: one for each of the most members.
-inline constexpr std::size_t most_claims = 5000;
+inline constexpr std::size_t most_claims_read = 5000;
 /// What was listed of a namespace serves other gangs for so long at most.
 inline constexpr seconds listed_counts_for{5};
 

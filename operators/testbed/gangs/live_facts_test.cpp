@@ -134,7 +134,8 @@ TEST_F(facts_read_live, one_list_of_a_namespace_serves_all_who_asked_before_it) 
 
 TEST_F(facts_read_live, who_names_too_many_claims_has_none_read) {
     needs what;
-    for (std::size_t i = 0; i <= most_claims; ++i) what.claims.insert({"lab", std::to_string(i)});
+    for (std::size_t i = 0; i <= most_claims_read; ++i)
+        what.claims.insert({"lab", std::to_string(i)});
     const auto found = read(what);
     ASSERT_FALSE(found);
     EXPECT_TRUE(found.error().text.contains("5001 volume claims")) << found.error().text;
