@@ -706,6 +706,8 @@ TEST(Gangs, ALookOfAGroupThatWentLetsNobodyInOfTheOneThatCame) {
     outcome late;
     late.written[old] = "5";
     take_outcome(*w.known, look, late, w.now);
+    const auto& has = w.known->gangs.at(world::key("train")).has;
+    EXPECT_FALSE(has && has->looked);
     for (const auto& line : w.pass()) EXPECT_FALSE(line.starts_with("let-in")) << line;
     for (const auto& each : std::vector(w.last.actions)) {
         take_outcome(*w.known, each, w.carry_out(each), w.now);
@@ -766,6 +768,13 @@ TEST(Gangs, WhatANodeLacksOfSomethingThatNoMemberAsksForKeepsNobodyBack) {
     node.allocatable["example.com/gpu"] = 0;
     w.put_node(node);
     w.add_gang("train", 2, "cpu=1");
+    w.pass();
+    const auto planned = w.known->gangs.at(world::key("train")).has.value().since;
+    const auto first = w.last.actions;
+    w.wait(seconds(1));
+    w.pass();
+    EXPECT_EQ(w.known->gangs.at(world::key("train")).has.value().since, planned);
+    for (const auto& each : first) take_outcome(*w.known, each, w.carry_out(each), w.now);
     w.settle();
     EXPECT_EQ(w.count("train", stage::let_in), 2);
 }

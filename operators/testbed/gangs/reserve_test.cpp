@@ -164,9 +164,10 @@ TEST(GangReservation, ThoseThatHaveNotWaitedLongEnoughStandBeforeNobody) {
     ASSERT_FALSE(w.reserved("large"));
     w.remove("s0-node-a");
     w.add_stranger("next", "cpu=1", "node-a");
-    w.wait(seconds(301));
+    w.wait(seconds(200));
     w.add_gang("fresh", 4, "cpu=1");
     w.settle();
+    w.wait(seconds(101));
     w.settle();
     EXPECT_TRUE(w.reserved("large"));
 }
