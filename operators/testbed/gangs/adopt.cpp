@@ -60,7 +60,7 @@ void adopt(pass& at) {
     std::vector<turn> turns;
     for (const auto& [key, own] : at.known.gangs) {
         if (own.what.how == start::none || own.what.reserved == 0) continue;
-        turns.push_back({key, own.what.how, priority_of(*own.seen, at.seen.classes), false,
+        turns.push_back({key, own.what.how, priority_of(*own.seen, at.seen.classes), false, false,
                          own.seen->created(), own.seen->uid()});
     }
     std::ranges::sort(turns, before_in_age);

@@ -2,6 +2,7 @@
 // is over.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "model/names.h"
@@ -37,8 +38,16 @@ void see_to_refused(pass& at, const gang& of, gang_memory& own) {
         const auto known = own.members.find(each.uid());
         if (known == own.members.end()) continue;
         auto& member = known->second;
+        const auto* owner = each.pod->metadata.controller_owner();
         if (!is_refused(at, *each.pod)) {
             member.refused_since.reset();
+            if (std::exchange(member.counted, false) && owner) {
+                const auto [from, to] = own.followers.equal_range(owner->uid);
+                const auto its = std::find_if(from, to, [&](const auto& entry) {
+                    return entry.second == member.refusals + 1;
+                });
+                if (its != to) own.followers.erase(its);
+            }
             continue;
         }
         if (!member.refused_since) member.refused_since = at.seen.now;
@@ -48,30 +57,42 @@ void see_to_refused(pass& at, const gang& of, gang_memory& own) {
             continue;
         }
         const auto why = refusal_text(at, *each.pod);
-        const bool again = each.pod->metadata.controller_owner() && member.refusals < most_refusals;
+        const bool again = owner && member.refusals < most_refusals;
         if (again && !at.under_way(each.uid()) && at.seen.now >= member.next) {
+            // Counted before the answer: that may come after the follower, or never.
+            if (!std::exchange(member.counted, true)) {
+                own.followers.emplace(owner->uid, member.refusals + 1);
+            }
             at.give(delete_pod{of.key, each.pod, why, true});
         }
-        tell(at, of, own, "pod " + each.uid(),
+        tell(at, of, own, fmt::format("pod {} refused", each.uid()),
              {true,
               "MemberRefused",
               again ? "Delete" : "Start",
               again ? fmt::format("pod {}: {}; it is deleted, and its follower is placed anew",
                                   each.pod->metadata.name, why)
                     : fmt::format("pod {}: {}; {}", each.pod->metadata.name, why,
-                                  each.pod->metadata.controller_owner()
-                                      ? fmt::format("{} pods were deleted in its place before",
-                                                    most_refusals)
-                                      : "it has no controller that would make another: delete it "
-                                        "and make it anew"),
+                                  owner ? fmt::format("{} pods were deleted in its place before",
+                                                      most_refusals)
+                                        : "it has no controller that would make another: delete it "
+                                          "and make it anew"),
               {},
               {},
               each.pod});
     }
 }
 
+/// After a partial attempt whose members were deleted: doubled with each in a row.
+seconds pause_after(int rounds) {
+    constexpr seconds longest{600};
+    return std::min(seconds(10 << std::min(rounds - 1, 10)), longest);
+}
+
 milliseconds attempt_of(const pass& at, const gang& of) {
-    if (of.group && of.group.object->spec.attempt) return *of.group.object->spec.attempt;
+    constexpr milliseconds least{seconds(10)};
+    if (of.group && of.group.object->spec.attempt) {
+        return std::max(*of.group.object->spec.attempt, least);
+    }
     return at.seen.options.attempt;
 }
 
@@ -85,6 +106,8 @@ void see_to_partial(pass& at, const gang& of, gang_memory& own) {
     int live = 0;
     for (const auto& each : of.members) {
         if (each.at != stage::let_in && each.at != stage::bound) continue;
+        // Who was never let in is not of this attempt.
+        if (each.pod->metadata.annotation(names::gang_node).empty()) continue;
         ++live;
         const auto known = own.members.find(each.uid());
         if (known == own.members.end() || at.under_way(each.uid())) continue;
@@ -96,6 +119,7 @@ void see_to_partial(pass& at, const gang& of, gang_memory& own) {
                            "its gang did not become whole in time, and on-partial is Delete"});
     }
     if (std::exchange(own.partial_deleted, true)) return;
+    own.next_start = at.seen.now + pause_after(++own.partial_rounds);
     tell(
         at, of, own, "partial",
         {true,

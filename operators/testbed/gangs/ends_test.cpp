@@ -129,12 +129,99 @@ TEST(GangEnds, WithOnPartialDeleteAllItsMembersGoOnceAndItStartsAnew) {
     EXPECT_TRUE(w.told("PartialGangDeleted"));
     w.add_members("train", 2, "cpu=1");
     w.settle();
+    w.wait(seconds(11));
+    w.settle();
     EXPECT_EQ(w.count("train", stage::let_in), 2);
     w.bind();
     w.settle();
     w.wait(seconds(100));
     EXPECT_THAT(w.settle(), IsEmpty());
     EXPECT_EQ(w.state_of("train"), "Running");
+}
+
+TEST(GangEnds, WithOnPartialDeleteRoundsArePausedLongerEachTime) {
+    started w;
+    auto& group = w.change("train");
+    group.metadata.annotations[std::string(names::on_partial)] = "Delete";
+    group.spec.attempt = milliseconds(1);
+    for (const int pause : {10, 20, 40}) {
+        w.bind_one("train-0");
+        EXPECT_THAT(w.settle(), IsEmpty());
+        w.wait(seconds(9));
+        EXPECT_THAT(w.settle(), IsEmpty()) << "an attempt lasts 10 s at least";
+        w.wait(seconds(2));
+        EXPECT_EQ(w.settle().size(), 2U);
+        w.add_members("train", 2, "cpu=1");
+        w.wait(seconds(pause - 1));
+        EXPECT_THAT(w.settle(), IsEmpty());
+        EXPECT_EQ(w.state_of("train"), "Waiting");
+        EXPECT_EQ(w.reason_of("train"), "PartialStart");
+        w.wait(seconds(2));
+        w.settle();
+        ASSERT_EQ(w.count("train", stage::let_in), 2);
+    }
+}
+
+TEST(GangEnds, WithOnPartialDeleteWhoWasNotLetInIsLeftAlone) {
+    started w;
+    w.change("train").metadata.annotations[std::string(names::on_partial)] = "Delete";
+    w.change("train").spec.min_member = 3;
+    auto pod = w.member("own", "train", "cpu=1");
+    pod.scheduling_gates.clear();
+    pod.node_name = "node-a";
+    pod.phase = "Running";
+    w.put(pod);
+    w.settle();
+    w.wait(seconds(61));
+    EXPECT_THAT(w.settle(),
+                testing::UnorderedElementsAre("delete lab/train-0", "delete lab/train-1"));
+}
+
+TEST(GangEnds, ADeletionCountsThoughItsAnswerComesAfterTheFollowerOrNever) {
+    started w;
+    w.bind_one("train-0");
+    int deleted = 0;
+    for (int i = 0; i < 5; ++i) {
+        w.refuse_pod("train-1");
+        w.settle();
+        w.wait(seconds(11));
+        const auto done = w.pass();
+        if (std::ranges::find(done, "delete lab/train-1") == done.end()) break;
+        ++deleted;
+        std::vector<action> late = w.last.actions;
+        w.remove("train-1");
+        w.pass();
+        w.put(w.member("train-1", "train", "cpu=1"));
+        w.pass();
+        std::vector<action> more = w.last.actions;
+        late.insert(late.end(), more.begin(), more.end());
+        for (const auto& each : late) {
+            outcome how;
+            how.failed = error{errc::timeout, "no answer"};
+            take_outcome(*w.known, each, how, w.now);
+        }
+        w.wait(seconds(2));
+        w.settle();
+        ASSERT_EQ(w.count("train", stage::let_in), 1);
+    }
+    EXPECT_EQ(deleted, 2);
+}
+
+TEST(GangEnds, DifferentWordsAboutOnePodDoNotMakeEachOtherBeToldAgain) {
+    started w;
+    w.edit("train-1", [](model::pod& pod) {
+        pod.metadata.owner_references.clear();
+        pod.metadata.annotations[std::string(names::group_name)] = "another";
+    });
+    w.refuse_pod("train-1");
+    w.settle();
+    w.wait(seconds(11));
+    for (int i = 0; i < 5; ++i) {
+        w.change("train");
+        w.settle();
+    }
+    EXPECT_EQ(std::ranges::count(w.notes, "MemberRefused", &note::reason), 1);
+    EXPECT_EQ(std::ranges::count(w.notes, "NamesSeveralGroups", &note::reason), 1);
 }
 
 TEST(GangEnds, AGangThatRanIsNeverDeletedForAMemberThatItLost) {

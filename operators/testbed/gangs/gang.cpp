@@ -1,6 +1,7 @@
 #include "testbed/gangs/gang.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 #include "model/names.h"
@@ -57,13 +58,18 @@ const std::string& gang::uid() const {
 }
 
 const member* gang::find(std::string_view uid) const {
+    if (by_uid.size() == members.size()) {
+        const auto uid_of = [&](std::uint32_t i) { return std::string_view(members[i].uid()); };
+        const auto at = std::ranges::lower_bound(by_uid, uid, {}, uid_of);
+        return at == by_uid.end() || uid_of(*at) != uid ? nullptr : &members[*at];
+    }
     const auto found = std::ranges::find(members, uid, &member::uid);
     return found == members.end() ? nullptr : &*found;
 }
 
 gang make_gang(gang_key key, group_object group, const std::vector<pod_pointer>& pods,
                bool enabled) {
-    gang out{std::move(key), std::move(group), {}, enabled};
+    gang out{std::move(key), std::move(group), {}, enabled, {}};
     out.members.reserve(pods.size());
     for (const auto& pod : pods) out.members.push_back({pod, stage_of(*pod)});
     std::ranges::sort(out.members, [](const member& a, const member& b) {
@@ -72,6 +78,10 @@ gang make_gang(gang_key key, group_object group, const std::vector<pod_pointer>&
         return std::tie(one.creation_timestamp, one.name, one.uid) <
                std::tie(two.creation_timestamp, two.name, two.uid);
     });
+    out.by_uid.resize(out.members.size());
+    std::iota(out.by_uid.begin(), out.by_uid.end(), 0U);
+    std::ranges::sort(out.by_uid, {},
+                      [&](std::uint32_t i) -> const std::string& { return out.members[i].uid(); });
     return out;
 }
 

@@ -56,6 +56,8 @@ struct gang {
     std::vector<member> members;
     /// Its namespace is labelled esi.tu-berlin.de/gangs=enabled.
     bool enabled = true;
+    /// Numbers of members, by their uids; empty: find() goes through all.
+    std::vector<std::uint32_t> by_uid = {};
 
     int count(stage at) const;
     /// spec.minMember of the object; without an object the largest that members say. Nothing where

@@ -30,13 +30,16 @@ void take_up_members(const gang& of, gang_memory& own) {
     }
     own.members = std::move(next);
     std::erase_if(own.told, [&](const auto& entry) {
-        return entry.first.starts_with("pod ") && !own.members.contains(entry.first.substr(4));
+        constexpr std::string_view pod = "pod ";
+        if (!entry.first.starts_with(pod)) return false;
+        const auto end = entry.first.find(' ', pod.size());
+        return !own.members.contains(entry.first.substr(pod.size(), end - pod.size()));
     });
 }
 
 void take_up_muster(pass& at, const gang_pointer& of, gang_memory& own) {
-    own.what = muster_of(*of, own.reached.has_value(), at.seen.scheduler_name);
-    own.seen_reached = own.reached.has_value();
+    own.what = muster_of(*of, own.reached, at.seen.scheduler_name);
+    own.seen_reached = own.reached;
     own.seen = of;
     own.changed = true;
     own.shape.reset();
@@ -93,6 +96,7 @@ void keep_clocks(pass& at, gang_memory& own) {
     const bool valid = all.minimum && *all.minimum > 0;
     if (valid && all.reached() >= *all.minimum && own.reached != all.minimum) {
         own.reached = all.minimum;
+        own.partial_rounds = 0;
         if (!own.at.bound_at) own.at.bound_at = at.seen.now;
     }
     if (all.placed() == 0 && !all.all_ended()) {
@@ -139,7 +143,29 @@ bool node_stands(const cluster_room& room, std::string_view node) {
     return entry && entry->node->ready && !entry->node->unschedulable;
 }
 
-bool looks(const pass& at, const gang_key& of) { return at.under_way("look " + of.text()); }
+std::map<std::string, demand, std::less<>> wanted_on(const gang_memory& own) {
+    std::map<std::string, demand, std::less<>> out;
+    for (const auto& [uid, node] : own.has->places) {
+        if (const auto* member = own.seen->find(uid)) out[node].count(*member->pod, 1);
+    }
+    return out;
+}
+
+bool lacks(const cluster_room& room, const node_ledger& entry, const demand& wanted) {
+    return std::ranges::any_of(wanted.amounts, [&](const auto& need) {
+        if (need.second <= 0) return false;
+        const auto number = room.resources().find(need.first);
+        if (number < 0 || number >= static_cast<int>(entry.free.size())) return false;
+        return entry.free[static_cast<std::size_t>(number)] < 0;
+    });
+}
+
+bool looks(const pass& at, const gang_key& of) {
+    constexpr std::string_view look = "look ";
+    const auto first = at.known.under_way.lower_bound(std::string(look));
+    if (first == at.known.under_way.end() || !first->starts_with(look)) return false;
+    return at.under_way(std::string(look) + of.text());
+}
 
 void give_up(pass& at, gang_memory& own) {
     if (!own.has) return;
@@ -163,7 +189,7 @@ void keep(pass& at, const gang_pointer& of, gang_memory& own) {
     keep_members(at, *of, own, lost);
     if (changed) take_up_muster(at, of, own);
     keep_clocks(at, own);
-    if (own.seen_reached != own.reached.has_value()) take_up_muster(at, of, own);
+    if (own.seen_reached != own.reached) take_up_muster(at, of, own);
     if (!own.has || looks(at, of->key)) return;
     if (own.has->places.empty()) {
         own.has.reset();
@@ -189,30 +215,35 @@ void keep_within(pass& at) {
     struct claimant {
         turn at;
         gang_memory* own;
+        demand wants;
     };
     std::map<std::string, std::vector<claimant>, std::less<>> on;
     std::map<std::string, demand, std::less<>> reserved;
     for (auto& [key, own] : at.known.gangs) {
         if (!own.has || own.has->looked) continue;
-        std::set<std::string_view> nodes;
-        for (const auto& [uid, node] : own.has->places) {
+        if (!own.has->reservation && looks(at, key)) continue;
+        for (auto& [node, wants] : wanted_on(own)) {
             if (own.has->reservation) {
-                if (const auto* member = own.seen->find(uid)) reserved[node].count(*member->pod, 1);
-            } else if (nodes.insert(node).second && !looks(at, key)) {
-                on[node].push_back({{key, own.what.how, priority_of(*own.seen, at.seen.classes),
-                                     false, own.seen->created(), own.seen->uid()},
-                                    &own});
+                reserved[node] = std::move(wants);
+                continue;
             }
+            on[node].push_back({{key, own.what.how, priority_of(*own.seen, at.seen.classes), false,
+                                 false, own.seen->created(), own.seen->uid()},
+                                &own,
+                                std::move(wants)});
         }
     }
     for (auto& [node, claimants] : on) {
-        const auto overdrawn = [&] {
+        // Of what the claimant asks for: what is lacking of others is no matter of its.
+        const auto overdrawn = [&](const demand& wants) {
             const auto* entry = at.room.find(node);
             if (!entry) return false;
             const auto& names = at.room.resources();
             for (int i = 0; i < static_cast<int>(entry->free.size()); ++i) {
                 wide left = entry->free[static_cast<std::size_t>(i)];
                 if (left >= 0) continue;
+                const auto wanted = wants.amounts.find(names.name(i));
+                if (wanted == wants.amounts.end() || wanted->second <= 0) continue;
                 // What is reserved piece by piece is promised before it is there.
                 const auto ahead = reserved.find(node);
                 if (ahead != reserved.end()) {
@@ -227,8 +258,7 @@ void keep_within(pass& at) {
             return before_in_age(b.at, a.at);
         });
         for (auto& last : claimants) {
-            if (!overdrawn()) break;
-            give_up(at, *last.own);
+            if (last.own->has && overdrawn(last.wants)) give_up(at, *last.own);
         }
     }
 }

@@ -43,7 +43,12 @@ void looked(gang_memory& own, const outcome& how, steady_time now) {
         found->second.awaited_since = now;
     }
     if (!how.written.empty()) {
-        if (own.has) own.has->looked = true;
+        // Of a gang that went and came again the plan is another one, of which nobody has looked.
+        if (own.has && std::ranges::any_of(how.written, [&](const auto& entry) {
+                return own.has->places.contains(entry.first);
+            })) {
+            own.has->looked = true;
+        }
         own.looks = 0;
         own.looks_to_replan = looks_per_plan;
         own.look_refused.clear();
@@ -123,6 +128,7 @@ void take_outcome(memory& known, const action& what, const outcome& how, steady_
                            own.failed_text = how.failed->text;
                        } else {
                            own.read = how.read;
+                           own.read_at = now;
                        }
                    },
                    [&](const delete_pod& of) {
@@ -133,10 +139,6 @@ void take_outcome(memory& known, const action& what, const outcome& how, steady_
                        if (!member->second.failure.empty()) own.refused_writes = true;
                        if (how.failed && how.failed->code != errc::not_found) return;
                        member->second.next = now + longest_await;
-                       const auto* owner = of.pod->metadata.controller_owner();
-                       if (of.refused && owner) {
-                           own.followers.emplace(owner->uid, member->second.refusals + 1);
-                       }
                    },
                    [&](const auto& of) {
                        const auto& uid = of.pod->metadata.uid;

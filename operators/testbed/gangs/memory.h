@@ -71,6 +71,8 @@ struct member_memory {
     std::optional<steady_time> refused_since;
     /// How many pods before it, in its place, were refused and deleted.
     int refusals = 0;
+    /// It is counted in gang_memory::followers.
+    bool counted = false;
     /// Seen let in, not bound.
     std::optional<steady_time> let_in_since;
 };
@@ -98,6 +100,7 @@ struct status_memory {
     steady_time next{};
     /// How often something else stood there afterwards.
     int overwritten = 0;
+    steady_time overwritten_at{};
     bool foreign = false;
     /// It has to be compared with what stands.
     bool due = true;
@@ -120,11 +123,14 @@ struct gang_memory {
     /// cluster_room::freed() (changes() for shapes that depend on facts) when it did not fit.
     std::optional<std::uint64_t> failed_at;
     no_fit_reason failed_by = no_fit_reason::no_room;
+    /// memory::sweep when it was tried last.
+    std::uint64_t tried_in = 0;
     /// Its shape depends on facts.
     bool depends_on_facts = false;
     std::string failed_text;
     /// What was read for its next plan, used once.
     std::optional<facts> read;
+    steady_time read_at{};
     steady_time next_read{};
     int reads = 0;
     /// It is ready to start and has been since then; for the order of reservations it starts anew
@@ -143,6 +149,11 @@ struct gang_memory {
     bool over = false;
     /// The members of its partial attempt were deleted.
     bool partial_deleted = false;
+    /// How often that was done in a row, and when it may start again.
+    int partial_rounds = 0;
+    steady_time next_start{};
+    /// It waits for that time.
+    bool paused = false;
     /// Of the places that are reserved for it now, or were until a node went.
     std::optional<steady_time> reservation_since;
     /// cluster_room::changes() when its reservation was last looked at.
@@ -162,7 +173,7 @@ struct gang_memory {
     std::optional<gang_shape> shape;
     /// Of which gang, and with which `reached`, `what` was made.
     gang_pointer seen;
-    bool seen_reached = false;
+    std::optional<std::int64_t> seen_reached;
     muster what;
     /// Something of it changed in this pass that its status may show.
     bool changed = true;
@@ -181,6 +192,9 @@ struct memory {
     /// The places of the process before were taken up.
     bool adopted = false;
     std::uint64_t passes = 0;
+    /// Counts how often all that wait have been tried. One pass tries a limited number: the next
+    /// one goes on with those that were not tried yet, whatever has changed in between.
+    std::uint64_t sweep = 1;
 };
 
 /// Takes up how an action went; to be called for every action that decide gave.

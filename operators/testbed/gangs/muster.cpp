@@ -154,14 +154,16 @@ bool may_go(const member& each, std::string_view scheduler_name) {
 
 }  // namespace
 
-muster muster_of(const gang& of, bool reached, std::string_view scheduler_name) {
+muster muster_of(const gang& of, std::optional<std::int64_t> reached,
+                 std::string_view scheduler_name) {
     muster out;
     out.minimum = of.minimum();
     count(of, out, scheduler_name);
     if (reached && out.placed() > 0) out.begun = true;
     find_hindrance(of, out);
     if (out.by != hindrance::none) return out;
-    const auto minimum = static_cast<int>(*out.minimum);
+    auto minimum = static_cast<int>(*out.minimum);
+    if (out.begun && reached && *reached < minimum) minimum = static_cast<int>(*reached);
     const int missing = minimum - out.placed();
     int wanted = 0;
     if (missing > 0) {

@@ -63,8 +63,10 @@ struct muster {
     bool quiet() const { return waiting() + let_in == 0; }
 };
 
-/// `reached`: its minimum was reached once, as far as is remembered.
-/// `scheduler_name`: members with another one count as not gated; empty: any.
-muster muster_of(const gang& of, bool reached, std::string_view scheduler_name = {});
+/// `reached`: the minimum that was reached once, as far as is remembered; what it has grown by
+/// since is beyond the minimum. `scheduler_name`: members with another one count as not gated;
+/// empty: any.
+muster muster_of(const gang& of, std::optional<std::int64_t> reached,
+                 std::string_view scheduler_name = {});
 
 }  // namespace esi::testbed::gangs

@@ -8,15 +8,22 @@ namespace esi::testbed::gangs {
 std::int64_t priority_of(const gang& of, const class_values* classes) {
     std::string_view wanted;
     if (of.group) wanted = of.group.object->spec.priority_class_name;
+    std::optional<std::int64_t> value;
     if (!wanted.empty() && classes) {
-        if (const auto found = classes->find(wanted); found != classes->end()) return found->second;
+        if (const auto found = classes->find(wanted); found != classes->end()) {
+            value = found->second;
+        }
     }
     std::optional<std::int64_t> largest;
     for (const auto& each : of.members) {
         if (each.at == stage::ended) continue;
-        if (!wanted.empty() && each.pod->priority_class_name == wanted) return each.pod->priority;
+        if (!value && !wanted.empty() && each.pod->priority_class_name == wanted) {
+            value = each.pod->priority;
+        }
         if (!largest || each.pod->priority > *largest) largest = each.pod->priority;
     }
+    // Quota and admission look at pods: nobody gets by the group what no member of it may have.
+    if (value && largest) return std::min(*value, *largest);
     return largest.value_or(0);
 }
 
@@ -29,8 +36,8 @@ bool earlier(const turn& a, const turn& b) {
 }  // namespace
 
 bool before(const turn& a, const turn& b) {
-    const auto one = std::tuple(a.rank(), -a.priority, a.failed);
-    const auto two = std::tuple(b.rank(), -b.priority, b.failed);
+    const auto one = std::tuple(a.tried, a.rank(), -a.priority, a.failed);
+    const auto two = std::tuple(b.tried, b.rank(), -b.priority, b.failed);
     return one != two ? one < two : earlier(a, b);
 }
 

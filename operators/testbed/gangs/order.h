@@ -13,8 +13,8 @@ namespace esi::testbed::gangs {
 
 using class_values = std::map<std::string, std::int64_t, std::less<>>;
 
-/// The value of the group's class, where it is known from `classes` or from a member of that class;
-/// else the largest priority of its members that have not ended.
+/// The largest priority of its members that have not ended, or the value of the group's class (from
+/// `classes` or from a member of that class) where that is less.
 std::int64_t priority_of(const gang& of, const class_values* classes);
 
 /// Its turn.
@@ -24,6 +24,8 @@ struct turn {
     std::int64_t priority = 0;
     /// It was tried, and nothing was freed since.
     bool failed = false;
+    /// It was tried since all were tried last: it waits until the others have been.
+    bool tried = false;
     std::optional<model::timestamp> created;
     std::string uid;
 
@@ -31,9 +33,9 @@ struct turn {
     int rank() const { return how == start::refill ? 0 : how == start::whole ? 1 : 2; }
 };
 
-/// Rank, priority, who has not failed, creation, uid, key.
+/// Who was not tried yet, rank, priority, who has not failed, creation, uid, key.
 bool before(const turn& a, const turn& b);
-/// The same without the rule of who has failed: whose waiting ends first.
+/// The same without the rules of who was tried and has failed: whose waiting ends first.
 bool before_in_age(const turn& a, const turn& b);
 
 }  // namespace esi::testbed::gangs

@@ -19,6 +19,10 @@ struct pass {
     cluster_room& room;
     decision out = {};
     int fits = 0;
+    /// Some were not tried, as there were too many.
+    bool some_left = false;
+    /// What was read for plans of this pass: a reservation of the same pass uses it again.
+    std::map<gang_key, facts> read = {};
     /// Shapes that did not fit in this pass: what was said of the first of each.
     std::map<gang_shape, std::pair<gang_key, no_fit>> failed = {};
 
@@ -33,6 +37,11 @@ struct pass {
 bool looks(const pass& at, const gang_key& of);
 /// Nothing keeps pods from running there for now.
 bool node_stands(const cluster_room& room, std::string_view node);
+
+/// Places of a plan, and what its members ask of each node.
+std::map<std::string, demand, std::less<>> wanted_on(const gang_memory& own);
+/// More is promised of what `wanted` asks for than the node has.
+bool lacks(const cluster_room& room, const node_ledger& entry, const demand& wanted);
 
 /// Tells, if the words are others than those told last about the subject; words with the same
 /// reason wait for ten minutes.

@@ -4,6 +4,14 @@
 
 namespace esi::testbed::gangs {
 
+std::string before_text(const gang& of, const standing& now) {
+    auto out = fmt::format("; {} group{} before it", now.before, now.before == 1 ? "" : "s");
+    if (now.behind && now.behind->namespace_ == of.key.namespace_) {
+        out += fmt::format(", the next is {}/{}", now.behind->namespace_, now.behind->name);
+    }
+    return out;
+}
+
 std::string explain(const gang& of, const gang_memory& known) {
     const auto& now = known.at;
     auto out = fmt::format("{}: {}", of.key.text(), show(now.at));

@@ -10,6 +10,10 @@ namespace esi::testbed::gangs {
 
 /// One line: "lab/train (coscheduling): waiting since 2026-11-21T09:34:07Z, 3 groups before it
 /// (next lab/big); NoRoom: 7 of 10 members fit; ...".
+/// "; 2 groups before it, the next is lab/first": for Events and statuses. The namespace is the
+/// tenant: a group of another one is not named.
+std::string before_text(const gang& of, const standing& now);
+
 std::string explain(const gang& of, const gang_memory& known);
 
 }  // namespace esi::testbed::gangs

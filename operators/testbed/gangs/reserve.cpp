@@ -48,8 +48,9 @@ void fails(gang_memory& own, std::uint64_t when, no_fit_reason why, std::string 
     own.failed_text = std::move(text);
 }
 
-/// The facts that a plan needs; nothing: they have to be read first.
-std::optional<facts> facts_for(pass& at, const gang_key& key, gang_memory& own, const needs& what) {
+/// The facts that a plan needs; null: they have to be read first.
+const facts* facts_for(pass& at, const gang_key& key, gang_memory& own, const needs& what) {
+    if (const auto there = at.read.find(key); there != at.read.end()) return &there->second;
     facts out;
     if (!what.empty()) {
         if (!own.read) {
@@ -58,14 +59,14 @@ std::optional<facts> facts_for(pass& at, const gang_key& key, gang_memory& own, 
             } else {
                 at.again_at(own.next_read);
             }
-            return std::nullopt;
+            return nullptr;
         }
         out = std::move(*own.read);
         own.read.reset();
         own.next_read = at.seen.now + seconds(1 << std::min(own.reads++, 5));
     }
     out.namespaces = at.seen.namespaces;
-    return out;
+    return &at.read.emplace(key, std::move(out)).first->second;
 }
 
 bool unchanged(const pass& at, const gang_memory& own) {
@@ -92,18 +93,27 @@ tried try_plan(pass& at, const gang_key& key, gang_memory& own) {
     const auto shape = shape_for(at, own, pods, options);
     own.depends_on_facts = shape.depends_on_facts;
     if (const auto same = at.failed.find(shape); same != at.failed.end()) {
+        own.tried_in = at.known.sweep;
         const auto& [other, why] = same->second;
-        fails(own, at.room.freed(), why.reason,
-              fmt::format("as {}/{}, which asks for the same: {}", other.namespace_, other.name,
-                          why.message));
+        // The namespace is the tenant: what is said of another's group does not name it.
+        fails(
+            own, at.room.freed(), why.reason,
+            other.namespace_ == key.namespace_
+                ? fmt::format("as {}/{}, which asks for the same: {}", other.namespace_, other.name,
+                              why.message)
+                : fmt::format("{} of {} members fit, as of a group of another namespace that asks "
+                              "for the same",
+                              why.fitting, why.members));
         return tried::fails;
     }
     if (at.fits >= most_fits) {
+        at.some_left = true;
         at.out.look_again({});
         return tried::later;
     }
+    own.tried_in = at.known.sweep;
     const auto needed = needs_of(pods, at.seen.namespaces);
-    auto known = facts_for(at, key, own, needed);
+    const auto* known = facts_for(at, key, own, needed);
     if (!known) return tried::later;
     ++at.fits;
     auto answer = fit(pods, at.room, *known, options);
@@ -140,6 +150,7 @@ turn turn_of(const pass& at, const gang_key& key) {
             own.what.how,
             priority_of(*own.seen, at.seen.classes),
             unchanged(at, own),
+            own.tried_in == at.known.sweep,
             own.seen->created(),
             own.seen->uid()};
 }
@@ -175,11 +186,17 @@ void end_reservation(pass& at, gang_memory& own) {
 bool complete(pass& at, gang_memory& own) {
     auto& has = *own.has;
     std::map<std::string, std::vector<wide>, std::less<>> lacking;
-    for (const auto& [uid, node] : has.places) {
+    for (const auto& [node, wanted] : wanted_on(own)) {
         const auto* entry = at.room.find(node);
         if (!entry) return false;
-        if (std::ranges::all_of(entry->free, [](auto left) { return left >= 0; })) continue;
-        lacking.try_emplace(node, entry->free.begin(), entry->free.end());
+        if (!lacks(at.room, *entry, wanted)) continue;
+        auto& left = lacking[node];
+        left.assign(entry->free.begin(), entry->free.end());
+        // What its members do not ask for is lacking of others.
+        for (std::size_t i = 0; i < left.size(); ++i) {
+            const auto need = wanted.amounts.find(at.room.resources().name(static_cast<int>(i)));
+            if (need == wanted.amounts.end() || need->second <= 0) left[i] = 0;
+        }
     }
     if (lacking.empty()) return true;
     std::vector<pod_pointer> elsewhere;
@@ -212,9 +229,9 @@ bool complete(pass& at, gang_memory& own) {
         has.places[elsewhere[i]->metadata.uid] = found->nodes[i];
     }
     // Those that stay do not lack anything now, unless others have more than there is.
-    return std::ranges::all_of(has.places, [&](const auto& place) {
-        const auto* entry = at.room.find(place.second);
-        return entry && std::ranges::all_of(entry->free, [](auto left) { return left >= 0; });
+    return std::ranges::all_of(wanted_on(own), [&](const auto& wanted) {
+        const auto* entry = at.room.find(wanted.first);
+        return entry && !lacks(at.room, *entry, wanted.second);
     });
 }
 
@@ -244,8 +261,8 @@ void keep_reservation(pass& at) {
     at.again_at(end);
 }
 
-/// The first of those that want room: the greatest priority, who had no reservation yet or whose
-/// ended longest ago, age. Null: nobody is due yet.
+/// The first of those that want room and have waited long enough: the greatest priority, who had
+/// no reservation yet or whose ended longest ago, age. Null: nobody is due yet.
 const turn* due_for_reservation(pass& at, const std::vector<turn>& turns) {
     const turn* first = nullptr;
     const auto ended = [&](const turn& of) {
@@ -255,6 +272,11 @@ const turn* due_for_reservation(pass& at, const std::vector<turn>& turns) {
         const auto& own = at.known.gangs.at(each.key);
         if (each.how == start::surplus || own.has || !wants_room(own)) continue;
         if (own.vain_at == freed_by_others(at)) continue;
+        const auto due = own.counted_since.value_or(at.seen.wall) + at.seen.options.reserve_after;
+        if (at.seen.wall < due) {
+            at.out.look_again(due - at.seen.wall);
+            continue;
+        }
         if (first) {
             const auto one = std::tuple(first->rank(), -first->priority, ended(*first));
             const auto two = std::tuple(each.rank(), -each.priority, ended(each));
@@ -262,26 +284,20 @@ const turn* due_for_reservation(pass& at, const std::vector<turn>& turns) {
         }
         first = &each;
     }
-    if (!first) return nullptr;
-    const auto& own = at.known.gangs.at(first->key);
-    const auto since = own.counted_since.value_or(at.seen.wall);
-    const auto due = since + at.seen.options.reserve_after;
-    if (at.seen.wall >= due) return first;
-    at.out.look_again(due - at.seen.wall);
-    return nullptr;
+    return first;
 }
 
 void reserve(pass& at, const turn& of) {
     auto& own = at.known.gangs.at(of.key);
+    const auto pods = next_of(own);
+    const auto needed = needs_of(pods, at.seen.namespaces);
+    const auto* read = facts_for(at, of.key, own, needed);
+    if (!read) return;
     // One that lost its places in between (a node went) has no more time for that.
     if (!own.reservation_since) own.reservation_since = at.seen.now;
     if (at.seen.now >= *own.reservation_since + at.seen.options.reserve_for) {
         return end_reservation(at, own);
     }
-    const auto pods = next_of(own);
-    const auto needed = needs_of(pods, at.seen.namespaces);
-    auto read = facts_for(at, of.key, own, needed);
-    if (!read) return;
     ++at.fits;
     auto answer = fits_ever(pods, at.room, *read, options_for(at, *own.seen));
     if (auto* why = std::get_if<no_fit>(&answer)) {
@@ -333,7 +349,11 @@ void begin_to_wait(const pass& at, gang_memory& own) {
     own.at.ready_at = at.seen.now;
 }
 
+/// What was read of pods elsewhere and of volumes is as good as new for so long.
+constexpr seconds read_lasts{10};
+
 void forget_waiting(gang_memory& own) {
+    own.read.reset();
     if (!own.waits_since) return;
     own.waits_since.reset();
     own.failed_at.reset();
@@ -348,12 +368,18 @@ void forget_waiting(gang_memory& own) {
 std::vector<turn> turns_of(pass& at) {
     std::vector<turn> out;
     for (auto& [key, own] : at.known.gangs) {
+        if (own.read && at.seen.now - own.read_at >= read_lasts) own.read.reset();
         if (own.what.how == start::none) {
             forget_waiting(own);
             continue;
         }
+        own.paused = own.what.how == start::whole && at.seen.now < own.next_start;
+        if (own.paused) {
+            at.again_at(own.next_start);
+            continue;
+        }
         begin_to_wait(at, own);
-        if (own.has) continue;
+        if (own.has || looks(at, key)) continue;
         out.push_back(turn_of(at, key));
     }
     return out;
@@ -393,6 +419,13 @@ void plan_all(pass& at) {
         waiting = priority_of(*at.known.gangs.at(*at.known.reserving).seen, at.seen.classes);
     }
     for (const auto& each : turns) {
+        // They come after others, which they would be before.
+        if (!each.tried || each.how == start::surplus) continue;
+        if (wants_room(at.known.gangs.at(each.key))) {
+            waiting = std::max(waiting.value_or(each.priority), each.priority);
+        }
+    }
+    for (const auto& each : turns) {
         auto& own = at.known.gangs.at(each.key);
         if (each.how == start::surplus && waiting && *waiting >= each.priority) {
             own.at.surplus = "groups of its priority or above wait for room";
@@ -410,10 +443,12 @@ void plan_all(pass& at) {
             own.at.surplus = own.failed_text;
             continue;
         }
-        if (how == tried::fails && !wants_room(own)) continue;
+        // What is looked at again and lacks something else than room keeps nobody back.
+        if (own.failed_at && !wants_room(own)) continue;
         waiting = std::max(waiting.value_or(each.priority), each.priority);
         if (due && due->key == each.key && !at.known.reserving) reserve(at, each);
     }
+    if (!at.some_left) ++at.known.sweep;
     if (!at.known.reserving) {
         if (const auto* first = due_for_reservation(at, turns)) reserve(at, *first);
     }

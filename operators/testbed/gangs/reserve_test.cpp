@@ -152,6 +152,61 @@ TEST(GangReservation, PlacesElsewhereCompleteIt) {
     EXPECT_TRUE(w.within());
 }
 
+TEST(GangReservation, OneWhosePlanNeedsFactsGetsItWhilePodsComeAndGo) {
+    world w;
+    for (const auto* node : {"node-a", "node-b"}) {
+        w.add_node(node, "cpu=1");
+        w.add_stranger(fmt::format("s-{}", node), "cpu=1", node);
+    }
+    w.add_gang("apart", 2, "cpu=1");
+    w.keep_apart("apart", 2);
+    for (int i = 0; i < 12; ++i) {
+        w.add_stranger("other", "cpu=0", "node-a");
+        w.remove("other");
+        w.settle();
+        const auto& own = w.known->gangs.at(world::key("apart"));
+        EXPECT_EQ(own.reservation_since.has_value(), own.has.has_value());
+        w.wait(seconds(40));
+    }
+    const auto& has = w.known->gangs.at(world::key("apart")).has;
+    ASSERT_TRUE(has.has_value());
+    EXPECT_TRUE(has->reservation);
+}
+
+TEST(GangReservation, ThoseThatHaveNotWaitedLongEnoughStandBeforeNobody) {
+    waiting w;
+    w.settle();
+    w.wait(seconds(301));
+    w.settle();
+    ASSERT_TRUE(w.reserved("large"));
+    w.wait(seconds(1801));
+    w.settle();
+    ASSERT_FALSE(w.reserved("large"));
+    w.remove("s0-node-a");
+    w.add_stranger("next", "cpu=1", "node-a");
+    w.wait(seconds(200));
+    w.add_gang("fresh", 4, "cpu=1");
+    w.settle();
+    w.wait(seconds(101));
+    w.settle();
+    EXPECT_TRUE(w.reserved("large"));
+}
+
+TEST(GangReservation, ItIsCompleteThoughItsNodesLackWhatNobodyOfItAsksFor) {
+    waiting w;
+    auto node = *w.nodes.at("node-a");
+    node.allocatable["example.com/gpu"] = 0;
+    w.put_node(node);
+    w.add_stranger("gpu", "example.com/gpu=1", "node-a");
+    w.settle();
+    w.wait(seconds(301));
+    w.settle();
+    ASSERT_TRUE(w.reserved("large"));
+    for (const auto* name : {"s0-node-a", "s1-node-a", "s0-node-b", "s1-node-b"}) w.remove(name);
+    w.settle();
+    EXPECT_EQ(w.count("large", stage::let_in), 4);
+}
+
 TEST(GangReservation, ItIsGivenBackWithItsGang) {
     waiting w;
     w.settle();

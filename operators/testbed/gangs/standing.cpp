@@ -5,6 +5,7 @@
 
 #include "model/names.h"
 #include "testbed/gangs/pass.h"
+#include "testbed/gangs/report.h"
 #include "testbed/gangs/status.h"
 
 namespace esi::testbed::gangs {
@@ -62,6 +63,11 @@ words before_start(const gang_memory& own) {
         return {state::reserved, "LookRefused", own.look_refused};
     }
     if (own.has) return {state::reserving, "Reserving", own.failed_text};
+    if (own.paused) {
+        return {state::waiting, "PartialStart",
+                "its last attempt did not become whole in time and its members were deleted; it "
+                "starts again after a pause, which doubles each time up to 600 s"};
+    }
     if (own.failed_at) return {state::waiting, reason_of(own.failed_by), own.failed_text};
     if (!own.failed_text.empty()) return {state::waiting, "ReadingFacts", own.failed_text};
     return {state::waiting, "InOrder", "it has not been tried yet"};
@@ -143,8 +149,7 @@ void tell_standing(pass& at, const gang& of, gang_memory& own) {
         text += "; who may label namespaces enables it";
     }
     if (now.at == state::waiting && now.behind) {
-        text += fmt::format("; {} groups are before it, the next is {}/{}", now.before,
-                            now.behind->namespace_, now.behind->name);
+        text += before_text(of, now);
     }
     tell(at, of, own, "standing",
          {is_warning(now), now.reason, "Start", std::move(text), {}, {}, {}});
@@ -197,7 +202,7 @@ void tell_more(pass& at, const gang& of, gang_memory& own) {
     const auto several = std::ranges::find_if(
         of.members, [](const member& each) { return names_several(*each.pod); });
     if (several != of.members.end()) {
-        tell(at, of, own, "pod " + several->uid(),
+        tell(at, of, own, fmt::format("pod {} groups", several->uid()),
              {true,
               "NamesSeveralGroups",
               "Start",
@@ -220,7 +225,7 @@ void tell_failures(pass& at, const gang& of, gang_memory& own) {
         if (member.failures < some) continue;
         const auto* refused = of.find(uid);
         if (!refused) continue;
-        tell(at, of, own, "pod " + uid,
+        tell(at, of, own, fmt::format("pod {} write", uid),
              {true,
               "WriteRefused",
               "Start",

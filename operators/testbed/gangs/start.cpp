@@ -60,18 +60,13 @@ ahead see_ahead(const pass& at) {
     if (!at.known.reserving) return out;
     const auto found = at.known.gangs.find(*at.known.reserving);
     if (found == at.known.gangs.end() || !found->second.has) return out;
-    const auto& places = found->second.has->places;
-    std::set<std::string_view> nodes;
-    for (const auto& [uid, node] : places) {
-        out.uids.insert(uid);
-        nodes.insert(node);
-    }
+    for (const auto& [uid, node] : found->second.has->places) out.uids.insert(uid);
+    const auto nodes = wanted_on(found->second);
     for (const auto& [uid, promise] : at.room.promises()) {
-        if (out.uids.contains(uid) || !nodes.contains(promise.node)) continue;
+        const auto wanted = nodes.find(promise.node);
+        if (out.uids.contains(uid) || wanted == nodes.end()) continue;
         const auto* entry = at.room.find(promise.node);
-        const bool enough =
-            entry && std::ranges::all_of(entry->free, [](auto left) { return left >= 0; });
-        if (!enough) out.busy.insert(promise.node);
+        if (!entry || lacks(at.room, *entry, wanted->second)) out.busy.insert(promise.node);
     }
     return out;
 }

@@ -106,7 +106,7 @@ std::string_view reason_for_kube_batch(const standing& now) {
                : "NotEnoughTasks";
 }
 
-std::string message_of(const gang_memory& own) {
+std::string message_of(const gang& of, const gang_memory& own) {
     const auto& now = own.at;
     auto out = now.reason;
     if (!now.message.empty()) out += ": " + now.message;
@@ -114,8 +114,7 @@ std::string message_of(const gang_memory& own) {
         out += "; what becomes free on its places is kept for it for a limited time";
     }
     if ((now.at == state::waiting || now.at == state::reserving) && now.behind) {
-        out += fmt::format("; {} group{} before it, the next is {}/{}", now.before,
-                           now.before == 1 ? "" : "s", now.behind->namespace_, now.behind->name);
+        out += before_text(of, now);
     }
     if ((now.at == state::waiting || now.at == state::reserving) && own.waits_since) {
         out += "; it waits since " + model::timestamp{*own.waits_since}.whole_seconds();
@@ -124,7 +123,8 @@ std::string message_of(const gang_memory& own) {
 }
 
 /// Sets kube-batch's condition; others stay.
-void set_unschedulable(const gang_memory& own, std::vector<group_condition>& list, wall_time wall) {
+void set_unschedulable(const gang& of, const gang_memory& own, std::vector<group_condition>& list,
+                       wall_time wall) {
     const auto at = own.at.at;
     const bool well = at == state::running || at == state::ended || at == state::reserved ||
                       at == state::starting;
@@ -143,7 +143,7 @@ void set_unschedulable(const gang_memory& own, std::vector<group_condition>& lis
         found->status = status;
     }
     found->reason = well ? "Started" : std::string(reason_for_kube_batch(own.at));
-    found->message = well ? "" : message_of(own);
+    found->message = well ? "" : message_of(of, own);
 }
 
 }  // namespace
@@ -163,7 +163,7 @@ pod_group_status wanted_status(const gang& of, const gang_memory& known, wall_ti
     out.failed = all.badly;
     if (of.key.by == way::kube_batch) {
         out.phase = phase_of_kube_batch(known);
-        set_unschedulable(known, out.conditions, wall);
+        set_unschedulable(of, known, out.conditions, wall);
         return out;
     }
     out.phase =

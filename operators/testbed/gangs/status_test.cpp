@@ -167,6 +167,32 @@ TEST(GroupStatus, WhatAnotherControllerWritesIsLeftToIt) {
     EXPECT_EQ(w.count("train", stage::let_in), 3);
 }
 
+TEST(GroupStatus, WhatIsReplacedOnceInAWhileIsWrittenAgainAndALeftOneToo) {
+    reported w(way::coscheduling);
+    w.group("train", 3);
+    w.add_members("train", 3, "cpu=1");
+    w.go();
+    const auto replace = [&] {
+        w.change("train").status = {};
+        w.settle();
+        w.wait(seconds(2));
+        w.settle();
+    };
+    for (int i = 0; i < 5; ++i) {
+        replace();
+        EXPECT_FALSE(w.status().phase.empty());
+        w.wait(seconds(700));
+    }
+    EXPECT_FALSE(w.told("ForeignController"));
+    for (int i = 0; i < 5; ++i) replace();
+    EXPECT_TRUE(w.told("ForeignController"));
+    EXPECT_TRUE(w.status().phase.empty());
+    // Who wrote it may have gone.
+    w.wait(seconds(3700));
+    w.settle();
+    EXPECT_FALSE(w.status().phase.empty());
+}
+
 TEST(GroupStatus, FieldsThatTheKindDoesNotHaveAreNotWrittenAgainAndAgain) {
     reported w(way::kube_batch);
     w.group("train", 3, way::kube_batch);

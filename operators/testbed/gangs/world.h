@@ -116,6 +116,19 @@ struct world {
             put(std::move(pod));
         }
     }
+    /// Its members, which wait, keep each other from their nodes: a plan for them needs facts.
+    void keep_apart(const std::string& of, int count) {
+        for (int i = 0; i < count; ++i) {
+            edit(fmt::format("{}-{}", of, i), [&](model::pod& pod) {
+                pod.metadata.labels["app"] = of;
+                pod.affinity.text = fmt::format(
+                    R"({{"podAntiAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":)"
+                    R"([{{"labelSelector":{{"matchLabels":{{"app":"{}"}}}},)"
+                    R"("topologyKey":"kubernetes.io/hostname"}}]}}}})",
+                    of);
+            });
+        }
+    }
     /// A group and its members.
     void add_gang(const std::string& name, int count, std::string_view requests,
                   std::int64_t priority = 0) {
@@ -240,6 +253,15 @@ struct world {
             if (found != pods.end() && found->second->metadata.uid == of->pod->metadata.uid) {
                 remove(of->pod->metadata.name);
             }
+        }
+        if (const auto* of = std::get_if<read_facts>(&what)) {
+            for (const auto& space : of->what.pods_of) {
+                auto& there = how.read.pods[space];
+                for (const auto& [name, pod] : pods) {
+                    if (pod->metadata.namespace_ == space && pod->bound()) there.push_back(pod);
+                }
+            }
+            for (const auto& claim : of->what.claims) how.read.claims[claim] = {};
         }
         if (const auto* of = std::get_if<write_status>(&what)) write(*of, how);
         return how;

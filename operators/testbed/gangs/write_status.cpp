@@ -12,8 +12,9 @@ namespace {
 
 /// What this operator means to stand there: all that it writes, without the sentences.
 std::string meaning(const pod_group_status& of) {
-    auto out = fmt::format("{} {} {} {}", of.phase, of.running.value_or(0),
-                           of.succeeded.value_or(0), of.failed.value_or(0));
+    auto out =
+        fmt::format("{} {} {} {} {} {}", of.phase, of.running.value_or(0), of.succeeded.value_or(0),
+                    of.failed.value_or(0), of.scheduled.value_or(0), of.occupied_by);
     for (const auto& each : of.conditions) {
         if (each.type == "Unschedulable") out += " " + each.status + " " + each.reason;
     }
@@ -39,6 +40,11 @@ constexpr seconds pause_of_numbers{1};
 /// A group that has just come is reported when it is known how its start goes on.
 constexpr seconds first_report{1};
 
+/// Overwritten again within this time, it counts.
+constexpr seconds overwritten_lasts{600};
+/// For so long a status is left to another controller.
+constexpr seconds foreign_lasts{3600};
+
 /// No write before that.
 steady_time wait_for(const pass& at, const gang& of, const gang_memory& own,
                      const pod_group_status& want) {
@@ -59,6 +65,12 @@ void report_status(pass& at, const gang& of, gang_memory& own) {
     auto& status = own.status;
     if (!own.changed && !status.due) return;
     if (status.uid != of.group.object->metadata.uid) status = {};
+    if (status.foreign && at.seen.now - status.overwritten_at >= foreign_lasts) {
+        // Perhaps the other has gone.
+        status.foreign = false;
+        status.overwritten = 0;
+    }
+    if (status.foreign) at.again_at(status.overwritten_at + foreign_lasts);
     if (status.foreign || of.group.object->metadata.deleting()) return;
     const auto name = "status " + of.key.text();
     status.due = true;
@@ -73,6 +85,9 @@ void report_status(pass& at, const gang& of, gang_memory& own) {
     if (was_overwritten(of, status)) {
         constexpr int some = 3;
         status.written.clear();
+        // Once in a while somebody replaces the object: that is no controller.
+        if (at.seen.now - status.overwritten_at >= overwritten_lasts) status.overwritten = 0;
+        status.overwritten_at = at.seen.now;
         if (++status.overwritten >= some) {
             status.foreign = true;
             tell(at, of, own, "foreign",
