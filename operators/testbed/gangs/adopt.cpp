@@ -17,8 +17,10 @@ bool has_room(const cluster_room& room, const pod_pointer& pod, const std::strin
     wanted.count(*pod, 1);
     return std::ranges::all_of(wanted.amounts, [&](const auto& need) {
         const auto number = room.resources().find(need.first);
-        if (number < 0) return need.second <= 0;
-        return entry.free[static_cast<std::size_t>(number)] >= need.second;
+        // A resource beyond the end is not there (cluster_room.h).
+        const auto at = static_cast<std::size_t>(number);
+        const bool there = number >= 0 && at < entry.free.size();
+        return need.second <= (there ? entry.free[at] : 0);
     });
 }
 

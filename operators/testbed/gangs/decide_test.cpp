@@ -369,6 +369,24 @@ TEST(GangsAfterARestart, NominatedMembersKeepTheirPlacesAndAreShownOnce) {
     EXPECT_EQ(w.room->promises().size(), 3U);
 }
 
+TEST(GangsAfterARestart, ANodeThatHasLostAResourceMeanwhileKeepsNobody) {
+    world w;
+    w.add_node("node-a", "cpu=2 gpu=2");
+    w.add_gang("train", 2, "cpu=1 gpu=1");
+    w.refuse["look"] = error{errc::server, "no"};
+    w.settle();
+    EXPECT_EQ(w.count("train", stage::reserved), 2);
+    w.refuse.clear();
+    w.add_node("node-a", "cpu=2");
+    w.add_node("node-b", "cpu=2 gpu=2");
+    w.restart();
+    w.settle();
+    EXPECT_EQ(w.count("train", stage::let_in), 2);
+    for (const char* each : {"train-0", "train-1"}) {
+        EXPECT_EQ(w.pods.at(each)->metadata.annotation(names::gang_node), "node-b");
+    }
+}
+
 TEST(GangsAfterARestart, AnotherGangDoesNotGetTheRoomOfANominatedOne) {
     world w;
     w.add_node("node-a", "cpu=2");
