@@ -1,5 +1,7 @@
 // Who gets room: the order, a plan for each gang that fits, and the one reservation.
 #include <algorithm>
+#include <climits>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -268,10 +270,21 @@ const turn* due_for_reservation(pass& at, const std::vector<turn>& turns) {
     const auto ended = [&](const turn& of) {
         return at.known.gangs.at(of.key).reservation_ended.value_or(wall_time{});
     };
+    const auto may_have_one = [&](const turn& of) {
+        const auto& own = at.known.gangs.at(of.key);
+        return of.how != start::surplus && !own.has && wants_room(own) &&
+               own.vain_at != freed_by_others(at);
+    };
+    const auto urgency = [](const turn& of) { return std::pair(of.rank(), -of.priority); };
+    // What one of an earlier turn would take away again (take_reservation_from) is not begun.
+    auto most_urgent = std::pair(INT_MAX, std::numeric_limits<std::int64_t>::max());
     for (const auto& each : turns) {
+        if (may_have_one(each))
+            most_urgent = std::min<decltype(most_urgent)>(most_urgent, urgency(each));
+    }
+    for (const auto& each : turns) {
+        if (!may_have_one(each) || most_urgent < decltype(most_urgent)(urgency(each))) continue;
         const auto& own = at.known.gangs.at(each.key);
-        if (each.how == start::surplus || own.has || !wants_room(own)) continue;
-        if (own.vain_at == freed_by_others(at)) continue;
         const auto due = own.counted_since.value_or(at.seen.wall) + at.seen.options.reserve_after;
         if (at.seen.wall < due) {
             at.out.look_again(due - at.seen.wall);

@@ -111,6 +111,22 @@ TEST(GangReservation, WhoHadOneInVainDoesNotTakeItFromOneOfALowerPriority) {
     EXPECT_FALSE(w.reserved("large"));
 }
 
+TEST(GangReservation, IsNotBegunForOneFromWhomItWouldBeTakenAtOnce) {
+    waiting w;
+    w.wait(seconds(301));
+    w.settle();
+    ASSERT_TRUE(w.reserved("large"));
+    // It takes it away, and has not waited long enough for one itself.
+    w.add_gang("urgent", 4, "cpu=1", 100);
+    w.settle();
+    EXPECT_FALSE(w.reserved("large"));
+    EXPECT_FALSE(w.reserved("urgent"));
+    EXPECT_THAT(w.settle(), testing::IsEmpty()) << "nothing is nominated and taken back by turns";
+    w.wait(seconds(301));
+    w.settle();
+    EXPECT_TRUE(w.reserved("urgent"));
+}
+
 TEST(GangReservation, OneAtATimeAndTheNextIsForWhoHadNone) {
     waiting w;
     w.add_gang("other", 4, "cpu=1");
