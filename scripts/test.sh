@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Everything that must pass: unit tests of the C++ code, the simulation, the images, unit tests of the
 # cluster launcher, the scenarios with the real binaries on a real control plane, the chart, the
-# interface's document, and, where their parts are built, some minutes on real nodes. Ends with the time and the count of each layer, and
-# one line that counts all.
+# interface's document, and, where their parts are built, some minutes on real nodes. Ends with the time and
+# the count of each layer, and one line that counts all.
 #
 # Layers that need different things run side by side: scenarios, and the chart and the interface after it,
-# wait most of the time, each on control planes of their own; what computes all the time (the simulation before all) gets the rest of
-# the processors.
+# wait most of the time, each on control planes of their own; what computes all the time (the simulation before
+# all) gets the rest of the processors.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 

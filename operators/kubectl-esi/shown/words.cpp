@@ -123,12 +123,7 @@ std::string printable(std::string_view text) {
     return out;
 }
 
-bool is_printable(std::string_view text) {
-    for (; !text.empty(); text.remove_prefix(1)) {
-        if (length_of_unprintable(text) > 0) return false;
-    }
-    return true;
-}
+bool is_printable(std::string_view text) { return printable(text) == text; }
 
 std::string or_none(std::string text) { return text.empty() ? std::string(none) : text; }
 

@@ -11,6 +11,7 @@
 #include "kube/resource.h"
 #include "kube/watch/live_list.h"
 #include "model/json.h"
+#include "testbed/act.h"
 #include "testbed/swap/swap.h"
 
 namespace esi::testbed::gangs {
@@ -31,14 +32,9 @@ constexpr std::size_t most_read_workers = 2;
 constexpr std::chrono::minutes served_counts_for{5};
 constexpr seconds discovery_deadline{10};
 
-/// Another writer was first, or leads: the cache will show it.
-bool is_everyday(errc code) {
-    return code == errc::conflict || code == errc::not_found || code == errc::not_leader;
-}
-
 void note_failure(outcome& into, const error& why) {
-    // What is not everyday is the one to tell.
-    if (!into.failed || is_everyday(into.failed->code)) into.failed = why;
+    // What is not of the moment is the one to tell.
+    if (!into.failed || is_of_the_moment(into.failed->code)) into.failed = why;
 }
 
 }  // namespace
@@ -116,8 +112,8 @@ asio::awaitable<void> actor::work_on_reads() {
 
 void actor::answered(const action& what, outcome how) {
     if (how.failed) {
-        const bool everyday = is_everyday(how.failed->code);
-        log::write(everyday ? log::level::debug : log::level::warn, "gang action failed",
+        const bool passes = is_of_the_moment(how.failed->code);
+        log::write(passes ? log::level::debug : log::level::warn, "gang action failed",
                    {{"group", gang_of(what).text()},
                     {"action", gangs::show(what)},
                     {"error", how.failed->text}});

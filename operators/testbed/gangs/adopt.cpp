@@ -17,10 +17,7 @@ bool has_room(const cluster_room& room, const pod_pointer& pod, const std::strin
     wanted.count(*pod, 1);
     return std::ranges::all_of(wanted.amounts, [&](const auto& need) {
         const auto number = room.resources().find(need.first);
-        // A resource beyond the end is not there (cluster_room.h).
-        const auto at = static_cast<std::size_t>(number);
-        const bool there = number >= 0 && at < entry.free.size();
-        return need.second <= (there ? entry.free[at] : 0);
+        return need.second <= entry.free_of(number);
     });
 }
 
@@ -43,9 +40,7 @@ void adopt_one(pass& at, const gang& of, gang_memory& own) {
     if (rest.empty()) return;
     facts known;
     known.namespaces = at.seen.namespaces;
-    fit_options options{at.seen.options.how};
-    options.best_effort = of.group && of.group.object->best_effort();
-    const auto answer = fit(rest, at.room, known, options);
+    const auto answer = fit(rest, at.room, known, options_for(at, of));
     const auto* found = std::get_if<placement>(&answer);
     if (!found) return give_up(at, own);
     for (std::size_t i = 0; i < rest.size(); ++i) {
@@ -62,8 +57,7 @@ void adopt(pass& at) {
     std::vector<turn> turns;
     for (const auto& [key, own] : at.known.gangs) {
         if (own.what.how == start::none || own.what.reserved == 0) continue;
-        turns.push_back({key, own.what.how, priority_of(*own.seen, at.seen.classes), false, false,
-                         own.seen->created(), own.seen->uid()});
+        turns.push_back(turn_of(at, key));
     }
     std::ranges::sort(turns, before_in_age);
     for (const auto& each : turns) {

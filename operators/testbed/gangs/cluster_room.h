@@ -49,6 +49,12 @@ struct node_ledger {
     std::vector<std::int64_t> free;
     /// allocatable - stays - slots.
     std::vector<std::int64_t> emptied;
+
+    /// Of a resource that the node does not have, or that has no number (-1): none.
+    std::int64_t free_of(int resource) const {
+        const auto at = static_cast<std::size_t>(resource);
+        return resource >= 0 && at < free.size() ? free[at] : 0;
+    }
 };
 
 /// Numbers for the resources that nodes have.

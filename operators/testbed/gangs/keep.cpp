@@ -154,9 +154,7 @@ std::map<std::string, demand, std::less<>> wanted_on(const gang_memory& own) {
 bool lacks(const cluster_room& room, const node_ledger& entry, const demand& wanted) {
     return std::ranges::any_of(wanted.amounts, [&](const auto& need) {
         if (need.second <= 0) return false;
-        const auto number = room.resources().find(need.first);
-        if (number < 0 || number >= static_cast<int>(entry.free.size())) return false;
-        return entry.free[static_cast<std::size_t>(number)] < 0;
+        return entry.free_of(room.resources().find(need.first)) < 0;
     });
 }
 
@@ -227,10 +225,7 @@ void keep_within(pass& at) {
                 reserved[node] = std::move(wants);
                 continue;
             }
-            on[node].push_back({{key, own.what.how, priority_of(*own.seen, at.seen.classes), false,
-                                 false, own.seen->created(), own.seen->uid()},
-                                &own,
-                                std::move(wants)});
+            on[node].push_back({turn_of(at, key), &own, std::move(wants)});
         }
     }
     for (auto& [node, claimants] : on) {

@@ -36,15 +36,13 @@ bool earlier(const turn& a, const turn& b) {
 }  // namespace
 
 bool before(const turn& a, const turn& b) {
-    const auto one = std::tuple(a.tried, a.rank(), -a.priority, a.failed);
-    const auto two = std::tuple(b.tried, b.rank(), -b.priority, b.failed);
+    const auto one = std::tuple(a.tried, a.urgency(), a.failed);
+    const auto two = std::tuple(b.tried, b.urgency(), b.failed);
     return one != two ? one < two : earlier(a, b);
 }
 
 bool before_in_age(const turn& a, const turn& b) {
-    const auto one = std::pair(a.rank(), -a.priority);
-    const auto two = std::pair(b.rank(), -b.priority);
-    return one != two ? one < two : earlier(a, b);
+    return a.urgency() != b.urgency() ? a.urgency() < b.urgency() : earlier(a, b);
 }
 
 }  // namespace esi::testbed::gangs

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "testbed/gangs/memory.h"
@@ -31,6 +32,8 @@ struct turn {
 
     /// Members of gangs that have begun come first, those beyond a minimum last.
     int rank() const { return how == start::refill ? 0 : how == start::whole ? 1 : 2; }
+    /// Rank and priority: who has the less may take a reservation from who has the more.
+    std::pair<int, std::int64_t> urgency() const { return {rank(), -priority}; }
 };
 
 /// Who was not tried yet, rank, priority, who has not failed, creation, uid, key.

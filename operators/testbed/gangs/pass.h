@@ -61,6 +61,8 @@ void adopt(pass& at);
 
 // reserve.cpp: order, plans, the reservation.
 void plan_all(pass& at);
+turn turn_of(const pass& at, const gang_key& key);
+fit_options options_for(const pass& at, const gang& of);
 
 // start.cpp: the requests that bring members to their places and in.
 void start_all(pass& at);

@@ -1,6 +1,7 @@
 #include "testbed/gangs/pod_terms.h"
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -26,12 +27,8 @@ label_selector selector_in(const json& of, const char* name) {
             out.requirements.push_back({key, "In", {value.get<std::string>()}});
         }
     }
-    if (const auto* list = list_in(*selector, "matchExpressions")) {
-        for (const auto& entry : *list) {
-            out.requirements.push_back(
-                {text_in(entry, "key"), text_in(entry, "operator"), texts_in(entry, "values")});
-        }
-    }
+    auto expressions = requirements_in(*selector, "matchExpressions");
+    std::ranges::move(expressions, std::back_inserter(out.requirements));
     return out;
 }
 
@@ -92,14 +89,9 @@ std::vector<spread_constraint> spread_of(const model::pod& pod) {
 
 bool label_selector::matches(const model::string_map& labels) const {
     if (!present) return false;
-    return std::ranges::all_of(requirements, [&](const requirement& each) {
-        const auto label = labels.find(each.key);
-        const bool there = label != labels.end();
-        const bool listed = there && contains(each.values, label->second);
-        if (each.operator_ == "In") return listed;
-        if (each.operator_ == "NotIn") return !listed;
-        if (each.operator_ == "Exists") return there;
-        return each.operator_ == "DoesNotExist" && !there;
+    return std::ranges::all_of(requirements, [&](const auto& each) {
+        const auto found = labels.find(each.key);
+        return each.holds(found == labels.end() ? nullptr : &found->second);
     });
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/cluster.h"
+#include "testbed/room/node_rules.h"
 
 namespace esi::testbed::gangs {
 
@@ -18,14 +19,9 @@ using namespace_labels = std::map<std::string, model::string_map, std::less<>>;
 
 /// metav1.LabelSelector. What cannot be read matches nothing.
 struct label_selector {
-    struct requirement {
-        std::string key;
-        std::string operator_;  ///< In NotIn Exists DoesNotExist
-        std::vector<std::string> values;
-    };
     /// Absent: it selects nothing. Present without requirements: it selects everything.
     bool present = false;
-    std::vector<requirement> requirements;
+    std::vector<match_requirement> requirements;
 
     bool matches(const model::string_map& labels) const;
 };

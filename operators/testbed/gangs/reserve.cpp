@@ -1,9 +1,8 @@
 // Who gets room: the order, a plan for each gang that fits, and the one reservation.
-#include <algorithm>
-#include <climits>
-#include <limits>
-
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <ranges>
 
 #include "testbed/gangs/pass.h"
 
@@ -21,12 +20,6 @@ std::vector<pod_pointer> next_of(const gang_memory& own) {
     std::vector<pod_pointer> out;
     out.reserve(own.what.next.size());
     for (const auto& uid : own.what.next) out.push_back(own.seen->find(uid)->pod);
-    return out;
-}
-
-fit_options options_for(const pass& at, const gang& of) {
-    fit_options out{at.seen.options.how};
-    out.best_effort = of.group && of.group.object->best_effort();
     return out;
 }
 
@@ -144,17 +137,6 @@ tried try_plan(pass& at, const gang_key& key, gang_memory& own) {
     fails(own, own.depends_on_facts ? at.room.changes() : at.room.freed(), why.reason, why.message);
     if (!shape.depends_on_facts) at.failed.emplace(shape, std::pair(key, why));
     return tried::fails;
-}
-
-turn turn_of(const pass& at, const gang_key& key) {
-    const auto& own = at.known.gangs.at(key);
-    return {key,
-            own.what.how,
-            priority_of(*own.seen, at.seen.classes),
-            unchanged(at, own),
-            own.tried_in == at.known.sweep,
-            own.seen->created(),
-            own.seen->uid()};
 }
 
 /// It would start if there were room.
@@ -275,26 +257,23 @@ const turn* due_for_reservation(pass& at, const std::vector<turn>& turns) {
         return of.how != start::surplus && !own.has && wants_room(own) &&
                own.vain_at != freed_by_others(at);
     };
-    const auto urgency = [](const turn& of) { return std::pair(of.rank(), -of.priority); };
     // What one of an earlier turn would take away again (take_reservation_from) is not begun.
-    auto most_urgent = std::pair(INT_MAX, std::numeric_limits<std::int64_t>::max());
-    for (const auto& each : turns) {
-        if (may_have_one(each))
-            most_urgent = std::min<decltype(most_urgent)>(most_urgent, urgency(each));
-    }
-    for (const auto& each : turns) {
-        if (!may_have_one(each) || most_urgent < decltype(most_urgent)(urgency(each))) continue;
+    auto may = turns | std::views::filter(may_have_one);
+    const auto most_urgent = std::ranges::min_element(may, {}, &turn::urgency);
+    for (const auto& each : may) {
+        if (each.urgency() != most_urgent->urgency()) continue;
         const auto& own = at.known.gangs.at(each.key);
         const auto due = own.counted_since.value_or(at.seen.wall) + at.seen.options.reserve_after;
         if (at.seen.wall < due) {
             at.out.look_again(due - at.seen.wall);
             continue;
         }
-        if (first) {
-            const auto one = std::tuple(first->rank(), -first->priority, ended(*first));
-            const auto two = std::tuple(each.rank(), -each.priority, ended(each));
-            if (one < two || (one == two && before_in_age(*first, each))) continue;
-        }
+        // All that are left have one urgency.
+        const auto comes_first = [&](const turn& other) {
+            return ended(other) != ended(each) ? ended(other) < ended(each)
+                                               : before_in_age(other, each);
+        };
+        if (first && comes_first(*first)) continue;
         first = &each;
     }
     return first;
@@ -340,7 +319,7 @@ bool take_reservation_from(pass& at, const turn& of) {
     // It would not have it itself: nothing became free since its own was in vain.
     if (at.known.gangs.at(of.key).vain_at == freed_by_others(at)) return false;
     const auto its = turn_of(at, *at.known.reserving);
-    if (std::pair(its.rank(), -its.priority) <= std::pair(of.rank(), -of.priority)) return false;
+    if (its.urgency() <= of.urgency()) return false;
     give_up(at, at.known.gangs.at(its.key));
     return true;
 }
@@ -420,6 +399,23 @@ void count_those_before(pass& at, std::vector<turn>& turns) {
 }
 
 }  // namespace
+
+fit_options options_for(const pass& at, const gang& of) {
+    fit_options out{at.seen.options.how};
+    out.best_effort = of.group && of.group.object->best_effort();
+    return out;
+}
+
+turn turn_of(const pass& at, const gang_key& key) {
+    const auto& own = at.known.gangs.at(key);
+    return {key,
+            own.what.how,
+            priority_of(*own.seen, at.seen.classes),
+            unchanged(at, own),
+            own.tried_in == at.known.sweep,
+            own.seen->created(),
+            own.seen->uid()};
+}
 
 void plan_all(pass& at) {
     keep_reservation(at);

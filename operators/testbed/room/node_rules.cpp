@@ -28,22 +28,22 @@ bool tolerated_by(const model::toleration& toleration, const model::taint& taint
     return toleration.key == taint.key && toleration.value == taint.value;
 }
 
-std::vector<node_requirement> requirements_in(const json& term, const char* name) {
-    std::vector<node_requirement> out;
-    const auto* list = list_in(term, name);
+}  // namespace
+
+std::vector<match_requirement> requirements_in(const json& of, const char* name) {
+    std::vector<match_requirement> out;
+    const auto* list = list_in(of, name);
     if (!list) return out;
     for (const auto& entry : *list) {
-        node_requirement one{text_in(entry, "key"), text_in(entry, "operator"),
-                             texts_in(entry, "values"), std::nullopt};
+        match_requirement one{text_in(entry, "key"), text_in(entry, "operator"),
+                              texts_in(entry, "values")};
         if (one.values.size() == 1) one.limit = number(one.values.front());
         out.push_back(std::move(one));
     }
     return out;
 }
 
-}  // namespace
-
-bool node_requirement::holds(const std::string* value) const {
+bool match_requirement::holds(const std::string* value) const {
     const bool listed = value && contains(values, *value);
     if (operator_ == "In") return listed;
     if (operator_ == "NotIn") return !listed;

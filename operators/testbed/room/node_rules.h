@@ -14,22 +14,25 @@
 
 namespace esi::testbed {
 
-/// An entry of matchExpressions or matchFields.
-struct node_requirement {
+/// An entry of matchExpressions or matchFields, of a NodeSelector or a LabelSelector.
+struct match_requirement {
     std::string key;
     std::string operator_;  ///< In NotIn Exists DoesNotExist Gt Lt; every other one never holds
     std::vector<std::string> values;
     /// The one value, as a number.
-    std::optional<std::int64_t> limit;
+    std::optional<std::int64_t> limit = {};
 
-    /// `value` is null where the node does not have it.
+    /// `value` is null where the object does not have it.
     bool holds(const std::string* value) const;
 };
 
+/// The entries of the list that `of` has under that name; what cannot be read matches nothing.
+std::vector<match_requirement> requirements_in(const nlohmann::json& of, const char* name);
+
 /// An entry of nodeSelectorTerms. One without requirements matches nothing.
 struct node_term {
-    std::vector<node_requirement> labels;
-    std::vector<node_requirement> fields;
+    std::vector<match_requirement> labels;
+    std::vector<match_requirement> fields;
 
     bool matches(const model::node& node) const;
 };

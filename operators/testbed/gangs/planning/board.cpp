@@ -482,7 +482,7 @@ bool board::free_now(int of, int node) const {
         // What the plan has set on the node takes of its free room, too.
         const auto set = (resource < ledger.emptied.size() ? ledger.emptied[resource] : 0) -
                          left(node, each.first);
-        return (resource < ledger.free.size() ? ledger.free[resource] : 0) >= set + each.second;
+        return ledger.free_of(each.first) >= set + each.second;
     });
 }
 
