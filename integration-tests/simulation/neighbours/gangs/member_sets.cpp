@@ -10,15 +10,13 @@
 #include <utility>
 
 #include "base/fields.h"
+#include "neighbours/controller_rows.h"
 
 namespace esi::simulation {
 
 namespace {
 
 constexpr std::string_view index_label = "example.com/index";
-constexpr std::string_view letters = "bcdfghjklmnpqrstvwxz2456789";
-constexpr auto first_retry = seconds(1);
-constexpr auto longest_retry = seconds(15);
 /// A Job's backoffLimit: what fails for ever ends.
 constexpr int most_failures = 6;
 
@@ -29,56 +27,25 @@ std::optional<int> index_of(const json& pod) {
     return text.empty() || read.ec != std::errc() ? std::nullopt : std::optional(out);
 }
 
+struct row : controller_row {
+    member_set wanted;
+    std::string uid;
+    /// Attempts by index.
+    std::map<int, int> attempts;
+};
+
 }  // namespace
 
-struct member_sets::state : std::enable_shared_from_this<state> {
+struct member_sets::state : controller_rows<state, row> {
     explicit state(surroundings& around)
-        : in(around),
-          own(around.server, "member-controllers"),
-          chance(around.chance.fork("member controllers")) {}
+        : controller_rows(around, "member-controllers", "member controllers") {}
 
-    struct row {
-        member_set wanted;
-        std::string uid;
-        bool deleting = false;
-        bool look_due = false;
-        steady_time::duration retry = first_retry;
-        /// Attempts by index.
-        std::map<int, int> attempts;
-    };
-
-    surroundings& in;
-    desk own;
-    random_source chance;
-    pace speed;
-    bool up = true;
-    int life = 0;
-    std::uint64_t made = 0;
-    /// By "namespace/name".
-    std::map<std::string, row, std::less<>> rows;
     std::map<std::string, std::string, std::less<>> by_uid;
-
-    static std::string key_of(std::string_view ns, std::string_view name) {
-        return fmt::format("{}/{}", ns, name);
-    }
 
     void noticed(const change& what) {
         if (what.type->plural != kinds::pod.plural) return;
         const auto found = by_uid.find(fields::controller(what.after->body()));
         if (found != by_uid.end()) soon(found->second);
-    }
-
-    void soon(const std::string& key) {
-        const auto found = rows.find(key);
-        if (!up || found == rows.end() || found->second.look_due) return;
-        found->second.look_due = true;
-        at(chance.between(speed.least, speed.most), key);
-    }
-    void at(steady_time::duration time, std::string key) {
-        in.time.after(time, [weak = weak_from_this(), born = life, key = std::move(key)] {
-            const auto self = weak.lock();
-            if (self && self->up && self->life == born) self->look(key);
-        });
     }
 
     void remove_pod(const object& pod) {
@@ -128,10 +95,7 @@ struct member_sets::state : std::enable_shared_from_this<state> {
             if (there.contains(i)) continue;
             if (one.attempts[i] > most_failures && one.wanted.again == "failed") continue;
             if (make_pod(one, i)) continue;
-            one.look_due = true;
-            at(one.retry, key);
-            one.retry = std::min<steady_time::duration>(one.retry * 2, longest_retry);
-            return;
+            return again(one, key);
         }
         one.retry = first_retry;
     }
@@ -142,10 +106,8 @@ struct member_sets::state : std::enable_shared_from_this<state> {
         pod["apiVersion"] = "v1";
         pod["kind"] = "Pod";
         auto& metadata = pod["metadata"];
-        std::string word;
-        for (int i = 0; i < 5; ++i) word += letters[chance.below(letters.size())];
         metadata["namespace"] = wanted.ns;
-        metadata["name"] = fmt::format("{}-{}-{}", wanted.name, index, word);
+        metadata["name"] = fmt::format("{}-{}-{}", wanted.name, index, word(5));
         metadata["labels"][index_label] = std::to_string(index);
         const bool job = wanted.again == "failed";
         metadata["ownerReferences"] = json::array({{{"apiVersion", job ? "batch/v1" : "apps/v1"},
@@ -180,21 +142,8 @@ member_sets::member_sets(surroundings& in) : state_(std::make_shared<state>(in))
 }
 member_sets::~member_sets() = default;
 
-void member_sets::crash() {
-    state_->up = false;
-    ++state_->life;
-}
-
-void member_sets::restart() {
-    if (state_->up) return;
-    state_->up = true;
-    for (auto& [key, one] : state_->rows) {
-        one.look_due = false;
-        one.retry = first_retry;
-        state_->soon(key);
-    }
-}
-
+void member_sets::crash() { state_->crash(); }
+void member_sets::restart() { state_->restart(); }
 void member_sets::set_pace(pace speed) { state_->speed = speed; }
 
 void member_sets::put(member_set what) {

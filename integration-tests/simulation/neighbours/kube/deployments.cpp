@@ -8,15 +8,11 @@
 #include <utility>
 
 #include "base/fields.h"
+#include "neighbours/controller_rows.h"
 
 namespace esi::simulation {
 
 namespace {
-
-/// The letters of k8s.io/apimachinery/pkg/util/rand.
-constexpr std::string_view letters = "bcdfghjklmnpqrstvwxz2456789";
-constexpr auto first_retry = seconds(1);
-constexpr auto longest_retry = seconds(15);
 
 bool ready(const json& pod) {
     const auto* list = fields::find(pod, {"status", "conditions"});
@@ -26,45 +22,21 @@ bool ready(const json& pod) {
            });
 }
 
+struct row : controller_row {
+    deployment wanted;
+    std::string replica_set;
+    std::string replica_set_uid;
+    std::string hash;
+};
+
 }  // namespace
 
-struct deployment_controller::state : std::enable_shared_from_this<state> {
-    explicit state(surroundings& around)
-        : in(around),
-          own(around.server, "deployments"),
-          chance(around.chance.fork("deployments")) {}
+struct deployment_controller::state : controller_rows<state, row> {
+    explicit state(surroundings& around) : controller_rows(around, "deployments", "deployments") {}
 
-    struct row {
-        deployment wanted;
-        std::string replica_set;
-        std::string replica_set_uid;
-        std::string hash;
-        bool deleting = false;
-        steady_time::duration retry = first_retry;
-        bool look_due = false;
-    };
-
-    surroundings& in;
-    desk own;
-    random_source chance;
-    pace speed;
-    bool up = true;
-    /// What was begun in an earlier life is void.
-    int life = 0;
-    std::uint64_t made = 0;
-    /// By "namespace/name".
-    std::map<std::string, row, std::less<>> rows;
     std::map<std::string, std::string, std::less<>> by_replica_set;  ///< uid -> key of its row
     std::vector<std::function<void(std::string_view, std::string_view)>> callbacks;
 
-    static std::string key_of(std::string_view ns, std::string_view name) {
-        return fmt::format("{}/{}", ns, name);
-    }
-    std::string word(int length) {
-        std::string out;
-        for (int i = 0; i < length; ++i) out += letters[chance.below(letters.size())];
-        return out;
-    }
     void tell_of(const row& one) {
         for (const auto& each : callbacks) each(one.wanted.ns, one.wanted.name);
     }
@@ -86,19 +58,6 @@ struct deployment_controller::state : std::enable_shared_from_this<state> {
                 soon(key);
             }
         }
-    }
-
-    void soon(const std::string& key) {
-        const auto found = rows.find(key);
-        if (!up || found == rows.end() || found->second.look_due) return;
-        found->second.look_due = true;
-        at(chance.between(speed.least, speed.most), key);
-    }
-    void at(steady_time::duration time, std::string key) {
-        in.time.after(time, [weak = weak_from_this(), born = life, key = std::move(key)] {
-            const auto self = weak.lock();
-            if (self && self->up && self->life == born) self->look(key);
-        });
     }
 
     std::vector<object_pointer> pods_of(const row& one) const {
@@ -144,10 +103,7 @@ struct deployment_controller::state : std::enable_shared_from_this<state> {
         });
         for (auto i = active; i < one.wanted.replicas; ++i) {
             if (make_pod(one)) continue;
-            one.look_due = true;
-            at(one.retry, key);
-            one.retry = std::min<steady_time::duration>(one.retry * 2, longest_retry);
-            return;
+            return again(one, key);
         }
         one.retry = first_retry;
     }
@@ -185,27 +141,14 @@ deployment_controller::deployment_controller(surroundings& in)
 }
 deployment_controller::~deployment_controller() = default;
 
-void deployment_controller::crash() {
-    state_->up = false;
-    ++state_->life;
-}
-
-void deployment_controller::restart() {
-    if (state_->up) return;
-    state_->up = true;
-    for (auto& [key, one] : state_->rows) {
-        one.look_due = false;
-        one.retry = first_retry;
-        state_->soon(key);
-    }
-}
-
+void deployment_controller::crash() { state_->crash(); }
+void deployment_controller::restart() { state_->restart(); }
 void deployment_controller::set_pace(pace speed) { state_->speed = speed; }
 
 bool deployment_controller::create(deployment what) {
     const auto key = state::key_of(what.ns, what.name);
     if (state_->rows.contains(key)) return false;
-    state::row made;
+    row made;
     made.wanted = std::move(what);
     made.hash = state_->word(10);
     made.replica_set = fmt::format("{}-{}", made.wanted.name, made.hash);
