@@ -14,8 +14,8 @@ setup: ## Install what is needed (Debian 12 packages; asks nothing, safe to repe
 build: setup ## Build the three operators and their tests (PRESET=dev|release|asan|tsan)
 	@scripts/build.sh $(PRESET)
 
-operators: setup ## Build the three operators only, without their tests
-	@scripts/build.sh $(PRESET) esi-testbed esi-batchjob esi-scheduling
+operators: setup ## Build the three operators and kubectl esi only, without their tests
+	@scripts/build.sh $(PRESET) esi-testbed esi-batchjob esi-scheduling kubectl-esi
 
 cluster: setup ## Build the control plane used by demo and tests (once: about 5 minutes)
 	@integration-tests/cluster/build.sh
