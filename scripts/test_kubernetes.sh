@@ -7,7 +7,7 @@ export K8S=${K8S:?"which version? For example: make test K8S=1.34"}
 result=$PWD/build/kubernetes/$K8S.xml
 
 scripts/setup.sh
-scripts/build.sh release esi-testbed esi-batchjob esi-scheduling
+scripts/build.sh release esi-testbed esi-batchjob esi-scheduling kubectl-esi
 mkdir -p "${result%/*}"
 rm -f "$result"
 code=0
