@@ -99,7 +99,8 @@ operator_life::operator_life(ground on, const operator_factory& make, std::funct
       api_(wire_, time_),
       open_api_(wire_, time_),
       events_(api_, time_, on_.component, on_.component + "-" + on_.identity),
-      around_{on_.executor, time_, api_, events_, on_.numbers, on_.routes, on_.options, open_api_} {
+      around_{on_.executor, time_,       api_,      events_,     on_.numbers,
+              on_.routes,   on_.options, open_api_, on_.identity} {
     count_requests(api_);
     count_requests(open_api_);
     events_.on_drop([this](std::string_view why) {

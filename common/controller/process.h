@@ -75,6 +75,8 @@ struct environment {
     /// Writes at any time, leading or not: for requests of people that any replica may answer (the
     /// scheduling operator's REST). Never for reconciling.
     kube::client& open_api;
+    /// Of this process; no other one, at any time, has the same.
+    std::string identity;
 };
 
 /// Adds --legacy-namespace, the namespace of the original's interface (`what`: "that /external

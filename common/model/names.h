@@ -44,6 +44,8 @@ inline constexpr std::string_view taint = "esi.tu-berlin.de/testbed";
 inline constexpr std::string_view gang = "esi.tu-berlin.de/gang";
 /// On a pod that was let in: the node that it was given.
 inline constexpr std::string_view gang_node = "esi.tu-berlin.de/gang-node";
+/// On a pod that is nominated: the plan that its place is of (testbed/gangs/plan_mark.h).
+inline constexpr std::string_view gang_plan = "esi.tu-berlin.de/gang-plan";
 /// On the object of a group, or on any pod of a group without one: "true" keeps it out of the
 /// order.
 inline constexpr std::string_view suspend = "esi.tu-berlin.de/suspend";

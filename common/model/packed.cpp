@@ -103,6 +103,7 @@ constexpr auto words = std::to_array<std::string_view>({
     "Unschedulable",
     names::gang,
     names::gang_node,
+    names::gang_plan,
     names::group_name,
     names::pod_group,
     names::tenstack_group,

@@ -199,8 +199,8 @@ spec: {{policyName: lost-bind, validationActions: [Deny]}}
 
 def test_partial_gang_after_a_lost_bind(corner, switched):
     """kube-batch bound each pod in a goroutine of its own, scheduler-plugins#930: one bind failed, and the gang was
-    partial for ever. kube-scheduler forgets the nomination of a pod whose bind has failed, so a stranger may take the
-    place: then the member is made again, and its follower gets another one."""
+    partial for ever. kube-scheduler forgets the nomination of a pod whose bind has failed and tries again after a
+    pause; the nomination is set again, so that no stranger takes the place in between."""
     kubectl = switched.plane.kubectl
     corner.nodes(3, cpu="1")
     policy = LOST_BIND.format(namespace=corner.namespace)
@@ -223,12 +223,18 @@ def test_partial_gang_after_a_lost_bind(corner, switched):
         corner.make(stateful_set("train", "train", 2))
         corner.wait_bound("train-0", 1)
         corner.wait("kube-scheduler to have tried the bind", lambda: corner.events("train-1", "FailedScheduling"))
-        place = corner.pods("train-1")["train-1"]["metadata"]["annotations"][NODE]
+        member = corner.pods("train-1")["train-1"]["metadata"]
+        place = member["annotations"][NODE]
+        corner.allowed.append(("stays-partial", "train"))
+        corner.wait("the nomination to be set again", lambda: corner.pods("train-1")["train-1"]["status"].get(
+            "nominatedNodeName") == place)
         corner.pod("stranger", nodeSelector={"kubernetes.io/hostname": place})
-        corner.allowed += [("place-taken", "stranger"), ("stays-partial", "train")]
+        corner.wait("the stranger to be refused", lambda: corner.events("stranger", "FailedScheduling"))
     finally:
         kubectl("delete", "--filename", "-", stdin=policy)
     corner.wait_bound("train", 2)
+    assert corner.pods("train-1")["train-1"]["metadata"]["uid"] == member["uid"]
+    assert not corner.bound("stranger")
 
 
 #: Where esi-testbed is killed: what the request is, how many of them go before, before or after it is done.

@@ -18,6 +18,7 @@ PODGROUPS = ROOT / "integration-tests" / "fixtures" / "podgroups"
 GANG = {"name": P + "gang"}
 OTHER = {"name": "example.com/other"}
 LABEL = {"scheduling.x-k8s.io/pod-group": "train"}
+OWNER = {"apiVersion": "v1", "kind": "ConfigMap", "name": "driver", "uid": "0-0-0-0"}
 VERSIONS = {"tenstack": "batch.scheduler.tencent.com/v1", "coscheduling": "scheduling.x-k8s.io/v1alpha1",
             "kube-batch": "scheduling.incubator.k8s.io/v1alpha1"}
 
@@ -57,6 +58,7 @@ def furnish(plane):
     wait("letting in", lambda: attempt(lambda: plane.tokens[T].patch("Pod", "lab", "let-in", meta(
         annotations=notes(gang_node="node-0")) | spec(affinity=AFFINITY, schedulingGates=[OTHER]))))
     make("default", pod("gated", LABEL, schedulingGates=[GANG]))
+    make("lab", pod("slotted", {P + "testbed": "tb"}, owners=[OWNER], schedulingGates=[GATE]))
     for way, version in VERSIONS.items():
         for namespace in ("lab", "default"):
             plane.api.call("POST", f"/apis/{version}/namespaces/{namespace}/podgroups", {
@@ -101,8 +103,7 @@ def test_the_gate_is_there_once_and_beside_others(plane):
     ("with an annotation without a value", pod("new", {}, {"scheduling.k8s.io/group-name": ""}), "lab"),
     ("of another scheduler", pod("new", LABEL, schedulerName="volcano"), "lab"),
     ("that names its node", pod("new", LABEL, nodeName="node-0"), "lab"),
-    ("of a slot", pod("new", LABEL | {P + "testbed": "tb"}, owners=[
-        {"apiVersion": "v1", "kind": "ConfigMap", "name": "driver", "uid": "0-0-0-0"}], schedulingGates=[GATE]), "lab"),
+    ("of a slot", pod("new", LABEL | {P + "testbed": "tb"}, owners=[OWNER], schedulingGates=[GATE]), "lab"),
 ], ids=lambda value: value if isinstance(value, str) and " " in value else "")
 def test_other_pods_stay_as_they_are(plane, name, body, namespace):
     shown = made(plane, body, namespace)
@@ -121,6 +122,7 @@ ALLOWED = {
     "a nomination": patch(T, "Pod", "waits", STATUS, "status"),
     "no nomination where gangs are not started any more": patch(
         T, "Pod", "gated", {"status": {"nominatedNodeName": None}}, "status", "default"),
+    "a nomination by a plan": patch(T, "Pod", "waits", STATUS | meta(annotations=notes(gang_plan="a/b/1")), "status"),
     "a touch": patch(T, "Pod", "waits", meta(annotations=notes(nomination_shown="17"))),
     "letting in": patch(T, "Pod", "waits", LET_IN),
     "the gate beside another one": patch(T, "Pod", "two-gates", meta(
@@ -141,6 +143,12 @@ FORBIDDEN = {
     "the label of a member": ("esi-pod-marks", create(AUTHOR, "Pod", pod("new", {P + "gang": "true"}), "default")),
     "the label of a member, later": ("esi-pod-marks", patch(AUTHOR, "Pod", "plain", meta(labels={P + "gang": "true"}))),
     "a nomination elsewhere": ("esi-testbed-pod-status", patch(T, "Pod", "gated", STATUS, "status", "default")),
+    "another annotation with a nomination": ("esi-testbed-pod-status", patch(
+        T, "Pod", "waits", STATUS | meta(annotations={"a": "b"}), "status")),
+    "a plan for the pod of a slot": ("esi-testbed-pod-status", patch(
+        T, "Pod", "slotted", STATUS | meta(annotations=notes(gang_plan="a/b/1")), "status")),
+    "a plan without a nomination": (PODS, patch(T, "Pod", "waits", meta(annotations=notes(gang_plan="a/b/1")))),
+    "a plan by people": ("esi-pod-marks", patch(AUTHOR, "Pod", "waits", meta(annotations=notes(gang_plan="a/b/1")))),
     "letting in elsewhere": (PODS, patch(T, "Pod", "gated", LET_IN, namespace="default")),
     "deletion elsewhere": (PODS, delete(T, "Pod", "gated", "default")),
     "a nomination of a pod of no gang": ("esi-testbed-pod-status", patch(T, "Pod", "plain", STATUS, "status")),

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <set>
+#include <span>
 
 #include "base/log.h"
 #include "base/overloaded.h"
@@ -12,6 +13,7 @@
 #include "kube/watch/live_list.h"
 #include "model/json.h"
 #include "testbed/act.h"
+#include "testbed/gangs/plan_mark.h"
 #include "testbed/swap/swap.h"
 
 namespace esi::testbed::gangs {
@@ -166,7 +168,8 @@ asio::awaitable<void> actor::patch(pod_pointer pod, json body, std::string subre
 
 asio::awaitable<outcome> actor::set_nomination(nominate what) {
     outcome out;
-    co_await patch(what.pod, nomination_patch(*what.pod, what.node), "status", "nominate", &out);
+    co_await patch(what.pod, plan_patch(*what.pod, what.node, what.mark), "status", "nominate",
+                   &out);
     co_return out;
 }
 
@@ -178,7 +181,7 @@ asio::awaitable<outcome> actor::show(show_nomination what) {
 
 asio::awaitable<outcome> actor::clear_nomination(give_back what) {
     outcome out;
-    co_await patch(what.pod, nomination_patch(*what.pod, ""), "status", "give_back", &out);
+    co_await patch(what.pod, plan_patch(*what.pod, "", ""), "status", "give_back", &out);
     if (!out.failed) {
         log::info("room of a gang's pod given back", {{"group", what.of.text()},
                                                       {"pod", what.pod->metadata.key().text()},
@@ -237,11 +240,15 @@ asio::awaitable<outcome> actor::look(look_and_let_in what) {
         log::debug("gang held back", {{"group", what.of.text()}, {"why", out.refused}});
         co_return out;
     }
-    std::vector<asio::awaitable<void>> writes;
-    for (const auto& each : what.places) {
+    const auto in = [&](const place& each) {
         const auto& pod = live.members.at(each.pod->metadata.uid);
-        writes.push_back(patch(pod, gang_let_in_patch(*pod, each.node), "", "let_in", &out));
-    }
+        return patch(pod, gang_let_in_patch(*pod, each.node), "", "let_in", &out);
+    };
+    // Whether the gang begins is decided by this one write (plan_mark.h).
+    co_await in(what.places.front());
+    if (out.failed) co_return out;
+    std::vector<asio::awaitable<void>> writes;
+    for (const auto& each : std::span(what.places).subspan(1)) writes.push_back(in(each));
     co_await run_together(std::move(writes));
     log::info("gang let in", {{"group", what.of.text()},
                               {"members", out.written.size()},

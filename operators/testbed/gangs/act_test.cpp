@@ -6,6 +6,7 @@
 
 #include "base/virtual_clock.h"
 #include "testbed/gangs/fake_cluster.h"
+#include "testbed/gangs/plan_mark.h"
 
 namespace esi::testbed::gangs {
 namespace {
@@ -39,12 +40,13 @@ struct gang_actor : testing::Test {
         return answers.front();
     }
     look_and_let_in look_at(const std::vector<std::string>& members) {
-        look_and_let_in out{of, {}};
+        look_and_let_in out{of, {}, mark};
         for (const auto& name : members) out.places.push_back({pod(name), "node-a"});
         return out;
     }
 
     gang_key of{way::coscheduling, "lab", "train"};
+    std::string mark = "uid-w-0/one/1";
     asio::io_context loop;
     virtual_clock time;
     kube::scripted_transport wire{loop.get_executor(), time};
@@ -67,9 +69,10 @@ struct gang_actor : testing::Test {
 
 TEST_F(gang_actor, nominates_and_says_which_version_shows_it) {
     cluster.add_pod("w-0", of_train);
-    const auto how = take(nominate{of, pod("w-0"), "node-a"});
+    const auto how = take(nominate{of, pod("w-0"), "node-a", mark});
     EXPECT_FALSE(how.failed);
     EXPECT_EQ(cluster.nomination_of("w-0"), "node-a");
+    EXPECT_EQ(mark_of(*pod("w-0")), mark);
     EXPECT_EQ(how.written.at("uid-w-0"),
               cluster.pod("w-0")["metadata"]["resourceVersion"].get<std::string>());
     EXPECT_EQ(cluster.writes, std::vector<std::string>{"PATCH w-0/status"});
@@ -79,7 +82,7 @@ TEST_F(gang_actor, a_nomination_of_an_old_pod_is_a_conflict) {
     cluster.add_pod("w-0", of_train);
     const auto old = pod("w-0");
     cluster.changed(cluster.pod("w-0"));
-    const auto how = take(nominate{of, old, "node-a"});
+    const auto how = take(nominate{of, old, "node-a", mark});
     ASSERT_TRUE(how.failed);
     EXPECT_EQ(how.failed->code, errc::conflict);
     EXPECT_EQ(cluster.nomination_of("w-0"), "");
@@ -87,18 +90,19 @@ TEST_F(gang_actor, a_nomination_of_an_old_pod_is_a_conflict) {
 
 TEST_F(gang_actor, shows_and_takes_back_a_nomination) {
     cluster.add_pod("w-0", of_train);
-    take(nominate{of, pod("w-0"), "node-a"});
+    take(nominate{of, pod("w-0"), "node-a", mark});
     EXPECT_FALSE(take(show_nomination{of, pod("w-0")}).failed);
     EXPECT_NE(cluster.pod("w-0")["metadata"]["annotations"][std::string(names::nomination_shown)],
               nullptr);
     EXPECT_FALSE(take(give_back{of, pod("w-0"), "its group is suspended"}).failed);
     EXPECT_EQ(cluster.nomination_of("w-0"), "");
+    EXPECT_EQ(mark_of(*pod("w-0")), "");
 }
 
 TEST_F(gang_actor, lets_all_in_after_one_live_look) {
     for (const auto* name : {"w-0", "w-1"}) {
         cluster.add_pod(name, of_train);
-        take(nominate{of, pod(name), "node-a"});
+        take(nominate{of, pod(name), "node-a", mark});
     }
     wire.asked.clear();
     cluster.writes.clear();
@@ -126,7 +130,7 @@ TEST_F(gang_actor, lets_all_in_after_one_live_look) {
 TEST_F(gang_actor, lets_nobody_in_where_the_look_finds_the_room_taken) {
     for (const auto* name : {"w-0", "w-1"}) {
         cluster.add_pod(name, of_train);
-        take(nominate{of, pod(name), "node-a"});
+        take(nominate{of, pod(name), "node-a", mark});
     }
     // The caches do not show it.
     cluster.silent = true;
@@ -144,7 +148,7 @@ TEST_F(gang_actor, lets_nobody_in_where_the_look_finds_the_room_taken) {
 TEST_F(gang_actor, a_look_without_an_answer_lets_nobody_in) {
     for (const auto* name : {"w-0", "w-1"}) {
         cluster.add_pod(name, of_train);
-        take(nominate{of, pod(name), "node-a"});
+        take(nominate{of, pod(name), "node-a", mark});
     }
     cluster.writes.clear();
     const auto usual = wire.respond;
@@ -157,10 +161,31 @@ TEST_F(gang_actor, a_look_without_an_answer_lets_nobody_in) {
     EXPECT_TRUE(cluster.writes.empty());
 }
 
+TEST_F(gang_actor, where_the_first_member_is_not_let_in_nobody_is) {
+    for (const auto* name : {"w-0", "w-1"}) {
+        cluster.add_pod(name, of_train);
+        take(nominate{of, pod(name), "node-a", mark});
+    }
+    // Another process takes the nomination of the first one away between the look and the write.
+    bool once = true;
+    cluster.before = [&](const kube::request& asked) {
+        if (asked.method != "PATCH" || !asked.target.ends_with("/w-0") ||
+            !std::exchange(once, false))
+            return;
+        cluster.changed(cluster.pod("w-0"));
+    };
+    const auto how = take(look_at({"w-0", "w-1"}));
+    ASSERT_TRUE(how.failed);
+    EXPECT_EQ(how.failed->code, errc::conflict);
+    EXPECT_TRUE(how.written.empty());
+    EXPECT_EQ(cluster.gate_of("w-0"), names::gang);
+    EXPECT_EQ(cluster.gate_of("w-1"), names::gang);
+}
+
 TEST_F(gang_actor, a_member_that_changes_while_others_are_let_in_is_told) {
     for (const auto* name : {"w-0", "w-1"}) {
         cluster.add_pod(name, of_train);
-        take(nominate{of, pod(name), "node-a"});
+        take(nominate{of, pod(name), "node-a", mark});
     }
     bool once = true;
     cluster.before = [&](const kube::request& asked) {
@@ -214,7 +239,7 @@ TEST_F(gang_actor, keeps_a_bound_on_what_is_under_way) {
     wire.latency = seconds(1);
     std::vector<action> many;
     for (int i = 0; i < 100; ++i) {
-        many.push_back(nominate{of, pod("w-" + std::to_string(i)), "node-a"});
+        many.push_back(nominate{of, pod("w-" + std::to_string(i)), "node-a", mark});
     }
     wire.asked.clear();
     hands.take(std::move(many));
@@ -237,7 +262,7 @@ TEST_F(gang_actor, reads_of_many_facts_keep_no_write_waiting_and_namespaces_take
         many.push_back(each);
     }
     many.emplace_back(read_facts{{way::coscheduling, "other", "one"}, {{}, {{"other", "c"}}}});
-    many.emplace_back(nominate{of, pod("w-0"), "node-a"});
+    many.emplace_back(nominate{of, pod("w-0"), "node-a", mark});
     answers.clear();
     hands.take(std::move(many));
     run_for(loop, time, milliseconds(1500));
@@ -253,7 +278,7 @@ TEST_F(gang_actor, ends_what_has_begun_and_drops_the_rest) {
     wire.latency = seconds(1);
     std::vector<action> many;
     for (int i = 0; i < 100; ++i) {
-        many.push_back(nominate{of, pod("w-" + std::to_string(i)), "node-a"});
+        many.push_back(nominate{of, pod("w-" + std::to_string(i)), "node-a", mark});
     }
     wire.asked.clear();
     hands.take(std::move(many));

@@ -17,11 +17,13 @@
 
 namespace esi::testbed::gangs {
 
-/// status.nominatedNodeName = node. Guarded by uid and resourceVersion, as all writes of pods.
+/// status.nominatedNodeName = node, with the mark of the plan. Guarded by uid and resourceVersion,
+/// as all writes of pods.
 struct nominate {
     gang_key of;
     pod_pointer pod;
     std::string node;
+    std::string mark;
 };
 /// The nomination stands, and kube-scheduler may not know it: an update of the pod (the annotation
 /// nomination-shown) brings it.
@@ -29,7 +31,7 @@ struct show_nomination {
     gang_key of;
     pod_pointer pod;
 };
-/// Takes the nomination off.
+/// Takes the nomination and the mark off.
 struct give_back {
     gang_key of;
     pod_pointer pod;
@@ -40,10 +42,13 @@ struct place {
     std::string node;
 };
 /// Reads each member and the pods of each node live, asks judge_look (look.h), and only if it says
-/// go lets all in, each guarded by the resourceVersion of its live read.
+/// go lets in the first of the places, and the others only when that has worked; each guarded by
+/// the resourceVersion of its live read.
 struct look_and_let_in {
     gang_key of;
     std::vector<place> places;
+    /// The plan that these places are of; its first member, if it is among them, is in front.
+    std::string mark;
     /// Uids of members of another gang whose places are reserved before there is room: what is
     /// promised to them takes nothing from this one.
     std::set<std::string> ahead = {};

@@ -1,9 +1,16 @@
 // After a restart, or in another leader, nothing is remembered: who has which place stands in the
-// pods. Members that were let in have theirs for good. Nominated ones keep theirs if the gang can
-// be whole with them; what was looked at is looked at again.
+// pods. Members that were let in have theirs for good. A plan of which all are nominated is taken
+// over as it stands. Else nominated ones keep their places if the gang can be whole with them; what
+// was looked at is looked at again.
+//
+// The same is done with plans of another process that believes to lead at the same time. One that
+// is not whole yet is waited for a moment, then this process makes its own.
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "testbed/gangs/pass.h"
+#include "testbed/gangs/plan_mark.h"
 
 namespace esi::testbed::gangs {
 
@@ -36,6 +43,7 @@ void adopt_one(pass& at, const gang& of, gang_memory& own) {
         }
     }
     if (made.places.empty()) return;
+    name_plan(at, made);
     own.has = std::move(made);
     if (rest.empty()) return;
     facts known;
@@ -47,17 +55,73 @@ void adopt_one(pass& at, const gang& of, gang_memory& own) {
         at.room.promise(rest[i], found->nodes[i]);
         own.has->places.emplace(rest[i]->metadata.uid, found->nodes[i]);
     }
+    // The first member may be another one now.
+    name_plan(at, *own.has);
+}
+
+/// The other process has so long to nominate the others, and to let them in.
+constexpr seconds patience{2};
+
+/// True: all are promised. `room_only`: if there is room; else where there is none, the gang with
+/// the last turn gives up (keep_within).
+bool promise_all(pass& at, const gang& of, const plan& theirs, bool room_only) {
+    for (const auto& [uid, node] : theirs.places) {
+        const auto& pod = of.find(uid)->pod;
+        if (room_only && !has_room(at.room, pod, node)) {
+            for (const auto& [promised, to] : theirs.places) at.room.release(promised);
+            return false;
+        }
+        at.room.promise(pod, node);
+    }
+    return true;
+}
+
+/// Of those who are next, plans of other processes: true where the gang is theirs for now.
+bool go_by_another(pass& at, const gang& of, gang_memory& own, bool starts) {
+    std::set<std::string_view> marks;
+    plan theirs;
+    for (const auto& uid : own.what.next) {
+        const auto& pod = of.find(uid)->pod;
+        const auto mark = mark_of(*pod);
+        if (!is_of_another(at, of, own, mark)) continue;
+        marks.insert(mark);
+        if (node_stands(at.room, pod->nominated_node_name)) {
+            theirs.places.emplace(uid, pod->nominated_node_name);
+        }
+    }
+    if (marks.empty()) return false;
+    if (marks.size() == 1 && theirs.places.size() == own.what.next.size() &&
+        promise_all(at, of, theirs, starts)) {
+        theirs.mark = *marks.begin();
+        theirs.shown = true;
+        theirs.since = at.seen.now;
+        own.has = std::move(theirs);
+        own.changed = true;
+        return true;
+    }
+    if (own.yields_to != *marks.begin()) {
+        own.yields_to = *marks.begin();
+        own.yields_until = at.seen.now + patience;
+    }
+    if (!starts && at.seen.now < own.yields_until) {
+        at.again_at(own.yields_until);
+        own.yields = true;
+        return true;
+    }
+    own.dropped.insert(marks.begin(), marks.end());
+    return false;
 }
 
 }  // namespace
 
 void adopt(pass& at) {
-    if (at.known.adopted) return;
-    at.known.adopted = true;
+    const bool starts = !std::exchange(at.known.adopted, true);
     std::vector<turn> turns;
-    for (const auto& [key, own] : at.known.gangs) {
-        if (own.what.how == start::none || own.what.reserved == 0) continue;
-        turns.push_back(turn_of(at, key));
+    for (auto& [key, own] : at.known.gangs) {
+        own.yields = false;
+        if (own.has || own.what.how == start::none || own.what.reserved == 0) continue;
+        if (looks(at, key) || go_by_another(at, *own.seen, own, starts)) continue;
+        if (starts) turns.push_back(turn_of(at, key));
     }
     std::ranges::sort(turns, before_in_age);
     for (const auto& each : turns) {

@@ -4,6 +4,7 @@
 
 #include "grid/node_room.h"
 #include "model/names.h"
+#include "testbed/gangs/plan_mark.h"
 
 namespace esi::testbed::gangs {
 
@@ -36,6 +37,17 @@ bool same_load(const model::pod& a, const model::pod& b) {
 bool waits_on_a_node(const model::pod& pod) {
     return !pod.bound() && pod.live() && !pod.nominated_node_name.empty() &&
            pod.scheduling_gates.empty() && !stays_for_good(pod);
+}
+
+/// The node that it has a place on as a member of a gang; empty: none. What is reserved is not
+/// there yet.
+std::string_view claimed_by(const model::pod& pod) {
+    const auto at = stage_of(pod);
+    if (at == stage::let_in) return pod.metadata.annotation(model::names::gang_node);
+    const auto mark = mark_of(pod);
+    const bool reserved_only = !mark.empty() && first_of(mark).empty();
+    return at == stage::reserved && !reserved_only ? std::string_view(pod.nominated_node_name)
+                                                   : std::string_view();
 }
 
 }  // namespace
@@ -187,7 +199,27 @@ void cluster_room::forget_nomination(std::string_view uid) {
     count(*gone.pod, gone.node, -1);
 }
 
+void cluster_room::claims_changed(const pod_pointer& before, const pod_pointer& after) {
+    const auto was = before ? claimed_by(*before) : std::string_view();
+    const auto is = after ? claimed_by(*after) : std::string_view();
+    if (!was.empty() && (was != is || before->metadata.uid != after->metadata.uid)) {
+        const auto on = claims_.find(was);
+        if (on != claims_.end() && on->second.erase(before->metadata.uid) > 0 &&
+            on->second.empty()) {
+            claims_.erase(on);
+        }
+    }
+    if (!is.empty()) claims_[std::string(is)].insert_or_assign(after->metadata.uid, after);
+}
+
+const std::map<std::string, pod_pointer, std::less<>>* cluster_room::claims_on(
+    std::string_view node) const {
+    const auto found = claims_.find(node);
+    return found == claims_.end() ? nullptr : &found->second;
+}
+
 void cluster_room::pod_changed(const pod_pointer& before, const pod_pointer& after) {
+    claims_changed(before, after);
     const bool was = takes_room(before);
     const bool is = takes_room(after);
     const bool another = before && (!after || after->metadata.uid != before->metadata.uid);

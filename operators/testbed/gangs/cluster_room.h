@@ -114,6 +114,14 @@ public:
     /// By uid.
     const std::map<std::string, promised, std::less<>>& promises() const { return promises_; }
 
+    // --- claims: what the pods show, whichever process has written it ---
+
+    /// Members of gangs that are nominated to the node by a plan, or let in to it, and not bound;
+    /// by uid. Null: none. They take nothing of what is left: of whom this process has a plan,
+    /// there is a promise. A process whose cache shows its own nominations sees those that were
+    /// made before.
+    const std::map<std::string, pod_pointer, std::less<>>* claims_on(std::string_view node) const;
+
     // --- what there is ---
 
     /// Counts the changes after which something may fit that did not fit before: of nodes (but not
@@ -149,12 +157,14 @@ private:
     void settle(const std::string& node);
     void changed(bool may_free);
     void forget_nomination(std::string_view uid);
+    void claims_changed(const pod_pointer& before, const pod_pointer& after);
 
     std::map<std::string, node_ledger, std::less<>> nodes_;
     resource_names resources_;
     std::map<std::string, promised, std::less<>> promises_;
     /// Of pods that are no gang's: who waits for room that its scheduler has made.
     std::map<std::string, promised, std::less<>> nominated_;
+    std::map<std::string, std::map<std::string, pod_pointer, std::less<>>, std::less<>> claims_;
     std::map<std::pair<std::string, std::string>, repelling_pods> repelling_;
     std::map<std::string, int, std::less<>> repelled_labels_;
     std::map<std::string, int, std::less<>> node_labels_;

@@ -203,7 +203,12 @@ private:
             if (pods_) pods_->pods.erase({"lab", name});
             return reply(200, gone);
         }
-        if (!sub.empty()) body = {{"status", body["status"]}};
+        // Of the metadata of a pod annotations are taken, too.
+        if (!sub.empty()) {
+            auto notes = body.value("/metadata/annotations"_json_pointer, json::object());
+            body = {{"status", body["status"]}};
+            if (!notes.empty()) body["metadata"]["annotations"] = std::move(notes);
+        }
         if (sub.empty() && target.contains("/pods/")) body.erase("status");
         json next = found->second;
         next.merge_patch(body);

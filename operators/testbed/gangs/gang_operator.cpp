@@ -51,6 +51,7 @@ gang_operator::gang_operator(controller::environment& env, const gang_options& c
       controller_(
           "gangs", env.time, env.executor, env.numbers,
           [this](model::object_key) { return pass(); }, 1) {
+    known_.process = env.identity;
     groups_.on_change(*this);
     from.on_node_change([this](const kube::change<model::node>& what) {
         const auto& name = (what.after ? what.after : what.before)->metadata.name;

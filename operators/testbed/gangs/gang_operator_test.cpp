@@ -41,7 +41,7 @@ struct operator_of_gangs : testing::Test {
     http::router routes;
     controller::process_options common;
     controller::environment env{
-        loop.get_executor(), time, api, events, numbers, routes, common, api};
+        loop.get_executor(), time, api, events, numbers, routes, common, api, "test"};
     testbed::caches from{api, time, {}, true};
     gang_operator part{env, gang_options(), from};
 };

@@ -2,6 +2,7 @@
 
 #include "model/names.h"
 #include "testbed/gangs/pass.h"
+#include "testbed/gangs/plan_mark.h"
 
 namespace esi::testbed::gangs {
 
@@ -49,7 +50,9 @@ void take_up_muster(pass& at, const gang_pointer& of, gang_memory& own) {
 void settle_place(pass& at, gang_memory& own, const member& of, bool& lost) {
     if (!own.has || own.has->places.erase(of.uid()) == 0) return;
     own.changed = true;
-    const bool was_let_in = !of.pod->metadata.annotation(names::gang_node).empty();
+    // Another process may have let it in by a plan of its own.
+    const bool was_let_in =
+        !of.pod->metadata.annotation(names::gang_node).empty() && mark_of(*of.pod) == own.has->mark;
     if (was_let_in && (of.at == stage::let_in || of.at == stage::bound)) {
         own.has->looked = true;
         return;
@@ -113,6 +116,19 @@ void keep_clocks(pass& at, gang_memory& own) {
     }
 }
 
+/// Another process is about to start the gang by a plan of its own: one of the two has to yield.
+bool yields_to_another(const pass& at, const gang& of, const gang_memory& own) {
+    const auto& plan = *own.has;
+    if (plan.looked || plan.reservation) return false;
+    const auto first = first_of(plan.mark);
+    return std::ranges::any_of(plan.places, [&](const auto& place) {
+        const auto* planned = of.find(place.first);
+        const auto mark = planned ? mark_of(*planned->pod) : std::string_view();
+        return mark != plan.mark && is_of_another(at, of, own, mark) &&
+               (place.first == first || mark < plan.mark);
+    });
+}
+
 bool still_right(const pass& at, const gang& of, const gang_memory& own) {
     const auto& plan = *own.has;
     const auto nodes_stand = [&] {
@@ -128,6 +144,7 @@ bool still_right(const pass& at, const gang& of, const gang_memory& own) {
         return (own.what.placed() > 0 || on_the_way) && nodes_stand();
     }
     if (own.what.how == start::none || plan.places.size() != own.what.next.size()) return false;
+    if (plan.shown && state_of(of, plan.mark) == plan_state::over) return false;
     // Whoever was planned is as good as whoever would be planned now.
     for (const auto& [uid, node] : plan.places) {
         const auto* planned = of.find(uid);
@@ -165,8 +182,21 @@ bool looks(const pass& at, const gang_key& of) {
     return at.under_way(std::string(look) + of.text());
 }
 
+bool is_of_another(const pass& at, const gang& of, const gang_memory& own, std::string_view mark) {
+    if (is_made_by(mark, at.known.process) || own.dropped.contains(mark)) return false;
+    const auto now = state_of(of, mark);
+    return now == plan_state::open || now == plan_state::begun;
+}
+
+void name_plan(pass& at, plan& made) {
+    const auto first = made.reservation ? std::string_view() : made.places.begin()->first;
+    made.mark = plan_mark(first, at.known.process, ++at.known.plans);
+    made.shown = false;
+}
+
 void give_up(pass& at, gang_memory& own) {
     if (!own.has) return;
+    if (!is_made_by(own.has->mark, at.known.process)) own.dropped.insert(own.has->mark);
     const auto freed = at.room.freed();
     for (const auto& [uid, node] : own.has->places) at.room.release(uid);
     if (own.has->reservation) {
@@ -182,7 +212,12 @@ void keep(pass& at, const gang_pointer& of, gang_memory& own) {
     const bool changed = own.seen != of;
     // Nobody has a place or was let in, and nothing moved.
     if (!changed && own.what.let_in == 0 && !own.has) return;
-    if (changed) take_up_members(*of, own);
+    if (changed) {
+        take_up_members(*of, own);
+        std::erase_if(own.dropped, [&](const std::string& mark) {
+            return state_of(*of, mark) == plan_state::over;
+        });
+    }
     bool lost = false;
     keep_members(at, *of, own, lost);
     if (changed) take_up_muster(at, of, own);
@@ -194,7 +229,11 @@ void keep(pass& at, const gang_pointer& of, gang_memory& own) {
         own.changed = true;
         return;
     }
-    if ((lost && !own.has->looked) || !still_right(at, *of, own)) give_up(at, own);
+    own.has->shown = own.has->shown || state_of(*of, own.has->mark) == plan_state::open;
+    if ((lost && !own.has->looked) || !still_right(at, *of, own) ||
+        yields_to_another(at, *of, own)) {
+        give_up(at, own);
+    }
 }
 
 void forget_gone(pass& at) {

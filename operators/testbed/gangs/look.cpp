@@ -8,6 +8,7 @@
 #include "kube/patch.h"
 #include "model/names.h"
 #include "testbed/assess.h"
+#include "testbed/gangs/plan_mark.h"
 #include "testbed/room/admission.h"
 
 namespace esi::testbed::gangs {
@@ -17,7 +18,7 @@ namespace names = model::names;
 namespace {
 
 /// Why this member may not be let in; empty: it may.
-std::string judge_member(const place& planned, const live_view& live) {
+std::string judge_member(const place& planned, const look_and_let_in& what, const live_view& live) {
     const auto found = live.members.find(planned.pod->metadata.uid);
     if (found == live.members.end() || !found->second) {
         return fmt::format("pod {} is gone", planned.pod->metadata.name);
@@ -29,6 +30,10 @@ std::string judge_member(const place& planned, const live_view& live) {
             return fmt::format("the nomination of pod {} was taken off", name);
         }
         return fmt::format("pod {} does not wait at its gate any more", name);
+    }
+    if (group_of(pod) != what.of) return fmt::format("pod {} has left the group", name);
+    if (mark_of(pod) != what.mark) {
+        return fmt::format("pod {} was given a place by another process of esi-testbed", name);
     }
     if (pod.nominated_node_name != planned.node) {
         return fmt::format("pod {} is nominated to node {} instead of {}", name,
@@ -67,6 +72,12 @@ demand taken_on(const std::string& name, const std::vector<const place*>& planne
     for (const auto& [uid, promise] : room.promises()) {
         if (promise.node != name || ahead.contains(uid) || !counted.insert(uid).second) continue;
         out.count(*promise.pod, 1);
+    }
+    // Also by other processes, of which this one has no plan.
+    if (const auto* claims = room.claims_on(name)) {
+        for (const auto& [uid, pod] : *claims) {
+            if (!ahead.contains(uid) && counted.insert(uid).second) out.count(*pod, 1);
+        }
     }
     return out;
 }
@@ -114,7 +125,7 @@ std::string judge_look(const look_and_let_in& what, const live_view& live,
                        const cluster_room& room) {
     std::map<std::string, std::vector<const place*>> by_node;
     for (const auto& each : what.places) {
-        if (auto why = judge_member(each, live); !why.empty()) return why;
+        if (auto why = judge_member(each, what, live); !why.empty()) return why;
         by_node[each.node].push_back(&each);
     }
     for (const auto& [node, planned] : by_node) {

@@ -15,9 +15,12 @@ struct looked : world {
 
     looked() {
         add_node("node-a", "cpu=2");
+        what.of = key("w");
+        what.mark = "first/one/1";
         for (const auto* name : {"w-0", "w-1"}) {
             auto pod = member(name, "w", "cpu=1");
             pod.nominated_node_name = "node-a";
+            pod.metadata.annotations[std::string(names::gang_plan)] = what.mark;
             put(pod);
             what.places.push_back({pods.at(name), "node-a"});
             room->promise(pods.at(name), "node-a");
@@ -57,6 +60,26 @@ TEST(Look, CountsPromisesToOthersOnce) {
     EXPECT_EQ(w.judge(), "");
 }
 
+TEST(Look, CountsWhatOtherProcessesHavePromised) {
+    looked w;
+    auto other = w.member("other", "v", "cpu=1");
+    other.nominated_node_name = "node-a";
+    other.metadata.annotations[std::string(names::gang_plan)] = "other/two/1";
+    w.put(other);
+    EXPECT_THAT(w.judge(), HasSubstr("node-a has 1 cpu left"));
+    // What is reserved is not there yet.
+    other.metadata.annotations[std::string(names::gang_plan)] = "/two/1";
+    w.put(other);
+    EXPECT_EQ(w.judge(), "");
+    other.scheduling_gates.clear();
+    other.metadata.annotations[std::string(names::gang_node)] = "node-a";
+    w.put(other);
+    EXPECT_THAT(w.judge(), HasSubstr("node-a has 1 cpu left"));
+    other.node_name = "node-b";
+    w.put(other);
+    EXPECT_EQ(w.judge(), "");
+}
+
 TEST(Look, CountsPlacesOfTestbeds) {
     looked w;
     w.room->slots_changed("node-a", {{"cpu", 600}});
@@ -80,6 +103,12 @@ TEST(Look, NeedsEveryMemberNominatedAndGated) {
               "pod w-1 does not wait at its gate any more");
     EXPECT_EQ(with([](model::pod& pod) { pod.metadata.deletion_timestamp = model::timestamp{}; }),
               "pod w-1 does not wait at its gate any more");
+    EXPECT_EQ(with([](model::pod& pod) {
+                  pod.metadata.annotations[std::string(names::gang_plan)] = "first/two/1";
+              }),
+              "pod w-1 was given a place by another process of esi-testbed");
+    EXPECT_EQ(with([](model::pod& pod) { pod.metadata.labels.clear(); }),
+              "pod w-1 has left the group");
     auto live = w.live();
     live.members.erase(w.pods.at("w-0")->metadata.uid);
     EXPECT_EQ(judge_look(w.what, live, *w.room), "pod w-0 is gone");

@@ -35,7 +35,7 @@ void wrote(member_memory& of, const outcome& how, const std::string& uid, steady
     of.shown_to.reset();
 }
 
-void looked(gang_memory& own, const outcome& how, steady_time now) {
+void looked(gang_memory& own, const look_and_let_in& what, const outcome& how, steady_time now) {
     for (const auto& [uid, version] : how.written) {
         const auto found = own.members.find(uid);
         if (found == own.members.end()) continue;
@@ -43,12 +43,8 @@ void looked(gang_memory& own, const outcome& how, steady_time now) {
         found->second.awaited_since = now;
     }
     if (!how.written.empty()) {
-        // Of a gang that went and came again the plan is another one, of which nobody has looked.
-        if (own.has && std::ranges::any_of(how.written, [&](const auto& entry) {
-                return own.has->places.contains(entry.first);
-            })) {
-            own.has->looked = true;
-        }
+        // Of another plan nobody has looked.
+        if (own.has && own.has->mark == what.mark) own.has->looked = true;
         own.looks = 0;
         own.looks_to_replan = looks_per_plan;
         own.look_refused.clear();
@@ -103,7 +99,7 @@ void take_outcome(memory& known, const action& what, const outcome& how, steady_
     }
     auto& own = found->second;
     std::visit(overloaded{
-                   [&](const look_and_let_in&) { looked(own, how, now); },
+                   [&](const look_and_let_in& of) { looked(own, of, how, now); },
                    [&](const write_status& of) {
                        auto& status = own.status;
                        status.at = now;

@@ -81,6 +81,10 @@ struct member_memory {
 struct plan {
     /// By uid.
     std::map<std::string, std::string> places;
+    /// See plan_mark.h; a plan that becomes another one has another mark.
+    std::string mark;
+    /// The first member has been seen with the mark.
+    bool shown = false;
     /// Piece by piece: made before there is room.
     bool reservation = false;
     /// The look has said go, or a member that was let in proves that one has.
@@ -111,6 +115,12 @@ inline constexpr int looks_per_plan = 5;
 struct gang_memory {
     standing at;
     std::optional<plan> has;
+    /// Marks of plans of other processes that this one does not go by, as long as they are open.
+    std::set<std::string, std::less<>> dropped;
+    /// The plan of another process that it waits for, not all of whose members are nominated yet.
+    std::string yields_to;
+    steady_time yields_until{};
+    bool yields = false;
     /// Refused looks in a row; they wait, and after some another plan is made.
     int looks = 0;
     int looks_to_replan = looks_per_plan;
@@ -180,6 +190,9 @@ struct gang_memory {
 };
 
 struct memory {
+    /// controller::environment::identity; and how many plans it has made.
+    std::string process;
+    std::uint64_t plans = 0;
     std::map<gang_key, gang_memory> gangs;
     /// name_of actions that are under way.
     std::set<std::string> under_way;

@@ -51,12 +51,17 @@ void tell(pass& at, const gang& of, gang_memory& own, const std::string& subject
 // are given up.
 void keep(pass& at, const gang_pointer& of, gang_memory& own);
 void give_up(pass& at, gang_memory& own);
+/// Gives a plan its mark: a new one, or one of which the places are firm now.
+void name_plan(pass& at, plan& made);
+/// Of a plan that is open or begun, made by another process, and not dropped.
+bool is_of_another(const pass& at, const gang& of, const gang_memory& own, std::string_view mark);
 /// Places of gangs that are gone.
 void forget_gone(pass& at);
 /// No more is promised of a node than it has: who has the last turn gives up.
 void keep_within(pass& at);
 
-// adopt.cpp: the places of the process before, by nominations. Once.
+// adopt.cpp: the places of the process before, by nominations; and the plans of another one that
+// believes to lead, too.
 void adopt(pass& at);
 
 // reserve.cpp: order, plans, the reservation.

@@ -32,6 +32,7 @@ void take_places(pass& at, gang_memory& own, const std::vector<pod_pointer>& pod
         at.room.promise(pods[i], where.nodes[i]);
         made.places.emplace(pods[i]->metadata.uid, where.nodes[i]);
     }
+    name_plan(at, made);
     own.has = std::move(made);
     own.changed = true;
 }
@@ -231,6 +232,7 @@ void keep_reservation(pass& at) {
     if (own.reservation_seen != at.room.changes()) {
         if (complete(at, own)) {
             own.has->reservation = false;
+            name_plan(at, *own.has);
             own.changed = true;
             own.reservation_seen.reset();
             own.reservation_since.reset();
@@ -371,7 +373,7 @@ std::vector<turn> turns_of(pass& at) {
             continue;
         }
         begin_to_wait(at, own);
-        if (own.has || looks(at, key)) continue;
+        if (own.has || own.yields || looks(at, key)) continue;
         out.push_back(turn_of(at, key));
     }
     return out;

@@ -2,7 +2,9 @@
 // its gang plans for it; each request is for what differs.
 #include <algorithm>
 
+#include "model/names.h"
 #include "testbed/gangs/pass.h"
+#include "testbed/gangs/plan_mark.h"
 
 namespace esi::testbed::gangs {
 
@@ -22,26 +24,40 @@ bool busy(pass& at, const member_memory& own, const std::string& uid) {
     return false;
 }
 
-/// Brings one waiting member to `node`; empty: to none. True: it is there, and kube-scheduler
-/// knows.
-bool steer(pass& at, const gang_key& of, const pod_pointer& pod, member_memory& own,
-           const std::string& node) {
+/// Where a waiting member is to be.
+struct target {
+    /// Empty: nowhere.
+    std::string_view node;
+    std::string_view mark = {};
+    /// The first member of its plan is nominated, or is this one.
+    bool may_come = true;
+};
+
+/// Brings one waiting member there. True: it is there, and kube-scheduler knows.
+bool steer(pass& at, const gang& of, const pod_pointer& pod, member_memory& own, const target& to) {
+    const auto& uid = pod->metadata.uid;
     const auto& nominated = pod->nominated_node_name;
-    if (busy(at, own, pod->metadata.uid)) return false;
-    if (node.empty()) {
-        if (!nominated.empty()) at.give(give_back{of, pod, "it has no place"});
+    const auto mark = mark_of(*pod);
+    if (busy(at, own, uid)) return false;
+    // Others of that plan wait for this: whoever is its first goes back, wherever it is to go then.
+    const bool holds_others = !nominated.empty() && !to.may_come && first_of(mark) == uid;
+    if (to.node.empty() || holds_others) {
+        if (!nominated.empty() && may_change(of, *pod)) {
+            at.give(give_back{of.key, pod, "it has no place"});
+        }
         return false;
     }
-    if (nominated != node) {
+    if (nominated != to.node || mark != to.mark) {
+        if (!to.may_come || (!nominated.empty() && !may_change(of, *pod))) return false;
         own.shown_to = at.seen.scheduler.value_or("");
-        at.give(nominate{of, pod, node});
+        at.give(nominate{of.key, pod, std::string(to.node), std::string(to.mark)});
         return false;
     }
     // What another process (or this one, long ago) set may be unknown to a scheduler that was
     // started since.
     if (own.shown_to != at.seen.scheduler.value_or("")) {
         own.shown_to = at.seen.scheduler.value_or("");
-        at.give(show_nomination{of, pod});
+        at.give(show_nomination{of.key, pod});
         return false;
     }
     return true;
@@ -71,32 +87,60 @@ ahead see_ahead(const pass& at) {
     return out;
 }
 
+/// Brings the waiting members of a gang to their places; the first of its plan before the others.
+struct steering {
+    pass& at;
+    const gang& of;
+    gang_memory& own;
+    const ahead& reserved;
+    std::vector<place> there = {};
+    bool all_there = true;
+    bool first_there = true;
+
+    std::string_view node_of(const member& each) const {
+        if (!own.has) return {};
+        const auto found = own.has->places.find(each.uid());
+        if (found == own.has->places.end()) return {};
+        const bool waits = own.has->reservation && reserved.busy.contains(found->second);
+        return waits ? std::string_view() : std::string_view(found->second);
+    }
+    void bring(const member& each, bool is_first) {
+        const auto known = own.members.find(each.uid());
+        if (known == own.members.end()) return;
+        target to{node_of(each)};
+        if (own.has) to.mark = own.has->mark;
+        to.may_come = is_first || first_there;
+        const bool is_there = steer(at, of, each.pod, known->second, to);
+        if (is_first) first_there = is_there;
+        if (to.node.empty()) return;
+        all_there = all_there && is_there;
+        if (is_there) there.push_back({each.pod, std::string(to.node)});
+    }
+    void bring_all() {
+        const auto first = own.has ? first_of(own.has->mark) : std::string_view();
+        const auto* leader = first.empty() ? nullptr : of.find(first);
+        // Where it does not wait it was let in, and the others follow.
+        if (leader && leader->waits() && own.has->places.contains(leader->uid())) {
+            bring(*leader, true);
+        }
+        for (const auto& each : of.members) {
+            if (each.waits() && (&each != leader || !own.has->places.contains(each.uid()))) {
+                bring(each, false);
+            }
+        }
+    }
+};
+
 void start_one(pass& at, const gang& of, gang_memory& own, const ahead& reserved) {
     if (looks(at, of.key)) return;
-    static const std::string nowhere;
-    bool all_there = true;
-    std::vector<place> there;
-    for (const auto& each : of.members) {
-        if (!each.waits()) continue;
-        const auto known = own.members.find(each.uid());
-        if (known == own.members.end()) continue;
-        const std::string* node = &nowhere;
-        if (own.has) {
-            const auto found = own.has->places.find(each.uid());
-            if (found != own.has->places.end()) node = &found->second;
-            if (own.has->reservation && reserved.busy.contains(*node)) node = &nowhere;
-        }
-        const bool is_there = steer(at, of.key, each.pod, known->second, *node);
-        if (node->empty()) continue;
-        all_there = all_there && is_there;
-        if (is_there) there.push_back({each.pod, *node});
-    }
+    steering to{at, of, own, reserved};
+    to.bring_all();
     if (!own.has || own.has->reservation) return;
     if (own.has->looked) {
-        for (auto& each : there) at.give(let_in{of.key, std::move(each.pod), each.node});
+        for (auto& each : to.there) at.give(let_in{of.key, std::move(each.pod), each.node});
         return;
     }
-    if (!all_there || there.size() != own.has->places.size()) return;
+    if (!to.all_there || to.there.size() != own.has->places.size()) return;
     if (!own.at.reserved_at) own.at.reserved_at = at.seen.now;
     if (own.looks >= own.looks_to_replan) {
         // What is seen live differs from what the caches show.
@@ -105,7 +149,20 @@ void start_one(pass& at, const gang& of, gang_memory& own, const ahead& reserved
         return at.out.look_again({});
     }
     if (at.seen.now < own.next_look) return at.again_at(own.next_look);
-    at.give(look_and_let_in{of.key, std::move(there), reserved.uids});
+    at.give(look_and_let_in{of.key, std::move(to.there), own.has->mark, reserved.uids});
+}
+
+/// kube-scheduler takes the nomination of a pod away whose bind has failed, and tries again after a
+/// pause: until then nobody would keep its room.
+void keep_nominated(pass& at, const gang& of, gang_memory& own) {
+    for (const auto& each : of.members) {
+        if (each.at != stage::let_in || !each.pod->nominated_node_name.empty()) continue;
+        const auto known = own.members.find(each.uid());
+        const auto node = each.pod->metadata.annotation(model::names::gang_node);
+        if (known == own.members.end() || !node_stands(at.room, node)) continue;
+        if (busy(at, known->second, each.uid())) continue;
+        at.give(nominate{of.key, each.pod, std::string(node), std::string(mark_of(*each.pod))});
+    }
 }
 
 void start_loose(pass& at) {
@@ -134,8 +191,9 @@ void pass::give(action what) {
 void start_all(pass& at) {
     const auto reserved = see_ahead(at);
     for (auto& [key, own] : at.known.gangs) {
+        if (own.what.let_in > 0) keep_nominated(at, *own.seen, own);
         // Nobody has a place or a nomination.
-        if (!own.has && own.what.reserved + own.what.not_gated == 0) continue;
+        if (!own.has && (own.yields || own.what.reserved + own.what.not_gated == 0)) continue;
         start_one(at, *own.seen, own, reserved);
     }
     start_loose(at);

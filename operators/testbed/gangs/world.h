@@ -9,6 +9,7 @@
 
 #include "testbed/gangs/decide.h"
 #include "testbed/gangs/look.h"
+#include "testbed/gangs/plan_mark.h"
 #include "testbed/gangs/report.h"
 #include "testbed/gangs/testing.h"
 
@@ -76,10 +77,13 @@ struct world {
 
     void put(model::pod pod) {
         pod.metadata.resource_version = std::to_string(++version);
-        const auto name = pod.metadata.name;
-        auto& entry = pods[name];
+        cache_shows(shared(std::move(pod)));
+    }
+    /// The cache takes it as it is.
+    void cache_shows(pod_pointer pod) {
+        auto& entry = pods[pod->metadata.name];
         const auto before = entry;
-        entry = shared(std::move(pod));
+        entry = std::move(pod);
         if (before) note_key(*before);
         note_key(*entry);
         room->pod_changed(before, entry);
@@ -229,12 +233,17 @@ struct world {
             }
             return false;
         };
-        const auto nominated = [&](const pod_pointer& pod, const std::string& node) {
+        const auto nominated = [&](const pod_pointer& pod, const std::string& node,
+                                   const std::string* mark = nullptr) {
             if (stale(pod)) return;
-            edit(pod->metadata.name, [&](model::pod& each) { each.nominated_node_name = node; });
+            edit(pod->metadata.name, [&](model::pod& each) {
+                each.nominated_node_name = node;
+                if (mark) each.metadata.annotations[std::string(names::gang_plan)] = *mark;
+                if (node.empty()) each.metadata.annotations.erase(std::string(names::gang_plan));
+            });
             how.written[pod->metadata.uid] = pods.at(pod->metadata.name)->metadata.resource_version;
         };
-        if (const auto* of = std::get_if<nominate>(&what)) nominated(of->pod, of->node);
+        if (const auto* of = std::get_if<nominate>(&what)) nominated(of->pod, of->node, &of->mark);
         if (const auto* of = std::get_if<give_back>(&what)) nominated(of->pod, "");
         if (const auto* of = std::get_if<show_nomination>(&what)) {
             nominated(of->pod, of->pod->nominated_node_name);
@@ -304,6 +313,15 @@ struct world {
         how.written[found->second.metadata.uid] = found->second.metadata.resource_version;
         dirty.insert(of.of);
     }
+    /// Of a plan the first member, and then the other.
+    void nominate_two() {
+        for (int i = 0; i < 2; ++i) {
+            pass();
+            for (const auto& each : std::vector(last.actions)) {
+                take_outcome(*known, each, carry_out(each), now);
+            }
+        }
+    }
     /// Passes until nothing is left to do; what was done, without writes of status.
     lines settle() {
         lines out;
@@ -345,12 +363,25 @@ struct world {
     /// The process starts anew: its memory is gone, its ledger is made of the objects.
     void restart() {
         known = std::make_unique<memory>();
+        known->process = "after " + std::to_string(++version);
         room = std::make_unique<cluster_room>();
         for (const auto& [name, node] : nodes) room->node_changed(name, node);
         for (const auto& [name, pod] : pods) room->pod_changed(nullptr, pod);
         for (const auto& [of, each] : gangs) dirty.insert(of);
     }
 
+    /// The plan by which others of the gang were let in has a place left for this member.
+    void was_looked_at(const std::string& gang, const std::string& member,
+                       const std::string& node) {
+        const auto& pod = pods.at(member);
+        plan made;
+        made.places = {{pod->metadata.uid, node}};
+        made.mark = mark_of(*pod);
+        made.shown = made.looked = true;
+        made.since = now;
+        known->gangs.at(key(gang)).has = std::move(made);
+        room->promise(pod, node);
+    }
     const standing& at(const std::string& name, way by = way::coscheduling) {
         return known->gangs.at(key(name, by)).at;
     }

@@ -1,0 +1,136 @@
+// The marks, and what a second process that believes to lead does with them.
+#include "testbed/gangs/plan_mark.h"
+
+#include <gmock/gmock.h>
+
+#include "testbed/gangs/world.h"
+
+namespace esi::testbed::gangs::tests {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::IsSupersetOf;
+using testing::Not;
+
+TEST(PlanMark, SaysWhoIsFirstAndWhoMadeIt) {
+    const auto mark = plan_mark("uid-w-0", "host_1", 7);
+    EXPECT_EQ(first_of(mark), "uid-w-0");
+    EXPECT_TRUE(is_made_by(mark, "host_1"));
+    EXPECT_FALSE(is_made_by(mark, "host"));
+    EXPECT_EQ(first_of(plan_mark("", "host_1", 7)), "");
+    for (const auto* text : {"", "x", "/", "//", "a/b"}) {
+        EXPECT_FALSE(is_made_by(text, "host_1")) << text;
+    }
+}
+
+/// A gang of three on one node, nominated by another process.
+struct of_another : world {
+    of_another() {
+        add_node("node-a", "cpu=3");
+        add_gang("train", 3, "cpu=1");
+        settle_none();
+    }
+    /// The caches are full, and this process leads.
+    void settle_none() {
+        known->process = "me";
+        const auto kept = pods;
+        for (const auto& [name, pod] : kept) remove(name);
+        settle();
+        for (const auto& [name, pod] : kept) put(*pod);
+    }
+    /// What a pass asks for, but writes of status.
+    lines moves() {
+        auto out = pass();
+        std::erase_if(out, [](const auto& line) { return line.starts_with("status"); });
+        return out;
+    }
+    std::string uid(const std::string& name) { return pods.at(name)->metadata.uid; }
+    void theirs(const std::string& name, const std::string& node = "node-a") {
+        edit(name, [&](model::pod& pod) {
+            pod.nominated_node_name = node;
+            pod.metadata.annotations[std::string(names::gang_plan)] =
+                plan_mark(uid("train-0"), "another", 1);
+        });
+    }
+};
+
+TEST(PlanOfAnother, ThatIsWholeIsTakenOverAsItStands) {
+    of_another w;
+    for (const auto* name : {"train-0", "train-1", "train-2"}) w.theirs(name);
+    EXPECT_THAT(w.moves(), ElementsAre("show lab/train-0", "show lab/train-1", "show lab/train-2"));
+    EXPECT_EQ(w.known->gangs.at(world::key("train")).has->mark,
+              plan_mark(w.uid("train-0"), "another", 1));
+}
+
+TEST(PlanOfAnother, ThatIsNotWholeIsWaitedForAndThenTakenAwayByItsFirstMember) {
+    of_another w;
+    w.add_node("node-b", "cpu=9");
+    for (const auto* name : {"train-0", "train-1"}) w.theirs(name, "node-b");
+    EXPECT_THAT(w.moves(), IsEmpty());
+    w.wait(seconds(1));
+    EXPECT_THAT(w.moves(), IsEmpty());
+    w.wait(seconds(1));
+    const auto all = w.moves();
+    ASSERT_EQ(all.size(), 1) << "the others stay as they are until this has worked";
+    EXPECT_TRUE(all.front().starts_with("nominate lab/train-0")) << all.front();
+    w.known->under_way.clear();
+    w.settle();
+    EXPECT_EQ(w.count("train", stage::let_in), 3);
+}
+
+TEST(PlanOfAnother, WhoseFirstMemberHasAnotherMarkCountsNoMore) {
+    of_another w;
+    for (const auto* name : {"train-1", "train-2"}) w.theirs(name);
+    w.settle();
+    EXPECT_EQ(w.count("train", stage::let_in), 3);
+}
+
+TEST(PlanOfAnother, ThatTookTheFirstMemberFirstIsGoneBy) {
+    of_another w;
+    w.refuse["nominate"] = error{errc::conflict, "changed"};
+    w.settle();
+    ASSERT_TRUE(w.known->gangs.at(world::key("train")).has);
+    w.refuse.clear();
+    for (const auto* name : {"train-0", "train-1"}) w.theirs(name);
+    w.wait(seconds(1));
+    EXPECT_THAT(w.moves(), IsEmpty());
+    EXPECT_FALSE(w.known->gangs.at(world::key("train")).has);
+}
+
+TEST(PlanOfAnother, ThatHasBegunIsEndedByItsPlaces) {
+    of_another w;
+    w.add_node("node-b", "cpu=9");
+    for (const auto* name : {"train-0", "train-1", "train-2"}) w.theirs(name, "node-b");
+    w.edit("train-0", [](model::pod& pod) {
+        pod.scheduling_gates.clear();
+        pod.metadata.annotations[std::string(names::gang_node)] = "node-b";
+    });
+    const auto all = w.settle();
+    EXPECT_THAT(all, Contains("look lab/train train-1@node-b train-2@node-b"));
+    EXPECT_EQ(w.count("train", stage::let_in), 3);
+}
+
+TEST(PlanOfAnother, ForRoomOfAnEarlierGangIsGivenUpAndNotTakenOverAgain) {
+    of_another w;
+    w.add_gang("later", 3, "cpu=1");
+    w.refuse["look"] = error{errc::server, "no"};
+    for (const auto* name : {"train-0", "train-1", "train-2"}) w.theirs(name);
+    for (const auto* name : {"later-0", "later-1", "later-2"}) {
+        w.edit(name, [&](model::pod& pod) {
+            pod.nominated_node_name = "node-a";
+            pod.metadata.annotations[std::string(names::gang_plan)] =
+                plan_mark(w.uid("later-0"), "third", 1);
+        });
+    }
+    const auto all = w.settle();
+    EXPECT_THAT(all, IsSupersetOf({"give-back lab/later-0", "give-back lab/later-1",
+                                   "give-back lab/later-2"}));
+    EXPECT_THAT(all, Not(Contains("give-back lab/train-0")));
+    EXPECT_EQ(all.size(), 6 + 1) << "three are shown, three given back, one look";
+    EXPECT_EQ(w.count("later", stage::reserved), 0);
+}
+
+}  // namespace
+}  // namespace esi::testbed::gangs::tests
