@@ -177,7 +177,7 @@ reviewed_access::authenticate(const http::server_request& head) {
                             options_.audience),
                 false));
         }
-        auto who = identity_of(*subject);
+        auto who = identity_of(*subject, from_.time.wall());
         if (!who) co_return std::unexpected(unauthenticated(who.error(), false));
         co_return std::move(*who);
     }
