@@ -674,6 +674,10 @@ asio::awaitable<http::server_reply> measure(http::server_request asked) {
     co_return http::server_reply(200, "text/plain", std::to_string(asked.body.size()));
 }
 
+asio::awaitable<http::server_reply> text_of(std::string text) {
+    co_return http::server_reply(200, "text/plain", std::move(text));
+}
+
 /// A route for clients with a certificate, and one for everybody.
 class certified_test : public tls_test {
 protected:
@@ -721,11 +725,10 @@ TEST_F(certified_test, a_certificate_is_asked_for_and_needed_where_a_route_says_
 
 TEST_F(certified_test, routes_see_whom_a_certificate_was_made_for) {
     http::peer_details seen;
-    routes.add("GET", "/who",
-               [&](http::server_request head) -> asio::awaitable<http::server_reply> {
-                   seen = *head.peer;
-                   co_return http::server_reply(200, "text/plain", "seen");
-               });
+    routes.add("GET", "/who", [&](const http::server_request& head) {
+        seen = *head.peer;
+        return text_of("seen");
+    });
     const auto look = [&] {
         wire = to("https://127.0.0.1:" + std::to_string(own->port()));
         auto answer = run(wire->send(request("GET", "/who"), soon()));
@@ -744,12 +747,10 @@ TEST_F(certified_test, routes_see_whom_a_certificate_was_made_for) {
 
 TEST_F(certified_test, a_connection_ends_with_the_first_answer_after_the_end_of_its_certificate) {
     std::vector<std::shared_ptr<const http::peer_details>> connections;
-    routes.add("GET", "/who",
-               [&](http::server_request head) -> asio::awaitable<http::server_reply> {
-                   connections.push_back(head.peer);
-                   co_return http::server_reply(200, "text/plain",
-                                                head.peer_has_certificate ? "somebody" : "nobody");
-               });
+    routes.add("GET", "/who", [&](const http::server_request& head) {
+        connections.push_back(head.peer);
+        return text_of(head.peer_has_certificate ? "somebody" : "nobody");
+    });
     show_certificate();
     wire = to("https://127.0.0.1:" + std::to_string(own->port()));
     const auto look = [&] {
