@@ -4,6 +4,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
+#include <ctime>
 #include <memory>
 
 namespace esi::http {
@@ -24,6 +25,12 @@ std::vector<std::string> values_of(const X509_NAME* name, int part) {
     return out;
 }
 
+wall_time end_of(const X509* certificate) {
+    std::tm utc{};
+    if (ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &utc) != 1) return wall_time{};
+    return wall_time(seconds(timegm(&utc)));
+}
+
 }  // namespace
 
 certificate_subject subject_of(const X509* certificate) {
@@ -32,6 +39,7 @@ certificate_subject subject_of(const X509* certificate) {
     auto names = values_of(name, NID_commonName);
     if (names.size() == 1) out.common_name = std::move(names.front());
     out.organizations = values_of(name, NID_organizationName);
+    out.not_after = end_of(certificate);
     return out;
 }
 

@@ -11,7 +11,8 @@ namespace esi::http {
 
 /// Nothing where the client has shown none that a client CA vouches for.
 std::optional<certificate_subject> subject_of_client(SSL* of);
-/// Common name and organizations, as UTF-8.
+/// Common name and organizations, as UTF-8, and the end of the certificate; one whose end cannot be
+/// read has ended.
 certificate_subject subject_of(const X509* certificate);
 
 }  // namespace esi::http

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/text.h"
 
 namespace esi {
@@ -30,11 +31,15 @@ struct identity {
     std::map<std::string, std::vector<std::string>, std::less<>> extra;
 };
 
-/// Whom a client's certificate was made for.
+/// Whom a client's certificate was made for, and until when.
 struct certificate_subject {
     /// Empty where the certificate has none or several.
     std::string common_name;
     std::vector<std::string> organizations;
+    /// From this moment on the certificate names nobody: a connection may outlive it.
+    wall_time not_after = wall_time::max();
+
+    bool has_ended(wall_time now) const { return now >= not_after; }
 };
 
 /// The other side of a connection, for all of its requests.
@@ -60,7 +65,7 @@ struct server_request {
     std::string body;
     /// The peer's own address is 127.0.0.1 or ::1. Who may use that: access.h.
     bool peer_is_loopback = false;
-    /// The peer has shown a certificate of the client CA.
+    /// The peer has shown a certificate of the client CA, which has not ended since.
     bool peer_has_certificate = false;
     /// Null where the request came from no connection.
     std::shared_ptr<const peer_details> peer;

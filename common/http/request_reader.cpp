@@ -269,7 +269,8 @@ asio::awaitable<reading> request_reader::read(std::shared_ptr<const peer_details
     // Taken before the body: what comes as trailers is never seen.
     out.request = to_request(head, std::move(*where));
     out.request.peer_is_loopback = peer->loopback;
-    out.request.peer_has_certificate = peer->certificate.has_value();
+    const auto& shown = peer->certificate;
+    out.request.peer_has_certificate = shown && !shown->has_ended(time_.wall());
     out.request.peer = std::move(peer);
     out.decided = routes_.decide(out.request);
     if (place_.reserved() && !out.decided.rules.probe) {

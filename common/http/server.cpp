@@ -309,8 +309,8 @@ asio::awaitable<void> server::state::stream(std::shared_ptr<state> own,
     if (whole) co_await close_gently(connection);
 }
 
-/// One connection: requests one after the other, in order, until either side has enough, or until
-/// another protocol takes it over.
+/// One connection: requests one after the other, in order, until either side has enough, until the
+/// certificate that the client has shown has ended, or until another protocol takes it over.
 asio::awaitable<void> server::state::serve(std::shared_ptr<state> own,
                                            std::shared_ptr<tcp_connection> connection,
                                            place_pointer place) {
@@ -327,6 +327,11 @@ asio::awaitable<void> server::state::serve(std::shared_ptr<state> own,
         if (!shaken) co_return;
         peer->certificate = subject_of_client(connection->tls()->native_handle());
     }
+    // A client whose certificate has ended has to show another one, on a new connection.
+    const auto may_go_on = [&own, &peer] {
+        const auto& shown = peer->certificate;
+        return !own->stopping && (!shown || !shown->has_ended(own->time.wall()));
+    };
     request_limits limits;
     limits.head = own->options.header_limit;
     limits.time = own->options.request_timeout;
@@ -343,7 +348,7 @@ asio::awaitable<void> server::state::serve(std::shared_ptr<state> own,
         if (read.how == reading::end::closed) co_return;
 
         auto reply = std::move(read.reply);
-        keep_alive = read.keep_alive && !own->stopping;
+        keep_alive = read.keep_alive && may_go_on();
         const auto method = read.request.method;
         const bool head_only = method == "HEAD";
         if (read.how == reading::end::request) {
@@ -365,7 +370,7 @@ asio::awaitable<void> server::state::serve(std::shared_ptr<state> own,
             } else {
                 reply = co_await own->answer(read, place);
             }
-            keep_alive = keep_alive && !own->stopping;
+            keep_alive = keep_alive && may_go_on();
         }
         if (reply.stream && !head_only && own->begin_stream(*place, reply)) {
             // Whatever came behind the request is not answered; its memory is not kept for hours.

@@ -1,9 +1,13 @@
-"""The extender over TLS: only for schedulers with a certificate, and for them with full nodes."""
+"""The extender over TLS: only for schedulers with a certificate, and for them with full nodes. The interface over
+TLS: a certificate names who asks, until it ends."""
+import datetime
 import subprocess
 import time
 
 import pytest
 import requests
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
 
 from operators import Operator
 from patience import PATIENCE
@@ -43,21 +47,25 @@ def extender(operators, files):
     one.start()
     try:
         url = f"https://127.0.0.1:{one.port}"
-        yield lambda method, path, name=None, **more: requests.request(
-            method, url + path, verify=f"{files}/server.crt", timeout=PATIENCE,
-            cert=name and (f"{files}/{name}.crt", f"{files}/{name}.key"), **more)
+
+        def ask(method, path, name=None, **more):
+            return requests.request(method, url + path, verify=f"{files}/server.crt", timeout=PATIENCE,
+                                    cert=name and (f"{files}/{name}.crt", f"{files}/{name}.key"), **more)
+        comes_up(lambda: ask("GET", "/livez"))
+        yield ask
     finally:
         one.stop()
 
 
-@pytest.fixture(scope="module", autouse=True)
-def up(extender):
-    for _ in range(300):
+def comes_up(ask):
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
         try:
-            if extender("GET", "/livez").status_code == 200:
+            if ask().status_code == 200:
                 return
         except requests.ConnectionError:
-            time.sleep(0.1)
+            pass
+        time.sleep(0.1)
     pytest.fail("it does not come up")
 
 
@@ -91,3 +99,56 @@ def test_a_thousand_full_nodes_are_answered(extender):
     assert answer.status_code == 200, answer.text
     assert answer.json()["Nodes"]["items"] == question["Nodes"]["items"]
     assert answer.json()["FailedAndUnresolvableNodes"] == {}
+
+
+@pytest.fixture
+def interface(operators, files):
+    """A replica of esi-scheduling with TLS and the same CA; its URL."""
+    one = Operator("scheduling", operators.kubeconfigs["scheduling"], operators.folder, replica=27, flags=(
+        f"--tls-cert-file={files}/server.crt", f"--tls-private-key-file={files}/server.key",
+        f"--client-ca-file={files}/ca.crt"))
+    one.start()
+    try:
+        url = f"https://127.0.0.1:{one.port}"
+        comes_up(lambda: requests.get(f"{url}/readyz", verify=f"{files}/server.crt", timeout=PATIENCE))
+        yield url
+    finally:
+        one.stop()
+
+
+def renew_for(seconds, folder, name, authority):
+    """The certificate `name` anew, with an end so many seconds from now, which it returns."""
+    def read(path):
+        return (folder / path).read_bytes()
+    old, issuer = (x509.load_pem_x509_certificate(read(f"{each}.crt")) for each in (name, authority))
+    now = datetime.datetime.now(datetime.timezone.utc).replace(microsecond=0)
+    end = now + datetime.timedelta(seconds=seconds)
+    made = x509.CertificateBuilder(issuer.subject, old.subject, old.public_key(), x509.random_serial_number(),
+                                   now - datetime.timedelta(minutes=1), end)
+    for extension in old.extensions:
+        made = made.add_extension(extension.value, extension.critical)
+    key = serialization.load_pem_private_key(read(f"{authority}.key"), None)
+    (folder / f"{name}.crt").write_bytes(made.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+    return end.timestamp()
+
+
+def test_the_interface_believes_a_certificate_until_it_ends_also_on_a_connection_that_stands(interface, files):
+    make_certificate(files, "carl", "ca")
+
+    def ask(session):
+        return session.get(f"{interface}/api/v1/namespaces/default/testbeds", verify=f"{files}/server.crt",
+                           cert=(f"{files}/carl.crt", f"{files}/carl.key"), timeout=PATIENCE)
+    with requests.Session() as carl:
+        end = renew_for(8, files, "carl", "ca")
+        known = ask(carl)
+        assert known.status_code == 403 and '"carl" may not list testbeds' in known.json()["detail"], known.text
+        assert "Connection" not in known.headers
+        time.sleep(max(0, end - time.time()) + 0.1)
+        ended = ask(carl)
+        assert ended.status_code == 401 and "new connection with a new certificate" in ended.json()["detail"], ended.text
+        assert ended.headers["Connection"] == "close"
+        with pytest.raises(requests.exceptions.ConnectionError):
+            ask(carl)
+    renew_for(600, files, "carl", "ca")
+    with requests.Session() as carl:
+        assert ask(carl).status_code == 403

@@ -3,6 +3,7 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -11,6 +12,7 @@ import pytest
 import yaml
 
 import objects
+import shells
 from control_plane import MANIFESTS, ROOT
 from operators import binaries
 from patience import PATIENCE
@@ -302,18 +304,23 @@ def test_nodes_are_chosen_and_taken_back(scene, esi):
     assert labels() == [None, None]
 
 
+def prepare_kubectl(esi, folder):
+    """kubectl, and what it asks for completion of its plugin, in the PATH."""
+    helper = folder / "kubectl_complete-esi"
+    helper.write_text(esi("completion", "kubectl"), "utf-8")
+    helper.chmod(0o755)
+    esi.environment["PATH"] = f"{folder}:{esi.plane.folder / 'bin'}:{esi.environment['PATH']}"
+
+
 def test_shells_are_offered_commands_and_names(scene, esi, plane, tmp_path):
     scene.nodes(1)
     scene.testbed(slots=1)
     scene.jobs("spark-one", "spark-two", seconds=0)
-    helper = tmp_path / "kubectl_complete-esi"
-    helper.write_text(esi("completion", "kubectl"), "utf-8")
-    helper.chmod(0o755)
-    environment = dict(esi.environment, PATH=f"{tmp_path}:{esi.environment['PATH']}")
+    prepare_kubectl(esi, tmp_path)
 
     def kubectl(*words):
         line = [esi.line[0], "__complete", "esi", *words]
-        return subprocess.run(line, capture_output=True, text=True, timeout=PATIENCE, env=environment,
+        return subprocess.run(line, capture_output=True, text=True, timeout=PATIENCE, env=esi.environment,
                               check=True).stdout.splitlines()
     assert kubectl("re")[:3] == ["release\tDelete Schedulings, which gives back their Testbeds and jobs",
                                  "resume\tLet suspended Schedulings go on", "reset\tMake failed BatchJobs ready again"]
@@ -325,10 +332,52 @@ def test_shells_are_offered_commands_and_names(scene, esi, plane, tmp_path):
     typed = (f"source {script}; COMP_WORDS=(kubectl-esi -n {scene.namespace} reset spark-t); COMP_CWORD=4; "
              "_kubectl_esi; printf '%s\\n' \"${COMPREPLY[@]}\"")
     done = subprocess.run(["bash", "-c", typed], capture_output=True, text=True, timeout=PATIENCE,
-                          env=environment, check=True)
+                          env=esi.environment, check=True)
     assert done.stdout == "spark-two\n", done
-    for shell in ("zsh", "fish"):
-        assert "kubectl-esi" in esi("completion", shell)
+
+
+def test_zsh_completes_commands_names_and_files(scene, esi, tmp_path):
+    scene.jobs("spark-one", "spark-two", seconds=0)
+    wanted = {"kubectl-esi rel": "kubectl-esi release ",
+              f"kubectl-esi -n {scene.namespace} reset spark-t": f"kubectl-esi -n {scene.namespace} reset spark-two ",
+              f"kubectl-esi schedule -f {tmp_path}/plan-": f"kubectl-esi schedule -f {tmp_path}/plan-of-today.yaml ",
+              "kubectl esi rel": "kubectl esi release "}
+    (tmp_path / "plan-of-today.yaml").touch()
+    prepare_kubectl(esi, tmp_path)
+    # `kubectl-esi completion` in one of the folders that zsh loads completions from, and read in .zshrc.
+    functions = tmp_path / "functions"
+    functions.mkdir()
+    script = functions / "_kubectl-esi"
+    script.write_text(esi("completion", "zsh"), "utf-8")
+    compinit = "autoload -Uz compinit; compinit -u -D"
+    for way in (f"fpath=({functions} $fpath); {compinit}", f"{compinit}; source {script}"):
+        start = f"{way}\nsource <(kubectl completion zsh)"
+        for typed, completed in wanted.items():
+            assert shells.zsh_completes(tmp_path, start, typed, esi.environment) == completed, way
+    listed = shells.zsh_offers(tmp_path, start, "kubectl-esi re", esi.environment)
+    for command in ("release", "reset", "resume"):
+        assert re.search(rf"{command} +-- [A-Z]", listed), listed
+
+
+def test_fish_completes_commands_names_and_files(scene, esi, tmp_path):
+    scene.jobs("spark-one", "spark-two", seconds=0)
+    (tmp_path / "plan-of-today.yaml").touch()
+    prepare_kubectl(esi, tmp_path)
+    # The folder that fish loads completions from.
+    folder = tmp_path / "fish" / "completions"
+    folder.mkdir(parents=True)
+    (folder / "kubectl-esi.fish").write_text(esi("completion", "fish"), "utf-8")
+    environment = dict(esi.environment, XDG_CONFIG_HOME=str(tmp_path))
+
+    def offered(typed):
+        return shells.fish_offers(f"kubectl completion fish | source; complete -C '{typed}'", environment)
+    commands = {"release": "Delete Schedulings, which gives back their Testbeds and jobs",
+                "resume": "Let suspended Schedulings go on", "reset": "Make failed BatchJobs ready again"}
+    assert offered("kubectl-esi re") == commands
+    assert offered(f"kubectl-esi -n {scene.namespace} reset ") == {"spark-one": "", "spark-two": ""}
+    assert offered("kubectl-esi export -o ") == dict.fromkeys(("table", "wide", "json", "yaml"), "")
+    assert list(offered(f"kubectl-esi schedule -f {tmp_path}/plan-")) == [f"{tmp_path}/plan-of-today.yaml"]
+    assert offered("kubectl esi re") == commands
 
 
 def test_version_and_help(esi):

@@ -569,6 +569,19 @@ asio::awaitable<http::server_reply> say_hello(http::server_request) {
     co_return http::server_reply(200, "text/plain", "hello");
 }
 
+/// The system's time, a while later where a test says so.
+class later_clock final : public clock {
+public:
+    explicit later_clock(clock& of) : of_(of) {}
+    steady_time now() const override { return of_.now(); }
+    wall_time wall() const override { return of_.wall() + later; }
+    asio::awaitable<void> sleep_until(steady_time when) override { return of_.sleep_until(when); }
+    seconds later{0};
+
+private:
+    clock& of_;
+};
+
 class tls_test : public files_test {
 protected:
     tls_test() { routes.add("GET", "/x", say_hello); }
@@ -587,7 +600,8 @@ protected:
         server_options.bind_address = "127.0.0.1";
         server_options.tls_private_key_file = write("tls.key", key);
         server_options.tls_cert_file = write("tls.crt", certificate);
-        own = std::make_unique<http::server>(loop.get_executor(), time, server_options, routes);
+        own = std::make_unique<http::server>(loop.get_executor(), server_time, server_options,
+                                             routes);
         auto started = own->start();
         EXPECT_TRUE(started) << started.error().text;
         return certificate;
@@ -596,6 +610,7 @@ protected:
         wire = to("https://" + host + ":" + std::to_string(own->port()));
         return get(*wire);
     }
+    later_clock server_time{time};
     http::router routes;
     std::unique_ptr<http::server> own;
     std::unique_ptr<http_transport> wire;
@@ -659,6 +674,10 @@ asio::awaitable<http::server_reply> measure(http::server_request asked) {
     co_return http::server_reply(200, "text/plain", std::to_string(asked.body.size()));
 }
 
+asio::awaitable<http::server_reply> text_of(std::string text) {
+    co_return http::server_reply(200, "text/plain", std::move(text));
+}
+
 /// A route for clients with a certificate, and one for everybody.
 class certified_test : public tls_test {
 protected:
@@ -706,11 +725,10 @@ TEST_F(certified_test, a_certificate_is_asked_for_and_needed_where_a_route_says_
 
 TEST_F(certified_test, routes_see_whom_a_certificate_was_made_for) {
     http::peer_details seen;
-    routes.add("GET", "/who",
-               [&](http::server_request head) -> asio::awaitable<http::server_reply> {
-                   seen = *head.peer;
-                   co_return http::server_reply(200, "text/plain", "seen");
-               });
+    routes.add("GET", "/who", [&](const http::server_request& head) {
+        seen = *head.peer;
+        return text_of("seen");
+    });
     const auto look = [&] {
         wire = to("https://127.0.0.1:" + std::to_string(own->port()));
         auto answer = run(wire->send(request("GET", "/who"), soon()));
@@ -725,6 +743,31 @@ TEST_F(certified_test, routes_see_whom_a_certificate_was_made_for) {
     ASSERT_TRUE(seen.certificate);
     EXPECT_EQ(seen.certificate->common_name, "localhost");
     EXPECT_TRUE(seen.certificate->organizations.empty());
+}
+
+TEST_F(certified_test, a_connection_ends_with_the_first_answer_after_the_end_of_its_certificate) {
+    std::vector<std::shared_ptr<const http::peer_details>> connections;
+    routes.add("GET", "/who", [&](const http::server_request& head) {
+        connections.push_back(head.peer);
+        return text_of(head.peer_has_certificate ? "somebody" : "nobody");
+    });
+    show_certificate();
+    wire = to("https://127.0.0.1:" + std::to_string(own->port()));
+    const auto look = [&] {
+        auto answer = run(wire->send(request("GET", "/who"), soon()));
+        return answer ? answer->body : answer.error().text;
+    };
+    EXPECT_EQ(look(), "somebody");
+    server_time.later = seconds(3590);
+    EXPECT_EQ(look(), "somebody");
+    server_time.later = seconds(3601);
+    EXPECT_EQ(look(), "nobody");
+    server_time.later = seconds(0);
+    EXPECT_EQ(look(), "somebody");
+    ASSERT_EQ(connections.size(), 4U);
+    EXPECT_EQ(connections[0], connections[1]);
+    EXPECT_EQ(connections[0], connections[2]);
+    EXPECT_NE(connections[2], connections[3]) << "the server has closed the connection";
 }
 
 TEST_F(certified_test, a_certificate_of_another_ca_ends_the_handshake) {

@@ -26,7 +26,8 @@ complete -F _kubectl_esi kubectl-esi
 )script";
 
 constexpr const char* zsh = R"script(#compdef kubectl-esi
-_kubectl_esi() {
+# Read with `source` behind compinit, or put as _kubectl-esi into a folder of $fpath before it.
+_kubectl-esi() {
     local line name
     local -a lines candidates
     lines=("${(@f)$(${words[1]} __complete "${(@)words[2,CURRENT]}" 2>/dev/null)}")
@@ -40,7 +41,12 @@ _kubectl_esi() {
     done
     _describe 'kubectl esi' candidates
 }
-compdef _kubectl_esi kubectl-esi
+if [[ ${funcstack[1]} == _kubectl-esi ]]; then
+    # zsh has loaded the file from $fpath for the first completion.
+    _kubectl-esi "$@"
+else
+    compdef _kubectl-esi kubectl-esi
+fi
 )script";
 
 constexpr const char* fish = R"script(# fish completion of kubectl-esi

@@ -1,8 +1,11 @@
 #include "scheduling/interface/v1/access/credential.h"
 
+#include <fmt/format.h>
 #include <simdjson.h>
 
 #include <algorithm>
+
+#include "model/meta.h"
 
 namespace esi::scheduling::v1 {
 
@@ -61,7 +64,13 @@ bool is_plain_name(std::string_view name) {
 }
 
 std::expected<std::shared_ptr<const http::identity>, std::string> identity_of(
-    const http::certificate_subject& subject) {
+    const http::certificate_subject& subject, wall_time now) {
+    if (subject.has_ended(now)) {
+        return std::unexpected(fmt::format(
+            "the client certificate of this connection has expired: it was valid until {}; open a "
+            "new connection with a new certificate, or send a bearer token",
+            model::timestamp{subject.not_after}.whole_seconds()));
+    }
     if (!is_plain_name(subject.common_name)) {
         return std::unexpected(
             "the subject of the client certificate has to have exactly one common name (CN), of at "

@@ -16,9 +16,10 @@ namespace esi::scheduling::v1 {
 std::expected<std::string_view, std::string> bearer_token(const http::server_request& head);
 
 /// The common name as the user, the organizations as groups, and system:authenticated. Names that
-/// begin with "system:" are the cluster's own: a CA for this interface cannot give them.
+/// begin with "system:" are the cluster's own: a CA for this interface cannot give them. From its
+/// end on (`now` is not before it) a certificate names nobody.
 std::expected<std::shared_ptr<const http::identity>, std::string> identity_of(
-    const http::certificate_subject& subject);
+    const http::certificate_subject& subject, wall_time now);
 
 /// A name that can stand in a log and an annotation: UTF-8 without control characters, not empty,
 /// at most 256 bytes.

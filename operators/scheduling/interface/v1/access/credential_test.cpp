@@ -7,6 +7,9 @@
 namespace esi::scheduling::v1 {
 namespace {
 
+constexpr wall_time some_time = std::chrono::sys_days(std::chrono::year(2026) / 11 / 21) +
+                                std::chrono::hours(9) + std::chrono::minutes(23);
+
 http::server_request with(std::vector<std::pair<std::string, std::string>> headers) {
     http::server_request out;
     out.headers = std::move(headers);
@@ -46,7 +49,7 @@ TEST(credential, an_empty_token_is_told_as_what_it_is) {
 }
 
 TEST(credential, the_subject_of_a_certificate_is_user_and_groups) {
-    const auto who = identity_of({"anna", {"planners", "staff"}});
+    const auto who = identity_of({"anna", {"planners", "staff"}}, some_time);
     ASSERT_TRUE(who);
     EXPECT_EQ((*who)->name, "anna");
     EXPECT_EQ((*who)->groups,
@@ -66,7 +69,19 @@ TEST(credential, a_certificate_names_nobody_of_the_cluster_itself_and_nobody_unc
         {"anna", {""}},
         {"a\xff", {}},
     };
-    for (const auto& subject : bad) EXPECT_FALSE(identity_of(subject)) << subject.common_name;
+    for (const auto& subject : bad) EXPECT_FALSE(identity_of(subject, some_time));
+}
+
+TEST(credential, a_certificate_names_nobody_from_its_end_on) {
+    const http::certificate_subject anna{"anna", {}, some_time + seconds(40)};
+    EXPECT_TRUE(identity_of(anna, some_time + seconds(40) - std::chrono::microseconds(1)));
+    const auto after = identity_of(anna, some_time + seconds(40));
+    ASSERT_FALSE(after);
+    EXPECT_EQ(
+        after.error(),
+        "the client certificate of this connection has expired: it was valid until "
+        "2026-11-21T09:23:40Z; open a new connection with a new certificate, or send a bearer "
+        "token");
 }
 
 TEST(credential, plain_names_are_utf8_without_control_characters) {

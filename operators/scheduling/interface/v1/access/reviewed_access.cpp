@@ -168,16 +168,15 @@ reviewed_access::authenticate(const http::server_request& head) {
     const auto token = bearer_token(head);
     if (!token) co_return std::unexpected(unauthenticated(token.error(), true));
     if (token->empty()) {
-        const auto* subject =
-            head.peer && head.peer->certificate ? &*head.peer->certificate : nullptr;
-        if (subject == nullptr) {
+        const auto shown = head.peer ? head.peer->certificate : std::nullopt;
+        if (!shown) {
             co_return std::unexpected(unauthenticated(
                 fmt::format("a bearer token for the audience {0} is needed: kubectl create token "
                             "ACCOUNT --audience={0}",
                             options_.audience),
                 false));
         }
-        auto who = identity_of(*subject);
+        auto who = identity_of(*shown, from_.time.wall());
         if (!who) co_return std::unexpected(unauthenticated(who.error(), false));
         co_return std::move(*who);
     }

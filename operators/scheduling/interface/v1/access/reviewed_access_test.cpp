@@ -103,6 +103,24 @@ TEST_F(reviewed, a_certificate_names_who_asks_but_a_token_goes_first) {
     EXPECT_FALSE(server.run(own->authenticate(request))) << "a wrong token is no way to another";
 }
 
+TEST_F(reviewed, a_certificate_that_ends_on_a_connection_that_stands_is_believed_no_longer) {
+    make();
+    auto request = request_with("");
+    auto peer = std::make_shared<http::peer_details>();
+    peer->certificate =
+        http::certificate_subject{"carl", {"planners"}, server.time.wall() + seconds(40)};
+    request.peer = peer;
+    pass(seconds(39));
+    EXPECT_TRUE(server.run(own->authenticate(request)));
+    pass(seconds(1));
+    const auto after = server.run(own->authenticate(request));
+    ASSERT_FALSE(after);
+    EXPECT_EQ(after.error().status, 401);
+    EXPECT_THAT(after.error().detail, HasSubstr("new connection with a new certificate"));
+    request.headers.emplace_back("authorization", "Bearer anna-token");
+    EXPECT_TRUE(server.run(own->authenticate(request))) << "a token goes first";
+}
+
 TEST_F(reviewed, requests_with_one_token_at_once_share_one_review) {
     make();
     server.wire.latency = seconds(1);
