@@ -43,6 +43,8 @@ asio::awaitable<bool> ends_by(clock& time, steady_time deadline, asio::awaitable
 }
 
 asio::awaitable<void> run_together(std::vector<asio::awaitable<void>> tasks) {
+    // A group of none would never end.
+    if (tasks.empty()) co_return;
     auto executor = co_await asio::this_coro::executor;
     auto start = [&](asio::awaitable<void> task) {
         return asio::co_spawn(executor, std::move(task), asio::deferred);

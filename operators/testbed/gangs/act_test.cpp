@@ -127,6 +127,15 @@ TEST_F(gang_actor, lets_all_in_after_one_live_look) {
     }
 }
 
+TEST_F(gang_actor, lets_in_a_member_that_is_alone) {
+    cluster.add_pod("w-0", of_train);
+    take(nominate{of, pod("w-0"), "node-a", mark});
+    const auto how = take(look_at({"w-0"}));
+    EXPECT_FALSE(how.failed);
+    EXPECT_EQ(how.written.size(), 1);
+    EXPECT_EQ(cluster.gate_of("w-0"), "");
+}
+
 TEST_F(gang_actor, lets_nobody_in_where_the_look_finds_the_room_taken) {
     for (const auto* name : {"w-0", "w-1"}) {
         cluster.add_pod(name, of_train);

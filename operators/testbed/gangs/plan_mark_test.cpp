@@ -132,5 +132,19 @@ TEST(PlanOfAnother, ForRoomOfAnEarlierGangIsGivenUpAndNotTakenOverAgain) {
     EXPECT_EQ(w.count("later", stage::reserved), 0);
 }
 
+TEST(PlanMark, AMemberThatCameLaterIsNoLessThanTheFirst) {
+    world w;
+    w.add_node("node-a", "cpu=4");
+    w.group("train", 1);
+    w.add_members("train", 2, "cpu=1");
+    w.settle();
+    w.bind();
+    w.settle();
+    EXPECT_EQ(w.count("train", stage::let_in), 1) << w.message_of("train");
+    w.bind();
+    w.settle();
+    EXPECT_EQ(w.count("train", stage::bound), 2);
+}
+
 }  // namespace
 }  // namespace esi::testbed::gangs::tests
