@@ -58,7 +58,9 @@ def furnish(plane):
     wait("letting in", lambda: attempt(lambda: plane.tokens[T].patch("Pod", "lab", "let-in", meta(
         annotations=notes(gang_node="node-0")) | spec(affinity=AFFINITY, schedulingGates=[OTHER]))))
     make("default", pod("gated", LABEL, schedulingGates=[GANG]))
-    make("lab", pod("slotted", {P + "testbed": "tb"}, owners=[OWNER], schedulingGates=[GATE]))
+    account = plane.api.get("ServiceAccount", "lab", "default")["metadata"]
+    make("lab", pod("slotted", {P + "testbed": "tb"}, owners=[
+        OWNER | {"kind": "ServiceAccount", "name": account["name"], "uid": account["uid"]}], schedulingGates=[GATE]))
     for way, version in VERSIONS.items():
         for namespace in ("lab", "default"):
             plane.api.call("POST", f"/apis/{version}/namespaces/{namespace}/podgroups", {

@@ -10,9 +10,12 @@
 namespace esi::testbed::gangs::tests {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
+using testing::Ge;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Le;
 using testing::UnorderedElementsAre;
 
 TEST(Gangs, ThreeMembersCostThreeNominationsAndOneLook) {
@@ -261,6 +264,16 @@ TEST(Gangs, ALetInMemberThatLostItsNominationGetsItBack) {
     w.settle();
     w.edit("train-1", [](model::pod& pod) { pod.nominated_node_name.clear(); });
     EXPECT_THAT(w.settle(), ElementsAre("nominate lab/train-1 node-a"));
+    // Taken away again and again it is set again after pauses, which become longer.
+    int times = 0;
+    for (int i = 0; i < 600; ++i) {
+        w.edit("train-1", [](model::pod& pod) { pod.nominated_node_name.clear(); });
+        w.wait(milliseconds(100));
+        times += static_cast<int>(w.settle().size());
+    }
+    EXPECT_THAT(times, AllOf(Ge(7), Le(12)));
+    w.wait(seconds(10));
+    w.settle();
     w.bind();
     EXPECT_THAT(w.settle(), IsEmpty());
     EXPECT_EQ(w.state_of("train"), "Running");

@@ -75,6 +75,9 @@ struct member_memory {
     bool counted = false;
     /// Seen let in, not bound.
     std::optional<steady_time> let_in_since;
+    /// How often its nomination was set again since, and when it may be again.
+    int kept = 0;
+    steady_time next_kept{};
 };
 
 /// Places of members that are to be let in together.

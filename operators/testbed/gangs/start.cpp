@@ -160,7 +160,16 @@ void keep_nominated(pass& at, const gang& of, gang_memory& own) {
         const auto known = own.members.find(each.uid());
         const auto node = each.pod->metadata.annotation(model::names::gang_node);
         if (known == own.members.end() || !node_stands(at.room, node)) continue;
-        if (busy(at, known->second, each.uid())) continue;
+        auto& its = known->second;
+        if (busy(at, its, each.uid())) continue;
+        if (at.seen.now < its.next_kept) {
+            at.again_at(its.next_kept);
+            continue;
+        }
+        // One that is refused again and again is no reason to write as often.
+        constexpr seconds longest{10};
+        its.next_kept =
+            at.seen.now + std::min<seconds>(seconds(1 << std::min(its.kept++, 4)), longest);
         at.give(nominate{of.key, each.pod, std::string(node), std::string(mark_of(*each.pod))});
     }
 }
