@@ -89,7 +89,10 @@ bool go_by_another(pass& at, const gang& of, gang_memory& own, bool starts) {
             theirs.places.emplace(uid, pod->nominated_node_name);
         }
     }
-    if (marks.empty()) return false;
+    if (marks.empty()) {
+        own.yields_until.reset();
+        return false;
+    }
     if (marks.size() == 1 && theirs.places.size() == own.what.next.size() &&
         promise_all(at, of, theirs, starts)) {
         theirs.mark = *marks.begin();
@@ -99,12 +102,10 @@ bool go_by_another(pass& at, const gang& of, gang_memory& own, bool starts) {
         own.changed = true;
         return true;
     }
-    if (own.yields_to != *marks.begin()) {
-        own.yields_to = *marks.begin();
-        own.yields_until = at.seen.now + patience;
-    }
-    if (!starts && at.seen.now < own.yields_until) {
-        at.again_at(own.yields_until);
+    // One time for all of them: whoever writes new marks again and again holds up nothing.
+    if (!own.yields_until) own.yields_until = at.seen.now + patience;
+    if (!starts && at.seen.now < *own.yields_until) {
+        at.again_at(*own.yields_until);
         own.yields = true;
         return true;
     }
@@ -119,6 +120,7 @@ void adopt(pass& at) {
     std::vector<turn> turns;
     for (auto& [key, own] : at.known.gangs) {
         own.yields = false;
+        if (own.has) own.yields_until.reset();
         if (own.has || own.what.how == start::none || own.what.reserved == 0) continue;
         if (looks(at, key) || go_by_another(at, *own.seen, own, starts)) continue;
         if (starts) turns.push_back(turn_of(at, key));

@@ -40,14 +40,17 @@ bool waits_on_a_node(const model::pod& pod) {
 }
 
 /// The node that it has a place on as a member of a gang; empty: none. What is reserved is not
-/// there yet.
+/// there yet. Authors of pods write annotations, but no nominations: without one there is no claim.
 std::string_view claimed_by(const model::pod& pod) {
+    const std::string_view node = pod.nominated_node_name;
+    if (node.empty() || !group_of(pod)) return {};
     const auto at = stage_of(pod);
-    if (at == stage::let_in) return pod.metadata.annotation(model::names::gang_node);
+    if (at == stage::let_in) {
+        return pod.metadata.annotation(model::names::gang_node) == node ? node : std::string_view();
+    }
     const auto mark = mark_of(pod);
     const bool reserved_only = !mark.empty() && first_of(mark).empty();
-    return at == stage::reserved && !reserved_only ? std::string_view(pod.nominated_node_name)
-                                                   : std::string_view();
+    return at == stage::reserved && !reserved_only ? node : std::string_view();
 }
 
 }  // namespace

@@ -82,7 +82,13 @@ void keep_members(pass& at, const gang& of, gang_memory& own, bool& lost) {
     }
     if (!own.has) return;
     for (auto place = own.has->places.begin(); place != own.has->places.end();) {
-        if (own.members.contains(place->first)) {
+        const auto* planned = of.find(place->first);
+        // Another process has taken the place away since all were looked at: who is left is looked
+        // at again, wherever it is to go.
+        const bool moved = planned && planned->waits() && own.has->looked &&
+                           (mark_of(*planned->pod) != own.has->mark ||
+                            planned->pod->nominated_node_name != place->second);
+        if (own.members.contains(place->first) && !moved) {
             ++place;
             continue;
         }
@@ -110,6 +116,7 @@ void keep_clocks(pass& at, gang_memory& own) {
         own.attempt_since = at.seen.now;
         own.at.let_in_at = at.seen.now;
     }
+    if (own.reached) own.marks_lost = 0;
     if (own.reached || all.let_in + all.bound == 0) {
         own.attempt_since.reset();
         own.partial_deleted = false;
@@ -119,13 +126,13 @@ void keep_clocks(pass& at, gang_memory& own) {
 /// Another process is about to start the gang by a plan of its own: one of the two has to yield.
 bool yields_to_another(const pass& at, const gang& of, const gang_memory& own) {
     const auto& plan = *own.has;
-    if (plan.looked || plan.reservation) return false;
+    if (plan.looked) return false;
     const auto first = first_of(plan.mark);
     return std::ranges::any_of(plan.places, [&](const auto& place) {
         const auto* planned = of.find(place.first);
         const auto mark = planned ? mark_of(*planned->pod) : std::string_view();
         return mark != plan.mark && is_of_another(at, of, own, mark) &&
-               (place.first == first || mark < plan.mark);
+               (plan.reservation || place.first == first || mark < plan.mark);
     });
 }
 
@@ -149,6 +156,11 @@ bool still_right(const pass& at, const gang& of, const gang_memory& own) {
     for (const auto& [uid, node] : plan.places) {
         const auto* planned = of.find(uid);
         if (!planned || !planned->waits()) return false;
+        // Somebody else has nominated it. With the mark of this plan it could not be changed.
+        const auto& nominated = planned->pod->nominated_node_name;
+        if (!nominated.empty() && nominated != node && mark_of(*planned->pod) == plan.mark) {
+            return false;
+        }
     }
     return nodes_stand();
 }
@@ -183,9 +195,11 @@ bool looks(const pass& at, const gang_key& of) {
 }
 
 bool is_of_another(const pass& at, const gang& of, const gang_memory& own, std::string_view mark) {
-    if (is_made_by(mark, at.known.process) || own.dropped.contains(mark)) return false;
+    if (own.dropped.contains(mark)) return false;
     const auto now = state_of(of, mark);
-    return now == plan_state::open || now == plan_state::begun;
+    if (now == plan_state::open) return !is_made_by(mark, at.known.process);
+    // One of its own, too: its first member was let in, and the answer came late or never.
+    return now == plan_state::begun;
 }
 
 void name_plan(pass& at, plan& made) {
@@ -196,7 +210,9 @@ void name_plan(pass& at, plan& made) {
 
 void give_up(pass& at, gang_memory& own) {
     if (!own.has) return;
-    if (!is_made_by(own.has->mark, at.known.process)) own.dropped.insert(own.has->mark);
+    if (own.has->looked || !is_made_by(own.has->mark, at.known.process)) {
+        own.dropped.insert(own.has->mark);
+    }
     const auto freed = at.room.freed();
     for (const auto& [uid, node] : own.has->places) at.room.release(uid);
     if (own.has->reservation) {
@@ -207,6 +223,19 @@ void give_up(pass& at, gang_memory& own) {
     own.has.reset();
     own.changed = true;
 }
+
+namespace {
+
+/// The first member waits at its place, and somebody has taken its mark away: everybody may. A new
+/// plan costs a write for each member, so that it waits longer each time.
+void wait_for_marks(pass& at, const gang& of, gang_memory& own) {
+    if (!own.has->shown || own.has->looked) return;
+    const auto* first = of.find(first_of(own.has->mark));
+    if (!first || first->at != stage::reserved || !mark_of(*first->pod).empty()) return;
+    own.next_plan = at.seen.now + milliseconds(100 << std::min(own.marks_lost++, 8));
+}
+
+}  // namespace
 
 void keep(pass& at, const gang_pointer& of, gang_memory& own) {
     const bool changed = own.seen != of;
@@ -229,6 +258,7 @@ void keep(pass& at, const gang_pointer& of, gang_memory& own) {
         own.changed = true;
         return;
     }
+    wait_for_marks(at, *of, own);
     own.has->shown = own.has->shown || state_of(*of, own.has->mark) == plan_state::open;
     if ((lost && !own.has->looked) || !still_right(at, *of, own) ||
         yields_to_another(at, *of, own)) {

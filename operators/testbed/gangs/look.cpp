@@ -69,15 +69,15 @@ demand taken_on(const std::string& name, const std::vector<const place*>& planne
         if (!pod->live() || !counted.insert(pod->metadata.uid).second) continue;
         out.count(*pod, 1);
     }
-    for (const auto& [uid, promise] : room.promises()) {
-        if (promise.node != name || ahead.contains(uid) || !counted.insert(uid).second) continue;
-        out.count(*promise.pod, 1);
-    }
-    // Also by other processes, of which this one has no plan.
-    if (const auto* claims = room.claims_on(name)) {
-        for (const auto& [uid, pod] : *claims) {
-            if (!ahead.contains(uid) && counted.insert(uid).second) out.count(*pod, 1);
+    const auto count = [&](const std::map<std::string, pod_pointer>& all) {
+        for (const auto& [uid, pod] : all) {
+            if (counted.insert(pod->metadata.uid).second) out.count(*pod, 1);
         }
+    };
+    const auto promised = promised_on(room, name, ahead);
+    count(promised);
+    if (const auto before = live.promised.find(name); before != live.promised.end()) {
+        count(before->second);
     }
     return out;
 }
@@ -120,6 +120,17 @@ std::string judge_node(const std::string& name, const std::vector<const place*>&
 }
 
 }  // namespace
+
+std::map<std::string, pod_pointer> promised_on(const cluster_room& room, std::string_view node,
+                                               const std::set<std::string>& ahead) {
+    std::map<std::string, pod_pointer> out;
+    for (const auto& [uid, promise] : room.promises()) {
+        if (promise.node == node && !ahead.contains(uid)) out.emplace(uid, promise.pod);
+    }
+    // What is only reserved is no claim: who is of `ahead` here has a firm plan elsewhere.
+    if (const auto* claims = room.claims_on(node)) out.insert(claims->begin(), claims->end());
+    return out;
+}
 
 std::string judge_look(const look_and_let_in& what, const live_view& live,
                        const cluster_room& room) {

@@ -75,9 +75,29 @@ TEST(Look, CountsWhatOtherProcessesHavePromised) {
     other.metadata.annotations[std::string(names::gang_node)] = "node-a";
     w.put(other);
     EXPECT_THAT(w.judge(), HasSubstr("node-a has 1 cpu left"));
+    // Annotations are written by everybody, nominations are not.
+    other.nominated_node_name.clear();
+    w.put(other);
+    EXPECT_EQ(w.judge(), "");
+    other.nominated_node_name = "node-a";
     other.node_name = "node-b";
     w.put(other);
     EXPECT_EQ(w.judge(), "");
+}
+
+// The list of the node's pods was read before it was bound, the verdict falls after that.
+TEST(Look, CountsWhoIsBoundDuringTheLook) {
+    looked w;
+    auto other = w.member("other", "v", "cpu=1");
+    other.nominated_node_name = "node-a";
+    other.metadata.annotations[std::string(names::gang_plan)] = "other/two/1";
+    w.put(other);
+    auto live = w.live();
+    live.promised["node-a"] = promised_on(*w.room, "node-a", {});
+    other.scheduling_gates.clear();
+    other.node_name = "node-a";
+    w.put(other);
+    EXPECT_THAT(judge_look(w.what, live, *w.room), HasSubstr("node-a has 1 cpu left"));
 }
 
 TEST(Look, CountsPlacesOfTestbeds) {

@@ -118,12 +118,14 @@ inline constexpr int looks_per_plan = 5;
 struct gang_memory {
     standing at;
     std::optional<plan> has;
-    /// Marks of plans of other processes that this one does not go by, as long as they are open.
+    /// Marks of plans that this process does not go by, as long as they are open or begun.
     std::set<std::string, std::less<>> dropped;
-    /// The plan of another process that it waits for, not all of whose members are nominated yet.
-    std::string yields_to;
-    steady_time yields_until{};
+    /// So long it waits for plans of another process of which not all members are nominated yet.
+    std::optional<steady_time> yields_until;
     bool yields = false;
+    /// How often the mark of its first member was taken away in a row; it is planned again then.
+    int marks_lost = 0;
+    steady_time next_plan{};
     /// Refused looks in a row; they wait, and after some another plan is made.
     int looks = 0;
     int looks_to_replan = looks_per_plan;

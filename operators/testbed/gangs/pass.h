@@ -53,7 +53,7 @@ void keep(pass& at, const gang_pointer& of, gang_memory& own);
 void give_up(pass& at, gang_memory& own);
 /// Gives a plan its mark: a new one, or one of which the places are firm now.
 void name_plan(pass& at, plan& made);
-/// Of a plan that is open or begun, made by another process, and not dropped.
+/// Of a plan that is not dropped: open and made by another process, or begun.
 bool is_of_another(const pass& at, const gang& of, const gang_memory& own, std::string_view mark);
 /// Places of gangs that are gone.
 void forget_gone(pass& at);

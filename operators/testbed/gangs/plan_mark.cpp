@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/contains.h"
 #include "kube/patch.h"
 #include "model/names.h"
 
@@ -14,7 +15,10 @@ std::string plan_mark(std::string_view first, std::string_view process, std::uin
 }
 
 std::string_view mark_of(const model::pod& pod) {
-    return pod.metadata.annotation(names::gang_plan);
+    // A uid, the identity of a process and a number are shorter.
+    constexpr std::size_t longest = 512;
+    const auto mark = pod.metadata.annotation(names::gang_plan);
+    return mark.size() > longest ? std::string_view() : mark;
 }
 
 std::string_view first_of(std::string_view mark) {
@@ -34,7 +38,11 @@ plan_state state_of(const gang& of, std::string_view mark) {
     if (uid.empty()) return plan_state::none;
     const auto* first = of.find(uid);
     if (!first || mark_of(*first->pod) != mark) return plan_state::over;
-    if (!first->pod->metadata.annotation(names::gang_node).empty()) return plan_state::begun;
+    const auto& pod = *first->pod;
+    // The gate cannot be given to a pod again; the annotation everybody may write.
+    const bool was_let_in = !pod.metadata.annotation(names::gang_node).empty() &&
+                            !contains(pod.scheduling_gates, names::gang);
+    if (was_let_in && first->at != stage::not_gated) return plan_state::begun;
     return first->at == stage::reserved ? plan_state::open : plan_state::over;
 }
 

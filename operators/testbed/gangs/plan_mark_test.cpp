@@ -112,6 +112,119 @@ TEST(PlanOfAnother, ThatHasBegunIsEndedByItsPlaces) {
     EXPECT_EQ(w.count("train", stage::let_in), 3);
 }
 
+TEST(PlanOfAnother, TakesAPlaceThatWasLookedAtAndItIsLookedAtAgain) {
+    of_another w;
+    w.add_node("node-b", "cpu=9");
+    w.refuse["let-in"] = error{errc::server, "no"};
+    w.settle();
+    const auto node = std::string(w.pods.at("train-0")->metadata.annotation(names::gang_node));
+    ASSERT_FALSE(node.empty());
+    // Of the last one the cache shows that its let-in was lost, and then that another process has
+    // given it another place.
+    w.edit("train-2", [&](model::pod& pod) {
+        pod.scheduling_gates = {std::string(names::gang)};
+        pod.metadata.annotations.erase(std::string(names::gang_node));
+    });
+    w.was_looked_at("train", "train-2", node);
+    w.edit("train-2", [&](model::pod& pod) {
+        pod.nominated_node_name = node == "node-a" ? "node-b" : "node-a";
+        pod.metadata.annotations[std::string(names::gang_plan)] =
+            plan_mark(pod.metadata.uid, "another", 2);
+    });
+    for (const auto& line : w.moves()) EXPECT_FALSE(line.starts_with("let-in")) << line;
+    w.known->under_way.clear();
+    w.refuse.clear();
+    EXPECT_THAT(w.settle(), Contains(testing::StartsWith("look lab/train train-2")));
+    EXPECT_EQ(w.count("train", stage::let_in), 3);
+}
+
+TEST(PlanMark, AMemberNominatedElsewhereByHandIsPlannedAnew) {
+    world w;
+    w.add_node("node-a", "cpu=3");
+    w.add_node("node-b", "cpu=3");
+    w.add_gang("train", 3, "cpu=1");
+    w.refuse["look"] = error{errc::server, "no"};
+    w.settle();
+    const auto node = w.pods.at("train-2")->nominated_node_name;
+    w.edit("train-2", [&](model::pod& pod) {
+        pod.nominated_node_name = node == "node-a" ? "node-b" : "node-a";
+    });
+    w.refuse.clear();
+    w.wait(seconds(10));
+    w.settle();
+    EXPECT_EQ(w.count("train", stage::let_in), 3);
+}
+
+TEST(PlanMark, AStartWhoseAnswerWasLostIsGoneOnWith) {
+    world w;
+    w.known->process = "me";
+    w.add_node("node-a", "cpu=3");
+    w.add_gang("train", 3, "cpu=1");
+    w.refuse["look"] = error{errc::timeout, "no answer"};
+    w.settle();
+    ASSERT_EQ(w.count("train", stage::reserved), 3);
+    auto& own = w.known->gangs.at(world::key("train"));
+    // It gave up, and then sees that its first member is in.
+    for (const auto& [uid, to] : own.has->places) w.room->release(uid);
+    const std::string first(first_of(own.has->mark));
+    own.has.reset();
+    for (const auto& [name, pod] : std::map(w.pods)) {
+        if (pod->metadata.uid != first) continue;
+        w.edit(name, [](model::pod& each) {
+            each.scheduling_gates.clear();
+            each.metadata.annotations[std::string(names::gang_node)] = "node-a";
+        });
+    }
+    w.refuse.clear();
+    w.wait(seconds(10));
+    const auto all = w.settle();
+    EXPECT_THAT(all, Not(Contains(testing::StartsWith("give-back"))));
+    EXPECT_THAT(all, Not(Contains(testing::StartsWith("nominate"))));
+    EXPECT_EQ(w.count("train", stage::let_in), 3);
+}
+
+TEST(PlanMark, WhoTakesMarksAwayMakesFewWrites) {
+    world w;
+    w.add_node("node-a", "cpu=3");
+    w.add_gang("train", 3, "cpu=1");
+    w.refuse["look"] = error{errc::server, "no"};
+    w.settle();
+    int writes = 0;
+    for (int i = 0; i < 600; ++i) {
+        for (const auto& [name, pod] : std::map(w.pods)) {
+            if (first_of(mark_of(*pod)) != pod->metadata.uid) continue;
+            w.edit(name, [](model::pod& each) {
+                each.metadata.annotations.erase(std::string(names::gang_plan));
+            });
+        }
+        w.wait(milliseconds(100));
+        writes += static_cast<int>(std::ranges::count_if(
+            w.settle(), [](const auto& line) { return line.starts_with("nominate"); }));
+    }
+    EXPECT_LE(writes, 60) << "in a minute, of three members";
+    w.refuse.clear();
+    w.wait(seconds(30));
+    w.settle();
+    EXPECT_EQ(w.count("train", stage::let_in), 3);
+}
+
+TEST(PlanOfAnother, WithEverNewMarksHoldsUpNothing) {
+    of_another w;
+    for (int i = 0; i < 40; ++i) {
+        for (const auto* name : {"train-0", "train-1"}) {
+            w.edit(name, [&](model::pod& pod) {
+                if (stage_of(pod) == stage::let_in) return;
+                pod.nominated_node_name = "node-a";
+                pod.metadata.annotations[std::string(names::gang_plan)] =
+                    plan_mark(w.uid("train-0"), "another", static_cast<std::uint64_t>(i));
+            });
+        }
+        w.wait(milliseconds(100));
+        w.settle();
+    }
+    EXPECT_EQ(w.count("train", stage::let_in), 3);
+}
+
 TEST(PlanOfAnother, ForRoomOfAnEarlierGangIsGivenUpAndNotTakenOverAgain) {
     of_another w;
     w.add_gang("later", 3, "cpu=1");

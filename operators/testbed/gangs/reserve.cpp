@@ -373,6 +373,10 @@ std::vector<turn> turns_of(pass& at) {
             continue;
         }
         begin_to_wait(at, own);
+        if (at.seen.now < own.next_plan) {
+            at.again_at(own.next_plan);
+            continue;
+        }
         if (own.has || own.yields || looks(at, key)) continue;
         out.push_back(turn_of(at, key));
     }

@@ -167,9 +167,9 @@ void keep_nominated(pass& at, const gang& of, gang_memory& own) {
             continue;
         }
         // One that is refused again and again is no reason to write as often.
-        constexpr seconds longest{10};
+        constexpr seconds longest{600};
         its.next_kept =
-            at.seen.now + std::min<seconds>(seconds(1 << std::min(its.kept++, 4)), longest);
+            at.seen.now + std::min<seconds>(seconds(1 << std::min(its.kept++, 10)), longest);
         at.give(nominate{of.key, each.pod, std::string(node), std::string(mark_of(*each.pod))});
     }
 }

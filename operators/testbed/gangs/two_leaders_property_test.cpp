@@ -165,6 +165,7 @@ protected:
             for (const auto& [name, node] : of.w.nodes) {
                 each.live.nodes[name] = node;
                 each.live.on_nodes[name];
+                each.live.promised[name] = promised_on(*of.w.room, name, look->ahead);
             }
             return false;
         }
