@@ -153,11 +153,10 @@ void gang_caches::note_class(const kube::change<priority_class>& what) {
 }
 
 void gang_caches::note_lease(const kube::change<lease_object>& what) {
-    std::optional<std::string> now;
-    if (what.after && !what.after->spec.holder_identity.empty()) {
-        const auto& spec = what.after->spec;
-        now = fmt::format("{} {}", spec.holder_identity, spec.lease_transitions);
-    }
+    // As long as none leads there is nobody to show nominations to.
+    if (!what.after || what.after->spec.holder_identity.empty()) return;
+    const auto& spec = what.after->spec;
+    auto now = fmt::format("{} {}", spec.holder_identity, spec.lease_transitions);
     // It is renewed every few seconds.
     if (now == scheduler_) return;
     scheduler_ = std::move(now);

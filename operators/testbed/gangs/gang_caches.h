@@ -70,7 +70,7 @@ public:
     /// By name.
     const std::map<std::string, std::int64_t, std::less<>>& classes() const { return values_; }
     /// Who holds the scheduler's lease, and for which time: another text is another start of the
-    /// scheduler. Nothing where there is no such lease.
+    /// scheduler. While none leads, as it was; nothing where there was no such lease.
     const std::optional<std::string>& scheduler() const { return scheduler_; }
 
     /// The stores that the watches fill, for tests that do it in their place; of kinds in the order
