@@ -215,7 +215,8 @@ test("runs that the objects leave out are asked for", bounded, () =>
     const asked = server.requests.length;
     server.emit("MODIFIED", bare);
     await until(() => server.requests.slice(asked).some((each) => each.path === `/api/v1/namespaces/default/jobs/${job.name}/runs`));
-    assert.ok((await page.locator("tbody th", { hasText: job.name }).count()) > 0);
+    // Until the answer is there the table is without them.
+    await page.locator("tbody th", { hasText: job.name }).first().waitFor();
   }));
 
 test("the queue tells what each job waits for, since when, until what, and leads there", bounded, () =>
