@@ -109,7 +109,7 @@ bool go_by_another(pass& at, const gang& of, gang_memory& own, bool starts) {
         own.yields = true;
         return true;
     }
-    own.dropped.insert(marks.begin(), marks.end());
+    for (const auto mark : marks) drop(of, own, mark);
     return false;
 }
 

@@ -132,7 +132,8 @@ bool yields_to_another(const pass& at, const gang& of, const gang_memory& own) {
         const auto* planned = of.find(place.first);
         const auto mark = planned ? mark_of(*planned->pod) : std::string_view();
         return mark != plan.mark && is_of_another(at, of, own, mark) &&
-               (plan.reservation || place.first == first || mark < plan.mark);
+               (plan.reservation || place.first == first || mark < plan.mark ||
+                state_of(of, mark) == plan_state::begun);
     });
 }
 
@@ -195,11 +196,16 @@ bool looks(const pass& at, const gang_key& of) {
 }
 
 bool is_of_another(const pass& at, const gang& of, const gang_memory& own, std::string_view mark) {
-    if (own.dropped.contains(mark)) return false;
     const auto now = state_of(of, mark);
-    if (now == plan_state::open) return !is_made_by(mark, at.known.process);
+    const auto dropped = own.dropped.find(mark);
+    const bool goes = dropped == own.dropped.end();
+    if (now == plan_state::open) return goes && !is_made_by(mark, at.known.process);
     // One of its own, too: its first member was let in, and the answer came late or never.
-    return now == plan_state::begun;
+    return now == plan_state::begun && (goes || !dropped->second);
+}
+
+void drop(const gang& of, gang_memory& own, std::string_view mark) {
+    own.dropped.insert_or_assign(std::string(mark), state_of(of, mark) == plan_state::begun);
 }
 
 void name_plan(pass& at, plan& made) {
@@ -211,7 +217,7 @@ void name_plan(pass& at, plan& made) {
 void give_up(pass& at, gang_memory& own) {
     if (!own.has) return;
     if (own.has->looked || !is_made_by(own.has->mark, at.known.process)) {
-        own.dropped.insert(own.has->mark);
+        drop(*own.seen, own, own.has->mark);
     }
     const auto freed = at.room.freed();
     for (const auto& [uid, node] : own.has->places) at.room.release(uid);
@@ -243,8 +249,8 @@ void keep(pass& at, const gang_pointer& of, gang_memory& own) {
     if (!changed && own.what.let_in == 0 && !own.has) return;
     if (changed) {
         take_up_members(*of, own);
-        std::erase_if(own.dropped, [&](const std::string& mark) {
-            return state_of(*of, mark) == plan_state::over;
+        std::erase_if(own.dropped, [&](const auto& entry) {
+            return state_of(*of, entry.first) == plan_state::over;
         });
     }
     bool lost = false;

@@ -118,8 +118,9 @@ inline constexpr int looks_per_plan = 5;
 struct gang_memory {
     standing at;
     std::optional<plan> has;
-    /// Marks of plans that this process does not go by, as long as they are open or begun.
-    std::set<std::string, std::less<>> dropped;
+    /// Marks of plans that this process does not go by, until they are over; true: it knew that the
+    /// gang has begun by them. One that begins after it was dropped is gone by all the same.
+    std::map<std::string, bool, std::less<>> dropped;
     /// So long it waits for plans of another process of which not all members are nominated yet.
     std::optional<steady_time> yields_until;
     bool yields = false;

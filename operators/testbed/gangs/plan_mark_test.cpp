@@ -112,6 +112,31 @@ TEST(PlanOfAnother, ThatHasBegunIsEndedByItsPlaces) {
     EXPECT_EQ(w.count("train", stage::let_in), 3);
 }
 
+TEST(PlanOfAnother, ThatBeginsAfterItWasDroppedIsGoneBy) {
+    of_another w;
+    w.add_gang("other", 3, "cpu=1");
+    // It gives up the plan of another for the sake of its own, and cannot take it away any more.
+    w.refuse["give-back lab/train-0"] = error{errc::conflict, "changed"};
+    w.refuse["look"] = error{errc::server, "no"};
+    for (const auto* name : {"train-0", "train-1", "train-2"}) w.theirs(name);
+    w.pass();
+    auto& own = w.known->gangs.at(world::key("train"));
+    ASSERT_TRUE(own.has);
+    for (const auto& [uid, to] : own.has->places) w.room->release(uid);
+    own.dropped[own.has->mark] = false;
+    own.has.reset();
+    w.edit("train-0", [](model::pod& pod) {
+        pod.scheduling_gates.clear();
+        pod.metadata.annotations[std::string(names::gang_node)] = "node-a";
+    });
+    w.known->under_way.clear();
+    w.refuse.clear();
+    const auto all = w.settle();
+    EXPECT_THAT(all, Not(Contains(testing::StartsWith("give-back lab/train"))));
+    EXPECT_THAT(all, Contains("look lab/train train-1@node-a train-2@node-a"));
+    EXPECT_EQ(w.count("train", stage::let_in), 3);
+}
+
 TEST(PlanOfAnother, TakesAPlaceThatWasLookedAtAndItIsLookedAtAgain) {
     of_another w;
     w.add_node("node-b", "cpu=9");

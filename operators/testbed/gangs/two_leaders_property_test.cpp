@@ -218,6 +218,12 @@ protected:
     void bind() {
         for (const auto& [name, pod] : std::map(api.pods)) {
             if (stage_of(*pod) != stage::let_in || one_in(2)) continue;
+            const auto of = group_name(*pod);
+            const int ready =
+                count(of, [](stage at) { return is_in(at) || at == stage::reserved; });
+            if (!ending.contains(of)) {
+                EXPECT_EQ(ready, minimum.at(of)) << name << " is bound, and others have no place";
+            }
             auto bound = *pod;
             bound.node_name = std::string(pod->metadata.annotation(names::gang_node));
             bound.nominated_node_name.clear();
