@@ -273,7 +273,19 @@ TEST(Gangs, ALetInMemberThatLostItsNominationGetsItBack) {
     }
     EXPECT_THAT(times, AllOf(Ge(4), Le(7)));
     w.wait(seconds(600));
+    // Refused for good it is not nominated any more.
+    w.edit("train-1", [](model::pod& pod) {
+        pod.scheduled_status = "False";
+        pod.scheduled_reason = "Unschedulable";
+        pod.nominated_node_name.clear();
+        pod.metadata.owner_references.clear();
+    });
     w.settle();
+    w.wait(seconds(20));
+    w.edit("train-1", [](model::pod& pod) { pod.nominated_node_name.clear(); });
+    EXPECT_THAT(w.settle(), IsEmpty());
+    w.wait(seconds(3600));
+    EXPECT_THAT(w.settle(), IsEmpty());
     w.bind();
     EXPECT_THAT(w.settle(), IsEmpty());
     EXPECT_EQ(w.state_of("train"), "Running");

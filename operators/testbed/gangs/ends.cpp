@@ -14,7 +14,6 @@ namespace names = model::names;
 
 namespace {
 
-constexpr seconds refusal_time{10};
 constexpr int most_refusals = 2;
 
 bool is_refused(const pass& at, const model::pod& pod) {

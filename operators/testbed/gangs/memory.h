@@ -56,6 +56,8 @@ struct standing {
 
 /// An own write that the cache does not show for so long is not waited for any more.
 inline constexpr seconds longest_await{5};
+/// A member that its scheduler says Unschedulable about for so long is refused.
+inline constexpr seconds refusal_time{10};
 
 struct member_memory {
     /// Scheduler (view::scheduler) to which its nomination was shown by this process.

@@ -161,7 +161,9 @@ void keep_nominated(pass& at, const gang& of, gang_memory& own) {
         const auto node = each.pod->metadata.annotation(model::names::gang_node);
         if (known == own.members.end() || !node_stands(at.room, node)) continue;
         auto& its = known->second;
-        if (busy(at, its, each.uid())) continue;
+        // Who is refused for good (ends.cpp) has no place to keep.
+        const bool refused = its.refused_since && at.seen.now >= *its.refused_since + refusal_time;
+        if (refused || busy(at, its, each.uid())) continue;
         if (at.seen.now < its.next_kept) {
             at.again_at(its.next_kept);
             continue;
