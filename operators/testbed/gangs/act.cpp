@@ -228,10 +228,8 @@ asio::awaitable<outcome> actor::look(look_and_let_in what) {
         nodes.insert(each.node);
         reads.push_back(read_member(each.pod, &live, &out));
     }
-    for (const auto& node : nodes) {
-        live.promised[node] = promised_on(room_, node, what.ahead);
-        reads.push_back(read_node(node, &live, &out));
-    }
+    live.promised = promised_on(room_, nodes, what.ahead);
+    for (const auto& node : nodes) reads.push_back(read_node(node, &live, &out));
     co_await run_together(std::move(reads));
     if (out.failed) co_return out;
     for (const auto& node : nodes) {

@@ -59,9 +59,9 @@ std::string names_of(const std::vector<const place*>& planned) {
 }
 
 /// All that takes room of the node but these members: who is there, who is promised a place.
+/// `promised`: as it is now.
 demand taken_on(const std::string& name, const std::vector<const place*>& planned,
-                const std::set<std::string>& ahead, const live_view& live,
-                const cluster_room& room) {
+                const live_view& live, const promises_by_node& promised) {
     demand out;
     std::set<std::string_view> counted;
     for (const auto* each : planned) counted.insert(each->pod->metadata.uid);
@@ -69,28 +69,25 @@ demand taken_on(const std::string& name, const std::vector<const place*>& planne
         if (!pod->live() || !counted.insert(pod->metadata.uid).second) continue;
         out.count(*pod, 1);
     }
-    const auto count = [&](const std::map<std::string, pod_pointer>& all) {
-        for (const auto& [uid, pod] : all) {
+    for (const auto* all : {&promised, &live.promised}) {
+        const auto there = all->find(name);
+        if (there == all->end()) continue;
+        for (const auto& [uid, pod] : there->second) {
             if (counted.insert(pod->metadata.uid).second) out.count(*pod, 1);
         }
-    };
-    const auto promised = promised_on(room, name, ahead);
-    count(promised);
-    if (const auto before = live.promised.find(name); before != live.promised.end()) {
-        count(before->second);
     }
     return out;
 }
 
 std::string judge_node(const std::string& name, const std::vector<const place*>& planned,
-                       const std::set<std::string>& ahead, const live_view& live,
+                       const live_view& live, const promises_by_node& promised,
                        const cluster_room& room) {
     const auto node = live.nodes.find(name);
     if (node == live.nodes.end() || !node->second) return fmt::format("node {} is gone", name);
     if (!node->second->ready) return fmt::format("node {} is not ready", name);
     if (node->second->unschedulable) return fmt::format("node {} is cordoned", name);
     if (!live.on_nodes.contains(name)) return fmt::format("node {} was not looked at", name);
-    const auto taken = taken_on(name, planned, ahead, live, room);
+    const auto taken = taken_on(name, planned, live, promised);
     demand wanted;
     for (const auto* each : planned) wanted.count(*each->pod, 1);
     const auto* entry = room.find(name);
@@ -121,26 +118,35 @@ std::string judge_node(const std::string& name, const std::vector<const place*>&
 
 }  // namespace
 
-std::map<std::string, pod_pointer> promised_on(const cluster_room& room, std::string_view node,
-                                               const std::set<std::string>& ahead) {
-    std::map<std::string, pod_pointer> out;
-    for (const auto& [uid, promise] : room.promises()) {
-        if (promise.node == node && !ahead.contains(uid)) out.emplace(uid, promise.pod);
+promises_by_node promised_on(const cluster_room& room, const std::set<std::string>& nodes,
+                             const std::set<std::string>& ahead) {
+    promises_by_node out;
+    for (const auto& node : nodes) {
+        auto& there = out[node];
+        // What is only reserved is no claim: who is of `ahead` here has a firm plan elsewhere.
+        if (const auto* claims = room.claims_on(node)) {
+            there.insert(claims->begin(), claims->end());
+        }
     }
-    // What is only reserved is no claim: who is of `ahead` here has a firm plan elsewhere.
-    if (const auto* claims = room.claims_on(node)) out.insert(claims->begin(), claims->end());
+    for (const auto& [uid, promise] : room.promises()) {
+        const auto there = out.find(promise.node);
+        if (there != out.end() && !ahead.contains(uid)) there->second.emplace(uid, promise.pod);
+    }
     return out;
 }
 
 std::string judge_look(const look_and_let_in& what, const live_view& live,
                        const cluster_room& room) {
     std::map<std::string, std::vector<const place*>> by_node;
+    std::set<std::string> nodes;
     for (const auto& each : what.places) {
         if (auto why = judge_member(each, what, live); !why.empty()) return why;
         by_node[each.node].push_back(&each);
+        nodes.insert(each.node);
     }
+    const auto promised = promised_on(room, nodes, what.ahead);
     for (const auto& [node, planned] : by_node) {
-        if (auto why = judge_node(node, planned, what.ahead, live, room); !why.empty()) return why;
+        if (auto why = judge_node(node, planned, live, promised, room); !why.empty()) return why;
     }
     return "";
 }

@@ -10,23 +10,24 @@
 
 namespace esi::testbed::gangs {
 
+using promises_by_node = std::map<std::string, std::map<std::string, pod_pointer>>;
+
 struct live_view {
     /// Each member as it was read, by uid; one that is gone is absent.
     std::map<std::string, pod_pointer> members;
     /// For each node of the places: all pods with that spec.nodeName, listed after the members
     /// were nominated.
     std::map<std::string, std::vector<pod_pointer>> on_nodes;
-    /// For each node: who was promised a place when the reads began (promised_on). Who is bound
-    /// in between is in one of the two.
-    std::map<std::string, std::map<std::string, pod_pointer>> promised = {};
+    /// promised_on when the reads began. Who is bound in between is in one of the two.
+    promises_by_node promised = {};
     /// The nodes as the cache has them at the time of the verdict.
     std::map<std::string, node_pointer> nodes;
 };
 
-/// By uid, who has a place on the node and is not bound there: promises, but to those of `ahead`,
-/// and what other processes have promised, as the pods show it.
-std::map<std::string, pod_pointer> promised_on(const cluster_room& room, std::string_view node,
-                                               const std::set<std::string>& ahead);
+/// By node and uid, who has a place on one of the nodes and is not bound there: promises, but to
+/// those of `ahead`, and what other processes have promised, as the pods show it.
+promises_by_node promised_on(const cluster_room& room, const std::set<std::string>& nodes,
+                             const std::set<std::string>& ahead);
 
 /// Empty: go. Else why not, for people: "node-a has 500m cpu left, lab/w-0 and lab/w-1 need 1200m".
 /// `room`: of it the promises to others, and places of Testbeds, as they are at the time of the

@@ -93,7 +93,7 @@ TEST(Look, CountsWhoIsBoundDuringTheLook) {
     other.metadata.annotations[std::string(names::gang_plan)] = "other/two/1";
     w.put(other);
     auto live = w.live();
-    live.promised["node-a"] = promised_on(*w.room, "node-a", {});
+    live.promised = promised_on(*w.room, {"node-a"}, {});
     other.scheduling_gates.clear();
     other.node_name = "node-a";
     w.put(other);

