@@ -42,6 +42,20 @@ std::uint64_t hash_of(std::string_view text) {
 }  // namespace
 
 int count_of_slots(const model::testbed_layout& layout) {
+    if (is_of_claim(layout)) {
+        if (layout.slots_per_node != 0) return 0;
+        if (layout.places.size() > model::most_claimed_places) return 0;
+        std::int64_t count = 0;
+        for (const auto& shape : layout.shapes) {
+            if (shape.count < 0) return 0;
+            count += shape.count;
+        }
+        if (count != std::ssize(layout.places)) return 0;
+        const auto nodes = std::ssize(layout.nodes);
+        const bool known =
+            std::ranges::all_of(layout.places, [&](int node) { return node >= 0 && node < nodes; });
+        return known ? static_cast<int>(count) : 0;
+    }
     if (layout.slots_per_node < 1 || layout.slots_per_node > model::most_slots_per_node) return 0;
     if (layout.nodes.size() > model::most_layout_nodes) return 0;
     return static_cast<int>(layout.nodes.size()) * layout.slots_per_node;
@@ -52,6 +66,64 @@ std::vector<slot> slots_of(const model::testbed_layout& layout) {
     std::vector<slot> out;
     out.reserve(static_cast<std::size_t>(all.count()));
     for (int position = 0; position < all.count(); ++position) out.push_back(*all.at(position));
+    return out;
+}
+
+bool is_of_claim(const model::testbed_layout& layout) {
+    return !layout.shapes.empty() || !layout.places.empty();
+}
+
+namespace {
+
+/// Null where the layout is not of a claim, or has no such position.
+const model::layout_shape* shape_of(const model::testbed_layout& layout, int position) {
+    for (const auto& shape : layout.shapes) {
+        if (position < 0) return nullptr;
+        if (position < shape.count) return &shape;
+        position -= shape.count;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+const model::resource_list& size_of(const model::testbed_layout& layout, int position) {
+    static const model::resource_list none;
+    if (!is_of_claim(layout)) return layout.resources_per_slot;
+    const auto* shape = shape_of(layout, position);
+    return shape ? shape->resources : none;
+}
+
+std::string_view role_of(const model::testbed_layout& layout, int position) {
+    const auto* shape = shape_of(layout, position);
+    return shape && shape->role == model::slot_role::coordinator ? model::slot_role::coordinator
+                                                                 : model::slot_role::worker;
+}
+
+std::vector<int> with_role(const model::testbed_layout& layout, std::span<const int> positions,
+                           std::string_view role) {
+    std::vector<int> out;
+    std::ranges::copy_if(positions, std::back_inserter(out),
+                         [&](int position) { return role_of(layout, position) == role; });
+    return out;
+}
+
+std::vector<const model::resource_list*> sizes_of(const model::testbed_layout& layout,
+                                                  std::string_view role) {
+    std::vector<const model::resource_list*> out;
+    if (!is_of_claim(layout)) {
+        if (role == model::slot_role::worker) out.push_back(&layout.resources_per_slot);
+        return out;
+    }
+    int first = 0;
+    for (const auto& shape : layout.shapes) {
+        const int position = first;
+        first += shape.count;
+        if (shape.count == 0 || role_of(layout, position) != role) continue;
+        const bool known =
+            std::ranges::any_of(out, [&](const auto* size) { return *size == shape.resources; });
+        if (!known) out.push_back(&shape.resources);
+    }
     return out;
 }
 

@@ -19,7 +19,9 @@ namespace esi::grid {
 
 using pod_pointer = std::shared_ptr<const model::pod>;
 
-/// Where a position is. Positions are ranks in the order (index on the node, node id), from 0.
+/// Where a position is. Positions are ranks in the order (index on the node, node id), from 0; in
+/// the layout of a claim they are numbered through its shapes, and the index counts the places of a
+/// node in the order of their positions.
 struct slot {
     int position = 0;
     std::string node;
@@ -33,6 +35,20 @@ int count_of_slots(const model::testbed_layout& layout);
 
 /// All slots of a layout in position order.
 std::vector<slot> slots_of(const model::testbed_layout& layout);
+
+/// The layout is that of a claim: its slots have the sizes and roles of its shapes.
+bool is_of_claim(const model::testbed_layout& layout);
+/// Size of the slot at a position of the layout; empty where there is no such position.
+const model::resource_list& size_of(const model::testbed_layout& layout, int position);
+/// What takes the slot (model::slot_role); worker in a layout that is not of a claim.
+std::string_view role_of(const model::testbed_layout& layout, int position);
+/// Of `positions` those whose slot has the role, in their order.
+std::vector<int> with_role(const model::testbed_layout& layout, std::span<const int> positions,
+                           std::string_view role);
+/// The sizes that slots of this role have, without repetition; of a layout without slots of the
+/// role none.
+std::vector<const model::resource_list*> sizes_of(const model::testbed_layout& layout,
+                                                  std::string_view role);
 
 /// In the name of every ghost, behind the name of its Testbed.
 inline constexpr std::string_view ghost_infix = "-ghost-";

@@ -5,22 +5,9 @@
 
 namespace esi::grid {
 
-namespace {
-
-using members = std::vector<const model::layout_node*>;
-
-/// `position` is one of the layout's.
-slot slot_at(const members& nodes, int position) {
-    const auto columns = static_cast<int>(nodes.size());
-    const auto& node = *nodes[static_cast<std::size_t>(position % columns)];
-    return slot{position, node.name, node.id, position / columns};
-}
-
-}  // namespace
-
 std::vector<const model::layout_node*> nodes_in_order(
     const std::vector<model::layout_node>& nodes) {
-    members out;
+    std::vector<const model::layout_node*> out;
     out.reserve(nodes.size());
     for (const auto& node : nodes) out.push_back(&node);
     std::ranges::sort(out, [](const auto* a, const auto* b) {
@@ -30,11 +17,10 @@ std::vector<const model::layout_node*> nodes_in_order(
 }
 
 std::vector<slot> slots_at(const model::testbed_layout& layout, std::span<const int> positions) {
-    const int count = count_of_slots(layout);
-    const auto nodes = nodes_in_order(layout.nodes);
+    const places all(layout);
     std::vector<slot> out;
     for (const int position : positions) {
-        if (position >= 0 && position < count) out.push_back(slot_at(nodes, position));
+        if (auto place = all.at(position)) out.push_back(*std::move(place));
     }
     return out;
 }
@@ -43,27 +29,67 @@ places::places(const model::testbed_layout& layout) : all_(layout.nodes) {
     for (const auto& node : all_) members_.try_emplace(node.name, &node);
     if (count_of_slots(layout) == 0) return;
     slots_per_node_ = layout.slots_per_node;
-    nodes_ = nodes_in_order(all_);
+    if (is_of_claim(layout)) {
+        // Places are indexes into the list as it stands.
+        for (const auto& node : all_) nodes_.push_back(&node);
+        positions_.resize(nodes_.size());
+        for (const int rank : layout.places) {
+            auto& here = positions_[static_cast<std::size_t>(rank)];
+            claimed_.push_back({rank, static_cast<int>(here.size())});
+            here.push_back(static_cast<int>(claimed_.size()) - 1);
+        }
+    } else {
+        nodes_ = nodes_in_order(all_);
+    }
     for (std::size_t rank = 0; rank < nodes_.size(); ++rank) {
         ranks_[nodes_[rank]->name].push_back(static_cast<int>(rank));
     }
 }
 
+const model::layout_node* places::node_of(int position) const {
+    if (position < 0 || position >= count()) return nullptr;
+    const auto at = static_cast<std::size_t>(position);
+    if (claimed_.empty()) return nodes_[at % nodes_.size()];
+    return nodes_[static_cast<std::size_t>(claimed_[at].rank)];
+}
+
 std::optional<slot> places::at(int position) const {
-    if (position < 0 || position >= count()) return std::nullopt;
-    return slot_at(nodes_, position);
+    const auto* node = node_of(position);
+    if (!node) return std::nullopt;
+    const int index = claimed_.empty() ? position / static_cast<int>(nodes_.size())
+                                       : claimed_[static_cast<std::size_t>(position)].index;
+    return slot{position, node->name, node->id, index};
 }
 
 std::vector<slot> places::on(std::string_view node) const {
     std::vector<slot> out;
     const auto ranks = ranks_.find(node);
     if (ranks == ranks_.end()) return out;
+    for (const int rank : ranks->second) {
+        if (claimed_.empty()) break;
+        for (const int position : positions_[static_cast<std::size_t>(rank)]) {
+            out.push_back(*at(position));
+        }
+    }
     for (int index = 0; index < slots_per_node_; ++index) {
         for (const int rank : ranks->second) {
             out.push_back(*at(index * static_cast<int>(nodes_.size()) + rank));
         }
     }
     return out;
+}
+
+std::optional<int> places::position_of(std::string_view node, int index) const {
+    const auto ranks = ranks_.find(node);
+    if (ranks == ranks_.end() || index < 0) return std::nullopt;
+    const int rank = ranks->second.back();
+    if (!claimed_.empty()) {
+        const auto& here = positions_[static_cast<std::size_t>(rank)];
+        const auto at = static_cast<std::size_t>(index);
+        return at < here.size() ? std::optional(here[at]) : std::nullopt;
+    }
+    if (index >= slots_per_node_) return std::nullopt;
+    return index * static_cast<int>(nodes_.size()) + rank;
 }
 
 const model::layout_node* places::member(std::string_view node) const {

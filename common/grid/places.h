@@ -24,11 +24,19 @@ public:
     places(places&&) = default;
     places& operator=(places&&) = default;
 
-    int count() const { return static_cast<int>(nodes_.size()) * slots_per_node_; }
+    int count() const {
+        return claimed_.empty() ? static_cast<int>(nodes_.size()) * slots_per_node_
+                                : static_cast<int>(claimed_.size());
+    }
     /// Nothing where there is no such position.
     std::optional<slot> at(int position) const;
+    /// The node of a position; null where there is no such position.
+    const model::layout_node* node_of(int position) const;
     /// The slots of one node in position order.
     std::vector<slot> on(std::string_view node) const;
+    /// Where several entries of the layout have one name: of the last of them. Nothing where the
+    /// node has no slot of this index.
+    std::optional<int> position_of(std::string_view node, int index) const;
     /// Null where the layout does not name the node; of several entries for one name the first.
     const model::layout_node* member(std::string_view node) const;
     /// By name.
@@ -44,6 +52,14 @@ private:
     /// Places in nodes_, by name.
     std::map<std::string, std::vector<int>, std::less<>> ranks_;
     int slots_per_node_ = 0;
+    /// Of a claim: by position, the place in nodes_ and the index on the node.
+    struct claimed {
+        int rank = 0;
+        int index = 0;
+    };
+    std::vector<claimed> claimed_;
+    /// Of a claim: by place in nodes_, its positions.
+    std::vector<std::vector<int>> positions_;
 };
 
 /// The nodes as positions count them: by id, then by name.

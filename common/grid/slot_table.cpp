@@ -251,23 +251,15 @@ void slot_table::change_errors(std::set<int> now) {
 }
 
 void slot_table::lay_out() {
-    columns_of_.clear();
-    columns_.clear();
+    places_ = {};
     holding_.clear();
     inside_.clear();
     free_.clear();
     errors_.clear();
     if (!testbed_) return;
     if (const auto& layout = testbed_->status.layout) {
-        const auto total = static_cast<std::size_t>(count_of_slots(*layout));
-        if (total > 0) {
-            for (const auto* node : nodes_in_order(layout->nodes)) {
-                columns_.push_back({node->name, node->id});
-            }
-        }
-        for (std::size_t i = 0; i < columns_.size(); ++i) {
-            columns_of_[columns_[i].node].push_back(static_cast<int>(i));
-        }
+        places_ = places(*layout);
+        const auto total = static_cast<std::size_t>(places_.count());
         holding_.resize(total);
         count_read(total);
     }
@@ -291,9 +283,9 @@ std::optional<int> slot_table::position_of(const model::pod& pod) const {
     const auto position = slot_of_pod(pod);
     if (!position || *position >= size() || !is_recorded(pod, *position)) return std::nullopt;
     if (pod.terminal() || pod.run().empty() || !let_in(pod)) return std::nullopt;
-    const auto& node = columns_[static_cast<std::size_t>(*position) % columns_.size()].node;
-    if (pod.metadata.annotation(names::slot_node) != node) return std::nullopt;
-    if (pod.bound() && pod.node_name != node) return std::nullopt;
+    const auto& node = *places_.node_of(*position);
+    if (pod.metadata.annotation(names::slot_node) != node.name) return std::nullopt;
+    if (pod.bound() && pod.node_name != node.name) return std::nullopt;
     return position;
 }
 
@@ -351,12 +343,10 @@ void slot_table::count_ghost(const model::pod& ghost, int by) {
 }
 
 void slot_table::hold(const std::string& node, int index, int by) {
-    if (holding_.empty() || index >= testbed_->status.layout->slots_per_node) return;
-    const auto at = columns_of_.find(node);
-    if (at == columns_of_.end()) return;
-    const int position = index * static_cast<int>(columns_.size()) + at->second.back();
-    holding_[static_cast<std::size_t>(position)] += by;
-    judge(position);
+    const auto position = places_.position_of(node, index);
+    if (!position) return;
+    holding_[static_cast<std::size_t>(*position)] += by;
+    judge(*position);
 }
 
 void slot_table::judge(int position) {
@@ -374,9 +364,7 @@ void slot_table::judge(int position) {
 
 slot_table::row slot_table::at(int position) const {
     count_read();
-    const auto columns = static_cast<int>(columns_.size());
-    const auto& where = columns_[static_cast<std::size_t>(position % columns)];
-    row out{{position, where.node, where.id, position / columns}, {}};
+    row out{*places_.at(position), {}};
     if (const auto in = inside_.find(position); in != inside_.end()) out.job_pods = in->second;
     return out;
 }
@@ -384,18 +372,12 @@ slot_table::row slot_table::at(int position) const {
 std::set<int> slot_table::in_error(const model::testbed& other) const {
     const auto& status = other.status;
     auto out = rows_in_error(status);
-    if (!status.slots.empty() || !status.layout || columns_.empty()) return out;
+    if (!status.slots.empty() || !status.layout || holding_.empty()) return out;
     if (has_slices(other)) {
         for (const auto& [position, count] : slice_errors_) out.insert(out.end(), position);
     }
     for (const auto& node : nodes_in_error(status)) {
-        const auto found = columns_of_.find(node);
-        if (found == columns_of_.end()) continue;
-        for (int column : found->second) {
-            for (int at = column; at < size(); at += static_cast<int>(columns_.size())) {
-                out.insert(at);
-            }
-        }
+        for (const auto& slot : places_.on(node)) out.insert(slot.position);
     }
     return out;
 }

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "grid/grid.h"
+#include "grid/places.h"
 #include "grid/slot_slices.h"
 
 namespace esi::grid {
@@ -103,10 +104,6 @@ private:
         bool operator()(const pod_pointer& a, const pod_pointer& b) const;
     };
 
-    struct column {
-        std::string node;
-        std::int64_t id = 0;
-    };
     using record = std::pair<std::string_view, int>;  ///< pod uid, position
 
     void lay_out();
@@ -139,9 +136,7 @@ private:
     model::object_key of_;
     testbed_pointer testbed_;
 
-    // The layout: position = index * columns + column.
-    std::vector<column> columns_;
-    std::map<std::string, std::vector<int>, std::less<>> columns_of_;  ///< by node name
+    places places_;
     /// By position: how many own ghosts hold it.
     std::vector<int> holding_;
     /// By position: job pods in it.

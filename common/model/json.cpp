@@ -256,9 +256,12 @@ struct layout_text {
     std::vector<node_line> compact_nodes;
     int slots_per_node = 0;
     resource_list resources_per_slot;
+    std::vector<layout_shape> shapes;
+    std::vector<int> places;
 };
 BOOST_DESCRIBE_STRUCT(layout_text, (),
-                      (revision, nodes, compact_nodes, slots_per_node, resources_per_slot))
+                      (revision, nodes, compact_nodes, slots_per_node, resources_per_slot, shapes,
+                       places))
 
 /// The next field of a line; `line` keeps what follows the space behind it.
 std::string_view take_field(std::string_view& line) {
@@ -402,6 +405,8 @@ result<void> codec<testbed_layout>::decode(const element& from, testbed_layout& 
     out.revision = text.revision;
     out.slots_per_node = text.slots_per_node;
     out.resources_per_slot = std::move(text.resources_per_slot);
+    out.shapes = std::move(text.shapes);
+    out.places = std::move(text.places);
     if (!text.nodes.empty() && !text.compact_nodes.empty()) {
         note(fail(errc::decode, ": has both nodes and compactNodes"), done);
         return done;
@@ -413,7 +418,8 @@ result<void> codec<testbed_layout>::decode(const element& from, testbed_layout& 
     return done;
 }
 json codec<testbed_layout>::encode(const testbed_layout& value) {
-    layout_text out{value.revision, {}, {}, value.slots_per_node, value.resources_per_slot};
+    layout_text out{value.revision,           {},           {},          value.slots_per_node,
+                    value.resources_per_slot, value.shapes, value.places};
     if (value.compact) {
         out.compact_nodes.reserve(value.nodes.size());
         for (const auto& node : value.nodes) out.compact_nodes.push_back({node});

@@ -1,7 +1,8 @@
-// Testbed: labelled nodes cut into numbered slots. Contract: docs/architecture.md,
-// crds/testbed.yaml.
+// Testbed: nodes cut into numbered slots, labelled nodes or those that ESI chooses for a claim.
+// Contract: docs/architecture.md, crds/testbed.yaml.
 #pragma once
 
+#include "model/cluster.h"
 #include "model/meta.h"
 #include "model/quantity.h"
 
@@ -17,40 +18,106 @@ inline constexpr std::string_view none = "None";
 inline constexpr std::string_view taint = "Taint";  ///< other pods are kept off the nodes
 }  // namespace isolation
 
+/// shapes[].role of a claim: what takes such a place.
+namespace slot_role {
+inline constexpr std::string_view worker = "worker";            ///< executor, TaskManager
+inline constexpr std::string_view coordinator = "coordinator";  ///< driver, JobManager
+}  // namespace slot_role
+
+/// Bounds of the CRD.
+inline constexpr std::size_t most_shapes = 32;
+inline constexpr std::size_t most_claimed_places = 1000;
+
+/// On which nodes places of a shape may be.
+struct claim_constraints {
+    string_map node_selector;
+    /// As in a pod; its nodeAffinity that is required.
+    raw_json affinity;
+    std::vector<toleration> tolerations;
+    bool operator==(const claim_constraints&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(claim_constraints, (), (node_selector, affinity, tolerations))
+
+/// Places that are alike.
+struct claim_shape {
+    std::string name;
+    std::string role;  ///< see model::slot_role
+    int count = 1;
+    resource_list resources;
+    claim_constraints constraints;
+    bool operator==(const claim_shape&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(claim_shape, (), (name, role, count, resources, constraints))
+
+/// claim.packing.
+namespace claim_packing {
+inline constexpr std::string_view pack = "Pack";      ///< few nodes
+inline constexpr std::string_view spread = "Spread";  ///< many
+}  // namespace claim_packing
+
+/// Places on nodes that ESI chooses, formed all or none.
+struct testbed_claim {
+    /// Positions are numbered through in this order.
+    std::vector<claim_shape> shapes;
+    std::string packing;  ///< see model::claim_packing
+    int priority = 0;     ///< of the pods that will come
+    bool suspend = false;
+    /// Not held, and not all places free for so long: they are given back.
+    int timeout_seconds = 30;
+    bool operator==(const testbed_claim&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(testbed_claim, (), (shapes, packing, priority, suspend, timeout_seconds))
+
+/// Either `claim` or the first three.
 struct testbed_spec {
     int slots_per_node = 0;
     std::string node_label;
     resource_list resources_per_slot;
+    std::optional<testbed_claim> claim;
     std::string isolation;  ///< see model::isolation
     /// Whose Schedulings may hold it beside those of its own namespace; "*": everybody's.
     std::vector<std::string> allowed_namespaces;
 };
 BOOST_DESCRIBE_STRUCT(testbed_spec, (),
-                      (slots_per_node, node_label, resources_per_slot, isolation,
+                      (slots_per_node, node_label, resources_per_slot, claim, isolation,
                        allowed_namespaces))
 
 struct layout_node {
     std::string name;
     std::string uid;
-    std::int64_t id = 0;  ///< the integer value of the node label
+    std::int64_t id = 0;  ///< the integer value of the node label; of a claim, its place in nodes
     bool operator==(const layout_node&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(layout_node, (), (name, uid, id))
 
+/// A shape of a claim as its layout has it.
+struct layout_shape {
+    std::string name;
+    std::string role;  ///< see model::slot_role
+    int count = 0;
+    resource_list resources;
+    bool operator==(const layout_shape&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(layout_shape, (), (name, role, count, resources))
+
 /// What the positions mean: the truth that a hold freezes. Nodes are sorted by id.
+///
+/// Of labelled nodes each has slots_per_node slots of one size. That of a claim has `shapes`, whose
+/// places are numbered through in their order, and `places`: places[position] is an index into
+/// nodes; its slots_per_node is 0, so that a reader that does not know places finds no slot in it.
 ///
 /// JSON has one of two forms (codec in json.h): `nodes`, a list of objects, or `compactNodes`, a
 /// list of strings, one line for each node in the same order: `NAME UID ID`, separated by one
 /// space, none of the three empty. Lines may get further fields behind these, which this reader
-/// ignores. A layout that also records the places of unequal slots (places[position] is an index
-/// into nodes) has them as a fourth field, the positions on that node with commas between them; it
-/// has no slotsPerNode, so that a reader that does not know places finds no slot in it. A layout
-/// with both lists, or with a line that cannot be read, is an error, which names the line.
+/// ignores. A layout with both lists, or with a line that cannot be read, is an error, which names
+/// the line.
 struct testbed_layout {
     std::int64_t revision = 0;
     std::vector<layout_node> nodes;
     int slots_per_node = 0;
     resource_list resources_per_slot;
+    std::vector<layout_shape> shapes;
+    std::vector<int> places;
     /// Nodes are written as compactNodes. Changes the meaning of nothing; false without nodes.
     bool compact = false;
     bool operator==(const testbed_layout&) const = default;
