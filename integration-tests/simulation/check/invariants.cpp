@@ -8,6 +8,7 @@
 #include "base/fields.h"
 #include "base/text.h"
 #include "check/at_rest.h"
+#include "check/claims.h"
 #include "check/gangs.h"
 #include "check/rights.h"
 #include "check/slots.h"
@@ -67,10 +68,11 @@ struct invariants::state {
     storage& objects;
     rights_rules rights;
     slot_rules slots;
+    claim_rules claims;
     std::optional<gang_rules> gangs;
 
     state(storage& objects_, const timeline& time)
-        : here(time), objects(objects_), rights(here), slots(here) {}
+        : here(time), objects(objects_), rights(here), slots(here), claims(here) {}
 
     records& all() { return here.all; }
 
@@ -101,6 +103,7 @@ struct invariants::state {
         } else if (plural == kinds::lease.plural) {
             // The heartbeat of the world.
             slots.taints_stand();
+            claims.time_passes();
             if (gangs) gangs->time_passes();
         } else if (const auto* kind = find_application_kind(*what.type)) {
             application(*kind, what);
@@ -252,6 +255,7 @@ struct invariants::state {
         after.testbed = std::move(decoded);
         after.raw = what.after;
         note_broken(after, before.broken_since, what.at);
+        claims.testbed_changed(before, after);
         if (fresh) return;
         conditions_move_with_their_status(what);
         const bool changed = before.testbed->hold() != after.testbed->hold();
@@ -568,6 +572,7 @@ bool invariants::gangs_under_way() const { return state_->gangs && state_->gangs
 
 void invariants::at_end() {
     rest_rules(state_->here, state_->objects).judge();
+    state_->claims.at_end();
     if (state_->gangs) state_->gangs->at_end();
 }
 

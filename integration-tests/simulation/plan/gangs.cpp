@@ -56,6 +56,7 @@ public:
         for (int i = 0; i < gangs; ++i) put_gang(i);
         put_strangers();
         put_people();
+        put_claims();
         put_faults();
         return std::move(plan_);
     }
@@ -352,6 +353,62 @@ private:
                                                      {"kind", "Pod"},
                                                      {"metadata", std::move(metadata)},
                                                      {"spec", std::move(spec)}});
+        }
+    }
+
+    /// Testbeds whose nodes ESI chooses, beside the gangs: out of the same room.
+    void put_claims() {
+        auto chance = chance_.fork("claims");
+        if (!chance.chance(400)) return;
+        for (const auto& [name, value] :
+             {std::pair("esi-claim-0", 0), std::pair("esi-claim-100", 100)}) {
+            priority_class(name, value, "Never");
+        }
+        const int count = chance.between(1, 3);
+        for (int i = 0; i < count; ++i) {
+            json shapes = json::array();
+            const auto shape = [&](const char* name, const char* role, int places, int cpu) {
+                shapes.push_back({{"name", name},
+                                  {"role", role},
+                                  {"count", places},
+                                  {"resources",
+                                   {{"cpu", fmt::format("{}m", cpu)},
+                                    {"memory", fmt::format("{}Mi", chance.between(50, 400))}}}});
+            };
+            if (chance.chance(500)) shape("driver", "coordinator", 1, chance.between(1, 5) * 100);
+            shape("executors", "worker", chance.between(1, 5), chance.between(1, 12) * 100);
+            if (chance.chance(200)) {
+                shapes.back()["constraints"] = {{"nodeSelector", {{"example.com/disk", "ssd"}}}};
+            }
+            if (chance.chance(200)) {
+                shapes.back()["constraints"]["tolerations"] = json::array(
+                    {{{"key", "dedicated"}, {"operator", "Equal"}, {"value", "gangs"}}});
+            }
+            const bool sleeps = chance.chance(150);
+            json claim{{"shapes", std::move(shapes)},
+                       {"packing", chance.chance(700) ? "Pack" : "Spread"},
+                       {"priority", chance.chance(700) ? 0 : 100},
+                       {"suspend", sleeps},
+                       {"timeoutSeconds", chance.between(5, 40)}};
+            const auto name = fmt::format("claim-{}", i);
+            const milliseconds at(chance.between(first_ms, horizon_ms * 2 / 3));
+            create(at, {{"apiVersion", "esi.tu-berlin.de/v1alpha1"},
+                        {"kind", "Testbed"},
+                        {"metadata", {{"name", name}, {"namespace", "default"}}},
+                        {"spec", {{"claim", std::move(claim)}}}});
+            if (sleeps && chance.chance(800)) {
+                add(at + milliseconds(chance.between(500, 40000)), "patch",
+                    {{"kind", "testbeds"},
+                     {"ns", "default"},
+                     {"name", name},
+                     {"patch", {{"spec", {{"claim", {{"suspend", false}}}}}}}});
+            }
+            if (chance.chance(350)) {
+                const auto gone = at + milliseconds(chance.between(500, 60000));
+                add(gone, "delete", {{"kind", "testbeds"}, {"ns", "default"}, {"name", name}});
+                moments_.push_back(gone);
+            }
+            moments_.push_back(at);
         }
     }
 

@@ -23,6 +23,7 @@ controller::operator_factory make_testbed(const plan& what) {
         if (beside) chosen.many_slots = 0;
         chosen.most_listed_slots = listed;
         chosen.gangs.enabled = gangs;
+        chosen.claims.enabled = gangs;
         chosen.gangs.reserve_after = gang_reserve_after;
         chosen.gangs.reserve_for = gang_reserve_for;
         if (spread) chosen.gangs.packing = "Spread";

@@ -1,0 +1,202 @@
+#include "check/claims.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace esi::simulation::checks {
+
+namespace {
+
+/// A pod that was bound, or a node that was changed, so short ago may be unknown to the operator.
+constexpr seconds cache_is_behind{3};
+/// How long a node is left out after a place on it was given back, and some.
+constexpr std::chrono::minutes avoided{11};
+/// Between two samples, and the clocks of two processes.
+constexpr seconds sampling{4};
+
+std::string name_of(const model::testbed& of) { return of.metadata.key().text(); }
+
+/// The first taint that keeps the ghosts of a claim without tolerations of its own away; ghosts
+/// tolerate what says that a node is not well.
+bool is_tainted(const model::node& node) {
+    return std::ranges::any_of(node.taints, [](const auto& taint) {
+        return taint.effect != "PreferNoSchedule" && taint.key != "esi.tu-berlin.de/testbed" &&
+               !taint.key.starts_with("node.kubernetes.io/");
+    });
+}
+
+}  // namespace
+
+bool claim_rules::of_labelled_testbed(const model::node& node) const {
+    return std::ranges::any_of(all_.testbeds, [&](const auto& entry) {
+        const auto& label = entry.second.testbed->spec.node_label;
+        return !label.empty() && node.metadata.labels.contains(label);
+    });
+}
+
+model::amounts claim_rules::known_free(const std::string& node) const {
+    auto out = all_.nodes.at(node).node->allocatable;
+    const auto there = all_.on_node.find(node);
+    if (there == all_.on_node.end()) return out;
+    for (const auto& uid : there->second) {
+        const auto& pod = all_.pods.at(uid);
+        if (pod.bound_at && *pod.bound_at > here_.now() - cache_is_behind) continue;
+        model::take(out, demand_of(*pod.pod));
+    }
+    return out;
+}
+
+void claim_rules::testbed_changed(const testbed_record& before, const testbed_record& after) {
+    const auto& testbed = *after.testbed;
+    if (!testbed.spec.claim) return;
+    const auto& was = before.testbed ? before.testbed->status.layout : std::nullopt;
+    const auto& is = testbed.status.layout;
+    if (!is || (was && was->revision == is->revision)) return;
+    if (is->places.empty()) {
+        gave_back(before, testbed);
+    } else {
+        formed(testbed);
+    }
+}
+
+void claim_rules::formed(const model::testbed& testbed) {
+    const auto& uid = testbed.metadata.uid;
+    const auto& layout = *testbed.status.layout;
+    auto& own = claims_[uid];
+    own.whole = here_.now();
+    std::size_t wanted = 0;
+    bool same = layout.shapes.size() == testbed.spec.claim->shapes.size();
+    for (std::size_t i = 0; same && i < layout.shapes.size(); ++i) {
+        const auto& asked = testbed.spec.claim->shapes[i];
+        const auto& got = layout.shapes[i];
+        same = asked.name == got.name && asked.count == got.count && asked.role == got.role &&
+               asked.resources == got.resources;
+        wanted += static_cast<std::size_t>(asked.count);
+    }
+    out_.require(same && wanted == layout.places.size(), "claim-in-part", {uid}, [&] {
+        return fmt::format("Testbed {}: {} places were formed of {}", name_of(testbed),
+                           layout.places.size(), wanted);
+    });
+    std::map<std::string, model::amounts> taken;
+    for (int position = 0; position < std::ssize(layout.places); ++position) {
+        const auto where = place_of(testbed, position);
+        if (where) model::add(taken[where->node], size_of(testbed, *where));
+    }
+    for (const auto& [name, amounts] : taken) {
+        const auto found = all_.nodes.find(name);
+        if (here_.disturbed_node(name) || !found->second.node) continue;
+        if (here_.fresh("testbed")) {
+            out_.require(!of_labelled_testbed(*found->second.node), "claim-on-labelled-node", {uid},
+                         [&] {
+                             return fmt::format(
+                                 "Testbed {}: places on {}, which is a labelled "
+                                 "Testbed's",
+                                 name_of(testbed), name);
+                         });
+        }
+        const auto free = known_free(name);
+        if (!here_.fresh("testbed")) continue;
+        out_.require(fits(amounts, free), "claim-without-room", {uid}, [&] {
+            return fmt::format("Testbed {}: places of {} on {}, where {} are left",
+                               name_of(testbed), show(amounts), name, show(free));
+        });
+    }
+}
+
+void claim_rules::gave_back(const testbed_record& before, const model::testbed& after) {
+    if (!before.testbed || !before.testbed->status.layout) return;
+    if (before.testbed->status.layout->places.empty()) return;
+    auto& own = claims_[after.metadata.uid];
+    own.given_back = here_.now();
+    const auto patience = seconds(after.spec.claim->timeout_seconds);
+    out_.require(here_.now() - own.whole >= patience - sampling, "claim-given-back-early",
+                 {after.metadata.uid}, [&] {
+                     return fmt::format(
+                         "Testbed {}: its places were given back {} s after all were free",
+                         name_of(after),
+                         std::chrono::duration_cast<seconds>(here_.now() - own.whole).count());
+                 });
+}
+
+bool claim_rules::is_whole(const model::testbed& testbed) const {
+    const auto& layout = *testbed.status.layout;
+    for (int position = 0; position < std::ssize(layout.places); ++position) {
+        const auto where = place_of(testbed, position);
+        if (!where) return false;
+        const auto node = all_.nodes.find(where->node);
+        if (node == all_.nodes.end() || !node->second.node || !node->second.node->ready ||
+            node->second.node->unschedulable || node->second.node->metadata.deleting()) {
+            return false;
+        }
+        const auto ghosts = all_.ghosts_of.find(*where);
+        const bool held =
+            ghosts != all_.ghosts_of.end() && std::ranges::any_of(ghosts->second, [&](auto& uid) {
+                const auto& pod = all_.pods.at(uid);
+                return pod.live() && pod.pod->bound() && !pod.pod->metadata.deleting();
+            });
+        if (!held) return false;
+    }
+    return true;
+}
+
+void claim_rules::time_passes() {
+    for (const auto& [key, record] : all_.testbeds) {
+        const auto& testbed = *record.testbed;
+        if (!testbed.spec.claim || !testbed.status.layout) continue;
+        if (testbed.status.layout->places.empty()) continue;
+        const bool held = !testbed.hold().empty();
+        if (held || is_whole(testbed)) claims_[testbed.metadata.uid].whole = here_.now();
+    }
+}
+
+bool claim_rules::surely_fits(const model::testbed& testbed) const {
+    model::amounts largest;
+    std::int64_t wanted = 0;
+    for (const auto& shape : testbed.spec.claim->shapes) {
+        if (!shape.constraints.node_selector.empty() || !shape.constraints.affinity.text.empty()) {
+            return false;
+        }
+        auto size = model::to_amounts(shape.resources);
+        size["pods"] = 1000;
+        model::raise(largest, size);
+        wanted += shape.count;
+    }
+    std::int64_t places = 0;
+    for (const auto& [name, record] : all_.nodes) {
+        if (!record.node || !record.node->ready || record.node->unschedulable) continue;
+        if (record.node->metadata.deleting() || here_.disturbed_node(name)) continue;
+        if (is_tainted(*record.node) || of_labelled_testbed(*record.node)) continue;
+        auto free = known_free(name);
+        for (const auto& [uid, pod] : all_.pods) {
+            // Room that is kept for others, by whichever right.
+            const bool waits = !pod.pod->bound() && pod.live() &&
+                               (pod.pod->nominated_node_name == name ||
+                                pod.pod->metadata.annotation("esi.tu-berlin.de/gang-node") == name);
+            if (waits) model::take(free, demand_of(*pod.pod));
+        }
+        while (fits(largest, free) && places < wanted) {
+            model::take(free, largest);
+            ++places;
+        }
+    }
+    return places >= wanted;
+}
+
+void claim_rules::at_end() {
+    for (const auto& [key, record] : all_.testbeds) {
+        const auto& testbed = *record.testbed;
+        if (!testbed.spec.claim || testbed.metadata.deleting() || !testbed.hold().empty()) continue;
+        const auto& layout = testbed.status.layout;
+        if (layout && !layout->places.empty()) continue;
+        const auto& own = claims_[testbed.metadata.uid];
+        if (own.given_back && here_.now() - *own.given_back < avoided) continue;
+        const bool waits = !testbed.spec.claim->suspend && surely_fits(testbed);
+        out_.require(!waits, "claim-waits", {testbed.metadata.uid}, [&] {
+            return fmt::format("Testbed {} has no places at the end, and has room: {}",
+                               name_of(testbed), testbed.status.message);
+        });
+    }
+}
+
+}  // namespace esi::simulation::checks

@@ -1,0 +1,43 @@
+// Rules of claims: a Testbed's places are formed all or none, on nodes that have the room and are
+// no labelled Testbed's, given back only when one of them was not free for long, and a claim that
+// fits does not wait for ever. Looks at one change after the records have taken it.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "check/context.h"
+
+namespace esi::simulation::checks {
+
+class claim_rules {
+public:
+    explicit claim_rules(context& here) : here_(here), all_(here.all), out_(here.out) {}
+
+    void testbed_changed(const testbed_record& before, const testbed_record& after);
+    /// Every second or so.
+    void time_passes();
+    void at_end();
+
+private:
+    struct claim {
+        /// When every place had its ghost for the last time, or when it was formed.
+        steady_time whole{};
+        std::optional<steady_time> given_back;
+    };
+
+    void formed(const model::testbed& testbed);
+    void gave_back(const testbed_record& before, const model::testbed& after);
+    bool is_whole(const model::testbed& testbed) const;
+    bool surely_fits(const model::testbed& testbed) const;
+    bool of_labelled_testbed(const model::node& node) const;
+    /// allocatable less bound live pods that are known to the operator.
+    model::amounts known_free(const std::string& node) const;
+
+    context& here_;
+    records& all_;
+    verdicts& out_;
+    std::map<std::string, claim> claims_;  ///< by the Testbed's uid
+};
+
+}  // namespace esi::simulation::checks
