@@ -161,7 +161,7 @@ TEST_F(kept, an_elders_layout_costs_the_nodes_that_both_have) {
     elder.spec.node_label = "other";
     begin(at);
     elder.status.layout =
-        model::testbed_layout{1, {{"node-b", "uid-node-b", 0}}, 1, resources("1", "1Gi")};
+        model::testbed_layout{1, {{"node-b", "uid-node-b", 0}}, 1, resources("1", "1Gi"), {}, {}};
     fill().testbeds.apply(elder);
     EXPECT_EQ(look(at), 2u);
     ASSERT_EQ(all().sums().shared.size(), 1u);
