@@ -196,15 +196,28 @@ void claims_operator::plan(const testbed_pointer& testbed, entry& own, controlle
         return changed_(key);
     }
     own.failed = state;
-    auto why = std::get<gangs::no_fit>(std::move(found));
-    if (why.reason == gangs::no_fit_reason::no_room) {
-        how.without.clear();
-        auto ever = gangs::fits_ever(places, room, {}, how);
-        if (auto* never = std::get_if<gangs::no_fit>(&ever)) why = std::move(*never);
+    auto& why = std::get<gangs::no_fit>(found);
+    how.without.clear();
+    const auto& never = never_fits(*testbed, own, places, how);
+    stand(key, own, never.empty() ? reason::claim_no_room : reason::claim_never_fits,
+          never.empty() ? std::move(why.message) : never);
+}
+
+const std::string& claims_operator::never_fits(const model::testbed& testbed, entry& own,
+                                               std::span<const pod_pointer> places,
+                                               const gangs::fit_options& how) const {
+    const auto now = env_.time.now();
+    auto& never = own.never;
+    const auto generation = testbed.metadata.generation;
+    if (never.at && now - *never.at < never_pause && never.generation == generation) {
+        return never.why;
     }
-    const bool waits = why.reason == gangs::no_fit_reason::no_room;
-    stand(key, own, waits ? reason::claim_no_room : reason::claim_never_fits,
-          std::move(why.message));
+    gangs::cluster_room empty;
+    for (const auto& [key, node] : caches_.nodes().all()) empty.node_changed(key.name, node);
+    auto found = gangs::fit(places, empty, {}, how);
+    auto* why = std::get_if<gangs::no_fit>(&found);
+    never = {now, generation, why ? "on empty nodes " + why->message : std::string()};
+    return never.why;
 }
 
 asio::awaitable<std::string> claims_operator::problem_of_class(int priority) {

@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -30,6 +31,8 @@ inline constexpr seconds plan_patience{10};
 inline constexpr std::chrono::minutes avoided_for{10};
 /// How often it is asked whether that time is over.
 inline constexpr std::chrono::minutes again_when_avoided{1};
+/// How often empty nodes are asked for a claim that waits.
+inline constexpr seconds never_pause{10};
 /// How long what was read of a PriorityClass counts.
 inline constexpr seconds class_patience{10};
 /// Claims that are planned in one pass: more follow in the next.
@@ -77,6 +80,12 @@ private:
         std::optional<plan> next;
         /// When it did not fit: cluster_room::freed(), its generation, how many nodes are avoided.
         std::optional<std::tuple<std::uint64_t, std::int64_t, std::size_t>> failed;
+        /// Empty nodes were asked then, for its spec of that generation; why they do not take it.
+        struct {
+            std::optional<steady_time> at;
+            std::int64_t generation = 0;
+            std::string why;
+        } never;
     };
     struct known_class {
         std::string problem;
@@ -90,6 +99,11 @@ private:
     bool may_plan(const model::testbed& testbed, entry& own, controller::outcome& out);
     void plan(const testbed_pointer& testbed, entry& own, controller::outcome& out);
     std::set<std::string, std::less<>> nodes_left_out(entry& own) const;
+    /// Why the places would not fit either if no pod were on any node; empty: they would, or it is
+    /// not known.
+    const std::string& never_fits(const model::testbed& testbed, entry& own,
+                                  std::span<const pod_pointer> places,
+                                  const gangs::fit_options& how) const;
     asio::awaitable<std::string> problem_of_class(int priority);
     void stand(const model::object_key& key, entry& own, std::string_view reason,
                std::string message);
