@@ -215,6 +215,21 @@ TEST(coordinator_place, a_driver_of_another_application_gets_none) {
                 Contains("pod a-driver gets no slot: its owner is SparkApplication b (uid other)"));
 }
 
+TEST(coordinator_place, is_given_once_the_application_names_its_driver) {
+    claim_world w;
+    w.submitted({1, 3, 0});
+    w.app = make_app("");
+    w.app->coordinator_pod.clear();
+    w.app->attempt = 0;
+    w.pods = {gated_driver()};
+    w.step(12);
+    EXPECT_TRUE(w.job->status.placements.empty()) << "it could be anybody's";
+    EXPECT_THAT(w.job->status.problems, ElementsAre()) << "the status comes a moment later";
+    w.app = make_app("SUBMITTED");
+    w.step(13);
+    EXPECT_EQ(w.job->status.placements, (placements{{0, "uid-a-driver", "a-driver"}}));
+}
+
 TEST(coordinator_place, is_known_by_the_driver_where_the_layout_is_gone) {
     claim_world w;
     w.submit();

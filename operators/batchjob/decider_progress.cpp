@@ -131,8 +131,9 @@ void decider::report_foreign_pods(const model::creation_request& order) {
     const bool with_coordinator = slot_of_coordinator(order.slot_ids, order.run).has_value();
     for (const auto& pod : seen_.pods) {
         const auto role = seen_.kind->role_of(*pod, job_.metadata.name);
-        const bool needs_slot =
-            role == pod_role::slot || (role == pod_role::coordinator && with_coordinator);
+        // Before its operator has written a status, an application names no coordinator.
+        const bool needs_slot = role == pod_role::slot || (role == pod_role::coordinator &&
+                                                           with_coordinator && app()->taken_up());
         const bool is_marked = pod->metadata.annotation(names::run) == order.run && needs_slot;
         if (!is_marked || !pod->live() || is_member(pod, role)) continue;
         if (++count > most_reported) break;
