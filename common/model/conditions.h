@@ -84,6 +84,7 @@ inline constexpr std::string_view too_many_jobs = "TooManyJobs";
 inline constexpr std::string_view duplicate_job = "DuplicateJob";
 inline constexpr std::string_view job_too_large = "TooManySlots";
 inline constexpr std::string_view slot_outside_layout = "SlotOutsideLayout";
+inline constexpr std::string_view slot_of_coordinator = "SlotOfCoordinator";
 
 // The other conditions of a Scheduling.
 inline constexpr std::string_view acquired = "Acquired";       ///< Acquired=True

@@ -113,6 +113,7 @@ TEST(words, that_clients_know_stay_as_they_are) {
         {condition_reason::duplicate_job, "DuplicateJob"},
         {condition_reason::job_too_large, "TooManySlots"},
         {condition_reason::slot_outside_layout, "SlotOutsideLayout"},
+        {condition_reason::slot_of_coordinator, "SlotOfCoordinator"},
         {condition_reason::acquired, "Acquired"},
         {condition_reason::allowed, "Allowed"},
         {condition_reason::held_before, "HeldBefore"},

@@ -61,7 +61,7 @@ OF_THE_MOMENT = {401, 403, 404, 409, 412, 428, 429, 503, 504}
 OF_MEANING = [(re.compile(pointer), re.compile(code)) for pointer, code in (
     (r"\?(continue|labelSelector|waitFor)", "ParameterValue"), (r"\?wait", "ParameterValue"),
     (r"/metadata/(name|namespace)", "FieldImmutable"), (r"/spec/testbed", "FieldImmutable"),
-    (r"/.*", "QueueAndSlots|SlotTwice|SlotOutsideLayout|TooManySlots|TooManyJobs|JobUnknown|JobStarted|RefusedByApiServer"),
+    (r"/.*", "QueueAndSlots|SlotTwice|SlotOutsideLayout|SlotOfCoordinator|TooManySlots|TooManyJobs|JobUnknown|JobStarted|RefusedByApiServer"),
     (r"Idempotency-Key:", "IdempotencyKeyReused"))]
 #: In no text of Kubernetes, and in no address that this server reads: parameters that are any text, such as
 #: labelSelector, may have it for the document.

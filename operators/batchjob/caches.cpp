@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "grid/rights.h"
@@ -24,10 +25,12 @@ kube::watch_scope scope_of(const controller::process_options& flags, std::string
 /// Whether the Schedulings that may use the Testbed, or the size of its slots, have changed.
 bool may_fit_others(const kube::change<model::testbed>& what) {
     if (!what.before || !what.after) return true;
+    // The shapes of a claim do not change; a layout has them once it is formed.
     const auto sizes = [](const model::testbed& bed) {
-        return std::pair(bed.spec.resources_per_slot, bed.status.layout
-                                                          ? bed.status.layout->resources_per_slot
-                                                          : model::resource_list());
+        const auto& layout = bed.status.layout;
+        return std::tuple(bed.spec.resources_per_slot,
+                          layout ? layout->resources_per_slot : model::resource_list(),
+                          layout ? layout->shapes : std::vector<model::layout_shape>());
     };
     return what.before->spec.allowed_namespaces != what.after->spec.allowed_namespaces ||
            what.before->metadata.deleting() != what.after->metadata.deleting() ||

@@ -17,14 +17,13 @@ void death_register::note(const model::batchjob& job, const model::pod& pod) {
     const std::string run(pod.metadata.annotation(model::names::run));
     if (pod.died_of.empty() || pod.metadata.deleting() || !line_of(job.status, run)) return;
     const auto& placements = job.status.placements;
-    if (std::ranges::find(placements, pod.metadata.uid, &model::placement::pod_uid) ==
-        placements.end()) {
-        return;
-    }
+    const auto placed = std::ranges::find(placements, pod.metadata.uid, &model::placement::pod_uid);
+    if (placed == placements.end()) return;
     auto& known = by_job_[job.metadata.key()];
     if (!known.empty() && known.begin()->second.run != run) known.clear();
     if (known.size() >= most_of_one_job) return;
-    known.try_emplace(pod.metadata.uid, death{run, pod.metadata.creation_timestamp, pod.died_of});
+    known.try_emplace(pod.metadata.uid,
+                      death{run, pod.metadata.creation_timestamp, pod.died_of, placed->slot});
 }
 
 void death_register::job_changed(const model::batchjob& job) {

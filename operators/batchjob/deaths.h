@@ -18,6 +18,7 @@ struct death {
     std::string run;
     std::optional<model::timestamp> made;  ///< when the pod was created
     std::string died_of;                   ///< see model::pod
+    int slot = -1;                         ///< position of the slot that it had
 };
 
 class death_register {

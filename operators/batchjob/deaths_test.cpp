@@ -32,6 +32,8 @@ TEST(death_register, remembers_pods_on_record_once_and_until_the_run_has_ended) 
     EXPECT_EQ(known.of(key)[0].run, testing::run_1);
     EXPECT_EQ(known.of(key)[0].made, testing::stamp(12));
     EXPECT_EQ(known.of(key)[0].died_of, "OOMKilled (exit code 137)");
+    EXPECT_EQ(known.of(key)[0].slot, 0);
+    EXPECT_EQ(known.of(key)[1].slot, 3);
     w.job->status.runs.back().outcome = model::run_outcome::failed;
     known.job_changed(*w.job);
     EXPECT_TRUE(known.of(key).empty());

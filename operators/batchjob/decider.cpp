@@ -268,7 +268,7 @@ void decider::assigned(const model::creation_request& order) {
 void decider::show_assignment(const model::creation_request& order) {
     status_.slots = grid::testbed_of(job_);
     status_.slot_ids = order.slot_ids;
-    status_.replication = static_cast<int>(order.slot_ids.size());
+    status_.replication = static_cast<int>(slots_of_workers(order.slot_ids, order.run).size());
 }
 
 /// What every status has: the observed generation, conditions that need a value, and the texts for
@@ -333,6 +333,41 @@ bool decider::is_member(const pod_pointer& pod, pod_role role) const {
     const auto* there = app();
     if (!ours(there)) return role == pod_role::coordinator;
     return seen_.kind->foreign(*pod, *there, seen_.pods).empty();
+}
+
+const model::testbed_layout* decider::layout() const {
+    if (!seen_.testbed) return nullptr;
+    const auto& layout = seen_.testbed->status.layout;
+    return layout ? &*layout : nullptr;
+}
+
+/// By the layout that the run was given slots of. Where that is gone, by the coordinator's pod: it
+/// carries the Testbed's labels where it takes a slot, and an order names that slot last.
+std::optional<int> decider::slot_of_coordinator(std::span<const int> slots,
+                                                std::string_view run) const {
+    if (slots.empty()) return std::nullopt;
+    if (const auto* known = layout(); known && grid::is_under_hold(run, *seen_.testbed)) {
+        const auto of_role = grid::with_role(*known, slots, model::slot_role::coordinator);
+        return of_role.empty() ? std::nullopt : std::optional(of_role.front());
+    }
+    const bool takes_one = std::ranges::any_of(
+        pods_of(run, pod_role::coordinator),
+        [](const pod_pointer& pod) { return !pod->metadata.label(names::testbed).empty(); });
+    return takes_one ? std::optional(slots.back()) : std::nullopt;
+}
+
+std::vector<int> decider::slots_of_workers(std::span<const int> slots, std::string_view run) const {
+    const auto coordinator = slot_of_coordinator(slots, run);
+    std::vector<int> out(slots.begin(), slots.end());
+    if (coordinator) std::erase(out, *coordinator);
+    return out;
+}
+
+std::vector<pod_pointer> decider::pods_in_slots(const model::creation_request& order) const {
+    auto out = pods_of(order.run, pod_role::slot);
+    if (!slot_of_coordinator(order.slot_ids, order.run)) return out;
+    for (auto& pod : pods_of(order.run, pod_role::coordinator)) out.push_back(std::move(pod));
+    return out;
 }
 
 bool decider::failed() const {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,16 @@ private:
     bool ours(const application* app) const;
     std::vector<pod_pointer> pods_of(std::string_view run, pod_role role) const;
     bool is_member(const pod_pointer& pod, pod_role role) const;
+    /// Of these slots, which an order or a line of status.runs names, the one that the coordinator
+    /// takes; nothing where it stays off the testbed.
+    std::optional<int> slot_of_coordinator(std::span<const int> slots, std::string_view run) const;
+    /// Those that the workers take.
+    std::vector<int> slots_of_workers(std::span<const int> slots, std::string_view run) const;
+    /// The pods of the order's run that take its slots: workers, and the coordinator where the
+    /// order has a slot for it.
+    std::vector<pod_pointer> pods_in_slots(const model::creation_request& order) const;
+    /// That of the Testbed as the cache has it; null where there is none.
+    const model::testbed_layout* layout() const;
     bool failed() const;
     bool final() const;
     void set_condition(std::string_view type, std::string_view status, std::string_view reason,
@@ -96,18 +107,17 @@ private:
 
     // decider_progress.cpp: a run under way, from its first pod on.
     struct slot_pods {
-        std::vector<pod_pointer> workers;  ///< of the present attempt
-        std::vector<pod_pointer> bound;    ///< those of them that are placed and bound
-        std::size_t placed = 0;            ///< entries of status.placements that count
+        std::vector<pod_pointer> all;    ///< pods_in_slots() of the present attempt
+        std::vector<pod_pointer> bound;  ///< those of them that are placed and bound
+        std::size_t placed = 0;          ///< entries of status.placements that count
         std::size_t running = 0;
     };
     void progress(const model::creation_request& order, const application& app);
     void delete_pods_of_other_runs(const model::creation_request& order);
-    bool record_placements(const model::creation_request& order,
-                           const std::vector<pod_pointer>& workers);
+    bool record_placements(const model::creation_request& order);
     void report_foreign_pods(const model::creation_request& order);
     void withdraw_result(model::run_record& line, const application& app) const;
-    slot_pods count_pods(const model::run_record& line, std::vector<pod_pointer> workers,
+    slot_pods count_pods(const model::run_record& line, std::vector<pod_pointer> all,
                          bool again) const;
     void advance(model::run_record& line, const slot_pods& pods, const application& app,
                  std::size_t wanted);
@@ -122,9 +132,11 @@ private:
     void report_scheduling(const model::creation_request& order, std::size_t bound);
     void report_unschedulable_coordinators(const std::vector<pod_pointer>& coordinators);
     bool report_absent_scheduler(const std::vector<pod_pointer>& pods);
-    bool report_rejected_worker(const std::vector<pod_pointer>& workers);
+    bool report_rejected_pod(const std::vector<pod_pointer>& pods);
     std::optional<absence> absence_of_pods(const model::creation_request& order,
                                            const application& app, std::size_t placed) const;
+    std::string describe_missing_workers(const model::creation_request& order,
+                                         std::size_t placed) const;
     void check_timeouts(const model::creation_request& order, const application& app,
                         std::size_t placed, std::size_t bound);
     void check_submit_timeout(const model::creation_request& order, const application& app,
@@ -161,7 +173,6 @@ private:
                    model::timestamp stopped);
     model::timestamp end_time_of(std::string_view run, const application& app) const;
     pod_pointer newest_coordinator(std::string_view run) const;
-    const model::testbed_layout* layout() const;
     std::string describe_deaths(const model::run_record& line) const;
 
     // decider_check.cpp: the early dry run of the job's spec.

@@ -34,12 +34,6 @@ pod_pointer decider::newest_coordinator(std::string_view run) const {
     return out;
 }
 
-const model::testbed_layout* decider::layout() const {
-    if (!seen_.testbed) return nullptr;
-    const auto& layout = seen_.testbed->status.layout;
-    return layout ? &*layout : nullptr;
-}
-
 void decider::start_run(const model::creation_request& order, const application& app) {
     if (line_of(status_, order.run)) return;
     add_line(status_, order, layout(), app.metadata.creation_timestamp);
@@ -238,8 +232,11 @@ void decider::close_run(std::string_view outcome, std::string_view reason, std::
 std::string decider::describe_deaths(const model::run_record& line) const {
     constexpr std::size_t most_listed = 5;
     if (!seen_.kind) return {};
+    // How a coordinator has died is the application's own message.
+    const auto coordinator = slot_of_coordinator(line.slots, line.run);
     std::map<std::string, int> counts;
     for (const auto& each : seen_.deaths) {
+        if (coordinator && each.slot == *coordinator) continue;
         const bool of_attempt = !line.submitted || !each.made || *each.made >= *line.submitted;
         if (each.run == line.run && of_attempt) ++counts[each.died_of];
     }

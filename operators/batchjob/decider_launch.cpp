@@ -12,6 +12,26 @@ namespace esi::batchjob {
 
 namespace state = model::job_state;
 
+namespace {
+
+/// What each of these slots has: of each resource the least that one of them has. All pods of a
+/// role are made alike.
+model::resource_list common_size(const model::testbed_layout& layout, std::span<const int> slots) {
+    if (slots.empty()) return {};
+    auto out = grid::size_of(layout, slots.front());
+    for (const int slot : slots.subspan(1)) {
+        const auto& size = grid::size_of(layout, slot);
+        std::erase_if(out, [&](const auto& each) { return !size.contains(each.first); });
+        for (auto& [name, amount] : out) {
+            const auto& other = size.find(name)->second;
+            if (other.milli < amount.milli) amount = other;
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
 void decider::launch(const model::creation_request& order) {
     // Nothing is created for a job that is being deleted: the garbage collector would have to
     // delete it, and may have passed the job already.
@@ -66,13 +86,24 @@ bool decider::testbed_is_ready() {
 
 std::optional<decider::launch_problem> decider::judge_slots(
     const model::creation_request& order) const {
-    const auto total = grid::count_of_slots(*seen_.testbed->status.layout);
+    const auto& layout = *seen_.testbed->status.layout;
+    const auto total = grid::count_of_slots(layout);
     for (const int slot : order.slot_ids) {
         if (slot >= 0 && slot < total) continue;
         return launch_problem{"SlotOutOfLayout",
                               fmt::format("slot {} is not in the layout of Testbed {}, which has "
                                           "{} slots",
                                           slot, grid::testbed_of(job_).text(), total)};
+    }
+    const auto coordinators =
+        grid::with_role(layout, order.slot_ids, model::slot_role::coordinator);
+    if (coordinators.size() > 1 || coordinators.size() == order.slot_ids.size()) {
+        return launch_problem{
+            "SlotRolesUnsuited",
+            fmt::format("of slots {} of Testbed {} {} are coordinator places: a job takes slots of "
+                        "workers and at most one coordinator place",
+                        grid::show_slot_list(order.slot_ids), grid::testbed_of(job_).text(),
+                        coordinators.size())};
     }
     return std::nullopt;
 }
@@ -83,9 +114,13 @@ build_request decider::request_for(const model::creation_request& order) const {
     request.spec = *spec();
     request.testbed = grid::testbed_of(job_);
     request.node_label = seen_.testbed->spec.node_label;
-    request.slot_size = seen_.testbed->status.layout->resources_per_slot;
-    request.slot_ids = order.slot_ids;
+    const auto& layout = *seen_.testbed->status.layout;
+    request.slot_ids = slots_of_workers(order.slot_ids, order.run);
     std::ranges::sort(request.slot_ids);
+    request.slot_size = common_size(layout, request.slot_ids);
+    if (const auto place = slot_of_coordinator(order.slot_ids, order.run)) {
+        request.coordinator = coordinator_slot{*place, grid::size_of(layout, *place)};
+    }
     request.run = order.run;
     return request;
 }

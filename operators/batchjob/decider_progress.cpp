@@ -21,6 +21,14 @@ constexpr milliseconds sibling_patience{5};
 /// How soon a surplus pod is placed again.
 constexpr seconds surplus_pause{2};
 
+/// Adds to `into` what was found for other slots of the same run.
+void merge(filled_slots& into, filled_slots other) {
+    for (auto& each : other.placements) into.placements.push_back(std::move(each));
+    std::ranges::sort(into.placements, {}, &model::placement::slot);
+    for (auto& each : other.to_read) into.to_read.push_back(std::move(each));
+    for (auto& each : other.surplus) into.surplus.push_back(std::move(each));
+}
+
 /// Sets a time from pods where it is not set yet: the earliest (or latest) of them.
 template <class Pick, class Better>
 void take_time(std::optional<model::timestamp>& into, const std::vector<pod_pointer>& pods,
@@ -40,18 +48,18 @@ void decider::progress(const model::creation_request& order, const application& 
     const bool again = start_attempt(order, app);
     name_application(&app);
 
-    auto workers = pods_of(order.run, pod_role::slot);
-    for (const auto& pod : workers) {
+    auto all = pods_in_slots(order);
+    for (const auto& pod : all) {
         if (auto why = seen_.kind->pod_problem(*pod); !why.empty()) {
             return fail_run("PodNotPrepared", std::move(why));
         }
     }
-    if (!record_placements(order, workers)) return;
+    if (!record_placements(order)) return;
     report_foreign_pods(order);
 
     auto& line = *line_of(status_, order.run);
     withdraw_result(line, app);
-    const auto pods = count_pods(line, std::move(workers), again);
+    const auto pods = count_pods(line, std::move(all), again);
     note_job_times(line, app);
     advance(line, pods, app, order.slot_ids.size());
 
@@ -82,18 +90,24 @@ void decider::delete_pods_of_other_runs(const model::creation_request& order) {
     if (!others.pods.empty()) out_.next = std::move(others);
 }
 
-/// Gives the run's slots to its pods. False where nothing else is to be decided before: recorded
-/// pods have to be read live, or more pods are about to come.
-bool decider::record_placements(const model::creation_request& order,
-                                const std::vector<pod_pointer>& workers) {
-    const auto filled = fill_slots(order.slot_ids, status_.placements, workers, seen_.live);
+/// Gives the run's slots to its pods: those of workers to workers, that of the coordinator, where
+/// the order has one, to the coordinator. False where nothing else is to be decided before:
+/// recorded pods have to be read live, or more pods are about to come.
+bool decider::record_placements(const model::creation_request& order) {
+    const auto workers = slots_of_workers(order.slot_ids, order.run);
+    auto filled =
+        fill_slots(workers, status_.placements, pods_of(order.run, pod_role::slot), seen_.live);
+    if (const auto place = slot_of_coordinator(order.slot_ids, order.run)) {
+        merge(filled, fill_slots(std::span(&*place, 1), status_.placements,
+                                 pods_of(order.run, pod_role::coordinator), seen_.live));
+    }
     if (!filled.to_read.empty()) {
         out_.next = read_pods{filled.to_read};
         out_.act_first = true;
         return false;
     }
     if (seen_.pods_coming && filled.placements != status_.placements &&
-        std::ranges::count_if(workers, [](const auto& pod) { return pod->live(); }) <
+        std::ranges::count_if(pods_in_slots(order), [](const auto& pod) { return pod->live(); }) <
             std::ssize(order.slot_ids)) {
         hold_back(sibling_patience);
         return false;
@@ -114,10 +128,14 @@ bool decider::record_placements(const model::creation_request& order,
 void decider::report_foreign_pods(const model::creation_request& order) {
     constexpr int most_reported = 3;
     int count = 0;
+    const bool with_coordinator = slot_of_coordinator(order.slot_ids, order.run).has_value();
     for (const auto& pod : seen_.pods) {
-        const bool is_marked = pod->metadata.annotation(names::run) == order.run &&
-                               seen_.kind->role_of(*pod, job_.metadata.name) == pod_role::slot;
-        if (!is_marked || !pod->live() || is_member(pod, pod_role::slot)) continue;
+        const auto role = seen_.kind->role_of(*pod, job_.metadata.name);
+        // Before its operator has written a status, an application names no coordinator.
+        const bool needs_slot = role == pod_role::slot || (role == pod_role::coordinator &&
+                                                           with_coordinator && app()->taken_up());
+        const bool is_marked = pod->metadata.annotation(names::run) == order.run && needs_slot;
+        if (!is_marked || !pod->live() || is_member(pod, role)) continue;
         if (++count > most_reported) break;
         add_problem(fmt::format("pod {} gets no slot: {}", pod->metadata.name,
                                 seen_.kind->foreign(*pod, *app(), seen_.pods)));
@@ -133,37 +151,40 @@ void decider::withdraw_result(model::run_record& line, const application& app) c
     line.stopped.reset();
 }
 
-decider::slot_pods decider::count_pods(const model::run_record& line,
-                                       std::vector<pod_pointer> workers, bool again) const {
+decider::slot_pods decider::count_pods(const model::run_record& line, std::vector<pod_pointer> all,
+                                       bool again) const {
     slot_pods out;
-    out.workers = std::move(workers);
+    out.all = std::move(all);
     if (again) {
         // Pods of an earlier attempt say nothing about this one.
-        std::erase_if(out.workers, [&](const pod_pointer& pod) {
+        std::erase_if(out.all, [&](const pod_pointer& pod) {
             return line.submitted && pod->metadata.creation_timestamp &&
                    *pod->metadata.creation_timestamp < *line.submitted;
         });
     }
     out.placed = status_.placements.size();
     for (const auto& entry : status_.placements) {
-        const auto at = std::ranges::find_if(out.workers, [&](const pod_pointer& pod) {
-            return pod->metadata.uid == entry.pod_uid;
-        });
-        if (at != out.workers.end() && (*at)->bound()) out.bound.push_back(*at);
+        const auto at = std::ranges::find_if(
+            out.all, [&](const pod_pointer& pod) { return pod->metadata.uid == entry.pod_uid; });
+        if (at != out.all.end() && (*at)->bound()) out.bound.push_back(*at);
         // The placement of a pod of an earlier attempt is kept for its replacement: not counted.
-        if (again && at == out.workers.end()) --out.placed;
+        if (again && at == out.all.end()) --out.placed;
     }
     out.running = static_cast<std::size_t>(std::ranges::count_if(
-        out.workers, [](const pod_pointer& pod) { return pod->phase == "Running"; }));
+        out.all, [](const pod_pointer& pod) { return pod->phase == "Running"; }));
     return out;
 }
 
 /// Submitted, Scheduled, Running: one or more states further, never back.
 void decider::advance(model::run_record& line, const slot_pods& pods, const application& app,
                       std::size_t wanted) {
+    // A run begins with its first worker, whether its coordinator is in a slot or not.
+    auto workers = pods.all;
+    std::erase_if(workers, [&](const pod_pointer& pod) {
+        return seen_.kind->role_of(*pod, job_.metadata.name) != pod_role::slot;
+    });
     take_time(
-        line.started, pods.workers, [](const model::pod& pod) { return pod.started_at; },
-        std::less<>());
+        line.started, workers, [](const model::pod& pod) { return pod.started_at; }, std::less<>());
     if (status_.state != state::submitted && status_.state != state::scheduled &&
         status_.state != state::running) {
         status_.state = state::submitted;

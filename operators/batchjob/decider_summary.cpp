@@ -2,9 +2,12 @@
 // Reconciling and Stalled, status.reason and status.problems.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/contains.h"
 #include "batchjob/decider.h"
 #include "batchjob/runs.h"
+#include "grid/grid.h"
 #include "model/names.h"
 #include "model/text.h"
 
@@ -15,15 +18,56 @@ namespace names = model::names;
 
 namespace {
 
-/// The size that a start would find: that of the layout, before there is one that of the spec.
-const model::resource_list& slot_size(const model::testbed& bed) {
-    return bed.status.layout ? bed.status.layout->resources_per_slot : bed.spec.resources_per_slot;
+using sizes = std::vector<const model::resource_list*>;
+
+/// The sizes of slots of this role that a start would find: those of the layout, before there is
+/// one those of the spec.
+sizes slot_sizes(const model::testbed& bed, std::string_view role) {
+    if (bed.status.layout) return grid::sizes_of(*bed.status.layout, role);
+    const bool of_worker = role == model::slot_role::worker;
+    sizes out;
+    if (bed.spec.claim) {
+        for (const auto& shape : bed.spec.claim->shapes) {
+            const bool is_worker = shape.role != model::slot_role::coordinator;
+            if (is_worker == of_worker) out.push_back(&shape.resources);
+        }
+    } else if (of_worker) {
+        out.push_back(&bed.spec.resources_per_slot);
+    }
+    return out;
+}
+
+std::int64_t memory_of(const model::resource_list& size) {
+    const auto memory = size.find("memory");
+    return memory == size.end() ? 0 : memory->second.milli;
+}
+
+/// Of none: no size.
+const model::resource_list& largest_of(const sizes& list) {
+    static const model::resource_list none;
+    const model::resource_list* out = nullptr;
+    for (const auto* each : list) {
+        if (!out || memory_of(*each) > memory_of(*out)) out = each;
+    }
+    return out ? *out : none;
 }
 
 std::int64_t slot_memory(const model::testbed& bed) {
-    const auto& size = slot_size(bed);
-    const auto memory = size.find("memory");
-    return memory == size.end() ? 0 : memory->second.milli;
+    return memory_of(largest_of(slot_sizes(bed, model::slot_role::worker)));
+}
+
+/// Why no slot of the Testbed can hold a worker of the job, or none of its coordinator places the
+/// coordinator; a Testbed without such places keeps it off.
+std::optional<spec_problem> too_small(const backend& kind, const model::raw_json& spec,
+                                      const model::testbed& bed) {
+    const auto workers = slot_sizes(bed, model::slot_role::worker);
+    const bool holds_worker =
+        std::ranges::any_of(workers, [&](auto* each) { return !kind.too_small(spec, *each); });
+    if (!holds_worker) return kind.too_small(spec, largest_of(workers));
+    const auto places = slot_sizes(bed, model::slot_role::coordinator);
+    const auto holds = [&](auto* each) { return !kind.coordinator_too_small(spec, *each); };
+    if (places.empty() || std::ranges::any_of(places, holds)) return std::nullopt;
+    return kind.coordinator_too_small(spec, largest_of(places));
 }
 
 bool is_about_the_spec(std::string_view reason) {
@@ -44,7 +88,7 @@ decider::verdict decider::fits() const {
     }
     const model::testbed* largest = nullptr;
     for (const auto& bed : seen_.usable) {
-        if (!seen_.kind->too_small(*text, slot_size(*bed))) {
+        if (!too_small(*seen_.kind, *text, *bed)) {
             // Without the name of the Testbed: otherwise each Testbed that is created or deleted
             // would change the status of all jobs.
             return {"True", "SlotLargeEnough",
@@ -52,7 +96,7 @@ decider::verdict decider::fits() const {
         }
         if (!largest || slot_memory(*bed) > slot_memory(*largest)) largest = bed.get();
     }
-    const auto why = seen_.kind->too_small(*text, slot_size(*largest));
+    const auto why = too_small(*seen_.kind, *text, *largest);
     return {"False", why->reason,
             fmt::format("Testbed {} has the largest slots: {}", largest->metadata.key().text(),
                         why->text)};

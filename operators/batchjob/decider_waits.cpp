@@ -51,17 +51,21 @@ std::string unschedulable_reason(std::string_view coordinator) {
 /// The condition Placed: whether all pods are bound, and if not, why.
 void decider::report_scheduling(const model::creation_request& order, std::size_t bound) {
     const auto wanted = order.slot_ids.size();
-    const auto workers = pods_of(order.run, pod_role::slot);
-    const auto coordinators = pods_of(order.run, pod_role::coordinator);
+    const auto pods = pods_in_slots(order);
+    // Those that stay off the testbed.
+    std::vector<pod_pointer> coordinators;
+    if (!slot_of_coordinator(order.slot_ids, order.run)) {
+        coordinators = pods_of(order.run, pod_role::coordinator);
+    }
     report_unschedulable_coordinators(coordinators);
     if (bound >= wanted) {
         set_condition(condition_type::placed, "True", "AllBound", "");
         return;
     }
-    if (report_absent_scheduler(workers) || report_absent_scheduler(coordinators)) return;
-    if (report_rejected_worker(workers)) return;
+    if (report_absent_scheduler(pods) || report_absent_scheduler(coordinators)) return;
+    if (report_rejected_pod(pods)) return;
     const auto live = std::ranges::count_if(
-        workers, [](const pod_pointer& pod) { return pod->live() && !pod->metadata.deleting(); });
+        pods, [](const pod_pointer& pod) { return pod->live() && !pod->metadata.deleting(); });
     if (static_cast<std::size_t>(live) < wanted) {
         set_condition(condition_type::placed, "False", "WaitingForPods",
                       fmt::format("{} of {} pods exist", live, wanted));
@@ -101,10 +105,9 @@ bool decider::report_absent_scheduler(const std::vector<pod_pointer>& pods) {
 }
 
 /// True where the scheduler has rejected one of these pods, and that is reported.
-bool decider::report_rejected_worker(const std::vector<pod_pointer>& workers) {
-    const auto at =
-        std::ranges::find_if(workers, [](const auto& pod) { return unschedulable(*pod); });
-    if (at == workers.end()) return false;
+bool decider::report_rejected_pod(const std::vector<pod_pointer>& pods) {
+    const auto at = std::ranges::find_if(pods, [](const auto& pod) { return unschedulable(*pod); });
+    if (at == pods.end()) return false;
     const auto& pod = **at;
     auto text = fmt::format("pod {}: {}", describe_pod(pod), pod.scheduled_message);
     const auto since = let_in_and_rejected_since(pod);
@@ -144,10 +147,22 @@ std::optional<decider::absence> decider::absence_of_pods(const model::creation_r
     if (since < submitted || since > now_ + pods_patience) since = submitted;
     return absence{
         reasons::pods_missing,
-        fmt::format("{} runs, {} of {} {}s exist: {}; is there PriorityClass {}?",
-                    kind.coordinator(), placed, order.slot_ids.size(), kind.worker(),
+        fmt::format("{} runs, {}: {}; is there PriorityClass {}?", kind.coordinator(),
+                    describe_missing_workers(order, placed),
                     kind.where_to_look(key, coordinator->metadata.name), kind.priority_class()),
         since};
+}
+
+/// "1 of 2 executors exist". `placed`: entries of status.placements that count, that of the
+/// coordinator among them where it takes a slot.
+std::string decider::describe_missing_workers(const model::creation_request& order,
+                                              std::size_t placed) const {
+    const auto place = slot_of_coordinator(order.slot_ids, order.run);
+    const bool counted =
+        place && std::ranges::find(status_.placements, *place, &model::placement::slot) !=
+                     status_.placements.end();
+    return fmt::format("{} of {} {}s exist", placed - std::min<std::size_t>(placed, counted),
+                       slots_of_workers(order.slot_ids, order.run).size(), seen_.kind->worker());
 }
 
 /// Ends a run whose pods do not exist, or are not bound, in the time that the order allows.
@@ -160,7 +175,7 @@ void decider::check_timeouts(const model::creation_request& order, const applica
 
     // All pods exist since the newest was created.
     auto since = submitted;
-    for (const auto& pod : pods_of(order.run, pod_role::slot)) {
+    for (const auto& pod : pods_in_slots(order)) {
         if (pod->live() && pod->metadata.creation_timestamp) {
             since = std::max(since, pod->metadata.creation_timestamp->value);
         }

@@ -61,7 +61,7 @@ void observe_as(view& seen, const application_source& source, const caches& from
     }
     for (const auto& node : nodes) {
         for (const auto& pod : from.pods_on_node(node)) {
-            // Coordinators (drivers, JobManagers) are in no slot.
+            // Coordinators (drivers, JobManagers) without a slot do not have the label.
             const bool in_slot = !pod->metadata.label(model::names::testbed).empty();
             if (in_slot && job_of(*pod) != key) seen.neighbours.push_back(pod);
         }

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "batchjob/backends/registry.h"
@@ -51,6 +52,21 @@ inline std::shared_ptr<model::testbed> make_testbed() {
     layout.slots_per_node = 2;
     layout.resources_per_slot["cpu"] = *model::quantity::parse("600m");
     layout.resources_per_slot["memory"] = *model::quantity::parse("1.75Gi");
+    return bed;
+}
+
+/// The Testbed of a claim: position 0 is a coordinator place, 1 to 3 are of workers.
+inline std::shared_ptr<model::testbed> make_claim() {
+    auto bed = make_testbed();
+    bed->spec.node_label.clear();
+    auto& layout = *bed->status.layout;
+    const auto worker = std::exchange(layout.resources_per_slot, {});
+    auto coordinator = worker;
+    coordinator["cpu"] = *model::quantity::parse("1");
+    coordinator["memory"] = *model::quantity::parse("2Gi");
+    layout.slots_per_node = 0;
+    layout.shapes = {{"driver", "coordinator", 1, coordinator}, {"executors", "worker", 3, worker}};
+    layout.places = {0, 0, 1, 2};
     return bed;
 }
 
@@ -132,6 +148,16 @@ inline std::shared_ptr<model::pod> driver(std::string_view run = run_1) {
     pod->node_name = "infra";
     pod->phase = "Running";
     pod->started_at = stamp(13);
+    return pod;
+}
+/// One that takes a slot and waits at its gate.
+inline std::shared_ptr<model::pod> gated_driver(std::string_view run = run_1) {
+    auto pod = make_pod("a-driver", "driver", run);
+    pod->metadata.labels["esi.tu-berlin.de/testbed"] = "bed";
+    pod->metadata.labels["esi.tu-berlin.de/testbed-namespace"] = "jobs";
+    pod->scheduling_gates = {"esi.tu-berlin.de/slot"};
+    pod->scheduled_status = "False";
+    pod->scheduled_reason = "SchedulingGated";
     return pod;
 }
 inline void bind(model::pod& pod, std::string node, int when) {

@@ -85,7 +85,7 @@ void check_testbed(acquisition& out, const view& v, const model::scheduling& who
             {reasons::testbed_empty, testbed_text(key) + " has no nodes", {}, about_testbed(key)});
         return;
     }
-    out.wrong = problem_of(wants, grid::count_of_slots(*status.layout));
+    out.wrong = problem_of(wants, plan_places(*status.layout));
     if (!out.wrong && wants.empty()) out.blockers.push_back(plan_empty(who, wants));
 }
 

@@ -17,6 +17,11 @@ namespace release_reason = model::release_reason;
 /// Bound of status.waitingForSchedulings.
 constexpr std::size_t most_waited_for = 64;
 
+plan plan_on(const model::testbed* testbed, const view& v) {
+    const bool laid_out = testbed != nullptr && testbed->status.layout;
+    return plan_of(*v.self, v.policies, laid_out ? &*testbed->status.layout : nullptr);
+}
+
 }  // namespace
 
 decision decide(const view& v, wall_time now) { return decider(v, now).run(); }
@@ -35,7 +40,7 @@ std::optional<object_key> job_apart(const action& what, const model::scheduling&
 decider::decider(const view& v, wall_time now)
     : v_(v),
       self_(*v.self),
-      plan_(plan_of(*v.self, v.policies)),
+      plan_(plan_on(v.find_testbed(testbed_of(*v.self)).get(), v)),
       now_(now),
       testbed_(v.find_testbed(testbed_of(*v.self))),
       status_(v.self->status) {
@@ -133,9 +138,9 @@ std::optional<model::timestamp> decider::first_start() const {
     return out;
 }
 
-int decider::slots() const {
+plan_places decider::places() const {
     const auto& layout = testbed_->status.layout;
-    return layout ? grid::count_of_slots(*layout) : 0;
+    return layout ? plan_places(*layout) : plan_places(0);
 }
 
 decision decider::release_of(const model::batchjob& job) const {

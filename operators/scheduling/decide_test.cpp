@@ -757,6 +757,59 @@ TEST_P(driving, a_slot_outside_the_layout_is_an_error_at_acquisition) {
     w.expect_nothing_left();
 }
 
+TEST_P(driving, a_job_takes_its_coordinator_place_with_its_workers_in_one_assignment) {
+    w.add_claim("c", 1, 8);
+    w.add_queue("s", "c", {"a", "b", "a", "b"});
+    w.settle();
+    EXPECT_EQ(w.running("s"), "a:1,3,0");
+    EXPECT_EQ(w.job("a").spec.creation_request->slot_ids, (std::vector{1, 3, 0}));
+    EXPECT_EQ(w.job("a").spec.creation_request->replication, 2) << "executors";
+    EXPECT_EQ(w.s("s").status.waiting_for,
+              "BatchJob ns/b could have slots for its workers and waits for a coordinator place: "
+              "slot 0 (0: BatchJob ns/a)");
+    EXPECT_EQ(w.verdict("s", "SpecCurrent"), "True AsSpecified");
+    w.end_job("a");
+    w.settle();
+    EXPECT_EQ(w.running("s"), "b:1,2,0");
+    w.end_job("b");
+    w.settle();
+    EXPECT_EQ(w.s("s").status.progress->summary, "2/2");
+    w.erase_scheduling("s");
+    w.settle();
+    w.expect_nothing_left();
+}
+
+TEST_P(driving, jobs_start_side_by_side_where_each_has_a_coordinator_place) {
+    w.add_claim("c", 2, 4);
+    w.add_queue("s", "c", {"a", "b", "b", "c", "c"});
+    w.settle();
+    EXPECT_EQ(w.running("s"), "a:2,0 b:3,4,1");
+    EXPECT_EQ(w.s("s").status.waiting_for,
+              "BatchJob ns/c waits for more free slots: 1 of 4 for workers are free, BatchJob ns/a "
+              "has slots 2, 0, BatchJob ns/b has slots 3, 4, 1");
+    w.end_job("b");
+    w.settle();
+    EXPECT_EQ(w.running("s"), "a:2,0 c:3,4,1");
+}
+
+TEST_P(driving, a_plan_that_names_a_coordinator_place_is_refused) {
+    w.add_claim("c", 1, 2);
+    w.add_queue("s", "c", {});
+    w.change("s", [](model::scheduling_spec& spec) {
+        spec.queue_based.reset();
+        spec.slot_based = {"relaxed", {{{"", "a"}, {0, 1}}}};
+    });
+    w.settle();
+    EXPECT_EQ(w.s("s").status.state, "ErrorState");
+    EXPECT_EQ(w.reason("s"), "SlotOfCoordinator");
+    EXPECT_TRUE(w.condition("s", "Acquired").message.contains("names slot 0")) << "it says which";
+    w.change("s", [](model::scheduling_spec& spec) {
+        spec.slot_based->jobs = {{{"", "a"}, {2}}, {{"", "b"}, {1}}};
+    });
+    w.settle();
+    EXPECT_EQ(w.running("s"), "a:2,0");
+}
+
 TEST_P(driving, a_testbed_without_nodes_is_waited_for) {
     w.add_testbed("empty", 0, 2);
     w.add_queue("s", "empty", {"a"});

@@ -163,7 +163,7 @@ private:
     const std::string* refusal_of(const model::object_key& job) const;
     std::optional<model::timestamp> first_start() const;
     bool is_suspended() const { return self_.spec.suspend.value_or(false); }
-    int slots() const;
+    plan_places places() const;
     decision release_of(const model::batchjob& job) const;
     static acquire_job acquire_of(const model::batchjob& job);
     job_note note_of(const model::assignment& a, std::string text, bool bad) const;

@@ -136,7 +136,7 @@ skipped_jobs decider::jobs_to_skip() {
             gone.insert(job.name);
         }
     }
-    const auto problems = problems_by_job(plan_, slots(), gone);
+    const auto problems = problems_by_job(plan_, places(), gone);
     for (const auto& job : plan_.jobs) {
         const auto found = problems.find(job.name);
         if (found == problems.end() || gone.contains(job.name)) continue;
@@ -176,7 +176,7 @@ missing_orders decider::orders_to_give() const {
         model::creation_request request;
         request.testbed_name = testbed_of(self_);
         request.slot_ids = a.slot_ids;
-        request.replication = static_cast<int>(a.slot_ids.size());
+        request.replication = places().workers_among(a.slot_ids);
         request.run = a.run;
         request.submit_timeout_seconds = plan_.submit_timeout_seconds;
         request.schedule_timeout_seconds = plan_.schedule_timeout_seconds;

@@ -74,7 +74,7 @@ struct outlook {
     plan_progress progress;
     /// The starts of its next assignment, and which jobs get no slots for now.
     next_starts next;
-    /// How many slots are free.
+    /// How many slots of workers are free.
     std::size_t free = 0;
 };
 

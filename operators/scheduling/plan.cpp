@@ -109,18 +109,18 @@ void compare_frozen(plan& out, const model::scheduling_spec& frozen, const model
     }
 }
 
-void compare_started(plan& out, const model::scheduling& of) {
+void compare_started(plan& out, const model::scheduling& of, const plan_places& places) {
     std::vector<std::string> gone;
     for (const auto& assigned : of.status.assignments) {
         const auto* job = out.find(assigned.job.key());
+        const auto workers = places.workers_among(assigned.slot_ids);
         // Its next attempt takes what the plan says then.
         if (out.retries(assigned)) continue;
         if (job == nullptr) {
             gone.push_back(job_text(assigned.job.key()));
-        } else if (job->slots_wanted != static_cast<int>(assigned.slot_ids.size())) {
+        } else if (job->slots_wanted != workers) {
             out.ignored.push_back(fmt::format("{} was started with {} slots and now has {} entries",
-                                              job_text(job->name), assigned.slot_ids.size(),
-                                              job->slots_wanted));
+                                              job_text(job->name), workers, job->slots_wanted));
         }
     }
     if (!gone.empty()) {
@@ -168,7 +168,8 @@ model::scheduling_spec frozen_spec(const model::scheduling& of, policy_table pol
     return out;
 }
 
-plan plan_of(const model::scheduling& of, policy_table policies) {
+plan plan_of(const model::scheduling& of, policy_table policies,
+             const model::testbed_layout* layout) {
     plan out;
     const auto& frozen = of.status.plan;
     const auto base = frozen ? *frozen : frozen_spec(of, policies);
@@ -185,22 +186,32 @@ plan plan_of(const model::scheduling& of, policy_table policies) {
     read_wishes(out, of);
     if (frozen) {
         compare_frozen(out, *frozen, of, policies);
-        compare_started(out, of);
+        compare_started(out, of, layout != nullptr ? plan_places(*layout) : plan_places(0));
     }
     return out;
 }
 
-std::optional<problem> problem_of(const planned_job& job, int slots) {
-    if (job.slots_wanted > slots) {
+std::optional<problem> problem_of(const planned_job& job, const plan_places& places) {
+    const auto& coordinators = places.coordinators();
+    for (int id : job.slot_ids) {
+        if (!coordinators.contains(id)) continue;
+        return problem{reasons::slot_of_coordinator,
+                       fmt::format("{} names slot {}, which is a coordinator place: slotIds name "
+                                   "places of workers, and the job gets a free coordinator place "
+                                   "with them; take {} out",
+                                   job_text(job.name), id, id)};
+    }
+    if (job.slots_wanted > places.workers()) {
         return problem{reasons::job_too_large,
-                       fmt::format("{} needs {} slots, the Testbed has {}", job_text(job.name),
-                                   job.slots_wanted, slots)};
+                       fmt::format("{} needs {} slots, the Testbed has {}{}", job_text(job.name),
+                                   job.slots_wanted, places.workers(),
+                                   coordinators.empty() ? "" : " for workers")};
     }
     for (int id : job.slot_ids) {
-        if (id >= 0 && id < slots) continue;
+        if (id >= 0 && id < places.count()) continue;
         return problem{reasons::slot_outside_layout,
                        fmt::format("{} wants slot {}, the Testbed has slots 0 to {}",
-                                   job_text(job.name), id, slots - 1)};
+                                   job_text(job.name), id, places.count() - 1)};
     }
     return std::nullopt;
 }
@@ -210,11 +221,11 @@ problem cancelled_before_start(const object_key& job) {
             job_text(job) + " was cancelled (spec.cancelledJobs)"};
 }
 
-std::map<object_key, problem> problems_by_job(const plan& of, int slots,
+std::map<object_key, problem> problems_by_job(const plan& of, const plan_places& places,
                                               const std::set<object_key>& gone) {
     std::map<object_key, problem> out;
     for (const auto& job : of.jobs) {
-        if (auto found = problem_of(job, slots)) out.emplace(job.name, std::move(*found));
+        if (auto found = problem_of(job, places)) out.emplace(job.name, std::move(*found));
     }
     for (auto number = most_jobs; number < of.jobs.size(); ++number) {
         const auto& name = of.jobs[number].name;
@@ -224,12 +235,12 @@ std::map<object_key, problem> problems_by_job(const plan& of, int slots,
                                             "as one Scheduling can have; create another",
                                             job_text(name), most_jobs)});
     }
-    of.chosen->find_problems(of, slots, gone, out);
+    of.chosen->find_problems(of, places.workers(), gone, out);
     return out;
 }
 
-std::optional<problem> problem_of(const plan& of, int slots) {
-    auto all = problems_by_job(of, slots, of.cancelled);
+std::optional<problem> problem_of(const plan& of, const plan_places& places) {
+    auto all = problems_by_job(of, places, of.cancelled);
     for (const auto& job : of.jobs) {
         if (of.cancelled.contains(job.name)) continue;
         if (auto found = all.find(job.name); found != all.end()) return std::move(found->second);

@@ -14,7 +14,8 @@
 
 namespace esi::scheduling {
 
-/// One BatchJob of the plan. Queue: as many slots as it has entries; else exactly `slot_ids`.
+/// One BatchJob of the plan. Queue: as many slots as it has entries; else exactly `slot_ids`. All
+/// of them are places of workers.
 struct planned_job {
     model::object_key name;
     int slots_wanted = 0;
@@ -63,21 +64,25 @@ inline constexpr std::size_t most_jobs = 1024;
 /// Namespaces default to the Scheduling's own. After the first assignment everything but the queue
 /// and what may always change (cancelled jobs, job policies) is taken from status.plan, and what
 /// differs from it is listed in `ignored`.
-plan plan_of(const model::scheduling& of, policy_table policies = known_policies());
+/// `layout`: of its Testbed, by which slots of assignments that are not workers' are known; null:
+/// all are.
+plan plan_of(const model::scheduling& of, policy_table policies = known_policies(),
+             const model::testbed_layout* layout = nullptr);
 
 using grid::testbed_of;
 
-/// Why `job` can never start in a layout of `slots` positions: TooManySlots or SlotOutsideLayout.
-std::optional<problem> problem_of(const planned_job& job, int slots);
+/// Why `job` can never start in a layout with these places: TooManySlots, SlotOutsideLayout or
+/// SlotOfCoordinator.
+std::optional<problem> problem_of(const planned_job& job, const plan_places& places);
 /// Of a job that is in spec.cancelledJobs and has not started.
 problem cancelled_before_start(const model::object_key& job);
 /// All jobs that can never start: for that reason, because they come after the 1,024th, or by the
 /// plan's policy, such as an entry of a queue that could never reach a slot. Those jobs and those
 /// of `gone` (started or cancelled) take no place in the order.
-std::map<model::object_key, problem> problems_by_job(const plan& of, int slots,
+std::map<model::object_key, problem> problems_by_job(const plan& of, const plan_places& places,
                                                      const std::set<model::object_key>& gone = {});
 /// The first of these that is not cancelled, in the order of the plan.
-std::optional<problem> problem_of(const plan& of, int slots);
+std::optional<problem> problem_of(const plan& of, const plan_places& places);
 
 /// The spec without what may change after the first assignment, defaults filled in: what
 /// status.plan keeps.

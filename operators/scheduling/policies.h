@@ -1,4 +1,5 @@
-// The table of policies: the one place that names them all.
+// The table of policies: the one place that names them all. Where the layout has coordinator
+// places, a job needs a free one of them beside its slots, whatever the policy; the lowest is its.
 #pragma once
 
 #include "scheduling/policy.h"

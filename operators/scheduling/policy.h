@@ -32,7 +32,9 @@ struct problem {
 
 struct start {
     model::object_key job;
-    std::vector<int> slot_ids;  ///< ascending
+    /// Ascending those of workers; where the layout has coordinator places, one of them is the
+    /// last.
+    std::vector<int> slot_ids;
     bool operator==(const start&) const = default;
 };
 
@@ -41,8 +43,10 @@ struct slot_blocker {
     enum class kind {
         too_few_free,  ///< fewer free slots than it needs, or than its last entry needs
         slots_taken,   ///< it names its slots, and `slots` are not free
-        job_before,    ///< `before` has to start first
-        not_ready,     ///< not acquired, and nothing after it may start
+        /// Its workers could have their slots, and none of the coordinator places `slots` is free.
+        coordinator_busy,
+        job_before,  ///< `before` has to start first
+        not_ready,   ///< not acquired, and nothing after it may start
     };
     model::object_key job;
     kind why = kind::too_few_free;
@@ -62,21 +66,51 @@ struct plan_progress {
     std::set<model::object_key> started;    ///< have started, ended or not
 };
 
-/// The slots that a plan may take, in ascending order. They are taken out one by one, so that a
-/// policy that needs three of 50,000 reads three. Refers to the positions that it was made of.
+/// The positions of a layout as plans see them: entries and slotIds mean places of workers, and
+/// where the layout has coordinator places (grid::role_of), each job takes one of these with them.
+class plan_places {
+public:
+    /// As many places, all of workers.
+    plan_places(int workers) : count_(workers) {}
+    explicit plan_places(const model::testbed_layout& layout);
+
+    /// All of them: positions go from 0 to count() - 1.
+    int count() const { return count_; }
+    int workers() const { return count_ - static_cast<int>(coordinators_.size()); }
+    /// Empty where coordinators stay off the slots.
+    const std::set<int>& coordinators() const { return coordinators_; }
+    /// How many of `slots` are places of workers.
+    int workers_among(std::span<const int> slots) const;
+
+private:
+    int count_ = 0;
+    std::set<int> coordinators_;
+};
+
+/// The slots that a plan may take, in ascending order: those of workers, and beside them the
+/// coordinator places. They are taken out one by one, so that a policy that needs three of 50,000
+/// reads three. Refers to the positions that it was made of.
 class free_slots {
 public:
-    /// `positions` without `taken`.
-    explicit free_slots(const std::set<int>& positions, std::set<int> taken = {})
-        : positions_(positions), taken_(std::move(taken)) {}
+    /// `positions` without `taken`; those of `coordinators` are no places of workers, whether they
+    /// are free or not.
+    explicit free_slots(const std::set<int>& positions, std::set<int> taken = {},
+                        std::set<int> coordinators = {})
+        : positions_(positions), taken_(std::move(taken)), coordinators_(std::move(coordinators)) {}
     /// Those of the table without `taken`; the table counts what is read.
-    free_slots(const grid::slot_table& table, std::set<int> taken)
-        : positions_(table.free()), taken_(std::move(taken)), counts_(&table) {}
+    free_slots(const grid::slot_table& table, std::set<int> taken);
 
-    /// The first one from `position` on.
+    /// The first one of a worker from `position` on.
     std::optional<int> next(int position) const;
+    /// It is free, and a worker's.
     bool contains(int position) const;
+    /// How many places of workers are free.
     std::size_t size() const;
+
+    /// The first free coordinator place from `position` on.
+    std::optional<int> next_coordinator(int position) const;
+    /// All coordinator places, free or not; where there are some, each job needs one.
+    const std::set<int>& coordinators() const { return coordinators_; }
 
 private:
     void count() const {
@@ -85,7 +119,25 @@ private:
 
     const std::set<int>& positions_;
     std::set<int> taken_;
+    std::set<int> coordinators_;
     const grid::slot_table* counts_ = nullptr;
+};
+
+/// Gives the coordinator places of one round to its jobs, the lowest free one first. Refers to
+/// `free`.
+class coordinator_turns {
+public:
+    explicit coordinator_turns(const free_slots& free) : free_(free) {}
+
+    /// Adds one to the slots of a job. False, and nothing is added, where none is left; a layout
+    /// without coordinator places needs none.
+    bool give(std::vector<int>& slots);
+    /// Why `job` gets none.
+    slot_blocker busy(const model::object_key& job) const;
+
+private:
+    const free_slots& free_;
+    int from_ = 0;
 };
 
 class policy {
@@ -108,13 +160,14 @@ public:
     /// without a namespace is of `ns`.
     virtual void read(plan& into, const model::scheduling_spec& spec,
                       std::string_view ns) const = 0;
-    /// Adds to `known` the jobs that can never start in a layout of `slots` positions for a reason
-    /// that lies in the order of the plan. `known`: those that cannot for a reason of their own.
-    /// Jobs of `started` have left the plan's order.
+    /// Adds to `known` the jobs that can never start in a layout with so many places of workers for
+    /// a reason that lies in the order of the plan. `known`: those that cannot for a reason of
+    /// their own. Jobs of `started` have left the plan's order.
     virtual void find_problems(const plan& of, int slots,
                                const std::set<model::object_key>& started,
                                std::map<model::object_key, problem>& known) const = 0;
-    /// Which jobs start next, and in which slots: the same input gives the same starts.
+    /// Which jobs start next, and in which slots: the same input gives the same starts. Where the
+    /// layout has coordinator places, each start has one (coordinator_turns).
     virtual next_starts next(const plan& of, const plan_progress& jobs,
                              const free_slots& free) const = 0;
 };

@@ -104,6 +104,7 @@ public:
         }
         next_starts out;
         const object_key* held_up = nullptr;
+        coordinator_turns coordinators(free);
         for (const auto& job : of.jobs) {
             auto found = shares.find(job.name);
             if (found == shares.end()) continue;
@@ -112,6 +113,9 @@ public:
             } else if (!found->second.complete) {
                 held_up = &job.name;
                 out.waits.push_back({job.name, slot_blocker::kind::too_few_free, {}, {}});
+            } else if (!coordinators.give(found->second.slots)) {
+                held_up = &job.name;
+                out.waits.push_back(coordinators.busy(job.name));
             } else {
                 out.starts.push_back({job.name, std::move(found->second.slots)});
             }

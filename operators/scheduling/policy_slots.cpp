@@ -55,6 +55,7 @@ public:
         next_starts out;
         std::set<int> given;
         const object_key* held_up = nullptr;
+        coordinator_turns coordinators(free);
         for (const auto& job : of.jobs) {
             if (progress.started.contains(job.name)) continue;
             if (held_up != nullptr) {
@@ -76,6 +77,11 @@ public:
                 if (strict_) held_up = &job.name;
                 out.waits.push_back(
                     {job.name, slot_blocker::kind::slots_taken, std::move(taken), {}});
+                continue;
+            }
+            if (!coordinators.give(wanted)) {
+                if (strict_) held_up = &job.name;
+                out.waits.push_back(coordinators.busy(job.name));
                 continue;
             }
             given.insert(wanted.begin(), wanted.end());

@@ -131,6 +131,80 @@ TEST(slot_planner, strict_waits_for_a_job_that_is_not_acquired) {
     EXPECT_EQ(next.waits[0].why, slot_blocker::kind::not_ready);
 }
 
+/// Positions 0 and 1 are coordinator places.
+next_starts next_with_coordinators(const plan& of, const std::set<object_key>& startable,
+                                   const std::set<int>& free) {
+    return of.chosen->next(of, {startable, {}}, free_slots(free, {}, {0, 1}));
+}
+
+TEST(coordinator_place, the_lowest_free_one_comes_last_in_the_slots_of_each_job) {
+    const auto of = plan_of(queue_of({"a", "b", "a", "b"}));
+    const auto both = jobs({"a", "b"});
+    EXPECT_EQ(show(next_with_coordinators(of, both, {0, 1, 2, 3, 4, 5, 6})), "a:2,4,0 b:3,5,1");
+    EXPECT_EQ(show(next_with_coordinators(of, both, {1, 3, 4, 6, 7})), "a:3,6,1")
+        << "the entries are matched to free places of workers only";
+}
+
+TEST(coordinator_place, a_job_waits_for_it_and_holds_up_as_one_that_waits_for_slots) {
+    const auto all = jobs({"a", "b", "c"});
+    const std::set<int> free{1, 2, 3, 4};
+    const auto queue = next_with_coordinators(plan_of(queue_of({"a", "b", "c"})), all, free);
+    EXPECT_EQ(show(queue), "a:2,1");
+    ASSERT_EQ(queue.waits.size(), 2u);
+    EXPECT_EQ(queue.waits[0],
+              (slot_blocker{job("b"), slot_blocker::kind::coordinator_busy, {0, 1}, {}}));
+    EXPECT_EQ(queue.waits[1].why, slot_blocker::kind::job_before);
+
+    std::vector<std::pair<std::string, std::vector<int>>> slots{{"a", {2}}, {"b", {3}}, {"c", {4}}};
+    const auto strict = next_with_coordinators(plan_of(slots_of("strict", slots)), all, free);
+    EXPECT_EQ(show(strict), "a:2,1");
+    EXPECT_EQ(strict.waits.at(0).why, slot_blocker::kind::coordinator_busy);
+    EXPECT_EQ(strict.waits.at(1).why, slot_blocker::kind::job_before);
+    const auto relaxed = next_with_coordinators(plan_of(slots_of("relaxed", slots)), all, free);
+    EXPECT_EQ(show(relaxed), "a:2,1");
+    EXPECT_EQ(relaxed.waits.at(1).why, slot_blocker::kind::coordinator_busy);
+    slots = {{"a", {2}}, {"b", {2}}};
+    const auto taken = next_with_coordinators(plan_of(slots_of("relaxed", slots)), all, {0, 1, 2});
+    EXPECT_EQ(taken.waits.at(0).why, slot_blocker::kind::slots_taken)
+        << "what it names is not free either";
+    const auto few = next_with_coordinators(plan_of(queue_of({"a", "a"})), all, {2});
+    EXPECT_EQ(few.waits.at(0).why, slot_blocker::kind::too_few_free);
+}
+
+TEST(coordinator_place, is_no_place_of_a_worker) {
+    const std::set<int> free{0, 1, 2, 5};
+    const free_slots of(free, {1, 5}, {0, 1, 3});
+    EXPECT_EQ(of.size(), 1u);
+    EXPECT_EQ(of.next(0), 2);
+    EXPECT_EQ(of.next(3), std::nullopt);
+    EXPECT_FALSE(of.contains(0));
+    EXPECT_TRUE(of.contains(2));
+    EXPECT_EQ(of.next_coordinator(0), 0);
+    EXPECT_EQ(of.next_coordinator(1), std::nullopt);
+
+    const plan_places places(world::layout_of_claim("t", 1, 3));
+    EXPECT_EQ(places.count(), 4);
+    EXPECT_EQ(places.workers(), 3);
+    EXPECT_EQ(places.coordinators(), std::set{0});
+    EXPECT_EQ(places.workers_among(std::vector{2, 3, 0}), 2);
+}
+
+TEST(coordinator_place, is_not_named_and_does_not_count_as_a_slot) {
+    const plan_places places(world::layout_of_claim("t", 1, 2));
+    const auto named = problem_of(plan_of(slots_of("strict", {{"a", {1, 0}}})), places);
+    EXPECT_EQ(named->reason, "SlotOfCoordinator");
+    EXPECT_EQ(named->text,
+              "BatchJob ns/a names slot 0, which is a coordinator place: slotIds name places of "
+              "workers, and the job gets a free coordinator place with them; take 0 out");
+    EXPECT_EQ(problem_of(plan_of(slots_of("strict", {{"a", {1, 2}}})), places), std::nullopt);
+    EXPECT_EQ(problem_of(plan_of(slots_of("strict", {{"a", {3}}})), places)->text,
+              "BatchJob ns/a wants slot 3, the Testbed has slots 0 to 2");
+    EXPECT_EQ(problem_of(plan_of(queue_of({"a", "a", "a"})), places)->text,
+              "BatchJob ns/a needs 3 slots, the Testbed has 2 for workers");
+    EXPECT_EQ(problem_of(plan_of(queue_of({"a", "b", "a"})), places)->reason, "TooManySlots")
+        << "the last entry is at place 3";
+}
+
 TEST(plan, names_what_can_never_start) {
     auto queue = plan_of(queue_of({"a", "b", "b", "b"}));
     EXPECT_EQ(problem_of(queue, 2)->reason, "TooManySlots");
@@ -178,6 +252,17 @@ TEST(plan, after_the_first_assignment_only_the_queue_changes) {
     auto changed = plan_of(of);
     EXPECT_FALSE(changed.release_on_completion);
     EXPECT_EQ(changed.ignored.size(), 2u);
+}
+
+TEST(plan, the_coordinator_place_of_a_started_job_is_no_entry) {
+    auto of = queue_of({"a", "a"});
+    of.status.plan = frozen_spec(of);
+    of.status.assignments.push_back({{"ns", "a", "u"}, {1, 2, 0}, "h.1", {}, {}, "", "", {}});
+    const auto layout = world::layout_of_claim("t", 1, 2);
+    EXPECT_TRUE(plan_of(of, known_policies(), &layout).ignored.empty());
+    of.spec.queue_based->push_back({"", "a"});
+    EXPECT_EQ(plan_of(of, known_policies(), &layout).ignored.at(0),
+              "BatchJob ns/a was started with 2 slots and now has 3 entries");
 }
 
 TEST(plan, a_queue_that_became_a_slot_plan_is_told_what_is_left_of_it) {

@@ -86,6 +86,25 @@ struct world {
         testbeds[out.metadata.key()] = std::make_shared<const model::testbed>(out);
         fill_ghosts();
     }
+    /// The layout of a claim on two nodes: so many coordinator places, then so many of workers.
+    static model::testbed_layout layout_of_claim(const std::string& name, int coordinators,
+                                                 int workers) {
+        model::testbed_layout out;
+        out.revision = 1;
+        out.nodes = {{name + "-0", "u", 0}, {name + "-1", "u", 1}};
+        out.shapes = {{"driver", "coordinator", coordinators, {}},
+                      {"executors", "worker", workers, {}}};
+        for (int i = 0; i < coordinators + workers; ++i) out.places.push_back(i % 2);
+        return out;
+    }
+    void add_claim(const std::string& name, int coordinators, int workers) {
+        model::testbed out;
+        out.metadata = meta(name);
+        out.status.observed_generation = 1;
+        out.status.layout = layout_of_claim(name, coordinators, workers);
+        testbeds[out.metadata.key()] = std::make_shared<const model::testbed>(out);
+        fill_ghosts();
+    }
     void add_job(const std::string& name) {
         model::batchjob out;
         out.metadata = meta(name);

@@ -21,6 +21,9 @@ std::string slot_texts::of(const slot_blocker& what) const {
             return job + " waits for more free slots: " + busy_text();
         case slot_blocker::kind::slots_taken:
             return job + " waits for " + slots_text(what.slots) + detail_of(what.slots);
+        case slot_blocker::kind::coordinator_busy:
+            return job + " could have slots for its workers and waits for a coordinator place: " +
+                   slots_text(what.slots) + detail_of(what.slots);
         case slot_blocker::kind::job_before:
             return job + " starts after " + job_text(what.before);
         case slot_blocker::kind::not_ready:
@@ -81,7 +84,9 @@ std::string slot_texts::busy_text() const {
         for (int id : a.slot_ids) broken.erase(id);
     }
     const auto& layout = testbed_.status.layout;
-    auto out = fmt::format("{} of {} are free{}", free_, layout ? grid::count_of_slots(*layout) : 0,
+    const auto places = layout ? plan_places(*layout) : plan_places(0);
+    auto out = fmt::format("{} of {} {}are free{}", free_, places.workers(),
+                           places.coordinators().empty() ? "" : "for workers ",
                            texts.empty() ? "" : ", " + enumerate(texts, 5));
     if (broken.empty()) return out;
     return out + ", in ERROR " + (broken.size() == 1 ? "is " : "are ") +

@@ -12,7 +12,7 @@ namespace esi::scheduling {
 /// Why jobs of `v.self` get no slots of `testbed`. Refers to both for as long as it lives.
 class slot_texts {
 public:
-    /// `free`: how many slots are free. The Testbed has a layout.
+    /// `free`: how many slots of workers are free. The Testbed has a layout.
     slot_texts(const view& v, const model::testbed& testbed, std::size_t free)
         : v_(v), testbed_(testbed), free_(free) {}
 

@@ -65,7 +65,7 @@ struct application {
 enum class pod_role {
     none,
     slot,         ///< executor, TaskManager: takes one slot
-    coordinator,  ///< driver, JobManager: stays off the testbed
+    coordinator,  ///< driver, JobManager: takes the coordinator place of its order, or no slot
 };
 
 /// How job pods get to their slots; flags of the operator.
@@ -86,14 +86,23 @@ struct placement_options {
     }
 };
 
+/// The slot that a coordinator takes.
+struct coordinator_slot {
+    int position = 0;
+    model::resource_list size;
+};
+
 /// Everything that an application is made of.
 struct build_request {
     model::object_meta job;
     model::raw_json spec;  ///< the job's spec of an application
     model::object_key testbed;
     std::string node_label;
+    /// Of the workers; where their slots differ, what each of them has.
     model::resource_list slot_size;
-    std::vector<int> slot_ids;
+    std::vector<int> slot_ids;  ///< of the workers, ascending
+    /// Absent: the coordinator stays off the testbed.
+    std::optional<coordinator_slot> coordinator;
     std::string run;
 };
 
@@ -132,9 +141,9 @@ public:
     virtual std::string foreign(const model::pod& pod, const application& app,
                                 std::span<const pod_pointer> beside) const = 0;
 
-    /// What people call the pod that takes no slot: "driver", "JobManager".
+    /// What people call the pod that coordinates: "driver", "JobManager".
     virtual std::string_view coordinator() const = 0;
-    /// What people call a pod in a slot: "executor", "TaskManager".
+    /// What people call the pods that it coordinates: "executor", "TaskManager".
     virtual std::string_view worker() const = 0;
     /// The command that shows why pods of the application are not created; by default the
     /// coordinator's log.
@@ -142,15 +151,21 @@ public:
                                       std::string_view coordinator_pod) const;
     /// Priority class of the pods in slots.
     virtual const std::string& priority_class() const = 0;
-    /// Why a pod of the job can never run in a slot of this size; empty where it can.
+    /// Why a worker of the job can never run in a slot of this size; empty where it can.
     virtual std::optional<spec_problem> too_small(const model::raw_json& spec,
                                                   const model::resource_list& slot) const = 0;
+    /// The same of the coordinator; empty also where that is not known.
+    virtual std::optional<spec_problem> coordinator_too_small(const model::raw_json&,
+                                                              const model::resource_list&) const {
+        return std::nullopt;
+    }
     /// Its pods belong to controllers that keep them up (Deployments): they exist, also after the
     /// end, until the application is deleted, and a deleted pod is replaced.
     virtual bool keeps_pods() const { return false; }
     /// What this kind cannot do by itself, for people; empty where that is nothing.
     virtual std::string_view limits() const { return {}; }
-    /// Why this slot pod can never take its slot, whatever ESI does; empty where it can.
+    /// Why this pod can never take the slot that it is to take, whatever ESI does; empty where it
+    /// can.
     virtual std::string pod_problem(const model::pod&) const { return {}; }
 
     /// Name of its CustomResourceDefinition: "sparkapplications.sparkoperator.k8s.io".

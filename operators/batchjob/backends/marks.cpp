@@ -27,9 +27,11 @@ json slot_labels(const build_request& request) {
     return out;
 }
 
-json slot_annotations(const build_request& request) {
+json slot_annotations(const build_request& request, pod_role role) {
     auto out = run_annotations(request);
-    out[std::string(names::slots)] = grid::show_slot_list(request.slot_ids);
+    const bool coordinates = role == pod_role::coordinator && request.coordinator;
+    const auto slots = coordinates ? std::vector{request.coordinator->position} : request.slot_ids;
+    out[std::string(names::slots)] = grid::show_slot_list(slots);
     return out;
 }
 

@@ -24,4 +24,15 @@ inline build_request request_for(std::string spec, std::vector<int> slots = {3, 
     return out;
 }
 
+/// The same of an order whose coordinator takes slot 0, of 1 core and 2 GiB. No label names the
+/// nodes, which ESI has chosen.
+inline build_request request_with_coordinator(std::string spec, std::vector<int> slots = {3, 5}) {
+    auto out = request_for(std::move(spec), std::move(slots));
+    out.node_label.clear();
+    auto& place = out.coordinator.emplace();
+    place.size["cpu"] = *model::quantity::parse("1");
+    place.size["memory"] = *model::quantity::parse("2Gi");
+    return out;
+}
+
 }  // namespace esi::batchjob

@@ -285,6 +285,7 @@ constexpr std::array plan_words{
          "kubectl describe scheduling {0} -n {1}   # a webhook or a policy refuses the change"},
     word{reason::job_too_large, severity::error, "kubectl edit scheduling {0} -n {1}"},
     word{reason::slot_outside_layout, severity::error, "kubectl edit scheduling {0} -n {1}"},
+    word{reason::slot_of_coordinator, severity::error, "kubectl edit scheduling {0} -n {1}"},
     word{reason::duplicate_job, severity::error, "kubectl edit scheduling {0} -n {1}"},
     word{reason::undecodable, severity::error, "kubectl edit scheduling {0} -n {1}"},
 };

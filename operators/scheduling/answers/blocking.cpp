@@ -39,10 +39,13 @@ std::shared_ptr<const model::scheduling> after_starts(const outlook& ahead, cons
     return std::make_shared<const model::scheduling>(std::move(out));
 }
 
-std::size_t given_in(const next_starts& next) {
-    std::size_t out = 0;
-    for (const auto& each : next.starts) out += each.slot_ids.size();
-    return out;
+/// Places of workers that the starts take.
+std::size_t given_in(const next_starts& next, const model::testbed& testbed) {
+    const auto& layout = testbed.status.layout;
+    const auto places = layout ? plan_places(*layout) : plan_places(0);
+    int out = 0;
+    for (const auto& each : next.starts) out += places.workers_among(each.slot_ids);
+    return static_cast<std::size_t>(out);
 }
 
 /// Since when the condition has this status.
@@ -80,7 +83,8 @@ blocking_reader::blocking_reader(const view& v, const outlook& ahead, wall_time 
     }
     if (!testbed_ || ahead.next.waits.empty()) return;
     broken_ = v_.in_error();
-    texts_.emplace(v_, *testbed_, ahead.free - std::min(ahead.free, given_in(ahead.next)));
+    const auto given = given_in(ahead.next, *testbed_);
+    texts_.emplace(v_, *testbed_, ahead.free - std::min(ahead.free, given));
 }
 
 blocking blocking_reader::of(const blocker& what) {
@@ -175,6 +179,12 @@ void blocking_reader::add_wait(std::vector<blocking>& list, std::int64_t& left_o
             first.reason = blocking_reason::slots_not_free;
             first.slots = first_of(what.slots, first.slots_left_out);
             first.freed_by = "these slots become free: " + slots_text(what.slots);
+            causes = causes_of(what.slots);
+            break;
+        case slot_blocker::kind::coordinator_busy:
+            first.reason = blocking_reason::coordinator_busy;
+            first.slots = first_of(what.slots, first.slots_left_out);
+            first.freed_by = "a coordinator place becomes free: " + slots_text(what.slots);
             causes = causes_of(what.slots);
             break;
         case slot_blocker::kind::job_before:

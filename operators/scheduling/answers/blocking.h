@@ -29,8 +29,10 @@ namespace blocking_reason {
 // Of a job that waits for slots.
 inline constexpr std::string_view too_few_free_slots = "TooFewFreeSlots";
 inline constexpr std::string_view slots_not_free = "SlotsNotFree";  ///< it names its slots
-inline constexpr std::string_view job_before = "JobBefore";         ///< another starts first
-inline constexpr std::string_view not_acquired = "NotAcquired";     ///< and none after it starts
+/// Its workers could have their slots, and no coordinator place is free.
+inline constexpr std::string_view coordinator_busy = "CoordinatorBusy";
+inline constexpr std::string_view job_before = "JobBefore";      ///< another starts first
+inline constexpr std::string_view not_acquired = "NotAcquired";  ///< and none after it starts
 // Of a job that waits although nothing is in its own way.
 inline constexpr std::string_view other_job = "OtherJob";  ///< the plan acquires all jobs or none
 // Why a slot is not free.

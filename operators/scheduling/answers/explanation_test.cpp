@@ -172,6 +172,22 @@ TEST_F(explanations, a_job_that_waits_for_slots) {
     EXPECT_EQ(c.start->in_seconds, 60) << "both slots become free";
 }
 
+TEST_F(explanations, a_job_that_waits_for_a_coordinator_place) {
+    w.add_claim("d", 1, 4);
+    record(w, "a", {100});
+    w.add_queue("s", "d", {"a", "b", "c"});
+    w.settle();
+    began(w, "a", 40);
+    const auto seen = ask("s");
+    EXPECT_EQ(seen.jobs[0].slots, (std::vector{1, 0}));
+    EXPECT_EQ(seen.jobs[0].slots_wanted, 1);
+    const auto& b = seen.jobs[1];
+    ASSERT_EQ(show(b.blockers), "CoordinatorBusy, SlotOfJob");
+    EXPECT_EQ(b.blockers[0].estimate->in_seconds, 60);
+    EXPECT_EQ(b.blockers[1].text, "BatchJob ns/a has slot 0");
+    EXPECT_EQ(show(seen.jobs[2].blockers), "JobBefore");
+}
+
 TEST_F(explanations, slots_that_no_job_of_the_plan_has) {
     w.add_queue("s", "t", {"a"});
     w.change("s", [](auto& of) {

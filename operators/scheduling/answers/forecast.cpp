@@ -72,8 +72,12 @@ private:
                 if (free.contains(id)) free_.insert(id);
             }
         }
+        coordinators_ = free.coordinators();
         wanted = std::min(wanted, free.size());
         for (auto at = free.next(0); at && free_.size() < wanted; at = free.next(*at + 1)) {
+            free_.insert(*at);
+        }
+        for (auto at = free.next_coordinator(0); at; at = free.next_coordinator(*at + 1)) {
             free_.insert(*at);
         }
     }
@@ -91,7 +95,8 @@ private:
     }
 
     void start(wall_time at) {
-        const auto next = ahead_.wants.chosen->next(ahead_.wants, jobs_, free_slots(free_));
+        const auto next =
+            ahead_.wants.chosen->next(ahead_.wants, jobs_, free_slots(free_, {}, coordinators_));
         for (const auto& each : next.starts) {
             if (!first_) out_.starts.emplace(each.job, estimate_of(at, basis(), now_));
             jobs_.startable.erase(each.job);
@@ -121,6 +126,7 @@ private:
     wall_time now_;
     plan_progress jobs_;
     std::set<int> free_;
+    std::set<int> coordinators_;
     std::set<int> broken_;
     std::multimap<wall_time, known_run> under_way_;
     wall_time last_{now_};

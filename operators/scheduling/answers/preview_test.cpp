@@ -64,6 +64,40 @@ TEST_F(previews, what_waits_for_what) {
     EXPECT_EQ(b.start, std::nullopt) << "a never ran";
 }
 
+TEST_F(previews, the_coordinator_place_is_shown_last_among_the_slots) {
+    w.add_claim("c", 1, 8);
+    record(w, "a", {90});
+    record(w, "b", {50});
+    auto spec = queue({"a", "b", "a"});
+    spec.testbed.name = "c";
+    const auto seen = ask(spec);
+    EXPECT_EQ(show_starts(seen), "a:1,3,0");
+    ASSERT_EQ(seen.waits.size(), 1u);
+    const auto& b = seen.waits[0];
+    EXPECT_EQ(b.slots_wanted, 1) << "of workers";
+    ASSERT_EQ(show(b.blockers), "CoordinatorBusy, SlotOfJob");
+    EXPECT_EQ(b.blockers[0].text,
+              "BatchJob ns/b could have slots for its workers and waits for a coordinator place: "
+              "slot 0 (0: BatchJob ns/a)");
+    EXPECT_EQ(b.blockers[0].slots, std::vector{0});
+    EXPECT_EQ(b.blockers[0].freed_by, "a coordinator place becomes free: slot 0");
+    EXPECT_EQ(b.blockers[1].holder, (reference{"BatchJob", "ns", "a"}));
+    EXPECT_EQ(b.blockers[1].slots, std::vector{0});
+    EXPECT_EQ(b.start->in_seconds, 90);
+    EXPECT_EQ(seen.end->in_seconds, 140) << "one after the other";
+}
+
+TEST_F(previews, a_plan_that_names_a_coordinator_place_is_refused) {
+    w.add_claim("c", 1, 8);
+    auto spec = slots("relaxed", {{"a", {0, 1}}, {"b", {2}}});
+    spec.testbed.name = "c";
+    const auto seen = ask(spec);
+    EXPECT_EQ(seen.verdict, "Refused");
+    ASSERT_EQ(seen.refused.size(), 2u);
+    EXPECT_EQ(seen.refused[1].name, "a");
+    EXPECT_EQ(seen.refused[1].reason, "SlotOfCoordinator");
+}
+
 TEST_F(previews, when_it_is_likely_to_start_and_to_end) {
     record(w, "a", {90, 110, 100});
     record(w, "b", {50});

@@ -43,4 +43,9 @@ std::optional<spec_problem> flink_backend::too_small(const model::raw_json& spec
     return flink::judge_slot(spec, slot);
 }
 
+std::optional<spec_problem> flink_backend::coordinator_too_small(
+    const model::raw_json& spec, const model::resource_list& slot) const {
+    return flink::judge_coordinator_slot(spec, slot);
+}
+
 }  // namespace esi::batchjob::flink

@@ -27,6 +27,8 @@ public:
     const std::string& priority_class() const override { return options_.priority_class(); }
     std::optional<spec_problem> too_small(const model::raw_json& spec,
                                           const model::resource_list& slot) const override;
+    std::optional<spec_problem> coordinator_too_small(
+        const model::raw_json& spec, const model::resource_list& slot) const override;
     bool keeps_pods() const override { return true; }
 
 private:

@@ -38,31 +38,46 @@ constexpr std::array<std::string_view, 20> own_conf{
     "job.autoscaler.",
 };
 
+/// The same of a JobManager that takes a slot.
+constexpr std::array<std::string_view, 3> own_coordinator_conf{
+    "jobmanager.memory.process.size",
+    "jobmanager.memory.flink.size",
+    "kubernetes.jobmanager.",
+};
+
 bool has_prefix(const configuration& conf, std::string_view prefix) {
     const auto at = conf.lower_bound(std::string(prefix));
     return at != conf.end() && at->first.starts_with(prefix);
 }
 
+/// What Flink's defaults need of a slot, and the configuration that changes them.
+struct kind_of_pod {
+    std::string_view name;
+    std::int64_t least_mib;
+    std::string_view memory_keys;
+};
+constexpr kind_of_pod task_manager{"TaskManager", least_slot_mib, "taskmanager.memory."};
+constexpr kind_of_pod job_manager{"JobManager", least_coordinator_mib, "jobmanager.memory."};
+
 /// A user who divides the memory is not held to Flink's defaults.
-bool divides_memory(const spec& from) {
-    return has_prefix(from.configuration, "taskmanager.memory.");
+bool divides_memory(const spec& from, const kind_of_pod& pod) {
+    return has_prefix(from.configuration, pod.memory_keys);
 }
 
 /// Why a slot of this size has no cpu or no memory, or too little of it for Flink's defaults.
-std::optional<spec_problem> judge_size(const model::resource_list& slot,
+std::optional<spec_problem> judge_size(const model::resource_list& slot, const kind_of_pod& pod,
                                        const std::function<bool()>& divided) {
     const auto memory = slot.find("memory");
     if (memory == slot.end() || !slot.contains("cpu")) {
         return spec_problem{"SlotTooSmall", "the slots have no cpu or no memory"};
     }
     const auto mebibytes = mebibytes_of(memory->second);
-    if (mebibytes >= least_slot_mib || divided()) return std::nullopt;
-    return spec_problem{
-        "SlotTooSmall",
-        fmt::format("a slot has {} MiB, a TaskManager needs at least {} MiB with Flink's "
-                    "defaults; set taskmanager.memory.* in flinkSpec.flinkConfiguration "
-                    "to divide less",
-                    mebibytes, least_slot_mib)};
+    if (mebibytes >= pod.least_mib || divided()) return std::nullopt;
+    return spec_problem{"SlotTooSmall",
+                        fmt::format("a slot has {} MiB, a {} needs at least {} MiB with Flink's "
+                                    "defaults; set {}* in flinkSpec.flinkConfiguration "
+                                    "to divide less",
+                                    mebibytes, pod.name, pod.least_mib, pod.memory_keys)};
 }
 
 std::optional<spec_problem> judge_parallelism(const spec& from, std::int64_t slots) {
@@ -79,10 +94,12 @@ std::optional<spec_problem> judge_parallelism(const spec& from, std::int64_t slo
 
 }  // namespace
 
-void take_own_configuration(configuration& conf, std::vector<std::string>& overridden) {
+void take_own_configuration(configuration& conf, bool coordinator_in_slot,
+                            std::vector<std::string>& overridden) {
     for (auto at = conf.begin(); at != conf.end();) {
-        const bool ours = std::ranges::any_of(
-            own_conf, [&](std::string_view key) { return at->first.starts_with(key); });
+        const auto is_it = [&](std::string_view key) { return at->first.starts_with(key); };
+        const bool ours = std::ranges::any_of(own_conf, is_it) ||
+                          (coordinator_in_slot && std::ranges::any_of(own_coordinator_conf, is_it));
         if (ours) overridden.push_back(fmt::format("flinkConfiguration[{}]", at->first));
         at = ours ? conf.erase(at) : std::next(at);
     }
@@ -103,16 +120,36 @@ std::optional<spec_problem> judge(const spec& from, const build_request& request
         const auto slots = static_cast<std::int64_t>(request.slot_ids.size());
         if (auto why = judge_parallelism(from, slots)) return why;
     }
-    return judge_size(request.slot_size, [&] { return divides_memory(from); });
+    if (const auto& place = request.coordinator) {
+        auto why =
+            judge_size(place->size, job_manager, [&] { return divides_memory(from, job_manager); });
+        if (why) return why;
+    }
+    return judge_size(request.slot_size, task_manager,
+                      [&] { return divides_memory(from, task_manager); });
 }
+
+namespace {
+
+std::optional<spec_problem> judge_slot_of(const kind_of_pod& pod, const model::raw_json& text,
+                                          const model::resource_list& slot) {
+    return judge_size(slot, pod, [&] {
+        const auto from = read_spec(text);
+        // The check of the spec reports what is wrong with it.
+        return !from || divides_memory(*from, pod);
+    });
+}
+
+}  // namespace
 
 std::optional<spec_problem> judge_slot(const model::raw_json& text,
                                        const model::resource_list& slot) {
-    return judge_size(slot, [&] {
-        const auto from = read_spec(text);
-        // The check of the spec reports what is wrong with it.
-        return !from || divides_memory(*from);
-    });
+    return judge_slot_of(task_manager, text, slot);
+}
+
+std::optional<spec_problem> judge_coordinator_slot(const model::raw_json& text,
+                                                   const model::resource_list& slot) {
+    return judge_slot_of(job_manager, text, slot);
 }
 
 }  // namespace esi::batchjob::flink

@@ -31,9 +31,9 @@ void set(configuration& conf, std::string_view key, std::string value,
 }
 
 configuration configuration_of(const spec& from, std::pair<int, int> version,
-                               std::vector<std::string>& overridden) {
+                               bool coordinator_in_slot, std::vector<std::string>& overridden) {
     auto out = from.configuration;
-    take_own_configuration(out, overridden);
+    take_own_configuration(out, coordinator_in_slot, overridden);
     const bool second_age = version.first >= 2;
     if (!from.savepoints_dir.empty()) {
         set(out, second_age ? "execution.checkpointing.savepoint-dir" : "state.savepoints.dir",
@@ -92,6 +92,11 @@ json size_of(double cores, std::int64_t mebibytes) {
     return {{"cpu", cores}, {"memory", fmt::format("{}m", mebibytes)}};
 }
 
+/// Of a slot that judge() has let pass.
+json size_of(const model::resource_list& slot) {
+    return size_of(cores_of(slot.find("cpu")->second), mebibytes_of(slot.find("memory")->second));
+}
+
 std::expected<json, spec_problem> job_manager_of(const spec& from, const build_request& request,
                                                  const placement_options& options,
                                                  const defaults& otherwise,
@@ -106,8 +111,14 @@ std::expected<json, spec_problem> job_manager_of(const spec& from, const build_r
     }
     json out = from.job_manager;
     out["replicas"] = 1;
-    out["resource"] = size_of(from.job_manager_cpu.value_or(cores_of(*cpu)),
-                              from.job_manager_mib.value_or(mebibytes_of(*memory)));
+    const auto& place = request.coordinator;
+    if (place) {
+        if (from.job_manager_cpu || from.job_manager_mib) overridden.push_back("resources");
+        out["resource"] = size_of(place->size);
+    } else {
+        out["resource"] = size_of(from.job_manager_cpu.value_or(cores_of(*cpu)),
+                                  from.job_manager_mib.value_or(mebibytes_of(*memory)));
+    }
     pod_template pods(out, "podTemplate", "flinkSpec", "jobManager", main_container);
     if (!pods.open() || !pods.clean_metadata(overridden)) return std::unexpected(pods.problem());
     for (const auto& [key, list] : from.pod_lists) {
@@ -131,9 +142,11 @@ std::expected<json, spec_problem> job_manager_of(const spec& from, const build_r
     auto annotations = from.pod_annotations;
     take_own_prefix(labels, "podLabels", overridden);
     take_own_prefix(annotations, "podAnnotations", overridden);
-    labels.update(job_labels(request));
-    annotations.update(run_annotations(request));
-    if (!pods.mark(labels, annotations) || !pods.stay_off(request, overridden)) {
+    labels.update(place ? slot_labels(request) : job_labels(request));
+    annotations.update(place ? slot_annotations(request, pod_role::coordinator)
+                             : run_annotations(request));
+    if (!pods.mark(labels, annotations) || !(place ? pods.take_slots(request, options, overridden)
+                                                   : pods.stay_off(request, overridden))) {
         return std::unexpected(pods.problem());
     }
     return out;
@@ -172,16 +185,14 @@ std::expected<built, spec_problem> map(const build_request& request,
     if (!from) return std::unexpected(from.error());
     if (auto why = judge(*from, request, size)) return std::unexpected(std::move(*why));
     const auto slots = static_cast<std::int64_t>(request.slot_ids.size());
-    const auto& slot = request.slot_size;
-    auto worker_size =
-        size_of(cores_of(slot.find("cpu")->second), mebibytes_of(slot.find("memory")->second));
+    auto worker_size = size_of(request.slot_size);
 
     built out;
     out.overridden = std::move(from->overridden);
     out.ignored = std::move(from->ignored);
     const auto version = from->version.empty() ? otherwise.version : from->version;
-    auto conf =
-        configuration_of(*from, version_number(version).value_or(std::pair(1, 20)), out.overridden);
+    auto conf = configuration_of(*from, version_number(version).value_or(std::pair(1, 20)),
+                                 request.coordinator.has_value(), out.overridden);
     auto job = job_of(*from, slots * from->task_slots, out.overridden);
     auto manager = job_manager_of(*from, request, options, otherwise, out.overridden);
     if (!manager) return std::unexpected(manager.error());

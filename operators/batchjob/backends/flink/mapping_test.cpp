@@ -97,6 +97,70 @@ TEST(flink_mapping, the_extender_path_has_no_gate_and_its_own_scheduler_and_clas
           [{"key": "example.com/slots", "operator": "Exists"}]}]}}}})"));
 }
 
+TEST(flink_mapping, a_job_manager_with_a_slot_is_as_large_as_it_and_waits_at_the_gate) {
+    const auto got = map(request_with_coordinator(R"({"jarFile": "/a.jar",
+        "podLabels": {"team": "x"}})"),
+                         {}, {}, size_from::slot);
+    ASSERT_TRUE(got) << got.error().text;
+    EXPECT_TRUE(got->overridden.empty());
+    const auto& spec = got->object["spec"];
+    EXPECT_EQ(spec["jobManager"], parse(R"({
+        "replicas": 1, "resource": {"cpu": 1.0, "memory": "2048m"},
+        "podTemplate": {
+          "metadata": {
+            "labels": {"team": "x", "esi.tu-berlin.de/job": "a", "esi.tu-berlin.de/testbed": "bed",
+                       "esi.tu-berlin.de/testbed-namespace": "beds"},
+            "annotations": {"esi.tu-berlin.de/run": "s.7.1", "esi.tu-berlin.de/slots": "0"}},
+          "spec": {
+            "containers": [{"name": "flink-main-container"}],
+            "schedulerName": "default-scheduler", "priorityClassName": "esi-job",
+            "tolerations": [{"key": "esi.tu-berlin.de/testbed", "operator": "Exists"}],
+            "schedulingGates": [{"name": "esi.tu-berlin.de/slot"}]
+          }
+        }
+      })"))
+        << got->object.dump(2);
+    EXPECT_EQ(spec["taskManager"]["replicas"], 2);
+    EXPECT_EQ(spec["taskManager"]["resource"], parse(R"({"cpu": 0.6, "memory": "1792m"})"));
+    EXPECT_EQ(
+        spec["taskManager"]["podTemplate"]["metadata"]["annotations"]["esi.tu-berlin.de/slots"],
+        "3,5");
+    EXPECT_EQ(spec["job"]["parallelism"], 2);
+
+    placement_options options;
+    options.extender = true;
+    const auto extended =
+        map(request_with_coordinator(R"({"jarFile": "/a.jar"})"), options, {}, size_from::slot);
+    ASSERT_TRUE(extended) << extended.error().text;
+    const auto& pod = extended->object["spec"]["jobManager"]["podTemplate"]["spec"];
+    EXPECT_EQ(pod["schedulerName"], "external-scheduler");
+    EXPECT_FALSE(pod.contains("schedulingGates"));
+}
+
+TEST(flink_mapping, what_the_user_says_of_a_job_manager_with_a_slot_is_overridden_and_named) {
+    const std::string text = R"({"jarFile": "/a.jar", "resources": {"requests": {"cpu": "3"}},
+        "flinkConfiguration": {"kubernetes.jobmanager.cpu.amount": "3",
+          "jobmanager.memory.process.size": "9g", "jobmanager.memory.jvm-metaspace.size": "64m"}})";
+    const auto got = map(request_with_coordinator(text), {}, {}, size_from::slot);
+    ASSERT_TRUE(got) << got.error().text;
+    EXPECT_THAT(got->overridden,
+                ElementsAre("flinkConfiguration[jobmanager.memory.process.size]",
+                            "flinkConfiguration[kubernetes.jobmanager.cpu.amount]", "resources"));
+    EXPECT_EQ(got->object["spec"]["flinkConfiguration"]["jobmanager.memory.jvm-metaspace.size"],
+              "64m");
+    const auto off = map(request_for(text), {}, {}, size_from::slot);
+    ASSERT_TRUE(off) << off.error().text;
+    EXPECT_TRUE(off->overridden.empty()) << "one that takes no slot is the user's";
+
+    auto small = request_with_coordinator(R"({"jarFile": "/a.jar"})");
+    small.coordinator->size["memory"] = *model::quantity::parse("703Mi");
+    const auto refused = map(small, {}, {}, size_from::slot);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().text,
+              "a slot has 703 MiB, a JobManager needs at least 704 MiB with Flink's defaults; set "
+              "jobmanager.memory.* in flinkSpec.flinkConfiguration to divide less");
+}
+
 TEST(flink_mapping, no_pod_may_take_longer_to_end_than_the_operator_allows) {
     const auto got = map_spec(R"({"jarFile": "a.jar",
         "jobManager": {"podTemplate": {"spec": {"terminationGracePeriodSeconds": 600}}},

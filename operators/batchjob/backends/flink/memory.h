@@ -1,4 +1,4 @@
-// The least memory of a TaskManager. Pure.
+// The least memory of a TaskManager and of a JobManager. Pure.
 #pragma once
 
 #include <cstdint>
@@ -11,5 +11,10 @@ namespace esi::batchjob::flink {
 /// 0.6 x (slot - 448) >= 320 holds from 982 MiB on. Source: Flink documentation, "Set up
 /// TaskManager Memory", the defaults of taskmanager.memory.*.
 inline constexpr std::int64_t least_slot_mib = 982;
+
+/// Below it Flink's own defaults leave a JobManager less than the 128 MiB of heap that Flink asks
+/// for: of the process 256 MiB are metaspace, at least 192 MiB JVM overhead, 128 MiB off-heap.
+/// Source: "Set up JobManager Memory", the defaults of jobmanager.memory.*.
+inline constexpr std::int64_t least_coordinator_mib = 704;
 
 }  // namespace esi::batchjob::flink

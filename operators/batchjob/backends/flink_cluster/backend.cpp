@@ -63,4 +63,9 @@ std::optional<spec_problem> flink_cluster_backend::too_small(
     return flink::judge_slot(spec, slot);
 }
 
+std::optional<spec_problem> flink_cluster_backend::coordinator_too_small(
+    const model::raw_json& spec, const model::resource_list& slot) const {
+    return flink::judge_coordinator_slot(spec, slot);
+}
+
 }  // namespace esi::batchjob::flink_cluster

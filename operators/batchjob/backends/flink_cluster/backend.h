@@ -1,8 +1,8 @@
 // The backend for the FlinkCluster of the Java original (spotify's flink-on-k8s-operator), used
 // with
 // --flink-backend=FlinkCluster. That kind can set neither scheduling gate nor scheduler nor
-// priority class of TaskManagers: an admission policy of the cluster has to
-// (helm/manifests/flinkcluster). Where the policy is missing, the first TaskManager shows it, and
+// priority class of its pods: an admission policy of the cluster has to, for those that take slots
+// (helm/manifests/flinkcluster). Where the policy is missing, the first of these pods shows it, and
 // the run ends with that reason.
 #pragma once
 
@@ -32,6 +32,8 @@ public:
     const std::string& priority_class() const override { return options_.priority_class(); }
     std::optional<spec_problem> too_small(const model::raw_json& spec,
                                           const model::resource_list& slot) const override;
+    std::optional<spec_problem> coordinator_too_small(
+        const model::raw_json& spec, const model::resource_list& slot) const override;
     bool keeps_pods() const override { return true; }
     std::string_view limits() const override;
     std::string pod_problem(const model::pod& pod) const override;

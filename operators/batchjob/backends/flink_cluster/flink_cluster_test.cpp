@@ -56,6 +56,24 @@ TEST(flink_cluster_mapping, the_flink_spec_is_its_job_section) {
         "tolerations": [{"key": "esi.tu-berlin.de/testbed", "operator": "Exists"}]})"));
 }
 
+TEST(flink_cluster_mapping, a_job_manager_with_a_slot_is_as_large_as_it_and_carries_its_marks) {
+    const auto got = map(request_with_coordinator(R"({"jarFile": "/a.jar",
+        "resources": {"requests": {"cpu": "3"}}})"),
+                         {}, {}, flink::size_from::slot);
+    ASSERT_TRUE(got) << got.error().text;
+    EXPECT_THAT(got->overridden, ElementsAre("resources"));
+    const auto& spec = got->object["spec"];
+    EXPECT_EQ(spec["jobManager"], parse(R"({"replicas": 1,
+        "resources": {"requests": {"cpu": "1", "memory": "2Gi"},
+                      "limits": {"cpu": "1", "memory": "2Gi"}},
+        "podLabels": {"esi.tu-berlin.de/job": "a", "esi.tu-berlin.de/testbed": "bed",
+                      "esi.tu-berlin.de/testbed-namespace": "beds"},
+        "podAnnotations": {"esi.tu-berlin.de/run": "s.7.1", "esi.tu-berlin.de/slots": "0"},
+        "tolerations": [{"key": "esi.tu-berlin.de/testbed", "operator": "Exists"}]})"));
+    EXPECT_EQ(spec["taskManager"]["replicas"], 2);
+    EXPECT_EQ(spec["taskManager"]["podAnnotations"]["esi.tu-berlin.de/slots"], "3,5");
+}
+
 TEST(flink_cluster_mapping, what_does_not_fit_is_refused_as_for_a_deployment) {
     const auto got =
         map(request_for(R"({"jarFile":"/a.jar","parallelism":3})"), {}, {}, flink::size_from::slot);

@@ -28,6 +28,23 @@ json affinity_of(const std::string& label, std::string_view operator_) {
 
 json resources_of(const json& amounts) { return {{"requests", amounts}, {"limits", amounts}}; }
 
+/// Of a slot that flink::judge() has let pass.
+json resources_of_slot(const model::resource_list& slot) {
+    return resources_of(
+        {{"cpu", slot.find("cpu")->second.text}, {"memory", slot.find("memory")->second.text}});
+}
+
+/// What sends the pods of a role into slots, as far as this kind can say it.
+void take_slots(json& role, const build_request& request, const placement_options& options,
+                pod_role of) {
+    role["podLabels"] = slot_labels(request);
+    role["podAnnotations"] = slot_annotations(request, of);
+    role["tolerations"] = json::array({{{"key", model::names::taint}, {"operator", "Exists"}}});
+    if (options.extender && !request.node_label.empty()) {
+        role["affinity"] = affinity_of(request.node_label, "Exists");
+    }
+}
+
 /// "v1_20" -> "1.20"
 std::string dotted(std::pair<int, int> version) {
     return fmt::format("{}.{}", version.first, version.second);
@@ -58,7 +75,14 @@ json job_of(json job, const build_request& request, const flink::spec& from, std
 }
 
 json job_manager_of(const build_request& request, const flink::spec& from,
-                    const flink::defaults& otherwise) {
+                    const placement_options& options, const flink::defaults& otherwise,
+                    std::vector<std::string>& overridden) {
+    if (const auto& place = request.coordinator) {
+        if (from.job_manager_cpu || from.job_manager_mib) overridden.push_back("resources");
+        json out{{"replicas", 1}, {"resources", resources_of_slot(place->size)}};
+        take_slots(out, request, options, pod_role::coordinator);
+        return out;
+    }
     const auto cpu =
         from.job_manager_cpu ? fmt::format("{}", *from.job_manager_cpu) : otherwise.job_manager_cpu;
     const auto memory = from.job_manager_mib ? fmt::format("{}Mi", *from.job_manager_mib)
@@ -74,18 +98,10 @@ json job_manager_of(const build_request& request, const flink::spec& from,
 }
 
 json task_manager_of(const build_request& request, const placement_options& options) {
-    const auto& size = request.slot_size;
-    json out{
-        {"deploymentType", "Deployment"},
-        {"replicas", request.slot_ids.size()},
-        {"resources", resources_of({{"cpu", size.find("cpu")->second.text},
-                                    {"memory", size.find("memory")->second.text}})},
-        {"podLabels", slot_labels(request)},
-        {"podAnnotations", slot_annotations(request)},
-        {"tolerations", json::array({{{"key", model::names::taint}, {"operator", "Exists"}}})}};
-    if (options.extender && !request.node_label.empty()) {
-        out["affinity"] = affinity_of(request.node_label, "Exists");
-    }
+    json out{{"deploymentType", "Deployment"},
+             {"replicas", request.slot_ids.size()},
+             {"resources", resources_of_slot(request.slot_size)}};
+    take_slots(out, request, options, pod_role::slot);
     return out;
 }
 
@@ -112,7 +128,7 @@ std::expected<built, spec_problem> map(const build_request& request,
         if (!whole.empty()) out.ignored.push_back(fmt::format("{}.podTemplate", role));
     }
     auto conf = std::move(from->configuration);
-    flink::take_own_configuration(conf, out.overridden);
+    flink::take_own_configuration(conf, request.coordinator.has_value(), out.overridden);
     const auto version =
         flink::version_number(from->version.empty() ? otherwise.version : from->version)
             .value_or(std::pair(1, 20));
@@ -126,7 +142,7 @@ std::expected<built, spec_problem> map(const build_request& request,
         {"flinkVersion", dotted(version)},
         {"image", std::move(image)},
         {"flinkProperties", std::move(conf)},
-        {"jobManager", job_manager_of(request, *from, otherwise)},
+        {"jobManager", job_manager_of(request, *from, options, otherwise, out.overridden)},
         {"taskManager", task_manager_of(request, options)},
         {"job", job_of(json::parse(request.spec.text), request, *from, slots, out.overridden)}};
     if (!from->service_account.empty()) spec["serviceAccountName"] = from->service_account;

@@ -38,4 +38,10 @@ std::optional<spec_problem> spark_backend::too_small(const model::raw_json&,
     return split ? std::nullopt : std::optional(split.error());
 }
 
+std::optional<spec_problem> spark_backend::coordinator_too_small(
+    const model::raw_json&, const model::resource_list& slot) const {
+    const auto split = split_slot(slot, false, coordinator());
+    return split ? std::nullopt : std::optional(split.error());
+}
+
 }  // namespace esi::batchjob::spark

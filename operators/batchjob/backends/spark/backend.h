@@ -23,6 +23,8 @@ public:
     const std::string& priority_class() const override { return options_.priority_class(); }
     std::optional<spec_problem> too_small(const model::raw_json& spec,
                                           const model::resource_list& slot) const override;
+    std::optional<spec_problem> coordinator_too_small(
+        const model::raw_json& spec, const model::resource_list& slot) const override;
 
 private:
     placement_options options_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "batchjob/backends/json_parts.h"
 #include "batchjob/backends/marks.h"
@@ -45,7 +46,20 @@ constexpr std::array<std::string_view, 22> own_conf{
     "spark.kubernetes.executor.podNamePrefix",
 };
 
-constexpr std::array<std::string_view, 8> own_executor_keys{
+/// The same of a driver that takes a slot.
+constexpr std::array<std::string_view, 8> own_driver_conf{
+    "spark.driver.cores",
+    "spark.driver.memory",
+    "spark.driver.memoryOverhead",
+    "spark.driver.memoryOverheadFactor",
+    "spark.kubernetes.driver.request.cores",
+    "spark.kubernetes.driver.scheduler.name",
+    "spark.kubernetes.driver.podTemplateFile",
+    "spark.kubernetes.driver.podTemplateContainerName",
+};
+
+/// Keys of executor, and of a driver that takes a slot.
+constexpr std::array<std::string_view, 8> own_role_keys{
     "instances",      "cores",       "coreRequest",   "memory",
     "memoryOverhead", "memoryLimit", "schedulerName", "priorityClassName"};
 
@@ -143,6 +157,35 @@ std::optional<spec_problem> set_metadata(json& role, std::string_view path, cons
     return std::nullopt;
 }
 
+void take_keys(json& from, std::string_view path, std::vector<std::string>& overridden) {
+    for (const auto key : own_role_keys) {
+        const std::string name(key);
+        if (from.contains(name)) overridden.push_back(fmt::format("{}.{}", path, name));
+        from.erase(name);
+    }
+}
+
+void take_conf(json& conf, std::span<const std::string_view> keys,
+               std::vector<std::string>& overridden) {
+    for (const auto key : keys) {
+        const std::string name(key);
+        if (!conf.contains(name)) continue;
+        overridden.push_back(fmt::format("sparkConf[{}]", key));
+        conf.erase(name);
+    }
+}
+
+/// Makes the pods of a role as large as their slots, and theirs the scheduler of slots.
+void fill_slot(json& role, const model::quantity& cpu, const memory_split& split,
+               const placement_options& options) {
+    role["cores"] = std::max<std::int64_t>(1, cpu.milli / 1000);
+    role["coreRequest"] = cpu.text;
+    role["memory"] = fmt::format("{}m", split.heap_mib);
+    role["memoryOverhead"] = fmt::format("{}m", split.overhead_mib);
+    role["schedulerName"] = options.scheduler();
+    role["priorityClassName"] = options.priority_class();
+}
+
 bool runs_outside_jvm(const json& spec) {
     const auto* type = member(spec, "type");
     return type && (*type == "Python" || *type == "R");
@@ -179,16 +222,15 @@ std::expected<built, spec_problem> map(const build_request& request,
     if (!split) return std::unexpected(split.error());
     const auto cpu = request.slot_size.find("cpu");
 
-    for (const auto key : own_executor_keys) {
-        const std::string name(key);
-        if (executor->contains(name)) out.overridden.push_back("executor." + name);
-        executor->erase(name);
-    }
-    for (const auto key : own_conf) {
-        const std::string name(key);
-        if (!conf->contains(name)) continue;
-        out.overridden.push_back(fmt::format("sparkConf[{}]", key));
-        conf->erase(name);
+    take_keys(*executor, "executor", out.overridden);
+    take_conf(*conf, own_conf, out.overridden);
+    const auto& place = request.coordinator;
+    if (place) {
+        const auto driver_split = split_slot(place->size, runs_outside_jvm(spec), "driver");
+        if (!driver_split) return std::unexpected(driver_split.error());
+        take_keys(*driver, "driver", out.overridden);
+        take_conf(*conf, own_driver_conf, out.overridden);
+        fill_slot(*driver, place->size.find("cpu")->second, *driver_split, options);
     }
     for (auto at = conf->begin(); at != conf->end();) {
         const std::string& key = at.key();
@@ -198,20 +240,18 @@ std::expected<built, spec_problem> map(const build_request& request,
     }
 
     (*executor)["instances"] = slots;
-    (*executor)["cores"] = std::max<std::int64_t>(1, cpu->second.milli / 1000);
-    (*executor)["coreRequest"] = cpu->second.text;
-    (*executor)["memory"] = fmt::format("{}m", split->heap_mib);
-    (*executor)["memoryOverhead"] = fmt::format("{}m", split->overhead_mib);
-    (*executor)["schedulerName"] = options.scheduler();
-    (*executor)["priorityClassName"] = options.priority_class();
+    fill_slot(*executor, cpu->second, *split, options);
     (*conf)["spark.kubernetes.executor.scheduler.name"] = options.scheduler();
+    if (place) (*conf)["spark.kubernetes.driver.scheduler.name"] = options.scheduler();
     (*conf)["spark.scheduler.minRegisteredResourcesRatio"] = "1.0";
     // Spark's default of 30 s is shorter than a swap on a busy node may take.
     (*conf)["spark.scheduler.maxRegisteredResourcesWaitingTime"] = "600s";
     (*conf)["spark.kubernetes.allocation.batch.size"] = std::to_string(slots);
 
-    if (auto why = set_metadata(*driver, "driver", job_labels(request), run_annotations(request),
-                                out.overridden)) {
+    if (auto why = set_metadata(
+            *driver, "driver", place ? slot_labels(request) : job_labels(request),
+            place ? slot_annotations(request, pod_role::coordinator) : run_annotations(request),
+            out.overridden)) {
         return std::unexpected(std::move(*why));
     }
     if (auto why = set_metadata(*executor, "executor", slot_labels(request),

@@ -92,6 +92,109 @@ TEST(spark_mapping, the_extender_path_has_no_gate_and_its_own_scheduler_and_clas
                   [{"key": "example.com/slots", "operator": "Exists"}]}]}}})"));
 }
 
+TEST(spark_mapping, a_driver_with_a_slot_is_as_large_as_it_and_waits_at_the_gate_as_executors_do) {
+    const auto got = map(request_with_coordinator(R"({"type":"Scala","sparkVersion":"4.0.1",
+        "mainApplicationFile":"local:///a.jar","driver":{"serviceAccount":"spark"},
+        "executor":{}})"),
+                         {}, size_from::slot);
+    ASSERT_TRUE(got) << got.error().text;
+    EXPECT_TRUE(got->overridden.empty());
+    EXPECT_EQ(got->object["spec"], parse(R"({
+        "type": "Scala", "sparkVersion": "4.0.1", "mainApplicationFile": "local:///a.jar",
+        "restartPolicy": {"type": "Never"},
+        "sparkConf": {
+          "spark.kubernetes.driver.scheduler.name": "default-scheduler",
+          "spark.kubernetes.executor.scheduler.name": "default-scheduler",
+          "spark.scheduler.minRegisteredResourcesRatio": "1.0",
+          "spark.scheduler.maxRegisteredResourcesWaitingTime": "600s",
+          "spark.kubernetes.allocation.batch.size": "2"
+        },
+        "driver": {
+          "serviceAccount": "spark",
+          "cores": 1, "coreRequest": "1", "memory": "1664m", "memoryOverhead": "384m",
+          "schedulerName": "default-scheduler", "priorityClassName": "esi-job",
+          "labels": {"esi.tu-berlin.de/job": "a", "esi.tu-berlin.de/testbed": "bed",
+                     "esi.tu-berlin.de/testbed-namespace": "beds"},
+          "annotations": {"esi.tu-berlin.de/run": "s.7.1", "esi.tu-berlin.de/slots": "0"},
+          "template": {"spec": {
+            "containers": [{"name": "spark-kubernetes-driver"}],
+            "schedulerName": "default-scheduler", "priorityClassName": "esi-job",
+            "tolerations": [{"key": "esi.tu-berlin.de/testbed", "operator": "Exists"}],
+            "schedulingGates": [{"name": "esi.tu-berlin.de/slot"}]
+          }}
+        },
+        "executor": {
+          "instances": 2, "cores": 1, "coreRequest": "600m",
+          "memory": "1408m", "memoryOverhead": "384m",
+          "schedulerName": "default-scheduler", "priorityClassName": "esi-job",
+          "labels": {"esi.tu-berlin.de/job": "a", "esi.tu-berlin.de/testbed": "bed",
+                     "esi.tu-berlin.de/testbed-namespace": "beds"},
+          "annotations": {"esi.tu-berlin.de/run": "s.7.1", "esi.tu-berlin.de/slots": "3,5"},
+          "template": {"spec": {
+            "containers": [{"name": "spark-kubernetes-executor"}],
+            "schedulerName": "default-scheduler", "priorityClassName": "esi-job",
+            "tolerations": [{"key": "esi.tu-berlin.de/testbed", "operator": "Exists"}],
+            "schedulingGates": [{"name": "esi.tu-berlin.de/slot"}]
+          }}
+        }
+      })"))
+        << got->object.dump(2);
+}
+
+TEST(spark_mapping, what_the_user_says_of_a_driver_with_a_slot_is_overridden_and_named) {
+    const std::string spec = R"({"type":"Python","sparkConf":{"spark.driver.memory":"8g",
+        "spark.driver.memoryOverheadFactor":"0.5","spark.kubernetes.driver.scheduler.name":"x",
+        "spark.driver.maxResultSize":"1g"},
+        "driver":{"cores":8,"memory":"8g","schedulerName":"x","nodeSelector":{"disk":"fast"},
+          "template":{"spec":{"nodeName":"n","priority":7}}},"executor":{}})";
+    const auto got = map(request_with_coordinator(spec), {}, size_from::slot);
+    ASSERT_TRUE(got) << got.error().text;
+    EXPECT_THAT(got->overridden,
+                ElementsAre("driver.cores", "driver.memory", "driver.schedulerName",
+                            "sparkConf[spark.driver.memory]",
+                            "sparkConf[spark.driver.memoryOverheadFactor]",
+                            "sparkConf[spark.kubernetes.driver.scheduler.name]",
+                            "driver.template.spec.nodeName", "driver.template.spec.priority"));
+    const auto& driver = got->object["spec"]["driver"];
+    EXPECT_EQ(driver["memory"], "1462m") << "40 % of it are overhead: Python runs outside the JVM";
+    EXPECT_EQ(driver["memoryOverhead"], "586m");
+    EXPECT_EQ(driver["template"]["spec"]["nodeSelector"], parse(R"({"disk":"fast"})"));
+    EXPECT_FALSE(driver["template"]["spec"].contains("affinity")) << "it is not kept off";
+    EXPECT_TRUE(got->object["spec"]["sparkConf"].contains("spark.driver.maxResultSize"));
+
+    const auto off = map(request_for(spec), {}, size_from::slot);
+    ASSERT_TRUE(off) << off.error().text;
+    EXPECT_EQ(off->object["spec"]["driver"]["memory"], "8g")
+        << "one that takes no slot is the user's";
+    EXPECT_EQ(off->object["spec"]["sparkConf"]["spark.driver.memory"], "8g");
+}
+
+TEST(spark_mapping, the_extender_places_a_driver_with_a_slot_as_executors) {
+    placement_options options;
+    options.extender = true;
+    const auto got =
+        map(request_with_coordinator(R"({"driver":{},"executor":{}})"), options, size_from::slot);
+    ASSERT_TRUE(got) << got.error().text;
+    const auto& spec = got->object["spec"];
+    EXPECT_EQ(spec["driver"]["schedulerName"], "external-scheduler");
+    EXPECT_EQ(spec["sparkConf"]["spark.kubernetes.driver.scheduler.name"], "external-scheduler");
+    const auto& pod = spec["driver"]["template"]["spec"];
+    EXPECT_EQ(pod["schedulerName"], "external-scheduler");
+    EXPECT_EQ(pod["priorityClassName"], "esi-extender");
+    EXPECT_FALSE(pod.contains("schedulingGates"));
+}
+
+TEST(spark_mapping, a_slot_too_small_for_the_driver_is_refused_with_its_numbers) {
+    auto request = request_with_coordinator(R"({"driver":{},"executor":{}})");
+    request.coordinator->size["memory"] = *model::quantity::parse("800Mi");
+    const auto got = map(request, {}, size_from::slot);
+    ASSERT_FALSE(got);
+    EXPECT_EQ(got.error().reason, "SlotTooSmall");
+    EXPECT_EQ(got.error().text,
+              "a Spark driver needs a slot of at least 834 MiB of memory (450 MiB heap and 384 MiB "
+              "overhead); the slot has 800 MiB");
+}
+
 TEST(spark_mapping, volumes_mounts_and_tolerations_move_into_the_templates) {
     const auto got = map_spec(R"({
       "volumes": [{"name": "data", "hostPath": {"path": "/tmp"}},

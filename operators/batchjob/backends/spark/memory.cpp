@@ -6,15 +6,16 @@
 
 namespace esi::batchjob::spark {
 
-std::expected<memory_split, spec_problem> split_memory(std::int64_t bytes, bool outside_jvm) {
+std::expected<memory_split, spec_problem> split_memory(std::int64_t bytes, bool outside_jvm,
+                                                       std::string_view pod) {
     constexpr std::int64_t mib = 1024 * 1024;
     const std::int64_t whole = bytes / mib;
     if (whole < least_slot_mib) {
         return std::unexpected(spec_problem{
             "SlotTooSmall",
-            fmt::format("a Spark executor needs a slot of at least {} MiB of memory ({} MiB heap "
+            fmt::format("a Spark {} needs a slot of at least {} MiB of memory ({} MiB heap "
                         "and {} MiB overhead); the slot has {} MiB",
-                        least_slot_mib, least_heap_mib, least_overhead_mib, whole)});
+                        pod, least_slot_mib, least_heap_mib, least_overhead_mib, whole)});
     }
     // heap x (1 + factor) = whole, in integers: 10/11 and 10/14 of it.
     const std::int64_t heap = whole * 10 / (outside_jvm ? 14 : 11);
@@ -23,12 +24,12 @@ std::expected<memory_split, spec_problem> split_memory(std::int64_t bytes, bool 
 }
 
 std::expected<memory_split, spec_problem> split_slot(const model::resource_list& slot,
-                                                     bool outside_jvm) {
+                                                     bool outside_jvm, std::string_view pod) {
     const auto memory = slot.find("memory");
     if (memory == slot.end() || !slot.contains("cpu")) {
         return std::unexpected(spec_problem{"SlotTooSmall", "the slots have no cpu or no memory"});
     }
-    return split_memory(memory->second.milli / 1000, outside_jvm);
+    return split_memory(memory->second.milli / 1000, outside_jvm, pod);
 }
 
 }  // namespace esi::batchjob::spark

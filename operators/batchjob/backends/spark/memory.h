@@ -1,9 +1,10 @@
-// How the memory of a slot is divided into an executor's heap and overhead. Pure.
+// How the memory of a slot is divided into heap and overhead of an executor or a driver. Pure.
 #pragma once
 
 #include <cstdint>
 #include <expected>
 #include <string>
+#include <string_view>
 
 #include "batchjob/backends/backend.h"
 
@@ -22,11 +23,14 @@ struct memory_split {
 };
 
 /// heap + overhead = `bytes` rounded down to MiB; overhead is 10 % of the heap (40 % where the
-/// program runs outside of the JVM, Python and R), at least 384 MiB. Refused below 834 MiB.
-std::expected<memory_split, spec_problem> split_memory(std::int64_t bytes, bool outside_jvm);
+/// program runs outside of the JVM, Python and R), at least 384 MiB. Refused below 834 MiB. Spark
+/// has the same rule for both kinds of pod; `pod` is what people call this one.
+std::expected<memory_split, spec_problem> split_memory(std::int64_t bytes, bool outside_jvm,
+                                                       std::string_view pod = "executor");
 
 /// The same for the memory of a slot, which has to have cpu as well.
 std::expected<memory_split, spec_problem> split_slot(const model::resource_list& slot,
-                                                     bool outside_jvm);
+                                                     bool outside_jvm,
+                                                     std::string_view pod = "executor");
 
 }  // namespace esi::batchjob::spark

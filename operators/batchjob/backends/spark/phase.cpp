@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/contains.h"
+#include "model/names.h"
 
 namespace esi::batchjob::spark {
 
@@ -57,6 +58,11 @@ std::string foreign(const model::pod& pod, const application& app,
         // Not every version of the operator makes its application the driver's owner.
         if (owner && owner->uid != app.metadata.uid)
             return "its owner is " + show_owner(pod.metadata);
+        // One that takes a slot gets it once the application names it.
+        const bool takes_slot = !pod.metadata.label(model::names::testbed).empty();
+        if (driver_name.empty() && takes_slot) {
+            return fmt::format("SparkApplication {} names no driver yet", name);
+        }
         if (driver_name.empty() || pod.metadata.name == driver_name) return {};
         return fmt::format("the driver of SparkApplication {} is {}", name, driver_name);
     }

@@ -12,6 +12,7 @@ application facts_of(const model::spark_application& object);
 /// By the labels that the Spark operator and Spark itself put on pods.
 pod_role role_of(const model::pod& pod, std::string_view name);
 /// An executor belongs to the driver pod and to the submission that the application's status names.
+/// A driver that takes a slot is the one that it names; before it names one, none takes a slot.
 std::string foreign(const model::pod& pod, const application& app,
                     std::span<const pod_pointer> beside);
 

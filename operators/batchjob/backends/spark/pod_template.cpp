@@ -151,7 +151,10 @@ std::optional<spec_problem> fill_templates(json& spec, const build_request& requ
     }
     drop_moved_volumes(spec, moved);
 
-    if (!driver.whole().stay_off(request, overridden)) return driver.problem();
+    const bool placed = request.coordinator
+                            ? driver.whole().take_slots(request, options, overridden)
+                            : driver.whole().stay_off(request, overridden);
+    if (!placed) return driver.problem();
     if (!executor.whole().take_slots(request, options, overridden)) return executor.problem();
     driver.copy_affinity_back();
     executor.copy_affinity_back();

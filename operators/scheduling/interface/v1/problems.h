@@ -40,6 +40,7 @@ inline constexpr std::string_view queue_and_slots = "QueueAndSlots";
 inline constexpr std::string_view too_many_slots = "TooManySlots";
 inline constexpr std::string_view too_many_jobs = "TooManyJobs";
 inline constexpr std::string_view slot_outside_layout = "SlotOutsideLayout";
+inline constexpr std::string_view slot_of_coordinator = "SlotOfCoordinator";
 inline constexpr std::string_view slot_twice = "SlotTwice";
 inline constexpr std::string_view job_unknown = "JobUnknown";
 inline constexpr std::string_view job_started = "JobStarted";

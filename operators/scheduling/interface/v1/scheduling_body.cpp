@@ -145,6 +145,7 @@ std::string place_of(const model::scheduling_spec& spec, const std::string& ns,
 std::string_view code_of(std::string_view reason) {
     if (reason == reasons::job_too_large) return problem_code::too_many_slots;
     if (reason == reasons::slot_outside_layout) return problem_code::slot_outside_layout;
+    if (reason == reasons::slot_of_coordinator) return problem_code::slot_of_coordinator;
     if (reason == reasons::too_many_jobs) return problem_code::too_many_jobs;
     return problem_code::field_value;
 }
@@ -190,11 +191,10 @@ faults faults_of_plan(const view& v, const model::scheduling* existing) {
     const auto testbed = v.find_testbed(testbed_of(self));
     // Of what may not be used nothing is told.
     const bool known = testbed && has_settled_layout(*testbed) && !testbed_not_allowed(v, self);
-    const int slots = known ? grid::count_of_slots(*testbed->status.layout) : 0;
     const auto before = existing != nullptr ? plan_of(*existing, v.policies) : plan();
     std::map<model::object_key, problem> found;
     if (known) {
-        found = problems_by_job(wants, slots, wants.cancelled);
+        found = problems_by_job(wants, plan_places(*testbed->status.layout), wants.cancelled);
     } else {
         for (auto number = most_jobs; number < wants.jobs.size(); ++number) {
             found.emplace(wants.jobs[number].name,
@@ -219,14 +219,16 @@ faults faults_of_plan(const view& v, const model::scheduling* existing) {
 std::vector<std::string> warnings_of_plan(const view& v) {
     std::vector<std::string> out;
     const auto& self = *v.self;
-    const auto wants = plan_of(self, v.policies);
+    const auto testbed = v.find_testbed(testbed_of(self));
+    const bool laid_out = testbed && testbed->status.layout;
+    const auto wants = plan_of(self, v.policies, laid_out ? &*testbed->status.layout : nullptr);
     const auto say = [&](std::string text) {
         if (out.size() < most_warnings) out.push_back(std::move(text));
     };
     for (const auto& text : wants.ignored) say(text);
     if (const auto why = testbed_not_allowed(v, self)) {
         say(why->text);
-    } else if (const auto key = testbed_of(self); !v.find_testbed(key)) {
+    } else if (const auto key = testbed_of(self); !testbed) {
         say(testbed_text(key) + v.absence(key) + "; the Scheduling waits for it");
     }
     for (const auto& job : wants.jobs) {

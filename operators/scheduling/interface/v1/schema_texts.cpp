@@ -291,6 +291,7 @@ constexpr problem_code_text codes[] = {
     {"TooManySlots", 0, "A job wants more slots than the Testbed's layout has."},
     {"TooManyJobs", 0, "The plan names more than 1,024 different jobs."},
     {"SlotOutsideLayout", 0, "The Testbed's layout has no slot of that position."},
+    {"SlotOfCoordinator", 0, "Only a coordinator takes that slot; slotIds name slots of workers."},
     {"SlotTwice", 0, "A job names a slot twice."},
     {"JobUnknown", 0, "The plan has no such job."},
     {"JobStarted", 0, "The job has started: its entries stay."},
