@@ -66,4 +66,8 @@ for part in gangs testbed; do
     render "gangs/policies-$part.yaml" "admission/$part.yaml" -- --set gangs.enabled=true
 done
 render gangs/rbac-testbed-gangs.yaml testbed/rbac-gangs.yaml -- --set gangs.enabled=true
+render claims/priority-classes.yaml priority-classes-claims.yaml -- --set claims.enabled=true
+for operator in testbed scheduling; do
+    render "claims/rbac-$operator-claims.yaml" "$operator/rbac-claims.yaml" -- --set claims.enabled=true
+done
 render install/install.yaml -- --set namespace.create=true

@@ -16,7 +16,7 @@ TESTBED = {"apiVersion": "esi.tu-berlin.de/v1alpha1", "kind": "Testbed",
 
 
 #: Of helm/manifests, what single features need.
-PARTS = ("nodes", "isolation", "debug", "extender", "flinkcluster", "gangs")
+PARTS = ("nodes", "isolation", "debug", "extender", "flinkcluster", "gangs", "claims")
 
 
 def owned(plane, release):
@@ -129,7 +129,7 @@ def test_twice_side_by_side(plane, helm, look):
 
 def test_everything_at_once(plane, helm, look):
     helm.install(values=enabled(
-        "scheduler", "networkPolicy", "debugEndpoints", "flinkCluster", "gangs", "exampleScheduler") | {
+        "scheduler", "networkPolicy", "debugEndpoints", "flinkCluster", "gangs", "claims", "exampleScheduler") | {
         "tls": {"mode": "generate"}, "legacy": {"services": True, "open": True},
         "extender": {"enabled": True, "clientCertificates": {"enabled": True}},
         "metrics": enabled("serviceMonitor", "prometheusRule", "dashboards")})
@@ -196,15 +196,21 @@ def test_notes_say_what_is_missing(plane, helm):
     rival = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "rival"},
              "value": 1000050, "description": "evicts ghosts"}
     plane.api.create("PriorityClass", None, rival)
+    # The name of a claim's class, and its value; but it may preempt.
+    plane.api.create("PriorityClass", None, rival | {"metadata": {"name": "esi-claim-1000050"}})
     try:
         said = helm.install(values={
             "priorityClasses": {"create": False}, "tls": {"mode": "secret"}, "legacy": {"open": True},
-            "extender": {"enabled": True, "clientCertificates": {"enabled": True}}, **enabled("flinkCluster")})
+            "extender": {"enabled": True, "clientCertificates": {"enabled": True}}, **enabled("flinkCluster"),
+            "claims": {"enabled": True, "createPriorityClasses": False, "priorities": [0, 1000050]}})
     finally:
-        plane.kubectl("delete", "priorityclass", "rival")
+        plane.kubectl("delete", "priorityclass", "rival", "esi-claim-1000050")
     for words in ("PriorityClass rival (1000050) is not below ESI's ghosts (1000000)",
                   "PriorityClass esi-ghost does not exist", "PriorityClass esi-job does not exist",
                   "PriorityClass esi-extender does not exist",
+                  "PriorityClass esi-claim-0 does not exist, and claims.createPriorityClasses is false: claims of "
+                  "priority 0 wait (condition Formed, reason PriorityClassMissing)",
+                  "PriorityClass esi-claim-1000050 has not the value 1000050 with preemptionPolicy Never",
                   "Secret esi-testbed-tls (tls.crt, tls.key, ca.crt) does not exist",
                   "Secret esi-extender-client (tls.crt, tls.key, ca.crt) does not exist: the pods of esi-testbed do",
                   "legacy.open: whoever reaches port 8082",

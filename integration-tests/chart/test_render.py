@@ -290,7 +290,7 @@ def test_the_pods_of_operators_are_hardened_and_spread():
 def test_the_operators_know_every_flag(operator):
     """The binary itself parses what the Deployment hands it; an unknown flag or a wrong value ends it with 2."""
     stomp = {"allowedOrigins": ["*"], "maxConnections": 5, "maxSubscriptions": 5, "queueBytes": 65536}
-    shown = render(enabled("debugEndpoints", "flinkCluster", "extender", "gangs") | {
+    shown = render(enabled("debugEndpoints", "flinkCluster", "extender", "gangs", "claims") | {
         "legacy": {"open": True}, "watchNamespaces": ["team-a", "team-b"], "operators": {"kubeApiQps": 50},
         "flink": {"jobManager": {"cpu": "500m", "memory": "1Gi"}},
         "interface": {"api": {"audience": "esi.example.org"}, "nodes": {"enabled": True}, "stomp": stomp, "allowedHosts": ["esi.example.org", "*.example.org", "*"]}})

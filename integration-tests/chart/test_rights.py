@@ -9,7 +9,7 @@ import pytest
 from api import ApiException
 from chart import CRDS, OPERATORS, enabled, kubectl, render, rules_of
 
-EVERYTHING = enabled("debugEndpoints", "flinkCluster", "gangs") | {"interface": {"nodes": {"enabled": True}}}
+EVERYTHING = enabled("debugEndpoints", "flinkCluster", "gangs", "claims") | {"interface": {"nodes": {"enabled": True}}}
 ESI = "esi.tu-berlin.de"
 VERSIONS = {"": "api/v1", ESI: f"apis/{ESI}/v1alpha1", "events.k8s.io": "apis/events.k8s.io/v1",
             "coordination.k8s.io": "apis/coordination.k8s.io/v1",
@@ -180,7 +180,8 @@ def test_rights_in_some_namespaces_are_those_of_the_whole_cluster(component):
                         if each["metadata"]["labels"].get("app.kubernetes.io/component") == component
                         for rule in each["rules"]]
     assert [(rule["resources"], rule["verbs"]) for rule in rules_of_cluster] == {
-        "testbed": [(["namespaces"], ["list", "watch"]), (["persistentvolumes"], ["get"]), (["csinodes"], ["list"]),
+        "testbed": [(["priorityclasses"], ["get"]),
+                    (["namespaces"], ["list", "watch"]), (["persistentvolumes"], ["get"]), (["csinodes"], ["list"]),
                     (["priorityclasses"], ["list", "watch"]),
                     (["nodes"], ["patch"]), (["nodes"], ["get", "list", "watch"]),
                     (["pods"], ["get", "list", "watch"])],

@@ -14,6 +14,8 @@ NOT_SEEN = {
         "asked for by the admission plugin OwnerReferencesPermissionEnforcement only",
     ("testbed", "esi.tu-berlin.de", "testbeds/finalizers", "update"):
         "asked for by the admission plugin OwnerReferencesPermissionEnforcement only",
+    ("scheduling", "esi.tu-berlin.de", "schedulings/finalizers", "update"):
+        "asked for by the admission plugin OwnerReferencesPermissionEnforcement only",
     ("testbed", "batch.scheduler.tencent.com", "podgroups/status", "patch"): "its definition has no such subresource",
     ("testbed", "scheduling.incubator.k8s.io", "podgroups/status", "patch"): "its definition has no such subresource",
     ("testbed", "scheduling.sigs.dev", "podgroups", "patch"): "for definitions without the subresource",

@@ -43,6 +43,15 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: author}
 subjects: [{kind: ServiceAccount, name: author, namespace: lab}]
 """
 
+#: A second class for claims, as claims.priorities makes it.
+BELOW_ZERO = """
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {name: esi-claim-minus-5}
+value: -5
+preemptionPolicy: Never
+"""
+
 # --- what the requests are about
 
 
@@ -92,6 +101,16 @@ def pod(name, labels=None, notes=None, owners=None, **spec):
 JOB_LABELS = {P + "job": "pi", P + "testbed": "tb", P + "testbed-namespace": "lab"}
 DRIVER = [owner("ConfigMap", "driver", version="v1")]
 GATE = {"name": P + "slot"}
+
+
+PLACES = {"claim": {"shapes": [{"name": "executors", "count": 2, "resources": {"cpu": "1", "memory": "1Gi"}}]}}
+
+
+def claim(name="plan", owners=None, body=None):
+    """The Testbed that esi-scheduling makes for a Scheduling with a claim of its own."""
+    body = objects.esi("Testbed", name, body or PLACES)
+    body["metadata"]["ownerReferences"] = [owner("Scheduling", name)] if owners is None else owners
+    return body
 
 
 def job_pod(name, **spec):
@@ -192,7 +211,9 @@ LEASES = ("operator-leases", "has one lease, of its own name")
 EVENTS = ("operator-events", "reports in its own name")
 APPLICATIONS = ("batchjob-applications", "only applications whose controller is the BatchJob of the same name")
 POD_OF_RUN = ("batchjob-pods", "only deletes pods, and only those of a run")
-HOLDS = ("scheduling-testbeds", "writes of a Testbed only the hold")
+HOLDS = ("scheduling-testbeds", "writes of the metadata of a Testbed only the hold")
+CLAIMS = ("scheduling-testbeds", "makes and deletes only Testbeds with a claim whose one owner is the Scheduling")
+CLAIM_SPEC = ("scheduling-testbeds", "changes of the spec of a Testbed only priority and suspend of a claim")
 ORDERS = ("scheduling-batchjobs", "only activeScheduling, creationRequest, externalScheduler and the annotations")
 PLANS = ("scheduling-schedulings", "outside the namespace of the original interface, default, only with")
 SCHEDULING = ("scheduling-schedulings", "writes of the metadata of a Scheduling only its finalizer")
@@ -253,6 +274,10 @@ FORBIDDEN = {
         securityContext={"runAsNonRoot": False, "runAsUser": 0}))),
     "a ghost of the jobs' class": (CLASS, create(T, "Pod", ghost(
         spec={"priorityClassName": "esi-job", "schedulingGates": [GATE]}))),
+    "a ghost of the cluster's own class": (CLASS, create(T, "Pod", ghost(
+        spec={"priorityClassName": "system-node-critical"}))),
+    "the ghost of a claim past the scheduler": (CLASS, create(T, "Pod", ghost(
+        spec={"priorityClassName": "esi-claim-0", "nodeName": "node-0"}))),
     "a ghost past the scheduler": (CLASS, create(T, "Pod", ghost(spec={"nodeName": "node-0"}))),
     # esi-testbed: pods that are there
     "the image of a running pod": (LABELLED, image(T, "other", "miner")),
@@ -331,7 +356,23 @@ FORBIDDEN = {
     "deletion of a ghost, by esi-batchjob": (POD_OF_RUN, delete(B, "Pod", GHOST)),
     "deletion of a pod without a run": (POD_OF_RUN, delete(B, "Pod", "labelled")),
     # esi-scheduling
-    "the spec of a Testbed, by esi-scheduling": (HOLDS, patch(S, "Testbed", "tb", spec(slotsPerNode=7))),
+    "the spec of a Testbed, by esi-scheduling": (CLAIM_SPEC, patch(S, "Testbed", "tb", spec(slotsPerNode=7))),
+    "the priority of a person's claim": (CLAIM_SPEC, patch(S, "Testbed", "claimed", spec(claim={"priority": 7}))),
+    "a claim of a person's, deleted": (CLAIMS, delete(S, "Testbed", "claimed")),
+    "a Testbed with labelled nodes, deleted": (CLAIMS, delete(S, "Testbed", "tb")),
+    "who may use the Testbed of a Scheduling": (CLAIM_SPEC, patch(S, "Testbed", "inline", spec(allowedNamespaces=["*"]))),
+    "a label of the Testbed of a Scheduling": (HOLDS, patch(S, "Testbed", "inline", meta(labels={"a": "b"}))),
+    "a claim without an owner": (CLAIMS, create(S, "Testbed", claim(owners=[]))),
+    "a claim of another Scheduling": (CLAIMS, create(S, "Testbed", claim(owners=[owner("Scheduling", "mortal")]))),
+    "a claim of a BatchJob": (CLAIMS, create(S, "Testbed", claim(owners=[owner("BatchJob", "plan")]))),
+    "a claim of another group's Scheduling": (CLAIMS, create(S, "Testbed", claim(
+        owners=[owner("Scheduling", "plan", version="example.com/v1")]))),
+    "a claim that its Scheduling does not control": (CLAIMS, create(S, "Testbed", claim(
+        owners=[owner("Scheduling", "plan", controller=False)]))),
+    "a claim of two owners": (CLAIMS, create(S, "Testbed", claim(owners=[
+        owner("Scheduling", "plan"), owner("ConfigMap", "x", "00000000-0000-0000-0000-000000000002", "v1", False)]))),
+    "labelled nodes for a Scheduling": (CLAIMS, create(S, "Testbed", claim(
+        body=objects.testbed("plan", "tuberlin.de/none")["spec"]))),
     "another label of a Testbed": (HOLDS, patch(S, "Testbed", "tb", meta(labels={"a": "b"}))),
     "another annotation of a Testbed": (HOLDS, patch(S, "Testbed", "tb", meta(annotations={"a": "b"}))),
     "the finalizer of a Testbed": (HOLDS, patch(S, "Testbed", "tb", meta(finalizers=[P + "held"]))),
@@ -414,6 +455,13 @@ FORBIDDEN = {
         AUTHOR, "Pod", "gated", spec(schedulingGates=None))),
     "the class of ghosts": (("priority-classes", "the PriorityClass esi-ghost is for ghosts"), create(
         AUTHOR, "Pod", pod("new", priorityClassName="esi-ghost"))),
+    "a class of claims": (("claim-classes", "the PriorityClasses esi-claim- are for ghosts of claims"), create(
+        AUTHOR, "Pod", pod("new", priorityClassName="esi-claim-0"))),
+    "a class of claims below 0": (("claim-classes", "the PriorityClasses esi-claim- are for ghosts of claims"), create(
+        AUTHOR, "Pod", pod("new", priorityClassName="esi-claim-minus-5"))),
+    "a pod that looks like the ghost of a claim": (("claim-classes", "the PriorityClasses esi-claim- are for ghosts"), create(
+        AUTHOR, "Pod", changed(ghost(), {"metadata": {"name": "new", "labels": None, "annotations": None}} | spec(
+            priorityClassName="esi-claim-0")))),
     "the class of jobs without the gate": (("priority-classes", "the PriorityClass esi-job is for job pods"), create(
         AUTHOR, "Pod", pod("new", priorityClassName="esi-job"))),
     "the class that preempts": (("priority-classes", "the PriorityClass esi-extender is for job pods"), create(
@@ -439,6 +487,11 @@ FORBIDDEN = {
 
 ALLOWED = {
     "a ghost": create(T, "Pod", ghost(metadata={"name": "tb-ghost-00000000ff"})),
+    "a ghost of a claim": create(T, "Pod", ghost(
+        metadata={"name": "tb-ghost-00000000fe", "annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}},
+        spec={"priorityClassName": "esi-claim-0", "tolerations": [{"key": "dedicated", "operator": "Exists"}]})),
+    "a ghost of a claim below 0": create(T, "Pod", ghost(
+        metadata={"name": "tb-ghost-00000000fd"}, spec={"priorityClassName": "esi-claim-minus-5"})),
     "letting a job pod in": patch(T, "Pod", "gated", meta(annotations=notes(slot="0", slot_node="node-0")) | spec(
         affinity=AFFINITY, schedulingGates=None)),
     "committing a job pod": patch(T, "Pod", "seated", meta(annotations=notes(slot_ghost="an-uid"))),
@@ -474,6 +527,13 @@ ALLOWED = {
     "a hold": patch(S, "Testbed", "tb", meta(**HOLD)),
     "no hold": patch(S, "Testbed", "held", meta(labels={key: None for key in HOLD["labels"]},
                                                  annotations=notes(hold=None))),
+    "the Testbed of a Scheduling with a claim": create(S, "Testbed", claim()),
+    "priority and suspension of that Testbed": patch(S, "Testbed", "inline", spec(
+        claim={"priority": 7, "suspend": True}) | meta(annotations=notes(unused_since="2026-01-01T00:00:00Z"))),
+    "a hold of that Testbed": patch(S, "Testbed", "inline", meta(**HOLD)),
+    "deletion of that Testbed": delete(S, "Testbed", "inline"),
+    "the finalizer of that Testbed": patch(T, "Testbed", "inline", meta(finalizers=[P + "held"])),
+    "a claim, by people": create(AUTHOR, "Testbed", claim("new", [])),
     "no hold of a Testbed with very many annotations": patch(S, "Testbed", "heavy", meta(annotations=notes(hold=None))),
     "letting in a pod with very many annotations": patch(T, "Pod", "heavy", meta(annotations=notes(slot="0"))),
     "orders": patch(S, "BatchJob", "pi", spec(activeScheduling=ACTIVE, creationRequest=ORDER)),
@@ -528,6 +588,8 @@ def plane(folder):
     plane.up(nodes=2, spark=False, crds=(beside / "spark-crds", beside / "flink-operator" / "crds"))
     try:
         plane.install()
+        plane.kubectl("apply", "-f", str(MANIFESTS / "claims"))
+        plane.kubectl("apply", "-f", "-", stdin=BELOW_ZERO)
         plane.kubectl("create", "namespace", "lab")
         plane.kubectl("apply", "-f", "-", stdin=AUTHORS)
         wait("default accounts", lambda: all(plane.api.get("ServiceAccount", name, "default")
@@ -554,6 +616,10 @@ def furnish(plane):
         make("BatchJob", namespace, objects.job("pi"))
         make("Scheduling", namespace, objects.queue("plan", "tb", ["pi"]))
     make("Scheduling", "lab", objects.queue("mortal", "tb", ["pi"], ttlSecondsAfterFinished=1))
+    make("Testbed", "lab", claim("claimed", []))
+    make("Scheduling", "lab", objects.queue("inline", "tb", ["pi"]))
+    inline = owner("Scheduling", "inline", api.get("Scheduling", "lab", "inline")["metadata"]["uid"])
+    make("Testbed", "lab", claim("inline", [inline]))
     make("Testbed", "lab", changed(objects.testbed("held", "tuberlin.de/none"), meta(**HOLD)))
     make("BatchJob", "lab", changed(objects.job("ordered"), spec(activeScheduling=ACTIVE, creationRequest=ORDER)))
     # As many as an object may have: what its author writes must not keep the operators from letting go.
@@ -657,6 +723,15 @@ def test_forbidden(plane, name):
 def test_allowed(plane, name):
     code, message = ask(plane, ALLOWED[name])
     assert code in (200, 201) and not message, f"{code} {message}"
+
+
+def test_the_classes_of_claims_are_read_and_no_others(plane):
+    """The rights are for the names that the chart knows; another name is refused, whether there is such a class or not."""
+    assert plane.tokens[T].get("PriorityClass", None, "esi-claim-0")["preemptionPolicy"] == "Never"
+    for name in ("esi-claim-minus-5", "esi-claim-7", "esi-ghost"):
+        with pytest.raises(ApiException) as refused:
+            plane.tokens[T].get("PriorityClass", None, name)
+        assert refused.value.status == 403
 
 
 def policies():

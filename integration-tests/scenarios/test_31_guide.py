@@ -32,7 +32,12 @@ HEADERS = {"conditions.h": "## States and reasons", "testbed.h": "### Testbed", 
 #: The first lines of all blocks that are not run; why, is said in the pages.
 NOT_RUN = {
     "README.md": ["make demo    # control plane, operators, examples: slots and jobs live in the terminal"],
-    "docs/user-guide.md": ["KEEP=1 make demo", "kubectl -n esi-system port-forward deploy/esi-scheduling 8082",
+    "docs/user-guide.md": ["KEEP=1 make demo", *(
+        "helm upgrade esi helm/esi -n esi-system --reset-then-reuse-values --set claims.enabled=true --wait",
+        "kubectl apply -f examples/claims/testbed.yaml",
+        "kubectl apply -f examples/claims/job.yaml -f examples/claims/inline.yaml",
+        "helm upgrade esi helm/esi -n esi-system --reset-then-reuse-values --set claims.enabled=true "
+        "--set 'claims.priorities={0,1000}'"), "kubectl -n esi-system port-forward deploy/esi-scheduling 8082",
                            "pip install stomp.py"],
     INTERFACE: ["kubectl -n esi-system port-forward svc/esi-scheduling 8082",
                 "curl -NsH \"$A\" -H 'Accept: application/x-ndjson' \"$API/events?kinds=schedulings,jobs\""]}

@@ -43,6 +43,18 @@ app.kubernetes.io/component: {{ .component }}
 {{- (get $values .class).name | default (printf "%s-%s" $prefix .class) -}}
 {{- end }}
 
+{{/* Name of the PriorityClass of claims with a priority: esi-claim-7, esi-claim-minus-7. Ghosts name it, so that it is the
+same in each release. */}}
+{{- define "esi.claimClass" -}}
+{{- $value := int64 . -}}
+esi-claim-{{ if lt $value 0 }}minus-{{ mul -1 $value }}{{ else }}{{ $value }}{{ end }}
+{{- end }}
+
+{{/* CEL: this is the name of such a class; a CEL text. */}}
+{{- define "esi.isClaimClass" -}}
+{{ . }}.matches('^esi-claim-(minus-)?[0-9]+$')
+{{- end }}
+
 {{/* An image of ESI's own; dict "root" $ "name" "esi-testbed" "digest" "". */}}
 {{- define "esi.image" -}}
 {{- $from := .root.Values.image -}}
