@@ -46,6 +46,12 @@ bool is_kubernetes_own(std::string_view label) {
     });
 }
 
+std::string nodes_of_claim(const model::testbed& testbed) {
+    return "Testbed " + testbed.metadata.key().text() +
+           " has a claim (spec.claim): ESI chooses its nodes, and no label is needed; "
+           "constraints of its shapes say which nodes may be chosen";
+}
+
 node_choice give_nodes(const model::testbed& testbed, const std::vector<node_candidate>& nodes,
                        std::vector<std::string> names) {
     node_choice out;

@@ -43,6 +43,10 @@ struct node_choice {
 /// the cluster rely on.
 bool is_kubernetes_own(std::string_view label);
 
+/// Why nobody gives nodes to this Testbed, which has a claim; a sentence.
+std::string nodes_of_claim(const model::testbed& testbed);
+
+/// Both below: of a Testbed without a claim.
 /// `nodes`: all of the cluster. `names` is empty when too few nodes fit.
 node_choice choose_nodes(const model::testbed& testbed, const std::vector<node_candidate>& nodes,
                          int count);

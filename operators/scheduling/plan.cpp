@@ -172,7 +172,7 @@ plan plan_of(const model::scheduling& of, policy_table policies) {
     plan out;
     const auto& frozen = of.status.plan;
     const auto base = frozen ? *frozen : frozen_spec(of, policies);
-    out.release_on_completion = base.release_on_completion;
+    out.release_on_completion = base.release_on_completion || of.spec.claim.has_value();
     out.submit_timeout_seconds =
         base.submit_timeout_seconds.value_or(grid::default_submit_timeout_seconds);
     out.schedule_timeout_seconds =

@@ -60,7 +60,8 @@ struct plan {
 /// More different jobs than this do not fit into one status (etcd's limit of an object).
 inline constexpr std::size_t most_jobs = 1024;
 
-/// Namespaces default to the Scheduling's own. After the first assignment everything but the queue
+/// Namespaces default to the Scheduling's own. With a claim everything is released on completion,
+/// as no job could take its places any more. After the first assignment everything but the queue
 /// and what may always change (cancelled jobs, job policies) is taken from status.plan, and what
 /// differs from it is listed in `ignored`.
 plan plan_of(const model::scheduling& of, policy_table policies = known_policies());
