@@ -86,6 +86,66 @@ TEST(grid, a_layout_beyond_the_bounds_has_no_slots) {
     EXPECT_TRUE(slots_of(layout).empty());
 }
 
+/// driver on node b, four executors on a, a, b, c.
+model::testbed_layout claimed() {
+    model::testbed_layout out;
+    out.revision = 3;
+    out.nodes = {{"b", "uid-b", 0}, {"a", "uid-a", 1}, {"c", "uid-c", 2}};
+    out.shapes = {
+        {"driver", "coordinator", 1, {{"cpu", *model::quantity::parse("1")}}},
+        {"executors", "worker", 4, {{"cpu", *model::quantity::parse("4")}}},
+    };
+    out.places = {0, 1, 1, 0, 2};
+    return out;
+}
+
+TEST(grid, places_of_a_claim_are_where_its_layout_says) {
+    const auto layout = claimed();
+    ASSERT_EQ(count_of_slots(layout), 5);
+    std::vector<std::string> all;
+    for (const auto& slot : slots_of(layout)) {
+        all.push_back(fmt::format("{} {}/{} {} {}", slot.position, slot.node, slot.index,
+                                  role_of(layout, slot.position),
+                                  size_of(layout, slot.position).at("cpu").text));
+    }
+    EXPECT_EQ(all,
+              (std::vector<std::string>{"0 b/0 coordinator 1", "1 a/0 worker 4", "2 a/1 worker 4",
+                                        "3 b/1 worker 4", "4 c/0 worker 4"}));
+    const places by_node(layout);
+    EXPECT_EQ(by_node.position_of("b", 1), 3);
+    EXPECT_EQ(by_node.position_of("b", 2), std::nullopt);
+    EXPECT_EQ(by_node.position_of("d", 0), std::nullopt);
+    EXPECT_FALSE(by_node.at(5));
+    ASSERT_EQ(by_node.on("a").size(), 2u);
+    EXPECT_EQ(by_node.on("a")[1].position, 2);
+    EXPECT_EQ(with_role(layout, std::vector{0, 1, 4}, model::slot_role::worker),
+              (std::vector{1, 4}));
+    EXPECT_EQ(with_role(layout, std::vector{0, 1, 4}, model::slot_role::coordinator),
+              (std::vector{0}));
+    EXPECT_EQ(sizes_of(layout, model::slot_role::worker).size(), 1u);
+    EXPECT_TRUE(size_of(layout, 5).empty());
+}
+
+TEST(grid, a_layout_of_a_claim_that_does_not_add_up_has_no_slots) {
+    auto layout = claimed();
+    layout.places.pop_back();
+    EXPECT_EQ(count_of_slots(layout), 0);
+    layout = claimed();
+    layout.places[2] = 3;
+    EXPECT_EQ(count_of_slots(layout), 0);
+    layout = claimed();
+    layout.shapes[0].count = -1;
+    layout.shapes[1].count = 6;
+    EXPECT_EQ(count_of_slots(layout), 0);
+    layout = claimed();
+    layout.slots_per_node = 2;
+    EXPECT_EQ(count_of_slots(layout), 0);
+    layout = claimed();
+    layout.shapes[1].count = 2'000'000'000;
+    EXPECT_EQ(count_of_slots(layout), 0);
+    EXPECT_TRUE(places(layout).on("a").empty());
+}
+
 TEST(grid, a_ghosts_name_is_fixed_by_testbed_node_and_index) {
     const auto name = ghost_name("tb", "uid-1", "node-a", 0);
     EXPECT_EQ(name.size(), std::string("tb-ghost-").size() + 10);

@@ -132,6 +132,23 @@ inline constexpr std::string_view ghosts_running = "GhostsRunning";  ///< no gho
 inline constexpr std::string_view isolated = "Isolated";             ///< every node has the taint
 }  // namespace condition_type
 
+// Of a claim.
+namespace condition_type {
+inline constexpr std::string_view formed = "Formed";  ///< it has all its places
+}  // namespace condition_type
+
+namespace condition_reason {
+inline constexpr std::string_view claim_placed = "Placed";    ///< Formed=True
+inline constexpr std::string_view claim_waiting = "Waiting";  ///< not planned yet
+inline constexpr std::string_view claim_no_room =
+    "NoRoom";  ///< places do not fit into what is left
+inline constexpr std::string_view claim_never_fits =
+    "NeverFits";                                                  ///< nor into what can become free
+inline constexpr std::string_view claim_suspended = "Suspended";  ///< by spec.claim.suspend
+inline constexpr std::string_view claim_class_missing = "PriorityClassMissing";  ///< of its ghosts
+inline constexpr std::string_view claim_disabled = "Disabled";  ///< the operator forms no claims
+}  // namespace condition_reason
+
 namespace condition_reason {
 // Of several conditions of a Testbed, and of its Events.
 inline constexpr std::string_view spec_invalid = "SpecInvalid";

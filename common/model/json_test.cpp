@@ -76,6 +76,36 @@ std::string testbed_with_layout(std::string_view layout) {
                        layout);
 }
 
+TEST(json, a_layout_of_a_claim_has_shapes_and_places) {
+    const auto text = R"({"revision":2,"nodes":[{"name":"b","uid":"u","id":0}],"slotsPerNode":0,
+        "shapes":[{"name":"driver","role":"coordinator","count":1,"resources":{"cpu":"1"}},
+                  {"name":"executors","role":"worker","count":2,"resources":{"cpu":"4"}}],
+        "places":[0,0,0]})";
+    const auto read = decode<testbed_layout>(text, "layout");
+    ASSERT_TRUE(read) << read.error().text;
+    EXPECT_EQ(read->shapes.at(1).count, 2);
+    EXPECT_EQ(read->places, (std::vector{0, 0, 0}));
+    EXPECT_EQ(encode(*read), json::parse(text));
+}
+
+TEST(json, a_claim_is_read_with_what_it_asks_of_nodes) {
+    const auto read = decode<testbed>(R"({"spec":{"claim":{"shapes":[{"name":"executors",
+        "count":8,"resources":{"cpu":"4"},"constraints":{"nodeSelector":{"disk":"ssd"},
+        "affinity":{"nodeAffinity":{}},"tolerations":[{"key":"gpu","operator":"Exists"}]}}],
+        "packing":"Spread","priority":-3,"suspend":true,"timeoutSeconds":60}}})",
+                                      "Testbed");
+    ASSERT_TRUE(read) << read.error().text;
+    const auto& claim = *read->spec.claim;
+    EXPECT_EQ(claim.packing, "Spread");
+    EXPECT_EQ(claim.priority, -3);
+    EXPECT_TRUE(claim.suspend);
+    EXPECT_EQ(claim.timeout_seconds, 60);
+    const auto& asked = claim.shapes.at(0).constraints;
+    EXPECT_EQ(asked.node_selector.at("disk"), "ssd");
+    EXPECT_EQ(asked.affinity.text, R"({"nodeAffinity":{}})");
+    EXPECT_EQ(asked.tolerations.at(0).operator_, "Exists");
+}
+
 TEST(json, a_compact_layout_is_the_same_layout) {
     const auto read = [](std::string_view nodes) {
         auto out = decode<testbed>(

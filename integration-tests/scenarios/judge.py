@@ -79,6 +79,20 @@ def name_of(thing):
     return f"{thing['metadata'].get('namespace', '')}/{thing['metadata']['name']}"
 
 
+def place_of(testbed, slot):
+    """(node, index on the node) of a position; None where the layout has no nodes."""
+    entries = layout_nodes(testbed)
+    if not entries:
+        return None
+    places = testbed["status"]["layout"].get("places")
+    if places:
+        if slot >= len(places):
+            return f"no node: slot {slot} is not in the layout", slot
+        return entries[places[slot]]["name"], places[:slot].count(places[slot])
+    nodes = [entry["name"] for entry in sorted(entries, key=lambda entry: entry["id"])]
+    return nodes[slot % len(nodes)], slot // len(nodes)
+
+
 def layout_nodes(testbed):
     """The nodes of a Testbed's layout with name, uid and id, from either of its two forms. None where a line
     cannot be read: operators take all or none, too."""
@@ -293,14 +307,13 @@ class Judge:
             return
         if wanted != node:
             self.fault("wrong-node", version, f"{name_of(pod)} is bound to {node}, not to {wanted}")
-        entries = layout_nodes(self.testbeds.get((namespace, name)) or {})
-        if not entries:
+        place = place_of(self.testbeds.get((namespace, name)) or {}, slot)
+        if place is None:
             return
-        nodes = [entry["name"] for entry in sorted(entries, key=lambda entry: entry["id"])]
-        if nodes[slot % len(nodes)] != node:
+        if place[0] != node:
             self.fault("wrong-node", version,
-                       f"{name_of(pod)}: slot {slot} is on {nodes[slot % len(nodes)]}, it is bound to {node}")
-        self.seat(pod, (namespace, name, node, slot // len(nodes)), version)
+                       f"{name_of(pod)}: slot {slot} is on {place[0]}, it is bound to {node}")
+        self.seat(pod, (namespace, name, node, place[1]), version)
 
     def judge_occupied(self, testbed, version):
         """Where the Testbed says OCCUPIED, the swap is done: no ghost is where the job pod is."""

@@ -19,6 +19,15 @@ def testbed(name, label, slots=2, cpu="600m", memory="1.75Gi", isolation=None, *
     return esi("Testbed", name, spec)
 
 
+def shape(name="workers", count=1, cpu="600m", memory="1Gi", role="worker", **more):
+    return {"name": name, "count": count, "role": role, "resources": {"cpu": cpu, "memory": memory}, **more}
+
+
+def claim(name, *shapes, **more):
+    """A Testbed whose nodes ESI chooses."""
+    return esi("Testbed", name, {"claim": {"shapes": list(shapes), **more}})
+
+
 def spark_spec(seconds=1, driver=None, **more):
     """A SparkApplication's spec that the cluster's stand-in for Spark runs for so many seconds; further
     annotations of the driver steer it (integration-tests/cluster)."""

@@ -48,7 +48,7 @@ def trim(kind, thing):
         slim["spec"] = pick(spec, "taints", "unschedulable")
         slim["status"] = pick(status, "allocatable")
     elif kind == "Testbed":
-        slim["spec"] = pick(spec, "slotsPerNode", "nodeLabel", "isolation")
+        slim["spec"] = pick(spec, "slotsPerNode", "nodeLabel", "isolation", "claim")
         slim["status"] = pick(status, "layout", "state")
         slim["status"]["slots"] = [pick(row, "position", "state", "podUId")
                                    for row in status.get("slots") or []]

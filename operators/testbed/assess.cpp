@@ -49,15 +49,15 @@ bool stands(const model::pod& pod, const view& seen, const grid::records& known)
 
 /// Why a placed pod that still carries our gate, or goes by the extender, is not let in.
 std::string pod_refusal(const model::pod& pod, const model::testbed& testbed,
-                        const model::testbed_layout& layout, const node_view* node) {
+                        const model::resource_list& slot_size, const node_view* node) {
     if (!pod.metadata.undecodable.empty()) {
         return fmt::format("pod {} cannot be read: {}", pod.metadata.key().text(),
                            pod.metadata.undecodable);
     }
     for (const auto& [name, amount] : pod.requests) {
         if (amount <= 0) continue;
-        auto size = layout.resources_per_slot.find(name);
-        const auto there = size == layout.resources_per_slot.end() ? 0 : size->second.milli;
+        auto size = slot_size.find(name);
+        const auto there = size == slot_size.end() ? 0 : size->second.milli;
         if (amount <= there) continue;
         return fmt::format("{} is larger than the slot: it requests {} {}, the slot has {}",
                            pod_text(pod, testbed), model::show(name, amount), name,
@@ -91,15 +91,15 @@ bool is_current(const model::pod& pod, const model::batchjob& job) {
 bool fits_layout(const model::pod& ghost, const model::testbed& testbed,
                  const model::testbed_layout& layout, const grid::places& places) {
     auto index = grid::slot_index_of_ghost(ghost);
-    if (!index || *index >= layout.slots_per_node) return false;
     const std::string node(ghost.metadata.annotation(names::node));
-    if (!places.member(node)) return false;
+    const auto position = index ? places.position_of(node, *index) : std::nullopt;
+    if (!position) return false;
     if (ghost.bound() && ghost.node_name != node) return false;
     if (ghost.metadata.name !=
         grid::ghost_name(testbed.metadata.name, testbed.metadata.uid, node, *index)) {
         return false;
     }
-    for (const auto& [name, amount] : layout.resources_per_slot) {
+    for (const auto& [name, amount] : grid::size_of(layout, *position)) {
         auto has = ghost.requests.find(name);
         if (has == ghost.requests.end() || has->second != amount.milli) return false;
     }
@@ -313,7 +313,8 @@ void node_look_up::judge_pods() {
             stands_on |= !pod->metadata.deleting() && (of_assigned || stays);
         }
         if (slot.placed && !slot.current) {
-            slot.refusal = pod_refusal(*slot.placed, testbed, layout_, out_.node.seen);
+            const auto& size = grid::size_of(layout_, slot.in.place.position);
+            slot.refusal = pod_refusal(*slot.placed, testbed, size, out_.node.seen);
             if (slot.refusal.empty() && slot.placed->bound()) {
                 slot.refusal = fmt::format("{} was bound to {} without being let in",
                                            pod_text(*slot.placed, testbed), slot.placed->node_name);
@@ -341,11 +342,10 @@ assessment assess(const view& seen, const std::string& node, const model::testbe
     look.give_slots();
     look.judge_pods();
     if (out.member && out.node.seen) {
-        out.node.room =
-            room_on(seen, rivals_of(seen), *out.node.seen, layout, takers_of(out.slots));
+        out.node.room = room_on(seen, rivals_of(seen), *out.node.seen, takers_of(out.slots));
     }
-    give_room(out);
-    give_way(out, seen.given ? *seen.given : slots_given(seen.holder.get()));
+    give_room(out, layout);
+    give_way(out, layout, seen.given ? *seen.given : slots_given(seen.holder.get()));
     judge_slots(out, {seen, layout, known, now, wall});
     return out;
 }

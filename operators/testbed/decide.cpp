@@ -120,6 +120,8 @@ struct decider {
         if (!wanted.spec_problems.empty()) {
             tell(true, condition_reason::spec_invalid, "ReadSpec",
                  spec_words(testbed(), wanted.spec_problems), "spec");
+        } else if (testbed().spec.claim) {
+            tell_claim();
         } else if (wanted.labelled == 0 && of.layout->nodes.empty()) {
             tell(true, condition_reason::no_nodes, "FindNodes", no_nodes_words(testbed()), "nodes");
         }
@@ -128,6 +130,21 @@ struct decider {
             tell(true, "NodeWithoutNumber", "FindNodes", name + ": " + problems.front(),
                  "label/" + name);
         }
+    }
+
+    /// Waits for room are told once for each reason: what is missing changes with every pod.
+    void tell_claim() {
+        const auto& at = of.claim;
+        if (at.reason.empty() || grid::count_of_slots(*of.layout) > 0) return;
+        const std::string subject = "claim";
+        const auto told = known.told.find(subject + "/" + at.reason);
+        if (told != known.told.end()) {
+            out.subjects.insert(told->first);
+            return;
+        }
+        const bool warning = at.reason != condition_reason::claim_waiting &&
+                             at.reason != condition_reason::claim_suspended;
+        tell(warning, at.reason, "FormClaim", at.message, subject + "/" + at.reason);
     }
 
     void tell_wait_for_release() {
@@ -146,6 +163,8 @@ bool may_change_layout(const overview& of, bool compact) {
     const auto& layout = testbed.status.layout;
     // Without nodes both forms are the same.
     const bool formed = layout && (layout->nodes.empty() || layout->compact == compact);
+    // What makes the first layout of a claim, and the next ones, is elsewhere (claims/).
+    if (testbed.spec.claim && !layout) return false;
     return stage_of(testbed) == stage::works && !(formed && of.current) &&
            of.wanted.spec_problems.empty() && !is_held(testbed) && !testbed.metadata.deleting();
 }
@@ -193,7 +212,16 @@ decision decide_layout(const overview& of, const ledger& next, wall_time wall) {
     out.status = report(of, next, wall);
     const auto& before = of.seen.testbed->status.layout;
     // The same revision: only the form changes, which concerns no person.
-    if (!before || before->revision != of.layout->revision) {
+    const bool another = !before || before->revision != of.layout->revision;
+    if (another && of.seen.testbed->spec.claim) {
+        const bool formed = grid::count_of_slots(*of.layout) > 0;
+        const auto text = formed ? fmt::format("layout {}: {} on {}", of.layout->revision,
+                                               count_of(next.sums().counts.total, "place"),
+                                               count_of(std::ssize(of.layout->nodes), "node"))
+                                 : of.claim.message;
+        out.notes.push_back(
+            {!formed, formed ? "Formed" : "GivenBack", "FormClaim", text, nullptr, "layout"});
+    } else if (another) {
         const auto text = fmt::format("layout {}: {}, {}", of.layout->revision,
                                       count_of(std::ssize(of.layout->nodes), "node"),
                                       count_of(next.sums().counts.total, "slot"));

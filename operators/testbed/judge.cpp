@@ -49,6 +49,9 @@ struct judge {
 
     void look_at(slot_assessment& slot);
     void look_at_ghost(slot_assessment& slot);
+    std::string shortage() const {
+        return describe_shortage(all.node.room, by.layout, positions_of(all.slots));
+    }
     std::string ghost_name(const grid::slot& place) const {
         const auto& meta = by.seen.testbed->metadata;
         return grid::ghost_name(meta.name, meta.uid, place.node, place.index);
@@ -58,12 +61,11 @@ struct judge {
 /// State of a slot where neither a bound job pod nor a right to it decides.
 void judge::look_at_ghost(slot_assessment& slot) {
     const auto& place = slot.in.place;
-    const auto& node = all.node;
     const auto name = ghost_name(place);
     slot.ghost_under_way = true;
     if (!slot.has_room) {
         slot.state = slot_state::error;
-        slot.problem = describe_shortage(node.room, by.layout);
+        slot.problem = shortage();
         return;
     }
     const auto& ghost = slot.in.ghost;
@@ -138,7 +140,7 @@ void judge::look_at(slot_assessment& slot) {
         }
         if (!slot.has_room) {
             slot.state = slot_state::error;
-            slot.problem = describe_shortage(node.room, by.layout);
+            slot.problem = shortage();
             return;
         }
         if (slot.placed && !slot.current) {
@@ -158,7 +160,7 @@ void judge::look_at(slot_assessment& slot) {
     }
     if (slot.gives_way) {
         slot.state = slot_state::error;
-        slot.problem = describe_shortage(node.room, by.layout);
+        slot.problem = shortage();
         return;
     }
     if (slot.in.free()) {
@@ -184,17 +186,27 @@ std::set<std::string_view> takers_of(const std::vector<slot_assessment>& slots) 
     return out;
 }
 
-void give_room(assessment& out) {
+std::vector<int> positions_of(const std::vector<slot_assessment>& slots) {
+    std::vector<int> out;
+    out.reserve(slots.size());
+    for (const auto& slot : slots) out.push_back(slot.in.place.position);
+    return out;
+}
+
+void give_room(assessment& out, const model::testbed_layout& layout) {
     std::vector<slot_assessment*> slots;
     for (auto& slot : out.slots) slots.push_back(&slot);
     std::sort(slots.begin(), slots.end(), [](const auto* a, const auto* b) {
         return std::tuple(rank_of(*a), a->in.place.index, a->in.place.position) <
                std::tuple(rank_of(*b), b->in.place.index, b->in.place.position);
     });
-    int left = out.node.room.slots;
+    slot_sizes sizes(layout);
+    auto left = out.node.room.left;
     for (auto* slot : slots) {
-        slot->has_room = rank_of(*slot) == 0 || left > 0;
-        if (left > 0) --left;
+        const auto& size = sizes.of(slot->in.place.position);
+        const bool fits = !missing_resource(left, size);
+        slot->has_room = rank_of(*slot) == 0 || fits;
+        if (slot->has_room) model::take(left, size);
         if (!slot->has_room) ++out.node.without_room;
     }
 }
@@ -203,20 +215,22 @@ void give_room(assessment& out) {
 /// which the node has no room beside the older one's slots go, one at a time, so that none goes
 /// without need. A slot that was given to a job is not taken from it: by its order, or by its
 /// Scheduling, which assigns slots before it orders them.
-void give_way(assessment& out, const std::set<int>& given) {
+void give_way(assessment& out, const model::testbed_layout& layout, const std::set<int>& given) {
     if (!out.node.room.elder_waits || !out.node.problem.empty()) return;
-    int standing = 0;
+    slot_sizes sizes(layout);
+    model::amounts standing;
     bool one_goes = false;
     slot_assessment* last = nullptr;
     for (auto& slot : out.slots) {
         if (rank_of(slot) != 0) continue;
-        ++standing;
+        model::add(standing, sizes.of(slot.in.place.position));
         const auto& ghost = slot.in.ghost;
         if (ghost && ghost->metadata.deleting()) one_goes = true;
         const bool taken = slot.assigned || given.contains(slot.in.place.position);
         if (slot.ghost_wanted && !taken && slot.in.free()) last = &slot;
     }
-    if (standing > out.node.room.slots && !one_goes && last) last->gives_way = true;
+    const bool too_much = missing_resource(out.node.room.left, standing).has_value();
+    if (too_much && !one_goes && last) last->gives_way = true;
 }
 
 void judge_slots(assessment& out, const standard& by) {

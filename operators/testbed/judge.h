@@ -14,9 +14,11 @@ namespace esi::testbed {
 /// takes room beside the slots, as any pod does.
 std::set<std::string_view> takers_of(const std::vector<slot_assessment>& slots);
 /// In the order in which slots take the node's room.
-void give_room(assessment& out);
+void give_room(assessment& out, const model::testbed_layout& layout);
 /// `given`: slots that the holder has assigned.
-void give_way(assessment& out, const std::set<int>& given);
+void give_way(assessment& out, const model::testbed_layout& layout, const std::set<int>& given);
+/// Of all slots of the node.
+std::vector<int> positions_of(const std::vector<slot_assessment>& slots);
 
 struct standard {
     const view& seen;

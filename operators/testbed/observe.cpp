@@ -34,11 +34,13 @@ bool is_damaged_ghost(const model::pod& pod, const model::testbed& testbed) {
     if (owner && owner->uid != of.uid) return false;
     if (is_own_ghost(pod, testbed) && testbed_key_of(pod) == of.key().text()) return false;
     // The layout it was made for may be over: any index will do.
+    const int most_on_a_node = testbed.spec.claim ? static_cast<int>(model::most_claimed_places)
+                                                  : model::most_slots_per_node;
     for (const std::string_view node :
          {std::string_view(pod.node_name), std::string_view(pod.nominated_node_name),
           pod.metadata.annotation(model::names::node)}) {
         if (node.empty()) continue;
-        for (int index = 0; index < model::most_slots_per_node; ++index) {
+        for (int index = 0; index < most_on_a_node; ++index) {
             if (name == grid::ghost_name(of.name, of.uid, node, index)) return true;
         }
     }

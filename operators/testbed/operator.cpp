@@ -1,10 +1,16 @@
 #include "testbed/operator.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <ranges>
 
 #include "kube/resource.h"
+#include "model/conditions.h"
 #include "model/names.h"
 #include "testbed/room/ghosts.h"
+#include "testbed/words.h"
 
 namespace esi::testbed {
 
@@ -14,6 +20,11 @@ namespace {
 
 /// How soon a reconcile looks whether a kind is served that was not.
 constexpr seconds not_served_pause{30};
+
+claims::standing claims_disabled() {
+    return {std::string(model::condition_reason::claim_disabled),
+            "esi-testbed runs without --claims: helm upgrade esi ... --set claims.enabled=true"};
+}
 
 /// Node and slot of a ghost, as place_key.
 std::string place_in_testbed(const model::pod& ghost) {
@@ -31,7 +42,8 @@ std::string place_of_ghost(const model::pod& ghost) {
 testbed_operator::testbed_operator(controller::environment& env, options chosen)
     : env_(env),
       options_(std::move(chosen)),
-      caches_(env.api, env.time, env.options.namespaces, options_.gangs.enabled),
+      caches_(env.api, env.time, env.options.namespaces,
+              options_.gangs.enabled || options_.claims.enabled),
       gaps_(env.numbers, env.time),
       slots_(env.numbers, options_.metrics_by_testbed),
       assessed_(env.numbers.counter("esi_testbed_slots_assessed_total",
@@ -52,8 +64,16 @@ testbed_operator::testbed_operator(controller::environment& env, options chosen)
         measure(what);
         actor_.pods_changed();
     });
+    if (options_.gangs.enabled || options_.claims.enabled) {
+        room_ = std::make_unique<gangs::room_upkeep>(caches_);
+    }
     if (options_.gangs.enabled) {
-        gangs_ = std::make_unique<gangs::gang_operator>(env, options_.gangs, caches_);
+        gangs_ = std::make_unique<gangs::gang_operator>(env, options_.gangs, caches_, *room_);
+    }
+    if (options_.claims.enabled) {
+        claims_ = std::make_unique<claims::claims_operator>(
+            env, caches_, *room_, options_.compact_layouts,
+            [this](const model::object_key& testbed) { report_changed(testbed); });
     }
     add_routes();
 }
@@ -69,6 +89,7 @@ void testbed_operator::lead() {
     reports_.start();
     slices_writer_.start();
     if (gangs_) gangs_->lead();
+    if (claims_) claims_->lead();
 }
 
 asio::awaitable<void> testbed_operator::stop(steady_time deadline) {
@@ -77,6 +98,7 @@ asio::awaitable<void> testbed_operator::stop(steady_time deadline) {
     co_await slices_writer_.stop(deadline);
     co_await actor_.stop();
     if (gangs_) co_await gangs_->stop(deadline);
+    if (claims_) co_await claims_->stop(deadline);
 }
 
 testbed_operator::memory* testbed_operator::changed(const model::object_key& testbed) {
@@ -90,7 +112,9 @@ void testbed_operator::report_changed(const model::object_key& testbed) {
 }
 
 void testbed_operator::node_changed(const model::object_key& testbed, std::string_view node) {
-    if (gangs_) gangs_->slots_changed(node);
+    if (room_) room_->slots_changed(node);
+    if (gangs_) gangs_->slots_changed();
+    if (claims_) claims_->slots_changed();
     if (auto* own = changed(testbed)) own->ledger.node_changed(node);
 }
 
@@ -107,6 +131,7 @@ void testbed_operator::job_changed(const model::object_key& testbed, const model
 }
 
 void testbed_operator::hold_changed(const model::object_key& testbed) {
+    if (claims_) claims_->testbed_changed(testbed);
     if (auto* own = changed(testbed)) own->ledger.hold_changed();
 }
 
@@ -115,7 +140,9 @@ void testbed_operator::labels_changed(const model::object_key& testbed) {
 }
 
 void testbed_operator::all_changed(const model::object_key& testbed) {
-    if (gangs_) gangs_->all_slots_changed(testbed);
+    if (room_) room_->all_slots_changed(testbed);
+    if (gangs_) gangs_->slots_changed();
+    if (claims_) claims_->testbed_changed(testbed);
     if (auto* own = changed(testbed)) own->ledger.all_changed();
 }
 
@@ -151,10 +178,10 @@ void testbed_operator::measure(const kube::change<model::pod>& what) {
     if (!was_in || is_in || !position) return;
     auto testbed = caches_.find_testbed(some.testbed());
     if (!testbed || !testbed->status.layout) return;
-    const auto& layout = *testbed->status.layout;
-    const auto nodes = static_cast<int>(layout.nodes.size());
-    if (nodes == 0 || *position / nodes >= layout.slots_per_node) return;
-    const grid::slot place{*position, some.node_name, 0, *position / nodes};
+    const auto index = caches_.roster().index_of(testbed->metadata.key());
+    auto place_at = index ? index->places->at(*position) : std::nullopt;
+    if (!place_at) return;
+    const grid::slot place{*position, some.node_name, 0, place_at->index};
     const auto where = place_key(place.node, place.index);
     gaps_.pod_left(key + "/" + where);
     if (!known) return;
@@ -335,6 +362,61 @@ std::optional<steady_time::duration> testbed_operator::wait_to_report(const memo
     return pause - since;
 }
 
+asio::awaitable<result<controller::outcome>> testbed_operator::write_next_layout(
+    testbed_pointer testbed, std::shared_ptr<memory> own, model::testbed_layout next) {
+    auto& states = own->ledger;
+    const auto wall = env_.time.wall();
+    const auto whole = states.of_layout(caches_, next, *own->known, env_.time.now(), wall);
+    auto decided = decide_layout(overview_for(states.of(), next), whole, wall);
+    auto done = co_await actor_.write_status(testbed, std::move(decided.status), gate_);
+    if (!done) co_return std::unexpected(done.error());
+    // It is about the layout alone: whatever else was told stays told.
+    for (const auto& note : decided.notes) tell(testbed, note);
+    own->known->status_written = env_.time.now();
+    co_return controller::outcome();
+}
+
+std::optional<model::testbed_layout> testbed_operator::next_layout_of_claim(
+    const model::testbed& testbed, memory& own, std::optional<steady_time::duration>& look) const {
+    auto& since = own.known->incomplete_since;
+    const auto key = testbed.metadata.key();
+    if (!claims_ || !claims::may_change(testbed) || !claims::is_formed(testbed)) {
+        since.reset();
+        const auto* plan = claims_ ? claims_->plan_of(testbed) : nullptr;
+        return plan ? std::optional(*plan) : std::nullopt;
+    }
+    const auto& states = own.ledger.all();
+    const auto& counts = states.sums().counts;
+    if (counts.free == counts.total) {
+        since.reset();
+        return std::nullopt;
+    }
+    const auto now = env_.time.now();
+    if (!since) since = now;
+    const auto patience = seconds(testbed.spec.claim->timeout_seconds);
+    if (now - *since < patience) {
+        look = *since + patience - now;
+        return std::nullopt;
+    }
+    since.reset();
+    std::set<std::string> nodes;
+    for (const auto& [name, node] : states.nodes()) {
+        if (node.counts.free < node.counts.total) nodes.insert(name);
+    }
+    constexpr std::size_t most_named = 5;
+    own.known->claim = {
+        std::string(model::condition_reason::claim_waiting),
+        fmt::format("{} of {} not free for {} s, on {}{}: all places are given back and planned "
+                    "anew without {}",
+                    counts.total - counts.free, count_of(counts.total, "place"), patience.count(),
+                    fmt::join(nodes | std::views::take(most_named), ", "),
+                    nodes.size() > most_named ? ", ..." : "",
+                    nodes.size() == 1 ? "this node" : "these nodes")};
+    claims_->gives_back(key, nodes, own.known->claim);
+    own.ledger.see_claim(own.known->claim);
+    return claims::layout_without_places(testbed);
+}
+
 asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::object_key key) {
     using controller::outcome;
     auto testbed = caches_.find_testbed(key);
@@ -358,6 +440,9 @@ asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::
     auto& states = own->ledger;
     const auto now = env_.time.now();
     const auto wall = env_.time.wall();
+    if (testbed->spec.claim) {
+        own->known->claim = claims_ ? claims_->standing_of(key) : claims_disabled();
+    }
     const auto looked = bring_up(testbed, *own);
     if (options_.check_ledger) {
         const auto differs = states.differences(caches_, *own->known, now, wall);
@@ -366,15 +451,15 @@ asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::
     }
     // A layout that must not go the way of the rest: a hold may come with it.
     if (may_change_layout(states.of(), options_.compact_layouts)) {
-        const auto next = next_layout(states.of(), options_.compact_layouts);
-        const auto whole = states.of_layout(caches_, next, *own->known, now, wall);
-        auto decided = decide_layout(overview_for(states.of(), next), whole, wall);
-        auto done = co_await actor_.write_status(testbed, std::move(decided.status), gate_);
-        if (!done) co_return std::unexpected(done.error());
-        // It is about the layout alone: whatever else was told stays told.
-        for (const auto& note : decided.notes) tell(testbed, note);
-        own->known->status_written = env_.time.now();
-        co_return outcome();
+        co_return co_await write_next_layout(testbed, own,
+                                             next_layout(states.of(), options_.compact_layouts));
+    }
+    std::optional<steady_time::duration> claim_due;
+    if (auto next = next_layout_of_claim(*testbed, *own, claim_due)) {
+        const bool forms = grid::count_of_slots(*next) > 0;
+        auto done = co_await write_next_layout(testbed, own, *std::move(next));
+        if (forms) claims_->written(key, done.has_value());
+        co_return done;
     }
     auto decided = decide(states.of(), states.all(), *own->known, now);
     // Before the actions: a pod that was let in is watched from the first look at it.
@@ -419,7 +504,7 @@ asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::
     // Nothing tells when the kind comes.
     const bool without_rows = counts.total > options_.most_listed_slots;
     if (without_rows && !caches_.slices_served()) served = not_served_pause;
-    for (const auto& wait : {decided.again, in_time, turn->again, served}) {
+    for (const auto& wait : {decided.again, in_time, turn->again, served, claim_due}) {
         if (wait && (!out.after || *wait < *out.after)) out.after = wait;
     }
     if (!next_status) co_return out;

@@ -14,6 +14,7 @@
 #include "controller/write_gate.h"
 #include "testbed/act.h"
 #include "testbed/caches.h"
+#include "testbed/claims/claims_operator.h"
 #include "testbed/gangs/gang_operator.h"
 #include "testbed/ledger/upkeep.h"
 #include "testbed/options.h"
@@ -51,6 +52,16 @@ private:
     };
 
     asio::awaitable<result<controller::outcome>> reconcile(model::object_key key);
+    /// Writes a layout, and what the slots are in it.
+    asio::awaitable<result<controller::outcome>> write_next_layout(testbed_pointer testbed,
+                                                                   std::shared_ptr<memory> own,
+                                                                   model::testbed_layout next);
+    /// What is to become of the places of a claim: its first layout, or its next one without any
+    /// place, as one of them was not free for long. Nothing: they stay as they are. `look`: when a
+    /// place will have been that long.
+    std::optional<model::testbed_layout> next_layout_of_claim(
+        const model::testbed& testbed, memory& own,
+        std::optional<steady_time::duration>& look) const;
     /// Writes the report of a large Testbed, beside its reconciles.
     asio::awaitable<result<controller::outcome>> write_report(model::object_key key);
     /// Writes the rows of a Testbed that are not listed, beside its reconciles.
@@ -126,8 +137,12 @@ private:
     controller::controller controller_;
     controller::controller reports_;
     controller::controller slices_writer_;
+    /// Null without --gangs and --claims.
+    std::unique_ptr<gangs::room_upkeep> room_;
     /// Null without --gangs.
     std::unique_ptr<gangs::gang_operator> gangs_;
+    /// Null without --claims.
+    std::unique_ptr<claims::claims_operator> claims_;
 };
 
 }  // namespace esi::testbed

@@ -27,6 +27,7 @@ void options::add_to(CLI::App& app) {
         ->check(CLI::Range(0, grid::most_listed_slots))
         ->capture_default_str();
     gangs.add_to(app);
+    claims.add_to(app);
     controller::add_legacy_namespace(app, legacy_namespace,
                                      "in which the original's /debug endpoints look for names",
                                      "--enable-debug-endpoints");

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "controller/process.h"
+#include "testbed/claims/claim_options.h"
 #include "testbed/gangs/gang_options.h"
 #include "testbed/room/ghosts.h"
 #include "testbed/status.h"
@@ -23,6 +24,7 @@ struct options {
     /// Above so many slots the rows of a Testbed are in slices; 0 to 4,000, what a status can hold.
     int most_listed_slots = grid::most_listed_slots;
     gangs::gang_options gangs;
+    claims::claim_options claims;
 
     // No flags: for tests.
     /// Above this many slots the report is written beside the work.

@@ -43,6 +43,39 @@ struct writer {
                              testbed.metadata.generation, wall);
     }
 
+    bool is_formed() const { return grid::count_of_slots(*of.layout) > 0; }
+
+    /// Why a claim has no places, with the reason Waiting where nothing is known yet.
+    claims::standing claim_standing() const {
+        if (!of.claim.reason.empty()) return of.claim;
+        return {std::string(condition_reason::claim_waiting), "its places have not been planned"};
+    }
+
+    void judge_claim() {
+        if (!testbed.spec.claim)
+            return model::remove_condition(out.conditions, condition_type::formed);
+        if (is_formed()) {
+            const auto places = count_of(sums.counts.total, "place");
+            return set(condition_type::formed, true, condition_reason::claim_placed,
+                       fmt::format("layout {}: {} on {}", of.layout->revision, places,
+                                   count_of(std::ssize(of.layout->nodes), "node")));
+        }
+        if (!wanted.spec_problems.empty()) {
+            return set(condition_type::formed, false, condition_reason::spec_invalid,
+                       spec_words(testbed, wanted.spec_problems));
+        }
+        const auto at = claim_standing();
+        set(condition_type::formed, false, at.reason, at.message);
+    }
+
+    /// A claim that has no places, and whose spec is right: somebody has to mend something.
+    bool claim_stalls() const {
+        const auto at = claim_standing().reason;
+        return at == condition_reason::claim_never_fits ||
+               at == condition_reason::claim_class_missing ||
+               at == condition_reason::claim_disabled;
+    }
+
     void list_slots() {
         auto counts = sums.counts;
         counts.nodes = static_cast<int>(of.layout->nodes.size());
@@ -103,6 +136,10 @@ struct writer {
         if (!wanted.spec_problems.empty() || (usable == 0 && wanted.labelled > 0) ||
             (usable == 0 && counts.total > 0)) {
             out.state = state::error;
+        } else if (waits_for_places() && claim_stalls()) {
+            out.state = state::error;
+        } else if (waits_for_places()) {
+            out.state = state::in_progress;
         } else if (counts.occupied > 0) {
             out.state = state::running;
         } else if (counts.reserved > 0) {
@@ -116,6 +153,9 @@ struct writer {
         if (!wanted.spec_problems.empty()) {
             set(condition_type::ready, false, condition_reason::spec_invalid,
                 spec_words(testbed, wanted.spec_problems));
+        } else if (waits_for_places()) {
+            const auto at = claim_standing();
+            set(condition_type::ready, false, at.reason, at.message);
         } else if (counts.total == 0 && wanted.labelled == 0) {
             set(condition_type::ready, false, condition_reason::no_nodes, no_nodes_words(testbed));
         } else if (usable == 0) {
@@ -136,21 +176,35 @@ struct writer {
         judge_progress(under_way > 0 ? ghosts : std::string());
     }
 
+    bool waits_for_places() const {
+        return testbed.spec.claim && wanted.spec_problems.empty() && !is_formed();
+    }
+
     /// For kstatus: each is there only while it holds, and they are not there together.
     void judge_progress(const std::string& ghosts) {
         const bool no_numbers =
             of.layout->nodes.empty() && wanted.labelled > 0 && wanted.layout.nodes.empty();
-        const bool stalled = !wanted.spec_problems.empty() || no_numbers;
+        const bool waits = waits_for_places();
+        const bool claim_stalled = waits && claim_stalls();
+        const bool stalled = !wanted.spec_problems.empty() || no_numbers || claim_stalled;
         if (!wanted.spec_problems.empty()) {
             set(condition_type::stalled, true, condition_reason::spec_invalid,
                 spec_words(testbed, wanted.spec_problems));
         } else if (no_numbers) {
             set(condition_type::stalled, true, condition_reason::node_problems,
                 find(condition_type::capacity_sufficient).message);
+        } else if (claim_stalled) {
+            const auto at = claim_standing();
+            set(condition_type::stalled, true, at.reason, at.message);
         } else {
             model::remove_condition(out.conditions, condition_type::stalled);
         }
-        if (stalled || ghosts.empty()) {
+        const bool suspended =
+            waits && claim_standing().reason == condition_reason::claim_suspended;
+        if (waits && !stalled && !suspended) {
+            const auto at = claim_standing();
+            set(condition_type::reconciling, true, at.reason, at.message);
+        } else if (stalled || ghosts.empty()) {
             model::remove_condition(out.conditions, condition_type::reconciling);
         } else {
             set(condition_type::reconciling, true, condition_reason::ghosts_under_way, ghosts);
@@ -232,6 +286,8 @@ struct writer {
         if (ready.reason == condition_reason::spec_invalid ||
             ready.reason == condition_reason::no_nodes) {
             say(ready.reason, ready.message);
+        } else if (waits_for_places()) {
+            say(ready.reason, ready.message);
         } else if (room.status == "False") {
             say(room.reason, room.message);
         } else if (!sums.disputes.empty()) {
@@ -286,6 +342,12 @@ struct writer {
         if (!wanted.spec_problems.empty()) {
             set(condition_type::layout_current, false, condition_reason::spec_invalid,
                 spec_words(testbed, wanted.spec_problems));
+        } else if (waits_for_places()) {
+            const auto at = claim_standing();
+            set(condition_type::layout_current, false, at.reason, at.message);
+        } else if (testbed.spec.claim) {
+            set(condition_type::layout_current, true, condition_reason::current,
+                fmt::format("layout {} has the places of the claim", of.layout->revision));
         } else if (of.current) {
             set(condition_type::layout_current, true, condition_reason::current,
                 fmt::format("layout {} is what nodes and spec say", of.layout->revision));
@@ -417,6 +479,7 @@ overview overview_of(view seen, wanted_layout wanted, const hints& known) {
     out.current = same_layout(*out.layout, out.wanted.layout);
     if (!out.current) out.difference = describe_difference(*out.layout, out.wanted.layout);
     if (known.images.failures > 0) out.image_refusal = known.images.text;
+    out.claim = known.claim;
     out.slice_problem = known.slice_problem;
     return out;
 }
@@ -464,6 +527,7 @@ model::testbed_status report(const overview& of, const ledger& all, wall_time wa
     work.judge_capacity();
     work.judge_whole();
     work.judge_layout();
+    work.judge_claim();
     work.judge_ghosts();
     work.judge_isolation();
     work.explain();

@@ -43,6 +43,8 @@ struct overview {
     /// `layout` is what nodes and spec ask for; else the difference, for people.
     bool current = false;
     std::string difference;
+    /// Of a claim that has no places.
+    claims::standing claim;
     /// Why ghosts keep the image that they have; empty: nothing is in the way.
     std::string image_refusal;
     /// Above so many slots `slots` is left out: the rows are in slices, where those are served.

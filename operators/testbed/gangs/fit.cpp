@@ -128,7 +128,7 @@ fit_result fit_on(std::span<const pod_pointer> members, const cluster_room& room
     }
     const bool ended = on.work() > most_work_of_a_plan;
     set_again(on, *best);
-    auto message = describe_refusals(on, *best, members, room.resources());
+    auto message = describe_refusals(on, *best, members, room.resources(), options);
     if (ended) {
         message += "; not all was tried, as the members are of too many kinds";
     }

@@ -76,6 +76,9 @@ struct fit_options {
     bool best_effort = false;
     /// Nodes that are not to be taken.
     std::set<std::string, std::less<>> without = {};
+    /// What the members are called in messages.
+    std::string_view members = "members";
+    std::string_view member = "pod";
     /// How many attempts to place a member the search makes before it gives up.
     int search_steps = 5000;
 };

@@ -7,7 +7,6 @@
 #include "kube/resource.h"
 #include "model/names.h"
 #include "testbed/gangs/report.h"
-#include "testbed/gangs/slot_promises.h"
 
 namespace esi::testbed::gangs {
 
@@ -35,15 +34,15 @@ settings settings_of(const gang_options& chosen) {
 }  // namespace
 
 gang_operator::gang_operator(controller::environment& env, const gang_options& chosen,
-                             testbed::caches& from)
+                             testbed::caches& from, room_upkeep& room)
     : env_(env),
       options_(chosen),
-      caches_(from),
       groups_(env.api, env.time, env.options.namespaces,
               model::object_key::from_text(chosen.scheduler_lease)),
       book_(env.options.namespaces),
+      ledger_(room),
       numbers_(env.numbers),
-      actor_(env.executor, env.time, env.api, from.nodes(), room_, numbers_,
+      actor_(env.executor, env.time, env.api, from.nodes(), room.room(), numbers_,
              [this](const action& what, outcome how) {
                  take_outcome(known_, what, how, env_.time.now());
                  wake();
@@ -53,13 +52,8 @@ gang_operator::gang_operator(controller::environment& env, const gang_options& c
           [this](model::object_key) { return pass(); }, 1) {
     known_.process = env.identity;
     groups_.on_change(*this);
-    from.on_node_change([this](const kube::change<model::node>& what) {
-        const auto& name = (what.after ? what.after : what.before)->metadata.name;
-        room_.node_changed(name, what.after);
-        wake();
-    });
+    from.on_node_change([this](const kube::change<model::node>&) { wake(); });
     from.on_pod_change([this](const kube::change<model::pod>& what) {
-        room_.pod_changed(what.before, what.after);
         book_.pod_changed(what.before, what.after);
         wake();
     });
@@ -85,26 +79,6 @@ void gang_operator::wake() {
     }
 }
 
-void gang_operator::slots_changed(std::string_view node) {
-    if (node.empty()) return;
-    stale_nodes_.emplace(node);
-    wake();
-}
-
-void gang_operator::all_slots_changed(const model::object_key& testbed) {
-    const auto found = caches_.find_testbed(testbed);
-    auto now = found ? nodes_with_slots(*found) : std::set<std::string>();
-    auto& before = layouts_[testbed];
-    for (const auto& node : before) stale_nodes_.insert(node);
-    for (const auto& node : now) stale_nodes_.insert(node);
-    if (now.empty()) {
-        layouts_.erase(testbed);
-    } else {
-        before = std::move(now);
-    }
-    wake();
-}
-
 void gang_operator::group_changed(const gang_key& of) {
     book_.group_changed(of);
     wake();
@@ -115,12 +89,6 @@ void gang_operator::namespace_changed(std::string_view ns) {
     wake();
 }
 
-void gang_operator::bring_up_slots() {
-    for (const auto& node : std::exchange(stale_nodes_, {})) {
-        room_.slots_changed(node, slots_waiting(caches_, node));
-    }
-}
-
 asio::awaitable<result<controller::outcome>> gang_operator::pass() {
     using controller::outcome;
     const auto now = env_.time.now();
@@ -129,7 +97,7 @@ asio::awaitable<result<controller::outcome>> gang_operator::pass() {
     }
     last_pass_ = now;
     book_.bring_up(groups_);
-    bring_up_slots();
+    auto& room = ledger_.bring_up();
     const auto loose = book_.loose();
     outcome out;
     out.after = tell_stranded(now);
@@ -145,7 +113,7 @@ asio::awaitable<result<controller::outcome>> gang_operator::pass() {
     seen.options = settings_of(options_);
     seen.now = now;
     seen.wall = env_.time.wall();
-    auto decided = decide(seen, known_, room_);
+    auto decided = decide(seen, known_, room);
     for (const auto& each : decided.notes) tell(each);
     for (const auto& each : decided.actions) {
         const auto* gone = std::get_if<delete_pod>(&each);

@@ -18,6 +18,7 @@
 #include "testbed/gangs/gang_book.h"
 #include "testbed/gangs/gang_caches.h"
 #include "testbed/gangs/gang_options.h"
+#include "testbed/gangs/room_upkeep.h"
 
 namespace esi::testbed::gangs {
 
@@ -26,26 +27,24 @@ inline constexpr milliseconds pass_pause{10};
 
 class gang_operator final : private group_listener {
 public:
-    /// `from` has been made for gangs, and has no objects yet.
-    gang_operator(controller::environment& env, const gang_options& chosen, testbed::caches& from);
+    /// `from` has been made for gangs, and has no objects yet; `room` is kept up from it.
+    gang_operator(controller::environment& env, const gang_options& chosen, testbed::caches& from,
+                  room_upkeep& room);
 
     std::vector<controller::operator_part::cache> caches() { return groups_.list(); }
     void lead();
     asio::awaitable<void> stop(steady_time deadline);
 
-    // What the testbed operator is told of its Testbeds (change_listener).
-    void slots_changed(std::string_view node);
-    /// All slots of the Testbed, as it is in the caches now.
-    void all_slots_changed(const model::object_key& testbed);
+    /// Places of Testbeds have changed, and the ledger knows of it.
+    void slots_changed() { wake(); }
 
     /// One line for each gang, at most `most`: GET /debug/gangs.
     std::string explain(std::size_t most) const;
     gang_caches& groups() { return groups_; }
-    const cluster_room& room() const { return room_; }
+    const cluster_room& room() const { return ledger_.room(); }
 
 private:
     asio::awaitable<result<controller::outcome>> pass();
-    void bring_up_slots();
     void tell(const note& what);
     /// Tells those who wait at the gate and whom no pass sees. Nothing: all are told.
     std::optional<steady_time::duration> tell_stranded(steady_time now);
@@ -59,18 +58,13 @@ private:
 
     controller::environment& env_;
     gang_options options_;
-    const testbed::caches& caches_;
     gang_caches groups_;
     gang_book book_;
-    cluster_room room_;
+    room_upkeep& ledger_;
     memory known_;
     gang_numbers numbers_;
     actor actor_;
     controller::controller controller_;
-    /// Nodes of which the places of Testbeds may have changed.
-    std::set<std::string, std::less<>> stale_nodes_;
-    /// The nodes of each Testbed's layout, as they were told last.
-    std::map<model::object_key, std::set<std::string>> layouts_;
     std::optional<steady_time> last_pass_;
     steady_time next_stranded_{};
     bool leads_ = false;

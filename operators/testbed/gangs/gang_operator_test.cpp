@@ -43,7 +43,8 @@ struct operator_of_gangs : testing::Test {
     controller::environment env{
         loop.get_executor(), time, api, events, numbers, routes, common, api, "test"};
     testbed::caches from{api, time, {}, true};
-    gang_operator part{env, gang_options(), from};
+    room_upkeep room{from};
+    gang_operator part{env, gang_options(), from, room};
 };
 
 TEST_F(operator_of_gangs, starts_all_members_once_the_last_has_come) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "grid/node_room.h"
+#include "testbed/room/room.h"
 
 namespace esi::testbed::gangs {
 
@@ -52,12 +52,10 @@ model::amounts slots_waiting(const caches& from, const std::string& node) {
                 taken.insert(place->index);
             }
         });
-        const auto waiting = std::ranges::count_if(
-            slots, [&](const auto& slot) { return !taken.contains(slot.index); });
-        if (waiting == 0) continue;
-        auto each = grid::slot_amounts(testbed->status.layout->resources_per_slot);
-        for (auto& [name, amount] : each) amount = model::times(amount, static_cast<int>(waiting));
-        model::add(out, each);
+        slot_sizes sizes(*testbed->status.layout);
+        for (const auto& slot : slots) {
+            if (!taken.contains(slot.index)) model::add(out, sizes.of(slot.position));
+        }
     }
     return out;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "model/names.h"
+#include "testbed/judge.h"
 #include "testbed/room/ghosts.h"
 #include "testbed/status.h"
 #include "testbed/words.h"
@@ -205,6 +206,13 @@ struct decider {
         }
     }
 
+    std::string other_remedy() const {
+        if (seen.testbed->spec.claim) {
+            return "; a claim that nobody holds is formed anew without the node";
+        }
+        return fmt::format(", or take the label {} off the node", seen.testbed->spec.node_label);
+    }
+
     /// The numbers, and who has the room, change with every pod of others: they are in the status.
     void tell_room() {
         for (const auto& slot : all.slots) {
@@ -213,15 +221,14 @@ struct decider {
         }
         const auto subject = "room/" + all.name;
         const bool told = known.told.contains(subject);
-        const auto slots = count_of(on.layout.slots_per_node, "slot");
+        const auto slots = count_of(std::ssize(all.slots), "slot");
         if (!all.node.problem.empty()) {
             if (told) out.kept_subjects.insert(subject);
         } else if (all.node.without_room > 0) {
             tell(true, "SlotWithoutRoom", "FillSlot",
-                 fmt::format("node {0} has too little room for its {1}: status.nodeProblems of "
-                             "the Testbed says what is missing and who has it; move pods away, "
-                             "or take the label {2} off the node",
-                             all.name, slots, seen.testbed->spec.node_label),
+                 fmt::format("node {} has too little room for its {}: status.nodeProblems of "
+                             "the Testbed says what is missing and who has it; move pods away{}",
+                             all.name, slots, other_remedy()),
                  nullptr, subject);
         } else if (told) {
             tell(false, "SlotsHaveRoom", "FillSlot",
@@ -291,7 +298,7 @@ struct reporter {
         out.problem = all.node.problem;
         out.without_room = all.node.without_room;
         if (out.problem.empty() && out.without_room > 0) {
-            out.shortage = describe_shortage(all.node.room, on.layout);
+            out.shortage = describe_shortage(all.node.room, on.layout, positions_of(all.slots));
         }
         out.open = !all.node.shielded;
         out.taint_problem = all.node.taint_problem;

@@ -91,7 +91,7 @@ void upkeep::see(const caches& from, testbed_pointer testbed, const std::string&
                 nodes.emplace(key.name, node);
             }
         }
-        of_.wanted = want_layout(of_.seen.testbed->spec, nodes);
+        of_.wanted = want_layout(of_.seen.testbed->spec, *of_.layout, nodes);
         of_.current = same_layout(*of_.layout, of_.wanted.layout);
         of_.difference =
             of_.current ? std::string() : describe_difference(*of_.layout, of_.wanted.layout);
@@ -101,6 +101,8 @@ void upkeep::see(const caches& from, testbed_pointer testbed, const std::string&
     auto refusal = known.images.failures > 0 ? known.images.text : std::string();
     if (refusal != of_.image_refusal) ++marks_;
     of_.image_refusal = std::move(refusal);
+    if (of_.claim != known.claim) ++marks_;
+    of_.claim = known.claim;
     if (of_.slice_problem != known.slice_problem) ++marks_;
     of_.slice_problem = known.slice_problem;
 }

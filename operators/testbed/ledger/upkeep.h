@@ -39,6 +39,11 @@ public:
                                    const std::string& ghost_image, steady_time now, wall_time wall);
 
     const overview& of() const { return of_; }
+    /// Why the claim has no places, as it is known before the next bring_up.
+    void see_claim(claims::standing at) {
+        of_.claim = std::move(at);
+        ++marks_;
+    }
     const ledger& all() const { return all_states_; }
     /// When time alone changes something; nothing where it does not.
     std::optional<steady_time::duration> next_change(steady_time now, wall_time wall) const;

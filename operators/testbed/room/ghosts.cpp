@@ -1,5 +1,7 @@
 #include "testbed/room/ghosts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -14,15 +16,61 @@ namespace {
 
 constexpr std::string_view container_name = "ghost";
 
-json exists(std::string_view key) { return {{"key", key}, {"operator", "Exists"}}; }
+/// The shape of the claim whose place has the position; null: the Testbed has no claim.
+const model::claim_shape* shape_of(const model::testbed& testbed, int position) {
+    if (!testbed.spec.claim) return nullptr;
+    for (const auto& shape : testbed.spec.claim->shapes) {
+        if (position < shape.count) return &shape;
+        position -= shape.count;
+    }
+    return nullptr;
+}
+
+json tolerations_of(const model::claim_shape* shape) {
+    json out = json::array();
+    for (const auto& each : ghost_tolerations(shape)) {
+        json entry = json::object();
+        if (!each.key.empty()) entry["key"] = each.key;
+        if (!each.operator_.empty()) entry["operator"] = each.operator_;
+        if (!each.value.empty()) entry["value"] = each.value;
+        if (!each.effect.empty()) entry["effect"] = each.effect;
+        out.push_back(std::move(entry));
+    }
+    return out;
+}
 
 }  // namespace
+
+std::string claim_priority_class(int priority) {
+    if (priority >= 0) return fmt::format("esi-claim-{}", priority);
+    return fmt::format("esi-claim-minus-{}", -static_cast<std::int64_t>(priority));
+}
+
+model::string_map ghost_labels(const model::testbed& testbed) {
+    return {{std::string(names::testbed), testbed.metadata.name},
+            {std::string(names::testbed_namespace), testbed.metadata.namespace_},
+            {std::string(names::ghost), "true"}};
+}
+
+std::vector<model::toleration> ghost_tolerations(const model::claim_shape* shape) {
+    std::vector<model::toleration> out;
+    for (const std::string_view key :
+         {std::string_view(names::taint), std::string_view("node.kubernetes.io/not-ready"),
+          std::string_view("node.kubernetes.io/unreachable"),
+          std::string_view("node.kubernetes.io/memory-pressure"),
+          std::string_view("node.kubernetes.io/disk-pressure"),
+          std::string_view("node.kubernetes.io/pid-pressure")}) {
+        out.push_back({std::string(key), "Exists", {}, {}});
+    }
+    if (shape) std::ranges::copy(shape->constraints.tolerations, std::back_inserter(out));
+    return out;
+}
 
 json ghost_object(const model::testbed& testbed, const model::testbed_layout& layout,
                   const grid::slot& place, const ghost_options& options) {
     json requests = json::object();
     json limits = json::object();
-    for (const auto& [name, amount] : layout.resources_per_slot) {
+    for (const auto& [name, amount] : grid::size_of(layout, place.position)) {
         requests[name] = amount.text;
         // Extended resources must be limited to what is requested. cpu and memory are not: with
         // both limited the static CPU policy of a kubelet would hand out whole cores to a pause.
@@ -53,10 +101,7 @@ json ghost_object(const model::testbed& testbed, const model::testbed_layout& la
              {{"nodeSelectorTerms", json::array({std::move(term)})}}}}}}},
         // A ghost stays where it is: a cordoned or lost node's ghosts are left alone, and node
         // controllers are not to evict them while the node is away.
-        {"tolerations",
-         {exists(names::taint), exists("node.kubernetes.io/not-ready"),
-          exists("node.kubernetes.io/unreachable"), exists("node.kubernetes.io/memory-pressure"),
-          exists("node.kubernetes.io/disk-pressure"), exists("node.kubernetes.io/pid-pressure")}},
+        {"tolerations", tolerations_of(shape_of(testbed, place.position))},
         {"terminationGracePeriodSeconds", 0},
         {"automountServiceAccountToken", false},
         {"enableServiceLinks", false},
@@ -67,21 +112,24 @@ json ghost_object(const model::testbed& testbed, const model::testbed_layout& la
           {"seccompProfile", {{"type", "RuntimeDefault"}}}}},
         {"containers", json::array({std::move(container)})},
     };
-    if (!options.priority_class.empty()) spec["priorityClassName"] = options.priority_class;
+    json annotations = {{names::node, place.node},
+                        {names::index, std::to_string(place.index)},
+                        {names::ghost_image, options.image}};
+    if (testbed.spec.claim) {
+        spec["priorityClassName"] = claim_priority_class(testbed.spec.claim->priority);
+        // The nodes are everybody's: an autoscaler that took one away would take a place.
+        annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"] = "false";
+    } else if (!options.priority_class.empty()) {
+        spec["priorityClassName"] = options.priority_class;
+    }
     return {
         {"apiVersion", "v1"},
         {"kind", "Pod"},
         {"metadata",
          {{"name", grid::ghost_name(meta.name, meta.uid, place.node, place.index)},
           {"namespace", meta.namespace_},
-          {"labels",
-           {{names::testbed, meta.name},
-            {names::testbed_namespace, meta.namespace_},
-            {names::ghost, "true"}}},
-          {"annotations",
-           {{names::node, place.node},
-            {names::index, std::to_string(place.index)},
-            {names::ghost_image, options.image}}},
+          {"labels", ghost_labels(testbed)},
+          {"annotations", std::move(annotations)},
           {"ownerReferences", json::array({{{"apiVersion", "esi.tu-berlin.de/v1alpha1"},
                                             {"kind", "Testbed"},
                                             {"name", meta.name},

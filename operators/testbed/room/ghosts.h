@@ -17,6 +17,14 @@ struct ghost_options {
     std::string priority_class = "esi-ghost";
 };
 
+/// The PriorityClass of the ghosts of a claim: its value is `priority`, the one of the pods that
+/// will come, so that they have the room against the same pods. The chart makes it.
+std::string claim_priority_class(int priority);
+/// What every ghost of the Testbed carries.
+model::string_map ghost_labels(const model::testbed& testbed);
+/// Taints that keep no ghost away; of a claim, with those of the shape. Null: no shape.
+std::vector<model::toleration> ghost_tolerations(const model::claim_shape* shape);
+
 /// The pod to create for one slot.
 nlohmann::json ghost_object(const model::testbed& testbed, const model::testbed_layout& layout,
                             const grid::slot& place, const ghost_options& options);

@@ -30,7 +30,47 @@ std::optional<std::int64_t> parse_node_id(std::string_view text) {
     return value;
 }
 
+namespace {
+
+void add_size_problems(std::vector<std::string>& out, const std::string& where,
+                       const model::resource_list& size) {
+    for (auto needed : {"cpu", "memory"}) {
+        if (!size.contains(needed)) {
+            out.push_back(fmt::format("{0} has no {1}; it must have one above 0", where, needed));
+        }
+    }
+    for (const auto& [name, amount] : size) {
+        if (amount.milli > 0) continue;
+        out.push_back(fmt::format("{}.{} is {}; it must be above 0", where, name, amount.text));
+    }
+}
+
+std::vector<std::string> problems_of(const model::testbed_claim& claim) {
+    std::vector<std::string> out;
+    std::int64_t places = 0;
+    for (const auto& shape : claim.shapes) {
+        places += std::max(shape.count, 0);
+        add_size_problems(out, fmt::format("spec.claim.shapes[{}].resources", shape.name),
+                          shape.resources);
+        if (shape.count < 1) {
+            out.push_back(fmt::format("spec.claim.shapes[{}].count is {}; it must be above 0",
+                                      shape.name, shape.count));
+        }
+    }
+    if (places < 1) out.emplace_back("spec.claim.shapes has no place");
+    constexpr auto most = static_cast<std::int64_t>(model::most_claimed_places);
+    if (places > most || claim.shapes.size() > model::most_shapes) {
+        out.push_back(
+            fmt::format("spec.claim.shapes has {} places in {} shapes; at most {} in {} are formed",
+                        places, claim.shapes.size(), most, model::most_shapes));
+    }
+    return out;
+}
+
+}  // namespace
+
 std::vector<std::string> problems_of(const model::testbed_spec& spec) {
+    if (spec.claim) return problems_of(*spec.claim);
     std::vector<std::string> out;
     if (spec.slots_per_node < 1 || spec.slots_per_node > 110) {
         out.push_back(
@@ -38,17 +78,7 @@ std::vector<std::string> problems_of(const model::testbed_spec& spec) {
     }
     if (spec.node_label.empty())
         out.push_back("spec.nodeLabel is empty; it must be the key of a node label");
-    for (auto needed : {"cpu", "memory"}) {
-        if (!spec.resources_per_slot.contains(needed)) {
-            out.push_back(
-                fmt::format("spec.resourcesPerSlot has no {0}; it must have one above 0", needed));
-        }
-    }
-    for (const auto& [name, amount] : spec.resources_per_slot) {
-        if (amount.milli > 0) continue;
-        out.push_back(
-            fmt::format("spec.resourcesPerSlot.{} is {}; it must be above 0", name, amount.text));
-    }
+    add_size_problems(out, "spec.resourcesPerSlot", spec.resources_per_slot);
     return out;
 }
 
@@ -57,14 +87,20 @@ wanted_layout want_layout(const view& seen) {
     for (const auto& [name, node] : seen.nodes) {
         if (node.node) nodes.emplace(name, node.node);
     }
-    return want_layout(seen.testbed->spec, nodes);
+    static const model::testbed_layout none;
+    const auto& layout = seen.testbed->status.layout;
+    return want_layout(seen.testbed->spec, layout ? *layout : none, nodes);
 }
 
-wanted_layout want_layout(const model::testbed_spec& spec,
+wanted_layout want_layout(const model::testbed_spec& spec, const model::testbed_layout& stands,
                           const std::map<std::string, node_pointer>& nodes) {
     wanted_layout out;
     out.spec_problems = problems_of(spec);
     if (!out.spec_problems.empty()) return out;
+    if (spec.claim) {
+        out.layout = stands;
+        return out;
+    }
 
     out.layout.slots_per_node = spec.slots_per_node;
     out.layout.resources_per_slot = spec.resources_per_slot;
@@ -104,7 +140,8 @@ wanted_layout want_layout(const model::testbed_spec& spec,
 
 bool same_layout(const model::testbed_layout& a, const model::testbed_layout& b) {
     return a.nodes == b.nodes && a.slots_per_node == b.slots_per_node &&
-           a.resources_per_slot == b.resources_per_slot;
+           a.resources_per_slot == b.resources_per_slot && a.shapes == b.shapes &&
+           a.places == b.places;
 }
 
 layout_members members_of(const model::testbed_layout& layout) {

@@ -20,12 +20,13 @@ struct wanted_layout {
     node_problems problems;
     /// What is wrong with the spec itself; the CRD refuses these, an older object may have them.
     std::vector<std::string> spec_problems;
-    /// Nodes that carry the label at all.
+    /// Nodes that carry the label at all; of a claim none.
     int labelled = 0;
 };
 
-/// `nodes`: those that carry the label, by name.
-wanted_layout want_layout(const model::testbed_spec& spec,
+/// `nodes`: those that carry the label, by name. A claim asks for no other layout than the one that
+/// `stands`: what forms it is elsewhere (claims/).
+wanted_layout want_layout(const model::testbed_spec& spec, const model::testbed_layout& stands,
                           const std::map<std::string, node_pointer>& nodes);
 wanted_layout want_layout(const view& seen);
 

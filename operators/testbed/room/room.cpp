@@ -42,7 +42,16 @@ model::amounts demand_on(const rivals::elder& other, const node_view& seen) {
     const auto* member = other.index->places->member(node.metadata.name);
     if (member && member->uid == node.metadata.uid) {
         const auto& layout = *testbed.status.layout;
-        model::raise(out, times(layout.resources_per_slot, layout.slots_per_node));
+        if (grid::is_of_claim(layout)) {
+            slot_sizes sizes(layout);
+            model::amounts all;
+            for (const auto& slot : other.index->places->on(node.metadata.name)) {
+                model::add(all, sizes.of(slot.position));
+            }
+            model::raise(out, all);
+        } else {
+            model::raise(out, times(layout.resources_per_slot, layout.slots_per_node));
+        }
     }
     return out;
 }
@@ -138,6 +147,13 @@ std::string slots_before_text(const node_room& room, std::string_view resource) 
 
 }  // namespace
 
+const model::amounts& slot_sizes::of(int position) {
+    const auto& size = grid::size_of(layout_, position);
+    const auto [entry, first] = known_.try_emplace(&size);
+    if (first) entry->second = slot_amounts(size);
+    return entry->second;
+}
+
 rivals rivals_of(const view& seen) {
     rivals out;
     for (const auto& other : seen.others) {
@@ -154,7 +170,7 @@ rivals rivals_of(const view& seen) {
 }
 
 node_room room_on(const view& seen, const rivals& others, const node_view& node,
-                  const model::testbed_layout& layout, const std::set<std::string_view>& in_slots) {
+                  const std::set<std::string_view>& in_slots) {
     node_room out;
     if (!node.node) return out;
     out.allocatable = node.node->allocatable;
@@ -201,22 +217,28 @@ node_room room_on(const view& seen, const rivals& others, const node_view& node,
         }
     }
     tell(out, "testbeds of other namespaces", of_other_namespaces);
-    std::int64_t slots = 1000;
-    for (const auto& [name, amount] : slot_amounts(layout.resources_per_slot)) {
-        if (amount <= 0) continue;
-        const auto left = amount_of(out.allocatable, name) - amount_of(out.foreign, name);
-        slots = std::min(slots, left <= 0 ? 0 : left / amount);
-    }
-    out.slots = static_cast<int>(slots);
+    out.left = out.allocatable;
+    model::take(out.left, out.foreign);
     return out;
 }
 
-std::string describe_shortage(const node_room& room, const model::testbed_layout& layout) {
+std::string describe_shortage(const node_room& room, const model::testbed_layout& layout,
+                              std::span<const int> positions) {
     std::vector<std::string> missing;
     std::string first;
-    const auto slots = count_of(layout.slots_per_node, "slot");
-    for (const auto& [name, amount] : slot_amounts(layout.resources_per_slot)) {
-        const auto wanted = model::times(amount, layout.slots_per_node);
+    const auto slots = count_of(std::ssize(positions), "slot");
+    slot_sizes sizes(layout);
+    model::amounts all;
+    auto left = room.left;
+    int fitting = 0;
+    for (const int position : positions) {
+        const auto& size = sizes.of(position);
+        model::add(all, size);
+        if (missing_resource(left, size)) continue;
+        model::take(left, size);
+        ++fitting;
+    }
+    for (const auto& [name, wanted] : all) {
         const auto others = amount_of(room.foreign, name);
         const auto there = amount_of(room.allocatable, name);
         const auto needed = model::plus(others, wanted);
@@ -227,15 +249,14 @@ std::string describe_shortage(const node_room& room, const model::testbed_layout
             later = model::plus(later, amount_of(each.takes, name));
         missing.push_back(fmt::format(
             "{} missing ({} {} {}, others take {} of {}{})", resource_text(name, needed - there),
-            slots, layout.slots_per_node == 1 ? "needs" : "need", model::show(name, wanted),
+            slots, positions.size() == 1 ? "needs" : "need", model::show(name, wanted),
             model::show(name, model::plus(others, -later)), model::show(name, there),
             later > 0 ? ", slots that come first need " + model::show(name, later) : ""));
     }
     if (missing.empty()) return "the scheduler has not found the room yet";
     const auto largest = largest_of(room.consumers, first);
     const auto before = slots_before_text(room, first);
-    return fmt::format("room for {} of {}: {}{}{}{}{}", std::min(room.slots, layout.slots_per_node),
-                       slots, fmt::join(missing, ", "),
+    return fmt::format("room for {} of {}: {}{}{}{}{}", fitting, slots, fmt::join(missing, ", "),
                        largest.empty() ? "" : "; largest consumers: ", largest,
                        before.empty() ? "" : "; older, and first: ", before);
 }

@@ -1,8 +1,10 @@
-// How many slots a node has room for beside the pods that are not the testbed's, and who takes the
-// room that is missing. Pure; all amounts in thousandths.
+// What a node has left for slots beside the pods that are not the testbed's, and who takes the room
+// that is missing. Pure; all amounts in thousandths.
 #pragma once
 
+#include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,8 +36,8 @@ struct node_room {
     /// Who takes it now, and who will.
     std::vector<consumer> consumers;
     std::vector<slots_before> before;
-    /// Slots that fit beside them, at most 1,000.
-    int slots = 0;
+    /// What they leave of the node for slots; below zero where they take more than there is.
+    model::amounts left;
     /// An older Testbed has slots there.
     bool has_elder = false;
     /// A ghost of an older Testbed waits for room there that nobody is about to free.
@@ -46,6 +48,18 @@ using grid::left_after;
 using grid::missing_resource;
 using grid::slot_amounts;
 using grid::taken_by;
+
+/// What the slots of one layout take, each size worked out once.
+class slot_sizes {
+public:
+    /// `layout` lives as long as this.
+    explicit slot_sizes(const model::testbed_layout& layout) : layout_(layout) {}
+    const model::amounts& of(int position);
+
+private:
+    const model::testbed_layout& layout_;
+    std::map<const model::resource_list*, model::amounts> known_;
+};
 
 /// The other Testbeds as far as they touch one Testbed's room.
 struct rivals {
@@ -67,10 +81,11 @@ rivals rivals_of(const view& seen);
 /// counts, in place of their ghosts and of the pods that their status has in a slot. What a pod
 /// only says of itself does not make it one of these.
 node_room room_on(const view& seen, const rivals& others, const node_view& node,
-                  const model::testbed_layout& layout, const std::set<std::string_view>& in_slots);
+                  const std::set<std::string_view>& in_slots);
 
 /// "room for 1 of 2 slots: 400m cpu missing (2 slots need 1200m, others take 1200m of 2); largest
-/// consumers: default/fat (1 cpu)".
-std::string describe_shortage(const node_room& room, const model::testbed_layout& layout);
+/// consumers: default/fat (1 cpu)". `positions`: all slots of the layout on the node.
+std::string describe_shortage(const node_room& room, const model::testbed_layout& layout,
+                              std::span<const int> positions);
 
 }  // namespace esi::testbed

@@ -73,8 +73,8 @@ std::string describe_requests(const model::pod& pod) {
 }
 
 std::string describe_refusals(board& on, const outcome& placed,
-                              std::span<const pod_pointer> members,
-                              const resource_names& resources) {
+                              std::span<const pod_pointer> members, const resource_names& resources,
+                              const fit_options& options) {
     // The first in the order of the list, so that it is the same one each time.
     const auto first = std::ranges::find(placed.nodes, -1);
     if (first == placed.nodes.end()) return {};
@@ -125,10 +125,10 @@ std::string describe_refusals(board& on, const outcome& placed,
                            model::show(name, best.amount), on.node(best.node).metadata.name);
     }
     const auto requests = describe_requests(pod);
-    return fmt::format("{} of {} members fit; pod {}{} does not: 0/{} nodes are available{}{}{}",
-                       placed.fitting, members.size(), pod.metadata.key().text(),
-                       requests.empty() ? "" : " (" + requests + ")", on.nodes(),
-                       parts.empty() ? "" : ": ", fmt::join(parts, ", "), left);
+    return fmt::format("{} of {} {} fit; {} {}{} does not: 0/{} nodes are available{}{}{}",
+                       placed.fitting, members.size(), options.members, options.member,
+                       pod.metadata.key().text(), requests.empty() ? "" : " (" + requests + ")",
+                       on.nodes(), parts.empty() ? "" : ": ", fmt::join(parts, ", "), left);
 }
 
 }  // namespace esi::testbed::gangs::planning

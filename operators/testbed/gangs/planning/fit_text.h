@@ -11,8 +11,8 @@ namespace esi::testbed::gangs::planning {
 /// With the members on the board that fit: which member is the first that does not, and what each
 /// node has against it.
 std::string describe_refusals(board& on, const outcome& placed,
-                              std::span<const pod_pointer> members,
-                              const resource_names& resources);
+                              std::span<const pod_pointer> members, const resource_names& resources,
+                              const fit_options& options);
 
 /// "2 cpu, 4Gi memory".
 std::string describe_requests(const model::pod& pod);

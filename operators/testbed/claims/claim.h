@@ -1,0 +1,37 @@
+// A Testbed with a claim: what it asks of the cluster, and the layout that it gets. Pure.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "testbed/claims/standing.h"
+#include "testbed/gangs/fit.h"
+#include "testbed/observe.h"
+
+namespace esi::testbed::claims {
+
+/// The Testbed has the places of its claim.
+bool is_formed(const model::testbed& testbed);
+/// It may get places, or give them back: nobody holds it, and it stays.
+bool may_change(const model::testbed& testbed);
+
+/// By position, a pod that asks of a node what the ghost of that place asks: as fit() takes it. Its
+/// uid is that of no pod of the API.
+std::vector<pod_pointer> places_asked_for(const model::testbed& testbed);
+
+/// The next layout with the places where fit() has put them; `room` has all these nodes.
+model::testbed_layout layout_of(const model::testbed& testbed, const gangs::placement& where,
+                                const gangs::cluster_room& room, bool compact);
+/// The next layout when the places are given back.
+model::testbed_layout layout_without_places(const model::testbed& testbed);
+
+/// Highest priority first, then the oldest.
+bool comes_before(const model::testbed& a, const model::testbed& b);
+
+/// What the ghosts' PriorityClass has to be; empty: `found`, as the API server has it, is so.
+/// `found` is empty where there is no such class.
+std::string class_problem(int priority, std::string_view found);
+
+}  // namespace esi::testbed::claims

@@ -1,0 +1,256 @@
+#include "testbed/claims/claims_operator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kube/resource.h"
+#include "model/conditions.h"
+#include "testbed/room/ghosts.h"
+#include "testbed/room/layout.h"
+
+namespace esi::testbed::claims {
+
+namespace reason = model::condition_reason;
+
+namespace {
+
+/// All claims are planned out of the same room.
+const model::object_key all_claims{"", "claims"};
+
+constexpr kube::resource_type class_type{"scheduling.k8s.io", "v1", "priorityclasses",
+                                         "PriorityClass", false};
+
+}  // namespace
+
+claims_operator::claims_operator(controller::environment& env, testbed::caches& from,
+                                 gangs::room_upkeep& room, bool compact, listener changed)
+    : env_(env),
+      caches_(from),
+      ledger_(room),
+      compact_(compact),
+      changed_(std::move(changed)),
+      controller_(
+          "claims", env.time, env.executor, env.numbers,
+          [this](model::object_key) { return pass(); }, 1) {
+    from.on_node_change([this](const kube::change<model::node>&) { wake(); });
+    from.on_pod_change([this](const kube::change<model::pod>&) { wake(); });
+}
+
+void claims_operator::lead() {
+    leads_ = true;
+    controller_.start();
+    controller_.enqueue(all_claims);
+}
+
+asio::awaitable<void> claims_operator::stop(steady_time deadline) {
+    co_await controller_.stop(deadline);
+}
+
+void claims_operator::wake() {
+    if (leads_ && !entries_.empty()) controller_.enqueue(all_claims);
+}
+
+void claims_operator::testbed_changed(const model::object_key& key) {
+    const auto testbed = caches_.find_testbed(key);
+    const auto found = entries_.find(key);
+    const bool claims = testbed && testbed->spec.claim;
+    if (found != entries_.end() && (!claims || found->second.uid != testbed->metadata.uid)) {
+        drop(found->second);
+        entries_.erase(found);
+    }
+    if (!claims) return;
+    auto& own = entries_[key];
+    own.uid = testbed->metadata.uid;
+    const auto& layout = testbed->status.layout;
+    if (own.next && layout && layout->revision >= own.next->layout.revision) drop(own);
+    wake();
+}
+
+const model::testbed_layout* claims_operator::plan_of(const model::testbed& testbed) const {
+    const auto found = entries_.find(testbed.metadata.key());
+    if (found == entries_.end() || found->second.uid != testbed.metadata.uid) return nullptr;
+    const auto& next = found->second.next;
+    if (!next || next->written || is_formed(testbed) || !may_change(testbed)) return nullptr;
+    const auto& before = testbed.status.layout;
+    const bool follows = next->layout.revision == (before ? before->revision : 0) + 1;
+    return follows && !testbed.spec.claim->suspend ? &next->layout : nullptr;
+}
+
+void claims_operator::written(const model::object_key& key, bool well) {
+    const auto found = entries_.find(key);
+    if (found == entries_.end() || !found->second.next) return;
+    if (!well) return drop(found->second);
+    found->second.next->written = true;
+    found->second.at = {};
+    found->second.failed.reset();
+}
+
+void claims_operator::gives_back(const model::object_key& key, const std::set<std::string>& nodes,
+                                 standing at) {
+    const auto found = entries_.find(key);
+    if (found == entries_.end()) return;
+    auto& own = found->second;
+    for (const auto& node : nodes) own.avoided[node] = env_.time.now() + avoided_for;
+    own.failed.reset();
+    own.at = std::move(at);
+}
+
+standing claims_operator::standing_of(const model::object_key& key) const {
+    const auto found = entries_.find(key);
+    return found == entries_.end() ? standing() : found->second.at;
+}
+
+void claims_operator::drop(entry& own) {
+    if (!own.next) return;
+    for (const auto& uid : own.next->promises) ledger_.room().release(uid);
+    own.next.reset();
+}
+
+void claims_operator::stand(const model::object_key& key, entry& own, std::string_view why,
+                            std::string message) {
+    standing now{std::string(why), std::move(message)};
+    if (own.at == now) return;
+    own.at = std::move(now);
+    changed_(key);
+}
+
+std::vector<testbed_pointer> claims_operator::waiting() const {
+    std::vector<testbed_pointer> out;
+    for (const auto& [key, own] : entries_) {
+        auto testbed = caches_.find_testbed(key);
+        if (!testbed || !may_change(*testbed) || is_formed(*testbed)) continue;
+        if (!problems_of(testbed->spec).empty()) continue;
+        out.push_back(std::move(testbed));
+    }
+    std::ranges::sort(out, [](const auto& a, const auto& b) { return comes_before(*a, *b); });
+    return out;
+}
+
+bool claims_operator::may_plan(const model::testbed& testbed, entry& own,
+                               controller::outcome& out) {
+    const auto key = testbed.metadata.key();
+    const auto now = env_.time.now();
+    if (own.next && !own.next->written && now - own.next->since >= plan_patience) drop(own);
+    if (own.next) {
+        out = controller::outcome::again_in(plan_patience);
+        return false;
+    }
+    if (testbed.spec.claim->suspend) {
+        stand(key, own, reason::claim_suspended, "spec.claim.suspend is true");
+        return false;
+    }
+    bool ghosts = false;
+    caches_.pods().each_by_index("ghosts", key.text(), [&](const pod_pointer& pod) {
+        ghosts = ghosts || is_own_ghost(*pod, testbed);
+    });
+    if (ghosts) {
+        // They take the room that is given back. Why it was stays told.
+        if (own.at.reason != reason::claim_waiting) {
+            stand(key, own, reason::claim_waiting, "the ghosts of its earlier places are removed");
+        }
+        return false;
+    }
+    return true;
+}
+
+std::set<std::string, std::less<>> claims_operator::nodes_left_out(entry& own) const {
+    const auto now = env_.time.now();
+    std::erase_if(own.avoided, [&](const auto& each) { return each.second <= now; });
+    std::set<std::string, std::less<>> out;
+    for (const auto& [node, until] : own.avoided) out.insert(node);
+    // Nodes of labelled Testbeds are theirs.
+    const auto& roster = caches_.roster();
+    for (const auto& [key, node] : caches_.nodes().all()) {
+        const auto& labels = node->metadata.labels;
+        const bool labelled = std::ranges::any_of(
+            labels, [&](const auto& label) { return roster.has_label(label.first); });
+        if (labelled) out.insert(key.name);
+    }
+    return out;
+}
+
+void claims_operator::plan(const testbed_pointer& testbed, entry& own, controller::outcome& out) {
+    const auto key = testbed->metadata.key();
+    auto& room = ledger_.bring_up();
+    gangs::fit_options how;
+    how.without = nodes_left_out(own);
+    if (!own.avoided.empty()) out = controller::outcome::again_in(again_when_avoided);
+    const auto state = std::tuple(room.freed(), testbed->metadata.generation, own.avoided.size());
+    if (own.failed == state) return;
+    const auto places = places_asked_for(*testbed);
+    how.how = testbed->spec.claim->packing == model::claim_packing::spread
+                  ? gangs::packing::spread
+                  : gangs::packing::fewest_nodes;
+    how.members = "places";
+    how.member = "place";
+    auto found = gangs::fit(places, room, {}, how);
+    if (const auto* where = std::get_if<gangs::placement>(&found)) {
+        entry::plan next{layout_of(*testbed, *where, room, compact_), {}, env_.time.now()};
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            next.promises.push_back(places[i]->metadata.uid);
+            room.promise(places[i], where->nodes[i]);
+        }
+        own.next = std::move(next);
+        own.failed.reset();
+        return changed_(key);
+    }
+    own.failed = state;
+    auto why = std::get<gangs::no_fit>(std::move(found));
+    if (why.reason == gangs::no_fit_reason::no_room) {
+        how.without.clear();
+        auto ever = gangs::fits_ever(places, room, {}, how);
+        if (auto* never = std::get_if<gangs::no_fit>(&ever)) why = std::move(*never);
+    }
+    const bool waits = why.reason == gangs::no_fit_reason::no_room;
+    stand(key, own, waits ? reason::claim_no_room : reason::claim_never_fits,
+          std::move(why.message));
+}
+
+asio::awaitable<std::string> claims_operator::problem_of_class(int priority) {
+    auto& known = classes_[priority];
+    const auto now = env_.time.now();
+    if (known.at != steady_time{} && now - known.at < class_patience) co_return known.problem;
+    auto found = co_await env_.api.get(class_type, "", claim_priority_class(priority));
+    std::string problem;
+    if (found || found.error().code == errc::not_found) {
+        problem = class_problem(priority, found ? *found : std::string());
+    } else {
+        problem = fmt::format("PriorityClass {} cannot be read: {}", claim_priority_class(priority),
+                              found.error().text);
+    }
+    auto& entry = classes_[priority];
+    entry = {problem, env_.time.now()};
+    co_return problem;
+}
+
+asio::awaitable<result<controller::outcome>> claims_operator::pass() {
+    using controller::outcome;
+    const auto now = env_.time.now();
+    if (last_pass_ && now - *last_pass_ < pass_pause) {
+        co_return outcome::again_in(*last_pass_ + pass_pause - now);
+    }
+    last_pass_ = now;
+    outcome out;
+    int plans = 0;
+    for (const auto& testbed : waiting()) {
+        const auto key = testbed->metadata.key();
+        auto found = entries_.find(key);
+        if (found == entries_.end() || !may_plan(*testbed, found->second, out)) continue;
+        if (++plans > most_plans) co_return outcome::again_in(pass_pause);
+        auto problem = co_await problem_of_class(testbed->spec.claim->priority);
+        // It may have gone meanwhile.
+        found = entries_.find(key);
+        if (found == entries_.end() || found->second.uid != testbed->metadata.uid) continue;
+        if (!problem.empty()) {
+            stand(key, found->second, reason::claim_class_missing, std::move(problem));
+            // Nothing tells when it comes.
+            out = outcome::again_in(class_patience);
+            continue;
+        }
+        plan(testbed, found->second, out);
+    }
+    co_return out;
+}
+
+}  // namespace esi::testbed::claims

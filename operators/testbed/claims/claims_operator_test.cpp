@@ -1,0 +1,256 @@
+#include "testbed/claims/claims_operator.h"
+
+#include <gmock/gmock.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include "base/virtual_clock.h"
+#include "kube/testing/scripted_transport.h"
+#include "testbed/testing.h"
+
+namespace esi::testbed::claims {
+namespace {
+
+using testbed::tests::at_second;
+using testbed::tests::resources;
+using testbed::tests::world;
+using testing::HasSubstr;
+namespace names = model::names;
+
+struct operator_of_claims : testing::Test {
+    operator_of_claims() {
+        wire.respond = [this](const kube::request& asked) -> result<kube::response> {
+            requests.push_back(asked.target);
+            kube::response out;
+            const bool there = classes.contains(asked.target.substr(asked.target.rfind('/') + 1));
+            out.status = there ? 200 : 404;
+            out.body = there ? R"({"value":0,"preemptionPolicy":"Never"})"
+                             : R"({"kind":"Status","code":404,"reason":"NotFound"})";
+            return out;
+        };
+        from.on_change(listener);
+        for (const auto* name : {"node-a", "node-b"}) {
+            auto node = world().add_node(name, "0");
+            node.metadata.labels.clear();
+            apply(from.fill().nodes, node);
+        }
+    }
+    ~operator_of_claims() override {
+        asio::co_spawn(loop, part.stop(time.now()), asio::detached);
+        run_for(loop, time, seconds(1));
+    }
+
+    template <class T>
+    void apply(kube::store<T>& to, T object) {
+        object.metadata.resource_version = std::to_string(++version);
+        to.apply(std::move(object));
+    }
+    model::testbed claim(const std::string& name, const std::string& cpu, int count,
+                         int born = 10) {
+        auto out = world::make_testbed(name, "uid-" + name, born);
+        out.spec = {};
+        out.spec.isolation = "None";
+        auto& wanted = out.spec.claim.emplace();
+        wanted.shapes = {{"workers", "worker", count, resources(cpu, "1Gi"), {}}};
+        wanted.packing = "Pack";
+        return out;
+    }
+    void put(const model::testbed& of) { apply(from.fill().testbeds, of); }
+    const model::testbed_layout* plan_of(const std::string& name) {
+        const auto found = from.find_testbed({"default", name});
+        return found ? part.plan_of(*found) : nullptr;
+    }
+    std::string state_of(const std::string& name) {
+        return part.standing_of({"default", name}).reason;
+    }
+    void run(steady_time::duration time_of) { run_for(loop, time, time_of); }
+
+    /// What the testbed operator does with the calls.
+    struct operator_double final : change_listener {
+        explicit operator_double(operator_of_claims& all) : of(all) {}
+        void report_changed(const model::object_key&) override {}
+        void node_changed(const model::object_key&, std::string_view node) override {
+            of.room.slots_changed(node);
+            of.part.slots_changed();
+        }
+        void pod_changed(const model::object_key&, const model::object_key&) override {}
+        void job_changed(const model::object_key&, const model::object_key&) override {}
+        void hold_changed(const model::object_key& key) override { of.part.testbed_changed(key); }
+        void labels_changed(const model::object_key&) override {}
+        void all_changed(const model::object_key& key) override {
+            of.room.all_slots_changed(key);
+            of.part.testbed_changed(key);
+        }
+        void slice_changed(const model::object_key&, int) override {}
+        operator_of_claims& of;
+    };
+
+    int version = 0;
+    std::set<std::string> classes{"esi-claim-0"};
+    std::vector<std::string> requests;
+    std::vector<std::string> changed;
+    asio::io_context loop;
+    virtual_clock time;
+    kube::scripted_transport wire{loop.get_executor(), time};
+    kube::client api{wire, time};
+    controller::event_recorder events{api, time, "esi-testbed", "test"};
+    controller::metrics numbers;
+    http::router routes;
+    controller::process_options common;
+    controller::environment env{
+        loop.get_executor(), time, api, events, numbers, routes, common, api, "test"};
+    testbed::caches from{api, time, {}, true};
+    gangs::room_upkeep room{from};
+    claims_operator part{env, from, room, false,
+                         [this](const model::object_key& key) { changed.push_back(key.name); }};
+    operator_double listener{*this};
+};
+
+TEST_F(operator_of_claims, plans_all_places_once_and_promises_them_until_the_layout_shows) {
+    put(claim("nine", "1", 4));
+    part.lead();
+    run(seconds(1));
+    const auto* plan = plan_of("nine");
+    ASSERT_TRUE(plan);
+    EXPECT_EQ(plan->places, (std::vector{0, 0, 1, 1}));
+    EXPECT_EQ(plan->nodes.size(), 2u);
+    EXPECT_EQ(plan->revision, 1);
+    EXPECT_EQ(changed, std::vector<std::string>{"nine"});
+    EXPECT_EQ(room.room().promises().size(), 4u);
+    EXPECT_EQ(room.room().left_on("node-a")->at("cpu"), 0);
+    auto formed = claim("nine", "1", 4);
+    formed.status.layout = *plan;
+    part.written({"default", "nine"}, true);
+    EXPECT_FALSE(plan_of("nine")) << "written, and not seen yet";
+    EXPECT_EQ(room.room().promises().size(), 4u);
+    put(formed);
+    room.bring_up();
+    EXPECT_TRUE(room.room().promises().empty());
+    EXPECT_EQ(room.room().left_on("node-a")->at("cpu"), 0) << "its places are in the layout now";
+}
+
+TEST_F(operator_of_claims,
+       a_claim_that_does_not_fit_says_what_is_missing_and_keeps_nobody_waiting) {
+    put(claim("large", "1", 5, 1));
+    put(claim("never", "3", 1, 2));
+    put(claim("small", "1", 3, 3));
+    part.lead();
+    run(seconds(1));
+    EXPECT_EQ(state_of("large"), "NeverFits");
+    EXPECT_EQ(state_of("never"), "NeverFits");
+    EXPECT_TRUE(plan_of("small"));
+    EXPECT_THAT(part.standing_of({"default", "large"}).message, HasSubstr("4 of 5 places fit"));
+}
+
+TEST_F(operator_of_claims, goes_on_by_itself_when_room_comes) {
+    auto pod = model::pod();
+    pod.metadata.name = "stranger";
+    pod.metadata.namespace_ = "default";
+    pod.metadata.uid = "uid-stranger";
+    pod.node_name = "node-a";
+    pod.phase = "Running";
+    pod.requests = model::to_amounts(resources("1", "1Gi"));
+    apply(from.fill().pods, pod);
+    put(claim("four", "1", 4));
+    part.lead();
+    run(seconds(2));
+    EXPECT_EQ(state_of("four"), "NoRoom");
+    EXPECT_FALSE(plan_of("four"));
+    pod.phase = "Succeeded";
+    apply(from.fill().pods, pod);
+    run(seconds(1));
+    EXPECT_TRUE(plan_of("four"));
+}
+
+TEST_F(operator_of_claims, waits_for_its_priority_class_and_takes_it_up) {
+    classes.clear();
+    put(claim("one", "1", 1));
+    part.lead();
+    run(seconds(1));
+    EXPECT_EQ(state_of("one"), "PriorityClassMissing");
+    EXPECT_EQ(requests.size(), 1u);
+    classes.insert("esi-claim-0");
+    run(seconds(15));
+    EXPECT_TRUE(plan_of("one"));
+}
+
+TEST_F(operator_of_claims, of_two_that_fit_only_one_at_a_time_the_higher_priority_goes_first) {
+    auto first = claim("first", "1", 3, 1);
+    auto second = claim("second", "1", 3, 2);
+    second.spec.claim->priority = 5;
+    classes.insert("esi-claim-5");
+    wire.respond = [](const kube::request& asked) -> result<kube::response> {
+        kube::response out;
+        out.status = 200;
+        out.body = asked.target.ends_with("5") ? R"({"value":5,"preemptionPolicy":"Never"})"
+                                               : R"({"value":0,"preemptionPolicy":"Never"})";
+        return out;
+    };
+    put(first);
+    put(second);
+    part.lead();
+    run(seconds(2));
+    EXPECT_FALSE(plan_of("first"));
+    EXPECT_EQ(state_of("first"), "NoRoom");
+    EXPECT_TRUE(plan_of("second"));
+}
+
+TEST_F(operator_of_claims, suspended_held_or_deleted_ones_get_nothing) {
+    auto asleep = claim("asleep", "1", 1);
+    asleep.spec.claim->suspend = true;
+    put(asleep);
+    auto held = claim("held", "1", 1);
+    held.metadata.annotations[std::string(names::hold)] = "sched.1";
+    put(held);
+    auto gone = claim("gone", "1", 1);
+    gone.metadata.deletion_timestamp = model::timestamp{at_second(20)};
+    put(gone);
+    part.lead();
+    run(seconds(2));
+    EXPECT_EQ(state_of("asleep"), "Suspended");
+    EXPECT_FALSE(plan_of("asleep"));
+    EXPECT_FALSE(plan_of("held"));
+    EXPECT_FALSE(plan_of("gone"));
+    asleep.spec.claim->suspend = false;
+    asleep.metadata.generation = 2;
+    put(asleep);
+    run(seconds(1));
+    EXPECT_TRUE(plan_of("asleep"));
+}
+
+TEST_F(operator_of_claims, leaves_out_nodes_of_labelled_testbeds_and_those_it_gave_back) {
+    put(world::make_testbed("slots", "uid-slots", 1));
+    auto node = world().add_node("node-a", "0");
+    apply(from.fill().nodes, node);
+    put(claim("one", "1", 1));
+    part.lead();
+    run(seconds(1));
+    const auto* plan = plan_of("one");
+    ASSERT_TRUE(plan);
+    EXPECT_EQ(plan->nodes[0].name, "node-b");
+    part.written({"default", "one"}, false);
+    EXPECT_TRUE(room.room().promises().empty());
+    part.gives_back({"default", "one"}, {"node-b"}, {"Waiting", "given back"});
+    part.slots_changed();
+    run(seconds(1));
+    EXPECT_FALSE(plan_of("one"));
+    EXPECT_EQ(state_of("one"), "NoRoom");
+    run(avoided_for + seconds(90));
+    EXPECT_TRUE(plan_of("one"));
+}
+
+TEST_F(operator_of_claims, a_claim_that_goes_takes_its_promises_with_it) {
+    auto one = claim("one", "1", 2);
+    put(one);
+    part.lead();
+    run(seconds(1));
+    EXPECT_EQ(room.room().promises().size(), 2u);
+    from.fill().testbeds.erase({"default", "one"});
+    EXPECT_TRUE(room.room().promises().empty());
+    EXPECT_EQ(state_of("one"), "");
+}
+
+}  // namespace
+}  // namespace esi::testbed::claims
