@@ -70,8 +70,10 @@ bool has_all_places(const model::testbed& of) {
 
 /// Somebody has to mend something first.
 bool is_refused(const model::condition& formed) {
-    return formed.reason == reasons::claim_never_fits ||
-           formed.reason == reasons::claim_class_missing || formed.reason == reasons::claim_disabled;
+    static constexpr std::string_view all[] = {reasons::claim_never_fits,
+                                               reasons::claim_class_missing,
+                                               reasons::claim_disabled, reasons::spec_invalid};
+    return std::ranges::find(all, formed.reason) != std::end(all);
 }
 
 /// Why the Testbed of a claim cannot be held yet, if it cannot: it has to be formed, and all its
@@ -88,6 +90,7 @@ void check_places(acquisition& out, const model::testbed& of) {
     }
     const auto* formed = model::find_condition(status.conditions, condition_type::formed);
     if (formed != nullptr && formed->status == "False") {
+        out.claim_under_way = formed->reason == reasons::claim_waiting;
         return say(is_refused(*formed) ? reasons::claim_refused : reasons::waits_for_claim,
                    fmt::format(" is not formed ({}): {}", formed->reason, formed->message));
     }

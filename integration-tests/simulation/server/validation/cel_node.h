@@ -40,6 +40,8 @@ enum class op {
     less_than,
     has_value,
     value,
+    element,
+    sum,
 };
 
 }  // namespace cel
