@@ -76,6 +76,7 @@ node_choice give_nodes(const model::testbed& testbed, const std::vector<node_can
 
 node_choice choose_nodes(const model::testbed& testbed, const std::vector<node_candidate>& nodes,
                          int count) {
+    if (testbed.spec.claim) return {};
     auto needed = slot_amounts(testbed.spec.resources_per_slot);
     const int slots = std::max(testbed.spec.slots_per_node, 0);
     for (auto& [name, amount] : needed) amount = model::times(amount, slots);

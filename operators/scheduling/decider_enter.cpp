@@ -35,13 +35,14 @@ decision decider::enter() {
     const auto way = way_in();
     const auto& wanted = way.wanted;
     report_refused(wanted.blockers);
-    if (wanted.holds_something) {
-        if (!wanted.possible()) return release_again(release_reason::rolled_back);
-    } else {
+    if (!wanted.holds_something) {
         if (auto step = keep_claim(way.in_the_way())) return std::move(*step);
-        if (wanted.wrong) return settle_wrong(*wanted.wrong);
-        if (!way.blockers.empty()) return settle_waiting(way.blockers);
     }
+    if (!wanted.possible()) {
+        if (wanted.holds_something) return release_again(release_reason::rolled_back);
+        return wanted.wrong ? settle_wrong(*wanted.wrong) : settle_waiting(way.blockers);
+    }
+    if (way.first) return settle_waiting(way.blockers);
     // After a rollback our cache may still show the jobs as free. Without a live read we would
     // acquire and roll back in a loop.
     if (!wanted.holds_something && self_.status.epoch > 0 && !v_.proven().release) {

@@ -59,8 +59,6 @@ struct cel_rule::value {
 struct cel_rule::machine {
     const json& self;
     const json* old_self;
-    /// Of the list that map() goes through.
-    const json* element = nullptr;
 
     static value overload() { return value::wrong("no such overload"); }
 
@@ -144,10 +142,6 @@ struct cel_rule::machine {
                 if (!truth) return overload();
                 return run(rule.children[*truth ? 1 : 2]);
             }
-            case op::element:
-                return {element};
-            case op::sum:
-                return sum(rule);
             case op::has_value:
                 return {old_self != nullptr};
             case op::value:
@@ -162,22 +156,6 @@ struct cel_rule::machine {
         const auto second = run(rule.children[1]);
         if (second.failed()) return second;
         return two(rule, first, second);
-    }
-
-    value sum(const node& rule) const {
-        const auto list = run(rule.children[0]);
-        if (list.failed()) return list;
-        const auto* node = std::get_if<const json*>(&list.what);
-        if (!node || !*node || !(*node)->is_array()) return overload();
-        std::int64_t out = 0;
-        for (const auto& each : **node) {
-            const auto one = machine{self, old_self, &each}.run(rule.children[1]);
-            if (one.failed()) return one;
-            const auto number = one.integer();
-            if (!number) return overload();
-            out += *number;
-        }
-        return {out};
     }
 
     static value one(const node& rule, const value& of) {

@@ -4,8 +4,7 @@
 //
 //   literals, self, oldSelf, members, has(), ==, !=, <, <=, >, >=, in, !, &&, ||, ?:, type(),
 //   size(), matches() with a literal pattern, indexOf(), isQuantity(), quantity(),
-//   isGreaterThan(), isLessThan(), LIST.map(VARIABLE, NUMBER).sum(), and of an optional oldSelf:
-//   hasValue(), value()
+//   isGreaterThan(), isLessThan(), and of an optional oldSelf: hasValue(), value()
 //
 // Owned by the schema. Knows nothing of paths, messages or ratcheting.
 #pragma once

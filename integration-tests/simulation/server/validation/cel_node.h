@@ -40,8 +40,6 @@ enum class op {
     less_than,
     has_value,
     value,
-    element,
-    sum,
 };
 
 }  // namespace cel

@@ -42,8 +42,6 @@ struct cel_rule::parser {
     bool optional_old_self;
     bool old_self_seen = false;
     std::size_t at = 0;
-    /// Inside of map(): its variable.
-    std::string variable{};
 
     [[noreturn]] void wrong(const std::string& why) const {
         throw std::runtime_error("rule \"" + text + "\": " + why + " at character " +
@@ -155,7 +153,7 @@ struct cel_rule::parser {
             auto name = identifier();
             if (name.empty()) wrong("expected a member");
             if (eat("(")) {
-                out = name == "map" ? sum(std::move(out)) : call(name, std::move(out));
+                out = call(name, std::move(out));
                 continue;
             }
             if (out.what == op::self) members.push_back(name);
@@ -167,17 +165,6 @@ struct cel_rule::parser {
             out.name = std::move(name);
         }
         return out;
-    }
-    /// LIST.map(VARIABLE, NUMBER).sum(), which is the one use of map() that is read.
-    node sum(node list) {
-        if (!variable.empty()) wrong("map() inside of map()");
-        variable = identifier();
-        if (variable.empty()) wrong("map() needs a variable");
-        need(",");
-        auto number = choice();
-        variable.clear();
-        for (const char* each : {")", ".", "sum", "(", ")"}) need(each);
-        return make(op::sum, std::move(list), std::move(number));
     }
     node call(const std::string& name, std::optional<node> receiver) {
         std::vector<node> arguments;
@@ -252,7 +239,6 @@ struct cel_rule::parser {
             out.what = op::has;
             return out;
         }
-        if (!variable.empty() && name == variable) return {op::element, {}, {}, {}, {}};
         if (eat("(")) return call(name, std::nullopt);
         for (const auto each : type_names) {
             if (each == name) return {op::type_name, {}, std::move(name), {}, {}};
