@@ -21,21 +21,28 @@ echo "build: preset $preset"
 cache=${ESI_CACHE:-${XDG_CACHE_HOME:-${HOME:-$PWD/build}/.cache}/esi}
 mkdir -p "$cache"
 exec 9>"$cache/precompiled.lock"
-header() { find "$cache/precompiled" -name '*.pch' -print0 2>/dev/null | xargs -0r sha256sum; }
+header() { find "$cache/precompiled" \( -name '*.pch' -o -name '*.o' -o -name '*.a' \) -print0 2>/dev/null | xargs -0r sha256sum; }
+# Asks a copy of the rules: ninja answers no other question about its own as long as they list folders.
+header_stands() {
+    local rules=build/$preset/precompiled.ninja
+    cp "build/$preset/build.ninja" "$rules"
+    ninja -C "build/$preset" -f precompiled.ninja -n esi_precompiled | grep -q 'no work to do'
+}
 make_header() {
-    local before kept
+    local before kept file_kept
     before=$(header)
     kept=$(mktemp -d)
     while read -r digest file; do
-        [[ -z $file ]] || touch -r "$file" "$kept/$digest"
+        [[ -z $file ]] || touch -r "$file" "$kept/$digest-$(basename "$file")"
     done <<<"$before"
     cmake --build --preset "$preset" --target esi_precompiled
     while read -r digest file; do
-        [[ ! -e $kept/$digest ]] || touch -r "$kept/$digest" "$file"
+        file_kept=$kept/$digest-$(basename "$file")
+        [[ ! -e $file_kept ]] || touch -r "$file_kept" "$file"
     done < <(header)
     rm -r "$kept"
 }
-if ! cmake --build --preset "$preset" --target esi_precompiled -- -n | grep -q 'no work to do'; then
+if ! header_stands; then
     flock -n 9 || { echo "build: waits for other checkouts that build"; flock 9; }
     make_header
 fi

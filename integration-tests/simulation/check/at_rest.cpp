@@ -390,7 +390,7 @@ void rest_rules::no_pod_waits_for_nothing(const pod_record& pod) {
         if (!where || !healthy(*bed->testbed, where->node) || all_.in_place.contains(*where)) {
             continue;
         }
-        auto size = model::to_amounts(bed->testbed->status.layout->resources_per_slot);
+        const auto size = size_of(*bed->testbed, *where);
         const bool fitting = has_room(*bed, *where) && fits(pod.pod->requests, size);
         out_.require(!fitting, "gated-for-nothing", {}, [&] {
             return fmt::format(

@@ -38,8 +38,7 @@ bool rest_rules::healthy(const model::testbed& bed, const std::string& node) con
 bool rest_rules::has_room(const testbed_record& bed, const place& where) const {
     auto free = all_.nodes.at(where.node).node->allocatable;
     auto there = all_.on_node.find(where.node);
-    auto need = model::to_amounts(bed.testbed->status.layout->resources_per_slot);
-    need["pods"] = 1000;
+    const auto need = size_of(*bed.testbed, where);
     // Everybody counts but the ghost of this very slot.
     if (there != all_.on_node.end()) {
         for (const auto& uid : there->second) {
@@ -55,6 +54,7 @@ void rest_rules::layout_is_current(const testbed_record& record) {
     const auto& bed = *record.testbed;
     if (!bed.hold().empty() || bed.metadata.deleting() || !bed.status.layout) return;
     const auto& spec = bed.spec;
+    if (spec.claim) return;
     if (spec.slots_per_node < 1 || spec.node_label.empty() ||
         !spec.resources_per_slot.contains("cpu") || !spec.resources_per_slot.contains("memory") ||
         std::ranges::any_of(

@@ -166,6 +166,12 @@ void records::unindex(const pod_record& what) {
 std::optional<place> place_of(const model::testbed& testbed, int position) {
     const auto& layout = testbed.status.layout;
     if (!layout || position < 0 || position >= grid::count_of_slots(*layout)) return std::nullopt;
+    if (!layout->places.empty()) {
+        const auto here = layout->places.begin() + position;
+        const auto index = std::count(layout->places.begin(), here, *here);
+        return place{testbed.metadata.key(), layout->nodes[static_cast<std::size_t>(*here)].name,
+                     static_cast<int>(index)};
+    }
     const auto nodes = in_order(*layout);
     const auto at = static_cast<std::size_t>(position);
     return place{testbed.metadata.key(), nodes[at % nodes.size()]->name,
@@ -174,7 +180,11 @@ std::optional<place> place_of(const model::testbed& testbed, int position) {
 
 std::optional<int> position_of(const model::testbed& testbed, const place& where) {
     const auto& layout = testbed.status.layout;
-    if (!layout || where.index < 0 || where.index >= layout->slots_per_node) return std::nullopt;
+    if (!layout || where.index < 0) return std::nullopt;
+    for (int position = 0; position < std::ssize(layout->places); ++position) {
+        if (place_of(testbed, position) == where) return position;
+    }
+    if (where.index >= layout->slots_per_node) return std::nullopt;
     const auto nodes = in_order(*layout);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         if (nodes[i]->name == where.node) {
@@ -182,6 +192,22 @@ std::optional<int> position_of(const model::testbed& testbed, const place& where
         }
     }
     return std::nullopt;
+}
+
+model::amounts size_of(const model::testbed& testbed, const place& where) {
+    const auto& layout = *testbed.status.layout;
+    auto out = model::to_amounts(layout.resources_per_slot);
+    if (const auto position = position_of(testbed, where); position && !layout.places.empty()) {
+        int before = 0;
+        for (const auto& shape : layout.shapes) {
+            if (*position >= before && *position < before + shape.count) {
+                out = model::to_amounts(shape.resources);
+            }
+            before += shape.count;
+        }
+    }
+    out["pods"] = one_pod;
+    return out;
 }
 
 model::amounts demand_of(const model::pod& pod) {

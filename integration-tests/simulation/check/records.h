@@ -196,6 +196,8 @@ private:
 std::optional<place> place_of(const model::testbed& testbed, int position);
 /// The position of a place; nothing when the layout does not have it.
 std::optional<int> position_of(const model::testbed& testbed, const place& where);
+/// What the slot there takes of its node, by the layout; it is one of the layout's.
+model::amounts size_of(const model::testbed& testbed, const place& where);
 /// A pod's requests and its place in the node's `pods`.
 model::amounts demand_of(const model::pod& pod);
 /// `what` fits into `free`.

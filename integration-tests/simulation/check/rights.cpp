@@ -213,7 +213,8 @@ void rights_rules::revision_counts_layouts(const testbed_record& before,
     const auto& is = after.testbed->status.layout;
     if (!was || !is) return;
     const bool same = was->nodes == is->nodes && was->slots_per_node == is->slots_per_node &&
-                      was->resources_per_slot == is->resources_per_slot;
+                      was->resources_per_slot == is->resources_per_slot &&
+                      was->shapes == is->shapes && was->places == is->places;
     const auto wanted = was->revision + (same ? 0 : 1);
     const auto& meta = after.testbed->metadata;
     out_.require(is->revision == wanted, "layout-revision-wrong", {meta.uid}, [&] {

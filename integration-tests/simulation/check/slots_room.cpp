@@ -134,11 +134,9 @@ void slot_rules::keep_room_for_the_ghost(const pod_record& job_pod) {
     }
     const auto& layout = bed->testbed->status.layout;
     if (ghost_there || !due || !layout) return;
-    auto room = model::to_amounts(layout->resources_per_slot);
-    room["pods"] = 1000;
     guards_.push_back({where,
                        {},
-                       std::move(room),
+                       size_of(*bed->testbed, where),
                        here_.now(),
                        fmt::format("{} waits for its ghost, pod {} has gone as announced",
                                    where.text(), job_pod.name()),
