@@ -91,6 +91,7 @@ inline constexpr std::string_view job_refused = "JobRefused";  ///< by the API s
 inline constexpr std::string_view too_many_jobs = "TooManyJobs";
 inline constexpr std::string_view duplicate_job = "DuplicateJob";
 inline constexpr std::string_view job_too_large = "TooManySlots";
+inline constexpr std::string_view claim_too_large = "TooManyPlaces";  ///< of its claim
 inline constexpr std::string_view slot_outside_layout = "SlotOutsideLayout";
 
 // The other conditions of a Scheduling.

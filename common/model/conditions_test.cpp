@@ -71,6 +71,7 @@ TEST(words, that_clients_know_stay_as_they_are) {
         {condition_reason::name_taken, "NameTaken"},
         {condition_reason::waits_for_claim, "ClaimWaiting"},
         {condition_reason::claim_refused, "ClaimRefused"},
+        {condition_reason::claim_too_large, "TooManyPlaces"},
         {job_progress_state::acquiring, "Acquiring"},
         {job_progress_state::in_queue, "InQueue"},
         {job_progress_state::submitted, "Submitted"},

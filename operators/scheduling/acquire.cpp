@@ -119,7 +119,8 @@ void check_own_testbed(acquisition& out, const view& v, const model::scheduling&
                        const plan& wants) {
     const auto key = testbed_of(who);
     const auto testbed = v.find_testbed(key);
-    check_plan(out, grid::shape_of(*who.spec.claim), who, wants);
+    out.wrong = problem_of(*who.spec.claim);
+    if (!out.wrong) check_plan(out, grid::shape_of(*who.spec.claim), who, wants);
     if (!testbed) {
         const auto* acquired =
             model::find_condition(who.status.conditions, condition_type::acquired);

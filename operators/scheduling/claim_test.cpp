@@ -167,6 +167,16 @@ TEST_P(claims, a_plan_that_wants_more_than_the_claim_has_is_wrong_before_anythin
     EXPECT_EQ(w.running("s"), "a:0,1");
 }
 
+TEST_P(claims, more_places_than_a_claim_may_have_are_told_before_anything_is_made) {
+    w.add_claim("s", 600, {"a"});
+    w.change("s",
+             [](auto& spec) { spec.claim->shapes.push_back({"more", "worker", 401, {}, {}}); });
+    w.settle();
+    EXPECT_EQ(w.reason("s"), "TooManyPlaces");
+    EXPECT_EQ(w.s("s").status.state, "Error");
+    EXPECT_FALSE(has_testbed("s"));
+}
+
 TEST_P(claims, priority_and_suspend_are_kept_up) {
     w.room = 0;
     w.add_claim("s", 1, {"a"});

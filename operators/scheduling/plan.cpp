@@ -205,6 +205,16 @@ std::optional<problem> problem_of(const planned_job& job, int slots) {
     return std::nullopt;
 }
 
+std::optional<problem> problem_of(const model::scheduling_claim& claim) {
+    std::int64_t count = 0;
+    for (const auto& shape : claim.shapes) count += shape.count;
+    if (count <= static_cast<std::int64_t>(model::most_claimed_places)) return std::nullopt;
+    return problem{reasons::claim_too_large,
+                   fmt::format("spec.claim has {} places, and a claim may have {}: delete the "
+                               "Scheduling and create another with fewer, or several",
+                               count, model::most_claimed_places)};
+}
+
 problem cancelled_before_start(const object_key& job) {
     return {model::assignment_outcome::cancelled,
             job_text(job) + " was cancelled (spec.cancelledJobs)"};

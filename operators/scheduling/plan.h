@@ -80,6 +80,9 @@ std::map<model::object_key, problem> problems_by_job(const plan& of, int slots,
 /// The first of these that is not cancelled, in the order of the plan.
 std::optional<problem> problem_of(const plan& of, int slots);
 
+/// Why the claim of a Scheduling can never be formed: it has too many places.
+std::optional<problem> problem_of(const model::scheduling_claim& claim);
+
 /// The spec without what may change after the first assignment, defaults filled in: what
 /// status.plan keeps.
 model::scheduling_spec frozen_spec(const model::scheduling& of,

@@ -291,6 +291,7 @@ constexpr std::array plan_words{
     word{reason::plan_empty, severity::warning, "kubectl esi release {0} -n {1}"},
     word{reason::job_refused, severity::error,
          "kubectl describe scheduling {0} -n {1}   # a webhook or a policy refuses the change"},
+    word{reason::claim_too_large, severity::error, "kubectl esi release {0} -n {1}"},
     word{reason::job_too_large, severity::error, "kubectl edit scheduling {0} -n {1}"},
     word{reason::slot_outside_layout, severity::error, "kubectl edit scheduling {0} -n {1}"},
     word{reason::duplicate_job, severity::error, "kubectl edit scheduling {0} -n {1}"},

@@ -40,6 +40,7 @@ inline constexpr std::string_view parameter_value = "ParameterValue";
 inline constexpr std::string_view queue_and_slots = "QueueAndSlots";
 inline constexpr std::string_view testbed_and_claim = "TestbedAndClaim";
 inline constexpr std::string_view too_many_slots = "TooManySlots";
+inline constexpr std::string_view too_many_places = "TooManyPlaces";
 inline constexpr std::string_view too_many_jobs = "TooManyJobs";
 inline constexpr std::string_view slot_outside_layout = "SlotOutsideLayout";
 inline constexpr std::string_view slot_twice = "SlotTwice";

@@ -196,6 +196,10 @@ faults faults_of_plan(const view& v, const model::scheduling* existing) {
     const auto testbed = v.find_testbed(testbed_of(self));
     // Of what may not be used nothing is told.
     const auto& claim = self.spec.claim;
+    if (const auto large = claim ? problem_of(*claim) : std::nullopt) {
+        add_fault(out, "/spec/claim/shapes", problem_code::too_many_places, large->text);
+        return out;
+    }
     const bool known =
         claim || (testbed && has_settled_layout(*testbed) && !testbed_not_allowed(v, self));
     const int slots = claim   ? grid::count_of_slots(grid::shape_of(*claim))

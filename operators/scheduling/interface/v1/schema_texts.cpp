@@ -299,6 +299,7 @@ constexpr problem_code_text codes[] = {
     {"QueueAndSlots", 0, "Exactly one of queueBased and slotBased must be given."},
     {"TestbedAndClaim", 0, "Exactly one of testbed and claim must be given."},
     {"TooManySlots", 0, "A job wants more slots than the Testbed's layout has."},
+    {"TooManyPlaces", 0, "A claim has more than 1,000 places in all."},
     {"TooManyJobs", 0, "The plan names more than 1,024 different jobs."},
     {"SlotOutsideLayout", 0, "The Testbed's layout has no slot of that position."},
     {"SlotTwice", 0, "A job names a slot twice."},

@@ -74,6 +74,13 @@ TEST_F(writes_test, a_plan_with_a_claim_names_no_testbed_and_cannot_get_one) {
     EXPECT_EQ(faults_in(ask("POST", plans, both.dump())), "/spec TestbedAndClaim");
     const auto large = object("Scheduling", "large", claim_of(2, {"a", "a", "a"}));
     EXPECT_EQ(faults_in(ask("POST", plans, large.dump())), "/spec/queueBased/0 TooManySlots");
+    auto many = wanted;
+    many["metadata"]["name"] = "many";
+    auto more = many["spec"]["claim"]["shapes"][0];
+    more["name"] = "more";
+    more["count"] = 1000;
+    many["spec"]["claim"]["shapes"].push_back(more);
+    EXPECT_EQ(faults_in(ask("POST", plans, many.dump())), "/spec/claim/shapes TooManyPlaces");
     auto steered = wanted;
     steered["metadata"]["name"] = "steered";
     steered["spec"]["claim"]["priority"] = 3;
