@@ -46,6 +46,12 @@ bool is_kubernetes_own(std::string_view label) {
     });
 }
 
+std::string nodes_of_claim(const model::testbed& testbed) {
+    return "Testbed " + testbed.metadata.key().text() +
+           " has a claim (spec.claim): ESI chooses its nodes, and no label is needed; "
+           "constraints of its shapes say which nodes may be chosen";
+}
+
 node_choice give_nodes(const model::testbed& testbed, const std::vector<node_candidate>& nodes,
                        std::vector<std::string> names) {
     node_choice out;
@@ -70,6 +76,7 @@ node_choice give_nodes(const model::testbed& testbed, const std::vector<node_can
 
 node_choice choose_nodes(const model::testbed& testbed, const std::vector<node_candidate>& nodes,
                          int count) {
+    if (testbed.spec.claim) return {};
     auto needed = slot_amounts(testbed.spec.resources_per_slot);
     const int slots = std::max(testbed.spec.slots_per_node, 0);
     for (auto& [name, amount] : needed) amount = model::times(amount, slots);

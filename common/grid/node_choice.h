@@ -43,11 +43,15 @@ struct node_choice {
 /// the cluster rely on.
 bool is_kubernetes_own(std::string_view label);
 
-/// `nodes`: all of the cluster. `names` is empty when too few nodes fit.
+/// Why nobody gives nodes to this Testbed, which has a claim; a sentence.
+std::string nodes_of_claim(const model::testbed& testbed);
+
+/// `nodes`: all of the cluster. `names` is empty when too few nodes fit, and for a Testbed with a
+/// claim.
 node_choice choose_nodes(const model::testbed& testbed, const std::vector<node_candidate>& nodes,
                          int count);
 
-/// The nodes `names`, which all exist, in this order.
+/// The nodes `names`, which all exist, in this order; for a Testbed without a claim.
 node_choice give_nodes(const model::testbed& testbed, const std::vector<node_candidate>& nodes,
                        std::vector<std::string> names);
 

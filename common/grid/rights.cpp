@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "grid/grid.h"
+#include "model/names.h"
 
 namespace esi::grid {
 
@@ -12,7 +13,34 @@ model::object_key in_namespace(model::object_key reference, std::string_view ns)
 }
 
 model::object_key testbed_of(const model::scheduling& of) {
+    if (of.spec.claim) return of.metadata.key();
     return in_namespace(of.spec.testbed, of.metadata.namespace_);
+}
+
+const model::owner_reference* maker_of(const model::testbed& testbed) {
+    const auto* owner = testbed.metadata.controller_owner();
+    const bool made = owner != nullptr && owner->kind == "Scheduling" &&
+                      owner->api_version.starts_with(model::names::prefix);
+    return made ? owner : nullptr;
+}
+
+bool is_made_for(const model::testbed& testbed, const model::scheduling& of) {
+    const auto* maker = maker_of(testbed);
+    return maker != nullptr && maker->uid == of.metadata.uid &&
+           testbed.metadata.namespace_ == of.metadata.namespace_;
+}
+
+model::testbed_layout shape_of(const model::scheduling_claim& claim) {
+    model::testbed_layout out;
+    out.nodes.emplace_back();
+    for (const auto& shape : claim.shapes) {
+        out.shapes.push_back({shape.name, shape.role, shape.count, shape.resources});
+        // The bound of the CRD is one of all together, which a spec may only seem to keep.
+        const auto most = static_cast<int>(model::most_claimed_places) + 1;
+        out.places.resize(out.places.size() +
+                          static_cast<std::size_t>(std::clamp(shape.count, 0, most)));
+    }
+    return out;
 }
 
 model::object_key testbed_of(const model::batchjob& job) {

@@ -13,8 +13,17 @@ namespace esi::grid {
 
 /// A reference that an object of namespace `ns` has: without a namespace it means that one.
 model::object_key in_namespace(model::object_key reference, std::string_view ns);
-/// The Testbed that a Scheduling names.
+/// The Testbed whose slots a Scheduling uses: the one that it names, or, where it has a claim, the
+/// one of its own name in its own namespace.
 model::object_key testbed_of(const model::scheduling& of);
+/// The Scheduling that has made the Testbed for its claim and is its controller; null for a Testbed
+/// that somebody else has made. Lives as long as `testbed`.
+const model::owner_reference* maker_of(const model::testbed& testbed);
+/// The Testbed is that of the Scheduling's own claim.
+bool is_made_for(const model::testbed& testbed, const model::scheduling& of);
+/// A layout with the places of a claim, all on one node without a name: as many of them, of the
+/// same sizes and roles as the one that the claim gets.
+model::testbed_layout shape_of(const model::scheduling_claim& claim);
 /// The Testbed that a job's order names; an empty name without an order.
 model::object_key testbed_of(const model::batchjob& job);
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "grid/grid.h"
 #include "model/names.h"
 
 namespace esi::grid {
@@ -50,6 +51,49 @@ TEST_F(rights, an_order_without_a_namespace_is_for_the_jobs_own) {
     job.spec.creation_request.reset();
     EXPECT_EQ(testbed_of(job), model::object_key());
     EXPECT_FALSE(holds());
+}
+
+TEST_F(rights, a_scheduling_with_a_claim_means_the_testbed_of_its_own_name) {
+    holder.metadata.namespace_ = "ns";
+    holder.metadata.name = "s";
+    holder.spec.claim.emplace();
+    EXPECT_EQ(testbed_of(holder), (model::object_key{"ns", "s"}));
+}
+
+TEST_F(rights, a_testbed_is_made_for_the_scheduling_that_is_its_controller) {
+    holder.metadata.namespace_ = "ns";
+    EXPECT_EQ(maker_of(testbed), nullptr);
+    EXPECT_FALSE(is_made_for(testbed, holder));
+    auto& owner = testbed.metadata.owner_references.emplace_back();
+    owner = {"esi.tu-berlin.de/v1alpha1", "Scheduling", "s", "uid-s", true};
+    ASSERT_NE(maker_of(testbed), nullptr);
+    EXPECT_EQ(maker_of(testbed)->name, "s");
+    EXPECT_TRUE(is_made_for(testbed, holder));
+    owner.uid = "uid-of-one-made-anew";
+    EXPECT_FALSE(is_made_for(testbed, holder));
+    owner.uid = "uid-s";
+    owner.controller = false;
+    EXPECT_FALSE(is_made_for(testbed, holder));
+    owner.controller = true;
+    owner.api_version = "example.org/v1";
+    EXPECT_EQ(maker_of(testbed), nullptr) << "a Scheduling of somebody else's";
+    owner.api_version = "esi.tu-berlin.de/v2";
+    EXPECT_TRUE(is_made_for(testbed, holder));
+    holder.metadata.namespace_ = "other";
+    EXPECT_FALSE(is_made_for(testbed, holder)) << "an owner is of the same namespace";
+}
+
+TEST(shape, of_a_claim_has_as_many_places_as_its_layout_will_have) {
+    model::scheduling_claim claim;
+    claim.shapes = {{"driver", "coordinator", 1, {}, {}}, {"executors", "worker", 8, {}, {}}};
+    const auto layout = shape_of(claim);
+    EXPECT_EQ(count_of_slots(layout), 9);
+    EXPECT_EQ(role_of(layout, 0), model::slot_role::coordinator);
+    EXPECT_EQ(role_of(layout, 8), model::slot_role::worker);
+    claim.shapes[1].count = 2'000'000'000;
+    EXPECT_EQ(count_of_slots(shape_of(claim)), 0);
+    claim.shapes[1].count = -5;
+    EXPECT_EQ(count_of_slots(shape_of(claim)), 0);
 }
 
 TEST_F(rights, a_scheduling_without_a_namespace_of_its_testbed_means_its_own) {

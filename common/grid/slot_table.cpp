@@ -251,15 +251,15 @@ void slot_table::change_errors(std::set<int> now) {
 }
 
 void slot_table::lay_out() {
-    places_ = {};
+    places_ = std::make_shared<const places>();
     holding_.clear();
     inside_.clear();
     free_.clear();
     errors_.clear();
     if (!testbed_) return;
     if (const auto& layout = testbed_->status.layout) {
-        places_ = places(*layout);
-        const auto total = static_cast<std::size_t>(places_.count());
+        places_ = std::make_shared<const places>(*layout);
+        const auto total = static_cast<std::size_t>(places_->count());
         holding_.resize(total);
         count_read(total);
     }
@@ -283,7 +283,7 @@ std::optional<int> slot_table::position_of(const model::pod& pod) const {
     const auto position = slot_of_pod(pod);
     if (!position || *position >= size() || !is_recorded(pod, *position)) return std::nullopt;
     if (pod.terminal() || pod.run().empty() || !let_in(pod)) return std::nullopt;
-    const auto& node = *places_.node_of(*position);
+    const auto& node = *places_->node_of(*position);
     if (pod.metadata.annotation(names::slot_node) != node.name) return std::nullopt;
     if (pod.bound() && pod.node_name != node.name) return std::nullopt;
     return position;
@@ -343,7 +343,7 @@ void slot_table::count_ghost(const model::pod& ghost, int by) {
 }
 
 void slot_table::hold(const std::string& node, int index, int by) {
-    const auto position = places_.position_of(node, index);
+    const auto position = places_->position_of(node, index);
     if (!position) return;
     holding_[static_cast<std::size_t>(*position)] += by;
     judge(*position);
@@ -364,7 +364,7 @@ void slot_table::judge(int position) {
 
 slot_table::row slot_table::at(int position) const {
     count_read();
-    row out{*places_.at(position), {}};
+    row out{*places_->at(position), {}};
     if (const auto in = inside_.find(position); in != inside_.end()) out.job_pods = in->second;
     return out;
 }
@@ -377,7 +377,7 @@ std::set<int> slot_table::in_error(const model::testbed& other) const {
         for (const auto& [position, count] : slice_errors_) out.insert(out.end(), position);
     }
     for (const auto& node : nodes_in_error(status)) {
-        for (const auto& slot : places_.on(node)) out.insert(slot.position);
+        for (const auto& slot : places_->on(node)) out.insert(slot.position);
     }
     return out;
 }

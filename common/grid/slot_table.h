@@ -136,7 +136,8 @@ private:
     model::object_key of_;
     testbed_pointer testbed_;
 
-    places places_;
+    /// Never null; shared with copies.
+    std::shared_ptr<const places> places_ = std::make_shared<const places>();
     /// By position: how many own ghosts hold it.
     std::vector<int> holding_;
     /// By position: job pods in it.

@@ -339,6 +339,17 @@ TEST(slot_table, one_pods_change_touches_as_many_slots_at_6_as_at_50000) {
     EXPECT_LE(touched[0], 4U);
 }
 
+TEST(slot_table, a_copy_goes_its_own_way) {
+    cluster all;
+    all.put(testbed_of(3, 1));
+    auto copy = all.table;
+    copy.change_testbed(std::make_shared<const model::testbed>(testbed_of(2, 2)));
+    EXPECT_EQ(copy.size(), 4);
+    EXPECT_EQ(copy.at(3).place.index, 1);
+    EXPECT_EQ(all.table.size(), 3);
+    EXPECT_EQ(all.table.at(2).place.index, 0);
+}
+
 TEST(slot_table, tells_whether_a_slice_changes_an_answer) {
     cluster all;
     auto testbed = testbed_of(3, 1);

@@ -73,6 +73,14 @@ inline constexpr std::string_view priority_first =
     "PriorityFirst";                                         ///< one of higher priority could
 inline constexpr std::string_view suspended = "Suspended";   ///< by its own spec.suspend
 inline constexpr std::string_view plan_empty = "PlanEmpty";  ///< it names no job to start
+inline constexpr std::string_view testbed_owned =
+    "TestbedOwned";  ///< it is the claim of another Scheduling
+inline constexpr std::string_view name_taken =
+    "NameTaken";  ///< a Testbed that is not its own has the name of its claim
+inline constexpr std::string_view waits_for_claim =
+    "ClaimWaiting";  ///< its claim has not all places yet
+inline constexpr std::string_view claim_refused =
+    "ClaimRefused";  ///< its claim gets no place before somebody mends something
 inline constexpr std::string_view wait_cycle = "WaitCycle";  ///< they wait for each other
 inline constexpr std::string_view hold_lost = "HoldLost";  ///< the Testbed no longer shows its hold
 inline constexpr std::string_view released = "Released";   ///< a release has ended
@@ -83,6 +91,7 @@ inline constexpr std::string_view job_refused = "JobRefused";  ///< by the API s
 inline constexpr std::string_view too_many_jobs = "TooManyJobs";
 inline constexpr std::string_view duplicate_job = "DuplicateJob";
 inline constexpr std::string_view job_too_large = "TooManySlots";
+inline constexpr std::string_view claim_too_large = "TooManyPlaces";  ///< of its claim
 inline constexpr std::string_view slot_outside_layout = "SlotOutsideLayout";
 inline constexpr std::string_view slot_of_coordinator = "SlotOfCoordinator";
 

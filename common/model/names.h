@@ -14,6 +14,8 @@ inline constexpr std::string_view active_scheduling_name =
 inline constexpr std::string_view active_scheduling_namespace =
     "esi.tu-berlin.de/active-scheduling-namespace";
 inline constexpr std::string_view hold = "esi.tu-berlin.de/hold";
+/// On the Testbed of a Scheduling's claim: since when something else keeps that from acquiring.
+inline constexpr std::string_view unused_since = "esi.tu-berlin.de/unused-since";
 
 // On pods.
 inline constexpr std::string_view testbed = "esi.tu-berlin.de/testbed";

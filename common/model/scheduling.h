@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/meta.h"
+#include "model/testbed.h"
 
 namespace esi::model {
 
@@ -28,8 +29,20 @@ struct job_policy {
 };
 BOOST_DESCRIBE_STRUCT(job_policy, (), (name, backoff_limit, retry_delay_seconds))
 
+/// Places of its own: the claim of the Testbed that the Scheduling makes (model::testbed_claim),
+/// without the priority and suspend that are the Scheduling's.
+struct scheduling_claim {
+    std::vector<claim_shape> shapes;
+    std::string packing;  ///< see model::claim_packing
+    int timeout_seconds = 30;
+    bool operator==(const scheduling_claim&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(scheduling_claim, (), (shapes, packing, timeout_seconds))
+
+/// Either `testbed` or `claim`; grid::testbed_of says which Testbed is meant.
 struct scheduling_spec {
     object_key testbed;
+    std::optional<scheduling_claim> claim;
     std::optional<std::vector<object_key>> queue_based;
     std::optional<slot_based_spec> slot_based;
     bool release_on_completion = false;
@@ -45,7 +58,7 @@ struct scheduling_spec {
     std::optional<int> ttl_seconds_after_finished;
 };
 BOOST_DESCRIBE_STRUCT(scheduling_spec, (),
-                      (testbed, queue_based, slot_based, release_on_completion,
+                      (testbed, claim, queue_based, slot_based, release_on_completion,
                        schedule_timeout_seconds, submit_timeout_seconds, suspend, suspend_policy,
                        priority, cancelled_jobs, active_deadline_seconds, job_policies,
                        ttl_seconds_after_finished))

@@ -442,6 +442,22 @@ struct judge {
                     w.live.proven.release,
                 "the hold goes too early");
     }
+    void operator()(const make_testbed& what) const {
+        require(self.spec.claim && what.key == self.metadata.key() && !testbed,
+                "makes {} over another", what.key.text());
+        require(on_the_way_in() && self.status.assignments.empty() && !is_over(self.status) &&
+                    !self.spec.suspend.value_or(false),
+                "makes a Testbed that it cannot use");
+    }
+    void operator()(const steer_claim& what) const {
+        guarded(what.key, what.uid, what.resource_version);
+        require(grid::is_made_for(*testbed, self), "steers another's Testbed");
+    }
+    void operator()(const remove_testbed& what) const {
+        guarded(what.key, what.uid, what.resource_version);
+        require(grid::is_made_for(*testbed, self) && testbed->hold().empty(),
+                "deletes another's Testbed, or one that is held");
+    }
     void operator()(const commit& what) const {
         require(model::encode(made.status) != model::encode(self.status),
                 "a commit that changes nothing: {}", what.reason);

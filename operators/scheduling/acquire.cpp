@@ -33,8 +33,130 @@ blocker plan_empty(const model::scheduling& who, const plan& wants) {
             about(who)};
 }
 
+/// A Testbed of the name of the claim is not the claim's own.
+blocker name_taken(const model::scheduling& who, const model::testbed& by) {
+    const auto key = testbed_of(who);
+    const auto* maker = grid::maker_of(by);
+    const bool left = maker != nullptr && maker->name == who.metadata.name;
+    return {reasons::name_taken,
+            left
+                ? fmt::format("{} is left from an earlier Scheduling of this name; it is made anew "
+                              "when the garbage collector has deleted it",
+                              testbed_text(key))
+                : fmt::format("{} exists and is not the one of this claim: delete it, or create "
+                              "the Scheduling under another name",
+                              testbed_text(key)),
+            {},
+            about_testbed(key)};
+}
+
+blocker testbed_owned(const object_key& key, const model::owner_reference& maker) {
+    const object_key owner{key.namespace_, maker.name};
+    return {reasons::testbed_owned,
+            fmt::format("{} is the claim of {}, and of nobody else: name another Testbed, or give "
+                        "the Scheduling a claim of its own (spec.claim)",
+                        testbed_text(key), scheduling_text(owner)),
+            {},
+            about_testbed(key)};
+}
+
+bool has_all_places(const model::testbed& of) {
+    const auto& layout = of.status.layout;
+    if (!of.spec.claim || !layout || !grid::is_of_claim(*layout)) return false;
+    std::int64_t wanted = 0;
+    for (const auto& shape : of.spec.claim->shapes) wanted += shape.count;
+    return grid::count_of_slots(*layout) == wanted;
+}
+
+/// Somebody has to mend something first.
+bool is_refused(const model::condition& formed) {
+    static constexpr std::string_view all[] = {reasons::claim_never_fits,
+                                               reasons::claim_class_missing,
+                                               reasons::claim_disabled, reasons::spec_invalid};
+    return std::ranges::find(all, formed.reason) != std::end(all);
+}
+
+/// Why the Testbed of a claim cannot be held yet, if it cannot: it has to be formed, and all its
+/// ghosts bound.
+void check_places(acquisition& out, const model::testbed& of) {
+    const auto key = of.metadata.key();
+    const auto& status = of.status;
+    const auto say = [&](std::string_view reason, std::string text) {
+        out.claim = blocker{reason, testbed_text(key) + text, {}, about_testbed(key)};
+    };
+    if (status.observed_generation < of.metadata.generation) {
+        out.claim_under_way = true;
+        return say(reasons::waits_for_claim, " has a claim that is not looked at yet");
+    }
+    const auto* formed = model::find_condition(status.conditions, condition_type::formed);
+    if (formed != nullptr && formed->status == "False") {
+        out.claim_under_way = formed->reason == reasons::claim_waiting;
+        return say(is_refused(*formed) ? reasons::claim_refused : reasons::waits_for_claim,
+                   fmt::format(" is not formed ({}): {}", formed->reason, formed->message));
+    }
+    if (!has_all_places(of)) {
+        return say(reasons::testbed_not_ready, " has no layout with all places of its claim");
+    }
+    const auto* ready = model::find_condition(status.conditions, condition_type::ready);
+    if (ready != nullptr && ready->status == "True" && ready->reason == reasons::all_slots_usable) {
+        return;
+    }
+    out.claim_under_way = ready == nullptr || ready->reason == reasons::ghosts_under_way;
+    say(reasons::waits_for_claim,
+        ready == nullptr ? std::string(" is formed, and not all its places are held yet")
+                         : fmt::format(" is formed, and not all its places are held yet ({}): {}",
+                                       ready->reason, ready->message));
+}
+
+void check_plan(acquisition& out, const model::testbed_layout& layout, const model::scheduling& who,
+                const plan& wants) {
+    out.wrong = problem_of(wants, plan_places(layout));
+    if (!out.wrong && wants.empty()) out.blockers.push_back(plan_empty(who, wants));
+}
+
+/// Of a Scheduling with a claim.
+void check_own_testbed(acquisition& out, const view& v, const model::scheduling& who,
+                       const plan& wants) {
+    const auto key = testbed_of(who);
+    const auto testbed = v.find_testbed(key);
+    out.wrong = problem_of(*who.spec.claim);
+    if (!out.wrong) check_plan(out, grid::shape_of(*who.spec.claim), who, wants);
+    if (!testbed) {
+        const auto* acquired =
+            model::find_condition(who.status.conditions, condition_type::acquired);
+        out.claim_under_way = acquired == nullptr || acquired->reason != reasons::claim_refused;
+        out.claim = blocker{reasons::waits_for_claim,
+                            testbed_text(key) + " has to be made for the claim first",
+                            {},
+                            about_testbed(key)};
+        return;
+    }
+    if (held_by(*testbed, who.metadata.uid)) {
+        out.holds_something = true;
+        return;
+    }
+    if (auto taken = testbed_of_another(v, who)) {
+        out.blockers.push_back(std::move(*taken));
+        return;
+    }
+    if (!testbed->hold().empty()) {
+        out.blockers.push_back({reasons::testbed_held,
+                                testbed_text(key) + " is held by " + holder_text(*testbed),
+                                testbed->holder(), about_testbed(key)});
+    }
+    if (testbed->metadata.deleting()) {
+        out.blockers.push_back({reasons::testbed_deleting,
+                                testbed_text(key) + " is being deleted",
+                                {},
+                                about_testbed(key)});
+        return;
+    }
+    check_places(out, *testbed);
+}
+
 void check_testbed(acquisition& out, const view& v, const model::scheduling& who,
                    const plan& wants) {
+    if (who.spec.claim) return check_own_testbed(out, v, who, wants);
     auto key = testbed_of(who);
     auto testbed = v.find_testbed(key);
     if (auto refused = testbed_not_allowed(v, who)) {
@@ -51,6 +173,10 @@ void check_testbed(acquisition& out, const view& v, const model::scheduling& who
     if (held_by(*testbed, who.metadata.uid)) {
         out.holds_something = true;
     } else {
+        if (auto owned = testbed_of_another(v, who)) {
+            out.blockers.push_back(std::move(*owned));
+            return;
+        }
         if (!testbed->hold().empty()) {
             out.blockers.push_back({reasons::testbed_held,
                                     testbed_text(key) + " is held by " + holder_text(*testbed),
@@ -85,8 +211,7 @@ void check_testbed(acquisition& out, const view& v, const model::scheduling& who
             {reasons::testbed_empty, testbed_text(key) + " has no nodes", {}, about_testbed(key)});
         return;
     }
-    out.wrong = problem_of(wants, plan_places(*status.layout));
-    if (!out.wrong && wants.empty()) out.blockers.push_back(plan_empty(who, wants));
+    check_plan(out, *status.layout, who, wants);
 }
 
 /// In their order, but what is not allowed before all else.
@@ -147,6 +272,19 @@ std::optional<blocker> testbed_not_allowed(const view& v, const model::schedulin
                                testbed_text(key), ns, ns),
                    {},
                    about_testbed(key)};
+}
+
+std::optional<blocker> testbed_of_another(const view& v, const model::scheduling& who) {
+    const auto key = testbed_of(who);
+    const auto testbed = v.find_testbed(key);
+    if (!testbed || held_by(*testbed, who.metadata.uid)) return std::nullopt;
+    const auto* maker = grid::maker_of(*testbed);
+    if (who.spec.claim) {
+        if (grid::is_made_for(*testbed, who)) return std::nullopt;
+        return name_taken(who, *testbed);
+    }
+    if (maker == nullptr) return std::nullopt;
+    return testbed_owned(key, *maker);
 }
 
 bool goes_before(const model::scheduling& a, const model::scheduling& b) {
@@ -298,7 +436,7 @@ std::shared_ptr<const model::scheduling> first_rival(const view& v, const plan& 
         if (held && !held_by(*of_other, other->metadata.uid)) continue;
         auto theirs = plan_of(*other, v.policies);
         if (!shares(wants, theirs, testbed, testbed_of(*other))) continue;
-        if (acquisition_of(v, *other, theirs).possible()) first = other;
+        if (acquisition_of(v, *other, theirs).goes_first()) first = other;
     }
     return first;
 }

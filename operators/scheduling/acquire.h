@@ -31,6 +31,11 @@ struct blocker {
 /// of `who`. The text does not say then whether it exists.
 std::optional<blocker> testbed_not_allowed(const view& v, const model::scheduling& who);
 
+/// Why the Testbed of this name is not for `who`, if it is not: it is the claim of another
+/// Scheduling, or, where `who` has a claim, another Testbed that has its name. One that `who` holds
+/// is for it.
+std::optional<blocker> testbed_of_another(const view& v, const model::scheduling& who);
+
 struct acquisition {
     /// The plan cannot be carried out on this layout.
     std::optional<problem> wrong;
@@ -38,8 +43,16 @@ struct acquisition {
     std::vector<blocker> blockers;
     /// Something is ours already.
     bool holds_something = false;
+    /// Of a Scheduling with a claim: its own Testbed does not exist yet, or has not all its places.
+    std::optional<blocker> claim{};
+    /// And nobody has said yet that it has to wait for them.
+    bool claim_under_way = false;
 
-    bool possible() const { return !wrong && blockers.empty(); }
+    /// Nothing else is in the way of a claim.
+    bool is_free() const { return !wrong && blockers.empty(); }
+    bool possible() const { return is_free() && !claim; }
+    /// It goes before those that come after it in the order.
+    bool goes_first() const { return is_free() && (!claim || claim_under_way); }
 };
 
 acquisition acquisition_of(const view& v, const model::scheduling& who, const plan& wants);

@@ -252,9 +252,10 @@ asio::awaitable<result<model::testbed>> actor::clear_hold(object_key key, std::s
     co_return co_await write_hold(key, hold_patch({}, nullptr), uid, resource_version);
 }
 
-asio::awaitable<result<void>> actor::take_hold_answer(self_pointer self, write kind, object_key key,
-                                                      result<model::testbed> answer,
-                                                      live_facts& live) {
+asio::awaitable<result<void>> actor::take_testbed_answer(self_pointer self, write kind,
+                                                         object_key key,
+                                                         result<model::testbed> answer,
+                                                         live_facts& live) {
     if (!answer) {
         const auto code = answer.error().code;
         if (code != errc::conflict && code != errc::not_found) {
@@ -289,7 +290,7 @@ asio::awaitable<result<void>> actor::hold(self_pointer self, hold_testbed what, 
     live.proven.before(write::hold);
     auto answer = co_await write_hold(what.key, hold_patch(self->metadata.key(), what.token),
                                       what.uid, what.resource_version);
-    auto done = co_await take_hold_answer(self, write::hold, what.key, std::move(answer), live);
+    auto done = co_await take_testbed_answer(self, write::hold, what.key, std::move(answer), live);
     if (!done) co_return done;
     notes_.tell(*self, event_reason::held, "holds " + testbed_text(what.key));
     co_return done;
@@ -299,10 +300,75 @@ asio::awaitable<result<void>> actor::take(self_pointer self, remove_hold what, l
     live.proven.before(write::remove_hold);
     auto answer = co_await clear_hold(what.key, what.uid, what.resource_version);
     auto done =
-        co_await take_hold_answer(self, write::remove_hold, what.key, std::move(answer), live);
+        co_await take_testbed_answer(self, write::remove_hold, what.key, std::move(answer), live);
     if (!done) co_return done;
     notes_.tell(*self, event_reason::hold_removed, "no longer holds " + testbed_text(what.key));
     co_return done;
+}
+
+// --- the Testbed of the Scheduling's own claim ---
+
+asio::awaitable<result<void>> actor::take(self_pointer self, make_testbed what, live_facts& live) {
+    const auto& meta = self->metadata;
+    json owner{{"apiVersion", types::scheduling.api_version()},
+               {"kind", types::scheduling.kind},
+               {"name", meta.name},
+               {"uid", meta.uid},
+               {"controller", true},
+               {"blockOwnerDeletion", true}};
+    json object{
+        {"apiVersion", types::testbed.api_version()},
+        {"kind", types::testbed.kind},
+        {"metadata",
+         {{"namespace", what.key.namespace_},
+          {"name", what.key.name},
+          {"ownerReferences", json::array({std::move(owner)})}}},
+        {"spec", {{"claim", model::encode(what.claim)}, {"isolation", model::isolation::none}}}};
+    live.proven.before(write::claim);
+    auto answer = co_await env_.api.create(types::testbed, what.key.namespace_, std::move(object));
+    if (!answer) {
+        if (answer.error().code != errc::already_exists) co_return std::unexpected(answer.error());
+        // Made by an earlier process of ours, or by somebody else: the next decision sees which.
+        auto read = co_await refresh_testbed(what.key, live);
+        if (!read) co_return read;
+        co_return std::unexpected(changed(testbed_text(what.key)));
+    }
+    auto made = model::decode<model::testbed>(*answer, "Testbed");
+    auto done = co_await take_testbed_answer(self, write::claim, what.key, std::move(made), live);
+    if (!done) co_return done;
+    notes_.tell(*self, event_reason::claim_made,
+                testbed_text(what.key) + " is made for the claim, which gets all places or none");
+    co_return done;
+}
+
+asio::awaitable<result<void>> actor::take(self_pointer self, steer_claim what, live_facts& live) {
+    json since = what.unused_since.empty() ? json(nullptr) : json(what.unused_since);
+    json patch{{"metadata", {{"annotations", {{std::string(names::unused_since), since}}}}},
+               {"spec", {{"claim", {{"priority", what.priority}, {"suspend", what.suspend}}}}}};
+    auto body = kube::guarded(std::move(patch), what.uid, what.resource_version);
+    live.proven.before(write::claim);
+    auto answer = co_await env_.api.patch(types::testbed, what.key.namespace_, what.key.name,
+                                          kube::patch_kind::merge, std::move(body));
+    auto now = answer ? model::decode<model::testbed>(*answer, "Testbed")
+                      : result<model::testbed>(std::unexpected(answer.error()));
+    co_return co_await take_testbed_answer(self, write::claim, what.key, std::move(now), live);
+}
+
+asio::awaitable<result<void>> actor::take(self_pointer self, remove_testbed what,
+                                          live_facts& live) {
+    live.proven.before(write::claim);
+    const auto answer = co_await env_.api.remove(types::testbed, what.key.namespace_, what.key.name,
+                                                 {what.uid, what.resource_version});
+    if (!answer && answer.error().code != errc::conflict &&
+        answer.error().code != errc::not_found) {
+        co_return std::unexpected(answer.error());
+    }
+    auto read = co_await refresh_testbed(what.key, live);
+    if (!read) co_return read;
+    if (!answer) co_return std::unexpected(changed(testbed_text(what.key)));
+    notes_.tell(*self, event_reason::claim_returned,
+                fmt::format("{} is deleted: {}", testbed_text(what.key), what.why));
+    co_return result<void>{};
 }
 
 // --- writes of a BatchJob ---

@@ -58,6 +58,9 @@ private:
     done take(self_pointer self, release_job what, live_facts& live);
     done take(self_pointer self, reset_job what, live_facts& live);
     done take(self_pointer self, delete_self what, live_facts& live);
+    done take(self_pointer self, make_testbed what, live_facts& live);
+    done take(self_pointer self, steer_claim what, live_facts& live);
+    done take(self_pointer self, remove_testbed what, live_facts& live);
 
     /// False where the status is as wanted already and no request was sent.
     asio::awaitable<result<bool>> write_status(self_pointer self, write kind,
@@ -67,9 +70,9 @@ private:
     asio::awaitable<result<model::testbed>> write_hold(model::object_key key, kube::json patch,
                                                        std::string uid,
                                                        std::string resource_version);
-    /// Takes up what the API server said to write_hold or clear_hold.
-    done take_hold_answer(self_pointer self, write kind, model::object_key key,
-                          result<model::testbed> answer, live_facts& live);
+    /// Takes up what the API server said to a write of the Testbed.
+    done take_testbed_answer(self_pointer self, write kind, model::object_key key,
+                             result<model::testbed> answer, live_facts& live);
     done write_job(self_pointer self, write kind, model::object_key key, kube::json patch,
                    live_facts& live);
     done refresh_testbed(model::object_key key, live_facts& live);

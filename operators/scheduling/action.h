@@ -11,6 +11,7 @@
 
 #include "grid/grid.h"
 #include "model/batchjob.h"
+#include "model/testbed.h"
 
 namespace esi::scheduling {
 
@@ -98,10 +99,34 @@ struct remove_hold {
     std::string uid;
     std::string resource_version;
 };
+/// The Testbed of the Scheduling's own claim is made. A Testbed of that name that exists is read
+/// live instead.
+struct make_testbed {
+    model::object_key key;
+    model::testbed_claim claim;
+};
+/// What the claim of that Testbed takes from its Scheduling, in one write.
+struct steer_claim {
+    model::object_key key;
+    std::string uid;
+    std::string resource_version;
+    int priority = 0;
+    bool suspend = false;
+    /// The annotation unused-since; empty: it is taken off.
+    std::string unused_since{};
+};
+/// That Testbed, which nobody holds, is deleted: its places go back.
+struct remove_testbed {
+    model::object_key key;
+    std::string uid;
+    std::string resource_version;
+    std::string why;
+};
 
-using action = std::variant<wait, read_testbed, read_job, read_pods, read_release, add_finalizer,
-                            remove_finalizer, hold_testbed, acquire_job, commit, request_creation,
-                            release_job, remove_hold, reset_job, delete_self>;
+using action =
+    std::variant<wait, read_testbed, read_job, read_pods, read_release, add_finalizer,
+                 remove_finalizer, hold_testbed, acquire_job, commit, request_creation, release_job,
+                 remove_hold, reset_job, delete_self, make_testbed, steer_claim, remove_testbed>;
 
 /// The spelling of an action for metrics and logs: "hold", "acquire", ...
 std::string_view name_of(const action& what);
@@ -122,6 +147,8 @@ inline constexpr std::string_view assignments_cleared = "AssignmentsCleared";
 inline constexpr std::string_view hold_removed = "HoldRemoved";
 inline constexpr std::string_view released = "Released";
 inline constexpr std::string_view expired = "Expired";
+inline constexpr std::string_view claim_made = "ClaimMade";
+inline constexpr std::string_view claim_returned = "ClaimReturned";
 inline constexpr std::string_view orphan_released = "OrphanReleased";
 }  // namespace event_reason
 

@@ -304,6 +304,10 @@ void caches::scheduling_changed(const kube::change<model::scheduling>& what) con
 void caches::testbed_changed(const kube::change<model::testbed>& what) const {
     const auto& any = what.after ? what.after : what.before;
     enqueue_by(by_testbed, any->metadata.key());
+    // Also a Scheduling that is over, which has to give it back.
+    if (const auto* maker = grid::maker_of(*any)) {
+        into_.scheduling({any->metadata.namespace_, maker->name});
+    }
     if (!what.after) return;
     if (what.after->hold().empty() && what.after->holder().name.empty()) return;
     into_.scheduling(what.after->holder());

@@ -67,6 +67,23 @@ TEST_F(filled_caches, a_change_of_a_job_enqueues_the_orphan_that_waits_for_it_an
     EXPECT_EQ(testbeds, (keys{"t", "u"})) << "the application has ended; a pod is in u";
 }
 
+TEST_F(filled_caches, the_testbed_of_a_claim_enqueues_its_scheduling_also_when_that_is_over) {
+    w.add_claim("s", 1, {"a"});
+    auto plan = w.s("s");
+    plan.status.state = "FinishedState";
+    caches_.schedulings().apply(plan);
+    model::testbed made;
+    made.metadata = w.meta("s");
+    made.metadata.owner_references = {
+        {"esi.tu-berlin.de/v1alpha1", "Scheduling", "s", plan.metadata.uid, true}};
+    forget();
+    caches_.testbeds().apply(made);
+    EXPECT_EQ(schedulings, keys{"s"});
+    forget();
+    caches_.testbeds().erase({"ns", "s"});
+    EXPECT_EQ(schedulings, keys{"s"});
+}
+
 TEST_F(filled_caches, a_pod_enqueues_the_scheduling_at_work_and_none_that_waits) {
     w.add_testbed("t", 1, 1);
     add_testbed("t");

@@ -64,6 +64,9 @@ decision decider::next() {
             return leave();
         case stage::over:
             if (owns_anything(v_, plan_)) return release_again(release_reason::left_over);
+            if (is_own_testbed() && testbed_->hold().empty() && v_.refused().claim.empty()) {
+                return return_claim("no job can take its places any more");
+            }
             return after_the_end();
         case stage::running:
             return drive();

@@ -7,6 +7,7 @@
 //   decider_ends.cpp    which runs have ended, which are to be ended
 //   decider_jobs.cpp    what comes next for each job of the plan
 //   decider_report.cpp  the status that is written when there is nothing to do
+//   decider_claim.cpp   the Testbed of its own claim: made, kept up, given back
 //   decider_leave.cpp   the way back
 //   outlook.cpp         what the parts above come to when all that they ask for is done
 //
@@ -70,8 +71,12 @@ struct sorted_jobs {
 /// Whether a Scheduling that does not run may begin.
 struct way_to_begin {
     acquisition wanted;
-    /// It could, but this one goes first.
+    /// It could, but for its claim, but this one goes first.
     std::shared_ptr<const model::scheduling> first;
+    /// What keeps it from beginning, if anything does.
+    std::vector<blocker> blockers;
+
+    bool in_the_way() const { return !wanted.is_free() || first; }
 };
 
 class decider {
@@ -99,6 +104,12 @@ private:
     decision settle_waiting(const std::vector<blocker>& blockers);
     decision settle_wrong(const problem& wrong);
     void report_refused(const std::vector<blocker>& blockers);
+
+    // decider_claim.cpp
+    bool is_own_testbed() const;
+    std::optional<decision> keep_claim(bool in_the_way);
+    std::optional<decision> keep_up_claim(bool suspend, std::string unused_since);
+    decision return_claim(std::string why) const;
 
     // decider_drive.cpp
     decision drive();

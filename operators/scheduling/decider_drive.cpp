@@ -39,6 +39,7 @@ decision decider::drive() {
     if (auto stray = job_outside_plan(skipped.keys)) return release_of(*stray);
     auto orders = orders_to_give();
     if (orders.next) return {std::move(*orders.next), self_.status};
+    if (auto step = keep_up_claim(is_suspended(), {})) return std::move(*step);
 
     const auto jobs = sort_jobs(skipped, offered.withdrawn);
     if (jobs.reset) return {*jobs.reset, status_};

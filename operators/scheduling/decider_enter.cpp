@@ -29,15 +29,20 @@ decision decider::enter() {
     if (auto stray = job_outside_plan({})) return release_of(*stray);
     if (!self_.metadata.undecodable.empty()) {
         if (owns_anything(v_, plan_)) return release_again(release_reason::rolled_back);
+        if (auto step = keep_claim(true)) return std::move(*step);
         return settle_wrong({reasons::undecodable, self_.metadata.undecodable_text()});
     }
-    const auto [wanted, first] = way_in();
+    const auto way = way_in();
+    const auto& wanted = way.wanted;
     report_refused(wanted.blockers);
+    if (!wanted.holds_something) {
+        if (auto step = keep_claim(way.in_the_way())) return std::move(*step);
+    }
     if (!wanted.possible()) {
         if (wanted.holds_something) return release_again(release_reason::rolled_back);
-        return wanted.wrong ? settle_wrong(*wanted.wrong) : settle_waiting(wanted.blockers);
+        return wanted.wrong ? settle_wrong(*wanted.wrong) : settle_waiting(way.blockers);
     }
-    if (first) return settle_waiting({rival_goes_first(*first, self_)});
+    if (way.first) return settle_waiting(way.blockers);
     // After a rollback our cache may still show the jobs as free. Without a live read we would
     // acquire and roll back in a loop.
     if (!wanted.holds_something && self_.status.epoch > 0 && !v_.proven().release) {
@@ -65,8 +70,21 @@ decision decider::enter() {
 }
 
 way_to_begin decider::way_in() const {
-    way_to_begin out{acquisition_of(v_, self_, plan_), nullptr};
-    if (out.wanted.possible() && !out.wanted.holds_something) out.first = first_rival(v_, plan_);
+    way_to_begin out{acquisition_of(v_, self_, plan_), nullptr, {}};
+    auto& wanted = out.wanted;
+    if (wanted.claim && !v_.refused().claim.empty() && !testbed_) {
+        wanted.claim = blocker{reasons::claim_refused,
+                               testbed_text(testbed_of(self_)) +
+                                   " cannot be made for the claim: the API server refuses it (" +
+                                   v_.refused().claim + "; see the operator's log)",
+                               {},
+                               {object_kind::testbed, testbed_of(self_)}};
+    }
+    if (wanted.is_free() && !wanted.holds_something) out.first = first_rival(v_, plan_);
+    out.blockers = wanted.blockers;
+    if (out.first) out.blockers = {rival_goes_first(*out.first, self_)};
+    // Nobody waits for places that he could not use.
+    if (out.blockers.empty() && wanted.claim) out.blockers = {*wanted.claim};
     return out;
 }
 

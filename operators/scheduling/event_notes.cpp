@@ -19,7 +19,8 @@ namespace types = kube::types;
 bool waits_for_others(const model::condition& acquired) {
     static constexpr std::string_view reasons_of_others[] = {
         reasons::testbed_held,  reasons::job_held,          reasons::older_first,
-        reasons::job_not_ready, reasons::testbed_not_ready, reasons::priority_first};
+        reasons::job_not_ready, reasons::testbed_not_ready, reasons::priority_first,
+        reasons::waits_for_claim};
     return std::ranges::find(reasons_of_others, acquired.reason) != std::end(reasons_of_others);
 }
 
@@ -46,7 +47,9 @@ std::string_view words_of(std::string_view reason) {
         {step::assignments_cleared, "assignments cleared"},
         {step::hold_removed, "hold removed"},
         {step::released, "all released"},
-        {step::expired, "scheduling deleted"}};
+        {step::expired, "scheduling deleted"},
+        {step::claim_made, "testbed of the claim made"},
+        {step::claim_returned, "places of the claim given back"}};
     const auto found = words.find(reason);
     return found == words.end() ? std::string_view() : found->second;
 }

@@ -43,6 +43,7 @@ enum class write {
     acquire,       ///< a BatchJob
     change_job,    ///< an order to start it, or its reset
     release_job,   ///< the right to it is removed
+    claim,         ///< the Testbed of the Scheduling's own claim: made, steered or deleted
 };
 
 /// The pods of some jobs in slots of the Testbed.
@@ -100,6 +101,9 @@ struct refusals {
     std::map<model::object_key, std::string> jobs;
     /// The API server refuses to have the Scheduling deleted at its time.
     bool deletion = false;
+    /// The API server refuses a write of the Testbed of the Scheduling's claim: the kind of the
+    /// refusal.
+    std::string claim;
     /// The API server refuses the hold, which was asked for side by side with a job.
     bool hold = false;
 };

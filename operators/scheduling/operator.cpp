@@ -40,6 +40,11 @@ bool goes_on_without(const action& what, const model::scheduling& self, errc cod
         refused.deletion = true;
         return true;
     }
+    if (std::holds_alternative<make_testbed>(what) || std::holds_alternative<steer_claim>(what) ||
+        std::holds_alternative<remove_testbed>(what)) {
+        refused.claim = to_string(code);
+        return true;
+    }
     if (const auto* hold = std::get_if<hold_testbed>(&what); hold != nullptr && hold->beside) {
         refused.hold = true;
         return true;

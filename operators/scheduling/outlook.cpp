@@ -88,10 +88,9 @@ void decider::foresee_entry(outlook& out) {
         out.wrong = problem{reasons::undecodable, self_.metadata.undecodable_text()};
         return;
     }
-    auto [wanted, first] = way_in();
-    out.wrong = std::move(wanted.wrong);
-    out.blockers = std::move(wanted.blockers);
-    if (first) out.blockers = {rival_goes_first(*first, self_)};
+    auto way = way_in();
+    out.wrong = std::move(way.wanted.wrong);
+    out.blockers = std::move(way.blockers);
 }
 
 void decider::foresee_hold(outlook& out) {

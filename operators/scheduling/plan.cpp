@@ -173,7 +173,7 @@ plan plan_of(const model::scheduling& of, policy_table policies,
     plan out;
     const auto& frozen = of.status.plan;
     const auto base = frozen ? *frozen : frozen_spec(of, policies);
-    out.release_on_completion = base.release_on_completion;
+    out.release_on_completion = base.release_on_completion || of.spec.claim.has_value();
     out.submit_timeout_seconds =
         base.submit_timeout_seconds.value_or(grid::default_submit_timeout_seconds);
     out.schedule_timeout_seconds =
@@ -214,6 +214,16 @@ std::optional<problem> problem_of(const planned_job& job, const plan_places& pla
                                    job_text(job.name), id, places.count() - 1)};
     }
     return std::nullopt;
+}
+
+std::optional<problem> problem_of(const model::scheduling_claim& claim) {
+    std::int64_t count = 0;
+    for (const auto& shape : claim.shapes) count += shape.count;
+    if (count <= static_cast<std::int64_t>(model::most_claimed_places)) return std::nullopt;
+    return problem{reasons::claim_too_large,
+                   fmt::format("spec.claim has {} places, and a claim may have {}: delete the "
+                               "Scheduling and create another with fewer, or several",
+                               count, model::most_claimed_places)};
 }
 
 problem cancelled_before_start(const object_key& job) {

@@ -61,7 +61,8 @@ struct plan {
 /// More different jobs than this do not fit into one status (etcd's limit of an object).
 inline constexpr std::size_t most_jobs = 1024;
 
-/// Namespaces default to the Scheduling's own. After the first assignment everything but the queue
+/// Namespaces default to the Scheduling's own. With a claim everything is released on completion,
+/// as no job could take its places any more. After the first assignment everything but the queue
 /// and what may always change (cancelled jobs, job policies) is taken from status.plan, and what
 /// differs from it is listed in `ignored`.
 /// `layout`: of its Testbed, by which slots of assignments that are not workers' are known; null:
@@ -83,6 +84,9 @@ std::map<model::object_key, problem> problems_by_job(const plan& of, const plan_
                                                      const std::set<model::object_key>& gone = {});
 /// The first of these that is not cancelled, in the order of the plan.
 std::optional<problem> problem_of(const plan& of, const plan_places& places);
+
+/// Why the claim of a Scheduling can never be formed: it has too many places.
+std::optional<problem> problem_of(const model::scheduling_claim& claim);
 
 /// The spec without what may change after the first assignment, defaults filled in: what
 /// status.plan keeps.

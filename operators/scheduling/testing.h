@@ -43,6 +43,10 @@ struct world {
     std::optional<steady_time::duration> again_in;
     /// The cache does not show its pods.
     std::string hidden_run;
+    /// So many places of claims the cluster has left.
+    int room = 100;
+    /// Ghosts of claims are bound as soon as their places are formed.
+    bool ghosts_bind = true;
 
     /// --cross-namespace-jobs
     bool cross_namespace_jobs = false;
@@ -121,6 +125,14 @@ struct world {
         for (auto& entry : entries) out.spec.queue_based->push_back(key_of(entry));
         schedulings[out.metadata.key()] = std::make_shared<const model::scheduling>(out);
     }
+    /// A queue with a claim of its own.
+    void add_claim(const std::string& name, int places, std::vector<std::string> entries) {
+        add_queue(name, name, std::move(entries));
+        edit(schedulings, {"ns", name}, [&](model::scheduling& s) {
+            s.spec.testbed = {};
+            s.spec.claim.emplace().shapes = {{"executors", "worker", places, {}, {}}};
+        });
+    }
     void set_queue(const std::string& name, std::vector<std::string> entries) {
         edit(schedulings, {"ns", name}, [&](model::scheduling& s) {
             ++s.metadata.generation;
@@ -196,6 +208,7 @@ struct world {
     }
     void fill_ghosts() {
         for (const auto& [key, testbed] : testbeds) {
+            if (!testbed->status.layout) continue;
             for (const auto& slot : grid::look(*testbed->status.layout, pods_of(key))) {
                 if (slot.ghost || !slot.job_pods.empty()) continue;
                 model::pod ghost;
@@ -275,6 +288,70 @@ struct world {
             }
             if (model::encode(status) == model::encode(job->status)) continue;
             edit(jobs, key, [&](model::batchjob& j) { j.status = status; });
+        }
+    }
+    void erase_testbed(const object_key& key) {
+        if (const auto& layout = testbeds.at(key)->status.layout) {
+            room += grid::count_of_slots(*layout);
+        }
+        std::erase_if(pods, [&](const auto& pod) { return pod.second->testbed() == key; });
+        testbeds.erase(key);
+        ++version;
+    }
+    /// As much of the testbed operator as a claim needs.
+    void form(const model::testbed& of, model::testbed_status& status) {
+        namespace type = model::condition_type;
+        const auto& claim = *of.spec.claim;
+        const auto set = [&](std::string_view what, bool holds, std::string_view reason,
+                             std::string_view message) {
+            model::set_condition(status.conditions, what, holds ? "True" : "False", reason, message,
+                                 of.metadata.generation, now);
+        };
+        if (!status.layout) {
+            int wanted = 0;
+            for (const auto& shape : claim.shapes) wanted += shape.count;
+            if (claim.suspend) {
+                return set(type::formed, false, reasons::claim_suspended,
+                           "spec.claim.suspend is true");
+            }
+            if (wanted > room) {
+                return set(type::formed, false, reasons::claim_no_room,
+                           fmt::format("{} of {} places fit", room, wanted));
+            }
+            room -= wanted;
+            auto& layout = status.layout.emplace();
+            layout.revision = 1;
+            layout.nodes = {{"n0", "u0", 0}, {"n1", "u1", 1}};
+            for (const auto& shape : claim.shapes) {
+                layout.shapes.push_back({shape.name, shape.role, shape.count, shape.resources});
+                for (int i = 0; i < shape.count; ++i) layout.places.push_back(i % 2);
+            }
+        }
+        set(type::formed, true, reasons::claim_placed, "");
+        if (ghosts_bind) {
+            set(type::ready, true, reasons::all_slots_usable, "");
+        } else {
+            set(type::ready, false, reasons::ghosts_under_way, "ghosts are under way");
+        }
+    }
+    /// The testbed operator's claims, and the garbage collector.
+    void sweep_claims() {
+        for (const auto& [key, testbed] : objects<model::testbed>(testbeds)) {
+            if (!testbed->spec.claim) continue;
+            const auto* maker = grid::maker_of(*testbed);
+            const bool alone = maker != nullptr && std::ranges::none_of(schedulings, [&](auto& s) {
+                                   return s.second->metadata.uid == maker->uid;
+                               });
+            if (alone && testbed->hold().empty()) {
+                erase_testbed(key);
+                continue;
+            }
+            auto status = testbed->status;
+            status.observed_generation = testbed->metadata.generation;
+            form(*testbed, status);
+            if (model::encode(status) == model::encode(testbed->status)) continue;
+            edit(testbeds, key, [&](model::testbed& t) { t.status = status; });
+            fill_ghosts();
         }
     }
     void end_job(const std::string& name, const std::string& state = "CompletedState") {
@@ -390,6 +467,34 @@ struct world {
                 j.spec.creation_request.reset();
             });
             wrote(live, write::change_job, "reset " + reset->key.name + " by " + name);
+        } else if (auto* made = std::get_if<make_testbed>(&d.next)) {
+            EXPECT_FALSE(testbeds.contains(made->key));
+            EXPECT_TRUE(self->status.assignments.empty());
+            model::testbed out;
+            out.metadata = meta(made->key.text());
+            out.metadata.owner_references = {{"esi.tu-berlin.de/v1alpha1", "Scheduling",
+                                              self->metadata.name, self->metadata.uid, true}};
+            out.spec.claim = made->claim;
+            testbeds[made->key] = std::make_shared<const model::testbed>(out);
+            wrote(live, write::claim, "make " + made->key.name);
+        } else if (auto* steered = std::get_if<steer_claim>(&d.next)) {
+            check_own(*self, steered->key, steered->resource_version);
+            edit(testbeds, steered->key, [&](model::testbed& t) {
+                const bool same = t.spec.claim->priority == steered->priority &&
+                                  t.spec.claim->suspend == steered->suspend;
+                if (!same) ++t.metadata.generation;
+                t.spec.claim->priority = steered->priority;
+                t.spec.claim->suspend = steered->suspend;
+                t.metadata.annotations.erase(std::string(names_of::unused_since));
+                if (steered->unused_since.empty()) return;
+                t.metadata.annotations[std::string(names_of::unused_since)] = steered->unused_since;
+            });
+            wrote(live, write::claim, "steer " + steered->key.name);
+        } else if (auto* removed = std::get_if<remove_testbed>(&d.next)) {
+            check_own(*self, removed->key, removed->resource_version);
+            EXPECT_TRUE(testbeds.at(removed->key)->hold().empty());
+            erase_testbed(removed->key);
+            wrote(live, write::claim, "return " + removed->key.name);
         } else if (std::holds_alternative<delete_self>(d.next)) {
             erase_scheduling(name);
             wrote(live, write::finalizers, "delete " + name);
@@ -407,6 +512,12 @@ struct world {
             check_disjoint(d.status);
         }
         return true;
+    }
+    void check_own(const model::scheduling& self, const object_key& key,
+                   const std::string& resource_version) {
+        const auto& testbed = *testbeds.at(key);
+        EXPECT_EQ(testbed.metadata.resource_version, resource_version) << "a write without a guard";
+        EXPECT_TRUE(grid::is_made_for(testbed, self)) << "another's Testbed is touched";
     }
     void acquire(const acquire_job& what, const model::scheduling& self, live_facts& live) {
         const auto& was = *jobs.at(what.key);
@@ -473,6 +584,7 @@ struct world {
             }
             sweep_orphans();
             sweep_jobs();
+            sweep_claims();
             if (version == before) return;
         }
         ADD_FAILURE() << "does not come to rest";
@@ -481,6 +593,7 @@ struct world {
     void expect_nothing_left() {
         for (const auto& [key, testbed] : testbeds) {
             EXPECT_EQ(testbed->hold(), "") << key.name;
+            if (!testbed->status.layout) continue;
             for (const auto& slot : grid::look(*testbed->status.layout, pods_of(key))) {
                 EXPECT_TRUE(slot.free()) << slot.place.position;
             }

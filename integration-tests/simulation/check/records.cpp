@@ -233,6 +233,7 @@ std::string show(const model::amounts& what) {
 }
 
 model::object_key testbed_of(const model::scheduling& scheduling) {
+    if (scheduling.spec.claim) return scheduling.metadata.key();
     auto out = scheduling.spec.testbed;
     if (out.namespace_.empty()) out.namespace_ = scheduling.metadata.namespace_;
     return out;

@@ -154,6 +154,7 @@ asio::awaitable<result<reply>> nodes(session& in, std::string testbed_name, node
     auto testbed = co_await read_one<model::testbed>(in, types::testbed, key);
     if (!testbed) co_return std::unexpected(std::move(testbed).error());
     const bool shows = how.count == 0 && how.names.empty() && !how.clear;
+    if ((*testbed)->spec.claim) co_return fail(errc::invalid, grid::nodes_of_claim(**testbed));
     const auto& label = (*testbed)->spec.node_label;
     if (!shows && grid::is_kubernetes_own(label)) {
         co_return fail(errc::invalid, fmt::format("spec.nodeLabel of Testbed {} is {}, a label of "

@@ -280,9 +280,18 @@ constexpr std::array plan_words{
     word{reason::wait_cycle, severity::error,
          "kubectl esi release {0} -n {1}   # or one of the others"},
     word{reason::hold_lost, severity::error, "kubectl esi release {0} -n {1}, then create another"},
+    word{reason::testbed_owned, severity::error,
+         "kubectl esi release {0} -n {1}   # then create it with another spec.testbed, or "
+         "spec.claim"},
+    word{reason::name_taken, severity::error,
+         "kubectl get testbed {0} -n {1}   # delete it, or create the Scheduling under another "
+         "name"},
+    word{reason::claim_refused, severity::error,
+         "kubectl describe testbed {0} -n {1}   # the condition Formed"},
     word{reason::plan_empty, severity::warning, "kubectl esi release {0} -n {1}"},
     word{reason::job_refused, severity::error,
          "kubectl describe scheduling {0} -n {1}   # a webhook or a policy refuses the change"},
+    word{reason::claim_too_large, severity::error, "kubectl esi release {0} -n {1}"},
     word{reason::job_too_large, severity::error, "kubectl edit scheduling {0} -n {1}"},
     word{reason::slot_outside_layout, severity::error, "kubectl edit scheduling {0} -n {1}"},
     word{reason::slot_of_coordinator, severity::error, "kubectl edit scheduling {0} -n {1}"},

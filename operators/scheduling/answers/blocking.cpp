@@ -320,6 +320,9 @@ std::optional<model::timestamp> blocking_reader::since(const blocker& what) cons
             return transition_of(testbed_->status.conditions, condition_type::layout_current,
                                  "False");
         }
+        if (what.reason == reasons::waits_for_claim || what.reason == reasons::claim_refused) {
+            return transition_of(testbed_->status.conditions, condition_type::formed, "False");
+        }
     }
     if (what.about.kind != object_kind::batchjob) return std::nullopt;
     const auto job = v_.find_job(what.about.key);
@@ -351,6 +354,13 @@ std::string blocking_reader::freed_by(const blocker& what) const {
     if (r == reasons::testbed_not_ready) {
         return "the testbed operator has written a layout for the Testbed's spec";
     }
+    if (r == reasons::testbed_owned) return "the plan names another Testbed, or has a claim";
+    if (r == reasons::name_taken) return "there is no other Testbed of that name";
+    if (r == reasons::waits_for_claim) {
+        return "there is room for all places of the claim, and its ghosts run";
+    }
+    if (r == reasons::claim_refused)
+        return "what the condition Formed of the Testbed says is mended";
     if (r == reasons::testbed_empty) return "a node gets the label of the Testbed (spec.nodeLabel)";
     if (r == reasons::job_missing) return "the BatchJob is created";
     if (r == reasons::job_failed) {

@@ -36,11 +36,13 @@ std::set<object_key> refuse_all(preview& out, const view& v, const outlook& ahea
         }
         refuse(out, job.name, cancelled_before_start(job.name));
     }
+    if (!ahead.wrong) return refused;
+    const auto& claim = v.self->spec.claim;
     const auto testbed = v.find_testbed(testbed_of(*v.self));
-    if (!ahead.wrong || !testbed || !testbed->status.layout) return refused;
+    if (!claim && (!testbed || !testbed->status.layout)) return refused;
     if (testbed_not_allowed(v, *v.self)) return refused;
-    const auto problems =
-        problems_by_job(ahead.wants, plan_places(*testbed->status.layout), ahead.wants.cancelled);
+    const auto layout = claim ? grid::shape_of(*claim) : *testbed->status.layout;
+    const auto problems = problems_by_job(ahead.wants, plan_places(layout), ahead.wants.cancelled);
     for (const auto& job : ahead.wants.jobs) {
         const auto found = problems.find(job.name);
         if (found == problems.end() || !refused.insert(job.name).second) continue;

@@ -356,6 +356,12 @@ std::string text_of(const ordered_json& body) {
     return body.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
+bool is_shown(const model::testbed& of) { return !of.spec.claim; }
+
+bool is_shown(const model::batchjob&) { return true; }
+
+bool is_shown(const model::scheduling& of) { return !of.spec.claim; }
+
 ordered_json external(const model::testbed& of) { return testbed_of(of, of.status.slots); }
 
 ordered_json external(const model::testbed& of, std::vector<model::slot_status> rows) {

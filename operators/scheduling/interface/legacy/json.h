@@ -20,6 +20,11 @@ using ordered_json = nlohmann::ordered_json;
 /// Every fault of a request at once; sentences for people.
 using faults = std::vector<std::string>;
 
+/// The original had neither claims nor what has one: it is left out everywhere.
+bool is_shown(const model::testbed& of);
+bool is_shown(const model::batchjob& of);
+bool is_shown(const model::scheduling& of);
+
 ordered_json external(const model::testbed& of);
 ordered_json external(const model::batchjob& of);
 ordered_json external(const model::scheduling& of);

@@ -29,7 +29,7 @@ std::vector<std::shared_ptr<const T>> in_namespace(const kube::store<T>& of,
     std::vector<std::shared_ptr<const T>> out;
     for (auto at = of.all().lower_bound({ns, ""});
          at != of.all().end() && at->first.namespace_ == ns; ++at) {
-        out.push_back(at->second);
+        if (is_shown(*at->second)) out.push_back(at->second);
     }
     return out;
 }
@@ -215,7 +215,7 @@ asio::awaitable<routes::reply> routes::get_testbeds(request) {
 
 asio::awaitable<routes::reply> routes::get_testbed(request from) {
     auto found = from_.testbeds.find(key(from));
-    co_return found ? ok(shown(*found)) : refused(from, 404);
+    co_return found&& is_shown(*found) ? ok(shown(*found)) : refused(from, 404);
 }
 
 // --- jobs ---
@@ -269,7 +269,7 @@ asio::awaitable<routes::reply> routes::get_schedulings(request) {
 
 asio::awaitable<routes::reply> routes::get_scheduling(request from) {
     auto found = from_.schedulings.find(key(from));
-    co_return found ? ok(external(*found)) : refused(from, 404);
+    co_return found&& is_shown(*found) ? ok(external(*found)) : refused(from, 404);
 }
 
 asio::awaitable<result<std::string>> routes::create(const scheduling_request& wanted) {
@@ -303,6 +303,12 @@ asio::awaitable<routes::reply> routes::post_scheduling(request from) {
                                       {"the Scheduling of that name is still being deleted"});
                 }
                 continue;
+            }
+            if (!is_shown(*old)) {
+                co_return refused(
+                    from, 409,
+                    {"a Scheduling of that name has a claim, which this interface does "
+                     "not show; take another name"});
             }
             const auto& testbed = old->spec.testbed;
             if (testbed.name != wanted->test_bed ||
@@ -357,6 +363,7 @@ asio::awaitable<routes::reply> routes::delete_scheduling(request from) {
         if (!read) co_return refused(from, read.error());
         was = std::move(*read);
     }
+    if (!is_shown(was)) co_return reply(304, "", "");
     auto done = co_await from_.api.remove(types::scheduling, namespace_, name.name,
                                           kube::preconditions(was.metadata.uid));
     if (!done) {

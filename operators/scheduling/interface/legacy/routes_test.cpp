@@ -156,6 +156,34 @@ protected:
                    {}};
 };
 
+TEST_F(legacy_rest, claims_are_left_out) {
+    for (auto* each : {&testbeds}) each->mark_synced();
+    jobs.mark_synced();
+    schedulings.mark_synced();
+    model::testbed claimed;
+    claimed.metadata.namespace_ = "default";
+    claimed.metadata.name = "s";
+    claimed.spec.claim.emplace();
+    testbeds.apply(claimed);
+    store_scheduling("s");
+    auto plan = *schedulings.find({"default", "s"});
+    plan.spec.testbed = {};
+    plan.spec.claim.emplace();
+    plan.metadata.resource_version = "9";
+    schedulings.apply(plan);
+    server.objects[base + "/schedulings/s"]["spec"] = {{"claim", {{"shapes", json::array()}}},
+                                                       {"queueBased", {{{"name", "a"}}}}};
+    EXPECT_EQ(ask("GET", "/external/testbeds").body, "[]");
+    EXPECT_EQ(ask("GET", "/external/testbeds/s").status, 404);
+    EXPECT_EQ(ask("GET", "/external/schedulings").body, "[]");
+    EXPECT_EQ(ask("GET", "/external/schedulings/s").status, 404);
+    const auto posted = post(R"({"name":"s","testBed":"t","queue":["a"]})");
+    EXPECT_EQ(posted.status, 409);
+    EXPECT_TRUE(posted.body.contains("has a claim")) << posted.body;
+    EXPECT_EQ(ask("DELETE", "/external/schedulings/s").status, 304);
+    EXPECT_TRUE(server.objects.contains(base + "/schedulings/s"));
+}
+
 TEST_F(legacy_rest, answers_as_recorded) {
     struct row {
         const char* method;

@@ -182,7 +182,12 @@ void stomp_topics::follow(kube::store<T>& of) {
         // The first list is what there is, not what changed.
         if (!of.synced()) return;
         const auto& any = what.after ? what.after : what.before;
-        if (any->metadata.namespace_ == namespace_) note(what);
+        if (any->metadata.namespace_ != namespace_) return;
+        // Of two objects of one name either may be left out.
+        auto shown = what;
+        if (shown.before && !is_shown(*shown.before)) shown.before = nullptr;
+        if (shown.after && !is_shown(*shown.after)) shown.after = nullptr;
+        if (shown.before || shown.after) note(std::move(shown));
     });
 }
 
@@ -292,7 +297,7 @@ stomp::shared_message stomp_topics::present_of(const kube::store<T>& of,
                                                const std::string& destination,
                                                std::string_view name) {
     const auto found = of.find({namespace_, std::string(name)});
-    if (!found) return nullptr;
+    if (!found || !is_shown(*found)) return nullptr;
     // Who comes now gets this; a repeat of something else is none for him.
     const auto forget_other = [&](std::size_t hash) {
         const auto last = last_.find(destination);

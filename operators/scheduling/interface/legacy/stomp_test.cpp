@@ -201,6 +201,39 @@ TEST_F(legacy_stomp, other_namespaces_are_not_told_of) {
     EXPECT_EQ(told(), std::vector<std::string>());
 }
 
+TEST_F(legacy_stomp, claims_are_not_told_of) {
+    synced();
+    come();
+    auto claimed = testbed("SUCCESS", "claimed");
+    claimed.spec.claim.emplace();
+    testbeds.apply(claimed);
+    claimed.metadata.resource_version = "77";
+    testbeds.apply(claimed);
+    testbeds.erase({"default", "claimed"});
+    model::scheduling plan;
+    plan.metadata.namespace_ = "default";
+    plan.metadata.name = "p";
+    plan.spec.claim.emplace();
+    schedulings.apply(plan);
+    EXPECT_EQ(told(), std::vector<std::string>());
+    client->say(
+        stomp::masked(1, "SUBSCRIBE\nid:1\ndestination:/topic/schedulings/p\nreceipt:s\n\n\0"s));
+    ASSERT_TRUE(until([&] { return client->heard.contains("receipt-id:s\n\n\0"s); }));
+    EXPECT_EQ(told(), std::vector<std::string>()) << "nor what is there when somebody comes";
+}
+
+TEST_F(legacy_stomp, a_testbed_in_the_place_of_a_claim_of_its_name_is_added) {
+    synced();
+    auto claimed = testbed("IN_PROGRESS");
+    claimed.metadata.uid = "another";
+    claimed.spec.claim.emplace();
+    testbeds.replace({claimed});
+    come("/topic/testbeds");
+    testbeds.replace({testbed("IN_PROGRESS")});
+    ASSERT_EQ(told().size(), 1u);
+    EXPECT_TRUE(told()[0].contains("ADDED")) << told()[0];
+}
+
 TEST_F(legacy_stomp, a_list_that_is_read_again_announces_only_what_changed) {
     synced();
     jobs.replace({job("same", "1"), job("changed", "2"), job("gone", "3"), job("new-uid", "4")});

@@ -157,7 +157,8 @@ export function schedulingOf(object) {
   return {
     ...meta,
     kind: "scheduling",
-    testbed: refOf(spec.testbed, meta.ns),
+    // With a claim it has a Testbed of its own name.
+    testbed: spec.claim ? keyOf(meta.ns, meta.name) : refOf(spec.testbed, meta.ns),
     mode: status.mode || (spec.slotBased?.mode ?? "queue"),
     priority: spec.priority ?? 0,
     suspended: spec.suspend === true,

@@ -121,6 +121,10 @@ asio::awaitable<result<std::vector<grid::node_candidate>>> nodes::candidates(
 
 asio::awaitable<nodes::outcome<nodes_answer>> nodes::set(
     std::shared_ptr<const model::testbed> testbed, nodes_request wanted) {
+    if (testbed->spec.claim) {
+        co_return std::unexpected(
+            problem_of(409, problem_code::nodes_of_claim, grid::nodes_of_claim(*testbed)));
+    }
     const auto& label = testbed->spec.node_label;
     if (grid::is_kubernetes_own(label)) {
         co_return std::unexpected(problem_of(

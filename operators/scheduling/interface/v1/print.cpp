@@ -35,8 +35,23 @@ void printer<double>::print(std::string& out, double value) {
 }
 
 void printer<model::testbed_layout>::print(std::string& out, const model::testbed_layout& value) {
-    v1::print(out, shown_layout{value.revision, value.nodes, value.slots_per_node,
-                                value.resources_per_slot});
+    shown_layout shown{value.revision,           value.nodes,  value.slots_per_node,
+                       value.resources_per_slot, std::nullopt, std::nullopt};
+    if (!value.shapes.empty() || !value.places.empty()) {
+        shown.shapes = value.shapes;
+        shown.places = value.places;
+    }
+    v1::print(out, shown);
+}
+
+void printer<model::testbed_spec>::print(std::string& out, const model::testbed_spec& value) {
+    shown_testbed_spec shown{value.slots_per_node, value.node_label, value.resources_per_slot,
+                             value.claim,          value.isolation,  value.allowed_namespaces};
+    if (shown.claim) {
+        shown.slots_per_node.reset();
+        shown.resources_per_slot.reset();
+    }
+    v1::print(out, shown);
 }
 
 void printer<model::object_meta>::print(std::string& out, const model::object_meta& value) {

@@ -155,14 +155,30 @@ struct printer<T> {
     }
 };
 
-/// A layout as the interface shows it.
+/// A layout as the interface shows it: that of a claim has shapes and places.
 struct shown_layout {
     std::int64_t revision = 0;
     std::vector<model::layout_node> nodes;
     int slots_per_node = 0;
     model::resource_list resources_per_slot;
+    std::optional<std::vector<model::layout_shape>> shapes;
+    std::optional<std::vector<int>> places;
 };
-BOOST_DESCRIBE_STRUCT(shown_layout, (), (revision, nodes, slots_per_node, resources_per_slot))
+BOOST_DESCRIBE_STRUCT(shown_layout, (),
+                      (revision, nodes, slots_per_node, resources_per_slot, shapes, places))
+
+/// The spec of a Testbed as the interface shows it: with a claim it has no label and no size.
+struct shown_testbed_spec {
+    std::optional<int> slots_per_node;
+    std::string node_label;
+    std::optional<model::resource_list> resources_per_slot;
+    std::optional<model::testbed_claim> claim;
+    std::string isolation;
+    std::vector<std::string> allowed_namespaces;
+};
+BOOST_DESCRIBE_STRUCT(shown_testbed_spec, (),
+                      (slots_per_node, node_label, resources_per_slot, claim, isolation,
+                       allowed_namespaces))
 
 /// What the interface shows of the metadata; owners and finalizers are for operators.
 struct shown_meta {
@@ -184,6 +200,10 @@ BOOST_DESCRIBE_STRUCT(shown_meta, (),
 template <>
 struct printer<model::testbed_layout> {
     static void print(std::string& out, const model::testbed_layout& value);
+};
+template <>
+struct printer<model::testbed_spec> {
+    static void print(std::string& out, const model::testbed_spec& value);
 };
 template <>
 struct printer<model::object_meta> {

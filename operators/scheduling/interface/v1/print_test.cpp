@@ -43,6 +43,31 @@ TEST(printed_json, of_a_layout_is_the_list_in_either_form) {
                       R"("resourcesPerSlot":{}})");
 }
 
+TEST(printed_json, of_a_claim_has_its_shapes_and_no_label) {
+    model::testbed of;
+    of.metadata.name = "t";
+    auto& claim = of.spec.claim.emplace();
+    claim.shapes = {{"executors", "worker", 2, {{"cpu", *model::quantity::parse("4")}}, {}}};
+    claim.packing = "Pack";
+    auto& layout = of.status.layout.emplace();
+    layout.nodes = {{"n0", "u0", 0}};
+    layout.shapes = {{"executors", "worker", 2, claim.shapes[0].resources}};
+    layout.places = {0, 0};
+    EXPECT_EQ(printed(of.spec),
+              R"({"claim":{"shapes":[{"name":"executors","role":"worker","count":2,)"
+              R"("resources":{"cpu":"4"},"constraints":{"nodeSelector":{},"affinity":{},)"
+              R"("tolerations":[]}}],"packing":"Pack","priority":0,"suspend":false,)"
+              R"("timeoutSeconds":30},"allowedNamespaces":[]})");
+    EXPECT_EQ(printed(layout),
+              R"({"revision":0,"nodes":[{"name":"n0","uid":"u0","id":0}],"slotsPerNode":0,)"
+              R"("resourcesPerSlot":{},"shapes":[{"name":"executors","role":"worker","count":2,)"
+              R"("resources":{"cpu":"4"}}],"places":[0,0]})");
+    model::scheduling plan;
+    plan.spec.claim.emplace().shapes = claim.shapes;
+    EXPECT_TRUE(printed(plan.spec).starts_with(R"({"claim":{"shapes":[{"name":"executors")"))
+        << printed(plan.spec);
+}
+
 TEST(printed_json, texts_are_escaped_and_always_utf8) {
     EXPECT_EQ(printed(std::string("a\"b\\c\nx\x01")), R"("a\"b\\c\nx\u0001")");
     EXPECT_EQ(printed(std::string("\xc3\xa4")), "\"\xc3\xa4\"");

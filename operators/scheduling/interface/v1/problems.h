@@ -21,6 +21,7 @@ inline constexpr std::string_view stopping = "Stopping";
 inline constexpr std::string_view already_exists = "AlreadyExists";
 inline constexpr std::string_view nodes_not_enabled = "NodesNotEnabled";
 inline constexpr std::string_view too_few_nodes = "TooFewNodes";
+inline constexpr std::string_view nodes_of_claim = "NodesOfClaim";
 inline constexpr std::string_view idempotency_key_reused = "IdempotencyKeyReused";
 inline constexpr std::string_view api_server = "ApiServer";
 // Of one fault of it.
@@ -37,7 +38,9 @@ inline constexpr std::string_view parameter_unknown = "ParameterUnknown";
 inline constexpr std::string_view parameter_twice = "ParameterTwice";
 inline constexpr std::string_view parameter_value = "ParameterValue";
 inline constexpr std::string_view queue_and_slots = "QueueAndSlots";
+inline constexpr std::string_view testbed_and_claim = "TestbedAndClaim";
 inline constexpr std::string_view too_many_slots = "TooManySlots";
+inline constexpr std::string_view too_many_places = "TooManyPlaces";
 inline constexpr std::string_view too_many_jobs = "TooManyJobs";
 inline constexpr std::string_view slot_outside_layout = "SlotOutsideLayout";
 inline constexpr std::string_view slot_of_coordinator = "SlotOfCoordinator";

@@ -30,6 +30,28 @@ TEST_F(api_test, a_preview_tells_what_a_plan_comes_to_and_writes_nothing) {
     EXPECT_EQ(empty["blockers"][0]["what"]["name"], "(this plan)") << empty;
 }
 
+TEST_F(api_test, a_preview_of_a_claim_waits_for_its_places) {
+    put_job("a");
+    const auto ask_for = [&](int places, std::vector<std::string> jobs) {
+        return body(ask("POST", base + "/schedulings:preview",
+                        object("Scheduling", "p", claim_of(places, jobs)).dump()));
+    };
+    const auto waits = ask_for(1, {"a"});
+    EXPECT_EQ(waits["verdict"], "Waits") << waits;
+    EXPECT_EQ(waits["testbed"], json({{"namespace", "ns"}, {"name", "p"}}));
+    EXPECT_EQ(waits["blockers"][0]["reason"], "ClaimWaiting");
+    EXPECT_EQ(waits["blockers"][0]["text"], "Testbed ns/p has to be made for the claim first");
+    EXPECT_EQ(waits["blockers"].size(), 1u);
+    const auto missing = ask_for(1, {"missing"});
+    EXPECT_EQ(missing["blockers"][0]["reason"], "JobMissing");
+    EXPECT_EQ(missing["blockers"].size(), 1u) << "a claim is made only when the jobs are there";
+    const auto large = ask_for(1, {"a", "a"});
+    EXPECT_EQ(large["verdict"], "Refused") << large;
+    ASSERT_EQ(large["refused"].size(), 2u) << large;
+    EXPECT_EQ(large["refused"][1]["name"], "a");
+    EXPECT_TRUE(server.log.empty());
+}
+
 TEST_F(api_test, all_faults_of_a_plan_are_told_at_once) {
     json spec{{"testbed", {{"name", "t"}, {"kind", "x"}}},
               {"queueBased", {{{"name", 1}}, "a"}},

@@ -27,7 +27,7 @@ ordered_json one_of(const char* a, const char* b) {
     for (const char* each : {a, b}) {
         either.push_back({{"required", ordered_json::array({each})}});
     }
-    return ordered_json::array({ordered_json{{"oneOf", std::move(either)}}});
+    return {{"oneOf", std::move(either)}};
 }
 
 void close_words(ordered_json& schema) {
@@ -120,7 +120,8 @@ void add_scheduling(ordered_json& all) {
         R"("queueBased":[{"name":"spark-job-1"},{"name":"spark-job-1"},{"name":"spark-job-2"}]}})");
     // Generators of requests that cannot make sense of oneOf begin with it.
     whole["examples"] = ordered_json::array({example});
-    all["SchedulingSpecInput"]["allOf"] = one_of("queueBased", "slotBased");
+    all["SchedulingSpecInput"]["allOf"] =
+        ordered_json::array({one_of("queueBased", "slotBased"), one_of("testbed", "claim")});
     add_grammar_of_metadata(all["ObjectMetaInput"]);
 
     auto draft = whole;
@@ -169,7 +170,7 @@ void add_small_ones(ordered_json& all) {
     nodes["nodes"]["maxItems"] = model::most_layout_nodes;
     nodes["nodes"]["items"]["minLength"] = 1;
     nodes["nodes"]["items"]["maxLength"] = 253;
-    wanted["allOf"] = one_of("count", "nodes");
+    wanted["allOf"] = ordered_json::array({one_of("count", "nodes")});
     auto& policy = all["SuspendRequest"]["properties"]["policy"];
     const std::string keep(model::scheduling_suspend_policy::keep);
     policy["enum"] = {keep, std::string(model::scheduling_suspend_policy::release)};

@@ -123,6 +123,12 @@ void check_spec(const json& spec, faults& wrong) {
                   fmt::format("exactly one of queueBased and slotBased must be given, not {}",
                               queue ? "both" : "none"));
     }
+    const bool testbed = spec.contains("testbed");
+    if (testbed == spec.contains("claim")) {
+        add_fault(wrong, "/spec", problem_code::testbed_and_claim,
+                  fmt::format("exactly one of testbed and claim must be given, not {}",
+                              testbed ? "both" : "none"));
+    }
     check_slots(spec, wrong);
 }
 
@@ -190,11 +196,18 @@ faults faults_of_plan(const view& v, const model::scheduling* existing) {
     const auto wants = plan_of(self, v.policies);
     const auto testbed = v.find_testbed(testbed_of(self));
     // Of what may not be used nothing is told.
-    const bool known = testbed && has_settled_layout(*testbed) && !testbed_not_allowed(v, self);
+    const auto& claim = self.spec.claim;
+    if (const auto large = claim ? problem_of(*claim) : std::nullopt) {
+        add_fault(out, "/spec/claim/shapes", problem_code::too_many_places, large->text);
+        return out;
+    }
+    const bool known =
+        claim || (testbed && has_settled_layout(*testbed) && !testbed_not_allowed(v, self));
     const auto before = existing != nullptr ? plan_of(*existing, v.policies) : plan();
     std::map<model::object_key, problem> found;
     if (known) {
-        found = problems_by_job(wants, plan_places(*testbed->status.layout), wants.cancelled);
+        const auto layout = claim ? grid::shape_of(*claim) : *testbed->status.layout;
+        found = problems_by_job(wants, plan_places(layout), wants.cancelled);
     } else {
         for (auto number = most_jobs; number < wants.jobs.size(); ++number) {
             found.emplace(wants.jobs[number].name,
@@ -228,6 +241,10 @@ std::vector<std::string> warnings_of_plan(const view& v) {
     for (const auto& text : wants.ignored) say(text);
     if (const auto why = testbed_not_allowed(v, self)) {
         say(why->text);
+    } else if (const auto why_own = testbed_of_another(v, self)) {
+        say(why_own->text);
+    } else if (self.spec.claim) {
+        // It makes its Testbed itself.
     } else if (const auto key = testbed_of(self); !testbed) {
         say(testbed_text(key) + v.absence(key) + "; the Scheduling waits for it");
     }

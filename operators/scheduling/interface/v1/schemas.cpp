@@ -27,7 +27,12 @@ constexpr std::string_view name_of = {};
     template <>              \
     constexpr std::string_view name_of<type> = name
 ESI_NAME(model::testbed, "Testbed");
-ESI_NAME(model::testbed_spec, "TestbedSpec");
+ESI_NAME(shown_testbed_spec, "TestbedSpec");
+ESI_NAME(model::testbed_claim, "Claim");
+ESI_NAME(model::claim_shape, "ClaimShape");
+ESI_NAME(model::claim_constraints, "ClaimConstraints");
+ESI_NAME(model::toleration, "Toleration");
+ESI_NAME(model::layout_shape, "LayoutShape");
 ESI_NAME(model::testbed_status, "TestbedStatus");
 ESI_NAME(model::layout_node, "LayoutNode");
 ESI_NAME(shown_layout, "TestbedLayout");
@@ -50,6 +55,7 @@ ESI_NAME(model::neighbour, "Neighbour");
 ESI_NAME(model::run_record, "Run");
 ESI_NAME(model::scheduling, "Scheduling");
 ESI_NAME(model::scheduling_spec, "SchedulingSpec");
+ESI_NAME(model::scheduling_claim, "SchedulingClaim");
 ESI_NAME(model::scheduling_status, "SchedulingStatus");
 ESI_NAME(model::slot_based_spec, "SlotBased");
 ESI_NAME(model::slot_job, "SlotJob");
@@ -84,11 +90,16 @@ ESI_NAME(nodes_answer, "TestbedNodes");
 /// table. Of all others the printer leaves out what may be absent, and nothing else.
 constexpr std::array inputs{name_of<shown_meta>,
                             name_of<model::object_key>,
-                            name_of<model::testbed_spec>,
+                            name_of<shown_testbed_spec>,
+                            name_of<model::testbed_claim>,
+                            name_of<model::claim_shape>,
+                            name_of<model::claim_constraints>,
+                            name_of<model::toleration>,
                             name_of<model::batchjob_spec>,
                             name_of<model::active_scheduling_ref>,
                             name_of<model::creation_request>,
                             name_of<model::scheduling_spec>,
+                            name_of<model::scheduling_claim>,
                             name_of<model::slot_based_spec>,
                             name_of<model::slot_job>,
                             name_of<model::job_policy>,
@@ -168,6 +179,10 @@ struct shape<std::map<std::string, V, C>> {
 template <>
 struct shape<model::testbed_layout> {
     static ordered_json of(builder& in) { return shape_of<shown_layout>(in); }
+};
+template <>
+struct shape<model::testbed_spec> {
+    static ordered_json of(builder& in) { return shape_of<shown_testbed_spec>(in); }
 };
 template <>
 struct shape<model::object_meta> {

@@ -385,6 +385,16 @@ protected:
         for (const auto& each : jobs) queue.push_back({{"name", each}});
         return {{"testbed", {{"name", testbed}}}, {"queueBased", std::move(queue)}};
     }
+    /// The spec of a plan with a claim of its own.
+    static json claim_of(int places, const std::vector<std::string>& jobs) {
+        auto out = queue_of("", jobs);
+        out.erase("testbed");
+        out["claim"] = {{"shapes",
+                         {{{"name", "executors"},
+                           {"count", places},
+                           {"resources", {{"cpu", "1"}, {"memory", "1Gi"}}}}}}};
+        return out;
+    }
     void put_plan(const std::string& name, const std::vector<std::string>& jobs,
                   const std::string& state = "AcquireState", const std::string& ns = "ns") {
         auto made = object("Scheduling", name, queue_of("t", jobs), ns);

@@ -375,7 +375,11 @@ writes::outcome<json> writes::patch_of(const scheduling_body& wanted, const mode
         return std::unexpected(changed_meanwhile("Scheduling", meta.key(), meta.resource_version));
     }
     faults wrong;
-    if (grid::in_namespace(wanted.parsed.testbed, meta.namespace_) != grid::testbed_of(now)) {
+    if (wanted.parsed.claim.has_value() != now.spec.claim.has_value()) {
+        add_fault(wrong, "/spec/claim", problem_code::field_immutable,
+                  "cannot be added or taken away; delete the Scheduling and create another");
+    } else if (!now.spec.claim && grid::in_namespace(wanted.parsed.testbed, meta.namespace_) !=
+                                      grid::testbed_of(now)) {
         add_fault(wrong, "/spec/testbed", problem_code::field_immutable,
                   fmt::format("is {} and cannot be changed; delete the Scheduling and create "
                               "another",

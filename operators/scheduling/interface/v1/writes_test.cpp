@@ -54,6 +54,53 @@ TEST_F(writes_test, a_post_creates_with_location_version_and_the_callers_name) {
     EXPECT_EQ(body(again)["detail"], "Scheduling ns/s exists; PUT or PATCH changes it");
 }
 
+TEST_F(writes_test, a_plan_with_a_claim_names_no_testbed_and_cannot_get_one) {
+    put_job("a");
+    const auto wanted = object("Scheduling", "s", claim_of(2, {"a"}));
+    const auto made = ask("POST", plans, wanted.dump());
+    ASSERT_EQ(made.status, 201) << made.body;
+    EXPECT_EQ(header(made, "Warning"), "(none)");
+    EXPECT_EQ(stored("s")["spec"], wanted["spec"]);
+    const auto shown = body(get(plans + "/s"))["spec"];
+    EXPECT_EQ(shown["claim"]["shapes"][0]["name"], "executors");
+    EXPECT_FALSE(shown.contains("testbed"));
+
+    auto both = wanted;
+    both["metadata"]["name"] = "both";
+    both["spec"]["testbed"] = {{"name", "t"}};
+    EXPECT_EQ(faults_in(ask("POST", plans, both.dump())), "/spec TestbedAndClaim");
+    both["spec"].erase("testbed");
+    both["spec"].erase("claim");
+    EXPECT_EQ(faults_in(ask("POST", plans, both.dump())), "/spec TestbedAndClaim");
+    const auto large = object("Scheduling", "large", claim_of(2, {"a", "a", "a"}));
+    EXPECT_EQ(faults_in(ask("POST", plans, large.dump())), "/spec/queueBased/0 TooManySlots");
+    auto many = wanted;
+    many["metadata"]["name"] = "many";
+    auto more = many["spec"]["claim"]["shapes"][0];
+    more["name"] = "more";
+    more["count"] = 1000;
+    many["spec"]["claim"]["shapes"].push_back(more);
+    EXPECT_EQ(faults_in(ask("POST", plans, many.dump())), "/spec/claim/shapes TooManyPlaces");
+    auto steered = wanted;
+    steered["metadata"]["name"] = "steered";
+    steered["spec"]["claim"]["priority"] = 3;
+    EXPECT_EQ(faults_in(ask("POST", plans, steered.dump())), "/spec/claim/priority FieldUnknown");
+
+    const json named{{"spec", {{"claim", nullptr}, {"testbed", {{"name", "t"}}}}}};
+    EXPECT_EQ(faults_in(patch("s", named, "*")), "/spec/claim FieldImmutable");
+    EXPECT_EQ(patch("s", {{"spec", {{"priority", 2}}}}, "*").status, 200);
+    EXPECT_EQ(stored("s")["spec"]["claim"], wanted["spec"]["claim"]);
+}
+
+TEST_F(writes_test, a_name_that_a_testbed_has_is_a_warning_where_the_plan_has_a_claim) {
+    put_job("a");
+    put_testbed("s");
+    const auto made = ask("POST", plans, object("Scheduling", "s", claim_of(1, {"a"})).dump());
+    ASSERT_EQ(made.status, 201) << made.body;
+    EXPECT_TRUE(header(made, "Warning").contains("exists and is not the one of this claim"))
+        << header(made, "Warning");
+}
+
 TEST_F(writes_test, a_dry_run_stores_nothing) {
     put_testbed("t");
     const auto reply =
@@ -502,6 +549,21 @@ TEST_F(nodes_test, all_that_is_wrong_is_told) {
     server.change(path_of(kube::types::testbed, "t"),
                   [](json& of) { of["spec"]["nodeLabel"] = "kubernetes.io/hostname"; });
     EXPECT_EQ(set({{"count", 1}}).status, 409);
+}
+
+TEST_F(nodes_test, nobody_chooses_the_nodes_of_a_claim) {
+    put_node("a");
+    server.put({{"apiVersion", kube::types::testbed.api_version()},
+                {"kind", "Testbed"},
+                {"metadata", {{"name", "t"}, {"namespace", "ns"}}},
+                {"spec", {{"claim", claim_of(1, {})["claim"]}, {"isolation", "None"}}}});
+    for (const json& wanted : {json{{"count", 1}}, json{{"nodes", {"a"}}}}) {
+        const auto reply = set(wanted);
+        EXPECT_EQ(reply.status, 409);
+        EXPECT_EQ(body(reply)["code"], "NodesOfClaim");
+        EXPECT_TRUE(body(reply)["detail"].get<std::string>().contains("ESI chooses its nodes"));
+    }
+    EXPECT_EQ(id_of("a"), "-");
 }
 
 TEST_F(api_test, labels_of_nodes_are_written_only_where_it_is_allowed) {
