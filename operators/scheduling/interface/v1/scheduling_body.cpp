@@ -196,7 +196,7 @@ faults faults_of_plan(const view& v, const model::scheduling* existing) {
     const auto testbed = v.find_testbed(testbed_of(self));
     // Of what may not be used nothing is told.
     const auto& claim = self.spec.claim;
-    if (const auto large = claim ? problem_of(*claim) : std::nullopt) {
+    if (const auto large = claim ? scheduling::problem_of(*claim) : std::nullopt) {
         add_fault(out, "/spec/claim/shapes", problem_code::too_many_places, large->text);
         return out;
     }
