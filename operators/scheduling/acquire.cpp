@@ -189,6 +189,15 @@ void check_testbed(acquisition& out, const view& v, const model::scheduling& who
                                     about_testbed(key)});
             return;
         }
+        // Held before all places are there, some of them would wait for the rest without end.
+        if (testbed->spec.claim && testbed->hold().empty()) {
+            check_places(out, *testbed);
+            out.claim_under_way = false;
+            if (auto waits = std::exchange(out.claim, std::nullopt)) {
+                out.blockers.push_back(std::move(*waits));
+                return;
+            }
+        }
         const auto* current =
             model::find_condition(status.conditions, condition_type::layout_current);
         if (!status.layout || status.observed_generation < testbed->metadata.generation) {

@@ -96,13 +96,15 @@ struct hints {
     std::set<std::string> strangers;              ///< "node/index" counted as taken
     std::map<std::string, refusal> refusals;      ///< by a taint's node, by a pod's uid
     std::optional<steady_time> status_written;
-    claims::standing claim;                       ///< of a claim that has no places
-    std::optional<steady_time> incomplete_since;  ///< not held, some place of a claim not free
-    std::string slice_problem;                    ///< why a slice of rows is not written
-    ghost_backoff images;                         ///< giving ghosts another image
-    std::map<std::string, steady_time> crashed;   ///< by a ghost's uid: seen not running
-    std::set<std::string> ending;                 ///< by a ghost's uid: not running when last seen
-    std::map<std::string, said> logged;           ///< waits and failures: subject -> words
+    claims::standing claim;  ///< of a claim that has no places
+    /// Not held, and not all places of a claim free: since when none more has become free, and how
+    /// many were.
+    std::optional<std::pair<steady_time, int>> incomplete;
+    std::string slice_problem;                   ///< why a slice of rows is not written
+    ghost_backoff images;                        ///< giving ghosts another image
+    std::map<std::string, steady_time> crashed;  ///< by a ghost's uid: seen not running
+    std::set<std::string> ending;                ///< by a ghost's uid: not running when last seen
+    std::map<std::string, said> logged;          ///< waits and failures: subject -> words
     std::map<std::string, trail>
         left;  ///< by "node/index": the last pod in it, till its ghost is back
 

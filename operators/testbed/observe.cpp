@@ -30,6 +30,12 @@ bool is_damaged_ghost(const model::pod& pod, const model::testbed& testbed) {
         !name.starts_with(of.name + std::string(grid::ghost_infix))) {
         return false;
     }
+    const auto digits =
+        std::string_view(name).substr(of.name.size() + std::string(grid::ghost_infix).size());
+    if (digits.size() != 10 ||
+        digits.find_first_not_of("0123456789abcdef") != std::string_view::npos) {
+        return false;
+    }
     const auto* owner = pod.metadata.controller_owner();
     if (owner && owner->uid != of.uid) return false;
     if (is_own_ghost(pod, testbed) && testbed_key_of(pod) == of.key().text()) return false;

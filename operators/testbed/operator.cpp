@@ -378,7 +378,7 @@ asio::awaitable<result<controller::outcome>> testbed_operator::write_next_layout
 
 std::optional<model::testbed_layout> testbed_operator::next_layout_of_claim(
     const model::testbed& testbed, memory& own, std::optional<steady_time::duration>& look) const {
-    auto& since = own.known->incomplete_since;
+    auto& since = own.known->incomplete;
     const auto key = testbed.metadata.key();
     if (!claims_ || !claims::may_change(testbed) || !claims::is_formed(testbed)) {
         since.reset();
@@ -392,10 +392,12 @@ std::optional<model::testbed_layout> testbed_operator::next_layout_of_claim(
         return std::nullopt;
     }
     const auto now = env_.time.now();
-    if (!since) since = now;
+    // Each that comes is waited for anew: a thousand ghosts take their time.
+    if (!since || counts.free > since->second) since = {now, counts.free};
+    since->second = counts.free;
     const auto patience = seconds(testbed.spec.claim->timeout_seconds);
-    if (now - *since < patience) {
-        look = *since + patience - now;
+    if (now - since->first < patience) {
+        look = since->first + patience - now;
         return std::nullopt;
     }
     since.reset();

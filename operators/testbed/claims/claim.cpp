@@ -32,7 +32,8 @@ std::vector<pod_pointer> places_asked_for(const model::testbed& testbed) {
         like.requests = model::to_amounts(shape.resources);
         like.node_selector = shape.constraints.node_selector;
         like.affinity = shape.constraints.affinity;
-        like.tolerations = ghost_tolerations(&shape);
+        // Ghosts stay where a node is not well; none is sent there.
+        like.tolerations = shape.constraints.tolerations;
         for (int i = 0; i < shape.count && out.size() < model::most_claimed_places; ++i) {
             auto made = std::make_shared<model::pod>(like);
             made->metadata.name = fmt::format("{}-{}-{}", meta.name, shape.name, i);

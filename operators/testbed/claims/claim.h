@@ -17,8 +17,8 @@ bool is_formed(const model::testbed& testbed);
 /// It may get places, or give them back: nobody holds it, and it stays.
 bool may_change(const model::testbed& testbed);
 
-/// By position, a pod that asks of a node what the ghost of that place asks: as fit() takes it. Its
-/// uid is that of no pod of the API.
+/// By position, a pod that asks of a node what the ghost of that place asks, and that it is well:
+/// as fit() takes it. Its uid is that of no pod of the API.
 std::vector<pod_pointer> places_asked_for(const model::testbed& testbed);
 
 /// The next layout with the places where fit() has put them; `room` has all these nodes.

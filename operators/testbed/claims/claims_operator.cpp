@@ -59,11 +59,15 @@ void claims_operator::testbed_changed(const model::object_key& key) {
         drop(found->second);
         entries_.erase(found);
     }
-    if (!claims) return;
+    if (!claims) {
+        ++labelled_;
+        return wake();
+    }
     auto& own = entries_[key];
     own.uid = testbed->metadata.uid;
     const auto& layout = testbed->status.layout;
-    if (own.next && layout && layout->revision >= own.next->layout.revision) drop(own);
+    const bool shown = own.next && layout && layout->revision >= own.next->layout.revision;
+    if (shown || !may_change(*testbed)) drop(own);
     wake();
 }
 
@@ -80,7 +84,8 @@ const model::testbed_layout* claims_operator::plan_of(const model::testbed& test
 void claims_operator::written(const model::object_key& key, bool well) {
     const auto found = entries_.find(key);
     if (found == entries_.end() || !found->second.next) return;
-    if (!well) return drop(found->second);
+    // It may have been written all the same: the plan is written again, or dropped in time.
+    if (!well) return controller_.enqueue_after(all_claims, plan_patience);
     found->second.next->written = true;
     found->second.at = {};
     found->second.failed.reset();
@@ -109,9 +114,16 @@ void claims_operator::drop(entry& own) {
 
 void claims_operator::stand(const model::object_key& key, entry& own, std::string_view why,
                             std::string message) {
-    standing now{std::string(why), std::move(message)};
-    if (own.at == now) return;
-    own.at = std::move(now);
+    standing said{std::string(why), std::move(message)};
+    own.unsaid.clear();
+    if (own.at == said) return;
+    const auto now = env_.time.now();
+    if (own.at.reason == said.reason && now - own.words_since < words_pause) {
+        own.unsaid = std::move(said.message);
+        return again_in(own.words_since + words_pause - now);
+    }
+    own.at = std::move(said);
+    own.words_since = now;
     changed_(key);
 }
 
@@ -127,13 +139,13 @@ std::vector<testbed_pointer> claims_operator::waiting() const {
     return out;
 }
 
-bool claims_operator::may_plan(const model::testbed& testbed, entry& own,
-                               controller::outcome& out) {
+bool claims_operator::may_plan(const model::testbed& testbed, entry& own) {
     const auto key = testbed.metadata.key();
     const auto now = env_.time.now();
     if (own.next && !own.next->written && now - own.next->since >= plan_patience) drop(own);
+    if (!own.unsaid.empty()) stand(key, own, own.at.reason, std::string(own.unsaid));
     if (own.next) {
-        out = controller::outcome::again_in(plan_patience);
+        again_in(plan_patience);
         return false;
     }
     if (testbed.spec.claim->suspend) {
@@ -154,36 +166,47 @@ bool claims_operator::may_plan(const model::testbed& testbed, entry& own,
     return true;
 }
 
-std::set<std::string, std::less<>> claims_operator::nodes_left_out(entry& own) const {
-    const auto now = env_.time.now();
-    std::erase_if(own.avoided, [&](const auto& each) { return each.second <= now; });
+bool claims_operator::is_labelled(const model::node& node) const {
+    const auto& roster = caches_.roster();
+    return std::ranges::any_of(node.metadata.labels, [&](const auto& label) {
+        if (!roster.has_label(label.first) || !parse_node_id(label.second)) return false;
+        const auto keys = roster.with_label(label.first);
+        return std::ranges::any_of(keys, [&](const auto& key) {
+            const auto testbed = caches_.find_testbed(key);
+            return testbed && !testbed->metadata.deleting() && problems_of(testbed->spec).empty();
+        });
+    });
+}
+
+std::set<std::string, std::less<>> claims_operator::nodes_left_out(const entry& own) const {
     std::set<std::string, std::less<>> out;
     for (const auto& [node, until] : own.avoided) out.insert(node);
     // Nodes of labelled Testbeds are theirs.
-    const auto& roster = caches_.roster();
     for (const auto& [key, node] : caches_.nodes().all()) {
-        const auto& labels = node->metadata.labels;
-        const bool labelled = std::ranges::any_of(
-            labels, [&](const auto& label) { return roster.has_label(label.first); });
-        if (labelled) out.insert(key.name);
+        if (is_labelled(*node)) out.insert(key.name);
     }
     return out;
 }
 
-void claims_operator::plan(const testbed_pointer& testbed, entry& own, controller::outcome& out) {
+claims_operator::surroundings claims_operator::around(const model::testbed& testbed, entry& own) {
+    const auto now = env_.time.now();
+    std::erase_if(own.avoided, [&](const auto& each) { return each.second <= now; });
+    if (!own.avoided.empty()) again_in(again_when_avoided);
+    return {ledger_.room().freed(), labelled_, testbed.metadata.generation, own.avoided.size()};
+}
+
+void claims_operator::plan(const testbed_pointer& testbed, entry& own) {
     const auto key = testbed->metadata.key();
     auto& room = ledger_.bring_up();
     gangs::fit_options how;
     how.without = nodes_left_out(own);
-    if (!own.avoided.empty()) out = controller::outcome::again_in(again_when_avoided);
-    const auto state = std::tuple(room.freed(), testbed->metadata.generation, own.avoided.size());
-    if (own.failed == state) return;
     const auto places = places_asked_for(*testbed);
     how.how = testbed->spec.claim->packing == model::claim_packing::spread
                   ? gangs::packing::spread
                   : gangs::packing::fewest_nodes;
     how.members = "places";
     how.member = "place";
+    how.left_out = "node(s) carry the label of a Testbed, or gave back a place";
     auto found = gangs::fit(places, room, {}, how);
     if (const auto* where = std::get_if<gangs::placement>(&found)) {
         entry::plan next{layout_of(*testbed, *where, room, compact_), {}, env_.time.now()};
@@ -195,7 +218,7 @@ void claims_operator::plan(const testbed_pointer& testbed, entry& own, controlle
         own.failed.reset();
         return changed_(key);
     }
-    own.failed = state;
+    own.failed = around(*testbed, own);
     auto& why = std::get<gangs::no_fit>(found);
     how.without.clear();
     const auto& never = never_fits(*testbed, own, places, how);
@@ -205,15 +228,26 @@ void claims_operator::plan(const testbed_pointer& testbed, entry& own, controlle
 
 const std::string& claims_operator::never_fits(const model::testbed& testbed, entry& own,
                                                std::span<const pod_pointer> places,
-                                               const gangs::fit_options& how) const {
+                                               const gangs::fit_options& how) {
     const auto now = env_.time.now();
     auto& never = own.never;
     const auto generation = testbed.metadata.generation;
-    if (never.at && now - *never.at < never_pause && never.generation == generation) {
-        return never.why;
-    }
+    if (never.generation != generation) never = {};
+    const bool asked = never.at && now - *never.at < never_pause;
+    if (asked || !std::exchange(may_ask_empty_, false)) return never.why;
     gangs::cluster_room empty;
-    for (const auto& [key, node] : caches_.nodes().all()) empty.node_changed(key.name, node);
+    for (const auto& [key, node] : caches_.nodes().all()) {
+        if (node->ready) {
+            empty.node_changed(key.name, node);
+            continue;
+        }
+        auto well = std::make_shared<model::node>(*node);
+        well->ready = true;
+        std::erase_if(well->taints, [](const auto& taint) {
+            return taint.key.starts_with("node.kubernetes.io/");
+        });
+        empty.node_changed(key.name, std::move(well));
+    }
     auto found = gangs::fit(places, empty, {}, how);
     auto* why = std::get_if<gangs::no_fit>(&found);
     never = {now, generation, why ? "on empty nodes " + why->message : std::string()};
@@ -221,19 +255,19 @@ const std::string& claims_operator::never_fits(const model::testbed& testbed, en
 }
 
 asio::awaitable<std::string> claims_operator::problem_of_class(int priority) {
-    auto& known = classes_[priority];
-    const auto now = env_.time.now();
-    if (known.at != steady_time{} && now - known.at < class_patience) co_return known.problem;
+    if (const auto known = classes_.find(priority); known != classes_.end()) {
+        co_return known->second.problem;
+    }
     auto found = co_await env_.api.get(class_type, "", claim_priority_class(priority));
     std::string problem;
-    if (found || found.error().code == errc::not_found) {
+    // Those that the chart has not made may not be read either.
+    if (found || found.error().code == errc::not_found || found.error().code == errc::forbidden) {
         problem = class_problem(priority, found ? *found : std::string());
     } else {
         problem = fmt::format("PriorityClass {} cannot be read: {}", claim_priority_class(priority),
                               found.error().text);
     }
-    auto& entry = classes_[priority];
-    entry = {problem, env_.time.now()};
+    classes_.insert_or_assign(priority, known_class{problem, env_.time.now()});
     co_return problem;
 }
 
@@ -244,13 +278,29 @@ asio::awaitable<result<controller::outcome>> claims_operator::pass() {
         co_return outcome::again_in(*last_pass_ + pass_pause - now);
     }
     last_pass_ = now;
-    outcome out;
+    again_.reset();
+    may_ask_empty_ = true;
+    std::erase_if(classes_,
+                  [&](const auto& each) { return now - each.second.at >= class_patience; });
+    ledger_.bring_up();
     int plans = 0;
+    bool any_left = false;
     for (const auto& testbed : waiting()) {
         const auto key = testbed->metadata.key();
         auto found = entries_.find(key);
-        if (found == entries_.end() || !may_plan(*testbed, found->second, out)) continue;
-        if (++plans > most_plans) co_return outcome::again_in(pass_pause);
+        if (found == entries_.end() || !may_plan(*testbed, found->second)) continue;
+        if (found->second.failed == around(*testbed, found->second)) continue;
+        if (now < found->second.not_before) {
+            again_in(found->second.not_before - now);
+            continue;
+        }
+        any_left = any_left || found->second.round < round_;
+        if (found->second.round >= round_) continue;
+        if (++plans > most_plans) {
+            again_in(pass_pause);
+            break;
+        }
+        found->second.round = round_;
         auto problem = co_await problem_of_class(testbed->spec.claim->priority);
         // It may have gone meanwhile.
         found = entries_.find(key);
@@ -258,12 +308,19 @@ asio::awaitable<result<controller::outcome>> claims_operator::pass() {
         if (!problem.empty()) {
             stand(key, found->second, reason::claim_class_missing, std::move(problem));
             // Nothing tells when it comes.
-            out = outcome::again_in(class_patience);
+            found->second.not_before = now + class_patience;
+            again_in(class_patience);
             continue;
         }
-        plan(testbed, found->second, out);
+        plan(testbed, found->second);
     }
-    co_return out;
+    if (plans <= most_plans) {
+        // Whoever was tried in this round has his turn again in the next one.
+        ++round_;
+        if (any_left) again_in(pass_pause);
+    }
+    if (!again_) co_return outcome();
+    co_return outcome::again_in(*again_);
 }
 
 }  // namespace esi::testbed::claims

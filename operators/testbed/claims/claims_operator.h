@@ -13,7 +13,6 @@
 #include <set>
 #include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "controller/process.h"
@@ -35,8 +34,12 @@ inline constexpr std::chrono::minutes again_when_avoided{1};
 inline constexpr seconds never_pause{10};
 /// How long what was read of a PriorityClass counts.
 inline constexpr seconds class_patience{10};
-/// Claims that are planned in one pass: more follow in the next.
-inline constexpr int most_plans = 16;
+/// Claims that are planned in one pass: the others follow in the next, so that nothing else waits
+/// long.
+inline constexpr int most_plans = 4;
+/// Other words with the same reason are not shown before that: what is missing changes with each
+/// pod.
+inline constexpr seconds words_pause{10};
 
 class claims_operator {
 public:
@@ -66,6 +69,14 @@ public:
     standing standing_of(const model::object_key& key) const;
 
 private:
+    /// As long as this stands, what did not fit does not fit.
+    struct surroundings {
+        std::uint64_t freed = 0;  ///< cluster_room::freed()
+        std::uint64_t labelled = 0;
+        std::int64_t generation = 0;
+        std::size_t avoided = 0;
+        bool operator==(const surroundings&) const = default;
+    };
     struct entry {
         /// Of the Testbed that the rest is about.
         std::string uid;
@@ -78,8 +89,15 @@ private:
             bool written = false;
         };
         std::optional<plan> next;
-        /// When it did not fit: cluster_room::freed(), its generation, how many nodes are avoided.
-        std::optional<std::tuple<std::uint64_t, std::int64_t, std::size_t>> failed;
+        /// What it did not fit into.
+        std::optional<surroundings> failed;
+        /// The last round in which it was tried.
+        std::uint64_t round = 0;
+        steady_time words_since{};
+        /// Other words with the same reason, which are shown when the time has come.
+        std::string unsaid;
+        /// It is not tried before that.
+        steady_time not_before{};
         /// Empty nodes were asked then, for its spec of that generation; why they do not take it.
         struct {
             std::optional<steady_time> at;
@@ -96,17 +114,24 @@ private:
     /// Those that have no places and may get some, in order.
     std::vector<testbed_pointer> waiting() const;
     /// False: nothing is to be tried now.
-    bool may_plan(const model::testbed& testbed, entry& own, controller::outcome& out);
-    void plan(const testbed_pointer& testbed, entry& own, controller::outcome& out);
-    std::set<std::string, std::less<>> nodes_left_out(entry& own) const;
+    bool may_plan(const model::testbed& testbed, entry& own);
+    void plan(const testbed_pointer& testbed, entry& own);
+    surroundings around(const model::testbed& testbed, entry& own);
+    std::set<std::string, std::less<>> nodes_left_out(const entry& own) const;
+    /// The node gives slots to a Testbed with a label, or would.
+    bool is_labelled(const model::node& node) const;
     /// Why the places would not fit either if no pod were on any node; empty: they would, or it is
     /// not known.
     const std::string& never_fits(const model::testbed& testbed, entry& own,
                                   std::span<const pod_pointer> places,
-                                  const gangs::fit_options& how) const;
+                                  const gangs::fit_options& how);
     asio::awaitable<std::string> problem_of_class(int priority);
     void stand(const model::object_key& key, entry& own, std::string_view reason,
                std::string message);
+    /// A pass is due then, if none is before.
+    void again_in(steady_time::duration wait) {
+        if (!again_ || wait < *again_) again_ = wait;
+    }
     /// Its plan is over, and its promises with it.
     void drop(entry& own);
     /// A pass is due.
@@ -122,6 +147,13 @@ private:
     std::map<int, known_class> classes_;
     controller::controller controller_;
     std::optional<steady_time> last_pass_;
+    std::optional<steady_time::duration> again_;
+    /// All that wait are tried once in a round, in their order.
+    std::uint64_t round_ = 1;
+    /// Counts the changes of Testbeds with a label.
+    std::uint64_t labelled_ = 0;
+    /// Of this pass: empty nodes may be asked for one claim more.
+    bool may_ask_empty_ = false;
     bool leads_ = false;
 };
 

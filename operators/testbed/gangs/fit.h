@@ -79,6 +79,7 @@ struct fit_options {
     /// What the members are called in messages.
     std::string_view members = "members";
     std::string_view member = "pod";
+    std::string_view left_out = "node(s) were left out after a failed attempt";
     /// How many attempts to place a member the search makes before it gives up.
     int search_steps = 5000;
 };

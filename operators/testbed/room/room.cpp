@@ -157,6 +157,8 @@ const model::amounts& slot_sizes::of(int position) {
 rivals rivals_of(const view& seen) {
     rivals out;
     for (const auto& other : seen.others) {
+        // Room of a claim is where it was free: nobody gives way to it, nor it to its like.
+        if (other->spec.claim) continue;
         auto key = other->metadata.key().text();
         if (!model::older(other->metadata, seen.testbed->metadata)) {
             out.younger.emplace(std::move(key), other);

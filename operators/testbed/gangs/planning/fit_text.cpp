@@ -13,10 +13,11 @@ namespace {
 
 std::size_t index(int number) { return static_cast<std::size_t>(number); }
 
-std::string words_of(refusal why, const member_class& of, const model::node& node) {
+std::string words_of(refusal why, const member_class& of, const model::node& node,
+                     const fit_options& options) {
     switch (why) {
         case refusal::left_out:
-            return "node(s) were left out after a failed attempt";
+            return std::string(options.left_out);
         case refusal::unschedulable:
             return "node(s) were unschedulable";
         case refusal::not_ready:
@@ -95,7 +96,7 @@ std::string describe_refusals(board& on, const outcome& placed,
         const auto why = on.explain(of, at);
         if (why != refusal::resources) {
             // It would take the member; a member set later is in the way of the whole.
-            if (why != refusal::none) ++reasons[words_of(why, me, on.node(at))];
+            if (why != refusal::none) ++reasons[words_of(why, me, on.node(at), options)];
             continue;
         }
         if (!me.unknown_resource.empty()) ++reasons[resource_words(me.unknown_resource)];
