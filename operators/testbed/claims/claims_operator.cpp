@@ -88,6 +88,7 @@ void claims_operator::written(const model::object_key& key, bool well) {
     if (!well) return controller_.enqueue_after(all_claims, plan_patience);
     found->second.next->written = true;
     found->second.at = {};
+    found->second.unsaid.clear();
     found->second.failed.reset();
 }
 
@@ -99,6 +100,7 @@ void claims_operator::gives_back(const model::object_key& key, const std::set<st
     for (const auto& node : nodes) own.avoided[node] = env_.time.now() + avoided_for;
     own.failed.reset();
     own.at = std::move(at);
+    own.unsaid.clear();
 }
 
 standing claims_operator::standing_of(const model::object_key& key) const {
