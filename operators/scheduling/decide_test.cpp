@@ -758,7 +758,7 @@ TEST_P(driving, a_slot_outside_the_layout_is_an_error_at_acquisition) {
 }
 
 TEST_P(driving, a_job_takes_its_coordinator_place_with_its_workers_in_one_assignment) {
-    w.add_claim("c", 1, 8);
+    w.add_claimed_testbed("c", 1, 8);
     w.add_queue("s", "c", {"a", "b", "a", "b"});
     w.settle();
     EXPECT_EQ(w.running("s"), "a:1,3,0");
@@ -780,7 +780,7 @@ TEST_P(driving, a_job_takes_its_coordinator_place_with_its_workers_in_one_assign
 }
 
 TEST_P(driving, jobs_start_side_by_side_where_each_has_a_coordinator_place) {
-    w.add_claim("c", 2, 4);
+    w.add_claimed_testbed("c", 2, 4);
     w.add_queue("s", "c", {"a", "b", "b", "c", "c"});
     w.settle();
     EXPECT_EQ(w.running("s"), "a:2,0 b:3,4,1");
@@ -793,14 +793,14 @@ TEST_P(driving, jobs_start_side_by_side_where_each_has_a_coordinator_place) {
 }
 
 TEST_P(driving, a_plan_that_names_a_coordinator_place_is_refused) {
-    w.add_claim("c", 1, 2);
+    w.add_claimed_testbed("c", 1, 2);
     w.add_queue("s", "c", {});
     w.change("s", [](model::scheduling_spec& spec) {
         spec.queue_based.reset();
         spec.slot_based = {"relaxed", {{{"", "a"}, {0, 1}}}};
     });
     w.settle();
-    EXPECT_EQ(w.s("s").status.state, "ErrorState");
+    EXPECT_EQ(w.s("s").status.state, "Error");
     EXPECT_EQ(w.reason("s"), "SlotOfCoordinator");
     EXPECT_TRUE(w.condition("s", "Acquired").message.contains("names slot 0")) << "it says which";
     w.change("s", [](model::scheduling_spec& spec) {

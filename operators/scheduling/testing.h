@@ -101,7 +101,7 @@ struct world {
         for (int i = 0; i < coordinators + workers; ++i) out.places.push_back(i % 2);
         return out;
     }
-    void add_claim(const std::string& name, int coordinators, int workers) {
+    void add_claimed_testbed(const std::string& name, int coordinators, int workers) {
         model::testbed out;
         out.metadata = meta(name);
         out.status.observed_generation = 1;

@@ -173,7 +173,7 @@ TEST_F(explanations, a_job_that_waits_for_slots) {
 }
 
 TEST_F(explanations, a_job_that_waits_for_a_coordinator_place) {
-    w.add_claim("d", 1, 4);
+    w.add_claimed_testbed("d", 1, 4);
     record(w, "a", {100});
     w.add_queue("s", "d", {"a", "b", "c"});
     w.settle();

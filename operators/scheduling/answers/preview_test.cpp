@@ -65,7 +65,7 @@ TEST_F(previews, what_waits_for_what) {
 }
 
 TEST_F(previews, the_coordinator_place_is_shown_last_among_the_slots) {
-    w.add_claim("c", 1, 8);
+    w.add_claimed_testbed("c", 1, 8);
     record(w, "a", {90});
     record(w, "b", {50});
     auto spec = queue({"a", "b", "a"});
@@ -88,7 +88,7 @@ TEST_F(previews, the_coordinator_place_is_shown_last_among_the_slots) {
 }
 
 TEST_F(previews, a_plan_that_names_a_coordinator_place_is_refused) {
-    w.add_claim("c", 1, 8);
+    w.add_claimed_testbed("c", 1, 8);
     auto spec = slots("relaxed", {{"a", {0, 1}}, {"b", {2}}});
     spec.testbed.name = "c";
     const auto seen = ask(spec);
