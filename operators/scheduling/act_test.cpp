@@ -14,6 +14,8 @@ using nlohmann::json;
 
 struct acting : testing::Test {
     acting() {
+        gate.watch_kind(std::string(kube::types::testbed.kind),
+                        [](std::string_view) { return std::optional<std::string>("1"); });
         model::scheduling of;
         of.metadata.namespace_ = "ns";
         of.metadata.name = "s";
