@@ -5,6 +5,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 
+#include "model/names.h"
 #include "scheduling/interface/v1/testing.h"
 
 namespace esi::scheduling {

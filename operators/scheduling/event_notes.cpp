@@ -18,8 +18,8 @@ namespace types = kube::types;
 /// The wait ends when other Schedulings or operators go on.
 bool waits_for_others(const model::condition& acquired) {
     static constexpr std::string_view reasons_of_others[] = {
-        reasons::testbed_held,  reasons::job_held,          reasons::older_first,
-        reasons::job_not_ready, reasons::testbed_not_ready, reasons::priority_first,
+        reasons::testbed_held,   reasons::job_held,          reasons::older_first,
+        reasons::job_not_ready,  reasons::testbed_not_ready, reasons::priority_first,
         reasons::waits_for_claim};
     return std::ranges::find(reasons_of_others, acquired.reason) != std::end(reasons_of_others);
 }
