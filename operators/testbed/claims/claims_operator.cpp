@@ -224,6 +224,11 @@ void claims_operator::plan(const testbed_pointer& testbed, entry& own) {
     auto& why = std::get<gangs::no_fit>(found);
     how.without.clear();
     const auto& never = never_fits(*testbed, own, places, how);
+    if (!own.never.at) {
+        // Others were asked about in this pass.
+        own.failed.reset();
+        again_in(pass_pause);
+    }
     stand(key, own, never.empty() ? reason::claim_no_room : reason::claim_never_fits,
           never.empty() ? std::move(why.message) : never);
 }

@@ -230,15 +230,81 @@ TEST_F(operator_of_claims, leaves_out_nodes_of_labelled_testbeds_and_those_it_ga
     const auto* plan = plan_of("one");
     ASSERT_TRUE(plan);
     EXPECT_EQ(plan->nodes[0].name, "node-b");
-    part.written({"default", "one"}, false);
-    EXPECT_TRUE(room.room().promises().empty());
+    auto formed = claim("one", "1", 1);
+    formed.status.layout = *plan;
+    part.written({"default", "one"}, true);
+    put(formed);
     part.gives_back({"default", "one"}, {"node-b"}, {"Waiting", "given back"});
-    part.slots_changed();
+    formed.status.layout = layout_without_places(formed);
+    put(formed);
     run(seconds(1));
     EXPECT_FALSE(plan_of("one"));
     EXPECT_EQ(state_of("one"), "NoRoom");
     run(avoided_for + seconds(90));
     EXPECT_TRUE(plan_of("one"));
+}
+
+TEST_F(operator_of_claims, a_plan_whose_write_has_no_answer_stays_promised_for_some_time) {
+    put(claim("one", "1", 1));
+    part.lead();
+    run(seconds(1));
+    ASSERT_TRUE(plan_of("one"));
+    part.written({"default", "one"}, false);
+    EXPECT_EQ(room.room().promises().size(), 1u);
+    EXPECT_TRUE(plan_of("one")) << "it is written again";
+    auto held = claim("one", "1", 1);
+    held.metadata.annotations[std::string(names::hold)] = "sched.1";
+    put(held);
+    EXPECT_TRUE(room.room().promises().empty()) << "it cannot be written any more";
+}
+
+TEST_F(operator_of_claims, many_that_do_not_fit_keep_none_behind_them_waiting) {
+    for (int i = 0; i < 40; ++i) put(claim(fmt::format("huge-{}", i), "1", 5, i));
+    put(claim("small", "1", 1, 1000));
+    part.lead();
+    run(seconds(3));
+    EXPECT_TRUE(plan_of("small"));
+    EXPECT_EQ(state_of("huge-39"), "NoRoom");
+}
+
+TEST_F(operator_of_claims, nodes_that_are_not_well_get_no_places) {
+    auto node = world().add_node("node-a", "0");
+    node.metadata.labels.clear();
+    node.ready = false;
+    apply(from.fill().nodes, node);
+    put(claim("four", "1", 4));
+    put(claim("one", "1", 1, 20));
+    part.lead();
+    run(seconds(1));
+    EXPECT_EQ(state_of("four"), "NoRoom") << "it fits when the node is well again";
+    ASSERT_TRUE(plan_of("one"));
+    EXPECT_EQ(plan_of("one")->nodes[0].name, "node-b");
+}
+
+TEST_F(operator_of_claims, other_words_for_the_same_wait_are_shown_seldom) {
+    put(claim("five", "1", 3));
+    auto pod = model::pod();
+    pod.metadata.namespace_ = "default";
+    pod.phase = "Running";
+    const auto bind = [&](int number, const std::string& cpu, const std::string& phase) {
+        pod.metadata.name = fmt::format("stranger-{}", number);
+        pod.metadata.uid = pod.metadata.name;
+        pod.node_name = number % 2 == 0 ? "node-a" : "node-b";
+        pod.phase = phase;
+        pod.requests = model::to_amounts(resources(cpu, "1Gi"));
+        apply(from.fill().pods, pod);
+    };
+    bind(0, "1900m", "Running");
+    part.lead();
+    run(seconds(1));
+    const auto before = changed.size();
+    EXPECT_EQ(state_of("five"), "NoRoom");
+    for (int i = 1; i < 60; ++i) {
+        bind(i, fmt::format("{}m", i), i % 3 == 0 ? "Succeeded" : "Running");
+        if (i % 4 == 0) bind(i, fmt::format("{}m", i), "Succeeded");
+        run(milliseconds(150));
+    }
+    EXPECT_LE(changed.size(), before + 2);
 }
 
 TEST_F(operator_of_claims, a_claim_that_goes_takes_its_promises_with_it) {
