@@ -138,6 +138,17 @@ protected:
         under_way = std::move(later);
     }
 
+    void nobody_waits_beside_room() {
+        for (const auto& [key, own] : w.known->gangs) {
+            if (own.at.at != state::waiting) continue;
+            std::vector<pod_pointer> next;
+            for (const auto& uid : own.what.next) next.push_back(own.seen->find(uid)->pod);
+            EXPECT_FALSE(next.empty());
+            EXPECT_TRUE(std::holds_alternative<no_fit>(fit(next, *w.room, {})))
+                << explain(*own.seen, own);
+        }
+    }
+
     void pass() {
         w.pass();
         std::set<std::string> names;
@@ -202,6 +213,16 @@ TEST_P(RandomGangs, KeepWhatMustHold) {
         w.wait(seconds(60));
     }
     w.settle();
+    nobody_waits_beside_room();
+    // Nothing becomes free now; who asks for less may fit all the same.
+    for (const auto& [key, of] : std::map(w.groups)) w.change(key.name).spec.min_member = 1;
+    for (int i = 0; i < 10; ++i) {
+        w.settle();
+        w.bind();
+        w.wait(seconds(60));
+    }
+    w.settle();
+    nobody_waits_beside_room();
     EXPECT_TRUE(w.room->promises().empty() || w.known->reserving);
     for (const auto& [key, own] : w.known->gangs) {
         if (own.at.at == state::waiting) {

@@ -135,6 +135,51 @@ TEST(Gangs, WithoutFreedRoomNothingIsTriedAgain) {
     EXPECT_EQ(w.known->gangs.at(world::key("train")).failed_at, failed);
 }
 
+TEST(Gangs, WhoAsksForLessIsTriedAgainThoughNothingBecameFree) {
+    world w;
+    w.add_node("node-a", "cpu=2");
+    w.add_gang("fewer", 3, "cpu=1");
+    w.settle();
+    EXPECT_EQ(w.reason_of("fewer"), "NeverFits");
+    w.change("fewer").spec.min_member = 2;
+    w.settle();
+    EXPECT_EQ(w.count("fewer", stage::let_in), 2);
+
+    w.add_node("node-b", "cpu=2");
+    w.add_gang("smaller", 1, "cpu=4");
+    w.settle();
+    EXPECT_EQ(w.reason_of("smaller"), "NeverFits");
+    // Seen in one pass: its controller has made it anew.
+    w.remove("smaller-0");
+    w.add_members("smaller", 1, "cpu=2");
+    w.settle();
+    EXPECT_EQ(w.count("smaller", stage::let_in), 1);
+
+    auto node = make_node("node-c", "cpu=2");
+    node.taints = {{"dedicated", "gangs", "NoSchedule"}};
+    w.put_node(node);
+    w.add_gang("tolerant", 1, "cpu=2");
+    w.settle();
+    EXPECT_EQ(w.count("tolerant", stage::gated), 1);
+    w.edit("tolerant-0",
+           [](model::pod& pod) { pod.tolerations = {{"dedicated", "Exists", "", ""}}; });
+    w.settle();
+    EXPECT_EQ(w.count("tolerant", stage::let_in), 1);
+}
+
+TEST(Gangs, ANoteOnAGroupThatDoesNotFitIsNoReasonToTryItAgain) {
+    world w;
+    w.add_node("node-a", "cpu=2");
+    w.add_gang("train", 3, "cpu=1");
+    w.settle();
+    const auto tried = w.known->gangs.at(world::key("train")).tried_in;
+    w.change("train").metadata.annotations["example.com/note"] = "please";
+    w.edit("train-0", [](model::pod& pod) { pod.metadata.annotations["note"] = "please"; });
+    w.settle();
+    EXPECT_EQ(w.known->gangs.at(world::key("train")).tried_in, tried);
+    EXPECT_EQ(w.reason_of("train"), "NeverFits");
+}
+
 TEST(Gangs, SmallerOnesGoFirstWhileTheFirstDoesNotFit) {
     world w;
     w.add_node("node-a", "cpu=3");

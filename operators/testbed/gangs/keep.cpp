@@ -43,6 +43,7 @@ void take_up_muster(pass& at, const gang_pointer& of, gang_memory& own) {
     own.seen_reached = own.reached;
     own.seen = of;
     own.changed = true;
+    own.changed_since_tried = true;
     own.shape.reset();
 }
 

@@ -143,6 +143,9 @@ struct gang_memory {
     no_fit_reason failed_by = no_fit_reason::no_room;
     /// memory::sweep when it was tried last.
     std::uint64_t tried_in = 0;
+    /// fnv1a of the shape that was tried last, and whether the gang has changed since.
+    std::uint64_t tried_shape = 0;
+    bool changed_since_tried = false;
     /// Its shape depends on facts.
     bool depends_on_facts = false;
     std::string failed_text;

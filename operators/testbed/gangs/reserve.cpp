@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <ranges>
+#include <utility>
 
+#include "base/hash.h"
 #include "testbed/gangs/pass.h"
 
 namespace esi::testbed::gangs {
@@ -81,6 +83,16 @@ gang_shape shape_for(const pass& at, gang_memory& own, const std::vector<pod_poi
     return *own.shape;
 }
 
+/// What does not fit is tried again when something has become free, or when the gang asks for
+/// something else than it did: fewer members, smaller ones, fewer constraints.
+void see_what_is_asked(const pass& at, gang_memory& own) {
+    if (!own.failed_at || !std::exchange(own.changed_since_tried, false)) return;
+    const auto shape = shape_for(at, own, next_of(own), options_for(at, *own.seen));
+    if (fnv1a(shape.text) == own.tried_shape) return;
+    own.failed_at.reset();
+    own.failed_text.clear();
+}
+
 /// A plan for those whom the gang needs next, or why there is none.
 tried try_plan(pass& at, const gang_key& key, gang_memory& own) {
     if (unchanged(at, own)) return tried::fails;
@@ -88,6 +100,8 @@ tried try_plan(pass& at, const gang_key& key, gang_memory& own) {
     const auto options = options_for(at, *own.seen);
     const auto shape = shape_for(at, own, pods, options);
     own.depends_on_facts = shape.depends_on_facts;
+    own.tried_shape = fnv1a(shape.text);
+    own.changed_since_tried = false;
     if (const auto same = at.failed.find(shape); same != at.failed.end()) {
         own.tried_in = at.known.sweep;
         const auto& [other, why] = same->second;
@@ -378,6 +392,7 @@ std::vector<turn> turns_of(pass& at) {
             continue;
         }
         if (own.has || own.yields || looks(at, key)) continue;
+        see_what_is_asked(at, own);
         out.push_back(turn_of(at, key));
     }
     return out;
