@@ -175,7 +175,9 @@ class Place:
     def start(self):
         self.schedule()
         members = sum(sum(each.values()) for each in gangs_of(self.size))
-        cpu = math.ceil((members + self.size.standing) / self.size.nodes) + 1
+        # Room for all at once, wherever kube-scheduler has put those that come and go.
+        coming = 3 * CHURN * LIFE
+        cpu = math.ceil((members + self.size.standing + coming) / self.size.nodes) + 1
         self.plane.add_nodes("node", self.size.nodes, cpu=str(cpu), memory="64Gi")
         wait("the nodes", lambda: self.nodes_ready() == self.size.nodes, pause=1)
         for name, labels in ((GANGS, {PREFIX + "gangs": "enabled"}), (OTHERS, {})):
@@ -190,6 +192,8 @@ class Place:
                 [sys.executable, "-B", ROOT / "integration-tests" / "scenarios" / "recorder.py", self.plane.kubeconfig, file],
                 stdin=subprocess.PIPE, stdout=log, stderr=log)
         self.recording = file
+        # From here on each change of a pod is a line of its own.
+        wait("the recorder", lambda: '"kind": "Pod"' in file.read_text("utf-8") and '"kind": "Node"' in file.read_text("utf-8"))
         return self
 
     def nodes_ready(self):
