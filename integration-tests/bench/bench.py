@@ -112,8 +112,9 @@ def measure_plane(options):
 
 
 def measure_gangs(options):
-    """On Kubernetes gang_bench.KUBERNETES, which is built first, as is the scheduler of coscheduling."""
-    return gang_bench.measure_all(gang_bench.SMALL if options.quick else gang_bench.FULL, options.keep)
+    """With coscheduling on Kubernetes gang_bench.KUBERNETES, which is built first, as is that scheduler."""
+    sides = [side for side in gang_bench.SIDES if side in options.gang_sides]
+    return gang_bench.measure_sides(gang_bench.SMALL if options.quick else gang_bench.FULL, sides, options.keep)
 
 
 MEASURED = {"plane": measure_plane, "files": measure_files, "micro": micro.measure, "stomp": measure_stomp,
@@ -144,6 +145,8 @@ def main():
     parser.add_argument("--failovers", type=int, default=3)
     parser.add_argument("--rate", type=int, default=100, help="events a second")
     parser.add_argument("--seconds", type=int, default=20, help="how long there are events")
+    parser.add_argument("--gang-sides", nargs="+", choices=gang_bench.SIDES, default=gang_bench.SIDES,
+                        help="whose gangs are started; without coscheduling no other Kubernetes is built")
     parser.add_argument("--keep", type=pathlib.Path, help="keep audit log and logs in this folder")
     parser.add_argument("--results", type=pathlib.Path, default=BUILD / "results.json")
     options = parser.parse_args()

@@ -302,6 +302,8 @@ def run(side, size, folder, keep=None, patience=1800):
     finally:
         faults = place.close(keep)
     found["faults"] += faults
+    if keep:
+        (keep / side / "found.json").write_text(json.dumps(found), encoding="utf-8")
     return found
 
 
@@ -483,12 +485,14 @@ def measure(size, sides=SIDES, keep=None):
     return found
 
 
-def measure_all(size, keep=None):
-    """All sides, on Kubernetes KUBERNETES, whatever other parts run on."""
+def measure_sides(size, sides, keep=None):
+    """With coscheduling among them on Kubernetes KUBERNETES, whatever other parts run on; else on the one that they have."""
+    if "coscheduling" not in sides:
+        return measure(size, sides, keep)
     kept = {name: os.environ.get(name) for name in ("ESI_CLUSTER", "K8S")}
     os.environ.update(ESI_CLUSTER=build(), K8S=KUBERNETES)
     try:
-        return measure(size, keep=keep)
+        return measure(size, sides, keep)
     finally:
         for name, value in kept.items():
             if value is None:
