@@ -2,7 +2,7 @@
 
     scripts/bench.sh                  everything
     scripts/bench.sh --quick          the small size only
-    scripts/bench.sh --parts files    some of: plane, files, micro, stomp, streams, reads
+    scripts/bench.sh --parts files    some of: plane, files, micro, stomp, streams, reads, gangs (which only this asks for)
     scripts/bench.sh --docs           puts tables and plots into docs/performance.md and docs/performance/
 
 What was measured is kept as JSON (--results, build/bench/results.json): parts that are not run are taken from
@@ -19,6 +19,7 @@ import sys
 import tempfile
 
 import files
+import gang_bench
 import micro
 import plane
 import reads
@@ -110,8 +111,16 @@ def measure_plane(options):
     return plane.measure(options.starts, options.large_starts, sizes, options.keep)
 
 
+def measure_gangs(options):
+    """With coscheduling on Kubernetes gang_bench.KUBERNETES, which is built first, as is that scheduler."""
+    sides = [side for side in gang_bench.SIDES if side in options.gang_sides]
+    return gang_bench.measure_sides(gang_bench.SMALL if options.quick else gang_bench.FULL, sides, options.keep)
+
+
 MEASURED = {"plane": measure_plane, "files": measure_files, "micro": micro.measure, "stomp": measure_stomp,
-            "streams": measure_streams, "reads": measure_reads}
+            "streams": measure_streams, "reads": measure_reads, "gangs": measure_gangs}
+#: Parts that are measured only where --parts names them; where --quick stands, these neither.
+ASKED_FOR, LONG = ("gangs",), ("stomp", "streams", "reads")
 
 
 def circumstances():
@@ -136,12 +145,14 @@ def main():
     parser.add_argument("--failovers", type=int, default=3)
     parser.add_argument("--rate", type=int, default=100, help="events a second")
     parser.add_argument("--seconds", type=int, default=20, help="how long there are events")
+    parser.add_argument("--gang-sides", nargs="+", choices=gang_bench.SIDES, default=gang_bench.SIDES,
+                        help="whose gangs are started; without coscheduling no other Kubernetes is built")
     parser.add_argument("--keep", type=pathlib.Path, help="keep audit log and logs in this folder")
     parser.add_argument("--results", type=pathlib.Path, default=BUILD / "results.json")
     options = parser.parse_args()
     options.results.parent.mkdir(parents=True, exist_ok=True)
     results = json.loads(options.results.read_text("utf-8")) if options.results.exists() else {}
-    parts = [each for each in MEASURED if each not in ("stomp", "streams", "reads") or not options.quick]
+    parts = [each for each in MEASURED if each not in ASKED_FOR and (each not in LONG or not options.quick)]
     for part in parts if options.parts is None else options.parts:
         about = circumstances()
         found = MEASURED[part](options)
@@ -161,7 +172,9 @@ def main():
     if options.docs:
         page = ROOT / "docs" / "performance.md"
         page.write_text(report.into_document(page.read_text("utf-8"), tables), encoding="utf-8")
-    violations = results.get("plane", {}).get("found", {}).get("small", {}).get("violations")
+    violations = results.get("plane", {}).get("found", {}).get("small", {}).get("violations") or []
+    if "gangs" in results:
+        violations += gang_bench.violations(results["gangs"]["found"])
     if violations:
         say("the recorder found: " + "; ".join(violations[:5]))
     return 1 if violations else 0

@@ -1,6 +1,7 @@
 """What was measured, as tables and plots. Each table begins with where and at what load it was measured."""
 import statistics
 
+import gang_bench
 import svg
 from product import OPERATORS
 from tables import into_document, median, ms, p95, spread, table
@@ -201,6 +202,65 @@ def reads(found):
     return table(["interface", "connections", "requests a second", "median", "p99", "CPU of esi-scheduling, us"], rows)
 
 
+# --- gangs ---
+
+#: Sides of gang_bench.py in words, and its kinds of gangs.
+SIDES = {"bare": "the same pods without groups", "coscheduling": "coscheduling", "esi": "ESI"}
+
+
+def gangs(found):
+    one = next(iter(found.values()))
+    size, bare = one["size"], found.get("bare")
+    large = f"gangs of {size['members']}"
+    kinds = {"steady": f"gangs of 3, one each {gang_bench.PACE:g} s", "threes": "gangs of 3, all at once",
+             "large": f"{large}, all at once"}
+
+    def rate(of):
+        return of["storm started"] / of["storm"] if of["storm"] else 0.0
+
+    def rated(of):
+        against = f" ({rate(of) / rate(bare):.2f})" if bare and rate(bare) and of is not bare else ""
+        return f"**{rate(of):.1f}**{against}"
+
+    def times(of, what, kind):
+        values = of[what][kind]
+        return f"{seconds(statistics.median(values))}, {seconds(p95(values))}, {seconds(max(values))}" if values else "-"
+
+    def written(of, kind):
+        row = of["writes"][kind]
+        parts = ", ".join(f"{what} {number:.1f}" for what, number in sorted(row.items()))
+        return f"**{sum(row.values()):.1f}** ({parts})"
+
+    def ordinary(of, when):
+        values = of["ordinary"].get(when)
+        return f"{seconds(statistics.median(values))}, {seconds(p95(values))} ({len(values)})" if values else "-"
+
+    rows = {"gangs that started": lambda of: f"{sum(of['started'].values()):,} of {sum(of['gangs'].values()):,}",
+            "gangs that stay in part; pods that lost a place": lambda of: f"{of['partial']}; {len(of['lost'])}",
+            "**gangs a second**, all at once (to the first column)": rated}
+    for kind, words in kinds.items():
+        rows[f"last member created -> all bound: {words}"] = lambda of, kind=kind: times(of, "waits", kind)
+    for kind, words in kinds.items():
+        rows[f"first member bound -> all bound: {words}"] = lambda of, kind=kind: times(of, "parts", kind)
+    for kind, words in kinds.items():
+        rows[f"writes for one of the {words}"] = lambda of, kind=kind: written(of, kind)
+    rows |= {"Events for a member": lambda of: f"{of['events']:.1f}",
+             "ordinary pod created -> bound, while gangs come one by one": lambda of: ordinary(of, "steady"),
+             "the same, while they come all at once": lambda of: ordinary(of, "storm"),
+             "CPU of kube-scheduler, s": lambda of: f"{of['cpu']['kube-scheduler']:.1f}",
+             "CPU of esi-testbed, s": lambda of: f"{of['cpu']['esi-testbed']:.1f}" if of["memory"] else "-",
+             "memory of esi-testbed, MB (most ever)":
+                 lambda of: f"{mb(of['memory'][0])} ({mb(of['memory'][2])})" if of["memory"] else "-"}
+    head = f"{size['threes']:,} gangs of 3 and {size['large']} of {size['members']}, {size['nodes']} nodes"
+    return (f"Kubernetes {one['version']}. Times: median, p95, longest (ordinary pods: median, p95, number).\n\n" + table(
+        [head, *(SIDES[side] for side in found)],
+        [[name, *(cell(of) for of in found.values())] for name, cell in rows.items()]))
+
+
+def seconds(value):
+    return ms(value) if value < 1 else f"{value:.1f} s"
+
+
 # --- micro ---
 
 def hot_paths(found):
@@ -219,7 +279,8 @@ PARTS = {"plane": {"starts": small_starts, "chain": chain, "filling": large, "pl
          "micro": {"hot paths": hot_paths},
          "stomp": {"stomp": lambda found: found["line"] + "."},
          "streams": {"streams": lambda found: found["line"] + "."},
-         "reads": {"reads": reads}}
+         "reads": {"reads": reads},
+         "gangs": {"gangs": gangs}}
 
 
 def tables(results):

@@ -3,7 +3,8 @@
 # flink-operator, into a cache folder, once per content of their sources, and
 # prints the path of esi-cluster on the last line of its output. Everything else
 # it says goes to stderr. With K8S=1.34 also the control plane of that version,
-# for `esi-cluster up --kubernetes 1.34`.
+# for `esi-cluster up --kubernetes 1.34`; with COSCHEDULING=1 also kube-scheduler
+# with that plugin of scheduler-plugins (coscheduling/).
 #
 # The first build compiles all of Kubernetes: 4 to 8 minutes on two cores. After
 # an edit here it links anew: about 10 seconds. If nothing changed: at once.
@@ -96,7 +97,7 @@ sources() { find "$1" "${@:2}" -type f \( -name '*.go' -o -name go.mod -o -name 
 
 operator=$cache/spark-operator-$({ sources "$here/spark-operator"; echo "${flags[*]}"; "$go" env GOVERSION GOARCH; } | digest)
 flink=$cache/flink-operator-$(cat "$here/flink-operator/pom.xml" "$here/flink-operator/jars.sha256" | digest)
-cluster=$cache/$({ sources "$here" ! -path "$here/versions/*"; echo "${flags[*]} $link ${flink##*/}"; "$go" env GOVERSION GOARCH; } | digest)
+cluster=$cache/$({ sources "$here" ! -path "$here/versions/*" ! -path "$here/coscheduling/*"; echo "${flags[*]} $link ${flink##*/}"; "$go" env GOVERSION GOARCH; } | digest)
 
 # --- another version of Kubernetes, if one is asked for ---
 other=
@@ -107,6 +108,13 @@ if [[ -n ${K8S:-} && $K8S != "${kubernetes%.*}" ]]; then
     exit 1
   fi
   other=$cache/kubernetes-$K8S-$({ cat "$pins/main.go" "$pins/$K8S.mod" "$pins/$K8S.sum"; echo "${flags[*]}"
+    "$go" env GOVERSION GOARCH; } | digest)
+fi
+
+# --- kube-scheduler with a plugin, if it is asked for ---
+coscheduling=
+if [[ -n ${COSCHEDULING:-} ]]; then
+  coscheduling=$cache/coscheduling-$({ sources "$here/coscheduling"; echo "${flags[*]}"
     "$go" env GOVERSION GOARCH; } | digest)
 fi
 
@@ -146,9 +154,19 @@ if [[ -n $other ]]; then
   fi
   ln -sfn "$other/kubernetes-$K8S" "$cluster/kubernetes-$K8S"
 fi
-touch "$cluster" "$operator" "$flink" ${other:+"$other"}
+if [[ -n $coscheduling ]]; then
+  lock lock-coscheduling
+  if [[ ! -x $coscheduling/kube-scheduler-coscheduling ]]; then
+    mkdir -p "$coscheduling"
+    build "$here/coscheduling" "$coscheduling/kube-scheduler-coscheduling.new" 1200 \
+      "$(link_flags "$(sed -n 's/^\tk8s.io\/kubernetes => k8s.io\/kubernetes v//p' "$here/coscheduling/go.mod")")"
+    mv "$coscheduling/kube-scheduler-coscheduling.new" "$coscheduling/kube-scheduler-coscheduling"
+  fi
+  ln -sfn "$coscheduling/kube-scheduler-coscheduling" "$cluster/kube-scheduler-coscheduling"
+fi
+touch "$cluster" "$operator" "$flink" ${other:+"$other"} ${coscheduling:+"$coscheduling"}
 ln -sfn "$cluster" "$cache/current"
 
 # Each edit leaves 150 MB: forget builds that nobody asked for in two days.
-find "$cache" -mindepth 1 -maxdepth 1 -type d -regex '.*/\(\(spark-operator\|flink-operator\|kubernetes-[0-9.]*\)-\)?[0-9a-f]*' -mtime +1 -exec rm -rf {} +
+find "$cache" -mindepth 1 -maxdepth 1 -type d -regex '.*/\(\(spark-operator\|flink-operator\|kubernetes-[0-9.]*\|coscheduling\)-\)?[0-9a-f]*' -mtime +1 -exec rm -rf {} +
 echo "$cluster/esi-cluster"

@@ -5,7 +5,7 @@ Replays the changes of Pods and Nodes in order of resourceVersion and looks, at 
   partial       a member is bound while fewer members than the minimum have a place (nominated, let in, bound or
                 through), and the group has not started before
   let-in-early  a member lost its gate while fewer members than the minimum have a place, likewise
-  stays-partial members of a group are bound, and after LONGEST seconds still fewer than its minimum
+  stays-partial members of a group are bound, and after LONGEST seconds (or `longest`) still fewer than its minimum
   wrong-node    a member is bound to another node than its annotation gang-node says
   opened        a member lost its gate without that annotation
   not-gated     a member is bound that never waited at the gate
@@ -69,8 +69,10 @@ def is_nominated(pod):
 
 
 class GangJudge:
-    def __init__(self):
+    def __init__(self, longest=LONGEST):
+        self.longest = longest
         self.pods, self.nodes = {}, {}
+        self.of_group = {}       # (namespace, group) -> {pod uid: pod}
         self.minimum = {}        # (namespace, group) -> members that have to start together; None: never
         self.ever_gated = set()  # pod uids
         self.on_node = {}        # node -> {pod uid}: bound and live
@@ -89,7 +91,7 @@ class GangJudge:
 
     def take(self, line):
         for group, since in list(self.partial.items()):
-            if line["at"] - since > LONGEST and group not in self.begun:
+            if line["at"] - since > self.longest and group not in self.begun:
                 self.partial[group] = float("inf")  # told once
                 self.fault("stays-partial", line["rv"], f"{group[0]}/{group[1]}")
         if line["kind"] not in ("Pod", "Node"):
@@ -118,6 +120,7 @@ class GangJudge:
             return
         pod = self.pods.pop(thing["metadata"]["uid"], None)
         if pod is not None:
+            self.of_group[group_of(pod)].pop(pod["metadata"]["uid"])
             self.stand(pod, gone=True)
             self.note_whole(group_of(pod), 0, 0.0)
 
@@ -127,7 +130,10 @@ class GangJudge:
             return
         pod, uid = thing, thing["metadata"]["uid"]
         before = self.pods.get(uid)
+        if before is not None:
+            self.of_group[group_of(before)].pop(uid)
         self.pods[uid] = pod
+        self.of_group.setdefault(group_of(pod), {})[uid] = pod
         if is_gated(pod):
             self.ever_gated.add(uid)
         self.stand(pod)
@@ -154,7 +160,7 @@ class GangJudge:
             self.coming.setdefault(annotations(pod)[NODE], set()).add(uid)
 
     def members(self, group):
-        return [pod for pod in self.pods.values() if group_of(pod) == group]
+        return list(self.of_group.get(group, {}).values())
 
     def judge_member(self, before, pod, version):
         group = group_of(pod)

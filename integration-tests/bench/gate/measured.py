@@ -5,6 +5,7 @@ import statistics
 import tempfile
 
 import files
+import gang_bench
 import micro
 import plane
 from control_plane import ROOT
@@ -41,6 +42,13 @@ def on_a_control_plane(folder):
         place.down()
 
 
+def of_gangs():
+    found = gang_bench.measure(gang_bench.SMALL, ("bare", "esi"))
+    return {"gangs: not started, in part, or a place lost": len(gang_bench.violations(found)),
+            "writes for a gang of three": sum(found["esi"]["writes"]["steady"].values()),
+            "pods a second without groups / in gangs": found["esi"]["storm"] / found["bare"]["storm"]}
+
+
 def all_numbers():
     """{name: value} as bounds.py names them."""
     with tempfile.TemporaryDirectory(prefix="esi-gate-") as folder:
@@ -73,4 +81,4 @@ def all_numbers():
             quiet["cpu"]["esi-testbed"] / max(quiet["cpu"]["floor-keep"], 1e-6),
     }
     out |= {f"allocations: {name}": paths[name]["allocations"] for name in ALLOCATIONS if name in paths}
-    return out
+    return out | of_gangs()

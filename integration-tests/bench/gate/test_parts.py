@@ -1,5 +1,6 @@
 """The parts of the benchmark that judge or draw, on numbers made by hand."""
 import audit
+import gang_bench
 import pytest
 import starts
 import svg
@@ -92,3 +93,61 @@ def test_a_plot_is_the_same_text_for_the_same_numbers():
 @pytest.mark.parametrize("top, axis", [(0, 1), (0.7, 0.8), (12, 15), (99, 100), (100, 100), (101, 150)])
 def test_axes_end_at_round_numbers(top, axis):
     assert svg.nice(top) == pytest.approx(axis)
+
+
+# --- gangs ---
+
+def of_pod(user, verb, name, at, sub="", namespace="gangs", resource="pods"):
+    return request("testbed" if user == "esi" else None, verb, resource, at * 1000, sub=sub, name=name)._replace(
+        user=gang_bench.SCHEDULER if user == "scheduler" else "", namespace=namespace)
+
+
+#: A gang of three that starts before, and one that comes with others.
+STORM = [
+    *(of_pod("client", "create", f"steady-0-{number}", number) for number in range(3)),
+    of_pod("client", "create", "ordinary-0", 1, namespace="others"),
+    of_pod("scheduler", "create", "ordinary-0", 2, "binding", namespace="others"),
+    of_pod("scheduler", "create", "event", 2, resource="events"),
+    *(of_pod("esi", "patch", f"steady-0-{number}", 3, "status") for number in range(3)),
+    *(of_pod("scheduler", "create", f"steady-0-{number}", 4 + number, "binding") for number in range(3)),
+    of_pod("esi", "patch", "steady-0", 7, "status", resource="podgroups"),
+    *(of_pod("client", "create", f"three-0-{number}", 10 + number) for number in range(3)),
+    *(of_pod("scheduler", "create", f"three-0-{number}", 14, "binding") for number in range(2)),
+]
+
+
+def test_gangs_are_timed_and_their_writes_counted():
+    found = gang_bench.told_by_log(STORM, {"steady-0": 3}, {"three-0": 3})
+    assert found["started"] == {"steady": 1, "threes": 0, "large": 0} and found["storm started"] == 0
+    assert found["waits"]["steady"] == [pytest.approx(4)] and found["parts"]["steady"] == [pytest.approx(2)]
+    assert found["writes"]["steady"] == {"status of pods": 3, "binds": 3, "status of groups": 1}
+    assert found["ordinary"] == {"steady": [pytest.approx(1)]} and found["events"] == pytest.approx(1 / 6)
+
+
+def bound(rv, name, namespace="gangs", what="MODIFIED", phase="Running"):
+    return {"kind": "Pod", "type": what, "rv": rv, "at": float(rv), "object": {
+        "metadata": {"namespace": namespace, "name": name, "uid": name}, "status": {"phase": phase},
+        "spec": {"nodeName": "a", "containers": [], "initContainers": []}}}
+
+
+def test_who_goes_without_being_ended_has_lost_its_place():
+    lines = [bound(1, "ordinary-0", "others"), bound(2, "ordinary-1", "others"), bound(3, "three-0-0"),
+             bound(4, "ordinary-0", "others", "DELETED"), bound(5, "ordinary-1", "others", "DELETED")]
+    found = gang_bench.told_by_watch(lines, "bare", {"three-0": 3}, ended={"ordinary-0"})
+    assert found == {"lost": ["others/ordinary-1 on a"], "partial": 1, "faults": []}
+    found = {"bare": found | {"gangs": {"threes": 1}, "started": {"threes": 0}}}
+    assert gang_bench.violations(found) == ["bare: 0 of 1 gangs (threes) have started", "bare: 1 gangs are bound in part",
+                                            "bare: others/ordinary-1 on a has lost its place"]
+
+
+def test_of_esis_gangs_the_judge_of_gangs_has_its_word():
+    found = gang_bench.told_by_watch([bound(1, "three-0-0"), bound(2, "three-0-0", phase="Failed")], "esi", {}, ended=())
+    assert found["lost"] == ["gangs/three-0-0 on a"]
+    lost = [{"kind": "Pod", "type": "GAP", "rv": 0, "at": 0.0}]
+    assert len(gang_bench.told_by_watch(lost, "esi", {}, ended=())["faults"]) == 2
+
+
+def test_large_gangs_come_between_small_ones():
+    steady, storm = gang_bench.gangs_of(gang_bench.FULL)
+    assert list(storm)[49:52] == ["three-49", "large-0", "three-50"]
+    assert sum(storm.values()) == 5000 and len(storm) == 1020 and len(steady) == 60
