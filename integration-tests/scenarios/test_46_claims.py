@@ -145,6 +145,70 @@ def test_a_queue_runs_in_the_places_of_a_claim(yard):
     assert layout(yard, "four")["revision"] == 1, "what is used is not given back"
 
 
+def inline(scene, name, jobs, *shapes, **more):
+    return scene.apply(objects.esi("Scheduling", name, {
+        "claim": {"shapes": list(shapes)}, "queueBased": [objects.reference(each) for each in jobs], **more}))
+
+
+def test_a_spark_job_with_a_coordinator_starts_when_driver_and_executors_have_their_places(yard):
+    yard.nodes(2, labelled=False, cpu="4", memory="16Gi")
+    yard.pods("stranger", cpu="2")
+    yard.wait("the stranger to be bound", lambda: yard.get("Pod", "stranger")["spec"].get("nodeName"))
+    yard.jobs("pi", seconds=2)
+    inline(yard, "plan", ["pi"] * 3, yard.shape("driver", 1, "1", "2Gi", role="coordinator"),
+           yard.shape("executors", 3, "2", "2Gi"))
+    told = yard.wait_condition("Scheduling", "plan", "Acquired", "False", "ClaimWaiting")["message"]
+    yard.wait("what is missing", lambda: "places fit" in yard.condition("Scheduling", "plan", "Acquired")["message"])
+    assert "plan" in told, told
+    bed = yard.get("Testbed", "plan")
+    assert bed["metadata"]["ownerReferences"][0]["name"] == "plan" and bed["metadata"]["ownerReferences"][0]["controller"]
+    assert not yard.ghosts("plan") and not yard.applications() and not yard.job_pods()
+    assert not yard.get("BatchJob", "pi")["spec"].get("activeScheduling"), "the job is free for others meanwhile"
+    yard.delete("Pod", "stranger", grace=0)
+    yard.scheduling_state("plan", "FinishedState")
+    seats = {(each.slot, each.node, each.pod) for each in yard.bindings() if each.job == "pi"}
+    assert {slot for slot, _, _ in seats} == {0, 1, 2, 3}, seats
+    driver, = [pod for slot, _, pod in seats if slot == 0]
+    assert driver.endswith("-driver"), seats
+    assert all("driver" not in pod for slot, _, pod in seats if slot), seats
+    yard.gone("Testbed", "plan")
+    assert yard.condition("Scheduling", "plan", "Succeeded")["status"] == "True"
+
+
+def test_of_two_jobs_and_one_coordinator_place_one_runs_after_the_other(yard):
+    yard.nodes(2, labelled=False, cpu="4", memory="16Gi")
+    yard.claim("beds", yard.shape("driver", 1, "1", "2Gi", role="coordinator"), yard.shape("executors", 2, "1", "2Gi"))
+    yard.testbed_ready("beds")
+    yard.jobs("pi", "wc", seconds=2)
+    yard.queue("plan", ["pi", "wc"], testbed="beds")
+    yard.scheduling_state("plan", "CompletedState", "FinishedState")
+    seats = [(each.job, each.slot) for each in yard.bindings() if each.slot is not None and each.job]
+    assert sorted(job for job, slot in seats if slot == 0) == ["pi", "wc"], seats
+    yard.delete("Scheduling", "plan")
+    yard.released("beds", ["pi", "wc"])
+
+
+def test_a_testbed_that_has_the_name_of_the_claim_is_not_touched(yard):
+    yard.nodes(1, labelled=False, cpu="2")
+    yard.claim("plan", yard.shape("workers", 1, "1"), suspend=True)
+    yard.jobs("pi")
+    inline(yard, "plan", ["pi"], yard.shape("workers", 1, "1"))
+    yard.wait_condition("Scheduling", "plan", "Acquired", "False", "NameTaken")
+    assert not yard.get("Testbed", "plan")["metadata"].get("ownerReferences")
+    yard.delete("Testbed", "plan")
+    yard.scheduling_state("plan", "FinishedState")
+
+
+def test_a_scheduling_that_goes_takes_its_claim_with_it(yard):
+    yard.nodes(1, labelled=False, cpu="2")
+    yard.jobs("pi", seconds=60)
+    inline(yard, "plan", ["pi"], yard.shape("workers", 1, "1", "1Gi"))
+    yard.job_state("pi", "RunningState", "SubmittedState", "ScheduledState")
+    yard.delete("Scheduling", "plan")
+    yard.gone("Testbed", "plan")
+    yard.wait("nothing to be left", lambda: not yard.applications() and not yard.job_pods())
+
+
 @pytest.mark.parametrize("how", ["KILL", "STOP"])
 def test_an_operator_that_dies_or_sleeps_while_claims_are_formed_leaves_none_in_part(yard, operators, how):
     yard.may_restart = True
