@@ -485,22 +485,25 @@ TEST_P(claims, a_testbed_that_is_not_its_own_any_more_is_not_touched_at_the_end)
     EXPECT_TRUE(w.t("s").hold().empty());
 }
 
-TEST_P(claims, jobs_run_again_and_one_after_another_in_the_places) {
+TEST_P(claims, places_stay_while_a_job_waits_for_its_next_attempt_or_its_turn) {
     w.add_claim("s", 2, {"a", "a", "b", "b"});
-    w.change("s", [](auto& spec) { spec.job_policies = {{{"", "a"}, 1, 0}}; });
+    w.change("s", [](auto& spec) { spec.job_policies = {{{"", "a"}, 1, 30}}; });
     w.settle();
     EXPECT_EQ(w.running("s"), "a:0,1");
     w.end_job("a", "FailedState");
     w.settle();
-    pass(seconds(1));
-    EXPECT_EQ(w.running("s"), "a:0,1");
-    w.end_job("a");
-    w.settle();
     EXPECT_EQ(w.running("s"), "b:0,1");
-    EXPECT_THAT(w.writes, Not(Contains("return s")));
     w.end_job("b");
     w.settle();
+    EXPECT_EQ(w.running("s"), "");
+    EXPECT_TRUE(has_testbed("s")) << "a is tried again";
+    pass(seconds(31));
+    EXPECT_EQ(w.running("s"), "a:0,1");
+    EXPECT_THAT(w.writes, Not(Contains("return s")));
+    w.end_job("a");
+    w.settle();
     EXPECT_THAT(w.writes, Contains("return s"));
+    EXPECT_EQ(w.s("s").status.progress->summary, "2/2");
 }
 
 TEST_P(claims, a_scheduling_that_cannot_be_read_makes_nothing_and_gives_back_what_it_does_not_use) {

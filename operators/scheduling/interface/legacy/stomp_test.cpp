@@ -226,6 +226,7 @@ TEST_F(legacy_stomp, a_testbed_in_the_place_of_a_claim_of_its_name_is_added) {
     synced();
     auto claimed = testbed("IN_PROGRESS");
     claimed.metadata.uid = "another";
+    claimed.metadata.resource_version = "1";
     claimed.spec.claim.emplace();
     testbeds.replace({claimed});
     come("/topic/testbeds");
