@@ -47,6 +47,27 @@ model::amounts claim_rules::known_free(const std::string& node) const {
     return out;
 }
 
+/// Places of other claims in which nothing is bound yet.
+model::amounts claim_rules::waiting_on(const std::string& node, const model::testbed& than) const {
+    model::amounts out;
+    for (const auto& [key, record] : all_.testbeds) {
+        const auto& other = *record.testbed;
+        if (other.metadata.uid == than.metadata.uid || other.metadata.deleting()) continue;
+        if (!other.spec.claim || !other.status.layout) continue;
+        for (int position = 0; position < std::ssize(other.status.layout->places); ++position) {
+            const auto where = place_of(other, position);
+            if (!where || where->node != node) continue;
+            const auto ghosts = all_.ghosts_of.find(*where);
+            const bool bound = ghosts != all_.ghosts_of.end() &&
+                               std::ranges::any_of(ghosts->second, [&](const auto& uid) {
+                                   return all_.pods.at(uid).pod->bound();
+                               });
+            if (!bound) model::add(out, size_of(other, *where));
+        }
+    }
+    return out;
+}
+
 void claim_rules::testbed_changed(const testbed_record& before, const testbed_record& after) {
     const auto& testbed = *after.testbed;
     if (!testbed.spec.claim) return;
@@ -78,6 +99,9 @@ void claim_rules::formed(const model::testbed& testbed) {
         return fmt::format("Testbed {}: {} places were formed of {}", name_of(testbed),
                            layout.places.size(), wanted);
     });
+    out_.require(!testbed.spec.claim->suspend, "claim-while-suspended", {uid}, [&] {
+        return fmt::format("Testbed {} was formed and is suspended", name_of(testbed));
+    });
     std::map<std::string, model::amounts> taken;
     for (int position = 0; position < std::ssize(layout.places); ++position) {
         const auto where = place_of(testbed, position);
@@ -95,7 +119,8 @@ void claim_rules::formed(const model::testbed& testbed) {
                                  name_of(testbed), name);
                          });
         }
-        const auto free = known_free(name);
+        auto free = known_free(name);
+        model::take(free, waiting_on(name, testbed));
         if (!here_.fresh("testbed")) continue;
         out_.require(fits(amounts, free), "claim-without-room", {uid}, [&] {
             return fmt::format("Testbed {}: places of {} on {}, where {} are left",

@@ -33,6 +33,7 @@ private:
     bool of_labelled_testbed(const model::node& node) const;
     /// allocatable less bound live pods that are known to the operator.
     model::amounts known_free(const std::string& node) const;
+    model::amounts waiting_on(const std::string& node, const model::testbed& than) const;
 
     context& here_;
     records& all_;

@@ -31,8 +31,8 @@ SOURCES = ["CMakeLists.txt", "CMakePresets.json", "cmake", "scripts/build.sh", "
 KEYS = {"mistake", "source", "expect", "needs"}
 # Nothing of a run but `foresee` asks these.
 ANSWERS = ("operators/scheduling/answers/", "operators/scheduling/outlook.cpp")
-# Nothing of a run but plans of gangs comes here.
-GANGS = ("operators/testbed/gangs/",)
+# Nothing of a run but plans of gangs, which have claims too, comes here.
+GANGS = ("operators/testbed/gangs/", "operators/testbed/claims/")
 # Seeds in growing steps: most mistakes show within a few.
 STEPS = [20, 80, 400]
 # "seed 7: RULE: TEXT", "case NAME: ...", "sweep NAME: ...", "SCENARIO --crash OPERATOR:WRITE:WHEN: ..."
