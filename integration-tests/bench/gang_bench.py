@@ -32,7 +32,7 @@ import time
 import audit
 import judge as judging
 import processes
-from api import Api
+from api import Api, ApiException
 from control_plane import MANIFESTS, ROOT, ControlPlane
 from files import floor_binary
 from gang_judge import GATE, GangJudge
@@ -138,7 +138,7 @@ class Churn(threading.Thread):
             while not self.over.wait(max(0.0, due - time.monotonic())):
                 due += 1 / CHURN
                 name = f"ordinary-{number}"
-                self.api.call("POST", url("v1", "Pod", OTHERS), pod(name, cpu="1"))
+                self.ask("POST", url("v1", "Pod", OTHERS), pod(name, cpu="1"))
                 self.alive.append(name)
                 number += 1
                 self.end_old()
@@ -148,9 +148,21 @@ class Churn(threading.Thread):
     def end_old(self):
         until = time.time() - LIFE
         for name in [name for name in self.alive if self.follower.bound.get((OTHERS, name), until + 1) <= until]:
-            self.alive.remove(name)
             self.ended.add(name)
-            self.api.call("DELETE", url("v1", "Pod", OTHERS, name), query={"gracePeriodSeconds": "0"})
+            if self.ask("DELETE", url("v1", "Pod", OTHERS, name), query={"gracePeriodSeconds": "0"}):
+                self.alive.remove(name)
+
+    def ask(self, *request, **more):
+        """False where the API server did not come to it in its minute, as on a busy machine; it may have done it by then."""
+        try:
+            self.api.call(*request, **more)
+        except ApiException as error:
+            if error.status == 404:
+                return True
+            if error.status not in (429, 504):
+                raise
+            return False
+        return True
 
     def stop(self):
         self.over.set()

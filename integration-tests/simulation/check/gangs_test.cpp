@@ -59,10 +59,9 @@ struct gang_rules_test : testing::Test {
         how(body);
         put(kinds::node, body);
     }
-    void taint(const char* name) {
-        change_node(name, [](json& body) {
-            body["spec"]["taints"] = {
-                {{"key", "esi.tu-berlin.de/testbed"}, {"value", "t"}, {"effect", "NoSchedule"}}};
+    void taint(const char* name, const char* key = "esi.tu-berlin.de/testbed") {
+        change_node(name, [key](json& body) {
+            body["spec"]["taints"] = {{{"key", key}, {"value", "t"}, {"effect", "NoSchedule"}}};
         });
     }
     static const kube::resource_type& group_type() {
@@ -480,12 +479,11 @@ TEST_F(gang_rules_test, at_the_end_one_whose_node_was_tainted_since_may_wait) {
     let_in("a", "n1");
     let_in("b", "n2");
     bind("a", "n1");
-    taint("n2");
+    taint("n2", "dedicated");
     judge->at_end();
     EXPECT_THAT(broken(), IsEmpty());
     change("b", [](json& body) {
-        body["spec"]["tolerations"] = {
-            {{"key", "esi.tu-berlin.de/testbed"}, {"operator", "Exists"}}};
+        body["spec"]["tolerations"] = {{{"key", "dedicated"}, {"operator", "Exists"}}};
     });
     judge->at_end();
     EXPECT_THAT(broken(), ElementsAre("let-in-and-unbound"));
