@@ -134,6 +134,7 @@ void claim_rules::gave_back(const testbed_record& before, const model::testbed& 
     if (before.testbed->status.layout->places.empty()) return;
     auto& own = claims_[after.metadata.uid];
     own.given_back = here_.now();
+    ++own.times;
     const auto patience = seconds(after.spec.claim->timeout_seconds);
     out_.require(here_.now() - own.whole >= patience - sampling, "claim-given-back-early",
                  {after.metadata.uid}, [&] {
@@ -150,8 +151,10 @@ bool claim_rules::is_whole(const model::testbed& testbed) const {
         const auto where = place_of(testbed, position);
         if (!where) return false;
         const auto node = all_.nodes.find(where->node);
+        const auto entry = std::ranges::find(layout.nodes, where->node, &model::layout_node::name);
         if (node == all_.nodes.end() || !node->second.node || !node->second.node->ready ||
-            node->second.node->unschedulable || node->second.node->metadata.deleting()) {
+            entry->uid != node->second.node->metadata.uid || node->second.node->unschedulable ||
+            node->second.node->metadata.deleting()) {
             return false;
         }
         const auto ghosts = all_.ghosts_of.find(*where);
@@ -215,7 +218,8 @@ void claim_rules::at_end() {
         const auto& layout = testbed.status.layout;
         if (layout && !layout->places.empty()) continue;
         const auto& own = claims_[testbed.metadata.uid];
-        if (own.given_back && here_.now() - *own.given_back < avoided) continue;
+        const auto left_out = avoided * (1 << std::min(std::max(own.times - 1, 0), 5));
+        if (own.given_back && here_.now() - *own.given_back < left_out) continue;
         const bool waits = !testbed.spec.claim->suspend && surely_fits(testbed);
         out_.require(!waits, "claim-waits", {testbed.metadata.uid}, [&] {
             return fmt::format("Testbed {} has no places at the end, and has room: {}",

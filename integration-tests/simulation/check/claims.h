@@ -24,6 +24,7 @@ private:
         /// When every place had its ghost for the last time, or when it was formed.
         steady_time whole{};
         std::optional<steady_time> given_back;
+        int times = 0;
     };
 
     void formed(const model::testbed& testbed);

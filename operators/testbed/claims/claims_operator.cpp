@@ -97,7 +97,14 @@ void claims_operator::gives_back(const model::object_key& key, const std::set<st
     const auto found = entries_.find(key);
     if (found == entries_.end()) return;
     auto& own = found->second;
-    for (const auto& node : nodes) own.avoided[node] = env_.time.now() + avoided_for;
+    const auto now = env_.time.now();
+    for (const auto& node : nodes) {
+        auto& entry = own.avoided[node];
+        const bool first = entry.wait == steady_time::duration{};
+        entry.wait = first ? steady_time::duration(avoided_for)
+                           : std::min<steady_time::duration>(entry.wait * 2, avoided_at_most);
+        entry.until = now + entry.wait;
+    }
     own.failed.reset();
     own.at = std::move(at);
     own.unsaid.clear();
@@ -181,8 +188,11 @@ bool claims_operator::is_labelled(const model::node& node) const {
 }
 
 std::set<std::string, std::less<>> claims_operator::nodes_left_out(const entry& own) const {
+    const auto now = env_.time.now();
     std::set<std::string, std::less<>> out;
-    for (const auto& [node, until] : own.avoided) out.insert(node);
+    for (const auto& [node, each] : own.avoided) {
+        if (now < each.until) out.insert(node);
+    }
     // Nodes of labelled Testbeds are theirs.
     for (const auto& [key, node] : caches_.nodes().all()) {
         if (is_labelled(*node)) out.insert(key.name);
@@ -192,9 +202,14 @@ std::set<std::string, std::less<>> claims_operator::nodes_left_out(const entry& 
 
 claims_operator::surroundings claims_operator::around(const model::testbed& testbed, entry& own) {
     const auto now = env_.time.now();
-    std::erase_if(own.avoided, [&](const auto& each) { return each.second <= now; });
-    if (!own.avoided.empty()) again_in(again_when_avoided);
-    return {ledger_.room().freed(), labelled_, testbed.metadata.generation, own.avoided.size()};
+    // What has failed counts for as long again as the node was left out.
+    std::erase_if(own.avoided,
+                  [&](const auto& each) { return each.second.until + each.second.wait <= now; });
+    const auto left_out = std::ranges::count_if(
+        own.avoided, [&](const auto& each) { return now < each.second.until; });
+    if (left_out > 0) again_in(again_when_avoided);
+    return {ledger_.room().freed(), labelled_, testbed.metadata.generation,
+            static_cast<std::size_t>(left_out)};
 }
 
 void claims_operator::plan(const testbed_pointer& testbed, entry& own) {

@@ -26,8 +26,10 @@ namespace esi::testbed::claims {
 inline constexpr milliseconds pass_pause{100};
 /// A plan that has not been written for so long is dropped, and another one made.
 inline constexpr seconds plan_patience{10};
-/// How long a node is left out after a place on it was given back.
+/// How long a node is left out after a place on it was given back: twice as long each time that
+/// this comes again soon.
 inline constexpr std::chrono::minutes avoided_for{10};
+inline constexpr std::chrono::hours avoided_at_most{4};
 /// How often it is asked whether that time is over.
 inline constexpr std::chrono::minutes again_when_avoided{1};
 /// How often empty nodes are asked for a claim that waits.
@@ -81,7 +83,11 @@ private:
         /// Of the Testbed that the rest is about.
         std::string uid;
         standing at;
-        std::map<std::string, steady_time> avoided;
+        struct avoidance {
+            steady_time until{};
+            steady_time::duration wait{};
+        };
+        std::map<std::string, avoidance> avoided;
         struct plan {
             model::testbed_layout layout;
             std::vector<std::string> promises;
