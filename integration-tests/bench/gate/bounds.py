@@ -35,8 +35,6 @@ BOUNDS = [
           "a gang starts whole, and takes nothing from pods of its priority"),
     Bound("writes for a gang of three", 12.5, None,
           "3 nominations, 3 let-ins, 3 binds, 2 or 3 of the group's status: each is a change that every watch delivers"),
-    Bound("pods a second without groups / in gangs", 3, None,
-          "what a gang costs beside the same pods: kube-scheduler's client is limited, and is to stay what limits; 1.1 at load 18"),
     Bound("allocations: decode_pod/20", 17, None, "per event of each pod of the cluster"),
     Bound("allocations: apply_change/10000", 9, None,
           "per event of each pod of the cluster that changes what is kept; the version before is made from its bytes"),
