@@ -59,12 +59,12 @@ struct claim_rules_test : testing::Test {
                   {"spec",
                    {{"isolation", "None"},
                     {"claim",
-                     {{"shapes", {shape}},
+                     {{"shapes", json::array({shape})},
                       {"packing", "Pack"},
                       {"suspend", suspend},
                       {"timeoutSeconds", 30}}}}}};
         if (!layout.is_null()) {
-            if (!layout["places"].empty()) layout["shapes"] = {shape};
+            if (!layout["places"].empty()) layout["shapes"] = json::array({shape});
             body["status"] = {{"layout", std::move(layout)}};
         }
         put(kinds::testbed, std::move(body));
