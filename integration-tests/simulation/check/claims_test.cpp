@@ -79,14 +79,16 @@ struct claim_rules_test : testing::Test {
                 {"nodes", std::move(list)},
                 {"places", std::move(places)}};
     }
+    /// Bound by the scheduler.
     void stranger(const std::string& name, const std::string& to) {
-        put(kinds::pod,
-            {{"metadata", {{"name", name}, {"namespace", "default"}, {"uid", name}}},
-             {"spec",
-              {{"schedulerName", "default-scheduler"},
-               {"nodeName", to},
-               {"containers", {{{"name", "main"}, {"resources", {{"requests", size()}}}}}}}},
-             {"status", {{"phase", "Running"}}}});
+        json body{{"metadata", {{"name", name}, {"namespace", "default"}, {"uid", name}}},
+                  {"status", {{"phase", "Pending"}}}};
+        body["spec"] = {{"schedulerName", "default-scheduler"}};
+        body["spec"]["containers"] =
+            json::array({{{"name", "main"}, {"resources", {{"requests", size()}}}}});
+        body = put(kinds::pod, body);
+        body["spec"]["nodeName"] = to;
+        put(kinds::pod, body);
     }
     std::vector<std::string> rules() const {
         std::vector<std::string> out;
