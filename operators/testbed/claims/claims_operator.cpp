@@ -316,7 +316,7 @@ asio::awaitable<result<controller::outcome>> claims_operator::pass() {
             again_in(found->second.not_before - now);
             continue;
         }
-        any_left = any_left || found->second.round < round_;
+        any_left = true;
         if (found->second.round >= round_) continue;
         if (++plans > most_plans) {
             again_in(pass_pause);
@@ -337,7 +337,7 @@ asio::awaitable<result<controller::outcome>> claims_operator::pass() {
         plan(testbed, found->second);
     }
     if (plans <= most_plans) {
-        // Whoever was tried in this round has his turn again in the next one.
+        // What was tried in this round has its turn again in the next one.
         ++round_;
         if (any_left) again_in(pass_pause);
     }
