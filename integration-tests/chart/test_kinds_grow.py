@@ -14,6 +14,15 @@ UPPER = ("maximum", "maxLength", "maxItems", "maxProperties")
 LOWER = ("minimum", "minLength", "minItems", "minProperties")
 SAME = ("type", "format", "pattern", "default", "anyOf", "x-kubernetes-list-type",
         "x-kubernetes-list-map-keys", "x-kubernetes-int-or-string", "x-kubernetes-preserve-unknown-fields")
+# An object of an older release has no claim, and had to have what these ask for.
+OF_CLAIMS = (
+    *(f"has(self.claim) || has(self.{field})" for field in ("slotsPerNode", "nodeLabel", "resourcesPerSlot")),
+    "has(self.testbed) || has(self.claim)",
+    "has(self.claim) == has(oldSelf.claim)",
+    "!has(self.claim) || self.isolation == 'None'",
+    "!(has(self.testbed) && has(self.claim))",
+    "!has(self.claim) || !(has(self.slotsPerNode) || has(self.nodeLabel) || has(self.resourcesPerSlot))",
+)
 # Losses that take nothing from an older release's clients, by the line that tells of them.
 # An atomic list takes all that a map list takes; only one account writes the status, and never by apply.
 # The rule is about a field that no older release knows.
@@ -21,6 +30,7 @@ HARMLESS = {
     "v1alpha1.status.layout.nodes: x-kubernetes-list-type was map, is atomic",
     "v1alpha1.status.layout.nodes: x-kubernetes-list-map-keys was ['name'], is None",
     "v1alpha1.status.layout: new rule !has(self.nodes) || !has(self.compactNodes)",
+    *(f"v1alpha1.spec: new rule {rule}" for rule in OF_CLAIMS),
 }
 
 
@@ -129,7 +139,7 @@ def test_additions_are_taken():
     (lambda spec: spec["properties"]["slotsPerNode"].update(minimum=2), "minimum was 1, is 2"),
     (lambda spec: spec["properties"]["slotsPerNode"].update(type="string"), "type was integer, is string"),
     (lambda spec: spec["properties"]["isolation"].update(default="Taint"), "default was None, is Taint"),
-    (lambda spec: spec["required"].append("isolation"), "isolation is required now"),
+    (lambda spec: spec.setdefault("required", []).append("isolation"), "isolation is required now"),
     (lambda spec: spec.update({"x-kubernetes-validations": [{"rule": "false"}]}), "new rule false"),
     (lambda spec: spec["properties"]["resourcesPerSlot"]["additionalProperties"].update(maxLength=1),
      "maxLength was 64, is 1"),

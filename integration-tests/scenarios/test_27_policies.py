@@ -213,6 +213,7 @@ APPLICATIONS = ("batchjob-applications", "only applications whose controller is 
 POD_OF_RUN = ("batchjob-pods", "only deletes pods, and only those of a run")
 HOLDS = ("scheduling-testbeds", "writes of the metadata of a Testbed only the hold")
 CLAIMS = ("scheduling-testbeds", "makes and deletes only Testbeds with a claim whose one owner is the Scheduling")
+CLAIM_USE = ("scheduling-testbeds", "makes Testbeds only in the namespaces that it works on, without allowedNamespaces")
 CLAIM_SPEC = ("scheduling-testbeds", "changes of the spec of a Testbed only priority and suspend of a claim")
 ORDERS = ("scheduling-batchjobs", "only activeScheduling, creationRequest, externalScheduler and the annotations")
 PLANS = ("scheduling-schedulings", "outside the namespace of the original interface, default, only with")
@@ -362,6 +363,7 @@ FORBIDDEN = {
     "a Testbed with labelled nodes, deleted": (CLAIMS, delete(S, "Testbed", "tb")),
     "who may use the Testbed of a Scheduling": (CLAIM_SPEC, patch(S, "Testbed", "inline", spec(allowedNamespaces=["*"]))),
     "a label of the Testbed of a Scheduling": (HOLDS, patch(S, "Testbed", "inline", meta(labels={"a": "b"}))),
+    "a claim that others may use": (CLAIM_USE, create(S, "Testbed", claim(body={**PLACES, "allowedNamespaces": ["*"]}))),
     "a claim without an owner": (CLAIMS, create(S, "Testbed", claim(owners=[]))),
     "a claim of another Scheduling": (CLAIMS, create(S, "Testbed", claim(owners=[owner("Scheduling", "mortal")]))),
     "a claim of a BatchJob": (CLAIMS, create(S, "Testbed", claim(owners=[owner("BatchJob", "plan")]))),
