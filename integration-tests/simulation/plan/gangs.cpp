@@ -365,6 +365,7 @@ private:
             priority_class(name, value, "Never");
         }
         const int count = chance.between(1, 3);
+        milliseconds at{0};
         for (int i = 0; i < count; ++i) {
             json shapes = json::array();
             const auto shape = [&](const char* name, const char* role, int places, int cpu) {
@@ -391,7 +392,10 @@ private:
                        {"suspend", sleeps},
                        {"timeoutSeconds", chance.between(5, 40)}};
             const auto name = fmt::format("claim-{}", i);
-            const milliseconds at(chance.between(first_ms, horizon_ms * 2 / 3));
+            // Some come together, and want the same room.
+            if (i == 0 || !chance.chance(500)) {
+                at = milliseconds(chance.between(first_ms, horizon_ms * 2 / 3));
+            }
             create(at, {{"apiVersion", "esi.tu-berlin.de/v1alpha1"},
                         {"kind", "Testbed"},
                         {"metadata", {{"name", name}, {"namespace", "default"}}},
