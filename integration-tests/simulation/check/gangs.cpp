@@ -297,6 +297,19 @@ void gang_rules::pinned_everywhere(const member& after) {
     });
 }
 
+/// Its taints, labels and cordon keep no member away that is about to be let in to it.
+void gang_rules::node_takes(const member& who, const std::string& node) {
+    const auto found = all_.nodes.find(node);
+    const auto now = objects_.find(kinds::node, {}, node);
+    if (!here_.fresh("testbed") || !now || found == all_.nodes.end()) return;
+    const auto& changed = found->second.changed;
+    if (changed && here_.now() < *changed + cache_is_behind) return;
+    out_.require(takes(now->body(), who.raw->body()), "let-in-unfit", {who.uid}, [&] {
+        return fmt::format("a member of {} was let in, and {} does not take its member {}",
+                           text_of(who.group), node, who.name);
+    });
+}
+
 /// The first of a start (or one more of a gang that has started): the operator has been shown each
 /// node concerned after the nominations to it, and there was room then for all of them.
 void gang_rules::minimum_was_seen(const member& after) {
@@ -311,6 +324,7 @@ void gang_rules::minimum_was_seen(const member& after) {
         if (!self && (there.begun || !one->waits() || one->nominated.empty())) continue;
         ++places;
         const auto& node = self ? after.let_in_node : one->nominated;
+        node_takes(*one, node);
         model::add(needed[node], one->needs);
         auto& last = nominated[node];
         if (one->nominated_since) last = std::max(last, *one->nominated_since);

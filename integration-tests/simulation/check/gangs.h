@@ -106,6 +106,7 @@ private:
     void take(member& into, const pod_record& from);
     void let_in(const member& before, const member& after);
     void pinned_everywhere(const member& after);
+    void node_takes(const member& who, const std::string& node);
     void minimum_was_seen(const member& after);
     bool promises_fit(const std::string& node) const;
     void promises_have_room();
@@ -133,6 +134,7 @@ private:
     bool waits_for_room(const key& which, const group_view& seen) const;
     /// Whoever places them one by one finds room for all that miss to the minimum.
     bool surely_fits(const key& which, const group_view& seen) const;
+    /// Taints, cordon, nodeSelector and required node affinity let the pod come to the node.
     bool takes(const json& node, const json& pod) const;
     bool scheduler_quiet() const { return here_.now() > hindered_until_ + seconds(10); }
     bool somebody_came(const std::string& node, steady_time since) const;

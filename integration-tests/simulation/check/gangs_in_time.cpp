@@ -20,16 +20,31 @@ const json* list_at(const json& from, std::initializer_list<std::string_view> pa
     return found && found->is_array() ? found : nullptr;
 }
 
-bool meets(const json& requirement, const json& node) {
-    const auto value = fields::label(node, fields::text(requirement, {"key"}));
+/// `value`: null where there is none.
+bool meets(const json& requirement, const json* value) {
     const auto how = fields::text(requirement, {"operator"});
     const auto* values = list_at(requirement, {"values"});
-    const bool listed = values && std::ranges::any_of(*values, [&](const json& one) {
-                            return one == json(std::string(value));
-                        });
+    const bool listed = value && values && std::ranges::find(*values, *value) != values->end();
     if (how == "In") return listed;
     if (how == "NotIn") return !listed;
-    return how == "Exists" && !value.empty();
+    if (how == "Exists") return value != nullptr;
+    return how == "DoesNotExist" && value == nullptr;
+}
+
+/// A term without any requirement matches no node.
+bool matches(const json& term, const json& node) {
+    const auto* names = list_at(term, {"matchFields"});
+    const auto* labels = list_at(term, {"matchExpressions"});
+    const auto has = [](const json* list) { return list && !list->empty(); };
+    if (!has(names) && !has(labels)) return false;
+    const bool named = !has(names) || std::ranges::all_of(*names, [&](const json& one) {
+        return fields::text(one, {"key"}) == "metadata.name" &&
+               meets(one, fields::find(node, {"metadata", "name"}));
+    });
+    return named && (!has(labels) || std::ranges::all_of(*labels, [&](const json& one) {
+               return meets(one,
+                            fields::find(node, {"metadata", "labels", fields::text(one, {"key"})}));
+           }));
 }
 
 const json* terms_of(const json& pod) {
@@ -123,12 +138,7 @@ bool gang_rules::takes(const json& node, const json& pod) const {
     }
     const auto* terms = terms_of(pod);
     if (!terms) return true;
-    return std::ranges::any_of(*terms, [&](const json& term) {
-        if (list_at(term, {"matchFields"})) return false;
-        const auto* list = list_at(term, {"matchExpressions"});
-        return list &&
-               std::ranges::all_of(*list, [&](const json& one) { return meets(one, node); });
-    });
+    return std::ranges::any_of(*terms, [&](const json& term) { return matches(term, node); });
 }
 
 bool gang_rules::surely_fits(const key& which, const group_view& seen) const {
@@ -203,16 +213,20 @@ void gang_rules::at_end() {
                                one.name, one.nominated);
         });
         if (!one.coming()) continue;
-        // Only one whose room somebody else has taken still waits for it.
+        // Only one whose room somebody else has taken still waits for it, or whose node does not
+        // take it any more: that it did then is judged when it is let in.
         const auto free = free_on(one.let_in_node);
-        if (!free || here_.disturbed_node(one.let_in_node)) continue;
-        out_.require(!fits(one.needs, *free) || !all_.nodes.at(one.let_in_node).node->ready,
-                     "let-in-and-unbound", {}, [&] {
-                         return fmt::format(
-                             "member {} was let in to {}, has room there and is not "
-                             "bound",
-                             one.name, one.let_in_node);
-                     });
+        const auto node = objects_.find(kinds::node, {}, one.let_in_node);
+        if (!free || !node || here_.disturbed_node(one.let_in_node)) continue;
+        const bool could_be_bound = fits(one.needs, *free) &&
+                                    takes(node->body(), one.raw->body()) &&
+                                    all_.nodes.at(one.let_in_node).node->ready;
+        out_.require(!could_be_bound, "let-in-and-unbound", {}, [&] {
+            return fmt::format(
+                "member {} was let in to {}, has room there and is not "
+                "bound",
+                one.name, one.let_in_node);
+        });
     }
     for (const auto& [which, one] : gangs_) {
         const auto seen = group_of_key(which);

@@ -53,6 +53,18 @@ struct gang_rules_test : testing::Test {
                            {{"allocatable", {{"cpu", "1"}, {"memory", "2Gi"}, {"pods", "10"}}},
                             {"conditions", {{{"type", "Ready"}, {"status", "True"}}}}}}});
     }
+    template <class Change>
+    void change_node(const char* name, Change how) {
+        auto body = store.find(kinds::node, {}, name)->body();
+        how(body);
+        put(kinds::node, body);
+    }
+    void taint(const char* name) {
+        change_node(name, [](json& body) {
+            body["spec"]["taints"] = {
+                {{"key", "dedicated"}, {"value", "others"}, {"effect", "NoSchedule"}}};
+        });
+    }
     static const kube::resource_type& group_type() {
         return *group_kind_named("coscheduling").type;
     }
@@ -234,6 +246,38 @@ TEST_F(gang_rules_test, a_member_is_bound_where_it_was_let_in) {
     let_in("a", "n1");
     bind("a", "n2");
     EXPECT_THAT(broken(), Contains("gang-bound-elsewhere"));
+}
+
+TEST_F(gang_rules_test, a_member_goes_to_a_node_that_takes_it) {
+    taint("n2");
+    wait(10s);
+    looked();
+    let_in("a", "n1");
+    EXPECT_THAT(broken(), ElementsAre("let-in-unfit"));
+}
+
+TEST_F(gang_rules_test, a_node_may_be_tainted_as_the_gang_is_let_in) {
+    looked();
+    taint("n2");
+    let_in("a", "n1");
+    let_in("b", "n2");
+    EXPECT_THAT(broken(), IsEmpty());
+}
+
+TEST_F(gang_rules_test, a_node_that_the_member_does_not_select_does_not_take_it) {
+    made();
+    change("b", [](json& body) {
+        body["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+            ["nodeSelectorTerms"] = {
+                {{"matchExpressions", {{{"key", "disk"}, {"operator", "Exists"}}}}}};
+    });
+    nominate("a", "n1");
+    nominate("b", "n2");
+    wait(20ms);
+    look("n1");
+    look("n2");
+    let_in("a", "n1");
+    EXPECT_THAT(broken(), ElementsAre("let-in-unfit"));
 }
 
 TEST_F(gang_rules_test, nobody_of_a_suspended_group_is_let_in) {
@@ -427,6 +471,21 @@ TEST_F(gang_rules_test, at_the_end_who_was_let_in_is_bound_where_there_is_room) 
     let_in("a", "n1");
     let_in("b", "n2");
     bind("a", "n1");
+    judge->at_end();
+    EXPECT_THAT(broken(), ElementsAre("let-in-and-unbound"));
+}
+
+TEST_F(gang_rules_test, at_the_end_one_whose_node_was_tainted_since_may_wait) {
+    looked();
+    let_in("a", "n1");
+    let_in("b", "n2");
+    bind("a", "n1");
+    taint("n2");
+    judge->at_end();
+    EXPECT_THAT(broken(), IsEmpty());
+    change("b", [](json& body) {
+        body["spec"]["tolerations"] = {{{"key", "dedicated"}, {"operator", "Exists"}}};
+    });
     judge->at_end();
     EXPECT_THAT(broken(), ElementsAre("let-in-and-unbound"));
 }

@@ -411,6 +411,10 @@ struct invariants::state {
                 before->unschedulable != is.unschedulable) {
                 record.disturbed = what.at;
             }
+            if (relabelled || before->unschedulable != is.unschedulable ||
+                before->taints != is.taints) {
+                record.changed = what.at;
+            }
         }
         model::raise(record.largest, is.allocatable);
         if (!taint_of(is)) {

@@ -78,6 +78,8 @@ struct node_record {
     std::optional<steady_time> disturbed;
     /// Since when it carries ESI's taint.
     std::optional<steady_time> tainted;
+    /// When its labels, taints or cordon were changed last.
+    std::optional<steady_time> changed;
 };
 
 struct testbed_record {
