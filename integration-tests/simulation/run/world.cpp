@@ -11,6 +11,8 @@
 #include "base/source_folder.h"
 #include "check/end_state.h"
 #include "neighbours/applications.h"
+#include "neighbours/facts.h"
+#include "neighbours/kube/node_life.h"
 #include "run/operators.h"
 
 namespace esi::simulation {
@@ -288,7 +290,7 @@ void world::note(const change& what) {
 }
 
 bool world::under_way() const {
-    if (rules_.gangs_under_way()) return true;
+    if (rules_.gangs_under_way() || evictions_are_due()) return true;
     const auto& objects = server_.objects();
     for (const auto& job : objects.all(kinds::batchjob)) {
         const auto state = job->body().value(json::json_pointer("/status/state"), "");
@@ -302,6 +304,20 @@ bool world::under_way() const {
         if (one->body().contains(json::json_pointer("/status/releasing"))) return true;
     }
     return false;
+}
+
+bool world::evictions_are_due() const {
+    const auto& objects = server_.objects();
+    std::map<std::string, node_pointer> tainted;
+    for (const auto& node : objects.all(kinds::node)) {
+        if (!taints_of(node->body()).empty()) tainted.emplace(node->name(), read_node(node));
+    }
+    if (tainted.empty()) return false;
+    return std::ranges::any_of(objects.all(kinds::pod), [&](const object_pointer& each) {
+        const auto pod = read_pod(each);
+        const auto node = tainted.find(std::string(pod->node));
+        return node != tainted.end() && !pod->deleting && bears(*pod, *node->second);
+    });
 }
 
 bool world::finished() {

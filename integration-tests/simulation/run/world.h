@@ -88,6 +88,9 @@ private:
     bool strike_gangs(const happening& what);
     /// Something of a run is under way: time-outs may still speak.
     bool under_way() const;
+    /// The toleration of a pod for the taint of its node ends at some time. Who made the pod may
+    /// make another one then: also for a pod that has ended.
+    bool evictions_are_due() const;
     milliseconds since_start() const;
     void blame(std::string rule, std::string text);
 

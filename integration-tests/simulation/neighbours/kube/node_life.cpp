@@ -56,7 +56,8 @@ json wanted_taints(const json& node, wall_time now) {
     return out;
 }
 
-/// How long a pod bears the NoExecute taints of its node: nothing, for ever.
+}  // namespace
+
 std::optional<seconds> bears(const pod_facts& pod, const node_facts& node) {
     std::optional<seconds> out;
     for (const auto& taint : taints_of(node.body())) {
@@ -76,8 +77,6 @@ std::optional<seconds> bears(const pod_facts& pod, const node_facts& node) {
     }
     return out;
 }
-
-}  // namespace
 
 void node_life::node_seen(const object_pointer& what, bool silent) {
     const auto node = read_node(what);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,9 @@
 #include "neighbours/kube/duty.h"
 
 namespace esi::simulation {
+
+/// How long a pod bears the NoExecute taints of its node: nothing, for ever.
+std::optional<seconds> bears(const pod_facts& pod, const node_facts& node);
 
 class node_life {
 public:
