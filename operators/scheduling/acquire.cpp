@@ -114,6 +114,22 @@ void check_plan(acquisition& out, const model::testbed_layout& layout, const mod
     if (!out.wrong && wants.empty()) out.blockers.push_back(plan_empty(who, wants));
 }
 
+/// Says who holds the Testbed. False: it goes, and what follows does not matter.
+bool may_be_held_next(acquisition& out, const model::testbed& of) {
+    const auto key = of.metadata.key();
+    if (!of.hold().empty()) {
+        out.blockers.push_back({reasons::testbed_held,
+                                testbed_text(key) + " is held by " + holder_text(of), of.holder(),
+                                about_testbed(key)});
+    }
+    if (!of.metadata.deleting()) return true;
+    out.blockers.push_back({reasons::testbed_deleting,
+                            testbed_text(key) + " is being deleted",
+                            {},
+                            about_testbed(key)});
+    return false;
+}
+
 /// Of a Scheduling with a claim.
 void check_own_testbed(acquisition& out, const view& v, const model::scheduling& who,
                        const plan& wants) {
@@ -139,18 +155,7 @@ void check_own_testbed(acquisition& out, const view& v, const model::scheduling&
         out.blockers.push_back(std::move(*taken));
         return;
     }
-    if (!testbed->hold().empty()) {
-        out.blockers.push_back({reasons::testbed_held,
-                                testbed_text(key) + " is held by " + holder_text(*testbed),
-                                testbed->holder(), about_testbed(key)});
-    }
-    if (testbed->metadata.deleting()) {
-        out.blockers.push_back({reasons::testbed_deleting,
-                                testbed_text(key) + " is being deleted",
-                                {},
-                                about_testbed(key)});
-        return;
-    }
+    if (!may_be_held_next(out, *testbed)) return;
     check_places(out, *testbed);
 }
 
@@ -177,18 +182,7 @@ void check_testbed(acquisition& out, const view& v, const model::scheduling& who
             out.blockers.push_back(std::move(*owned));
             return;
         }
-        if (!testbed->hold().empty()) {
-            out.blockers.push_back({reasons::testbed_held,
-                                    testbed_text(key) + " is held by " + holder_text(*testbed),
-                                    testbed->holder(), about_testbed(key)});
-        }
-        if (testbed->metadata.deleting()) {
-            out.blockers.push_back({reasons::testbed_deleting,
-                                    testbed_text(key) + " is being deleted",
-                                    {},
-                                    about_testbed(key)});
-            return;
-        }
+        if (!may_be_held_next(out, *testbed)) return;
         // Held before all places are there, some of them would wait for the rest without end.
         if (testbed->spec.claim && testbed->hold().empty()) {
             check_places(out, *testbed);
