@@ -25,9 +25,10 @@ def test_each_of_the_generated_requests_is_answered_as_the_document_says(pytestc
     scene.queue("waits", ["pi"])
     written = tmp_path / "requests"
     names = {"namespace": scene.namespace, "testbeds": ["slots"], "jobs": ["pi", "tau"], "schedulings": ["done", "waits"]}
+    # One worker: with several threads, the ast module of CPython 3.11 fails now and then ("recursion depth mismatch").
     line = [str(pathlib.Path(sys.executable).parent / "st"), "--config-file", str(HERE / "schemathesis.toml"), "run",
             f"{replica.url}/openapi.json", "-H", f"Authorization: Bearer {token}", "--seed", str(seed),
-            "--max-examples", str(math.ceil(wanted / OF_AN_EXAMPLE)), "--workers", "4", "--continue-on-failure", "--no-shrink", "--suppress-health-check",
+            "--max-examples", str(math.ceil(wanted / OF_AN_EXAMPLE)), "--workers", "1", "--continue-on-failure", "--no-shrink", "--suppress-health-check",
             "all", "--request-timeout", "60", "--report-dir", str(tmp_path / "report")]
     told = subprocess.run(line, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=tmp_path, env={
         **os.environ, "SCHEMATHESIS_HOOKS": "hooks", "PYTHONPATH": str(HERE), "ESI_NAMES": json.dumps(names),

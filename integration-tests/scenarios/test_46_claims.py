@@ -49,7 +49,7 @@ def test_a_claim_gets_all_its_places_on_nodes_without_a_label(yard):
     for pod in ghosts.values():
         assert pod["spec"]["priorityClassName"] == "esi-claim-0" and pod["spec"]["priority"] == 0
         assert pod["metadata"]["annotations"]["cluster-autoscaler.kubernetes.io/safe-to-evict"] == "false"
-    assert ("Formed", "nine") in yard.events("nine")
+    yard.wait("the Event Formed", lambda: ("Formed", "nine") in yard.events("nine"))
 
 
 def test_a_claim_in_a_full_cluster_waits_says_what_is_missing_and_goes_on_by_itself(yard):
@@ -61,7 +61,7 @@ def test_a_claim_in_a_full_cluster_waits_says_what_is_missing_and_goes_on_by_its
     assert "1 of 2 places fit" in told and "Insufficient cpu" in told, told
     assert yard.status("Testbed", "two")["reason"] == "NoRoom"
     assert not yard.ghosts("two"), "nothing of it exists before all places are there"
-    assert ("NoRoom", "two") in yard.events("two")
+    yard.wait("the Event NoRoom", lambda: ("NoRoom", "two") in yard.events("two"))
     yard.delete("Pod", "stranger", grace=0)
     yard.testbed_ready("two")
     assert layout(yard, "two")["nodes"][0]["name"] == node
@@ -117,7 +117,7 @@ def test_places_on_a_cordoned_node_are_given_back_and_planned_elsewhere(yard):
         each["name"] for each in layout(yard, "two").get("nodes") or []] == [other])
     yard.testbed_ready("two")
     assert layout(yard, "two")["revision"] == 3, "given back, and formed anew"
-    assert ("GivenBack", "two") in yard.events("two")
+    yard.wait("the Event GivenBack", lambda: ("GivenBack", "two") in yard.events("two"))
 
 
 def test_nodes_of_a_labelled_testbed_are_left_to_it(yard):
