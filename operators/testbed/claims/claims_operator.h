@@ -18,6 +18,7 @@
 #include "controller/process.h"
 #include "testbed/caches.h"
 #include "testbed/claims/claim.h"
+#include "testbed/claims/claim_numbers.h"
 #include "testbed/gangs/room_upkeep.h"
 
 namespace esi::testbed::claims {
@@ -83,6 +84,8 @@ private:
         /// Of the Testbed that the rest is about.
         std::string uid;
         standing at;
+        /// Since when it has had no places, as far as this process has seen.
+        steady_time without_since{};
         struct avoidance {
             steady_time until{};
             steady_time::duration wait{};
@@ -142,6 +145,7 @@ private:
     void drop(entry& own);
     /// A pass is due.
     void wake();
+    void show_numbers();
 
     controller::environment& env_;
     const testbed::caches& caches_;
@@ -152,6 +156,7 @@ private:
     std::map<model::object_key, entry> entries_;
     std::map<int, known_class> classes_;
     controller::controller controller_;
+    claim_numbers numbers_;
     std::optional<steady_time> last_pass_;
     std::optional<steady_time::duration> again_;
     /// All that wait are tried once in a round, in their order.

@@ -144,6 +144,28 @@ TEST_F(operator_of_claims,
     EXPECT_THAT(part.standing_of({"default", "large"}).message, HasSubstr("4 of 5 places fit"));
 }
 
+TEST_F(operator_of_claims, counts_claims_by_their_reason) {
+    put(claim("large", "1", 5, 1));
+    put(claim("small", "1", 3, 3));
+    part.lead();
+    run(seconds(1));
+    EXPECT_THAT(numbers.text(), HasSubstr("esi_claims{reason=\"NeverFits\"} 1\n"));
+    EXPECT_THAT(numbers.text(), HasSubstr("esi_claim_planned_seconds_count 1\n"));
+    EXPECT_THAT(numbers.text(), HasSubstr("esi_claim_given_back_total 0\n"));
+    auto formed = claim("small", "1", 3, 3);
+    formed.status.layout = *plan_of("small");
+    put(formed);
+    run(seconds(1));
+    EXPECT_THAT(numbers.text(), HasSubstr("esi_claims{reason=\"Placed\"} 1\n"));
+    EXPECT_THAT(numbers.text(), HasSubstr("esi_claims{reason=\"Waiting\"} 0\n"));
+    part.gives_back({"default", "small"}, {"node-a"}, {"Waiting", "a place was not free"});
+    EXPECT_THAT(numbers.text(), HasSubstr("esi_claim_given_back_total 1\n"));
+    for (const auto* name : {"large", "small"}) from.fill().testbeds.erase({"default", name});
+    run(seconds(1));
+    EXPECT_THAT(numbers.text(), HasSubstr("esi_claims{reason=\"NeverFits\"} 0\n"));
+    EXPECT_THAT(numbers.text(), HasSubstr("esi_claims{reason=\"Placed\"} 0\n"));
+}
+
 TEST_F(operator_of_claims, goes_on_by_itself_when_room_comes) {
     auto pod = model::pod();
     pod.metadata.name = "stranger";
