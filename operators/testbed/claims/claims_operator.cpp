@@ -108,10 +108,29 @@ void claims_operator::gives_back(const model::object_key& key, const std::set<st
                            : std::min<steady_time::duration>(entry.wait * 2, avoided_at_most);
         entry.until = now + entry.wait;
     }
+    gave_back(own, std::move(at));
+}
+
+standing claims_operator::gives_back_refused(const model::object_key& key, std::string_view why) {
+    auto& own = entries_[key];
+    const auto now = env_.time.now();
+    // It was refused again within as long a time as it had waited.
+    const bool again = own.refused_wait > seconds(0) &&
+                       now - own.not_before <= own.refused_wait + refused_patience;
+    own.refused_wait =
+        again ? std::min(own.refused_wait * 2, refused_pause_at_most) : refused_pause;
+    own.not_before = now + own.refused_wait;
+    gave_back(own, {std::string(reason::claim_waiting),
+                    fmt::format("{}. All places are given back, and planned again in {} s", why,
+                                own.refused_wait.count())});
+    return own.at;
+}
+
+void claims_operator::gave_back(entry& own, standing at) {
     own.failed.reset();
     own.at = std::move(at);
     own.unsaid.clear();
-    own.without_since = now;
+    own.without_since = env_.time.now();
     numbers_.gave_back();
 }
 

@@ -266,6 +266,32 @@ TEST_F(operator_of_claims, leaves_out_nodes_of_labelled_testbeds_and_those_it_ga
     EXPECT_TRUE(plan_of("one"));
 }
 
+TEST_F(operator_of_claims, waits_twice_as_long_each_time_that_its_ghosts_are_refused) {
+    put(claim("one", "1", 1));
+    part.lead();
+    run(seconds(1));
+    auto formed = claim("one", "1", 1);
+    std::vector<int> waited;
+    for (int i = 0; i < 7; ++i) {
+        const auto* plan = plan_of("one");
+        ASSERT_TRUE(plan) << i;
+        formed.status.layout = *plan;
+        part.written({"default", "one"}, true);
+        put(formed);
+        run(refused_patience);
+        const auto told = part.gives_back_refused({"default", "one"}, "1 of 1 place: a quota");
+        formed.status.layout = layout_without_places(formed);
+        put(formed);
+        int seconds_waited = 0;
+        for (; !plan_of("one") && seconds_waited < 4000; ++seconds_waited) run(seconds(1));
+        waited.push_back(seconds_waited);
+        EXPECT_THAT(told.message, HasSubstr(fmt::format("1 of 1 place: a quota. All places are "
+                                                        "given back, and planned again in {} s",
+                                                        waited.back())));
+    }
+    EXPECT_EQ(waited, (std::vector{60, 120, 240, 480, 960, 1800, 1800}));
+}
+
 TEST_F(operator_of_claims, a_plan_whose_write_has_no_answer_stays_promised_for_some_time) {
     put(claim("one", "1", 1));
     part.lead();
