@@ -1,4 +1,5 @@
-// BatchJob: a Spark or Flink job, or a Spark driver, that waits until somebody starts it. Contract: crds/batchjob.yaml.
+// BatchJob: a Spark or Flink job, or a Spark driver, that waits until somebody starts it. Contract:
+// crds/batchjob.yaml.
 #pragma once
 
 #include "model/meta.h"

@@ -206,8 +206,8 @@ asio::awaitable<result<void>> actor::adopt(view& seen, adopt_application what) {
         seen.live.create_error = error{errc::invalid, std::move(unfit)};
         co_return result<void>();
     }
-    auto guarded = kube::guarded(std::move(what.patch), pod->metadata.uid,
-                                 pod->metadata.resource_version);
+    auto guarded =
+        kube::guarded(std::move(what.patch), pod->metadata.uid, pod->metadata.resource_version);
     const auto taken = co_await env_.api.patch(kube::types::pod, key.namespace_, key.name,
                                                kube::patch_kind::merge, std::move(guarded));
     if (!taken) {
@@ -312,9 +312,8 @@ asio::awaitable<result<void>> actor::remove_driver(const backend& kind, model::o
         if (!job) co_return std::unexpected(job.error());
         if (left.owned_by(job->metadata)) co_return result<void>();
     }
-    co_return co_await remove_application(kind, key,
-                                          {key.name, left.metadata.uid, std::string(left.run()),
-                                           "its BatchJob is gone"});
+    co_return co_await remove_application(
+        kind, key, {key.name, left.metadata.uid, std::string(left.run()), "its BatchJob is gone"});
 }
 
 asio::awaitable<result<void>> actor::remove_pods(view& seen, delete_pods what) {

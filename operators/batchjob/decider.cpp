@@ -283,10 +283,9 @@ void decider::describe() {
     status_.observed_generation = job_.metadata.generation;
     if (seen_.kind && seen_.served) {
         const auto limits = seen_.kind->limits();
-        set_condition(condition_type::backend_available, "True",
-                      limits.empty() ? "Established" : "Limited",
-                      fmt::format("{}{}{}", seen_.kind->served_text(), limits.empty() ? "" : "; ",
-                                  limits));
+        set_condition(
+            condition_type::backend_available, "True", limits.empty() ? "Established" : "Limited",
+            fmt::format("{}{}{}", seen_.kind->served_text(), limits.empty() ? "" : "; ", limits));
     } else {
         set_condition(condition_type::backend_available, "False",
                       seen_.kind ? "DefinitionMissing" : "NotSupported", backend_missing());

@@ -104,9 +104,10 @@ bool decider::mark_workers(const model::creation_request& order, const applicati
         if (contains(pod->scheduling_gates, names::gate)) {
             fresh.pods.push_back(pod);
         } else {
-            add_problem(fmt::format("{} {} takes no place: it was made without the scheduling gate "
-                                    "{}",
-                                    seen_.kind->worker(), pod->metadata.name, names::gate));
+            add_problem(
+                fmt::format("{} {} takes no place: it was made without the scheduling gate "
+                            "{}",
+                            seen_.kind->worker(), pod->metadata.name, names::gate));
         }
     }
     if (fresh.pods.empty()) return false;

@@ -50,9 +50,9 @@ struct delete_pods {
     bool as_seen = false;
 };
 
-using action = std::variant<read_application, read_assignment, read_pods, check_spec,
-                            create_application, adopt_application, mark_pods,
-                            delete_application, delete_pods>;
+using action =
+    std::variant<read_application, read_assignment, read_pods, check_spec, create_application,
+                 adopt_application, mark_pods, delete_application, delete_pods>;
 
 struct decision {
     model::batchjob_status status;

@@ -125,8 +125,8 @@ TEST(driver_life, executors_become_members_by_their_owner_and_take_the_workers_p
     w.pods.push_back(executor_pod(1));
     w.pods.push_back(executor_pod(2));
     w.step(15);
-    EXPECT_THAT(w.take_log(), ElementsAre("mark pod a-exec-1", "mark pod a-exec-2",
-                                          "status SubmittedState"));
+    EXPECT_THAT(w.take_log(),
+                ElementsAre("mark pod a-exec-1", "mark pod a-exec-2", "status SubmittedState"));
     EXPECT_EQ(w.job->status.placements, (placements{{0, "uid-a", "a"},
                                                     {1, "uid-a-exec-1", "a-exec-1"},
                                                     {3, "uid-a-exec-2", "a-exec-2"}}));

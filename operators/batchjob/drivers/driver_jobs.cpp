@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "batchjob/backends/spark_driver/backend.h"
 #include "model/conditions.h"
@@ -131,8 +132,8 @@ asio::awaitable<result<driver_jobs::standing>> driver_jobs::ensure(const kube::r
             co_return standing::there;
         }
         if (made.error().code != errc::already_exists) co_return std::unexpected(made.error());
-        const auto text = co_await env_.api.get(type, meta.namespace_, meta.name,
-                                                kube::shown_part::metadata);
+        const auto text =
+            co_await env_.api.get(type, meta.namespace_, meta.name, kube::shown_part::metadata);
         if (!text && text.error().code == errc::not_found) co_return standing::going;
         if (!text) co_return std::unexpected(text.error());
         auto found = model::decode<model::metadata_only>(*text, std::string(type.kind));
@@ -156,8 +157,7 @@ controller::outcome driver_jobs::report_wait(const model::pod& driver) {
     const auto job = caches_.find_job(key);
     if (job && model::is_final(job->status.state) && !job->status.problems.empty()) {
         return tell(driver, true, job->status.reason.empty() ? "Failed" : job->status.reason,
-                    job->status.problems.front() +
-                        ". Delete the driver, and make it again");
+                    job->status.problems.front() + ". Delete the driver, and make it again");
     }
     const auto plan = caches_.find_scheduling(key);
     const auto* acquired =
@@ -172,12 +172,12 @@ controller::outcome driver_jobs::tell(const model::pod& driver, bool warning,
                                       std::string_view reason, std::string text) {
     auto& last = told_[driver.metadata.key()];
     const auto now = env_.time.now();
-    const auto words = fmt::format("{} {}", driver.metadata.uid, text);
-    if (last.text == words) return {};
-    if (!last.text.empty() && now < last.at + words_pause) {
+    const auto hash = fnv1a(text, fnv1a(driver.metadata.uid));
+    if (last.hash == hash) return {};
+    if (last.hash != 0 && now < last.at + words_pause) {
         return controller::outcome::again_in(last.at + words_pause - now);
     }
-    last = {words, now};
+    last = {hash, now};
     const controller::event_subject about(kube::types::pod, driver.metadata);
     if (warning) {
         env_.events.warning(about, reason, "StartDriver", std::move(text));

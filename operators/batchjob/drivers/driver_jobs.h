@@ -1,14 +1,14 @@
-// Makes a BatchJob and a Scheduling for each Spark driver that waits at the gate, in namespaces that
-// have consented by the label esi.tu-berlin.de/gangs=enabled. From then on the driver is a job as any
-// other (backends/spark_driver). Owned by the batchjob operator, with --spark-drivers only.
+// Makes a BatchJob and a Scheduling for each Spark driver that waits at the gate, in namespaces
+// that have consented by the label esi.tu-berlin.de/gangs=enabled. From then on the driver is a job
+// as any other (backends/spark_driver). Owned by the batchjob operator, with --spark-drivers only.
 //
 // Remembers nothing that counts: both objects have the driver's name, so each is made once whatever
 // stops the process.
 #pragma once
 
+#include <cstdint>
 #include <map>
-#include <optional>
-#include <set>
+#include <memory>
 #include <string>
 
 #include "batchjob/caches.h"
@@ -28,9 +28,9 @@ public:
     asio::awaitable<void> stop(steady_time deadline) { return loop_.stop(deadline); }
 
 private:
-    /// What the driver's author was told last.
+    /// What the driver's author was told last, as a fingerprint.
     struct word {
-        std::string text;
+        std::uint64_t hash = 0;
         steady_time at{};
     };
     enum class standing { there, taken, going };

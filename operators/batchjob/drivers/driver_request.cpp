@@ -35,8 +35,7 @@ bool suits_a_batchjob(std::string_view name) {
         name.back() == '-') {
         return false;
     }
-    return std::ranges::all_of(name,
-                               [](char c) { return is_lower(c) || is_digit(c) || c == '-'; });
+    return std::ranges::all_of(name, [](char c) { return is_lower(c) || is_digit(c) || c == '-'; });
 }
 
 /// The amount in a label; nothing where it is none above 0.
@@ -127,19 +126,19 @@ json shape(std::string_view name, std::string_view role, int count,
 }  // namespace
 
 bool waits(const model::pod& pod) {
-    return spark_driver::is_driver(pod) && pod.live() && !pod.bound() &&
-           !pod.metadata.deleting() && pod.run().empty() &&
-           contains(pod.scheduling_gates, names::gate);
+    return spark_driver::is_driver(pod) && pod.live() && !pod.bound() && !pod.metadata.deleting() &&
+           pod.run().empty() && contains(pod.scheduling_gates, names::gate);
 }
 
 std::expected<driver_request, request_problem> read_request(const model::pod& driver) {
     if (!suits_a_batchjob(driver.metadata.name)) {
         return std::unexpected(request_problem{
             "NameUnsuited",
-            fmt::format("the name {} cannot be that of a BatchJob: at most {} small letters, digits "
-                        "and hyphens, beginning with a letter. Delete the driver, and make it again "
-                        "with another name (spark.kubernetes.driver.pod.name)",
-                        driver.metadata.name, longest_name)});
+            fmt::format(
+                "the name {} cannot be that of a BatchJob: at most {} small letters, digits "
+                "and hyphens, beginning with a letter. Delete the driver, and make it again "
+                "with another name (spark.kubernetes.driver.pod.name)",
+                driver.metadata.name, longest_name)});
     }
     driver_request out;
     const auto count = driver.metadata.label("executors");

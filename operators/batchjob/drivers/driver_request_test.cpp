@@ -14,7 +14,7 @@ model::pod driver() {
     pod.metadata.name = "pi-driver";
     pod.metadata.namespace_ = "jobs";
     pod.metadata.uid = "uid-1";
-    pod.metadata.labels = {{"spark-role", "driver"}, {"executors", "3"}, {"exec-cpu", "2"},
+    pod.metadata.labels = {{"spark-role", "driver"}, {"executors", "3"},  {"exec-cpu", "2"},
                            {"exec-mem", "4"},        {"driver-cpu", "7"}, {"driver-mem", "7"}};
     pod.phase = "Pending";
     pod.scheduling_gates = {"esi.tu-berlin.de/slot"};
@@ -71,7 +71,9 @@ TEST(driver_request, amounts_are_quantities_or_whole_gibibytes) {
 
 TEST(driver_request, a_label_that_cannot_be_read_is_named_with_the_remedy) {
     const std::tuple<const char*, std::vector<const char*>, const char*> rows[] = {
-        {"executors", {"", "0", "-1", "1000", "1.5", "two", "99999999999999999999", "3 "}, "1 to 999"},
+        {"executors",
+         {"", "0", "-1", "1000", "1.5", "two", "99999999999999999999", "3 "},
+         "1 to 999"},
         {"exec-cpu", {"", "0", "-1", "two", "1core", "0m"}, "cores above 0"},
         {"exec-mem", {"", "0", "-1", "2g", "two", "0Gi", "1GB"}, "a whole number of GiB"},
     };

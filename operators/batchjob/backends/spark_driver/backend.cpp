@@ -127,17 +127,19 @@ std::string driver_backend::unfit_for_adoption(const model::pod& pod,
                            meta.key().text(), meta.uid, *uid);
     }
     if (!is_driver(pod)) {
-        return fmt::format("pod {} is no driver: its label {} is not driver, or Spark's operator "
-                           "has made it",
-                           meta.key().text(), role_label);
+        return fmt::format(
+            "pod {} is no driver: its label {} is not driver, or Spark's operator "
+            "has made it",
+            meta.key().text(), role_label);
     }
     if (meta.deleting() || pod.terminal()) {
         return fmt::format("driver {} has ended", meta.key().text());
     }
     if (!contains(pod.scheduling_gates, names::gate)) {
-        return fmt::format("driver {} does not wait at the scheduling gate {}: it was let in by "
-                           "others, or made without it; delete it, and make it again",
-                           meta.key().text(), names::gate);
+        return fmt::format(
+            "driver {} does not wait at the scheduling gate {}: it was let in by "
+            "others, or made without it; delete it, and make it again",
+            meta.key().text(), names::gate);
     }
     return {};
 }

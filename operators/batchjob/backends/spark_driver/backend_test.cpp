@@ -73,9 +73,8 @@ TEST(spark_driver, a_pod_that_lacks_one_mark_is_no_application) {
 
 TEST(spark_driver, phases_are_those_of_the_pod) {
     const std::pair<std::string, phase> rows[] = {
-        {"", phase::underway},         {"Pending", phase::underway},
-        {"Running", phase::running},   {"Succeeded", phase::succeeded},
-        {"Failed", phase::failed},     {"Unknown", phase::unknown},
+        {"", phase::underway},           {"Pending", phase::underway}, {"Running", phase::running},
+        {"Succeeded", phase::succeeded}, {"Failed", phase::failed},    {"Unknown", phase::unknown},
     };
     for (const auto& [word, expected] : rows) {
         auto pod = taken_over();
