@@ -21,6 +21,20 @@ namespace esi::batchjob {
 
 namespace names = model::names;
 
+namespace {
+
+/// The pod in the view becomes the one that a write has answered with.
+void replace_pod(view& seen, model::pod written) {
+    for (auto& each : seen.pods) {
+        if (each->metadata.uid != written.metadata.uid) continue;
+        each = std::make_shared<const model::pod>(std::move(written));
+        return;
+    }
+    seen.pods.push_back(std::make_shared<const model::pod>(std::move(written)));
+}
+
+}  // namespace
+
 actor::actor(controller::environment& env, const caches& from, hints& known,
              controller::write_gate& gate, job_numbers& numbers)
     : env_(env), caches_(from), hints_(known), gate_(gate), numbers_(numbers) {}
@@ -220,6 +234,9 @@ asio::awaitable<result<void>> actor::adopt(view& seen, adopt_application what) {
     }
     auto made = seen.kind->read(*taken);
     if (!made) co_return std::unexpected(made.error());
+    auto marked = model::decode<model::pod>(*taken, "Pod");
+    if (!marked) co_return std::unexpected(marked.error());
+    replace_pod(seen, std::move(*marked));
     gate_.wrote(key, kube::types::pod.kind, made->metadata);
     log::debug("driver taken over", {{"job", key.text()}, {"run", made->run()}});
     numbers_.application_created(seen.kind->type());
@@ -235,18 +252,17 @@ asio::awaitable<result<void>> actor::mark(view& seen, mark_pods what) {
         const auto answer = co_await env_.api.patch(
             kube::types::pod, meta.namespace_, meta.name, kube::patch_kind::merge,
             kube::guarded(what.patch, meta.uid, meta.resource_version));
-        // Gone meanwhile: the watch will tell.
-        const bool gone = !answer && answer.error().code == errc::not_found;
-        if (!answer && !gone) co_return std::unexpected(answer.error());
-        std::shared_ptr<const model::pod> marked;
-        if (answer) {
-            auto read = model::decode<model::pod>(*answer, "Pod");
-            if (!read) co_return std::unexpected(read.error());
-            gate_.wrote(key, kube::types::pod.kind, read->metadata);
-            marked = std::make_shared<const model::pod>(std::move(*read));
+        if (!answer && answer.error().code == errc::not_found) {
+            // The watch will tell.
+            const auto uid = meta.uid;
+            std::erase_if(seen.pods, [&](const auto& each) { return each->metadata.uid == uid; });
+            continue;
         }
-        std::erase_if(seen.pods, [&](const auto& each) { return each->metadata.uid == meta.uid; });
-        if (marked) seen.pods.push_back(std::move(marked));
+        if (!answer) co_return std::unexpected(answer.error());
+        auto marked = model::decode<model::pod>(*answer, "Pod");
+        if (!marked) co_return std::unexpected(marked.error());
+        gate_.wrote(key, kube::types::pod.kind, marked->metadata);
+        replace_pod(seen, std::move(*marked));
     }
     co_return result<void>();
 }
