@@ -9,7 +9,7 @@ import pytest
 from api import ApiException
 from chart import CRDS, OPERATORS, enabled, kubectl, render, rules_of
 
-EVERYTHING = enabled("debugEndpoints", "flinkCluster", "gangs", "claims") | {"interface": {"nodes": {"enabled": True}}}
+EVERYTHING = enabled("debugEndpoints", "flinkCluster", "gangs", "claims", "sparkDrivers") | {"interface": {"nodes": {"enabled": True}}}
 ESI = "esi.tu-berlin.de"
 VERSIONS = {"": "api/v1", ESI: f"apis/{ESI}/v1alpha1", "events.k8s.io": "apis/events.k8s.io/v1",
             "coordination.k8s.io": "apis/coordination.k8s.io/v1",

@@ -42,8 +42,11 @@ private:
     done read_recorded(view& seen, read_pods what);
     done dry_run(view& seen, check_spec what);
     done create(view& seen, create_application what);
+    done adopt(view& seen, adopt_application what);
+    done mark(view& seen, mark_pods what);
     done remove(view& seen, delete_application what);
     done remove_pods(view& seen, delete_pods what);
+    done remove_driver(const backend& kind, model::object_key key, const application& left);
     asio::awaitable<result<std::shared_ptr<const application>>> read_as(const backend& kind,
                                                                         model::object_key key);
     done remove_application(const backend& kind, model::object_key job, delete_application what);

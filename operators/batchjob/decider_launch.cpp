@@ -49,7 +49,11 @@ void decider::launch(const model::creation_request& order) {
     if (const auto& refused = seen_.live.create_error) {
         return report_refused_create(order, *refused);
     }
-    out_.next = create_application{std::move(made->object)};
+    if (seen_.kind->adopts()) {
+        out_.next = adopt_application{std::move(made->object)};
+    } else {
+        out_.next = create_application{std::move(made->object)};
+    }
     out_.act_first = true;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/contains.h"
 #include "batchjob/decider.h"
 #include "batchjob/fill_slots.h"
 #include "batchjob/runs.h"
@@ -54,7 +55,7 @@ void decider::progress(const model::creation_request& order, const application& 
             return fail_run("PodNotPrepared", std::move(why));
         }
     }
-    if (!record_placements(order)) return;
+    if (mark_workers(order, app) || !record_placements(order)) return;
     report_foreign_pods(order);
 
     auto& line = *line_of(status_, order.run);
@@ -88,6 +89,32 @@ void decider::delete_pods_of_other_runs(const model::creation_request& order) {
         }
     }
     if (!others.pods.empty()) out_.next = std::move(others);
+}
+
+/// Workers of an application that was taken over are made by it alone, and know nothing of the run.
+/// True where some are to be made members of it before anything else is decided.
+bool decider::mark_workers(const model::creation_request& order, const application& app) {
+    if (!seen_.kind->adopts() || !layout() || app.final()) return false;
+    mark_pods fresh;
+    for (const auto& pod : seen_.pods) {
+        const bool is_own = seen_.kind->role_of(*pod, job_.metadata.name) == pod_role::slot &&
+                            seen_.kind->foreign(*pod, app, seen_.pods).empty();
+        const bool waits = pod->live() && !pod->bound() && !pod->metadata.deleting();
+        if (!is_own || !waits || !pod->run().empty()) continue;
+        if (contains(pod->scheduling_gates, names::gate)) {
+            fresh.pods.push_back(pod);
+        } else {
+            add_problem(
+                fmt::format("{} {} takes no place: it was made without the scheduling gate "
+                            "{}",
+                            seen_.kind->worker(), pod->metadata.name, names::gate));
+        }
+    }
+    if (fresh.pods.empty()) return false;
+    fresh.patch = seen_.kind->marks(request_for(order), pod_role::slot);
+    out_.next = std::move(fresh);
+    out_.act_first = true;
+    return true;
 }
 
 /// Gives the run's slots to its pods: those of workers to workers, that of the coordinator, where

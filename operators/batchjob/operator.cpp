@@ -30,6 +30,21 @@ batchjob_operator::batchjob_operator(controller::environment& env, options flags
       loop_("batchjob", env.time, env.executor, env.numbers,
             [this](model::object_key key) { return reconcile(std::move(key)); }) {
     listen();
+    for (const auto& source : caches_.sources()) {
+        if (!source->kind().adopts() || !source->served()) continue;
+        drivers_ = std::make_unique<drivers::driver_jobs>(env, caches_);
+    }
+}
+
+std::vector<controller::operator_part::cache> batchjob_operator::caches() {
+    auto out = caches_.list();
+    if (drivers_) out.push_back(drivers_->cache());
+    return out;
+}
+
+asio::awaitable<void> batchjob_operator::stop(steady_time deadline) {
+    if (drivers_) co_await drivers_->stop(deadline);
+    co_await loop_.stop(deadline);
 }
 
 void batchjob_operator::listen() {
@@ -54,6 +69,7 @@ void batchjob_operator::lead() {
     numbers_.lead();
     for (const auto& [key, job] : caches_.jobs()) numbers_.add(*job);
     loop_.start();
+    if (drivers_) drivers_->lead();
 }
 
 asio::awaitable<result<controller::outcome>> batchjob_operator::reconcile(model::object_key key) {

@@ -19,6 +19,13 @@ std::string backend::definition() const {
     return fmt::format("{}.{}", resource().plural, resource().group);
 }
 
+std::string backend::served_text() const { return definition() + " is served"; }
+
+std::string backend::not_served() const {
+    return fmt::format("the CustomResourceDefinition {} is not there: install the {} operator",
+                       definition(), type());
+}
+
 std::string backend::where_to_look(const model::object_key& app,
                                    std::string_view coordinator_pod) const {
     return fmt::format("kubectl logs -n {} {}", app.namespace_, coordinator_pod);
