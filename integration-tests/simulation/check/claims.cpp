@@ -212,15 +212,31 @@ bool claim_rules::surely_fits(const model::testbed& testbed) const {
     return places >= wanted;
 }
 
+bool claim_rules::is_without_places(const model::testbed& testbed) const {
+    if (!testbed.spec.claim || testbed.metadata.deleting() || !testbed.hold().empty()) return false;
+    const auto& layout = testbed.status.layout;
+    return !layout || layout->places.empty();
+}
+
+bool claim_rules::leaves_nodes_out(const model::testbed& testbed) const {
+    const auto found = claims_.find(testbed.metadata.uid);
+    if (found == claims_.end() || !found->second.given_back) return false;
+    const auto left_out = avoided * (1 << std::min(std::max(found->second.times - 1, 0), 5));
+    return here_.now() - *found->second.given_back < left_out;
+}
+
+bool claim_rules::under_way() const {
+    return std::ranges::any_of(all_.testbeds, [&](const auto& entry) {
+        const auto& testbed = *entry.second.testbed;
+        return is_without_places(testbed) && !testbed.spec.claim->suspend &&
+               leaves_nodes_out(testbed);
+    });
+}
+
 void claim_rules::at_end() {
     for (const auto& [key, record] : all_.testbeds) {
         const auto& testbed = *record.testbed;
-        if (!testbed.spec.claim || testbed.metadata.deleting() || !testbed.hold().empty()) continue;
-        const auto& layout = testbed.status.layout;
-        if (layout && !layout->places.empty()) continue;
-        const auto& own = claims_[testbed.metadata.uid];
-        const auto left_out = avoided * (1 << std::min(std::max(own.times - 1, 0), 5));
-        if (own.given_back && here_.now() - *own.given_back < left_out) continue;
+        if (!is_without_places(testbed) || leaves_nodes_out(testbed)) continue;
         const bool waits = !testbed.spec.claim->suspend && surely_fits(testbed);
         out_.require(!waits, "claim-waits", {testbed.metadata.uid}, [&] {
             return fmt::format("Testbed {} has no places at the end, and has room: {}",

@@ -18,6 +18,8 @@ public:
     /// Every second or so.
     void time_passes();
     void at_end();
+    /// A claim that gave back its places waits until it may have the nodes again that failed.
+    bool under_way() const;
 
 private:
     struct claim {
@@ -30,6 +32,10 @@ private:
     void formed(const model::testbed& testbed);
     void gave_back(const testbed_record& before, const model::testbed& after);
     bool is_whole(const model::testbed& testbed) const;
+    /// No places, no hold, and nobody deletes it.
+    bool is_without_places(const model::testbed& testbed) const;
+    /// Some nodes may still be left out for a place that was given back.
+    bool leaves_nodes_out(const model::testbed& testbed) const;
     bool surely_fits(const model::testbed& testbed) const;
     bool of_labelled_testbed(const model::node& node) const;
     /// allocatable less bound live pods that are known to the operator.

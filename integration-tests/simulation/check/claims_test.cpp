@@ -180,5 +180,20 @@ TEST_F(claim_rules_test, one_that_does_not_fit_may) {
     EXPECT_THAT(rules(), IsEmpty());
 }
 
+TEST_F(claim_rules_test, one_that_gave_back_is_under_way_until_it_may_have_its_nodes_again) {
+    claim("c");
+    EXPECT_FALSE(judge->claims_under_way());
+    claim("c", on({"n1", "n2"}, {0, 1}));
+    beat(32s);
+    claim("c", on({}, {}, 2));
+    EXPECT_TRUE(judge->claims_under_way());
+    judge->at_end();
+    EXPECT_THAT(rules(), IsEmpty());
+    wait(11min);
+    EXPECT_FALSE(judge->claims_under_way());
+    judge->at_end();
+    EXPECT_THAT(rules(), ElementsAre("claim-waits"));
+}
+
 }  // namespace
 }  // namespace esi::simulation

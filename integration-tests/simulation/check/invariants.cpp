@@ -574,6 +574,8 @@ void invariants::scheduler_hindered(steady_time until) {
 
 bool invariants::gangs_under_way() const { return state_->gangs && state_->gangs->under_way(); }
 
+bool invariants::claims_under_way() const { return state_->claims.under_way(); }
+
 void invariants::at_end() {
     rest_rules(state_->here, state_->objects).judge();
     state_->claims.at_end();

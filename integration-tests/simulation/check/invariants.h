@@ -59,6 +59,8 @@ public:
     void scheduler_hindered(steady_time until);
     /// A member of a gang waits: a reservation may begin or end.
     bool gangs_under_way() const;
+    /// A claim may be planned anew, or say something else, when a time is over.
+    bool claims_under_way() const;
 
     /// Some rules take it that an operator acts by what is, and at once ("ended-with-pods",
     /// "queue-overtaken", "application-twice", ...). They are judged only after this was called, by

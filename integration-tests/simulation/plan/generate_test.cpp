@@ -152,7 +152,9 @@ TEST(generation, the_fixed_list_is_undisturbed_and_complete) {
                           "task manager loss", "flink cancelled", "flink extender", "taint",
                           "strangers, no taint", "guests, taint"));
     // A Scheduling and a job, each in every state in which it is seen.
-    EXPECT_EQ(names.size(), 26u + 4u + 9u);
+    EXPECT_EQ(names.size(), 26u + 4u + 9u + 3u);
+    const std::vector<std::string> last(names.end() - 3, names.end());
+    EXPECT_THAT(last, ::testing::ElementsAre("claim", "claims in turn", "gangs"));
 }
 
 TEST(generation, objects_are_what_a_user_writes) {

@@ -108,9 +108,9 @@ bool is_paused_or_cut_short(const plan& what) {
 }
 
 bool outcome_is_fixed(const plan& what) {
+    if (what.faults.empty()) return true;
     // Which of several gangs comes first into room for one is that of the moment.
     if (what.gangs) return false;
-    if (what.faults.empty()) return true;
     milliseconds together{0};
     for (const auto& one : what.faults) {
         if (may_change_outcome(one)) return false;

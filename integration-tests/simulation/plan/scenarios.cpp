@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "plan/cast.h"
+#include "plan/gangs.h"
 #include "plan/generate.h"
 
 namespace esi::simulation {
@@ -299,6 +300,7 @@ std::vector<plan> scenarios() {
                        two_jobs(5, 5), gap, others::may_enter));
     out.push_back(make("guests, taint", small, two_jobs(5, 5), gap, others::may_enter));
     add_deletions(out);
+    for (auto& one : gang_scenarios()) out.push_back(std::move(one));
     return out;
 }
 

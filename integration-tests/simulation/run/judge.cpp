@@ -51,10 +51,15 @@ void forget_order_of_starts(json& end) {
     }
 }
 
+/// Members that are made have names by chance.
+bool has_members(const plan& what) {
+    return std::ranges::find(what.workload, "members", &happening::what) != what.workload.end();
+}
+
 /// Who sits down in a gap, how far a job got when a deletion came, and what other faults do to it
 /// depend on the time that the crash took: the rules alone judge it.
 bool end_is_free(const plan& what) {
-    return !what.faults.empty() || has_strangers_that_may_enter(what) ||
+    return !what.faults.empty() || has_members(what) || has_strangers_that_may_enter(what) ||
            !deletes_only_what_has_ended(what) || is_paused_or_cut_short(what);
 }
 

@@ -290,7 +290,7 @@ void world::note(const change& what) {
 }
 
 bool world::under_way() const {
-    if (rules_.gangs_under_way() || evictions_are_due()) return true;
+    if (rules_.gangs_under_way() || rules_.claims_under_way() || evictions_are_due()) return true;
     const auto& objects = server_.objects();
     for (const auto& job : objects.all(kinds::batchjob)) {
         const auto state = job->body().value(json::json_pointer("/status/state"), "");
@@ -380,7 +380,8 @@ outcome world::play() {
     }
     if (rules_.violations().empty() && out_.violations.empty() && guest_ == nullptr) {
         rules_.at_end();
-        if (how_.watch_rest && plan_.seed % watched_every == 0) watch_rest();
+        const bool rests = !rules_.claims_under_way();
+        if (how_.watch_rest && rests && plan_.seed % watched_every == 0) watch_rest();
     }
 
     for (const auto& one : rules_.violations()) out_.violations.push_back(one);

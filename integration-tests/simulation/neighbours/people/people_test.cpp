@@ -184,6 +184,8 @@ TEST(deeds, people_can_do_all_that_plans_ask_of_them) {
     }
     for (const auto& plan : scenarios()) {
         for (const auto& one : plan.workload) {
+            // The controllers of members do it.
+            if (one.what == "members") continue;
             EXPECT_TRUE(people::does(one.what)) << one.what << " of " << plan.scenario;
         }
     }
