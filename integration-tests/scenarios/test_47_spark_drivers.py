@@ -272,8 +272,8 @@ def test_a_namespace_that_is_not_enabled_gets_nothing(lab, scene):
         return not gates(made)
     scene.wait("the API server to know that", ungated)
     scene.apply(body)
-    other = lab.drive  # a driver beside it, made later: by then esi-batchjob has seen both
-    assert other and not scene.get("BatchJob", "pi")
+    scene.jobs("later")  # by then esi-batchjob has seen the pod
+    assert not scene.get("BatchJob", "pi") and not scene.get("Scheduling", "pi")
     scene.api.patch("Namespace", None, scene.namespace, {"metadata": {"labels": {objects.PREFIX + "gangs": "enabled"}}})
     running(scene, "pi")
 
