@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 import objects
-from api import Api, ApiException
+from api import ApiException
 from control_plane import MANIFESTS, ROOT
 
 GATE = objects.PREFIX + "slot"
@@ -309,68 +309,3 @@ def test_the_example_runs_as_it_is(lab):
     assert len(lab.bound_ghosts(name)) == count
     lab.spawn(name, count, cpu=labels["exec-cpu"], memory=labels["exec-mem"] + "Gi")
     running(lab, *(f"{name}-exec-{number}" for number in range(1, count + 1)))
-
-
-# --- what esi-batchjob may, by its own token; dry runs
-
-MARKS = {"metadata": {"labels": {objects.PREFIX + "job": "pi", objects.PREFIX + "testbed": "pi"},
-                      "annotations": {objects.PREFIX + "run": "s.1.1", objects.PREFIX + "slots": "0",
-                                      objects.PREFIX + "job-uid": "u"}}}
-
-
-def answer(plane, method, namespace, plural, name, body, group="esi.tu-berlin.de/v1alpha1"):
-    """(status, text) of a dry run as esi-batchjob."""
-    prefix = "/api/v1" if plural == "pods" else f"/apis/{group}"
-    url = f"{prefix}/namespaces/{namespace}/{plural}" + (f"/{name}" if name else "")
-    kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
-    try:
-        as_operator = Api(plane.account("esi-system", "esi-batchjob"))
-        as_operator.call(method, url, body, query={"dryRun": "All"}, content_type=kind)
-        return 200, ""
-    except ApiException as error:
-        return error.status, str(error.body)
-
-
-def made_for(kind, owner, spec, name="pi"):
-    return {"apiVersion": "esi.tu-berlin.de/v1alpha1", "kind": kind, "metadata": {"name": name, "ownerReferences": [owner]},
-            "spec": spec}
-
-
-def test_the_rights_of_esi_batchjob_end_with_drivers_that_wait(lab, plane):
-    gated = lab.drive("waits", labels={"executors": "0"})
-    lab.pods("plain", cpu="10m")
-    owner = {"apiVersion": "v1", "kind": "Pod", "name": "pi", "uid": "uid-1"}
-    claim = {"claim": {"shapes": [objects.shape("workers", 1)]}, "queueBased": [{"name": "pi"}]}
-    job = {"sparkDriver": {"uid": "uid-1"}}
-    more = {"metadata": MARKS["metadata"] | {"labels": MARKS["metadata"]["labels"] | {"team": "a"}}}
-    rows = [
-        ("marks", "PATCH", "pods", "waits", MARKS, None),
-        ("a BatchJob", "POST", "batchjobs", None, made_for("BatchJob", owner, job), None),
-        ("a Scheduling", "POST", "schedulings", None, made_for("Scheduling", owner, claim), None),
-        ("another label", "PATCH", "pods", "waits", more, "esi-batchjob-pods"),
-        ("the gate", "PATCH", "pods", "waits", {"spec": {"schedulingGates": None}}, "esi-"),
-        ("another image", "PATCH", "pods", "waits", {"spec": {"containers": [
-            gated["spec"]["containers"][0] | {"image": "miner"}]}}, "esi-batchjob-pods"),
-        ("another pod", "PATCH", "pods", "plain", MARKS, "esi-"),
-        ("a BatchJob of an image", "POST", "batchjobs", None, made_for(
-            "BatchJob", owner, {"sparkSpec": objects.spark_spec()}), "esi-batchjob-driver-jobs"),
-        ("a BatchJob of another driver", "POST", "batchjobs", None, made_for(
-            "BatchJob", owner | {"uid": "uid-2"}, job), "esi-batchjob-driver-jobs"),
-        ("a BatchJob of another name", "POST", "batchjobs", None, made_for("BatchJob", owner, job, "wc"),
-         "esi-batchjob-driver-jobs"),
-        ("a Scheduling of a Testbed", "POST", "schedulings", None, made_for("Scheduling", owner, {
-            "testbed": {"name": "slots"}, "queueBased": [{"name": "pi"}]}), "esi-batchjob-driver-plans"),
-        ("a Scheduling of other jobs", "POST", "schedulings", None, made_for("Scheduling", owner, claim | {
-            "queueBased": [{"name": "wc"}]}), "esi-batchjob-driver-plans"),
-        ("a Scheduling of another owner", "POST", "schedulings", None, made_for(
-            "Scheduling", owner | {"kind": "ConfigMap"}, claim), "esi-batchjob-driver-plans"),
-    ]
-    for name, method, plural, target, body, policy in rows:
-        status, text = answer(plane, method, lab.namespace, plural, target, body)
-        if policy is None:
-            assert status == 200, f"{name}: {status} {text}"
-        else:
-            assert status in (403, 422) and policy in text, f"{name}: {status} {text}"
-    for kind, plural, spec in (("BatchJob", "batchjobs", job), ("Scheduling", "schedulings", claim)):
-        status, text = answer(plane, "POST", "default", plural, None, made_for(kind, owner, spec))
-        assert status == 403 and "gangs=enabled" in text, text
