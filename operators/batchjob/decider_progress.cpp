@@ -92,27 +92,40 @@ void decider::delete_pods_of_other_runs(const model::creation_request& order) {
 }
 
 /// Workers of an application that was taken over are made by it alone, and know nothing of the run.
-/// True where some are to be made members of it before anything else is decided.
+/// True where some are to be made members of it before anything else is decided: the oldest, as
+/// many as the run has slots for.
 bool decider::mark_workers(const model::creation_request& order, const application& app) {
     if (!seen_.kind->adopts() || !layout() || app.final()) return false;
-    mark_pods fresh;
+    std::vector<pod_pointer> fresh;
+    std::vector<pod_pointer> ungated;
     for (const auto& pod : seen_.pods) {
         const bool is_own = seen_.kind->role_of(*pod, job_.metadata.name) == pod_role::slot &&
                             seen_.kind->foreign(*pod, app, seen_.pods).empty();
         const bool waits = pod->live() && !pod->bound() && !pod->metadata.deleting();
         if (!is_own || !waits || !pod->run().empty()) continue;
-        if (contains(pod->scheduling_gates, names::gate)) {
-            fresh.pods.push_back(pod);
-        } else {
-            add_problem(
-                fmt::format("{} {} takes no place: it was made without the scheduling gate "
-                            "{}",
-                            seen_.kind->worker(), pod->metadata.name, names::gate));
-        }
+        (contains(pod->scheduling_gates, names::gate) ? fresh : ungated).push_back(pod);
     }
-    if (fresh.pods.empty()) return false;
-    fresh.patch = seen_.kind->marks(request_for(order), pod_role::slot);
-    out_.next = std::move(fresh);
+    const auto members = pods_of(order.run, pod_role::slot);
+    const auto taken =
+        std::ranges::count_if(members, [](const pod_pointer& pod) { return pod->live(); });
+    const auto wanted = std::ssize(slots_of_workers(order.slot_ids, order.run)) - taken;
+    std::ranges::sort(fresh, [](const pod_pointer& a, const pod_pointer& b) {
+        return came_before(a->metadata, b->metadata);
+    });
+    const auto most = std::clamp<std::ptrdiff_t>(wanted, 0, std::ssize(fresh));
+    const auto name_first = [&](std::span<const pod_pointer> pods, std::string_view why) {
+        constexpr std::size_t most_named = 3;
+        for (const auto& pod : pods.first(std::min(most_named, pods.size()))) {
+            add_problem(fmt::format("{} {} {}", seen_.kind->worker(), pod->metadata.name, why));
+        }
+    };
+    name_first(ungated, fmt::format("takes no place: it was made without the scheduling gate {}",
+                                    names::gate));
+    name_first(std::span(fresh).subspan(static_cast<std::size_t>(most)),
+               "waits: each slot of the run has a pod already");
+    fresh.resize(static_cast<std::size_t>(most));
+    if (fresh.empty()) return false;
+    out_.next = mark_pods{std::move(fresh), seen_.kind->marks(request_for(order), pod_role::slot)};
     out_.act_first = true;
     return true;
 }

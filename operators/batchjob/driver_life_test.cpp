@@ -135,6 +135,25 @@ TEST(driver_life, executors_become_members_by_their_owner_and_take_the_workers_p
                 Contains(HasSubstr("executor a-exec-8 takes no place: it was made without")));
 }
 
+TEST(driver_life, executors_beyond_the_places_are_not_touched_until_one_of_them_has_ended) {
+    driver_world w;
+    w.drive();
+    for (const int n : {3, 1, 2, 10}) w.pods.push_back(executor_pod(n));
+    w.take_log();
+    w.step(15);
+    EXPECT_THAT(w.take_log(),
+                ElementsAre("mark pod a-exec-1", "mark pod a-exec-2", "status SubmittedState"));
+    EXPECT_THAT(w.job->status.problems,
+                ElementsAre("executor a-exec-3 waits: each slot of the run has a pod already",
+                            "executor a-exec-10 waits: each slot of the run has a pod already"));
+    w.replace(2, [](model::pod& pod) { pod.phase = "Failed"; });
+    w.step(16);
+    EXPECT_THAT(w.take_log(), ElementsAre("mark pod a-exec-3", "status SubmittedState"));
+    EXPECT_EQ(w.job->status.placements, (placements{{0, "uid-a", "a"},
+                                                    {1, "uid-a-exec-3", "a-exec-3"},
+                                                    {3, "uid-a-exec-2", "a-exec-2"}}));
+}
+
 TEST(driver_life, an_ended_driver_stays_also_after_the_release) {
     driver_world w;
     w.run();
