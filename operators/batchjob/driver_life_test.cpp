@@ -112,6 +112,20 @@ TEST(driver_life, its_order_takes_the_driver_over_and_gives_it_the_coordinator_p
         << "however long the driver has waited";
 }
 
+TEST(driver_life, a_pod_that_carries_the_marks_of_the_job_of_another_is_not_its_application) {
+    driver_world w;
+    w.job->spec.spark_driver = model::raw_json{R"({"uid":"uid-of-the-real-one"})"};
+    w.replace(0, [](model::pod& pod) {
+        pod.metadata.annotations = {{"esi.tu-berlin.de/run", std::string(testing::run_1)},
+                                    {"esi.tu-berlin.de/job-uid", "job-uid"}};
+    });
+    w.show();
+    w.submit();
+    EXPECT_EQ(w.job->status.state, "FailedSubmissionState");
+    EXPECT_EQ(w.job->status.reason, "NameTaken");
+    EXPECT_THAT(w.job->status.placements, IsEmpty());
+}
+
 TEST(driver_life, executors_become_members_by_their_owner_and_take_the_workers_places) {
     driver_world w;
     w.drive();

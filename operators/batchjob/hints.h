@@ -60,7 +60,7 @@ struct hints {
     void pod_changed(const kube::change<model::pod>& what, const model::batchjob* job,
                      const clock& time);
     /// `shown`: the application named `key`, null where there is none any more. `job`: the BatchJob
-    /// of that name; null where there is none.
+    /// of that name; null where there is none, or the application is not its own.
     void application_changed(const model::object_key& key, std::shared_ptr<const application> shown,
                              const model::batchjob* job);
 };
