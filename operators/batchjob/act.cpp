@@ -259,9 +259,23 @@ asio::awaitable<result<void>> actor::mark(view& seen, mark_pods what) {
             std::erase_if(seen.pods, [&](const auto& each) { return each->metadata.uid == uid; });
             continue;
         }
-        if (!answer) co_return std::unexpected(answer.error());
+        if (!answer) {
+            const auto& why = answer.error();
+            if (why.code == errc::not_leader) co_return std::unexpected(why);
+            if (why.transient()) {
+                for (const auto& each : what.pods) seen.unmarked.try_emplace(each->metadata.uid);
+                break;
+            }
+            // One pod holds up neither the others nor the run.
+            auto& noted = seen.unmarked[meta.uid];
+            if (why.code == errc::conflict) continue;
+            noted = why.text;
+            hints_.refused_marks[meta.uid] = {why.text, env_.time.now() + mark_pause};
+            continue;
+        }
         auto marked = model::decode<model::pod>(*answer, "Pod");
         if (!marked) co_return std::unexpected(marked.error());
+        hints_.refused_marks.erase(meta.uid);
         gate_.wrote(key, kube::types::pod.kind, marked->metadata);
         replace_pod(seen, std::move(*marked));
     }

@@ -21,6 +21,8 @@ namespace {
 constexpr milliseconds sibling_patience{5};
 /// How soon a surplus pod is placed again.
 constexpr seconds surplus_pause{2};
+/// How soon a pod is marked again whose write met a change, or an API server that was away.
+constexpr seconds soon_marked{2};
 
 /// Adds to `into` what was found for other slots of the same run.
 void merge(filled_slots& into, filled_slots other) {
@@ -94,14 +96,21 @@ void decider::delete_pods_of_other_runs(const model::creation_request& order) {
 /// Workers of an application that was taken over are made by it alone, and know nothing of the run.
 /// True where some are to be made members of it before anything else is decided.
 bool decider::mark_workers(const model::creation_request& order, const application& app) {
-    if (!seen_.kind->adopts() || !layout() || app.final()) return false;
+    if (!seen_.kind->adopts() || !spec() || !layout() || app.final()) return false;
     mark_pods fresh;
+    std::size_t refused = 0;
+    std::string example;
     for (const auto& pod : seen_.pods) {
         const bool is_own = seen_.kind->role_of(*pod, job_.metadata.name) == pod_role::slot &&
                             seen_.kind->foreign(*pod, app, seen_.pods).empty();
         const bool waits = pod->live() && !pod->bound() && !pod->metadata.deleting();
         if (!is_own || !waits || !pod->run().empty()) continue;
-        if (contains(pod->scheduling_gates, names::gate)) {
+        if (const auto at = seen_.unmarked.find(pod->metadata.uid); at != seen_.unmarked.end()) {
+            reconcile_in(at->second.empty() ? soon_marked : mark_pause);
+            if (at->second.empty() || ++refused > 1) continue;
+            example = fmt::format("{} {} cannot be marked: {}", seen_.kind->worker(),
+                                  pod->metadata.name, at->second);
+        } else if (contains(pod->scheduling_gates, names::gate)) {
             fresh.pods.push_back(pod);
         } else {
             add_problem(
@@ -110,6 +119,8 @@ bool decider::mark_workers(const model::creation_request& order, const applicati
                             seen_.kind->worker(), pod->metadata.name, names::gate));
         }
     }
+    if (refused > 1) example += fmt::format(" (and {} more)", refused - 1);
+    if (refused > 0) add_problem(std::move(example));
     if (fresh.pods.empty()) return false;
     fresh.patch = seen_.kind->marks(request_for(order), pod_role::slot);
     out_.next = std::move(fresh);
