@@ -309,3 +309,17 @@ def test_the_example_runs_as_it_is(lab):
     assert len(lab.bound_ghosts(name)) == count
     lab.spawn(name, count, cpu=labels["exec-cpu"], memory=labels["exec-mem"] + "Gi")
     running(lab, *(f"{name}-exec-{number}" for number in range(1, count + 1)))
+
+
+def test_nobody_else_says_which_job_has_taken_a_pod_over(lab):
+    lab.drive("waits", labels={"executors": "0"})
+    forged = {"metadata": {"annotations": {objects.PREFIX + "job-uid": "u"}}}
+    created = driver("forged")
+    created["metadata"] |= forged["metadata"]
+    pods = f"/api/v1/namespaces/{lab.namespace}/pods"
+    for method, url, body, kind in (("POST", pods, created, "application/json"),
+                                    ("PATCH", f"{pods}/waits", forged, "application/merge-patch+json")):
+        with pytest.raises(ApiException) as refused:
+            lab.api.call(method, url, body, query={"dryRun": "All"}, content_type=kind)
+        assert refused.value.status == 403, refused.value
+        assert "job-uid is written only by" in str(refused.value.body), refused.value.body

@@ -81,17 +81,18 @@ asio::awaitable<result<std::shared_ptr<const application>>> actor::read_as(const
 }
 
 asio::awaitable<result<void>> actor::read(view& seen) {
-    const auto& job = seen.job->metadata;
-    auto found = co_await read_as(*seen.kind, job.key());
+    const auto& job = *seen.job;
+    const auto key = job.metadata.key();
+    auto found = co_await read_as(*seen.kind, key);
     if (!found) co_return std::unexpected(found.error());
     seen.live.application = std::move(*found);
     // The spec may have become one of another kind since the application was created.
     for (const auto& source : caches_.sources()) {
-        if (seen.live.application && seen.live.application->owned_by(job)) break;
+        if (seen.live.application && belongs_to(*seen.live.application, *seen.kind, job)) break;
         if (&source->kind() == seen.kind || !source->served()) continue;
-        auto other = co_await read_as(source->kind(), job.key());
+        auto other = co_await read_as(source->kind(), key);
         if (!other) co_return std::unexpected(other.error());
-        if (!*other || !(*other)->owned_by(job)) continue;
+        if (!*other || !belongs_to(**other, source->kind(), job)) continue;
         observe_as(seen, *source, caches_, hints_);
         seen.live.application = std::move(*other);
     }
@@ -215,7 +216,7 @@ asio::awaitable<result<void>> actor::adopt(view& seen, adopt_application what) {
         }
         co_return result<void>();
     }
-    auto unfit = seen.kind->unfit_for_adoption(*pod, *seen.spec_kind->spec_in(seen.job->spec));
+    auto unfit = seen.kind->unfit_for_adoption(*pod, *seen.job);
     if (!unfit.empty()) {
         seen.live.create_error = error{errc::invalid, std::move(unfit)};
         co_return result<void>();
@@ -258,9 +259,23 @@ asio::awaitable<result<void>> actor::mark(view& seen, mark_pods what) {
             std::erase_if(seen.pods, [&](const auto& each) { return each->metadata.uid == uid; });
             continue;
         }
-        if (!answer) co_return std::unexpected(answer.error());
+        if (!answer) {
+            const auto& why = answer.error();
+            if (why.code == errc::not_leader) co_return std::unexpected(why);
+            if (why.transient()) {
+                for (const auto& each : what.pods) seen.unmarked.try_emplace(each->metadata.uid);
+                break;
+            }
+            // One pod holds up neither the others nor the run.
+            auto& noted = seen.unmarked[meta.uid];
+            if (why.code == errc::conflict) continue;
+            noted = why.text;
+            hints_.refused_marks[meta.uid] = {why.text, env_.time.now() + mark_pause};
+            continue;
+        }
         auto marked = model::decode<model::pod>(*answer, "Pod");
         if (!marked) co_return std::unexpected(marked.error());
+        hints_.refused_marks.erase(meta.uid);
         gate_.wrote(key, kube::types::pod.kind, marked->metadata);
         replace_pod(seen, std::move(*marked));
     }

@@ -232,7 +232,7 @@ const application_source* caches::source_of(const model::batchjob& job) const {
     // An application that was created and is not in the status yet.
     for (const auto& source : sources_) {
         const auto made = source->find(job.metadata.key());
-        if (made && made->owned_by(job.metadata)) return source.get();
+        if (made && belongs_to(*made, source->kind(), job)) return source.get();
     }
     const auto* wanted = kind_of(job.spec);
     if (!wanted) return nullptr;

@@ -313,7 +313,9 @@ const application* decider::app() const {
     return seen_.live.application_read ? seen_.live.application.get() : seen_.application.get();
 }
 
-bool decider::ours(const application* app) const { return app && app->owned_by(job_.metadata); }
+bool decider::ours(const application* app) const {
+    return app && seen_.kind && belongs_to(*app, *seen_.kind, job_);
+}
 
 std::vector<pod_pointer> decider::pods_of(std::string_view run, pod_role role) const {
     std::vector<pod_pointer> out;

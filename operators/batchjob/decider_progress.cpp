@@ -21,6 +21,8 @@ namespace {
 constexpr milliseconds sibling_patience{5};
 /// How soon a surplus pod is placed again.
 constexpr seconds surplus_pause{2};
+/// How soon a pod is marked again whose write met a change, or an API server that was away.
+constexpr seconds soon_marked{2};
 
 /// Adds to `into` what was found for other slots of the same run.
 void merge(filled_slots& into, filled_slots other) {
@@ -95,16 +97,27 @@ void decider::delete_pods_of_other_runs(const model::creation_request& order) {
 /// True where some are to be made members of it before anything else is decided: the oldest, as
 /// many as the run has slots for.
 bool decider::mark_workers(const model::creation_request& order, const application& app) {
-    if (!seen_.kind->adopts() || !layout() || app.final()) return false;
+    if (!seen_.kind->adopts() || !spec() || !layout() || app.final()) return false;
     std::vector<pod_pointer> fresh;
     std::vector<pod_pointer> ungated;
+    std::size_t refused = 0;
+    std::string example;
     for (const auto& pod : seen_.pods) {
         const bool is_own = seen_.kind->role_of(*pod, job_.metadata.name) == pod_role::slot &&
                             seen_.kind->foreign(*pod, app, seen_.pods).empty();
         const bool waits = pod->live() && !pod->bound() && !pod->metadata.deleting();
         if (!is_own || !waits || !pod->run().empty()) continue;
-        (contains(pod->scheduling_gates, names::gate) ? fresh : ungated).push_back(pod);
+        if (const auto at = seen_.unmarked.find(pod->metadata.uid); at != seen_.unmarked.end()) {
+            reconcile_in(at->second.empty() ? soon_marked : mark_pause);
+            if (at->second.empty() || ++refused > 1) continue;
+            example = fmt::format("{} {} cannot be marked: {}", seen_.kind->worker(),
+                                  pod->metadata.name, at->second);
+        } else {
+            (contains(pod->scheduling_gates, names::gate) ? fresh : ungated).push_back(pod);
+        }
     }
+    if (refused > 1) example += fmt::format(" (and {} more)", refused - 1);
+    if (refused > 0) add_problem(std::move(example));
     const auto members = pods_of(order.run, pod_role::slot);
     const auto taken =
         std::ranges::count_if(members, [](const pod_pointer& pod) { return pod->live(); });

@@ -112,6 +112,20 @@ TEST(driver_life, its_order_takes_the_driver_over_and_gives_it_the_coordinator_p
         << "however long the driver has waited";
 }
 
+TEST(driver_life, a_pod_that_carries_the_marks_of_the_job_of_another_is_not_its_application) {
+    driver_world w;
+    w.job->spec.spark_driver = model::raw_json{R"({"uid":"uid-of-the-real-one"})"};
+    w.replace(0, [](model::pod& pod) {
+        pod.metadata.annotations = {{"esi.tu-berlin.de/run", std::string(testing::run_1)},
+                                    {"esi.tu-berlin.de/job-uid", "job-uid"}};
+    });
+    w.show();
+    w.submit();
+    EXPECT_EQ(w.job->status.state, "FailedSubmissionState");
+    EXPECT_EQ(w.job->status.reason, "NameTaken");
+    EXPECT_THAT(w.job->status.placements, IsEmpty());
+}
+
 TEST(driver_life, executors_become_members_by_their_owner_and_take_the_workers_places) {
     driver_world w;
     w.drive();
@@ -152,6 +166,59 @@ TEST(driver_life, executors_beyond_the_places_are_not_touched_until_one_of_them_
     EXPECT_EQ(w.job->status.placements, (placements{{0, "uid-a", "a"},
                                                     {1, "uid-a-exec-3", "a-exec-3"},
                                                     {3, "uid-a-exec-2", "a-exec-2"}}));
+}
+
+TEST(driver_life, an_executor_that_cannot_be_marked_holds_up_neither_the_others_nor_the_time_out) {
+    driver_world w;
+    w.drive();
+    w.take_log();
+    w.pods.push_back(executor_pod(1));
+    w.pods.push_back(executor_pod(2));
+    w.unmarkable = {{"uid-a-exec-1", "pods \"a-exec-1\" is forbidden"}};
+    w.step(15);
+    EXPECT_EQ(w.job->status.placements,
+              (placements{{0, "uid-a", "a"}, {1, "uid-a-exec-2", "a-exec-2"}}));
+    EXPECT_THAT(w.job->status.problems,
+                Contains(HasSubstr("executor a-exec-1 cannot be marked: pods \"a-exec-1\" is")));
+    EXPECT_TRUE(w.again_in);
+    w.step(100);
+    EXPECT_EQ(w.job->status.state, "FailedState");
+}
+
+TEST(driver_life, a_mark_that_met_a_change_is_no_problem_and_comes_soon) {
+    driver_world w;
+    w.drive();
+    w.pods.push_back(executor_pod(1));
+    w.unmarkable = {{"uid-a-exec-1", ""}};
+    w.step(15);
+    EXPECT_THAT(w.job->status.problems, Not(Contains(HasSubstr("cannot be marked"))));
+    ASSERT_TRUE(w.again_in);
+    EXPECT_LE(*w.again_in, seconds(3));
+    w.unmarkable.clear();
+    w.step(17);
+    EXPECT_EQ(w.job->status.placements,
+              (placements{{0, "uid-a", "a"}, {1, "uid-a-exec-1", "a-exec-1"}}));
+}
+
+TEST(driver_life, executors_of_a_spec_that_names_no_known_kind_wait) {
+    driver_world w;
+    w.drive();
+    w.job->spec.spark_driver.reset();
+    w.pods.push_back(executor_pod(1));
+    w.take_log();
+    w.step(15);
+    EXPECT_THAT(w.take_log(), Not(Contains("mark pod a-exec-1")));
+    EXPECT_EQ(w.job->status.state, "SubmittedState");
+}
+
+TEST(driver_life, a_spec_of_another_kind_takes_no_driver_over) {
+    driver_world w;
+    w.job->spec.spark_spec = testing::make_job()->spec.spark_spec;
+    w.job->spec.spark_driver.reset();
+    w.submit();
+    EXPECT_THAT(w.log, Not(Contains("adopt application")));
+    EXPECT_EQ(w.job->status.state, "InQueueState");
+    EXPECT_TRUE(w.again_in);
 }
 
 TEST(driver_life, an_ended_driver_stays_also_after_the_release) {

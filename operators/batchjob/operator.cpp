@@ -60,7 +60,10 @@ void batchjob_operator::listen() {
     });
     caches_.on_application_change(
         [this](const model::object_key& key, const application_source& from) {
-            hints_.application_changed(key, from.find(key), caches_.find_job(key).get());
+            const auto job = caches_.find_job(key);
+            auto shown = from.find(key);
+            const bool is_its = job && shown && belongs_to(*shown, from.kind(), *job);
+            hints_.application_changed(key, std::move(shown), is_its ? job.get() : nullptr);
         });
     caches_.on_change([this](const model::object_key& key) { loop_.enqueue(key); });
 }

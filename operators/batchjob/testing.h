@@ -203,6 +203,8 @@ struct world {
     bool just_acquired = false;
     bool pods_coming = false;
     std::vector<death> deaths;
+    /// By uid: why a pod cannot be marked.
+    std::map<std::string, std::string, std::less<>> unmarkable;
 
     // What happened.
     std::vector<std::string> log;
@@ -326,6 +328,11 @@ struct world {
     void act(view& seen, const mark_pods& what) {
         for (const auto& marked : what.pods) {
             log.push_back("mark pod " + marked->metadata.name);
+            const auto refused = unmarkable.find(marked->metadata.uid);
+            if (refused != unmarkable.end()) {
+                seen.unmarked.insert(*refused);
+                continue;
+            }
             for (std::size_t i = 0; i < pods.size(); ++i) {
                 if (pods[i]->metadata.uid != marked->metadata.uid) continue;
                 replace(i, [&](model::pod& pod) { merge(pod, what.patch); });

@@ -31,6 +31,14 @@ std::string backend::where_to_look(const model::object_key& app,
     return fmt::format("kubectl logs -n {} {}", app.namespace_, coordinator_pod);
 }
 
+bool belongs_to(const application& app, const backend& kind, const model::batchjob& job) {
+    if (!app.owned_by(job.metadata)) return false;
+    const auto& begun = job.status.application;
+    const bool is_begun =
+        begun && begun->kind == kind.resource().kind && begun->uid == app.metadata.uid;
+    return is_begun || kind.is_named(app, job.spec);
+}
+
 std::string show_owner(const model::object_meta& meta) {
     const auto* owner = meta.controller_owner();
     if (!owner) return "nobody";

@@ -118,8 +118,9 @@ std::string driver_backend::foreign(const model::pod& pod, const application& ap
 }
 
 std::string driver_backend::unfit_for_adoption(const model::pod& pod,
-                                               const model::raw_json& spec) const {
-    const auto uid = uid_in(spec);
+                                               const model::batchjob& job) const {
+    if (!job.spec.spark_driver) return "the BatchJob names no driver (sparkDriver)";
+    const auto uid = uid_in(*job.spec.spark_driver);
     if (!uid) return uid.error().text;
     const auto& meta = pod.metadata;
     if (meta.uid != *uid) {
@@ -142,6 +143,12 @@ std::string driver_backend::unfit_for_adoption(const model::pod& pod,
             meta.key().text(), names::gate);
     }
     return {};
+}
+
+bool driver_backend::is_named(const application& app, const model::batchjob_spec& spec) const {
+    if (!spec.spark_driver) return false;
+    const auto uid = uid_in(*spec.spark_driver);
+    return uid && *uid == app.metadata.uid;
 }
 
 json driver_backend::marks(const build_request& request, pod_role role) const {

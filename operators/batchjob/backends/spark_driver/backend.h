@@ -39,7 +39,8 @@ public:
     }
     bool adopts() const override { return true; }
     std::string unfit_for_adoption(const model::pod& pod,
-                                   const model::raw_json& spec) const override;
+                                   const model::batchjob& job) const override;
+    bool is_named(const application& app, const model::batchjob_spec& spec) const override;
     json marks(const build_request& request, pod_role role) const override;
     std::string served_text() const override { return "drivers that exist are taken over"; }
     std::string not_served() const override;

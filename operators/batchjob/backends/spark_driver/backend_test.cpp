@@ -14,6 +14,16 @@ using ::testing::IsEmpty;
 const driver_backend kind{placement_options{}};
 const model::raw_json spec{R"({"uid":"uid-a"})"};
 
+/// The BatchJob that ESI has made for the driver.
+model::batchjob driver_job() {
+    model::batchjob job;
+    job.metadata.name = "a";
+    job.metadata.uid = "job-uid";
+    job.metadata.owner_references = {{"v1", "Pod", "a", "uid-a", false}};
+    job.spec.spark_driver = spec;
+    return job;
+}
+
 /// The driver of the BatchJob "a", as its author has made it.
 model::pod driver() {
     model::pod pod;
@@ -51,6 +61,32 @@ TEST(spark_driver, one_that_was_taken_over_is_the_application_of_that_job_alone)
     EXPECT_EQ(app->coordinator_pod, "a");
     job.uid = "another";
     EXPECT_FALSE(app->owned_by(job));
+}
+
+TEST(spark_driver, marks_alone_make_no_pod_the_application_of_a_job) {
+    const auto app = *application_of(taken_over());
+    EXPECT_TRUE(belongs_to(app, kind, driver_job()));
+    const std::pair<const char*, std::function<void(model::batchjob&)>> rows[] = {
+        {"a job of another kind",
+         [](auto& job) {
+             job.spec.spark_driver.reset();
+             job.spec.spark_spec = model::raw_json{"{}"};
+         }},
+        {"the job of another driver",
+         [](auto& job) { job.spec.spark_driver = model::raw_json{R"({"uid":"uid-b"})"}; }},
+        {"a spec that cannot be read",
+         [](auto& job) { job.spec.spark_driver = model::raw_json{"[]"}; }},
+        {"another job", [](auto& job) { job.metadata.uid = "another"; }},
+    };
+    for (const auto& [name, change] : rows) {
+        auto job = driver_job();
+        change(job);
+        EXPECT_FALSE(belongs_to(app, kind, job)) << name;
+    }
+    auto begun = driver_job();
+    begun.spec.spark_driver.reset();
+    begun.status.application = model::application_ref{"v1", "Pod", "a", "uid-a", "s.7.1"};
+    EXPECT_TRUE(belongs_to(app, kind, begun)) << "its run began before the spec was edited";
 }
 
 TEST(spark_driver, a_pod_that_lacks_one_mark_is_no_application) {
@@ -113,7 +149,7 @@ TEST(spark_driver, a_member_is_the_driver_itself_or_owned_by_it_and_no_label_mak
 }
 
 TEST(spark_driver, only_the_gated_driver_of_that_uid_can_be_taken_over) {
-    EXPECT_THAT(kind.unfit_for_adoption(driver(), spec), IsEmpty());
+    EXPECT_THAT(kind.unfit_for_adoption(driver(), driver_job()), IsEmpty());
     const std::pair<const char*, std::function<void(model::pod&)>> rows[] = {
         {"another one", [](auto& pod) { pod.metadata.uid = "uid-b"; }},
         {"is no driver", [](auto& pod) { pod.metadata.labels.erase("spark-role"); }},
@@ -125,9 +161,13 @@ TEST(spark_driver, only_the_gated_driver_of_that_uid_can_be_taken_over) {
     for (const auto& [words, change] : rows) {
         auto pod = driver();
         change(pod);
-        EXPECT_THAT(kind.unfit_for_adoption(pod, spec), HasSubstr(words));
+        EXPECT_THAT(kind.unfit_for_adoption(pod, driver_job()), HasSubstr(words));
     }
-    EXPECT_THAT(kind.unfit_for_adoption(driver(), {"{}"}), HasSubstr("sparkDriver.uid"));
+    auto job = driver_job();
+    job.spec.spark_driver = model::raw_json{"{}"};
+    EXPECT_THAT(kind.unfit_for_adoption(driver(), job), HasSubstr("sparkDriver.uid"));
+    job.spec.spark_driver.reset();
+    EXPECT_THAT(kind.unfit_for_adoption(driver(), job), HasSubstr("names no driver"));
 }
 
 TEST(spark_driver, the_patch_marks_the_driver_with_its_place_and_executors_with_theirs) {
