@@ -198,6 +198,21 @@ def test_who_deletes_the_plan_or_the_job_of_a_driver_that_runs_ends_it(lab):
         nothing_left(lab, "pi")
 
 
+def test_who_replaces_the_job_of_a_driver_that_runs_ends_it(lab, operators):
+    lab.may_restart = True
+    lab.nodes(2, labelled=False, cpu="2", memory="8Gi")
+    driven = lab.drive("pi")
+    lab.spawn("pi")
+    running(lab, "pi-exec-1", "pi-exec-2")
+    operators["batchjob"].pause()
+    lab.delete("BatchJob", "pi")
+    other = lab.apply(objects.job("pi"))
+    operators["batchjob"].go_on()
+    lab.wait("the driver of the earlier BatchJob to be deleted", lambda: (lab.get("Pod", "pi") or driven)[
+        "metadata"].get("deletionTimestamp") or not lab.get("Pod", "pi"))
+    assert lab.get("BatchJob", "pi")["metadata"]["uid"] == other["metadata"]["uid"]
+
+
 def test_a_plan_that_is_deleted_while_the_driver_waits_comes_again(lab):
     lab.nodes(1, labelled=False, cpu="2", memory="8Gi")
     lab.drive("pi", executors=5)
