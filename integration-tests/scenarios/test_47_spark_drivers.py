@@ -235,6 +235,30 @@ def test_an_object_of_that_name_is_not_touched(lab):
     running(lab, "pi")
 
 
+def test_a_driver_tells_that_the_job_of_an_earlier_one_is_not_gone_and_goes_on_by_itself(lab):
+    lab.nodes(2, labelled=False, cpu="2", memory="8Gi")
+    earlier = made_for("BatchJob", {"apiVersion": "v1", "kind": "Pod", "name": "pi", "uid": "uid-1"},
+                       {"sparkDriver": {"uid": "uid-1"}})
+    earlier["metadata"]["finalizers"] = ["example.com/stays"]
+    lab.apply(earlier)
+    lab.drive("pi")
+    told(lab, "pi", "Waiting", "the BatchJob of the earlier driver is not gone yet")
+    lab.delete("BatchJob", "pi", wait=False)
+    lab.api.take_finalizers("BatchJob", lab.namespace, "pi")
+    running(lab, "pi")
+
+
+def test_what_a_quota_refuses_is_made_once_there_is_room_in_it(lab):
+    lab.nodes(2, labelled=False, cpu="2", memory="8Gi")
+    count = "count/schedulings.esi.tu-berlin.de"
+    lab.api.create("ResourceQuota", lab.namespace, {"metadata": {"name": "none"}, "spec": {"hard": {count: "0"}}})
+    lab.wait("the quota", lambda: count in lab.get("ResourceQuota", "none").get("status", {}).get("hard", {}))
+    lab.drive("pi")
+    assert "exceeded quota" in told(lab, "pi", "Refused")
+    lab.delete("ResourceQuota", "none")
+    running(lab, "pi")
+
+
 def test_a_label_alone_makes_no_executor(lab):
     lab.nodes(2, labelled=False, cpu="4", memory="8Gi")
     lab.drive("pi")
