@@ -409,6 +409,9 @@ def test_the_rights_of_esi_batchjob_end_with_drivers_that_wait(lab, plane):
             "testbed": {"name": "slots"}, "queueBased": [{"name": "pi"}]}), "esi-batchjob-driver-plans"),
         ("a Scheduling of other jobs", "POST", "schedulings", None, made_for("Scheduling", owner, claim | {
             "queueBased": [{"name": "wc"}]}), "esi-batchjob-driver-plans"),
+        ("a Scheduling of slots of other jobs", "POST", "schedulings", None, made_for("Scheduling", owner, {
+            "claim": claim["claim"], "slotBased": {"mode": "strict", "jobs": [{"name": objects.reference("wc"), "slotIds": [0]}]}}),
+         "esi-batchjob-driver-plans"),
         ("a Scheduling of another owner", "POST", "schedulings", None, made_for(
             "Scheduling", owner | {"kind": "ConfigMap"}, claim), "esi-batchjob-driver-plans"),
     ]
