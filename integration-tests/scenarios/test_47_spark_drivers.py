@@ -205,6 +205,21 @@ def test_who_deletes_the_plan_or_the_job_of_a_driver_that_runs_ends_it(lab):
         nothing_left(lab, "pi")
 
 
+def test_who_replaces_the_job_of_a_driver_that_runs_ends_it(lab, operators):
+    lab.may_restart = True
+    lab.nodes(2, labelled=False, cpu="2", memory="8Gi")
+    driven = lab.drive("pi")
+    lab.spawn("pi")
+    running(lab, "pi-exec-1", "pi-exec-2")
+    operators["batchjob"].pause()
+    lab.delete("BatchJob", "pi")
+    other = lab.apply(objects.job("pi"))
+    operators["batchjob"].go_on()
+    lab.wait("the driver of the earlier BatchJob to be deleted", lambda: (lab.get("Pod", "pi") or driven)[
+        "metadata"].get("deletionTimestamp") or not lab.get("Pod", "pi"))
+    assert lab.get("BatchJob", "pi")["metadata"]["uid"] == other["metadata"]["uid"]
+
+
 def test_a_plan_that_is_deleted_while_the_driver_waits_comes_again(lab):
     lab.nodes(1, labelled=False, cpu="2", memory="8Gi")
     lab.drive("pi", executors=5)
@@ -224,6 +239,30 @@ def test_an_object_of_that_name_is_not_touched(lab):
     assert "BatchJob" in told(lab, "pi", "NameTaken", "delete it, or make the driver again")
     assert lab.get("BatchJob", "pi")["metadata"]["uid"] == uid and not lab.get("Scheduling", "pi")
     lab.delete("BatchJob", "pi")
+    running(lab, "pi")
+
+
+def test_a_driver_tells_that_the_job_of_an_earlier_one_is_not_gone_and_goes_on_by_itself(lab):
+    lab.nodes(2, labelled=False, cpu="2", memory="8Gi")
+    earlier = made_for("BatchJob", {"apiVersion": "v1", "kind": "Pod", "name": "pi", "uid": "uid-1"},
+                       {"sparkDriver": {"uid": "uid-1"}})
+    earlier["metadata"]["finalizers"] = ["example.com/stays"]
+    lab.apply(earlier)
+    lab.drive("pi")
+    told(lab, "pi", "Waiting", "the BatchJob of the earlier driver is not gone yet")
+    lab.delete("BatchJob", "pi", wait=False)
+    lab.api.take_finalizers("BatchJob", lab.namespace, "pi")
+    running(lab, "pi")
+
+
+def test_what_a_quota_refuses_is_made_once_there_is_room_in_it(lab):
+    lab.nodes(2, labelled=False, cpu="2", memory="8Gi")
+    count = "count/schedulings.esi.tu-berlin.de"
+    lab.api.create("ResourceQuota", lab.namespace, {"metadata": {"name": "none"}, "spec": {"hard": {count: "0"}}})
+    lab.wait("the quota", lambda: count in lab.get("ResourceQuota", "none").get("status", {}).get("hard", {}))
+    lab.drive("pi")
+    assert "exceeded quota" in told(lab, "pi", "Refused")
+    lab.delete("ResourceQuota", "none")
     running(lab, "pi")
 
 

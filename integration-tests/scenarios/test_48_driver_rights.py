@@ -86,6 +86,8 @@ REFUSED = {
     "a BatchJob of another name": (JOBS, *job(name="wc")),
     "a Scheduling of a Testbed": (PLANS, *plan(spec={"testbed": {"name": "slots"}, "queueBased": [{"name": "pi"}]})),
     "a Scheduling of other jobs": (PLANS, *plan(spec=CLAIM | {"queueBased": [{"name": "wc"}]})),
+    "a Scheduling of slots of other jobs": (PLANS, *plan(spec={"claim": CLAIM["claim"], "slotBased": {
+        "mode": "strict", "jobs": [{"name": objects.reference("wc"), "slotIds": [0]}]}})),
     "a Scheduling of another owner": (PLANS, *plan(owner={"kind": "ConfigMap"})),
 }
 

@@ -327,6 +327,19 @@ asio::awaitable<result<void>> actor::delete_orphans(model::object_key key) {
     co_return result<void>();
 }
 
+asio::awaitable<result<void>> actor::delete_driver_of_earlier(
+    std::shared_ptr<const model::batchjob> job) {
+    const auto key = job->metadata.key();
+    for (const auto& source : caches_.sources()) {
+        if (!source->kind().adopts()) continue;
+        const auto left = source->find(key);
+        if (!left || left->owned_by(job->metadata)) continue;
+        auto removed = co_await remove_driver(source->kind(), key, *left);
+        if (!removed) co_return removed;
+    }
+    co_return result<void>();
+}
+
 /// The driver is not owned by its BatchJob, so no garbage collector deletes it. Without the job its
 /// executors get no places.
 asio::awaitable<result<void>> actor::remove_driver(const backend& kind, model::object_key key,

@@ -33,6 +33,10 @@ public:
     /// Another BatchJob of that name, which the cache does not show yet, could not take the
     /// application over: one without owner is no job's.
     asio::awaitable<result<void>> delete_orphans(model::object_key key);
+    /// Deletes a driver that runs, and was taken over by an earlier BatchJob of the name of `job`:
+    /// nothing else would end it.
+    asio::awaitable<result<void>> delete_driver_of_earlier(
+        std::shared_ptr<const model::batchjob> job);
 
 private:
     using done = asio::awaitable<result<void>>;

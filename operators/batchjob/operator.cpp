@@ -83,6 +83,8 @@ asio::awaitable<result<controller::outcome>> batchjob_operator::reconcile(model:
         co_return controller::outcome();
     }
     if (!gate_.caught_up(key)) co_return controller::outcome::again_in(own_writes_pause);
+    const auto replaced = co_await actor_.delete_driver_of_earlier(job);
+    if (!replaced) co_return std::unexpected(replaced.error());
     // A pod may have died before its placement was in the cache.
     for (const auto& pod : caches_.pods_of_job(key)) hints_.deaths.note(*job, *pod);
     auto seen = observe(std::move(job), caches_, hints_, env_.time.now());

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/hash.h"
 #include "base/log.h"
 #include "batchjob/backends/spark_driver/backend.h"
 #include "model/conditions.h"
@@ -18,10 +17,10 @@ namespace names = model::names;
 
 namespace {
 
-/// Other words are not told before that: what is missing changes with each pod.
-constexpr seconds words_pause{10};
 /// How soon it is looked again whether an object of the name is gone.
 constexpr seconds name_pause{2};
+/// How soon a create is tried again that was refused: a quota may have become larger.
+constexpr seconds refused_pause{30};
 
 kube::watch_scope labelled() {
     kube::watch_scope out;
@@ -46,8 +45,10 @@ controller::operator_part::cache driver_jobs::cache() {
 
 void driver_jobs::listen() {
     caches_.on_pod_change([this](const kube::change<model::pod>& what) {
-        const auto& pod = what.after ? *what.after : *what.before;
-        if (spark_driver::is_driver(pod)) loop_.enqueue(pod.metadata.key());
+        // One whose label was changed is no driver any more, and is forgotten.
+        const auto is_driver = [](const auto& pod) { return pod && spark_driver::is_driver(*pod); };
+        if (!is_driver(what.before) && !is_driver(what.after)) return;
+        loop_.enqueue((what.after ? what.after : what.before)->metadata.key());
     });
     caches_.on_job_change([this](const kube::change<model::batchjob>& what) {
         const auto& job = what.after ? *what.after : *what.before;
@@ -60,6 +61,8 @@ void driver_jobs::listen() {
     });
     namespaces_.items().on_change([this](const kube::change<model::metadata_only>& what) {
         const auto& name = (what.after ? what.after : what.before)->metadata.name;
+        // All job pods are looked at: labels of namespaces are changed by people, so seldom that
+        // an index by namespace would cost more than it spares.
         caches_.each_pod([&](const model::pod& pod) {
             if (pod.metadata.namespace_ == name && waits(pod)) loop_.enqueue(pod.metadata.key());
         });
@@ -73,7 +76,7 @@ bool driver_jobs::enabled(std::string_view ns) const {
 asio::awaitable<result<controller::outcome>> driver_jobs::reconcile(model::object_key key) {
     const auto driver = caches_.find_pod(key);
     if (!driver || !waits(*driver) || !enabled(key.namespace_)) {
-        told_.erase(key);
+        told_.forget(key);
         co_return controller::outcome();
     }
     auto request = read_request(*driver);
@@ -102,9 +105,17 @@ asio::awaitable<result<controller::outcome>> driver_jobs::make(
         if (why.transient() || why.code == errc::conflict || why.code == errc::not_leader) {
             co_return std::unexpected(why);
         }
-        co_return tell(*driver, true, "Refused", why.text);
+        auto out = tell(*driver, true, "Refused", why.text, "Refused");
+        if (!out.after || *out.after > refused_pause) {
+            out = controller::outcome::again_in(refused_pause);
+        }
+        co_return out;
     }
-    if (*found == standing::going) co_return controller::outcome::again_in(name_pause);
+    if (*found == standing::going) {
+        tell(*driver, false, "Waiting",
+             fmt::format("the {} of the earlier driver is not gone yet", type->kind));
+        co_return controller::outcome::again_in(name_pause);
+    }
     if (*found == standing::taken) {
         auto out = tell(*driver, true, "NameTaken",
                         fmt::format("{} {} exists already and is not of this driver; ESI does not "
@@ -165,24 +176,22 @@ controller::outcome driver_jobs::report_wait(const model::pod& driver) {
              : nullptr;
     if (!acquired || acquired->status != "False" || acquired->message.empty()) return {};
     return tell(driver, false, "Waiting",
-                fmt::format("{}: {}", acquired->reason, acquired->message));
+                fmt::format("{}: {}", acquired->reason, acquired->message), acquired->reason);
 }
 
 controller::outcome driver_jobs::tell(const model::pod& driver, bool warning,
-                                      std::string_view reason, std::string text) {
-    auto& last = told_[driver.metadata.key()];
-    const auto now = env_.time.now();
-    const auto hash = fnv1a(text, fnv1a(driver.metadata.uid));
-    if (last.hash == hash) return {};
-    if (last.hash != 0 && now < last.at + words_pause) {
-        return controller::outcome::again_in(last.at + words_pause - now);
-    }
-    last = {hash, now};
-    const controller::event_subject about(kube::types::pod, driver.metadata);
+                                      std::string_view reason, std::string text,
+                                      std::string_view about) {
+    const auto& meta = driver.metadata;
+    const auto words =
+        told_.ask(meta.key(), meta.uid, about.empty() ? text : about, text, env_.time.now());
+    if (words.later) return controller::outcome::again_in(*words.later);
+    if (!words.now) return {};
+    const controller::event_subject subject(kube::types::pod, meta);
     if (warning) {
-        env_.events.warning(about, reason, "StartDriver", std::move(text));
+        env_.events.warning(subject, reason, "StartDriver", std::move(text));
     } else {
-        env_.events.normal(about, reason, "StartDriver", std::move(text));
+        env_.events.normal(subject, reason, "StartDriver", std::move(text));
     }
     return {};
 }

@@ -6,13 +6,12 @@
 // stops the process.
 #pragma once
 
-#include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 
 #include "batchjob/caches.h"
 #include "batchjob/drivers/driver_request.h"
+#include "batchjob/drivers/told_words.h"
 #include "controller/controller.h"
 #include "controller/process.h"
 
@@ -28,11 +27,6 @@ public:
     asio::awaitable<void> stop(steady_time deadline) { return loop_.stop(deadline); }
 
 private:
-    /// What the driver's author was told last, as a fingerprint.
-    struct word {
-        std::uint64_t hash = 0;
-        steady_time at{};
-    };
     enum class standing { there, taken, going };
 
     void listen();
@@ -46,15 +40,16 @@ private:
                                              const model::pod& driver,
                                              const model::object_meta* known, json body);
     controller::outcome report_wait(const model::pod& driver);
-    /// An Event on the driver, for words that are new; nothing else comes before `words_pause`.
+    /// An Event on the driver, for words that are new and not too soon (told_words.h). `about`
+    /// stays the same where only counts change; empty: all of the text counts.
     controller::outcome tell(const model::pod& driver, bool warning, std::string_view reason,
-                             std::string text);
+                             std::string text, std::string_view about = {});
 
     controller::environment& env_;
     batchjob::caches& caches_;
     /// Those with the label.
     kube::informer<model::metadata_only> namespaces_;
-    std::map<model::object_key, word> told_;
+    told_words told_;
     controller::controller loop_;
 };
 

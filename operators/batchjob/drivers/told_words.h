@@ -1,6 +1,6 @@
 // What the author of each driver was told last, so that words which change with each pod in the
-// cluster do not become an Event each. Lost: they are told once more. Pure but for its memory; owned
-// by driver_jobs.
+// cluster do not become an Event each. Lost: they are told once more. Pure but for its memory;
+// owned by driver_jobs.
 #pragma once
 
 #include <cstdint>

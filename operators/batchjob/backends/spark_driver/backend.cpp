@@ -127,6 +127,16 @@ std::string driver_backend::unfit_for_adoption(const model::pod& pod,
         return fmt::format("pod {} is another one (uid {}) than the driver of this job (uid {})",
                            meta.key().text(), meta.uid, *uid);
     }
+    // Another could have been made by hand with the uid of a driver that is not its author's.
+    const bool is_of_driver = std::ranges::any_of(
+        job.metadata.owner_references,
+        [&](const auto& each) { return each.kind == "Pod" && each.uid == *uid; });
+    if (!is_of_driver) {
+        return fmt::format(
+            "BatchJob {} is not owned by driver {} (uid {}): delete it, and esi-batchjob "
+            "makes the one of the driver",
+            job.metadata.key().text(), meta.key().text(), *uid);
+    }
     if (!is_driver(pod)) {
         return fmt::format(
             "pod {} is no driver: its label {} is not driver, or Spark's operator "

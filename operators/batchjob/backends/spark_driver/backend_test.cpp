@@ -168,6 +168,9 @@ TEST(spark_driver, only_the_gated_driver_of_that_uid_can_be_taken_over) {
     EXPECT_THAT(kind.unfit_for_adoption(driver(), job), HasSubstr("sparkDriver.uid"));
     job.spec.spark_driver.reset();
     EXPECT_THAT(kind.unfit_for_adoption(driver(), job), HasSubstr("names no driver"));
+    job = driver_job();
+    job.metadata.owner_references.clear();
+    EXPECT_THAT(kind.unfit_for_adoption(driver(), job), HasSubstr("is not owned by driver"));
 }
 
 TEST(spark_driver, the_patch_marks_the_driver_with_its_place_and_executors_with_theirs) {

@@ -29,8 +29,9 @@ public:
                    std::function<void()>) override {
         if (!served_) return;
         pods_->items().on_change([application](const kube::change<model::pod>& what) {
-            const auto& pod = what.after ? *what.after : *what.before;
-            if (is_driver(pod)) application(pod.metadata.key());
+            const bool is_one =
+                (what.before && is_driver(*what.before)) || (what.after && is_driver(*what.after));
+            if (is_one) application((what.after ? what.after : what.before)->metadata.key());
         });
     }
 
