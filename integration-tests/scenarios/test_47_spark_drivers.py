@@ -244,10 +244,10 @@ def test_an_object_of_that_name_is_not_touched(lab):
 
 def test_a_driver_tells_that_the_job_of_an_earlier_one_is_not_gone_and_goes_on_by_itself(lab):
     lab.nodes(2, labelled=False, cpu="2", memory="8Gi")
-    earlier = made_for("BatchJob", {"apiVersion": "v1", "kind": "Pod", "name": "pi", "uid": "uid-1"},
-                       {"sparkDriver": {"uid": "uid-1"}})
-    earlier["metadata"]["finalizers"] = ["example.com/stays"]
-    lab.apply(earlier)
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": "pi", "uid": "uid-1"}
+    lab.apply({"apiVersion": "esi.tu-berlin.de/v1alpha1", "kind": "BatchJob",
+               "metadata": {"name": "pi", "ownerReferences": [owner], "finalizers": ["example.com/stays"]},
+               "spec": {"sparkDriver": {"uid": "uid-1"}}})
     lab.drive("pi")
     told(lab, "pi", "Waiting", "the BatchJob of the earlier driver is not gone yet")
     lab.delete("BatchJob", "pi", wait=False)
