@@ -87,6 +87,7 @@ private:
 
     // decider_leftovers.cpp: what an ended or released run has left.
     bool is_handed_back(const application& app) const;
+    bool is_handed_back(const model::pod& pod) const;
     bool is_leftover(const model::pod& pod) const;
     void clear_assignment();
     void drop_ended_placements();

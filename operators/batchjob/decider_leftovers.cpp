@@ -26,13 +26,17 @@ bool decider::is_handed_back(const application& app) const {
     return seen_.kind->adopts() && app.final();
 }
 
+bool decider::is_handed_back(const model::pod& pod) const {
+    return seen_.kind && seen_.kind->adopts() && pod.terminal() &&
+           seen_.kind->role_of(pod, job_.metadata.name) == pod_role::coordinator;
+}
+
 /// A pod of an earlier run: a coordinator, or a pod whose owner exists. A pod that only carries the
 /// run's annotation does not delay the release.
 bool decider::is_leftover(const model::pod& pod) const {
     if (pod.metadata.annotation(names::run).empty()) return false;
-    if (seen_.kind->role_of(pod, job_.metadata.name) == pod_role::coordinator) {
-        return !(seen_.kind->adopts() && pod.terminal());
-    }
+    if (is_handed_back(pod)) return false;
+    if (seen_.kind->role_of(pod, job_.metadata.name) == pod_role::coordinator) return true;
     const auto* owner = pod.metadata.controller_owner();
     if (!owner) return false;
     return owner->kind != "Pod" || std::ranges::any_of(seen_.pods, [&](const pod_pointer& other) {
@@ -102,7 +106,7 @@ void decider::remove_leftovers(std::string_view keep_run, bool application_stays
         if (there && seen_.kind->keeps_pods() && run == there->run()) continue;
         const bool coordinator =
             seen_.kind && seen_.kind->role_of(*pod, job_.metadata.name) == pod_role::coordinator;
-        if (coordinator && seen_.kind->adopts() && pod->terminal()) continue;
+        if (is_handed_back(*pod)) continue;
         const bool of_run = coordinator && run == keep_run;
         if (!application_stays || !of_run) {
             leftovers.pods.push_back(pod);

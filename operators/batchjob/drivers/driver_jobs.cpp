@@ -90,10 +90,9 @@ asio::awaitable<result<controller::outcome>> driver_jobs::make(
     std::shared_ptr<const model::pod> driver, driver_request of) {
     const auto key = driver->metadata.key();
     const auto job = caches_.find_job(key);
-    auto job_there = co_await ensure(kube::types::batchjob, *driver, job ? &job->metadata : nullptr,
-                                     make_batchjob(*driver));
     const auto* type = &kube::types::batchjob;
-    auto found = std::move(job_there);
+    auto found =
+        co_await ensure(*type, *driver, job ? &job->metadata : nullptr, make_batchjob(*driver));
     if (found && *found == standing::there) {
         type = &kube::types::scheduling;
         const auto plan = caches_.find_scheduling(key);
