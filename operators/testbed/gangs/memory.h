@@ -94,6 +94,7 @@ struct plan {
     bool reservation = false;
     /// The look has said go, or a member that was let in proves that one has.
     bool looked = false;
+    /// When its places were taken.
     steady_time since{};
 };
 
@@ -175,6 +176,8 @@ struct gang_memory {
     steady_time next_start{};
     /// It waits for that time.
     bool paused = false;
+    /// It is not planned as long as so many members of others are on their way.
+    bool in_line = false;
     /// Of the places that are reserved for it now, or were until a node went.
     std::optional<steady_time> reservation_since;
     /// cluster_room::changes() when its reservation was last looked at.

@@ -13,12 +13,23 @@ namespace esi::testbed::gangs {
 /// More plans are not tried in one pass; the next one follows at once.
 inline constexpr int most_fits = 64;
 
+/// While so many members are on their way to nodes, no further gang is planned: what is planned and
+/// not nominated yet is open to everybody, and kube-scheduler's queue must stay short for ordinary
+/// pods: a default one binds 50 a second, and what it has chosen a node for and not bound yet is seen
+/// by nobody. Enough for a thousand a second where each takes a tenth of one.
+inline constexpr int most_on_their_way = 128;
+/// Who is not at its node by then waits for something else, and keeps nobody back.
+inline constexpr seconds longest_way{15};
+
 struct pass {
     const view& seen;
     memory& known;
     cluster_room& room;
     decision out = {};
     int fits = 0;
+    /// Members that are on their way to nodes, and when the first of them will be no more.
+    int on_their_way = 0;
+    steady_time way_ends = steady_time::max();
     /// Some were not tried, as there were too many.
     bool some_left = false;
     /// What was read for plans of this pass: a reservation of the same pass uses it again.

@@ -37,6 +37,27 @@ void take_places(pass& at, gang_memory& own, const std::vector<pod_pointer>& pod
     name_plan(at, made);
     own.has = std::move(made);
     own.changed = true;
+    if (!reservation) at.on_their_way += static_cast<int>(pods.size());
+}
+
+/// From a plan until the binding.
+void count_on_their_way(pass& at) {
+    const auto count = [&](steady_time since, std::size_t members) {
+        const auto end = since + longest_way;
+        if (at.seen.now >= end) return;
+        at.on_their_way += static_cast<int>(members);
+        at.way_ends = std::min(at.way_ends, end);
+    };
+    for (const auto& [key, own] : at.known.gangs) {
+        if (own.has && !own.has->reservation) count(own.has->since, own.has->places.size());
+        if (own.what.let_in == 0) continue;
+        for (const auto& each : own.seen->members) {
+            const auto known = own.members.find(each.uid());
+            if (each.at != stage::let_in || known == own.members.end()) continue;
+            const auto& its = known->second;
+            if (its.let_in_since && !its.refused_since) count(*its.let_in_since, 1);
+        }
+    }
 }
 
 void fails(gang_memory& own, std::uint64_t when, no_fit_reason why, std::string text) {
@@ -96,6 +117,12 @@ void see_what_is_asked(const pass& at, gang_memory& own) {
 /// A plan for those whom the gang needs next, or why there is none.
 tried try_plan(pass& at, const gang_key& key, gang_memory& own) {
     if (unchanged(at, own)) return tried::fails;
+    const bool in_line = own.what.how != start::refill && at.on_their_way >= most_on_their_way;
+    if (in_line != std::exchange(own.in_line, in_line)) own.changed = true;
+    if (in_line) {
+        at.again_at(at.way_ends);
+        return tried::later;
+    }
     const auto pods = next_of(own);
     const auto options = options_for(at, *own.seen);
     const auto shape = shape_for(at, own, pods, options);
@@ -246,6 +273,7 @@ void keep_reservation(pass& at) {
     if (own.reservation_seen != at.room.changes()) {
         if (complete(at, own)) {
             own.has->reservation = false;
+            own.has->since = at.seen.now;
             name_plan(at, *own.has);
             own.changed = true;
             own.reservation_seen.reset();
@@ -440,6 +468,7 @@ turn turn_of(const pass& at, const gang_key& key) {
 
 void plan_all(pass& at) {
     keep_reservation(at);
+    count_on_their_way(at);
     auto turns = turns_of(at);
     std::ranges::sort(turns, before);
     const turn* due = at.known.reserving ? nullptr : due_for_reservation(at, turns);

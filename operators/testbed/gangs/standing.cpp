@@ -70,6 +70,12 @@ words before_start(const gang_memory& own) {
     }
     if (own.failed_at) return {state::waiting, reason_of(own.failed_by), own.failed_text};
     if (!own.failed_text.empty()) return {state::waiting, "ReadingFacts", own.failed_text};
+    if (own.in_line) {
+        return {state::waiting, "InOrder",
+                fmt::format("{} members of other groups are on their way to their nodes; it is "
+                            "planned as soon as it is fewer",
+                            most_on_their_way)};
+    }
     return {state::waiting, "InOrder", "it has not been tried yet"};
 }
 
