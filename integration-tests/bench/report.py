@@ -235,8 +235,13 @@ def gangs(found):
         values = of["ordinary"].get(when)
         return f"{seconds(statistics.median(values))}, {seconds(p95(values))} ({len(values)})" if values else "-"
 
+    def taken(of):
+        """Of ESI alone a place is promised; the judge names each of the two pods once, whichever came to the node last."""
+        return str(sum(each.startswith(("place-taken", "over-promised")) for each in of["faults"])) if of["memory"] else "-"
+
     rows = {"gangs that started": lambda of: f"{sum(of['started'].values()):,} of {sum(of['gangs'].values()):,}",
             "gangs that stay in part; pods that lost a place": lambda of: f"{of['partial']}; {len(of['lost'])}",
+            "ordinary pods bound to room of members that were let in": lambda of: taken(of),
             "**gangs a second**, all at once (to the first column)": rated}
     for kind, words in kinds.items():
         rows[f"last member created -> all bound: {words}"] = lambda of, kind=kind: times(of, "waits", kind)
