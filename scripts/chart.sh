@@ -70,4 +70,9 @@ render claims/priority-classes.yaml priority-classes-claims.yaml -- --set claims
 for operator in testbed scheduling; do
     render "claims/rbac-$operator-claims.yaml" "$operator/rbac-claims.yaml" -- --set claims.enabled=true
 done
+render sparkdrivers/policies-sparkdrivers.yaml admission/sparkdrivers.yaml -- --set sparkDrivers.enabled=true,claims.enabled=true
+for part in batchjob pods; do
+    render "sparkdrivers/policies-$part.yaml" "admission/$part.yaml" -- --set sparkDrivers.enabled=true,claims.enabled=true
+done
+render sparkdrivers/rbac-batchjob-sparkdrivers.yaml batchjob/rbac-sparkdrivers.yaml -- --set sparkDrivers.enabled=true,claims.enabled=true
 render install/install.yaml -- --set namespace.create=true

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Packs `kubectl esi` as krew takes it: build/kubectl-esi/kubectl-esi-VERSION-linux-ARCH.tar.gz, its sha256, and the
-# manifest esi.yaml. Builds nothing: `make build` comes first. Needs no network; one commit gives the same bytes.
+# manifest esi.yaml. `make build` comes first: its objects are linked once more, into a program that needs no library of
+# the machine (static_libraries.sh; the network is needed once for that). One commit gives the same bytes.
 #   scripts/kubectl_esi.sh [URI]      URI: where the archive will be; else its file:// path
-# In the archive: the program, the shared libraries that it needs but for glibc's (lib/, found by its RUNPATH), the
-# licences of what is in it, and the program that kubectl asks for completion.
+# In the archive: the program, the licences of what is in it, and the program that kubectl asks for completion.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-program=${ESI_OPERATORS:-build/release/operators}/kubectl-esi
-folder=build/kubectl-esi
+build=build/release
+program=$build/operators/kubectl-esi
+folder=${ESI_KUBECTL_FOLDER:-build/kubectl-esi}
 [[ -x $program ]] || { echo "kubectl_esi: $program is missing: run \`make build\` first" >&2; exit 1; }
 
 version=$("$program" version --client | sed -n 's/^Client: //p')
@@ -19,14 +20,31 @@ esac
 name=kubectl-esi-$version-linux-$arch
 content=$folder/$name
 rm -rf "$folder"
-mkdir -p "$content/lib" "$content/licenses"
+mkdir -p "$content/licenses"
+content=$(realpath "$content")
 
-strip -o "$content/kubectl-esi" "$program"
-# glibc's own are those of the machine: the loader is one of them.
-own='^(ld-linux.*|libc|libm|libdl|librt|libpthread|libresolv)\.so'
-while read -r soname path; do
-    [[ $soname =~ $own ]] && continue
-    install -m 0755 "$(readlink -f "$path")" "$content/lib/$soname"
+# The build's own link, with each shared library replaced by its archive.
+static=$(scripts/static_libraries.sh)
+link=$(ninja -C "$build" -t commands kubectl-esi | tail -n 1)
+link=${link/#: && /}
+link=${link/% && :/}
+words=()
+for word in $link; do
+    case $word in
+        -pie) word=-static-pie ;;
+        -Wl,-rpath,*) continue ;;
+        */lib*.so*)
+            word=${word%%.so*}.a
+            [[ ! -f $static/${word##*/} ]] || word=$static/${word##*/}
+            # What has no archive is linked for other programs, or the link says what it lacks.
+            [[ -f $word ]] || continue ;;
+        operators/kubectl-esi) word=$content/kubectl-esi ;;
+    esac
+    words+=("$word")
+done
+(cd "$build" && "${words[@]}" -s)
+
+while read -r _ path; do
     package=$(dpkg -S "$(readlink -f "$path")" 2>/dev/null || dpkg -S "$(realpath --relative-base=/usr "$(readlink -f "$path")" | sed 's|^|/|')")
     package=${package%%:*}
     install -m 0644 "/usr/share/doc/$package/copyright" "$content/licenses/$package"
@@ -46,7 +64,6 @@ tar --create --sort=name --mtime="@$epoch" --owner=0 --group=0 --numeric-owner -
 sum=$(sha256sum "$archive")
 sum=${sum%% *}
 echo "$sum  $name.tar.gz" >"$archive.sha256"
-glibc=$(objdump -T "$content/kubectl-esi" "$content"/lib/* | grep -o 'GLIBC_[0-9.]*' | sed 's/GLIBC_//' | sort -V | tail -n 1)
-sed -e "s|@VERSION@|$version|; s|@ARCH@|$arch|; s|@SHA256@|$sum|; s|@GLIBC@|$glibc|; s|@URI@|${1:-file://$PWD/$archive}|" \
+sed -e "s|@VERSION@|$version|; s|@ARCH@|$arch|; s|@SHA256@|$sum|; s|@URI@|${1:-file://$(realpath "$archive")}|" \
     operators/kubectl-esi/krew.yaml.in >"$folder/esi.yaml"
 echo "kubectl_esi: $archive, $(stat -c %s "$archive") bytes; manifest: $folder/esi.yaml"

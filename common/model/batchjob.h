@@ -1,4 +1,5 @@
-// BatchJob: a Spark or Flink job that waits until somebody starts it. Contract: crds/batchjob.yaml.
+// BatchJob: a Spark or Flink job, or a Spark driver, that waits until somebody starts it. Contract:
+// crds/batchjob.yaml.
 #pragma once
 
 #include "model/meta.h"
@@ -33,6 +34,8 @@ using external_notes = std::map<std::string, std::vector<string_map>>;
 struct batchjob_spec {
     std::optional<raw_json> spark_spec;
     std::optional<raw_json> flink_spec;
+    /// A driver pod that exists already: {"uid": ...}. It has the name of the BatchJob.
+    std::optional<raw_json> spark_driver;
     std::optional<external_notes> external_scheduler;
     std::optional<active_scheduling_ref> active_scheduling;
     std::optional<creation_request> creation_request;
@@ -40,7 +43,7 @@ struct batchjob_spec {
     std::optional<int> active_deadline_seconds;
 };
 BOOST_DESCRIBE_STRUCT(batchjob_spec, (),
-                      (spark_spec, flink_spec, external_scheduler, active_scheduling,
+                      (spark_spec, flink_spec, spark_driver, external_scheduler, active_scheduling,
                        creation_request, active_deadline_seconds))
 
 struct scheduled_event {

@@ -23,6 +23,8 @@ inline constexpr std::string_view testbed_namespace = "esi.tu-berlin.de/testbed-
 inline constexpr std::string_view ghost = "esi.tu-berlin.de/ghost";
 inline constexpr std::string_view job = "esi.tu-berlin.de/job";
 inline constexpr std::string_view run = "esi.tu-berlin.de/run";
+/// On a Spark driver that its BatchJob has taken over: the uid of that BatchJob.
+inline constexpr std::string_view job_uid = "esi.tu-berlin.de/job-uid";
 inline constexpr std::string_view slots = "esi.tu-berlin.de/slots";
 inline constexpr std::string_view slot = "esi.tu-berlin.de/slot";
 inline constexpr std::string_view slot_node = "esi.tu-berlin.de/slot-node";

@@ -23,6 +23,9 @@ OF_CLAIMS = (
     "!(has(self.testbed) && has(self.claim))",
     "!has(self.claim) || !(has(self.slotsPerNode) || has(self.nodeLabel) || has(self.resourcesPerSlot))",
 )
+# A release that knows no drivers takes exactly one of the other two, as this does without the field.
+OF_DRIVERS = ("has(self.sparkDriver) ? !has(self.sparkSpec) && !has(self.flinkSpec) "
+              ": has(self.sparkSpec) != has(self.flinkSpec)")
 # Losses that take nothing from an older release's clients, by the line that tells of them.
 # An atomic list takes all that a map list takes; only one account writes the status, and never by apply.
 # The rule is about a field that no older release knows.
@@ -30,7 +33,7 @@ HARMLESS = {
     "v1alpha1.status.layout.nodes: x-kubernetes-list-type was map, is atomic",
     "v1alpha1.status.layout.nodes: x-kubernetes-list-map-keys was ['name'], is None",
     "v1alpha1.status.layout: new rule !has(self.nodes) || !has(self.compactNodes)",
-    *(f"v1alpha1.spec: new rule {rule}" for rule in OF_CLAIMS),
+    *(f"v1alpha1.spec: new rule {rule}" for rule in (*OF_CLAIMS, OF_DRIVERS)),
 }
 
 

@@ -16,7 +16,7 @@ TESTBED = {"apiVersion": "esi.tu-berlin.de/v1alpha1", "kind": "Testbed",
 
 
 #: Of helm/manifests, what single features need.
-PARTS = ("nodes", "isolation", "debug", "extender", "flinkcluster", "gangs", "claims")
+PARTS = ("nodes", "isolation", "debug", "extender", "flinkcluster", "gangs", "claims", "sparkdrivers")
 
 
 def owned(plane, release):

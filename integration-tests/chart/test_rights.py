@@ -9,7 +9,7 @@ import pytest
 from api import ApiException
 from chart import CRDS, OPERATORS, enabled, kubectl, render, rules_of
 
-EVERYTHING = enabled("debugEndpoints", "flinkCluster", "gangs", "claims") | {"interface": {"nodes": {"enabled": True}}}
+EVERYTHING = enabled("debugEndpoints", "flinkCluster", "gangs", "claims", "sparkDrivers") | {"interface": {"nodes": {"enabled": True}}}
 ESI = "esi.tu-berlin.de"
 VERSIONS = {"": "api/v1", ESI: f"apis/{ESI}/v1alpha1", "events.k8s.io": "apis/events.k8s.io/v1",
             "coordination.k8s.io": "apis/coordination.k8s.io/v1",
@@ -185,7 +185,7 @@ def test_rights_in_some_namespaces_are_those_of_the_whole_cluster(component):
                     (["priorityclasses"], ["list", "watch"]),
                     (["nodes"], ["patch"]), (["nodes"], ["get", "list", "watch"]),
                     (["pods"], ["get", "list", "watch"])],
-        "batchjob": [(["customresourcedefinitions"], ["list", "watch"])],
+        "batchjob": [(["namespaces"], ["list", "watch"]), (["customresourcedefinitions"], ["list", "watch"])],
         "scheduling": [(["nodes"], ["list", "patch"]), (["pods"], ["list"]),
                        (["tokenreviews"], ["create"]), (["subjectaccessreviews"], ["create"])]}[component]
 
@@ -201,13 +201,13 @@ def test_schedulings_are_read_where_the_operators_work():
 
 
 def readers(rendering, account):
-    """{(kind, namespace, name) of each role with rights on Schedulings that the account is bound to: verbs}."""
+    """{(kind, namespace, name) of each role with the right to read Schedulings that the account is bound to: verbs}."""
     bound = {(each["roleRef"]["kind"], each["metadata"].get("namespace"), each["roleRef"]["name"])
              for each in rendering.objects if each["kind"] in ("RoleBinding", "ClusterRoleBinding")
              and account in [who["name"] for who in each["subjects"]]}
     keys = {(each["kind"], each["metadata"].get("namespace"), each["metadata"]["name"]): rule["verbs"]
             for each in rendering.objects if each["kind"] in ("Role", "ClusterRole")
-            for rule in each.get("rules") or () if "schedulings" in rule["resources"]}
+            for rule in each.get("rules") or () if "schedulings" in rule["resources"] and "list" in rule["verbs"]}
     return {key: verbs for key, verbs in keys.items() if key in bound}
 
 

@@ -20,6 +20,7 @@ VALUES = enabled("extender", "scheduler") | {
     "tls": {"mode": "generate"}, "watchNamespaces": ["team-a", "default"], "interface": {"namespace": "team-a"},
     "operators": {"replicas": 0}}
 CLIENT_CERTIFICATES = VALUES | {"extender": {"enabled": True, "clientCertificates": {"enabled": True}}}
+CLIENT_CA = VALUES | {"interface": {"namespace": "team-a", "api": {"clientCASecret": "people-ca"}}}
 
 
 def mounted(look, pod, folder):
@@ -238,6 +239,41 @@ def test_with_client_certificates_the_extender_serves_the_scheduler(plane, look,
         plane.kubectl("delete", "scheduling/plan", "batchjob/pi", "testbed/tb", "--namespace=team-a",
                       "--ignore-not-found", "--timeout=300s")
         plane.kubectl("delete", "serviceaccount", "spark", "--namespace=team-a")
+
+
+@pytest.fixture
+def people(plane, folder):
+    """ask(URL, CA of the server, name): a GET with that person's certificate; the CA is in a Secret of the release."""
+    for name, authority in (("people", None), ("others", None), ("ada", "people"), ("eve", "people"), ("mallory", "others")):
+        by = [] if authority is None else ["-CA", folder / f"{authority}.crt", "-CAkey", folder / f"{authority}.key"]
+        team = {"ada": "/O=analysts"}.get(name, "")
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout",
+                        folder / f"{name}.key", "-out", folder / f"{name}.crt", "-days", "1", "-subj", f"/CN={name}{team}",
+                        "-addext", "extendedKeyUsage=clientAuth", *by], check=True, capture_output=True)
+    plane.kubectl("create", "secret", "generic", "people-ca", "--namespace=esi-system", f"--from-file=ca.crt={folder}/people.crt")
+
+    def ask(operator, path, name=None):
+        return operator.ask("GET", path, timeout=60, cert=name and (f"{folder}/{name}.crt", f"{folder}/{name}.key"))
+    yield ask
+    plane.kubectl("delete", "secret/people-ca", "--namespace=esi-system", "--ignore-not-found")
+    plane.kubectl("delete", "role/readers", "rolebinding/readers", "--namespace=team-a", "--ignore-not-found")
+
+
+@pytest.mark.parametrize("running", [CLIENT_CA], indirect=True, ids=["CA of people"])
+def test_a_person_with_a_certificate_may_what_his_groups_may(plane, people, running):
+    """/api/v1 of a release with interface.api.clientCASecret: the certificate's organization has a RoleBinding."""
+    api, mine, theirs = running["scheduling"], "/api/v1/namespaces/team-a/testbeds", "/api/v1/namespaces/default/testbeds"
+    plane.kubectl("create", "role", "readers", "--namespace=team-a", "--verb=get,list", "--resource=testbeds.esi.tu-berlin.de")
+    plane.kubectl("create", "rolebinding", "readers", "--namespace=team-a", "--role=readers", "--group=analysts")
+    told = people(api, mine, "ada")
+    assert (told.status_code, told.json()["items"]) == (200, []), told.text
+    for name, path, code in (("ada", theirs, 403), ("eve", mine, 403), (None, mine, 401)):
+        told = people(api, path, name)
+        assert told.status_code == code, (name, path, told.text)
+    assert '"eve" may not list testbeds' in people(api, mine, "eve").json()["detail"]
+    with pytest.raises(requests.exceptions.ConnectionError):
+        people(api, mine, "mallory")
+    assert people(api, "/livez").status_code == 200
 
 
 def wait_for(check, log=None, timeout=300):

@@ -232,6 +232,7 @@ void write_and_read(const T& value, std::string_view what) {
 void without_raw(model::batchjob_spec& spec) {
     spec.spark_spec.reset();
     spec.flink_spec.reset();
+    spec.spark_driver.reset();
 }
 
 void records(std::string_view text) {

@@ -61,8 +61,8 @@ OF_THE_MOMENT = {401, 403, 404, 409, 412, 428, 429, 503, 504}
 OF_MEANING = [(re.compile(pointer), re.compile(code)) for pointer, code in (
     (r"\?(continue|labelSelector|waitFor)", "ParameterValue"), (r"\?wait", "ParameterValue"),
     (r"/metadata/(name|namespace)", "FieldImmutable"), (r"/spec/testbed", "FieldImmutable"),
-    # What a claim may ask for is said by rules of the kind, for which a schema has no words: quantities above 0, with
-    # cpu and memory among them, labels, as many places in all.
+    # What a claim may ask for is said by rules of the kind, for which a schema has no words: quantities above 0, cpu and
+    # memory among them, labels, so many places in all.
     (r"/spec/claim/shapes.*", "FieldValue|FieldMissing|TooManyPlaces"),
     (r"/.*", "QueueAndSlots|SlotTwice|SlotOutsideLayout|SlotOfCoordinator|TooManySlots|TooManyJobs|JobUnknown|JobStarted|RefusedByApiServer"),
     (r"Idempotency-Key:", "IdempotencyKeyReused"))]
@@ -72,9 +72,6 @@ NUL = "NUL in the address"
 
 
 def is_of_meaning(fault):
-    # One that cannot be read at all is told of the whole.
-    if fault["detail"].startswith("spec.claim.shapes[") and "is not a quantity" in fault["detail"]:
-        return True
     return any(pointer.fullmatch(fault["pointer"]) and code.fullmatch(fault["code"]) for pointer, code in OF_MEANING)
 
 

@@ -27,6 +27,7 @@ KINDS = {
     "ServiceAccount": ("/api/v1", "serviceaccounts", True),
     "Event": ("/apis/events.k8s.io/v1", "events", True),
     "Lease": ("/apis/coordination.k8s.io/v1", "leases", True),
+    "ResourceQuota": ("/api/v1", "resourcequotas", True),
     "Deployment": ("/apis/apps/v1", "deployments", True),
     "PriorityClass": ("/apis/scheduling.k8s.io/v1", "priorityclasses", False),
     "ClusterRole": ("/apis/rbac.authorization.k8s.io/v1", "clusterroles", False),

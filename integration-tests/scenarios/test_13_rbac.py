@@ -19,6 +19,7 @@ NOT_SEEN = {
     ("testbed", "batch.scheduler.tencent.com", "podgroups/status", "patch"): "its definition has no such subresource",
     ("testbed", "scheduling.incubator.k8s.io", "podgroups/status", "patch"): "its definition has no such subresource",
     ("testbed", "scheduling.sigs.dev", "podgroups", "patch"): "for definitions without the subresource",
+    ("batchjob", "", "namespaces", "list"): "the API server that test_47 has streams its lists",
     **{("testbed", group, resource, "list"): "the API servers that test_40 has stream their lists" for group, resource in (
         ("", "namespaces"), ("coordination.k8s.io", "leases"), ("scheduling.k8s.io", "priorityclasses"),
         ("batch.scheduler.tencent.com", "podgroups"), ("scheduling.incubator.k8s.io", "podgroups"),

@@ -120,6 +120,19 @@ def test_places_on_a_cordoned_node_are_given_back_and_planned_elsewhere(yard):
     yard.wait("the Event GivenBack", lambda: ("GivenBack", "two") in yard.events("two"))
 
 
+def test_a_claim_whose_ghosts_a_quota_refuses_keeps_its_room_from_others_for_seconds_only(yard):
+    yard.nodes(1, labelled=False, cpu="2")
+    yard.api.create("ResourceQuota", yard.namespace, {"metadata": {"name": "few"}, "spec": {"hard": {"pods": "1"}}})
+    yard.wait("the quota", lambda: yard.get("ResourceQuota", "few").get("status", {}).get("hard"))
+    yard.claim("two", yard.shape("workers", 2, "1"), timeoutSeconds=3600)
+    yard.wait("the Event GivenBack", lambda: ("GivenBack", "two") in yard.events("two"))
+    told = yard.wait_condition("Testbed", "two", "Formed", "False", "Waiting")["message"]
+    assert "1 of 2 places without a ghost" in told and "exceeded quota: few" in told and "again in 60 s" in told, told
+    yard.wait("its ghost to go", lambda: not yard.ghosts("two"))
+    yard.claim("one", yard.shape("workers", 1, "2"))
+    yard.testbed_ready("one")
+
+
 def test_nodes_of_a_labelled_testbed_are_left_to_it(yard):
     yard.nodes(1, cpu="4")
     yard.testbed("slots", slots=1, cpu="1")

@@ -7,10 +7,12 @@
 
 #include "base/log.h"
 #include "base/overloaded.h"
+#include "batchjob/backends/kind.h"
 #include "batchjob/event_notes.h"
 #include "controller/patch_status.h"
 #include "grid/grid.h"
 #include "grid/rights.h"
+#include "kube/patch.h"
 #include "model/json.h"
 #include "model/names.h"
 #include "model/scheduling.h"
@@ -18,6 +20,20 @@
 namespace esi::batchjob {
 
 namespace names = model::names;
+
+namespace {
+
+/// The pod in the view becomes the one that a write has answered with.
+void replace_pod(view& seen, model::pod written) {
+    for (auto& each : seen.pods) {
+        if (each->metadata.uid != written.metadata.uid) continue;
+        each = std::make_shared<const model::pod>(std::move(written));
+        return;
+    }
+    seen.pods.push_back(std::make_shared<const model::pod>(std::move(written)));
+}
+
+}  // namespace
 
 actor::actor(controller::environment& env, const caches& from, hints& known,
              controller::write_gate& gate, job_numbers& numbers)
@@ -30,6 +46,8 @@ asio::awaitable<result<void>> actor::take(view& seen, action what) {
                    [&](read_pods& pods) { return read_recorded(seen, std::move(pods)); },
                    [&](check_spec& spec) { return dry_run(seen, std::move(spec)); },
                    [&](create_application& made) { return create(seen, std::move(made)); },
+                   [&](adopt_application& taken) { return adopt(seen, std::move(taken)); },
+                   [&](mark_pods& fresh) { return mark(seen, std::move(fresh)); },
                    [&](delete_application& old) { return remove(seen, std::move(old)); },
                    [&](delete_pods& old) { return remove_pods(seen, std::move(old)); }},
         what);
@@ -57,22 +75,24 @@ asio::awaitable<result<std::shared_ptr<const application>>> actor::read_as(const
     if (!answer && answer.error().code == errc::not_found) co_return nullptr;
     if (!answer) co_return std::unexpected(answer.error());
     auto found = kind.read(*answer);
+    if (!found && found.error().code == errc::not_found) co_return nullptr;
     if (!found) co_return std::unexpected(found.error());
     co_return std::make_shared<const application>(std::move(*found));
 }
 
 asio::awaitable<result<void>> actor::read(view& seen) {
-    const auto& job = seen.job->metadata;
-    auto found = co_await read_as(*seen.kind, job.key());
+    const auto& job = *seen.job;
+    const auto key = job.metadata.key();
+    auto found = co_await read_as(*seen.kind, key);
     if (!found) co_return std::unexpected(found.error());
     seen.live.application = std::move(*found);
     // The spec may have become one of another kind since the application was created.
     for (const auto& source : caches_.sources()) {
-        if (seen.live.application && seen.live.application->owned_by(job)) break;
+        if (seen.live.application && belongs_to(*seen.live.application, *seen.kind, job)) break;
         if (&source->kind() == seen.kind || !source->served()) continue;
-        auto other = co_await read_as(source->kind(), job.key());
+        auto other = co_await read_as(source->kind(), key);
         if (!other) co_return std::unexpected(other.error());
-        if (!*other || !(*other)->owned_by(job)) continue;
+        if (!*other || !belongs_to(**other, source->kind(), job)) continue;
         observe_as(seen, *source, caches_, hints_);
         seen.live.application = std::move(*other);
     }
@@ -171,6 +191,97 @@ asio::awaitable<result<void>> actor::create(view& seen, create_application what)
     co_return result<void>();
 }
 
+asio::awaitable<result<void>> actor::adopt(view& seen, adopt_application what) {
+    const auto key = seen.job->metadata.key();
+    const auto answer = co_await env_.api.get(kube::types::pod, key.namespace_, key.name);
+    if (!answer && answer.error().code != errc::not_found) {
+        co_return std::unexpected(answer.error());
+    }
+    if (!answer) {
+        seen.live.create_error =
+            error{errc::invalid, fmt::format("the {} {} does not exist (any more)",
+                                             seen.kind->coordinator(), key.text())};
+        co_return result<void>();
+    }
+    const auto pod = model::decode<model::pod>(*answer, "Pod");
+    if (!pod) co_return std::unexpected(pod.error());
+    if (!pod->run().empty()) {
+        // Another process was first, or an earlier run took it over.
+        auto found = seen.kind->read(*answer);
+        if (found) {
+            seen.live.application = std::make_shared<const application>(std::move(*found));
+            seen.live.application_read = true;
+        } else {
+            seen.live.create_error = error{errc::invalid, found.error().text};
+        }
+        co_return result<void>();
+    }
+    auto unfit = seen.kind->unfit_for_adoption(*pod, *seen.job);
+    if (!unfit.empty()) {
+        seen.live.create_error = error{errc::invalid, std::move(unfit)};
+        co_return result<void>();
+    }
+    auto guarded =
+        kube::guarded(std::move(what.patch), pod->metadata.uid, pod->metadata.resource_version);
+    const auto taken = co_await env_.api.patch(kube::types::pod, key.namespace_, key.name,
+                                               kube::patch_kind::merge, std::move(guarded));
+    if (!taken) {
+        const auto code = taken.error().code;
+        if (code == errc::not_leader || code == errc::conflict || code == errc::not_found) {
+            co_return std::unexpected(taken.error());
+        }
+        seen.live.create_error = taken.error();
+        co_return result<void>();
+    }
+    auto made = seen.kind->read(*taken);
+    if (!made) co_return std::unexpected(made.error());
+    auto marked = model::decode<model::pod>(*taken, "Pod");
+    if (!marked) co_return std::unexpected(marked.error());
+    replace_pod(seen, std::move(*marked));
+    gate_.wrote(key, kube::types::pod.kind, made->metadata);
+    log::debug("driver taken over", {{"job", key.text()}, {"run", made->run()}});
+    numbers_.application_created(seen.kind->type());
+    seen.live.application = std::make_shared<const application>(std::move(*made));
+    seen.live.application_read = true;
+    co_return result<void>();
+}
+
+asio::awaitable<result<void>> actor::mark(view& seen, mark_pods what) {
+    const auto key = seen.job->metadata.key();
+    for (const auto& pod : what.pods) {
+        const auto& meta = pod->metadata;
+        const auto answer = co_await env_.api.patch(
+            kube::types::pod, meta.namespace_, meta.name, kube::patch_kind::merge,
+            kube::guarded(what.patch, meta.uid, meta.resource_version));
+        if (!answer && answer.error().code == errc::not_found) {
+            // The watch will tell.
+            const auto uid = meta.uid;
+            std::erase_if(seen.pods, [&](const auto& each) { return each->metadata.uid == uid; });
+            continue;
+        }
+        if (!answer) {
+            const auto& why = answer.error();
+            if (why.code == errc::not_leader) co_return std::unexpected(why);
+            if (why.transient()) {
+                for (const auto& each : what.pods) seen.unmarked.try_emplace(each->metadata.uid);
+                break;
+            }
+            // One pod holds up neither the others nor the run.
+            auto& noted = seen.unmarked[meta.uid];
+            if (why.code == errc::conflict) continue;
+            noted = why.text;
+            hints_.refused_marks[meta.uid] = {why.text, env_.time.now() + mark_pause};
+            continue;
+        }
+        auto marked = model::decode<model::pod>(*answer, "Pod");
+        if (!marked) co_return std::unexpected(marked.error());
+        hints_.refused_marks.erase(meta.uid);
+        gate_.wrote(key, kube::types::pod.kind, marked->metadata);
+        replace_pod(seen, std::move(*marked));
+    }
+    co_return result<void>();
+}
+
 asio::awaitable<result<void>> actor::remove_application(const backend& kind, model::object_key job,
                                                         delete_application what) {
     const auto answer = co_await env_.api.remove(kind.resource(), job.namespace_, what.name,
@@ -198,6 +309,11 @@ asio::awaitable<result<void>> actor::remove(view& seen, delete_application what)
 asio::awaitable<result<void>> actor::delete_orphans(model::object_key key) {
     for (const auto& source : caches_.sources()) {
         const auto left = source->find(key);
+        if (left && source->kind().adopts()) {
+            auto removed = co_await remove_driver(source->kind(), key, *left);
+            if (!removed) co_return removed;
+            continue;
+        }
         if (!left || left->run().empty() || left->metadata.controller_owner() ||
             left->metadata.deleting()) {
             continue;
@@ -209,6 +325,39 @@ asio::awaitable<result<void>> actor::delete_orphans(model::object_key key) {
         if (!removed) co_return removed;
     }
     co_return result<void>();
+}
+
+asio::awaitable<result<void>> actor::delete_driver_of_earlier(
+    std::shared_ptr<const model::batchjob> job) {
+    const auto key = job->metadata.key();
+    for (const auto& source : caches_.sources()) {
+        if (!source->kind().adopts()) continue;
+        const auto left = source->find(key);
+        if (!left || left->owned_by(job->metadata)) continue;
+        auto removed = co_await remove_driver(source->kind(), key, *left);
+        if (!removed) co_return removed;
+    }
+    co_return result<void>();
+}
+
+/// The driver is not owned by its BatchJob, so no garbage collector deletes it. Without the job its
+/// executors get no places.
+asio::awaitable<result<void>> actor::remove_driver(const backend& kind, model::object_key key,
+                                                   const application& left) {
+    if (left.final() || left.metadata.deleting()) co_return result<void>();
+    // The cache of jobs may be behind that of pods.
+    const auto answer = co_await env_.api.get(kube::types::batchjob, key.namespace_, key.name,
+                                              kube::shown_part::metadata);
+    if (!answer && answer.error().code != errc::not_found) {
+        co_return std::unexpected(answer.error());
+    }
+    if (answer) {
+        const auto job = model::decode<model::metadata_only>(*answer, "BatchJob");
+        if (!job) co_return std::unexpected(job.error());
+        if (left.owned_by(job->metadata)) co_return result<void>();
+    }
+    co_return co_await remove_application(
+        kind, key, {key.name, left.metadata.uid, std::string(left.run()), "its BatchJob is gone"});
 }
 
 asio::awaitable<result<void>> actor::remove_pods(view& seen, delete_pods what) {

@@ -33,6 +33,10 @@ public:
     /// Another BatchJob of that name, which the cache does not show yet, could not take the
     /// application over: one without owner is no job's.
     asio::awaitable<result<void>> delete_orphans(model::object_key key);
+    /// Deletes a driver that runs, and was taken over by an earlier BatchJob of the name of `job`:
+    /// nothing else would end it.
+    asio::awaitable<result<void>> delete_driver_of_earlier(
+        std::shared_ptr<const model::batchjob> job);
 
 private:
     using done = asio::awaitable<result<void>>;
@@ -42,8 +46,11 @@ private:
     done read_recorded(view& seen, read_pods what);
     done dry_run(view& seen, check_spec what);
     done create(view& seen, create_application what);
+    done adopt(view& seen, adopt_application what);
+    done mark(view& seen, mark_pods what);
     done remove(view& seen, delete_application what);
     done remove_pods(view& seen, delete_pods what);
+    done remove_driver(const backend& kind, model::object_key key, const application& left);
     asio::awaitable<result<std::shared_ptr<const application>>> read_as(const backend& kind,
                                                                         model::object_key key);
     done remove_application(const backend& kind, model::object_key job, delete_application what);

@@ -7,6 +7,7 @@
 
 #include "grid/rights.h"
 #include "kube/resource.h"
+#include "model/conditions.h"
 #include "model/names.h"
 
 namespace esi::batchjob {
@@ -45,6 +46,17 @@ void keep_assignments(model::scheduling& of) {
     kept.metadata.namespace_ = std::move(of.metadata.namespace_);
     kept.metadata.uid = std::move(of.metadata.uid);
     kept.metadata.resource_version = std::move(of.metadata.resource_version);
+    // Of one that was made for a driver also whose it is, and what it waits for.
+    const bool of_driver = std::ranges::any_of(of.metadata.owner_references,
+                                               [](const auto& each) { return each.kind == "Pod"; });
+    if (of_driver) {
+        kept.metadata.owner_references = std::move(of.metadata.owner_references);
+        kept.metadata.deletion_timestamp = of.metadata.deletion_timestamp;
+        for (auto& each : of.status.conditions) {
+            if (each.type != model::condition_type::acquired) continue;
+            kept.status.conditions.push_back(std::move(each));
+        }
+    }
     for (auto& each : of.status.assignments) {
         if (!each.ended) kept.status.assignments.push_back(std::move(each));
     }
@@ -58,12 +70,12 @@ model::object_key job_of(const model::pod& pod) {
 caches::caches(controller::environment& env, const application_kinds& kinds,
                const placement_options& placement)
     : kinds_(kinds),
-      sources_(make_sources(kinds, placement,
-                            {env.api, env.time, env.executor, scope_of(env.options, {})})),
       jobs_(env.api, env.time, kube::types::batchjob, scope_of(env.options, {})),
       testbeds_(env.api, env.time, kube::types::testbed, scope_of(env.options, {})),
       schedulings_(env.api, env.time, kube::types::scheduling, scope_of(env.options, {})),
-      pods_(env.api, env.time, kube::types::pod, scope_of(env.options, std::string(names::job))) {
+      pods_(env.api, env.time, kube::types::pod, scope_of(env.options, std::string(names::job))),
+      sources_(make_sources(kinds, placement,
+                            {env.api, env.time, env.executor, scope_of(env.options, {}), &pods_})) {
     schedulings_.set_transform(keep_assignments);
     jobs_.items().add_index("testbed", [](const model::batchjob& job) {
         if (!job.spec.creation_request) return std::vector<std::string>{};
@@ -101,6 +113,11 @@ void caches::on_job_change(std::function<void(const kube::change<model::batchjob
 
 void caches::on_pod_change(std::function<void(const kube::change<model::pod>&)> called) {
     pods_.items().on_change(std::move(called));
+}
+
+void caches::on_scheduling_change(
+    std::function<void(const kube::change<model::scheduling>&)> called) {
+    schedulings_.items().on_change(std::move(called));
 }
 
 void caches::on_application_change(application_listener called) {
@@ -173,6 +190,10 @@ std::vector<pod_pointer> caches::pods_of_job(const model::object_key& job) const
     return pods_.items().by_index("job", job.text());
 }
 
+void caches::each_pod(const std::function<void(const model::pod&)>& use) const {
+    pods_.items().each([&](const pod_pointer& pod) { use(*pod); });
+}
+
 std::vector<pod_pointer> caches::pods_on_node(std::string_view node) const {
     return pods_.items().by_index("node", node);
 }
@@ -211,7 +232,7 @@ const application_source* caches::source_of(const model::batchjob& job) const {
     // An application that was created and is not in the status yet.
     for (const auto& source : sources_) {
         const auto made = source->find(job.metadata.key());
-        if (made && made->owned_by(job.metadata)) return source.get();
+        if (made && belongs_to(*made, source->kind(), job)) return source.get();
     }
     const auto* wanted = kind_of(job.spec);
     if (!wanted) return nullptr;

@@ -21,7 +21,7 @@
 namespace esi::batchjob {
 
 /// Leaves of a Scheduling what an order is compared with: its identity and the assignments that
-/// have not ended.
+/// have not ended; and of one that was made for a driver its owner and its condition Acquired.
 void keep_assignments(model::scheduling& of);
 
 /// The job that a pod's label names; it may not exist.
@@ -43,10 +43,11 @@ public:
     void feed(controller::write_gate& gate) const;
 
     // Listeners are called after the caches show the change, in the order of their registration.
-    // These three are to be registered before on_change, so that the hints have the change when a
+    // These four are to be registered before on_change, so that the hints have the change when a
     // reconcile begins.
     void on_job_change(std::function<void(const kube::change<model::batchjob>&)> called);
     void on_pod_change(std::function<void(const kube::change<model::pod>&)> called);
+    void on_scheduling_change(std::function<void(const kube::change<model::scheduling>&)> called);
     /// `called` with the key of an application that changed, and the source of its kind. Once.
     void on_application_change(application_listener called);
     /// `enqueue` is called with the key of each BatchJob that a change concerns. Once, last.
@@ -57,6 +58,8 @@ public:
     const std::map<model::object_key, std::shared_ptr<const model::batchjob>>& jobs() const;
     std::shared_ptr<const model::pod> find_pod(const model::object_key& key) const;
     std::vector<pod_pointer> pods_of_job(const model::object_key& job) const;
+    /// Calls `use` with each job pod.
+    void each_pod(const std::function<void(const model::pod&)>& use) const;
     /// Job pods that are bound to this node.
     std::vector<pod_pointer> pods_on_node(std::string_view node) const;
     std::shared_ptr<const model::testbed> find_testbed(const model::object_key& key) const;
@@ -77,11 +80,11 @@ private:
     void enqueue_all() const;
 
     const application_kinds& kinds_;
-    std::vector<std::unique_ptr<application_source>> sources_;
     kube::informer<model::batchjob> jobs_;
     kube::informer<model::testbed> testbeds_;
     kube::informer<model::scheduling> schedulings_;
     kube::informer<model::pod> pods_;
+    std::vector<std::unique_ptr<application_source>> sources_;
     listener enqueue_;
     application_listener application_changed_;
 };

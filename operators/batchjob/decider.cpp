@@ -93,11 +93,12 @@ void decider::hold_back(milliseconds time) {
 }
 
 void decider::unassigned() {
-    const auto* there = ours(app()) ? app() : nullptr;
-    if (!there && needs_proof_of_absence()) return read_application_first();
+    const auto* shown = ours(app()) ? app() : nullptr;
+    if (!shown && needs_proof_of_absence()) return read_application_first();
 
     const auto* open = running_line(status_);
-    if (open && !close_with_last_result(std::string(open->run), there)) release_by_others(*open);
+    if (open && !close_with_last_result(std::string(open->run), shown)) release_by_others(*open);
+    const auto* there = shown && !is_handed_back(*shown) ? shown : nullptr;
     if (ends_unproven()) return read_application_first();
     clear_assignment();
     name_application(there);
@@ -248,6 +249,11 @@ void decider::assigned(const model::creation_request& order) {
                         seen_.kind->resource().kind, there->metadata.key().text(),
                         show_owner(there->metadata)));
     }
+    if (there->run() != order.run && is_handed_back(*there)) {
+        return fail_launch(order, "ApplicationEnded",
+                           fmt::format("{} {} has ended in an earlier run: make it again",
+                                       seen_.kind->coordinator(), there->metadata.key().text()));
+    }
     if (there->run() != order.run) {
         status_.state = state::in_queue;
         drop_ended_placements();
@@ -277,10 +283,9 @@ void decider::describe() {
     status_.observed_generation = job_.metadata.generation;
     if (seen_.kind && seen_.served) {
         const auto limits = seen_.kind->limits();
-        set_condition(condition_type::backend_available, "True",
-                      limits.empty() ? "Established" : "Limited",
-                      fmt::format("{} is served{}{}", seen_.kind->definition(),
-                                  limits.empty() ? "" : "; ", limits));
+        set_condition(
+            condition_type::backend_available, "True", limits.empty() ? "Established" : "Limited",
+            fmt::format("{}{}{}", seen_.kind->served_text(), limits.empty() ? "" : "; ", limits));
     } else {
         set_condition(condition_type::backend_available, "False",
                       seen_.kind ? "DefinitionMissing" : "NotSupported", backend_missing());
@@ -308,7 +313,9 @@ const application* decider::app() const {
     return seen_.live.application_read ? seen_.live.application.get() : seen_.application.get();
 }
 
-bool decider::ours(const application* app) const { return app && app->owned_by(job_.metadata); }
+bool decider::ours(const application* app) const {
+    return app && seen_.kind && belongs_to(*app, *seen_.kind, job_);
+}
 
 std::vector<pod_pointer> decider::pods_of(std::string_view run, pod_role role) const {
     std::vector<pod_pointer> out;
@@ -428,8 +435,7 @@ std::string decider::backend_missing() const {
     if (!seen_.kind) {
         return fmt::format("this operator has no backend for {} jobs", status_.type);
     }
-    return fmt::format("the CustomResourceDefinition {} is not there: install the {} operator",
-                       seen_.kind->definition(), seen_.kind->type());
+    return seen_.kind->not_served();
 }
 
 }  // namespace esi::batchjob

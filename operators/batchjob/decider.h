@@ -86,6 +86,8 @@ private:
     std::string backend_missing() const;
 
     // decider_leftovers.cpp: what an ended or released run has left.
+    bool is_handed_back(const application& app) const;
+    bool is_handed_back(const model::pod& pod) const;
     bool is_leftover(const model::pod& pod) const;
     void clear_assignment();
     void drop_ended_placements();
@@ -114,6 +116,7 @@ private:
     };
     void progress(const model::creation_request& order, const application& app);
     void delete_pods_of_other_runs(const model::creation_request& order);
+    bool mark_workers(const model::creation_request& order, const application& app);
     bool record_placements(const model::creation_request& order);
     void report_foreign_pods(const model::creation_request& order);
     void withdraw_result(model::run_record& line, const application& app) const;

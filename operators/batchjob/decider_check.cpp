@@ -51,6 +51,11 @@ void decider::check() {
         set_condition(condition_type::accepted, "False", made.error().reason, made.error().text);
         return;
     }
+    if (seen_.kind->adopts()) {
+        set_condition(condition_type::accepted, "True", "Accepted",
+                      fmt::format("the {} exists already", seen_.kind->coordinator()));
+        return;
+    }
     if (seen_.check && seen_.check->accepted) {
         const auto [reason, message] = describe_accepted(*made);
         set_condition(condition_type::accepted, "True", reason, message);

@@ -36,7 +36,9 @@ pod_pointer decider::newest_coordinator(std::string_view run) const {
 
 void decider::start_run(const model::creation_request& order, const application& app) {
     if (line_of(status_, order.run)) return;
-    add_line(status_, order, layout(), app.metadata.creation_timestamp);
+    // One that was taken over may have waited for long.
+    add_line(status_, order, layout(),
+             seen_.kind->adopts() ? stamp() : app.metadata.creation_timestamp);
     status_.placements.clear();
     status_.state = state::submitted;
     set_condition(condition_type::succeeded, "False", "RunUnderWay", "");

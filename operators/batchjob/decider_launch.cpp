@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "batchjob/backends/kind.h"
 #include "batchjob/backends/marks.h"
 #include "batchjob/decider.h"
 #include "grid/grid.h"
@@ -13,6 +14,9 @@ namespace esi::batchjob {
 namespace state = model::job_state;
 
 namespace {
+
+/// How soon it is looked again whether the caches show the kind of the spec.
+constexpr seconds kind_pause{1};
 
 /// What each of these slots has: of each resource the least that one of them has. All pods of a
 /// role are made alike.
@@ -36,6 +40,11 @@ void decider::launch(const model::creation_request& order) {
     // Nothing is created for a job that is being deleted: the garbage collector would have to
     // delete it, and may have passed the job already.
     if (job_.metadata.deleting()) return;
+    // A cache that is behind still shows an application of the kind that the spec had before.
+    if (seen_.kind && seen_.spec_kind && seen_.kind->type() != seen_.spec_kind->type()) {
+        status_.state = state::in_queue;
+        return reconcile_in(kind_pause);
+    }
     if (auto why = judge_launch()) return fail_launch(order, why->reason, std::move(why->text));
     if (!testbed_is_ready()) return;
     if (auto why = judge_slots(order)) return fail_launch(order, why->reason, std::move(why->text));
@@ -49,13 +58,17 @@ void decider::launch(const model::creation_request& order) {
     if (const auto& refused = seen_.live.create_error) {
         return report_refused_create(order, *refused);
     }
-    out_.next = create_application{std::move(made->object)};
+    if (seen_.kind->adopts()) {
+        out_.next = adopt_application{std::move(made->object)};
+    } else {
+        out_.next = create_application{std::move(made->object)};
+    }
     out_.act_first = true;
 }
 
 /// Why no application can be created for this job, whatever the order says.
 std::optional<decider::launch_problem> decider::judge_launch() const {
-    if (!seen_.kind || !seen_.served) {
+    if (!seen_.kind || !seen_.spec_kind || !seen_.served) {
         return launch_problem{reasons::backend_missing, backend_missing()};
     }
     if (!job_.metadata.undecodable.empty()) {

@@ -20,10 +20,22 @@ constexpr seconds deletion_patience{60};
 
 }  // namespace
 
+/// A driver that was taken over and has ended is its author's again: it holds no room, and its log
+/// is wanted.
+bool decider::is_handed_back(const application& app) const {
+    return seen_.kind->adopts() && app.final();
+}
+
+bool decider::is_handed_back(const model::pod& pod) const {
+    return seen_.kind && seen_.kind->adopts() && pod.terminal() &&
+           seen_.kind->role_of(pod, job_.metadata.name) == pod_role::coordinator;
+}
+
 /// A pod of an earlier run: a coordinator, or a pod whose owner exists. A pod that only carries the
 /// run's annotation does not delay the release.
 bool decider::is_leftover(const model::pod& pod) const {
     if (pod.metadata.annotation(names::run).empty()) return false;
+    if (is_handed_back(pod)) return false;
     if (seen_.kind->role_of(pod, job_.metadata.name) == pod_role::coordinator) return true;
     const auto* owner = pod.metadata.controller_owner();
     if (!owner) return false;
@@ -72,6 +84,7 @@ bool decider::coordinator_may_stay(const model::pod& pod) {
 
 void decider::remove_leftovers(std::string_view keep_run, bool application_stays) {
     const auto* there = ours(app()) ? app() : nullptr;
+    application_stays = application_stays || (there && is_handed_back(*there));
     const auto asked = [this](const model::object_meta& meta) {
         return meta.deleting() || seen_.deletion_answered.contains(meta.uid);
     };
@@ -93,6 +106,7 @@ void decider::remove_leftovers(std::string_view keep_run, bool application_stays
         if (there && seen_.kind->keeps_pods() && run == there->run()) continue;
         const bool coordinator =
             seen_.kind && seen_.kind->role_of(*pod, job_.metadata.name) == pod_role::coordinator;
+        if (is_handed_back(*pod)) continue;
         const bool of_run = coordinator && run == keep_run;
         if (!application_stays || !of_run) {
             leftovers.pods.push_back(pod);

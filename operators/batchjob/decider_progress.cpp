@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/contains.h"
 #include "batchjob/decider.h"
 #include "batchjob/fill_slots.h"
 #include "batchjob/runs.h"
@@ -20,6 +21,8 @@ namespace {
 constexpr milliseconds sibling_patience{5};
 /// How soon a surplus pod is placed again.
 constexpr seconds surplus_pause{2};
+/// How soon a pod is marked again whose write met a change, or an API server that was away.
+constexpr seconds soon_marked{2};
 
 /// Adds to `into` what was found for other slots of the same run.
 void merge(filled_slots& into, filled_slots other) {
@@ -54,7 +57,7 @@ void decider::progress(const model::creation_request& order, const application& 
             return fail_run("PodNotPrepared", std::move(why));
         }
     }
-    if (!record_placements(order)) return;
+    if (mark_workers(order, app) || !record_placements(order)) return;
     report_foreign_pods(order);
 
     auto& line = *line_of(status_, order.run);
@@ -88,6 +91,56 @@ void decider::delete_pods_of_other_runs(const model::creation_request& order) {
         }
     }
     if (!others.pods.empty()) out_.next = std::move(others);
+}
+
+/// Workers of an application that was taken over are made by it alone, and know nothing of the run.
+/// True where some are to be made members of it before anything else is decided: the oldest, as
+/// many as the run has slots for.
+bool decider::mark_workers(const model::creation_request& order, const application& app) {
+    if (!seen_.kind->adopts() || !spec() || !layout() || app.final()) return false;
+    std::vector<pod_pointer> fresh;
+    std::vector<pod_pointer> ungated;
+    std::size_t refused = 0;
+    std::string example;
+    for (const auto& pod : seen_.pods) {
+        const bool is_own = seen_.kind->role_of(*pod, job_.metadata.name) == pod_role::slot &&
+                            seen_.kind->foreign(*pod, app, seen_.pods).empty();
+        const bool waits = pod->live() && !pod->bound() && !pod->metadata.deleting();
+        if (!is_own || !waits || !pod->run().empty()) continue;
+        if (const auto at = seen_.unmarked.find(pod->metadata.uid); at != seen_.unmarked.end()) {
+            reconcile_in(at->second.empty() ? soon_marked : mark_pause);
+            if (at->second.empty() || ++refused > 1) continue;
+            example = fmt::format("{} {} cannot be marked: {}", seen_.kind->worker(),
+                                  pod->metadata.name, at->second);
+        } else {
+            (contains(pod->scheduling_gates, names::gate) ? fresh : ungated).push_back(pod);
+        }
+    }
+    if (refused > 1) example += fmt::format(" (and {} more)", refused - 1);
+    if (refused > 0) add_problem(std::move(example));
+    const auto members = pods_of(order.run, pod_role::slot);
+    const auto taken =
+        std::ranges::count_if(members, [](const pod_pointer& pod) { return pod->live(); });
+    const auto wanted = std::ssize(slots_of_workers(order.slot_ids, order.run)) - taken;
+    std::ranges::sort(fresh, [](const pod_pointer& a, const pod_pointer& b) {
+        return came_before(a->metadata, b->metadata);
+    });
+    const auto most = std::clamp<std::ptrdiff_t>(wanted, 0, std::ssize(fresh));
+    const auto name_first = [&](std::span<const pod_pointer> pods, std::string_view why) {
+        constexpr std::size_t most_named = 3;
+        for (const auto& pod : pods.first(std::min(most_named, pods.size()))) {
+            add_problem(fmt::format("{} {} {}", seen_.kind->worker(), pod->metadata.name, why));
+        }
+    };
+    name_first(ungated, fmt::format("takes no place: it was made without the scheduling gate {}",
+                                    names::gate));
+    name_first(std::span(fresh).subspan(static_cast<std::size_t>(most)),
+               "waits: each slot of the run has a pod already");
+    fresh.resize(static_cast<std::size_t>(most));
+    if (fresh.empty()) return false;
+    out_.next = mark_pods{std::move(fresh), seen_.kind->marks(request_for(order), pod_role::slot)};
+    out_.act_first = true;
+    return true;
 }
 
 /// Gives the run's slots to its pods: those of workers to workers, that of the coordinator, where

@@ -28,6 +28,15 @@ struct check_spec {
 struct create_application {
     json object;
 };
+/// Take over the pod of the job's name, which exists already, by this merge patch.
+struct adopt_application {
+    json patch;
+};
+/// Make these pods, as the cache shows them, members of the run by this merge patch.
+struct mark_pods {
+    std::vector<pod_pointer> pods;
+    json patch;
+};
 struct delete_application {
     std::string name;
     std::string uid;
@@ -41,8 +50,9 @@ struct delete_pods {
     bool as_seen = false;
 };
 
-using action = std::variant<read_application, read_assignment, read_pods, check_spec,
-                            create_application, delete_application, delete_pods>;
+using action =
+    std::variant<read_application, read_assignment, read_pods, check_spec, create_application,
+                 adopt_application, mark_pods, delete_application, delete_pods>;
 
 struct decision {
     model::batchjob_status status;

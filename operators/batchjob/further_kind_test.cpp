@@ -287,7 +287,7 @@ TEST(further_kind, is_watched_like_the_others) {
     kube::scripted_transport wire(loop.get_executor(), time);
     kube::client api(wire, time);
     const auto sources = make_sources(kinds_with_echo(), {}, {api, time, loop.get_executor(), {}});
-    ASSERT_THAT(sources, SizeIs(2));
+    ASSERT_THAT(sources, SizeIs(known_kinds().size()));
     EXPECT_EQ(sources[0]->kind().definition(), "echojobs.example.com");
     std::vector<std::string> names;
     for (const auto& cache : sources[0]->caches()) names.push_back(cache.name);
@@ -302,6 +302,9 @@ TEST(kinds, each_row_makes_a_backend_of_its_type_and_finds_its_own_spec_only) {
     flink.flink_spec = model::raw_json{"{}"};
     EXPECT_EQ(kind_of(kinds, spark)->spec_field(), "sparkSpec");
     EXPECT_EQ(kind_of(kinds, flink)->spec_field(), "flinkSpec");
+    model::batchjob_spec driver;
+    driver.spark_driver = model::raw_json{"{}"};
+    EXPECT_EQ(kind_of(kinds, driver)->spec_field(), "sparkDriver");
     EXPECT_EQ(kind_of(kinds, model::batchjob_spec()), nullptr);
     for (const auto& kind : kinds) EXPECT_EQ(kind->make_backend({})->type(), kind->type());
 }

@@ -30,7 +30,10 @@ void hints::pod_changed(const kube::change<model::pod>& what, const model::batch
     } else {
         ungated_since.erase(uid);
     }
-    if (!what.after) deletion_answered.erase(uid);
+    if (!what.after) {
+        deletion_answered.erase(uid);
+        refused_marks.erase(uid);
+    }
     if (what.after && job) deaths.note(*job, pod);
     if (!what.before) {
         seen_at.try_emplace(uid, time.now());

@@ -33,6 +33,15 @@ struct check_memory {
     steady_time due{};  ///< earliest time of the next one, after a transient failure
 };
 
+/// The answer to a write that would have made a pod a member of a run.
+struct refused_mark {
+    std::string why;
+    steady_time due{};  ///< earliest time of the next one
+};
+
+/// How long a pod that could not be marked is left alone.
+inline constexpr seconds mark_pause{30};
+
 struct hints {
     /// By job. The status may not have the answer yet, because its write failed with a conflict.
     /// Lost: the dry run is sent once more, and its back-off starts at 1 s.
@@ -55,12 +64,16 @@ struct hints {
     /// quick succession are placed by several writes instead of one.
     std::map<std::string, steady_time, std::less<>> seen_at;
 
+    /// By uid: pods that the API server refuses to mark as members of their run. Lost: each is
+    /// asked for once more.
+    std::map<std::string, refused_mark, std::less<>> refused_marks;
+
     void job_changed(const kube::change<model::batchjob>& what, steady_time now);
     /// `job`: the one that the pod's label names; null where there is none.
     void pod_changed(const kube::change<model::pod>& what, const model::batchjob* job,
                      const clock& time);
     /// `shown`: the application named `key`, null where there is none any more. `job`: the BatchJob
-    /// of that name; null where there is none.
+    /// of that name; null where there is none, or the application is not its own.
     void application_changed(const model::object_key& key, std::shared_ptr<const application> shown,
                              const model::batchjob* job);
 };

@@ -81,6 +81,17 @@ TEST(hints, an_accepted_deletion_is_kept_as_long_as_the_object_is_shown) {
     EXPECT_TRUE(known.deletion_answered.empty());
 }
 
+TEST(hints, a_refused_mark_is_forgotten_with_its_pod) {
+    hints known;
+    virtual_clock time;
+    const auto pod = executor(1);
+    known.refused_marks[pod->metadata.uid] = {"forbidden", {}};
+    known.pod_changed({pod, pod}, nullptr, time);
+    EXPECT_EQ(known.refused_marks.size(), 1u);
+    known.pod_changed({pod, nullptr}, nullptr, time);
+    EXPECT_TRUE(known.refused_marks.empty());
+}
+
 TEST(hints, a_pod_waits_for_its_scheduler_from_the_first_sight_without_a_gate) {
     hints known;
     virtual_clock time;

@@ -95,6 +95,11 @@ view observe(std::shared_ptr<const model::batchjob> job, const caches& from, con
     for (const auto& [uid, of] : known.deletion_answered) {
         if (of == key) seen.deletion_answered.insert(uid);
     }
+    for (const auto& pod : seen.pods) {
+        const auto at = known.refused_marks.find(pod->metadata.uid);
+        if (at == known.refused_marks.end() || now >= at->second.due) continue;
+        seen.unmarked[at->first] = at->second.why;
+    }
     if (const auto at = known.checks.find(key);
         at != known.checks.end() && at->second.hash == hash_of(seen.spec_kind, job->spec)) {
         seen.check = at->second.answer;

@@ -76,6 +76,9 @@ struct view {
     /// Uids of the job's objects whose deletion the API server has accepted: it is not asked for
     /// again.
     std::set<std::string, std::less<>> deletion_answered;
+    /// Pods that could not be marked a moment ago, by uid, and why; empty where the same is tried
+    /// again soon.
+    std::map<std::string, std::string, std::less<>> unmarked;
     /// Acquired a moment ago: the order to start usually follows at once.
     bool just_acquired = false;
     /// A pod without a slot was first seen a moment ago: others of its run usually follow at once.

@@ -30,6 +30,21 @@ batchjob_operator::batchjob_operator(controller::environment& env, options flags
       loop_("batchjob", env.time, env.executor, env.numbers,
             [this](model::object_key key) { return reconcile(std::move(key)); }) {
     listen();
+    for (const auto& source : caches_.sources()) {
+        if (!source->kind().adopts() || !source->served()) continue;
+        drivers_ = std::make_unique<drivers::driver_jobs>(env, caches_);
+    }
+}
+
+std::vector<controller::operator_part::cache> batchjob_operator::caches() {
+    auto out = caches_.list();
+    if (drivers_) out.push_back(drivers_->cache());
+    return out;
+}
+
+asio::awaitable<void> batchjob_operator::stop(steady_time deadline) {
+    if (drivers_) co_await drivers_->stop(deadline);
+    co_await loop_.stop(deadline);
 }
 
 void batchjob_operator::listen() {
@@ -45,7 +60,10 @@ void batchjob_operator::listen() {
     });
     caches_.on_application_change(
         [this](const model::object_key& key, const application_source& from) {
-            hints_.application_changed(key, from.find(key), caches_.find_job(key).get());
+            const auto job = caches_.find_job(key);
+            auto shown = from.find(key);
+            const bool is_its = job && shown && belongs_to(*shown, from.kind(), *job);
+            hints_.application_changed(key, std::move(shown), is_its ? job.get() : nullptr);
         });
     caches_.on_change([this](const model::object_key& key) { loop_.enqueue(key); });
 }
@@ -54,6 +72,7 @@ void batchjob_operator::lead() {
     numbers_.lead();
     for (const auto& [key, job] : caches_.jobs()) numbers_.add(*job);
     loop_.start();
+    if (drivers_) drivers_->lead();
 }
 
 asio::awaitable<result<controller::outcome>> batchjob_operator::reconcile(model::object_key key) {
@@ -64,6 +83,8 @@ asio::awaitable<result<controller::outcome>> batchjob_operator::reconcile(model:
         co_return controller::outcome();
     }
     if (!gate_.caught_up(key)) co_return controller::outcome::again_in(own_writes_pause);
+    const auto replaced = co_await actor_.delete_driver_of_earlier(job);
+    if (!replaced) co_return std::unexpected(replaced.error());
     // A pod may have died before its placement was in the cache.
     for (const auto& pod : caches_.pods_of_job(key)) hints_.deaths.note(*job, *pod);
     auto seen = observe(std::move(job), caches_, hints_, env_.time.now());

@@ -6,6 +6,7 @@
 
 #include "batchjob/act.h"
 #include "batchjob/caches.h"
+#include "batchjob/drivers/driver_jobs.h"
 #include "batchjob/hints.h"
 #include "batchjob/job_numbers.h"
 #include "batchjob/options.h"
@@ -20,9 +21,9 @@ public:
     /// `env` outlives the operator. `flags` has its final values.
     batchjob_operator(controller::environment& env, options flags);
 
-    std::vector<cache> caches() override { return caches_.list(); }
+    std::vector<cache> caches() override;
     void lead() override;
-    asio::awaitable<void> stop(steady_time deadline) override { return loop_.stop(deadline); }
+    asio::awaitable<void> stop(steady_time deadline) override;
 
 private:
     void listen();
@@ -37,6 +38,8 @@ private:
     job_numbers numbers_;
     actor actor_;
     controller::controller loop_;
+    /// Null without --spark-drivers.
+    std::unique_ptr<drivers::driver_jobs> drivers_;
 };
 
 }  // namespace esi::batchjob

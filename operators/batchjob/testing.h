@@ -10,6 +10,7 @@
 
 #include "batchjob/backends/registry.h"
 #include "batchjob/backends/spark/backend.h"
+#include "batchjob/backends/spark_driver/backend.h"
 #include "batchjob/decide.h"
 #include "grid/grid.h"
 #include "model/json.h"
@@ -202,6 +203,8 @@ struct world {
     bool just_acquired = false;
     bool pods_coming = false;
     std::vector<death> deaths;
+    /// By uid: why a pod cannot be marked.
+    std::map<std::string, std::string, std::less<>> unmarkable;
 
     // What happened.
     std::vector<std::string> log;
@@ -305,6 +308,44 @@ struct world {
         }
         seen.live.application = std::make_shared<application>(*app);
         seen.live.application_read = true;
+    }
+    void act(view& seen, const adopt_application& what) {
+        log.push_back("adopt application");
+        created = what.patch;
+        if (create_error) {
+            seen.live.create_error = create_error;
+            return;
+        }
+        for (std::size_t i = 0; i < pods.size(); ++i) {
+            if (pods[i]->metadata.name != job->metadata.name) continue;
+            replace(i, [&](model::pod& pod) { merge(pod, what.patch); });
+            seen.pods = pods;
+            seen.live.application = spark_driver::application_of(*pods[i]);
+            if (seen.live.application) app = *seen.live.application;
+        }
+        seen.live.application_read = true;
+    }
+    void act(view& seen, const mark_pods& what) {
+        for (const auto& marked : what.pods) {
+            log.push_back("mark pod " + marked->metadata.name);
+            const auto refused = unmarkable.find(marked->metadata.uid);
+            if (refused != unmarkable.end()) {
+                seen.unmarked.insert(*refused);
+                continue;
+            }
+            for (std::size_t i = 0; i < pods.size(); ++i) {
+                if (pods[i]->metadata.uid != marked->metadata.uid) continue;
+                replace(i, [&](model::pod& pod) { merge(pod, what.patch); });
+            }
+        }
+        seen.pods = pods;
+    }
+    static void merge(model::pod& pod, const json& patch) {
+        const auto& meta = patch["metadata"];
+        for (const auto& [key, value] : meta["labels"].items()) pod.metadata.labels[key] = value;
+        for (const auto& [key, value] : meta["annotations"].items()) {
+            pod.metadata.annotations[key] = value;
+        }
     }
     void act(view& seen, const delete_application& what) {
         log.push_back("delete application " + what.uid);

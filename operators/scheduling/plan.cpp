@@ -109,7 +109,10 @@ void compare_frozen(plan& out, const model::scheduling_spec& frozen, const model
     }
 }
 
-void compare_started(plan& out, const model::scheduling& of, const plan_places& places) {
+/// `layout`: null where the Testbed is gone, or has given its places back. Which of a job's slots
+/// were coordinator places is not known then, and nothing is said about its number of entries.
+void compare_started(plan& out, const model::scheduling& of, const model::testbed_layout* layout) {
+    const auto places = layout != nullptr ? plan_places(*layout) : plan_places(0);
     std::vector<std::string> gone;
     for (const auto& assigned : of.status.assignments) {
         const auto* job = out.find(assigned.job.key());
@@ -118,7 +121,7 @@ void compare_started(plan& out, const model::scheduling& of, const plan_places& 
         if (out.retries(assigned)) continue;
         if (job == nullptr) {
             gone.push_back(job_text(assigned.job.key()));
-        } else if (job->slots_wanted != workers) {
+        } else if (layout != nullptr && job->slots_wanted != workers) {
             out.ignored.push_back(fmt::format("{} was started with {} slots and now has {} entries",
                                               job_text(job->name), workers, job->slots_wanted));
         }
@@ -186,7 +189,7 @@ plan plan_of(const model::scheduling& of, policy_table policies,
     read_wishes(out, of);
     if (frozen) {
         compare_frozen(out, *frozen, of, policies);
-        compare_started(out, of, layout != nullptr ? plan_places(*layout) : plan_places(0));
+        compare_started(out, of, layout);
     }
     return out;
 }

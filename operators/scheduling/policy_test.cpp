@@ -249,7 +249,8 @@ TEST(plan, after_the_first_assignment_only_the_queue_changes) {
     EXPECT_EQ(plan_of(of).jobs.size(), 2u);
     of.spec.queue_based->push_back({"", "a"});
     of.spec.release_on_completion = true;
-    auto changed = plan_of(of);
+    const auto layout = world::layout_of_claim("t", 0, 3);
+    auto changed = plan_of(of, known_policies(), &layout);
     EXPECT_FALSE(changed.release_on_completion);
     EXPECT_EQ(changed.ignored.size(), 2u);
 }
@@ -263,6 +264,7 @@ TEST(plan, the_coordinator_place_of_a_started_job_is_no_entry) {
     of.spec.queue_based->push_back({"", "a"});
     EXPECT_EQ(plan_of(of, known_policies(), &layout).ignored.at(0),
               "BatchJob ns/a was started with 2 slots and now has 3 entries");
+    EXPECT_TRUE(plan_of(of).ignored.empty()) << "without a layout nothing tells that slot's role";
 }
 
 TEST(plan, a_queue_that_became_a_slot_plan_is_told_what_is_left_of_it) {

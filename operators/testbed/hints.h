@@ -148,6 +148,14 @@ struct hints {
         entry.next = {};
         entry.failed(now, std::move(text));
     }
+
+    /// A ghost that has been refused since then; null: none.
+    const ghost_backoff* refused_since(steady_time at) const {
+        const auto found = std::ranges::find_if(ghosts, [&](const auto& each) {
+            return each.second.failures > 0 && each.second.last >= at;
+        });
+        return found == ghosts.end() ? nullptr : &found->second;
+    }
 };
 
 /// Key of `vacated` and `strangers`.

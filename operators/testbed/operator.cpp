@@ -395,12 +395,24 @@ std::optional<model::testbed_layout> testbed_operator::next_layout_of_claim(
     // Each that comes is waited for anew: a thousand ghosts take their time.
     if (!since || counts.free > since->second) since = {now, counts.free};
     since->second = counts.free;
-    const auto patience = seconds(testbed.spec.claim->timeout_seconds);
+    auto patience = seconds(testbed.spec.claim->timeout_seconds);
+    const auto* refused = own.known->refused_since(since->first);
+    if (refused) patience = std::min(patience, claims::refused_patience);
     if (now - since->first < patience) {
-        look = since->first + patience - now;
+        // Whether one is refused shows sooner than that.
+        look = std::min<steady_time::duration>(since->first + patience - now,
+                                               claims::refused_patience);
         return std::nullopt;
     }
     since.reset();
+    if (refused) {
+        own.known->claim = claims_->gives_back_refused(
+            key, fmt::format("{} of {} without a ghost, which is refused: {}",
+                             counts.total - counts.free, count_of(counts.total, "place"),
+                             refused->text));
+        own.ledger.see_claim(own.known->claim);
+        return claims::layout_without_places(testbed);
+    }
     std::set<std::string> nodes;
     for (const auto& [name, node] : states.nodes()) {
         if (node.counts.free < node.counts.total) nodes.insert(name);

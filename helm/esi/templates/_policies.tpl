@@ -106,6 +106,15 @@ namespaceObject.metadata.?labels[?'esi.tu-berlin.de/gangs'].orValue('') == 'enab
 || 'esi.tu-berlin.de/gang-node' in oldObject.metadata.?annotations.orValue({})))
 {{- end }}
 
+{{/* CEL: the pod, as it was before the request, is a driver that no operator has made, or an executor, and waits at the
+gate of job pods. */}}
+{{- define "esi.isWaitingForDriver" -}}
+(oldObject != null && {{ include "esi.gangsHere" . }}
+&& oldObject.metadata.?labels[?'spark-role'].orValue('') in ['driver', 'executor']
+&& !('sparkoperator.k8s.io/app-name' in oldObject.metadata.?labels.orValue({}))
+&& oldObject.spec.?schedulingGates.orValue([]).exists(g, g.name == 'esi.tu-berlin.de/slot'))
+{{- end }}
+
 {{/* CEL: no label of kubernetes.io and k8s.io has changed, by the variables labels and labelsBefore. */}}
 {{- define "esi.ownLabels" -}}
 (variables.labels.map(k, k) + variables.labelsBefore.map(k, k)).all(k, variables.labels[?k] == variables.labelsBefore[?k]

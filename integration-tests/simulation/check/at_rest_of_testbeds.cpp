@@ -214,13 +214,16 @@ void rest_rules::slices_are_those_of(const model::testbed& bed) {
     for (const auto& [name, slice] : all_.slices) {
         const auto* owner = slice->metadata.controller_owner();
         if (!owner || owner->uid != bed.metadata.uid) continue;
-        out_.require(grid::is_believed(*slice, bed), "slice-left", {slice->metadata.uid}, [&] {
-            return fmt::format(
-                "TestbedSlotSlice {}: revision {}, from position {}, {} rows: is not "
-                "one of Testbed {}, whose layout has the revision {}",
-                name.text(), slice->spec.layout_revision, slice->spec.first,
-                slice->spec.rows.size(), name_of(bed.metadata), bed.status.layout->revision);
-        });
+        const bool of_layout =
+            bed.status.layout && slice->spec.layout_revision == bed.status.layout->revision;
+        out_.require(
+            of_layout && grid::is_believed(*slice, bed), "slice-left", {slice->metadata.uid}, [&] {
+                return fmt::format(
+                    "TestbedSlotSlice {}: revision {}, from position {}, {} rows: is not "
+                    "one of Testbed {}, whose layout has the revision {}",
+                    name.text(), slice->spec.layout_revision, slice->spec.first,
+                    slice->spec.rows.size(), name_of(bed.metadata), bed.status.layout->revision);
+            });
     }
 }
 

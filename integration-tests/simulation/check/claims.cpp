@@ -193,7 +193,8 @@ void claim_rules::gave_back(const testbed_record& before, const model::testbed& 
     auto& own = claims_[after.metadata.uid];
     own.given_back = here_.now();
     ++own.times;
-    const auto patience = seconds(after.spec.claim->timeout_seconds);
+    // Where a ghost is refused for good: 20 s.
+    const auto patience = std::min(seconds(after.spec.claim->timeout_seconds), seconds(20));
     out_.require(here_.now() - own.whole >= patience - sampling, "claim-given-back-early",
                  {after.metadata.uid}, [&] {
                      return fmt::format(

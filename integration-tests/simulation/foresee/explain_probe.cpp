@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <deque>
 #include <memory>
+#include <set>
 
 #include "base/fields.h"
 #include "foresee/remedy.h"
@@ -190,6 +191,8 @@ private:
         }
         named_.clear();
         const auto said = ask(self);
+        judge_owners(said, *self);
+        if (!over_.empty()) return;
         bool free = false;
         switch (who_.what) {
             case waiting::kind::plan:
@@ -233,6 +236,35 @@ private:
         return false;
     }
 
+    /// A job that is named with slots has them: they are assigned to it, or are about to be.
+    void judge_owners(const answers::explanation& said, const model::scheduling& self) {
+        for (const auto& job : said.jobs) {
+            for (const auto& each : job.blockers) {
+                if (each.reason != answers::blocking_reason::slot_of_job) continue;
+                const object_key owner{each.holder->namespace_, each.holder->name};
+                std::set<int> has;
+                for (const auto& a : self.status.assignments) {
+                    if (a.job.key() == owner && !a.ended) {
+                        has.insert(a.slot_ids.begin(), a.slot_ids.end());
+                    }
+                }
+                for (const auto& other : said.jobs) {
+                    if (object_key{other.namespace_, other.name} == owner && other.starts_now) {
+                        has.insert(other.slots.begin(), other.slots.end());
+                    }
+                }
+                if (std::ranges::includes(has, std::set(each.slots.begin(), each.slots.end()))) {
+                    continue;
+                }
+                return wrong(
+                    "owner-untrue",
+                    fmt::format("BatchJob {} waits for {}, and that one has {}", job.name,
+                                named{each.reason, each}.text(),
+                                grid::show_slot_list(std::vector(has.begin(), has.end()))));
+            }
+        }
+    }
+
     void look_at_pod(const answers::explanation& said) {
         const auto pod = seen_->pod(who_.pod);
         if (!pod || pod->bound() || pod->terminal()) {
@@ -245,6 +277,7 @@ private:
         answers::blocking one;
         one.what = {"Testbed", said.testbed.namespace_, said.testbed.name};
         if (found->slot) one.slots = {*found->slot};
+        one.freed_by = found->freed_by;
         named_.push_back({found->reason, std::move(one)});
     }
 
@@ -267,9 +300,9 @@ private:
         const auto now = time().now();
         if (!target_ && now < until_) return false;
         if (target_) {
-            const bool there = std::ranges::any_of(
+            const auto still = std::ranges::find_if(
                 named_, [&](const auto& each) { return each.text() == target_->text(); });
-            if (there) return wait_for_removal();
+            if (still != named_.end()) return wait_for_removal(*still);
             target_.reset();
         }
         std::vector<named> causes;
@@ -296,18 +329,31 @@ private:
         return true;
     }
 
-    bool wait_for_removal() {
+    bool wait_for_removal(const named& still) {
         if (time().now() < until_) return false;
         if (a_node_is_silent()) {
             end("exempt: a node is silent");
         } else if (target_->reason == answers::waiting_reason::foreign) {
             end("exempt: a pod of nobody");
+        } else if (waits_for_release(still)) {
+            end("exempt: the layout waits for the release, and the answer says so");
         } else {
             wrong("still-named",
                   fmt::format("{} was taken away {} s ago and is named still", target_->text(),
                               std::chrono::duration_cast<seconds>(patience_of_removal).count()));
         }
         return true;
+    }
+
+    /// A slot of a layout that the hold keeps, though nodes or spec have changed since.
+    bool waits_for_release(const named& still) const {
+        const auto testbed = seen_->testbed(grid::testbed_of(*seen_->scheduling(who_.scheduling)));
+        if (!testbed) return false;
+        const auto* current = model::find_condition(testbed->status.conditions,
+                                                    model::condition_type::layout_current);
+        return still.reason == answers::blocking_reason::slot_in_error && current != nullptr &&
+               current->reason == model::condition_reason::waits_for_release &&
+               still.what.freed_by.contains(current->type);
     }
 
     /// Nothing is named that anybody could take away.

@@ -8,6 +8,7 @@
 
 #include "foresee/promise.h"
 #include "foresee/watcher.h"
+#include "grid/grid.h"
 #include "run/visitor.h"
 
 namespace esi::simulation::foresee {
@@ -130,6 +131,7 @@ private:
             return;
         }
         put(plan.key, made->metadata.uid, true, said);
+        judge_together();
         const auto now = answer(made);
         if (now.starts != said.starts) {
             wrong_.push_back({"draft-differs",
@@ -150,6 +152,33 @@ private:
         }
     }
 
+    /// What is foreseen at one moment can all come: no job and no slot is promised twice.
+    void judge_together() {
+        if (told_twice_) return;
+        std::map<object_key, object_key> jobs;
+        std::map<std::pair<object_key, int>, object_key> slots;
+        const auto once = [&](const object_key& who, auto& of, const auto& what, const auto& text) {
+            const auto [first, added] = of.emplace(what, who);
+            if (added || first->second == who || told_twice_) return;
+            told_twice_ = true;
+            wrong_.push_back({"foreseen-twice",
+                              fmt::format("Schedulings {} and {} are both foreseen to start with "
+                                          "{} now",
+                                          first->second.text(), who.text(), text()),
+                              when_.at});
+        };
+        for (const auto& [key, self] : seen_->all().schedulings) {
+            const auto bed = grid::testbed_of(*self);
+            for (const auto& [job, taken] : answer(self).starts) {
+                once(key, jobs, job, [&] { return "BatchJob " + job.text(); });
+                for (const int slot : taken) {
+                    once(key, slots, std::pair(bed, slot),
+                         [&] { return fmt::format("slot {} of Testbed {}", slot, bed.text()); });
+                }
+            }
+        }
+    }
+
     void changed(const change& what) {
         if (house_ == nullptr) return;
         if (asked_) note_steps(what);
@@ -166,6 +195,7 @@ private:
             }
             each.what.is(answer(self), time().now(), own[each.uid]);
         }
+        judge_together();
     }
 
     /// Before the picture shows the change: what it does is judged by what was said until then.
@@ -200,6 +230,7 @@ private:
     std::unique_ptr<picture> seen_;
     std::optional<steady_time> asked_;
     std::string word_ = "none";
+    bool told_twice_ = false;
     std::map<std::string, std::vector<std::pair<steady_time, foreseen>>> past_;
     std::list<question> asked_about_;
     std::vector<violation> wrong_;

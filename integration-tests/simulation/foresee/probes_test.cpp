@@ -72,6 +72,25 @@ void for_each_list(answers::explanation& what, auto change) {
     for (auto& job : what.jobs) change(job.blockers);
 }
 
+TEST(probes, catch_two_previews_that_promise_the_same_slot) {
+    // With the same name whoever asks: each Scheduling seems to start the job of the other, too.
+    const auto found = with_previews([](answers::preview& what) {
+        what.starts.push_back({"default", "spare-a", {0}, 0, {}});
+    });
+    EXPECT_TRUE(found.contains("foreseen-twice"));
+}
+
+TEST(probes, catch_an_explanation_that_names_a_job_with_slots_of_another) {
+    const auto found = with_explanations([](answers::explanation& what) {
+        for (auto& job : what.jobs) {
+            for (auto& each : job.blockers) {
+                if (each.reason == answers::blocking_reason::slot_of_job) each.slots.push_back(99);
+            }
+        }
+    });
+    EXPECT_TRUE(found.contains("owner-untrue"));
+}
+
 TEST(probes, catch_an_explanation_that_names_another_thing) {
     const auto found = with_explanations([](answers::explanation& what) {
         for_each_list(what, [](auto& list) {

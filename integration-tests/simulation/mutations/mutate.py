@@ -36,7 +36,7 @@ GANGS = ("operators/testbed/gangs/", "operators/testbed/claims/")
 # Seeds in growing steps: most mistakes show within a few.
 STEPS = [20, 80, 400]
 # "seed 7: RULE: TEXT", "case NAME: ...", "sweep NAME: ...", "SCENARIO --crash OPERATOR:WRITE:WHEN: ..."
-VIOLATION = re.compile(r"^((?:seed|case|sweep) \S+|.+ --crash \S+|.+: undisturbed): "
+VIOLATION = re.compile(r"^((?:seed|case|sweep) \S+|foresee|.+ --crash \S+|.+: undisturbed): "
                        r"([a-z][a-z0-9-]*): (.*)$")
 
 

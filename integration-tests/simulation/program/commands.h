@@ -38,6 +38,7 @@ struct foresee_request {
     std::uint64_t from = 1;
     std::uint64_t count = 1000;
     int jobs = 0;
+    bool until_failure = false;
     /// The story of the first one.
     bool story = false;
     bool logs = false;

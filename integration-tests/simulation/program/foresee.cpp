@@ -52,7 +52,7 @@ int run_foresee(const foresee_request& what) {
             if (!one.failure.empty()) {
                 ++failed;
                 fmt::print("seed {}: died: {}\n", seed, one.failure);
-                return true;
+                return !what.until_failure;
             }
             const auto found = foresee::report_from_json(one.result);
             if (!found.violations.empty()) {
@@ -62,7 +62,7 @@ int run_foresee(const foresee_request& what) {
             }
             std::fflush(stdout);
             all.add(found);
-            return true;
+            return !(what.until_failure && failed > 0);
         });
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begun;
     fmt::print("\nseeds {}, failed {}, {:.1f} s\n", seeds, failed, taken.count());

@@ -104,6 +104,7 @@ int main(int argc, char** argv) {
     answers->add_option("--count", asked.count, "How many seeds; of each one state")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
+    answers->add_flag("--until-failure", asked.until_failure, "Stop at the first that fails");
     answers->add_flag("--story", asked.story, "Tell who did what, when, of the first seed alone");
     answers->add_flag("--logs", asked.logs, "The same with the log lines of the operators");
     add_jobs(answers);

@@ -19,9 +19,24 @@ std::string backend::definition() const {
     return fmt::format("{}.{}", resource().plural, resource().group);
 }
 
+std::string backend::served_text() const { return definition() + " is served"; }
+
+std::string backend::not_served() const {
+    return fmt::format("the CustomResourceDefinition {} is not there: install the {} operator",
+                       definition(), type());
+}
+
 std::string backend::where_to_look(const model::object_key& app,
                                    std::string_view coordinator_pod) const {
     return fmt::format("kubectl logs -n {} {}", app.namespace_, coordinator_pod);
+}
+
+bool belongs_to(const application& app, const backend& kind, const model::batchjob& job) {
+    if (!app.owned_by(job.metadata)) return false;
+    const auto& begun = job.status.application;
+    const bool is_begun =
+        begun && begun->kind == kind.resource().kind && begun->uid == app.metadata.uid;
+    return is_begun || kind.is_named(app, job.spec);
 }
 
 std::string show_owner(const model::object_meta& meta) {

@@ -162,15 +162,35 @@ public:
     /// Its pods belong to controllers that keep them up (Deployments): they exist, also after the
     /// end, until the application is deleted, and a deleted pod is replaced.
     virtual bool keeps_pods() const { return false; }
+    /// Its application is a pod that exists before the run does. It is not created but taken over:
+    /// build() makes the merge patch that marks it. After a release one that has ended stays.
+    virtual bool adopts() const { return false; }
+    /// Of a kind that adopts: why this pod cannot be taken over for this job; empty where it can.
+    virtual std::string unfit_for_adoption(const model::pod&, const model::batchjob&) const {
+        return {};
+    }
+    /// Of a kind that adopts: whether the spec names this application. The marks of a pod alone
+    /// prove nothing: whoever makes the pod can write them.
+    virtual bool is_named(const application&, const model::batchjob_spec&) const { return true; }
+    /// Of a kind that adopts: the merge patch that makes a pod of this role one of the run.
+    virtual json marks(const build_request&, pod_role) const { return json::object(); }
     /// What this kind cannot do by itself, for people; empty where that is nothing.
     virtual std::string_view limits() const { return {}; }
     /// Why this pod can never take the slot that it is to take, whatever ESI does; empty where it
     /// can.
     virtual std::string pod_problem(const model::pod&) const { return {}; }
 
+    /// For people: that applications of this kind can be made here, and why they cannot.
+    virtual std::string served_text() const;
+    virtual std::string not_served() const;
+
     /// Name of its CustomResourceDefinition: "sparkapplications.sparkoperator.k8s.io".
     std::string definition() const;
 };
+
+/// Whether `app`, which is of `kind`, is the application of `job`: the job owns it, and one that
+/// was taken over is named by the job's spec, or by its status since the run has begun.
+bool belongs_to(const application& app, const backend& kind, const model::batchjob& job);
 
 /// The controlling owner as people name it: "ReplicaSet a-5d8 (uid 77)"; "nobody" where there is
 /// none.

@@ -2,11 +2,13 @@
 
 #include "batchjob/backends/flink_kind.h"
 #include "batchjob/backends/spark/kind.h"
+#include "batchjob/backends/spark_driver/kind.h"
 
 namespace esi::batchjob {
 
 application_kinds known_kinds() {
-    return {std::make_shared<spark::spark_kind>(), std::make_shared<flink_kind>()};
+    return {std::make_shared<spark::spark_kind>(), std::make_shared<flink_kind>(),
+            std::make_shared<spark_driver::driver_kind>()};
 }
 
 const application_kind* kind_of(const application_kinds& kinds, const model::batchjob_spec& spec) {

@@ -12,6 +12,7 @@
 #include "batchjob/backends/backend.h"
 #include "controller/process.h"
 #include "kube/watch/informer.h"
+#include "model/cluster.h"
 #include "model/json.h"
 
 namespace esi::batchjob {
@@ -23,6 +24,8 @@ struct source_context {
     asio::any_io_executor executor;
     /// The namespaces whose applications are watched.
     kube::watch_scope within;
+    /// The cache of job pods, for kinds whose applications are pods; not run by the source.
+    kube::informer<model::pod>* pods = nullptr;
 };
 
 class application_source {

@@ -65,6 +65,19 @@ std::string end_of_holder(const object_key& holder) {
 
 }  // namespace
 
+std::string end_of_error(const model::testbed* testbed) {
+    std::string out = "what status.nodeProblems of the Testbed names is mended";
+    if (testbed == nullptr) return out;
+    const auto* current =
+        model::find_condition(testbed->status.conditions, condition_type::layout_current);
+    if (current != nullptr && current->reason == reasons::waits_for_release) {
+        out +=
+            ", or its hold is released: only then does it get a layout of its nodes and spec as "
+            "they are now (condition LayoutCurrent)";
+    }
+    return out;
+}
+
 blocking_reader::blocking_reader(const view& v, const outlook& ahead, wall_time now)
     : v_(v),
       now_(now),
@@ -240,7 +253,7 @@ void blocking_reader::add_owners(std::vector<blocking>& list, std::int64_t& left
         out.what = refer(object_kind::testbed, testbed_of(*v_.self));
         out.slots = first_of(slots, out.slots_left_out);
         out.text = "the Testbed shows ERROR for " + slots_text(slots);
-        out.freed_by = "what status.nodeProblems of the Testbed names is mended";
+        out.freed_by = end_of_error(testbed_.get());
         return out;
     });
 }
@@ -284,7 +297,7 @@ std::vector<blocking> blocking_reader::causes_of(const std::vector<int>& slots) 
         one.what = {"Node", "", node};
         one.slots = first_of(ids, one.slots_left_out);
         one.text = fmt::format("{} on node {} cannot be used", slots_text(ids), node);
-        one.freed_by = "what status.nodeProblems of the Testbed names is mended";
+        one.freed_by = end_of_error(testbed_.get());
     }
     std::ranges::move(occupied, std::back_inserter(out));
     if (!ghosts.empty()) {

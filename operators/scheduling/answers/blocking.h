@@ -65,6 +65,10 @@ BOOST_DESCRIBE_STRUCT(blocking, (),
                       (reason, what, holder, slots, slots_left_out, since, text, freed_by,
                        estimate))
 
+/// What frees a slot in ERROR. A Testbed that is held keeps the layout of the hold: an edit of its
+/// spec or of a node's labels mends nothing before the release. `testbed`: null where unknown.
+std::string end_of_error(const model::testbed* testbed);
+
 /// Turns what the planner found into `blocking`. Made once for an answer; refers to the view.
 class blocking_reader {
 public:

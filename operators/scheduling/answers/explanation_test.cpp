@@ -206,8 +206,36 @@ TEST_F(explanations, slots_that_no_job_of_the_plan_has) {
     const auto other = show(seen.jobs.at(1).blockers);
     EXPECT_EQ(other, "SlotsNotFree, SlotInError");
     EXPECT_EQ(seen.jobs[1].blockers[1].what, (reference{"Node", "", "t-1"}));
+    EXPECT_FALSE(seen.jobs[1].blockers[1].freed_by.contains("released"));
     // The first of the ghosts in the order of their names is that of either slot.
     if (!missing.empty()) EXPECT_EQ(missing, "SlotsNotFree, GhostMissing");
+}
+
+/// An edit that would mend the slots does nothing while the Testbed is held.
+TEST_F(explanations, slots_in_error_of_a_layout_that_waits_for_the_release) {
+    w.add_queue("s", "t", {"a"});
+    edit_testbed([](auto& t) {
+        for (const int position : {0, 1}) {
+            model::slot_status row;
+            row.position = position;
+            row.state = "ERROR";
+            t.status.slots.push_back(row);
+        }
+    });
+    w.settle();
+    edit_testbed([](auto& t) {
+        model::condition current;
+        current.type = "LayoutCurrent";
+        current.status = "False";
+        current.reason = "WaitsForRelease";
+        t.status.conditions = {current};
+    });
+    const auto seen = ask("s");
+    ASSERT_EQ(show(seen.jobs.at(0).blockers), "TooFewFreeSlots, SlotInError");
+    EXPECT_EQ(seen.jobs[0].blockers[1].freed_by,
+              "what status.nodeProblems of the Testbed names is mended, or its hold is released: "
+              "only then does it get a layout of its nodes and spec as they are now (condition "
+              "LayoutCurrent)");
 }
 
 TEST_F(explanations, a_retry_that_is_delayed) {

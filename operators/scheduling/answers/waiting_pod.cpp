@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/names.h"
+#include "scheduling/answers/blocking.h"
 #include "scheduling/words.h"
 
 namespace esi::scheduling::answers {
@@ -78,7 +79,7 @@ void explain_slot(waiting_pod& out, const view& v, const model::pod& pod) {
     if (v.in_error().contains(slot)) {
         return say(out, waiting_reason::slot_in_error,
                    fmt::format("slot {} on node {} cannot be used", slot, out.node),
-                   "what status.nodeProblems of the Testbed names is mended");
+                   end_of_error(v.find_testbed(testbed_of(*v.self)).get()));
     }
     const auto other = std::ranges::find_if(
         row.job_pods, [&](const auto& each) { return each->metadata.uid != pod.metadata.uid; });

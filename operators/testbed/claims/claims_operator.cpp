@@ -32,7 +32,8 @@ claims_operator::claims_operator(controller::environment& env, testbed::caches& 
       changed_(std::move(changed)),
       controller_(
           "claims", env.time, env.executor, env.numbers,
-          [this](model::object_key) { return pass(); }, 1) {
+          [this](model::object_key) { return pass(); }, 1),
+      numbers_(env.numbers) {
     from.on_node_change([this](const kube::change<model::node>&) { wake(); });
     from.on_pod_change([this](const kube::change<model::pod>&) { wake(); });
 }
@@ -58,12 +59,14 @@ void claims_operator::testbed_changed(const model::object_key& key) {
     if (found != entries_.end() && (!claims || found->second.uid != testbed->metadata.uid)) {
         drop(found->second);
         entries_.erase(found);
+        if (leads_ && entries_.empty()) show_numbers();
     }
     if (!claims) {
         ++labelled_;
         return wake();
     }
     auto& own = entries_[key];
+    if (own.uid.empty()) own.without_since = env_.time.now();
     own.uid = testbed->metadata.uid;
     const auto& layout = testbed->status.layout;
     const bool shown = own.next && layout && layout->revision >= own.next->layout.revision;
@@ -105,9 +108,30 @@ void claims_operator::gives_back(const model::object_key& key, const std::set<st
                            : std::min<steady_time::duration>(entry.wait * 2, avoided_at_most);
         entry.until = now + entry.wait;
     }
+    gave_back(own, std::move(at));
+}
+
+standing claims_operator::gives_back_refused(const model::object_key& key, std::string_view why) {
+    auto& own = entries_[key];
+    const auto now = env_.time.now();
+    // It was refused again within as long a time as it had waited.
+    const bool again = own.refused_wait > seconds(0) &&
+                       now - own.not_before <= own.refused_wait + refused_patience;
+    own.refused_wait =
+        again ? std::min(own.refused_wait * 2, refused_pause_at_most) : refused_pause;
+    own.not_before = now + own.refused_wait;
+    gave_back(own, {std::string(reason::claim_waiting),
+                    fmt::format("{}. All places are given back, and planned again in {} s", why,
+                                own.refused_wait.count())});
+    return own.at;
+}
+
+void claims_operator::gave_back(entry& own, standing at) {
     own.failed.reset();
     own.at = std::move(at);
     own.unsaid.clear();
+    own.without_since = env_.time.now();
+    numbers_.gave_back();
 }
 
 standing claims_operator::standing_of(const model::object_key& key) const {
@@ -134,6 +158,19 @@ void claims_operator::stand(const model::object_key& key, entry& own, std::strin
     own.at = std::move(said);
     own.words_since = now;
     changed_(key);
+}
+
+void claims_operator::show_numbers() {
+    std::map<std::string_view, int> by_reason;
+    for (const auto& [key, own] : entries_) {
+        const auto testbed = caches_.find_testbed(key);
+        if (!testbed) continue;
+        const bool placed = is_formed(*testbed);
+        ++by_reason[placed                  ? reason::claim_placed
+                    : own.at.reason.empty() ? reason::claim_waiting
+                                            : std::string_view(own.at.reason)];
+    }
+    numbers_.show(by_reason);
 }
 
 std::vector<testbed_pointer> claims_operator::waiting() const {
@@ -233,6 +270,7 @@ void claims_operator::plan(const testbed_pointer& testbed, entry& own) {
         }
         own.next = std::move(next);
         own.failed.reset();
+        numbers_.planned(env_.time.now() - own.without_since);
         return changed_(key);
     }
     own.failed = around(*testbed, own);
@@ -341,6 +379,7 @@ asio::awaitable<result<controller::outcome>> claims_operator::pass() {
         ++round_;
         if (any_left) again_in(pass_pause);
     }
+    show_numbers();
     if (!again_) co_return outcome();
     co_return outcome::again_in(*again_);
 }

@@ -18,6 +18,7 @@
 #include "controller/process.h"
 #include "testbed/caches.h"
 #include "testbed/claims/claim.h"
+#include "testbed/claims/claim_numbers.h"
 #include "testbed/gangs/room_upkeep.h"
 
 namespace esi::testbed::claims {
@@ -26,6 +27,12 @@ namespace esi::testbed::claims {
 inline constexpr milliseconds pass_pause{100};
 /// A plan that has not been written for so long is dropped, and another one made.
 inline constexpr seconds plan_patience{10};
+/// A claim of which a ghost is refused, by a quota for example, keeps its room no longer than that:
+/// its author may not keep room from other claims that he cannot use.
+inline constexpr seconds refused_patience{20};
+/// How long such a claim waits then: twice as long each time that this comes again soon.
+inline constexpr seconds refused_pause{60};
+inline constexpr seconds refused_pause_at_most{1800};
 /// How long a node is left out after a place on it was given back: twice as long each time that
 /// this comes again soon.
 inline constexpr std::chrono::minutes avoided_for{10};
@@ -67,6 +74,9 @@ public:
     void written(const model::object_key& key, bool well);
     /// Places on these nodes were not free for long, and all are about to be given back.
     void gives_back(const model::object_key& key, const std::set<std::string>& nodes, standing at);
+    /// The same where the ghosts of places are refused: no node is at fault, and the claim waits
+    /// for some time. `why`: the beginning of the words that it has from now on.
+    standing gives_back_refused(const model::object_key& key, std::string_view why);
     /// Of a claim that has no places.
     standing standing_of(const model::object_key& key) const;
 
@@ -83,6 +93,8 @@ private:
         /// Of the Testbed that the rest is about.
         std::string uid;
         standing at;
+        /// Since when it has had no places, as far as this process has seen.
+        steady_time without_since{};
         struct avoidance {
             steady_time until{};
             steady_time::duration wait{};
@@ -104,6 +116,8 @@ private:
         std::string unsaid;
         /// It is not tried before that.
         steady_time not_before{};
+        /// How long it waited the last time that a ghost was refused.
+        seconds refused_wait{};
         /// Empty nodes were asked then, for its spec of that generation; why they do not take it.
         struct {
             std::optional<steady_time> at;
@@ -138,10 +152,13 @@ private:
     void again_in(steady_time::duration wait) {
         if (!again_ || wait < *again_) again_ = wait;
     }
+    /// It has no places any more.
+    void gave_back(entry& own, standing at);
     /// Its plan is over, and its promises with it.
     void drop(entry& own);
     /// A pass is due.
     void wake();
+    void show_numbers();
 
     controller::environment& env_;
     const testbed::caches& caches_;
@@ -152,6 +169,7 @@ private:
     std::map<model::object_key, entry> entries_;
     std::map<int, known_class> classes_;
     controller::controller controller_;
+    claim_numbers numbers_;
     std::optional<steady_time> last_pass_;
     std::optional<steady_time::duration> again_;
     /// All that wait are tried once in a round, in their order.

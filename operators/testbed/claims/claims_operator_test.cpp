@@ -144,6 +144,28 @@ TEST_F(operator_of_claims,
     EXPECT_THAT(part.standing_of({"default", "large"}).message, HasSubstr("4 of 5 places fit"));
 }
 
+TEST_F(operator_of_claims, counts_claims_by_their_reason) {
+    put(claim("large", "1", 5, 1));
+    put(claim("small", "1", 3, 3));
+    part.lead();
+    run(seconds(1));
+    EXPECT_THAT(numbers.text(), HasSubstr("esi_claims{reason=\"NeverFits\"} 1\n"));
+    EXPECT_THAT(numbers.text(), HasSubstr("esi_claim_planned_seconds_count 1\n"));
+    EXPECT_THAT(numbers.text(), HasSubstr("esi_claim_given_back_total 0\n"));
+    auto formed = claim("small", "1", 3, 3);
+    formed.status.layout = *plan_of("small");
+    put(formed);
+    run(seconds(1));
+    EXPECT_THAT(numbers.text(), HasSubstr("esi_claims{reason=\"Placed\"} 1\n"));
+    EXPECT_THAT(numbers.text(), HasSubstr("esi_claims{reason=\"Waiting\"} 0\n"));
+    part.gives_back({"default", "small"}, {"node-a"}, {"Waiting", "a place was not free"});
+    EXPECT_THAT(numbers.text(), HasSubstr("esi_claim_given_back_total 1\n"));
+    for (const auto* name : {"large", "small"}) from.fill().testbeds.erase({"default", name});
+    run(seconds(1));
+    EXPECT_THAT(numbers.text(), HasSubstr("esi_claims{reason=\"NeverFits\"} 0\n"));
+    EXPECT_THAT(numbers.text(), HasSubstr("esi_claims{reason=\"Placed\"} 0\n"));
+}
+
 TEST_F(operator_of_claims, goes_on_by_itself_when_room_comes) {
     auto pod = model::pod();
     pod.metadata.name = "stranger";
@@ -242,6 +264,32 @@ TEST_F(operator_of_claims, leaves_out_nodes_of_labelled_testbeds_and_those_it_ga
     EXPECT_EQ(state_of("one"), "NoRoom");
     run(avoided_for + seconds(90));
     EXPECT_TRUE(plan_of("one"));
+}
+
+TEST_F(operator_of_claims, waits_twice_as_long_each_time_that_its_ghosts_are_refused) {
+    put(claim("one", "1", 1));
+    part.lead();
+    run(seconds(1));
+    auto formed = claim("one", "1", 1);
+    std::vector<int> waited;
+    for (int i = 0; i < 7; ++i) {
+        const auto* plan = plan_of("one");
+        ASSERT_TRUE(plan) << i;
+        formed.status.layout = *plan;
+        part.written({"default", "one"}, true);
+        put(formed);
+        run(refused_patience);
+        const auto told = part.gives_back_refused({"default", "one"}, "1 of 1 place: a quota");
+        formed.status.layout = layout_without_places(formed);
+        put(formed);
+        int seconds_waited = 0;
+        for (; !plan_of("one") && seconds_waited < 4000; ++seconds_waited) run(seconds(1));
+        waited.push_back(seconds_waited);
+        EXPECT_THAT(told.message, HasSubstr(fmt::format("1 of 1 place: a quota. All places are "
+                                                        "given back, and planned again in {} s",
+                                                        waited.back())));
+    }
+    EXPECT_EQ(waited, (std::vector{60, 120, 240, 480, 960, 1800, 1800}));
 }
 
 TEST_F(operator_of_claims, a_plan_whose_write_has_no_answer_stays_promised_for_some_time) {

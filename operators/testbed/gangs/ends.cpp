@@ -89,10 +89,8 @@ seconds pause_after(int rounds) {
 
 milliseconds attempt_of(const pass& at, const gang& of) {
     constexpr milliseconds least{seconds(10)};
-    if (of.group && of.group.object->spec.attempt) {
-        return std::max(*of.group.object->spec.attempt, least);
-    }
-    return at.seen.options.attempt;
+    const auto wished = of.group ? of.group.object->spec.attempt : std::nullopt;
+    return wished ? std::max(*wished, least) : at.seen.options.attempt;
 }
 
 void see_to_partial(pass& at, const gang& of, gang_memory& own) {

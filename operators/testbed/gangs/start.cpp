@@ -75,8 +75,10 @@ ahead see_ahead(const pass& at) {
     ahead out;
     if (!at.known.reserving) return out;
     const auto found = at.known.gangs.find(*at.known.reserving);
-    if (found == at.known.gangs.end() || !found->second.has) return out;
-    for (const auto& [uid, node] : found->second.has->places) out.uids.insert(uid);
+    if (found == at.known.gangs.end()) return out;
+    const auto& has = found->second.has;
+    if (!has) return out;
+    for (const auto& [uid, node] : has->places) out.uids.insert(uid);
     const auto nodes = wanted_on(found->second);
     for (const auto& [uid, promise] : at.room.promises()) {
         const auto wanted = nodes.find(promise.node);
@@ -117,16 +119,16 @@ struct steering {
         if (is_there) there.push_back({each.pod, std::string(to.node)});
     }
     void bring_all() {
-        const auto first = own.has ? first_of(own.has->mark) : std::string_view();
+        const auto& has = own.has;
+        const auto first = has ? first_of(has->mark) : std::string_view();
         const auto* leader = first.empty() ? nullptr : of.find(first);
         // Where it does not wait it was let in, and the others follow.
-        if (leader && leader->waits() && own.has->places.contains(leader->uid())) {
-            bring(*leader, true);
+        if (leader && (!leader->waits() || !has || !has->places.contains(leader->uid()))) {
+            leader = nullptr;
         }
+        if (leader) bring(*leader, true);
         for (const auto& each : of.members) {
-            if (each.waits() && (&each != leader || !own.has->places.contains(each.uid()))) {
-                bring(each, false);
-            }
+            if (each.waits() && &each != leader) bring(each, false);
         }
     }
 };

@@ -59,6 +59,7 @@ asio::awaitable<reply> set_up_nodes(std::shared_ptr<const debug_endpoints> at, r
         co_return refused(*at, asked, 404,
                           {"no such Testbed in namespace " + at->legacy_namespace});
     }
+    if (testbed->spec.claim) co_return refused(*at, asked, 400, {grid::nodes_of_claim(*testbed)});
     if (grid::is_kubernetes_own(testbed->spec.node_label)) {
         co_return refused(*at, asked, 400,
                           {"spec.nodeLabel of the Testbed is " + testbed->spec.node_label +

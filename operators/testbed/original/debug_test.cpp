@@ -10,6 +10,7 @@
 #include "kube/connection/no_server.h"
 #include "testbed/original/node_setup.h"
 #include "testbed/original/original_error.h"
+#include "testbed/testing.h"
 
 namespace esi::testbed {
 namespace {
@@ -89,6 +90,17 @@ TEST_F(debug_routes, questions_that_make_no_sense_are_a_400) {
     EXPECT_EQ(ask(false, true, path, {{"name", "t"}, {"count", "1"}}).status, 404);
     EXPECT_EQ(ask(false, true, "/debug/reset-all-jobs", {{"allNamespaces", "maybe"}}).status, 400);
     EXPECT_EQ(ask(false, true, "/debug/reset-all-jobs", {{"allNamespaces", "true"}}).body, "[]");
+}
+
+TEST_F(debug_routes, a_claim_gets_no_nodes_by_hand) {
+    auto testbed = tests::world::make_testbed("t", "u", 1);
+    testbed.metadata.resource_version = "1";
+    testbed.spec.node_label.clear();
+    testbed.spec.claim.emplace();
+    seen.fill().testbeds.apply(std::move(testbed));
+    const auto told = ask(false, true, "/debug/node-set-up", {{"name", "t"}, {"count", "1"}});
+    EXPECT_EQ(told.status, 400);
+    EXPECT_TRUE(told.body.contains("spec.claim")) << told.body;
 }
 
 TEST(node_set_up, refuses_labels_of_kubernetes_itself) {

@@ -10,10 +10,14 @@ namespace esi::scheduling::v1 {
 namespace {
 
 constexpr const char* name_of_a_scheduling = "^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$";
-constexpr const char* name_of_a_namespace = "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$";
+/// RFC 1123: of a namespace, and of a shape of a claim.
+constexpr const char* name_of_a_label = "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$";
 constexpr const char* key_of_a_label =
     "^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?"
     "[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$";
+/// What quantity::parse reads; that it is above 0 is for no pattern.
+constexpr const char* quantity_of_a_resource =
+    "^[+]?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([numkMGTPE]|[KMGTPE]i|[eE][-+]?[0-9]+)?$";
 constexpr const char* value_of_a_label = "^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$";
 
 std::string name_in(const ordered_json& reference) {
@@ -100,11 +104,17 @@ void add_grammar_of_metadata(ordered_json& meta) {
         of["pattern"] = pattern;
     };
     text(properties["name"], name_of_a_scheduling);
-    text(properties["namespace"], name_of_a_namespace);
+    text(properties["namespace"], name_of_a_label);
     properties["labels"]["additionalProperties"]["pattern"] = value_of_a_label;
     for (const char* member : {"labels", "annotations"}) {
         properties[member]["propertyNames"] = {{"pattern", key_of_a_label}};
     }
+}
+
+void add_grammar_of_claims(ordered_json& shape) {
+    auto& properties = shape["properties"];
+    properties["name"]["pattern"] = name_of_a_label;
+    properties["resources"]["additionalProperties"]["pattern"] = quantity_of_a_resource;
 }
 
 void add_scheduling(ordered_json& all) {
@@ -123,6 +133,7 @@ void add_scheduling(ordered_json& all) {
     all["SchedulingSpecInput"]["allOf"] =
         ordered_json::array({one_of("queueBased", "slotBased"), one_of("testbed", "claim")});
     add_grammar_of_metadata(all["ObjectMetaInput"]);
+    add_grammar_of_claims(all["ClaimShapeInput"]);
 
     auto draft = whole;
     draft["description"] =

@@ -36,8 +36,9 @@ public:
             }
             if (auto instead = stops()) co_return std::move(*instead);
             const takeoff own(*this, key);
-            own.shared->answer = co_await ask();
-            co_return *own.shared->answer;
+            auto answer = co_await ask();
+            own.shared->answer = answer;
+            co_return answer;
         }
     }
     /// Questions under way.
