@@ -255,6 +255,13 @@ void rest_rules::reason_is_true(const model::scheduling& who) {
         });
     }
     if (reason == reasons::suspended) right = who.spec.suspend.value_or(false);
+    // With a ghost in each of its places it is held.
+    if (reason == reasons::waits_for_claim) {
+        const auto* layout =
+            bed && bed->testbed->status.layout ? &*bed->testbed->status.layout : nullptr;
+        right = !layout || layout->places.empty() ||
+                std::ssize(free_slots_of(*bed->testbed)) < grid::count_of_slots(*layout);
+    }
     if (reason == reasons::plan_empty) {
         right = std::ranges::all_of(jobs, [&](const auto& key) { return is_cancelled(who, key); });
     }

@@ -77,6 +77,12 @@ void rest_rules::no_start_is_withheld(const model::scheduling& who) {
         if (each.ended) continue;
         for (const int slot : each.slot_ids) free.erase(slot);
     }
+    if (const auto& layout = bed->testbed->status.layout; layout && !layout->shapes.empty()) {
+        // No job starts without a place for its coordinator, where there are such.
+        const auto erased =
+            std::erase_if(free, [&](int slot) { return is_of_coordinator(*layout, slot); });
+        if (erased == 0 && workers_of(*layout) < grid::count_of_slots(*layout)) return;
+    }
     const auto require_none = [&](const model::object_key* job, std::string_view wants) {
         out_.require(job == nullptr, "start-withheld", {}, [&] {
             return fmt::format(

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "model/conditions.h"
+
 namespace esi::simulation::checks {
 
 namespace {
@@ -58,19 +60,74 @@ model::amounts claim_rules::waiting_on(const std::string& node, const model::tes
             const auto where = place_of(other, position);
             if (!where || where->node != node) continue;
             const auto ghosts = all_.ghosts_of.find(*where);
-            const bool bound = ghosts != all_.ghosts_of.end() &&
-                               std::ranges::any_of(ghosts->second, [&](const auto& uid) {
-                                   return all_.pods.at(uid).pod->bound();
-                               });
+            const auto is_bound = [&](const auto& uid) { return all_.pods.at(uid).pod->bound(); };
+            const auto inside = all_.in_place.find(*where);
+            const bool bound =
+                (ghosts != all_.ghosts_of.end() && std::ranges::any_of(ghosts->second, is_bound)) ||
+                (inside != all_.in_place.end() && std::ranges::any_of(inside->second, is_bound));
             if (!bound) model::add(out, size_of(other, *where));
         }
     }
     return out;
 }
 
+void claim_rules::pod_changed(const pod_record& after) {
+    if (!after.ghost() || !after.seat || !after.pod->bound()) return;
+    const auto* bed = all_.testbed(after.seat->testbed);
+    if (!bed || !bed->testbed->spec.claim) return;
+    if (const auto position = position_of(*bed->testbed, *after.seat)) {
+        claims_[bed->testbed->metadata.uid].filled.insert(*position);
+    }
+}
+
+/// No place of the present layout that never had its ghost.
+bool claim_rules::was_whole(const model::testbed& testbed) const {
+    const auto& layout = testbed.status.layout;
+    if (!layout || layout->places.empty()) return false;
+    const auto found = claims_.find(testbed.metadata.uid);
+    return found != claims_.end() && found->second.filled.size() >= layout->places.size();
+}
+
+void claim_rules::pod_added(const pod_record& after) {
+    if (!after.of_slot()) return;
+    const auto* bed = all_.testbed(after.pod->testbed());
+    if (!bed || !bed->testbed->spec.claim) return;
+    const auto& uid = bed->testbed->metadata.uid;
+    out_.require(was_whole(*bed->testbed), "claim-used-in-part", {uid, after.pod->metadata.uid},
+                 [&] {
+                     return fmt::format(
+                         "pod {} of run {} was made, and not all places of Testbed {} have had "
+                         "their ghosts",
+                         after.name(), after.pod->run(), name_of(*bed->testbed));
+                 });
+}
+
+void claim_rules::is_as_its_plan_says(const model::testbed& testbed) {
+    const auto* owner = maker_of(testbed);
+    const auto* maker = owner ? all_.scheduling_by_uid(owner->uid) : nullptr;
+    if (!maker) return;
+    const auto& who = *maker->scheduling;
+    const bool same = who.spec.claim && who.spec.claim->shapes == testbed.spec.claim->shapes &&
+                      who.metadata.key() == testbed.metadata.key();
+    out_.require(same, "claim-unlike-its-plan", {testbed.metadata.uid, who.metadata.uid}, [&] {
+        return fmt::format("Testbed {} was made for Scheduling {}, which asks for another",
+                           name_of(testbed), who.metadata.key().text());
+    });
+}
+
 void claim_rules::testbed_changed(const testbed_record& before, const testbed_record& after) {
     const auto& testbed = *after.testbed;
     if (!testbed.spec.claim) return;
+    if (!before.testbed) is_as_its_plan_says(testbed);
+    const bool held = before.testbed && before.testbed->hold().empty() && !testbed.hold().empty();
+    if (held) {
+        out_.require(was_whole(testbed), "claim-held-in-part", {testbed.metadata.uid}, [&] {
+            return fmt::format(
+                "Testbed {} was held ({}), and not all its places have had their "
+                "ghosts",
+                name_of(testbed), testbed.hold());
+        });
+    }
     const auto& was = before.testbed ? before.testbed->status.layout : std::nullopt;
     const auto& is = testbed.status.layout;
     if (!is || (was && was->revision == is->revision)) return;
@@ -86,6 +143,7 @@ void claim_rules::formed(const model::testbed& testbed) {
     const auto& layout = *testbed.status.layout;
     auto& own = claims_[uid];
     own.whole = here_.now();
+    own.filled.clear();
     std::size_t wanted = 0;
     bool same = layout.shapes.size() == testbed.spec.claim->shapes.size();
     for (std::size_t i = 0; same && i < layout.shapes.size(); ++i) {
@@ -233,7 +291,44 @@ bool claim_rules::under_way() const {
     });
 }
 
+/// What a Scheduling has made for itself goes with it, and when it is of no use to it.
+void claim_rules::is_of_use(const model::testbed& testbed) {
+    const auto* owner = maker_of(testbed);
+    if (!owner || testbed.metadata.deleting()) return;
+    const auto* maker = all_.scheduling_by_uid(owner->uid);
+    const auto& uid = testbed.metadata.uid;
+    out_.require(maker != nullptr, "claim-left", {uid}, [&] {
+        return fmt::format("Testbed {} is still there, its Scheduling {} is gone", name_of(testbed),
+                           owner->name);
+    });
+    if (!maker || !testbed.hold().empty()) return;
+    const auto& who = *maker->scheduling;
+    const auto& state = who.status.state;
+    const bool over = state == model::scheduling_state::finished ||
+                      state == model::scheduling_state::completed ||
+                      state == model::scheduling_state::error;
+    const auto status = who.metadata.uid + "/status";
+    out_.require(!over, "claim-left", {uid, who.metadata.uid, status}, [&] {
+        return fmt::format("Testbed {} is still there, its Scheduling is over ({})",
+                           name_of(testbed), state);
+    });
+    const auto& layout = testbed.status.layout;
+    const auto* acquired =
+        model::find_condition(who.status.conditions, model::condition_type::acquired);
+    const bool waits = state == model::scheduling_state::acquire && acquired &&
+                       acquired->status == "False" &&
+                       acquired->reason != model::condition_reason::waits_for_claim;
+    out_.require(!waits || !layout || layout->places.empty(), "claim-unused",
+                 {uid, who.metadata.uid, status}, [&] {
+                     return fmt::format(
+                         "Testbed {} has its places at the end, and its Scheduling cannot use "
+                         "them: {}",
+                         name_of(testbed), acquired->message);
+                 });
+}
+
 void claim_rules::at_end() {
+    for (const auto& [key, record] : all_.testbeds) is_of_use(*record.testbed);
     for (const auto& [key, record] : all_.testbeds) {
         const auto& testbed = *record.testbed;
         if (!is_without_places(testbed) || leaves_nodes_out(testbed)) continue;

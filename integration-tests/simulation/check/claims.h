@@ -1,9 +1,11 @@
 // Rules of claims: a Testbed's places are formed all or none, on nodes that have the room and are
 // no labelled Testbed's, given back only when one of them was not free for long, and a claim that
-// fits does not wait for ever. Looks at one change after the records have taken it.
+// fits does not wait for ever. That of a Scheduling is used when all its places have had their
+// ghosts, and is gone when it is of no use. Looks at one change after the records have taken it.
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "check/context.h"
@@ -15,6 +17,9 @@ public:
     explicit claim_rules(context& here) : here_(here), all_(here.all), out_(here.out) {}
 
     void testbed_changed(const testbed_record& before, const testbed_record& after);
+    void pod_added(const pod_record& after);
+    /// A pod was made or changed.
+    void pod_changed(const pod_record& after);
     /// Every second or so.
     void time_passes();
     void at_end();
@@ -27,9 +32,14 @@ private:
         steady_time whole{};
         std::optional<steady_time> given_back;
         int times = 0;
+        /// Positions of the present layout that have had a bound ghost.
+        std::set<int> filled;
     };
 
     void formed(const model::testbed& testbed);
+    void is_as_its_plan_says(const model::testbed& testbed);
+    bool was_whole(const model::testbed& testbed) const;
+    void is_of_use(const model::testbed& testbed);
     void gave_back(const testbed_record& before, const model::testbed& after);
     bool is_whole(const model::testbed& testbed) const;
     /// No places, no hold, and nobody deletes it.

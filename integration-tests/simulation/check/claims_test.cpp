@@ -3,14 +3,17 @@
 
 #include <algorithm>
 
+#include "check/forged_world.h"
 #include "check/invariants.h"
 
 namespace esi::simulation {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::Not;
 
 /// Two nodes of one CPU, a third that is a labelled Testbed's, and a claim of two places.
 struct claim_rules_test : testing::Test {
@@ -53,6 +56,27 @@ struct claim_rules_test : testing::Test {
                             {"conditions", {{{"type", "Ready"}, {"status", "True"}}}}}}});
     }
     static json size() { return {{"cpu", "600m"}, {"memory", "100Mi"}}; }
+    /// The Scheduling whose claim it is; it waits for that or for `reason`.
+    void plan_of(const std::string& name, std::string_view state, std::string_view reason,
+                 int places = 2) {
+        owned = true;
+        json shape{
+            {"name", "workers"}, {"role", "worker"}, {"count", places}, {"resources", size()}};
+        auto metadata = meta(name);
+        metadata["uid"] = "plan-" + name;
+        put(kinds::scheduling,
+            {{"metadata", std::move(metadata)},
+             {"spec",
+              {{"queueBased", {{{"name", "a"}}}},
+               {"claim",
+                {{"shapes", json::array({shape})}, {"packing", "Pack"}, {"timeoutSeconds", 30}}}}},
+             {"status",
+              {{"state", state},
+               {"conditions",
+                {{{"type", "Acquired"},
+                  {"status", state == "AcquireState" ? "False" : "True"},
+                  {"reason", reason}}}}}}});
+    }
     void claim(const std::string& name, json layout = nullptr, bool suspend = false) {
         json shape{{"name", "workers"}, {"role", "worker"}, {"count", 2}, {"resources", size()}};
         json body{{"metadata", meta(name)},
@@ -63,6 +87,12 @@ struct claim_rules_test : testing::Test {
                       {"packing", "Pack"},
                       {"suspend", suspend},
                       {"timeoutSeconds", 30}}}}}};
+        if (owned) {
+            body["metadata"]["ownerReferences"] = {{{"kind", "Scheduling"},
+                                                    {"name", name},
+                                                    {"uid", "plan-" + name},
+                                                    {"controller", true}}};
+        }
         if (!layout.is_null()) {
             if (!layout["places"].empty()) layout["shapes"] = json::array({shape});
             body["status"] = {{"layout", std::move(layout)}};
@@ -98,6 +128,7 @@ struct claim_rules_test : testing::Test {
         return out;
     }
 
+    bool owned = false;
     timeline time;
     storage store{[this] { return time.now(); }};
     std::unique_ptr<invariants> judge;
@@ -193,6 +224,146 @@ TEST_F(claim_rules_test, one_that_gave_back_is_under_way_until_it_may_have_its_n
     EXPECT_FALSE(judge->claims_under_way());
     judge->at_end();
     EXPECT_THAT(rules(), ElementsAre("claim-waits"));
+}
+
+// --- of Schedulings ---
+
+TEST_F(claim_rules_test, one_that_its_plan_waits_for_is_well) {
+    plan_of("c", "AcquireState", "ClaimWaiting");
+    claim("c");
+    claim("c", on({"n1", "n2"}, {0, 1}));
+    judge->at_end();
+    EXPECT_THAT(rules(), IsEmpty());
+}
+
+TEST_F(claim_rules_test, another_than_its_plan_asks_for_is_seen) {
+    plan_of("c", "AcquireState", "ClaimWaiting", 3);
+    claim("c");
+    EXPECT_THAT(rules(), ElementsAre("claim-unlike-its-plan"));
+}
+
+TEST_F(claim_rules_test, one_of_a_plan_that_is_over_is_seen) {
+    plan_of("c", "FinishedState", "Acquired");
+    claim("c");
+    claim("c", on({"n1", "n2"}, {0, 1}));
+    judge->at_end();
+    EXPECT_THAT(rules(), ElementsAre("claim-left"));
+}
+
+TEST_F(claim_rules_test, one_of_a_plan_that_is_gone_is_seen) {
+    owned = true;
+    claim("c");
+    claim("c", on({"n1", "n2"}, {0, 1}));
+    judge->at_end();
+    EXPECT_THAT(rules(), ElementsAre("claim-left"));
+}
+
+TEST_F(claim_rules_test, places_that_its_plan_cannot_use_are_seen) {
+    plan_of("c", "AcquireState", "JobHeld");
+    claim("c");
+    claim("c", on({"n1", "n2"}, {0, 1}));
+    judge->at_end();
+    EXPECT_THAT(rules(), ElementsAre("claim-unused"));
+}
+
+/// A claim of a worker and a coordinator, and a job that takes both.
+struct claim_in_use_test : testing::Test {
+    forged_world world;
+
+    void SetUp() override {
+        world.make_claim();
+        world.begin();
+    }
+    void make_one_ghost() {
+        world.put(kinds::pod, world.ghost(0, "ghost-0", false));
+        world.bind("grid-ghost-0", "node-0");
+    }
+};
+
+TEST_F(claim_in_use_test, both_places_in_one_assignment_are_well) {
+    world.until_placed();
+    world.swap_in();
+    EXPECT_THAT(world.broken(), IsEmpty());
+}
+
+TEST_F(claim_in_use_test, a_hold_before_the_last_ghost_is_seen) {
+    make_one_ghost();
+    world.set_finalizer();
+    world.hold();
+    EXPECT_THAT(world.broken(), ElementsAre("claim-held-in-part"));
+}
+
+TEST_F(claim_in_use_test, a_pod_before_the_last_ghost_is_seen) {
+    make_one_ghost();
+    world.set_finalizer();
+    world.hold();
+    world.acquire();
+    world.assign();
+    world.make_executor();
+    EXPECT_THAT(world.broken(), ElementsAre("claim-held-in-part", "claim-used-in-part"));
+}
+
+TEST_F(claim_in_use_test, a_ghost_that_went_again_was_there) {
+    world.make_ghosts();
+    world.remove_pod("grid-ghost-1");
+    world.set_finalizer();
+    world.hold();
+    EXPECT_THAT(world.broken(), IsEmpty());
+}
+
+TEST_F(claim_in_use_test, an_assignment_without_its_coordinator_is_seen) {
+    world.slots = {0};
+    world.make_ghosts();
+    world.set_finalizer();
+    world.hold();
+    world.acquire();
+    world.assign();
+    EXPECT_THAT(world.broken(), ElementsAre("assignment-without-coordinator"));
+}
+
+TEST_F(claim_in_use_test, a_driver_in_the_place_of_a_worker_is_seen) {
+    world.until_placed();
+    world.change("exec-1", [](json& body) { body["metadata"]["labels"]["spark-role"] = "driver"; });
+    world.swap_in();
+    EXPECT_THAT(world.broken(), ElementsAre("pod-of-another-role"));
+}
+
+TEST_F(claim_in_use_test, a_worker_in_the_place_of_a_coordinator_is_seen) {
+    world.until_placed();
+    world.place_as("exec-1", "exec-uid-1");
+    world.job["status"]["placements"][0]["slot"] = 1;
+    world.job = world.put(kinds::batchjob, world.job);
+    world.remove_pod("grid-ghost-1");
+    world.let_in("exec-1", "1", "node-1");
+    EXPECT_THAT(world.broken(), ElementsAre("pod-of-another-role"));
+}
+
+TEST_F(claim_in_use_test, at_the_end_a_plan_that_waits_for_a_claim_with_all_its_ghosts_is_seen) {
+    world.make_ghosts();
+    world.queue["status"]["state"] = "AcquireState";
+    world.queue["status"]["observedGeneration"] = 1;
+    world.queue["status"]["conditions"] = {
+        {{"type", "Acquired"}, {"status", "False"}, {"reason", "ClaimWaiting"}}};
+    world.queue = world.put(kinds::scheduling, world.queue);
+    world.judge->at_end();
+    EXPECT_THAT(world.broken(), Contains("untrue-reason"));
+}
+
+TEST_F(claim_in_use_test, at_the_end_a_job_may_wait_for_the_place_of_its_coordinator) {
+    world.make_ghosts();
+    world.set_finalizer();
+    world.hold();
+    world.acquire();
+    world.job["status"]["state"] = "InQueueState";
+    world.job["status"]["observedGeneration"] = 2;
+    world.job = world.put(kinds::batchjob, world.job);
+    world.queue["status"]["state"] = "ConfirmationState";
+    world.queue["status"]["observedGeneration"] = 1;
+    world.queue["status"]["waitingFor"] = "a place for its driver";
+    world.queue = world.put(kinds::scheduling, world.queue);
+    world.remove_pod("grid-ghost-1");
+    world.judge->at_end();
+    EXPECT_THAT(world.broken(), Not(Contains("start-withheld")));
 }
 
 }  // namespace

@@ -68,6 +68,28 @@ public:
              {"status", {{"state", "AcquireState"}, {"epoch", 0}}}});
     }
 
+    /// The Testbed is a claim: a place for a worker on node-0, one for a coordinator on node-1.
+    void make_claim() {
+        const auto shape = [](const char* name, const char* role) {
+            return json{{"name", name},
+                        {"role", role},
+                        {"count", 1},
+                        {"resources", {{"cpu", "1"}, {"memory", "1Gi"}}}};
+        };
+        const auto shapes =
+            json::array({shape("executors", "worker"), shape("drivers", "coordinator")});
+        bed["spec"] = {
+            {"isolation", "None"},
+            {"claim", {{"shapes", shapes}, {"packing", "Pack"}, {"timeoutSeconds", 30}}}};
+        auto& layout = bed["status"]["layout"];
+        layout.erase("resourcesPerSlot");
+        layout["slotsPerNode"] = 0;
+        layout["shapes"] = shapes;
+        layout["places"] = {0, 1};
+        bed = put(kinds::testbed, bed);
+        slots = {0, 1};
+    }
+
     /// From here on the rules look.
     void begin() { judge = std::make_unique<invariants>(store, time); }
     void wait(steady_time::duration passed) { time.advance_to(time.now() + passed); }
@@ -162,7 +184,7 @@ public:
         queue["status"]["observedGeneration"] = 1;
         queue["status"]["assignments"] = {
             {{"job", {{"namespace", "default"}, {"name", "a"}, {"uid", job_uid}}},
-             {"slotIds", {0}},
+             {"slotIds", slots},
              {"run", run()},
              {"since", "2026-01-02T03:04:05Z"}}};
         queue = put(kinds::scheduling, queue);
@@ -170,7 +192,7 @@ public:
     void order() {
         job["spec"]["creationRequest"] = {
             {"testbedName", {{"namespace", "default"}, {"name", "grid"}}},
-            {"slotIds", {0}},
+            {"slotIds", slots},
             {"replication", 1},
             {"run", run()}};
         job["metadata"]["generation"] = 3;
@@ -190,7 +212,7 @@ public:
     void submit() {
         job["status"]["state"] = "SubmittedState";
         job["status"]["observedGeneration"] = 3;
-        job["status"]["slotIds"] = {0};
+        job["status"]["slotIds"] = slots;
         job["status"]["application"] = {
             {"kind", "SparkApplication"}, {"name", "a"}, {"uid", app_uid}, {"run", run()}};
         job = put(kinds::batchjob, job);
@@ -324,6 +346,8 @@ public:
     storage store{[this] { return time.now(); }};
     std::unique_ptr<invariants> judge;
     json bed, job, queue;
+    /// Those that the job is given.
+    json slots = json::array({0});
     std::string hold_token;
 
 private:

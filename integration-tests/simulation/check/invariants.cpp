@@ -142,6 +142,8 @@ struct invariants::state {
             all().index(made);
             if (made.by_name) disturb(made.pod->node_name);
             slots.pod_added(made);
+            claims.pod_added(made);
+            claims.pod_changed(made);
             if (gangs) gangs->pod_changed(uid, &made);
             return;
         }
@@ -161,6 +163,7 @@ struct invariants::state {
         place_it(after);
         all().index(after);
         slots.pod_changed(before, after);
+        claims.pod_changed(after);
         if (gangs) gangs->pod_changed(uid, &after);
     }
 

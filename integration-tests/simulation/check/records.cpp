@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/application_kinds.h"
 #include "grid/rights.h"
 #include "model/names.h"
 
@@ -208,6 +209,36 @@ model::amounts size_of(const model::testbed& testbed, const place& where) {
     }
     out["pods"] = one_pod;
     return out;
+}
+
+bool is_of_coordinator(const model::testbed_layout& layout, int position) {
+    int before = 0;
+    for (const auto& shape : layout.shapes) {
+        if (position >= before && position < before + shape.count) {
+            return shape.role == model::slot_role::coordinator;
+        }
+        before += shape.count;
+    }
+    return false;
+}
+
+int workers_of(const model::testbed_layout& layout) {
+    int out = grid::count_of_slots(layout);
+    for (int position = grid::count_of_slots(layout) - 1; position >= 0; --position) {
+        if (is_of_coordinator(layout, position)) --out;
+    }
+    return out;
+}
+
+const model::owner_reference* maker_of(const model::testbed& testbed) {
+    const auto* owner = testbed.metadata.controller_owner();
+    return owner && owner->kind == "Scheduling" ? owner : nullptr;
+}
+
+bool coordinates(const model::pod& pod) {
+    return std::ranges::any_of(application_kinds(), [&](const auto& kind) {
+        return pod.metadata.label(kind.coordinator.label) == kind.coordinator.value;
+    });
 }
 
 model::amounts demand_of(const model::pod& pod) {

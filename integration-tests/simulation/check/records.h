@@ -200,6 +200,14 @@ std::optional<place> place_of(const model::testbed& testbed, int position);
 std::optional<int> position_of(const model::testbed& testbed, const place& where);
 /// What the slot there takes of its node, by the layout; it is one of the layout's.
 model::amounts size_of(const model::testbed& testbed, const place& where);
+/// The place there is for a driver or JobManager, by the shapes of the layout.
+bool is_of_coordinator(const model::testbed_layout& layout, int position);
+/// How many places the layout has for the workers of jobs.
+int workers_of(const model::testbed_layout& layout);
+/// The Scheduling whose claim the Testbed is says the Testbed's controller; null: nobody's.
+const model::owner_reference* maker_of(const model::testbed& testbed);
+/// It is a driver or JobManager.
+bool coordinates(const model::pod& pod);
 /// A pod's requests and its place in the node's `pods`.
 model::amounts demand_of(const model::pod& pod);
 /// `what` fits into `free`.

@@ -354,6 +354,7 @@ void rights_rules::assignment_is_new(const scheduling_record& before,
         out_.require(inside, "slot-outside-layout", {meta.uid, bed_uid},
                      [&] { return fmt::format("{}, the layout has {} slots", text(), total); });
     }
+    if (bed && bed->testbed->status.layout) coordinator_is_assigned(after, given, *bed);
     for (const int slot : given.slot_ids) {
         if (!bed || !here_.fresh("scheduling")) break;
         const auto broken = bed->broken_since.find(slot);
@@ -372,6 +373,25 @@ void rights_rules::assignment_is_new(const scheduling_record& before,
                                             active ? active->key().text() : "nobody");
                      });
     }
+}
+
+/// One place, where there are any, and with the others in one write.
+void rights_rules::coordinator_is_assigned(const scheduling_record& after,
+                                           const model::assignment& given,
+                                           const testbed_record& bed) {
+    const auto& layout = *bed.testbed->status.layout;
+    const auto total = grid::count_of_slots(layout);
+    const auto wanted = workers_of(layout) < total ? 1 : 0;
+    const auto got = std::ranges::count_if(
+        given.slot_ids, [&](int slot) { return is_of_coordinator(layout, slot); });
+    const auto& meta = after.scheduling->metadata;
+    out_.require(got == wanted, "assignment-without-coordinator",
+                 {meta.uid, bed.testbed->metadata.uid}, [&] {
+                     return fmt::format(
+                         "Scheduling {} gave {} to {} (run {}): {} places of coordinators, not {}",
+                         name_of(meta), grid::show_slot_list(given.slot_ids),
+                         given.job.key().text(), given.run, got, wanted);
+                 });
 }
 
 /// The write is guarded by the version of the plan, so the spec before it is what was decided by.
@@ -452,7 +472,7 @@ void rights_rules::order_of_starts_is_kept(const scheduling_record& after,
     const bool queue = who.spec.queue_based.has_value();
     const auto* bed = all_.testbed(testbed_of(who));
     const int total =
-        bed && bed->testbed->status.layout ? grid::count_of_slots(*bed->testbed->status.layout) : 0;
+        bed && bed->testbed->status.layout ? workers_of(*bed->testbed->status.layout) : 0;
     for (const auto& before : order_of(who)) {
         if (before == given.job.key()) return;
         if (is_cancelled(who, before)) continue;

@@ -35,6 +35,8 @@ private:
     void assignments_are_disjoint(const scheduling_record& after);
     void assignment_ends_without_pods(const scheduling_record& after,
                                       const model::assignment& ended);
+    void coordinator_is_assigned(const scheduling_record& after, const model::assignment& given,
+                                 const testbed_record& bed);
     void start_is_wanted(const scheduling_record& before, const model::assignment& given);
     void retry_follows_a_failure(const scheduling_record& before, const scheduling_record& after,
                                  const model::assignment& given);

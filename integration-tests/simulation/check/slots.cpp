@@ -204,6 +204,12 @@ void slot_rules::pod_is_let_in_by_right(const pod_record& before, const pod_reco
                      return fmt::format("{}; by the layout that slot is on {}", text(),
                                         where ? where->node : "no node");
                  });
+    if (!where) return;
+    const bool for_coordinators = is_of_coordinator(*bed->testbed->status.layout, *position);
+    out_.require(coordinates(pod) == for_coordinators, "pod-of-another-role", {uid, bed_uid}, [&] {
+        return fmt::format("{}, a place of {}", text(),
+                           for_coordinators ? "coordinators" : "workers");
+    });
 }
 
 /// No operator opens its gate, nominates it, or takes it for a pod of its run.

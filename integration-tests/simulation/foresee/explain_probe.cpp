@@ -309,6 +309,12 @@ private:
         for (const auto& each : named_) {
             if (!is_summary(each.reason)) causes.push_back(each);
         }
+        // A claim is planned once nothing else keeps the plan.
+        if (causes.size() > 1) {
+            std::erase_if(causes, [](const auto& each) {
+                return each.reason == model::condition_reason::waits_for_claim;
+            });
+        }
         if (causes.empty()) return wait_for_it();
         since_.reset();
         if (++removals_ > most_removals) {

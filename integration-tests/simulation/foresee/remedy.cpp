@@ -66,6 +66,7 @@ public:
             {why::job_failed, &helper::reset_job},
             {why::job_not_ready, &helper::wait},
             {why::plan_empty, &helper::write_plan},
+            {why::waits_for_claim, &helper::make_room_for_claim},
             {named_reason::problem, &helper::write_plan},
             {slot_why::slot_of_job, &helper::cancel_holder},
             {slot_why::job_before, &helper::cancel_it},
@@ -219,8 +220,21 @@ private:
     void cancel_holder() { cancel(key_of(*of_.holder)); }
     void cancel_it() { cancel(key_of(of_.what)); }
 
+    /// Its places may be on any node.
+    void make_room_for_claim() {
+        for (const auto& each : made_of_.workload) {
+            const auto* object = fields::find(each.with, {"object"});
+            if (object && fields::text(*object, {"kind"}) == "Node") {
+                any_of_.emplace(fields::text(*object, {"metadata", "name"}));
+            }
+        }
+        for (const auto& node : any_of_) restore(node);
+        make_room();
+    }
+
     std::set<std::string> nodes() const {
-        std::set<std::string> out;
+        std::set<std::string> out = any_of_;
+        if (!out.empty()) return out;
         if (of_.what.kind == "Node") return {of_.what.name};
         const auto bed = seen_.testbed(key_of(of_.what));
         if (!bed || !bed->status.layout) return out;
@@ -231,18 +245,21 @@ private:
         return out;
     }
 
-    void mend_nodes() {
-        for (const auto& node : nodes()) {
-            const auto* as_made = made("Node", {"", node});
-            if (!as_made) continue;
-            add(deed("create", {{"object", *as_made}}));
-            add(change(kinds::node, {"", node}, {{"spec", {{"unschedulable", nullptr}}}}));
-            for (const auto& [label, value] : as_made->at("metadata").at("labels").items()) {
-                add(deed("node-relabel", {{"name", node}, {"label", label}, {"value", value}}));
-            }
-            add(deed("node-shrink",
-                     {{"name", node}, {"allocatable", as_made->at("status").at("allocatable")}}));
+    /// The node as it was made.
+    void restore(const std::string& node) {
+        const auto* as_made = made("Node", {"", node});
+        if (!as_made) return;
+        add(deed("create", {{"object", *as_made}}));
+        add(change(kinds::node, {"", node}, {{"spec", {{"unschedulable", nullptr}}}}));
+        for (const auto& [label, value] : as_made->at("metadata").at("labels").items()) {
+            add(deed("node-relabel", {{"name", node}, {"label", label}, {"value", value}}));
         }
+        add(deed("node-shrink",
+                 {{"name", node}, {"allocatable", as_made->at("status").at("allocatable")}}));
+    }
+
+    void mend_nodes() {
+        for (const auto& node : nodes()) restore(node);
         leave_them_to_this_testbed();
         make_room();
     }
@@ -308,6 +325,7 @@ private:
     const waiting& who_;
     const picture& seen_;
     const plan& made_of_;
+    std::set<std::string> any_of_;
     remedy out_;
 };
 

@@ -31,7 +31,7 @@ SOURCES = ["CMakeLists.txt", "CMakePresets.json", "cmake", "scripts/build.sh", "
 KEYS = {"mistake", "source", "expect", "needs"}
 # Nothing of a run but `foresee` asks these.
 ANSWERS = ("operators/scheduling/answers/", "operators/scheduling/outlook.cpp")
-# Nothing of a run but plans of gangs, which have claims too, comes here.
+# Plans of gangs, four of ten of which have claims, come here most.
 GANGS = ("operators/testbed/gangs/", "operators/testbed/claims/")
 # Seeds in growing steps: most mistakes show within a few.
 STEPS = [20, 80, 400]

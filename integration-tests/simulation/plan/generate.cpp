@@ -20,6 +20,8 @@ namespace {
 constexpr milliseconds begin{4000};
 /// From an order to work: submission, driver, executors, swap.
 constexpr int start_seconds = 8;
+/// Of the nodes that are made for a claim.
+constexpr const char* claimed_label = "example.com/spare";
 
 class author {
 public:
@@ -29,6 +31,7 @@ public:
           others_(random_source(seed).fork("other things")),
           wishes_(random_source(seed).fork("wishes")),
           layouts_(random_source(seed).fork("layouts")),
+          claims_(random_source(seed).fork("claims of plans")),
           cast_(plan_) {
         plan_.seed = seed;
         static const std::vector<int> shares{0, 0, 300, 500, 1000};
@@ -62,6 +65,9 @@ private:
     void put_jobs(int least, int most);
     void put_strangers();
     void put_wishes();
+    void put_claim();
+    void put_room_for_claim(const bed& of, const json& shapes);
+    json shapes_of_claim(const bed& of);
     void slot_based(const std::string& mode);
     void schedule_queue(const std::string& name, const std::string& testbed,
                         const std::vector<job_name>& jobs, bool release);
@@ -83,6 +89,8 @@ private:
     random_source wishes_;
     /// Of the form of layouts.
     random_source layouts_;
+    /// Of a plan's claim.
+    random_source claims_;
     /// Of a thousand jobs.
     int share_of_other_kinds_ = 0;
     cast cast_;
@@ -129,6 +137,8 @@ plan author::write() {
     (this->*chosen.write)();
     put_strangers();
     if (wishes_.chance(200)) put_wishes();
+    // Two schedulers on one node race for its room, and a claim has no taint.
+    if (!on_.extender && claims_.chance(200)) put_claim();
 
     int work = 0;
     for (const auto& script : plan_.scripts) {
@@ -252,6 +262,114 @@ void author::put_wishes() {
             ask(begin + milliseconds(10), name, {{"priority", wishes_.between(-1, 2)}});
         }
     }
+}
+
+/// As many places of workers as the Testbed has slots, under the same numbers; behind them places
+/// of coordinators.
+json author::shapes_of_claim(const bed& of) {
+    const auto size = [](int cpu, int mib) {
+        return json{{"cpu", fmt::format("{}m", cpu)}, {"memory", fmt::format("{}Mi", mib)}};
+    };
+    json out = json::array({{{"name", "executors"},
+                             {"role", "worker"},
+                             {"count", of.slots()},
+                             {"resources", size(600, 1024)}}});
+    if (claims_.chance(800)) {
+        out.push_back({{"name", "drivers"},
+                       {"role", "coordinator"},
+                       {"count", claims_.between(1, 2)},
+                       {"resources", size(300, 900)}});
+    }
+    if (!claims_.chance(500)) return out;
+    // Off the plain node.
+    const json terms = json::array(
+        {{{"matchExpressions", json::array({{{"key", claimed_label}, {"operator", "Exists"}}})}}});
+    for (auto& shape : out) {
+        shape["constraints"]["affinity"]["nodeAffinity"]
+             ["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"] = terms;
+    }
+    return out;
+}
+
+/// Nodes without a Testbed, with room for all places and one more each, and who else wants it.
+void author::put_room_for_claim(const bed& of, const json& shapes) {
+    cast_.at(milliseconds(0));
+    for (const auto& [name, value] :
+         {std::pair("esi-claim-minus-1", -1), std::pair("esi-claim-0", 0),
+          std::pair("esi-claim-1", 1), std::pair("esi-claim-2", 2)}) {
+        // Without its class a claim waits.
+        if (value != 0 && claims_.chance(100)) continue;
+        cast_.add("create", {{"object",
+                              {{"apiVersion", "scheduling.k8s.io/v1"},
+                               {"kind", "PriorityClass"},
+                               {"metadata", {{"name", name}}},
+                               {"value", value},
+                               {"preemptionPolicy", "Never"}}}});
+    }
+    const int nodes = claims_.between(2, 3);
+    const int drivers = shapes.size() > 1 ? shapes[1]["count"].get<int>() : 0;
+    const int each = (of.slots() + drivers + nodes - 1) / nodes + 1;
+    for (int i = 0; i < nodes; ++i) {
+        const auto name = fmt::format("spare-{}", i);
+        cast_.node(name, {{claimed_label, i}}, each);
+        on_.nodes.push_back(name);
+    }
+    if (!claims_.chance(300)) return;
+    for (int i = claims_.between(1, 2 * each); i > 0; --i) {
+        const auto name = fmt::format("squatter-{}", i);
+        cast_.at(milliseconds(claims_.between(300, 5000)));
+        cast_.add(
+            "create",
+            {{"object",
+              {{"apiVersion", "v1"},
+               {"kind", "Pod"},
+               {"metadata", {{"name", name}, {"namespace", "default"}}},
+               {"spec",
+                {{"terminationGracePeriodSeconds", 1},
+                 {"nodeSelector",
+                  {{"kubernetes.io/hostname",
+                    fmt::format("spare-{}", claims_.between(0, nodes - 1))}}},
+                 {"containers",
+                  json::array({{{"name", "main"},
+                                {"image", "example/other:1"},
+                                {"resources",
+                                 {{"requests", {{"cpu", "600m"}, {"memory", "1Gi"}}}}}}})}}}}}});
+        cast_.at(begin + milliseconds(claims_.between(1000, 60000)));
+        cast_.add("delete", {{"kind", "pods"}, {"name", name}});
+        moments_.push_back(cast_.now());
+    }
+}
+
+/// One of the Schedulings takes places of its own in the place of those of a Testbed.
+void author::put_claim() {
+    std::vector<std::size_t> all;
+    for (std::size_t i = 0; i < plan_.workload.size(); ++i) {
+        if (fields::text(plan_.workload[i].with, {"object", "kind"}) == "Scheduling") {
+            all.push_back(i);
+        }
+    }
+    const auto chosen = claims_.one_of(all);
+    auto& object = plan_.workload[chosen].with["object"];
+    const std::string name(fields::text(object, {"metadata", "name"}));
+    const std::string testbed(fields::text(object, {"spec", "testbed", "name"}));
+    const auto of = *std::ranges::find(on_.beds, testbed, &bed::name);
+    auto shapes = shapes_of_claim(of);
+    object["spec"].erase("testbed");
+    object["spec"]["claim"] = {{"shapes", shapes},
+                               {"packing", claims_.chance(500) ? "Pack" : "Spread"},
+                               {"timeoutSeconds", claims_.between(5, 40)}};
+    // Who deletes the Testbed deletes the one that is used.
+    for (auto& [at, what, with] : plan_.workload) {
+        const bool deleted = what == "delete" && fields::text(with, {"kind"}) == "testbeds" &&
+                             fields::text(with, {"name"}) == testbed;
+        if (deleted && claims_.chance(500)) with["name"] = name;
+    }
+    put_room_for_claim(of, shapes);
+    bed made = of;
+    made.name = name;
+    made.label = claimed_label;
+    made.taint = false;
+    on_.beds.push_back(std::move(made));
 }
 
 /// Each of the jobs so many times as it gets slots, mixed or one after the other.

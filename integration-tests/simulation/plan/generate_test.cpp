@@ -7,6 +7,7 @@
 
 #include "base/fields.h"
 #include "plan/cast.h"
+#include "plan/claims.h"
 
 namespace esi::simulation {
 namespace {
@@ -49,10 +50,11 @@ TEST(generation, plans_are_small_clusters_with_strangers_and_a_dozen_faults) {
         EXPECT_GE(jobs, 3);
         EXPECT_LE(jobs, 7);
         EXPECT_GE(count_of(got, "Node"), 3);
-        EXPECT_LE(count_of(got, "Node"), 7);
+        EXPECT_LE(count_of(got, "Node"), has_claims(got) ? 10 : 7);
         EXPECT_GE(count_of(got, "Scheduling"), 1);
         EXPECT_GE(count_of(got, "Pod"), 1);
-        EXPECT_EQ(count_of(got, "PriorityClass"), 3);
+        EXPECT_GE(count_of(got, "PriorityClass"), has_claims(got) ? 6 : 3);
+        EXPECT_LE(count_of(got, "PriorityClass"), has_claims(got) ? 7 : 3);
         EXPECT_LE(got.faults.size(), 12u);
         if (got.placement == "extender") EXPECT_FALSE(has_strangers_that_may_enter(got));
         for (const auto& one : got.faults) {
@@ -130,6 +132,31 @@ TEST(generation, every_scenario_and_every_class_comes_up) {
     }
     // Enough of them are compared with their undisturbed twin.
     EXPECT_GE(fixed, 160);
+}
+
+TEST(generation, one_plan_in_six_has_a_claim) {
+    int claims = 0;
+    int with_coordinators = 0;
+    int compared = 0;
+    for (std::uint64_t seed = 1; seed <= 600; ++seed) {
+        const auto got = generate(seed);
+        int of_plan = 0;
+        for (const auto& one : got.workload) {
+            const auto* claim = fields::find(one.with, {"object", "spec", "claim"});
+            if (!claim) continue;
+            ++of_plan;
+            EXPECT_FALSE(fields::find(one.with, {"object", "spec", "testbed"})) << seed;
+            if (claim->at("shapes").size() > 1) ++with_coordinators;
+            if (outcome_is_fixed(got) && !got.faults.empty()) ++compared;
+        }
+        EXPECT_EQ(of_plan, has_claims(got) ? 1 : 0) << seed;
+        claims += of_plan;
+    }
+    EXPECT_GE(claims, 80);
+    EXPECT_LE(claims, 130);
+    EXPECT_GE(with_coordinators, claims / 2);
+    EXPECT_LT(with_coordinators, claims);
+    EXPECT_GE(compared, 8);
 }
 
 TEST(generation, the_fixed_list_is_undisturbed_and_complete) {

@@ -8,6 +8,7 @@
 
 #include "base/fields.h"
 #include "plan/cast.h"
+#include "plan/claims.h"
 #include "plan/faults.h"
 #include "plan/generate.h"
 
@@ -126,7 +127,15 @@ bool outcome_is_fixed(const plan& what) {
     return schedulings < 2;
 }
 
+bool has_claims(const plan& what) {
+    return std::ranges::any_of(what.workload, [](const happening& one) {
+        return fields::find(one.with, {"object", "spec", "claim"}) != nullptr;
+    });
+}
+
 bool slots_are_named(const plan& what) {
+    // Of several coordinator places a job takes one that is free just then.
+    if (has_claims(what)) return false;
     return std::ranges::none_of(what.workload, [](const happening& one) {
         return fields::find(one.with, {"object", "spec", "queueBased"}) != nullptr;
     });

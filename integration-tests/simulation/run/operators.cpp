@@ -6,6 +6,7 @@
 
 #include "base/operators.h"
 #include "batchjob/operator.h"
+#include "plan/claims.h"
 #include "scheduling/operator.h"
 #include "testbed/operator.h"
 
@@ -16,14 +17,14 @@ namespace {
 controller::operator_factory make_testbed(const plan& what) {
     // Every third seed has its reports written as those of large Testbeds are.
     return [beside = what.seed % 3 == 0, layouts = what.layouts, listed = what.most_listed_slots,
-            gangs = what.gangs, spread = what.seed % 4 == 0,
+            gangs = what.gangs, claims = has_claims(what), spread = what.seed % 4 == 0,
             lives = std::make_shared<int>(0)](controller::environment& in) {
         testbed::options chosen;
         chosen.check_ledger = true;
         if (beside) chosen.many_slots = 0;
         chosen.most_listed_slots = listed;
         chosen.gangs.enabled = gangs;
-        chosen.claims.enabled = gangs;
+        chosen.claims.enabled = gangs || claims;
         chosen.gangs.reserve_after = gang_reserve_after;
         chosen.gangs.reserve_for = gang_reserve_for;
         if (spread) chosen.gangs.packing = "Spread";
