@@ -864,6 +864,32 @@ TEST(Gangs, WhoHangsOnTheWayKeepsNobodyBackForLong) {
     EXPECT_EQ(w.planned(), w.fours);
 }
 
+TEST(Gangs, GangsOfAnotherNamespaceHaveTheirShare) {
+    many_gangs w;
+    w.settle();
+    const auto add = [&](const std::string& name, std::int64_t priority) {
+        const gang_key key{way::coscheduling, "shop", name};
+        auto group = w.groups.at(world::key(w.name(0)));
+        group.metadata.name = name;
+        group.metadata.namespace_ = "shop";
+        group.metadata.uid = "uid-group-" + name;
+        w.groups[key] = group;
+        w.dirty.insert(key);
+        for (int i = 0; i < 4; ++i) {
+            auto pod = w.member(fmt::format("{}-{}", name, i), name, "cpu=1");
+            pod.metadata.namespace_ = "shop";
+            pod.priority = priority;
+            w.put(pod);
+        }
+        return key;
+    };
+    const auto theirs = add("theirs", 0);
+    const auto less = add("less", -1);
+    w.pass();
+    EXPECT_TRUE(w.known->gangs.at(theirs).has.has_value());
+    EXPECT_FALSE(w.known->gangs.at(less).has.has_value()) << "one of a higher priority waits";
+}
+
 TEST(Gangs, AMemberThatARunningGangLacksDoesNotWaitForThoseOnTheirWay) {
     many_gangs w;
     w.add_gang("runs", 2, "cpu=1", 10);

@@ -25,8 +25,8 @@ std::vector<pod_pointer> next_of(const gang_memory& own) {
     return out;
 }
 
-void take_places(pass& at, gang_memory& own, const std::vector<pod_pointer>& pods,
-                 const placement& where, bool reservation) {
+void take_places(pass& at, const gang_key& key, gang_memory& own,
+                 const std::vector<pod_pointer>& pods, const placement& where, bool reservation) {
     plan made;
     made.since = at.seen.now;
     made.reservation = reservation;
@@ -37,25 +37,29 @@ void take_places(pass& at, gang_memory& own, const std::vector<pod_pointer>& pod
     name_plan(at, made);
     own.has = std::move(made);
     own.changed = true;
-    if (!reservation) at.on_their_way += static_cast<int>(pods.size());
+    if (!reservation) {
+        at.coming.all += static_cast<int>(pods.size());
+        at.coming.by_namespace[key.namespace_] += static_cast<int>(pods.size());
+    }
 }
 
 /// From a plan until the binding.
 void count_on_their_way(pass& at) {
-    const auto count = [&](steady_time since, std::size_t members) {
+    const auto count = [&](const gang_key& key, steady_time since, std::size_t members) {
         const auto end = since + longest_way;
         if (at.seen.now >= end) return;
-        at.on_their_way += static_cast<int>(members);
-        at.way_ends = std::min(at.way_ends, end);
+        at.coming.all += static_cast<int>(members);
+        at.coming.by_namespace[key.namespace_] += static_cast<int>(members);
+        at.coming.ends = std::min(at.coming.ends, end);
     };
     for (const auto& [key, own] : at.known.gangs) {
-        if (own.has && !own.has->reservation) count(own.has->since, own.has->places.size());
+        if (own.has && !own.has->reservation) count(key, own.has->since, own.has->places.size());
         if (own.what.let_in == 0) continue;
         for (const auto& each : own.seen->members) {
             const auto known = own.members.find(each.uid());
             if (each.at != stage::let_in || known == own.members.end()) continue;
             const auto& its = known->second;
-            if (its.let_in_since && !its.refused_since) count(*its.let_in_since, 1);
+            if (its.let_in_since && !its.refused_since) count(key, *its.let_in_since, 1);
         }
     }
 }
@@ -114,15 +118,28 @@ void see_what_is_asked(const pass& at, gang_memory& own) {
     own.failed_text.clear();
 }
 
+/// So many others are on their way that it is not planned now. Each namespace has its share, so
+/// that gangs of one that hang on their way keep back no others; but none goes before a gang of a
+/// higher priority that is kept back.
+bool stays_in_line(pass& at, const turn& of, gang_memory& own) {
+    const auto& all = at.coming;
+    const auto its = all.by_namespace.find(of.key.namespace_);
+    const bool comes = its != all.by_namespace.end();
+    const auto sharing = static_cast<int>(all.by_namespace.size()) + (comes ? 0 : 1);
+    const auto share = std::max(most_on_their_way / sharing, 1);
+    const bool has_share = comes && its->second >= share;
+    const bool waits = of.how != start::refill && all.all >= most_on_their_way &&
+                       (has_share || (all.waiting && *all.waiting > of.priority));
+    if (waits != std::exchange(own.in_line, waits)) own.changed = true;
+    if (!waits) return false;
+    at.coming.waiting = std::max(all.waiting.value_or(of.priority), of.priority);
+    at.again_at(all.ends);
+    return true;
+}
+
 /// A plan for those whom the gang needs next, or why there is none.
 tried try_plan(pass& at, const gang_key& key, gang_memory& own) {
     if (unchanged(at, own)) return tried::fails;
-    const bool in_line = own.what.how != start::refill && at.on_their_way >= most_on_their_way;
-    if (in_line != std::exchange(own.in_line, in_line)) own.changed = true;
-    if (in_line) {
-        at.again_at(at.way_ends);
-        return tried::later;
-    }
     const auto pods = next_of(own);
     const auto options = options_for(at, *own.seen);
     const auto shape = shape_for(at, own, pods, options);
@@ -155,7 +172,7 @@ tried try_plan(pass& at, const gang_key& key, gang_memory& own) {
     ++at.fits;
     auto answer = fit(pods, at.room, *known, options);
     if (const auto* where = std::get_if<placement>(&answer)) {
-        take_places(at, own, pods, *where, false);
+        take_places(at, key, own, pods, *where, false);
         own.failed_at.reset();
         own.failed_text.clear();
         own.reads = 0;
@@ -341,7 +358,7 @@ void reserve(pass& at, const turn& of) {
               std::move(why->message));
         return;
     }
-    take_places(at, own, pods, std::get<placement>(answer), true);
+    take_places(at, of.key, own, pods, std::get<placement>(answer), true);
     at.known.reserving = of.key;
     own.reservation_seen = at.room.changes();
     at.again_at(*own.reservation_since + at.seen.options.reserve_for);
@@ -491,6 +508,10 @@ void plan_all(pass& at) {
             continue;
         }
         own.at.surplus.clear();
+        if (!each.failed && stays_in_line(at, each, own)) {
+            waiting = std::max(waiting.value_or(each.priority), each.priority);
+            continue;
+        }
         auto how = try_plan(at, each.key, own);
         if (how == tried::fails && wants_room(own) && take_reservation_from(at, each)) {
             own.failed_at.reset();
