@@ -74,9 +74,8 @@ void for_each_list(answers::explanation& what, auto change) {
 
 TEST(probes, catch_two_previews_that_promise_the_same_slot) {
     // With the same name whoever asks: each Scheduling seems to start the job of the other, too.
-    const auto found = with_previews([](answers::preview& what) {
-        what.starts.push_back({"default", "spare-a", {0}, 0, {}});
-    });
+    const auto found = with_previews(
+        [](answers::preview& what) { what.starts.push_back({"default", "spare-a", {0}, 0, {}}); });
     EXPECT_TRUE(found.contains("foreseen-twice"));
 }
 

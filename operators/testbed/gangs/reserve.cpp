@@ -226,8 +226,7 @@ void end_reservation(pass& at, gang_memory& own) {
 
 /// Of a reservation, the places that are there already are firm; whoever is on a node that has not
 /// enough is looked for a place elsewhere. True: all have one.
-bool complete(pass& at, gang_memory& own) {
-    auto& has = *own.has;
+bool complete(pass& at, gang_memory& own, plan& has) {
     std::map<std::string, std::vector<wide>, std::less<>> lacking;
     for (const auto& [node, wanted] : wanted_on(own)) {
         const auto* entry = at.room.find(node);
@@ -279,19 +278,24 @@ bool complete(pass& at, gang_memory& own) {
 }
 
 void keep_reservation(pass& at) {
-    if (!at.known.reserving) return;
-    const auto found = at.known.gangs.find(*at.known.reserving);
-    if (found == at.known.gangs.end() || !found->second.has || !found->second.has->reservation) {
+    const auto key = at.known.reserving;
+    if (!key) return;
+    const auto found = at.known.gangs.find(*key);
+    plan* has = nullptr;
+    if (found != at.known.gangs.end()) {
+        if (auto& its = found->second.has) has = &*its;
+    }
+    if (!has || !has->reservation) {
         at.known.reserving.reset();
         return;
     }
     auto& own = found->second;
     const auto end = own.reservation_since.value_or(at.seen.now) + at.seen.options.reserve_for;
     if (own.reservation_seen != at.room.changes()) {
-        if (complete(at, own)) {
-            own.has->reservation = false;
-            own.has->since = at.seen.now;
-            name_plan(at, *own.has);
+        if (complete(at, own, *has)) {
+            has->reservation = false;
+            has->since = at.seen.now;
+            name_plan(at, *has);
             own.changed = true;
             own.reservation_seen.reset();
             own.reservation_since.reset();
