@@ -846,7 +846,7 @@ TEST(Gangs, NoMoreArePlannedThanMayBeOnTheirWay) {
     w.settle();
     EXPECT_EQ(w.count(w.name(most_on_their_way / 4 - 1), stage::let_in), 4);
     const auto& waits = w.known->gangs.at(world::key(w.name(w.fours - 1))).at;
-    EXPECT_EQ(waits.reason, "InOrder");
+    EXPECT_EQ(waits.reason, "InLine");
     EXPECT_THAT(waits.message, testing::HasSubstr("on their way"));
     EXPECT_EQ(w.count(w.name(most_on_their_way / 4), stage::gated), 4) << "none is bound yet";
     w.bind();
@@ -867,7 +867,7 @@ TEST(Gangs, WhoHangsOnTheWayKeepsNobodyBackForLong) {
 TEST(Gangs, GangsOfAnotherNamespaceHaveTheirShare) {
     many_gangs w;
     w.settle();
-    const auto add = [&](const std::string& name, std::int64_t priority) {
+    const auto add = [&](const std::string& name) {
         const gang_key key{way::coscheduling, "shop", name};
         auto group = w.groups.at(world::key(w.name(0)));
         group.metadata.name = name;
@@ -878,16 +878,20 @@ TEST(Gangs, GangsOfAnotherNamespaceHaveTheirShare) {
         for (int i = 0; i < 4; ++i) {
             auto pod = w.member(fmt::format("{}-{}", name, i), name, "cpu=1");
             pod.metadata.namespace_ = "shop";
-            pod.priority = priority;
             w.put(pod);
         }
         return key;
     };
-    const auto theirs = add("theirs", 0);
-    const auto less = add("less", -1);
+    const auto theirs = add("theirs");
+    w.add_gang("urgent", 4, "cpu=1", 10);
     w.pass();
     EXPECT_TRUE(w.known->gangs.at(theirs).has.has_value());
-    EXPECT_FALSE(w.known->gangs.at(less).has.has_value()) << "one of a higher priority waits";
+    EXPECT_FALSE(w.known->gangs.at(world::key("urgent")).has.has_value());
+    // Their share is used up then.
+    for (int i = 0; i < most_on_their_way / 8; ++i) add(fmt::format("more{}", i));
+    const auto last = add("zzz");
+    w.pass_all();
+    EXPECT_FALSE(w.known->gangs.at(last).has.has_value());
 }
 
 TEST(Gangs, AMemberThatARunningGangLacksDoesNotWaitForThoseOnTheirWay) {

@@ -37,20 +37,14 @@ void take_places(pass& at, const gang_key& key, gang_memory& own,
     name_plan(at, made);
     own.has = std::move(made);
     own.changed = true;
-    if (!reservation) {
-        at.coming.all += static_cast<int>(pods.size());
-        at.coming.by_namespace[key.namespace_] += static_cast<int>(pods.size());
-    }
+    if (!reservation) at.coming.add(key, pods.size(), at.seen.now + longest_way);
 }
 
 /// From a plan until the binding.
 void count_on_their_way(pass& at) {
     const auto count = [&](const gang_key& key, steady_time since, std::size_t members) {
         const auto end = since + longest_way;
-        if (at.seen.now >= end) return;
-        at.coming.all += static_cast<int>(members);
-        at.coming.by_namespace[key.namespace_] += static_cast<int>(members);
-        at.coming.ends = std::min(at.coming.ends, end);
+        if (at.seen.now < end) at.coming.add(key, members, end);
     };
     for (const auto& [key, own] : at.known.gangs) {
         if (own.has && !own.has->reservation) count(key, own.has->since, own.has->places.size());
@@ -79,6 +73,8 @@ const facts* facts_for(pass& at, const gang_key& key, gang_memory& own, const ne
         if (!own.read) {
             if (at.seen.now >= own.next_read) {
                 at.give(read_facts{key, what});
+                // It keeps its turn while they are read.
+                at.coming.add(key, own.what.next.size(), at.seen.now + longest_way);
             } else {
                 at.again_at(own.next_read);
             }
@@ -118,23 +114,20 @@ void see_what_is_asked(const pass& at, gang_memory& own) {
     own.failed_text.clear();
 }
 
-/// So many others are on their way that it is not planned now. Each namespace has its share, so
-/// that gangs of one that hang on their way keep back no others; but none goes before a gang of a
-/// higher priority that is kept back.
+/// So many are on their way that it is not planned now. Each namespace has its share: gangs of one
+/// that hang on their way keep back no others.
 bool stays_in_line(pass& at, const turn& of, gang_memory& own) {
-    const auto& all = at.coming;
-    const auto its = all.by_namespace.find(of.key.namespace_);
-    const bool comes = its != all.by_namespace.end();
-    const auto sharing = static_cast<int>(all.by_namespace.size()) + (comes ? 0 : 1);
-    const auto share = std::max(most_on_their_way / sharing, 1);
-    const bool has_share = comes && its->second >= share;
-    const bool waits = of.how != start::refill && all.all >= most_on_their_way &&
-                       (has_share || (all.waiting && *all.waiting > of.priority));
+    const auto most = at.seen.options.most_on_their_way;
+    const auto& by = at.coming.by_namespace;
+    const auto found = by.find(of.key.namespace_);
+    const int its = found == by.end() ? 0 : found->second;
+    const auto sharing = static_cast<int>(by.size()) + (found == by.end() ? 1 : 0);
+    // A gang that has begun is to become whole soon.
+    const int share = of.how == start::refill ? most : std::max(most / sharing, 1);
+    const bool waits = at.coming.all >= most && its >= share;
     if (waits != std::exchange(own.in_line, waits)) own.changed = true;
-    if (!waits) return false;
-    at.coming.waiting = std::max(all.waiting.value_or(of.priority), of.priority);
-    at.again_at(all.ends);
-    return true;
+    if (waits) at.again_at(at.coming.ends);
+    return waits;
 }
 
 /// A plan for those whom the gang needs next, or why there is none.
@@ -319,7 +312,7 @@ const turn* due_for_reservation(pass& at, const std::vector<turn>& turns) {
     };
     const auto may_have_one = [&](const turn& of) {
         const auto& own = at.known.gangs.at(of.key);
-        return of.how != start::surplus && !own.has && wants_room(own) &&
+        return of.how != start::surplus && !own.has && !own.in_line && wants_room(own) &&
                own.vain_at != freed_by_others(at);
     };
     // What one of an earlier turn would take away again (take_reservation_from) is not begun.
@@ -508,12 +501,16 @@ void plan_all(pass& at) {
     for (const auto& each : turns) {
         auto& own = at.known.gangs.at(each.key);
         if (each.how == start::surplus && waiting && *waiting >= each.priority) {
-            own.at.surplus = "groups of its priority or above wait for room";
+            own.at.surplus = "groups of its priority or above wait";
             continue;
         }
         own.at.surplus.clear();
-        if (!each.failed && stays_in_line(at, each, own)) {
-            waiting = std::max(waiting.value_or(each.priority), each.priority);
+        if (!unchanged(at, own) && stays_in_line(at, each, own)) {
+            if (each.how == start::surplus) {
+                own.at.surplus = in_line_text;
+            } else {
+                waiting = std::max(waiting.value_or(each.priority), each.priority);
+            }
             continue;
         }
         auto how = try_plan(at, each.key, own);

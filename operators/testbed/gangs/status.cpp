@@ -132,7 +132,7 @@ void set_unschedulable(const gang& of, const gang_memory& own, std::vector<group
     if (found == list.end()) {
         if (well) return;
         // Of what lasts a moment in any start nothing is written.
-        if (own.at.reason == "InOrder") return;
+        if (own.at.reason == "InOrder" || own.at.reason == "InLine") return;
         found = list.insert(list.end(), {std::string(unschedulable), "", "", {}, "", ""});
     }
     const std::string status = well ? "False" : "True";
