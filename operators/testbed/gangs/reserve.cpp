@@ -123,7 +123,7 @@ bool stays_in_line(pass& at, const turn& of, gang_memory& own) {
     const int its = found == by.end() ? 0 : found->second;
     const auto sharing = static_cast<int>(by.size()) + (found == by.end() ? 1 : 0);
     // A gang that has begun is to become whole soon.
-    const int share = of.how == start::refill ? most : std::max(most / sharing, 1);
+    const int share = of.how == start::refill ? 2 * most : std::max(most / sharing, 1);
     const bool waits = at.coming.all >= most && its >= share;
     if (waits != std::exchange(own.in_line, waits)) own.changed = true;
     if (waits) at.again_at(at.coming.ends);
