@@ -56,9 +56,8 @@ struct standing {
 
 /// Of gang_memory::in_line, for people.
 inline constexpr std::string_view in_line_text =
-    "its namespace has its share of the members that are on their way to their nodes; it is "
-    "planned "
-    "when some of them are bound";
+    "its namespace has its share of the members that are on their way to their nodes; the group is "
+    "planned when some of them are bound";
 
 /// An own write that the cache does not show for so long is not waited for any more.
 inline constexpr seconds longest_await{5};
