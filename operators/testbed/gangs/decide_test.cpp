@@ -868,19 +868,7 @@ TEST(Gangs, GangsOfAnotherNamespaceHaveTheirShare) {
     many_gangs w;
     w.settle();
     const auto add = [&](const std::string& name) {
-        const gang_key key{way::coscheduling, "shop", name};
-        auto group = w.groups.at(world::key(w.name(0)));
-        group.metadata.name = name;
-        group.metadata.namespace_ = "shop";
-        group.metadata.uid = "uid-group-" + name;
-        w.groups[key] = group;
-        w.dirty.insert(key);
-        for (int i = 0; i < 4; ++i) {
-            auto pod = w.member(fmt::format("{}-{}", name, i), name, "cpu=1");
-            pod.metadata.namespace_ = "shop";
-            w.put(pod);
-        }
-        return key;
+        return w.add_gang_in("shop", name, 4, "cpu=1");
     };
     const auto theirs = add("theirs");
     w.add_gang("urgent", 4, "cpu=1", 10);
@@ -957,17 +945,7 @@ TEST(Gangs, GroupsOfAnotherNamespaceAreNotNamed) {
     w.add_node("node-a", "cpu=1");
     w.add_stranger("other", "cpu=1", "node-a");
     w.add_gang("secret", 1, "cpu=1");
-    const gang_key theirs{way::coscheduling, "shop", "theirs"};
-    auto group = w.groups.at(world::key("secret"));
-    group.metadata.name = "theirs";
-    group.metadata.namespace_ = "shop";
-    group.metadata.uid = "uid-group-theirs";
-    group.metadata.creation_timestamp = model::timestamp{w.wall};
-    w.groups[theirs] = group;
-    w.dirty.insert(theirs);
-    auto pod = w.member("theirs-0", "theirs", "cpu=1");
-    pod.metadata.namespace_ = "shop";
-    w.put(pod);
+    const auto theirs = w.add_gang_in("shop", "theirs", 1, "cpu=1");
     w.settle();
     w.wait(seconds(2));
     w.settle();
