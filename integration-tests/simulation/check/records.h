@@ -200,6 +200,8 @@ std::optional<place> place_of(const model::testbed& testbed, int position);
 std::optional<int> position_of(const model::testbed& testbed, const place& where);
 /// What the slot there takes of its node, by the layout; it is one of the layout's.
 model::amounts size_of(const model::testbed& testbed, const place& where);
+/// The node has a taint of its user; ghosts tolerate ESI's, and what says that a node is not well.
+bool keeps_ghosts_away(const model::node& node);
 /// A pod's requests and its place in the node's `pods`.
 model::amounts demand_of(const model::pod& pod);
 /// `what` fits into `free`.
