@@ -241,7 +241,7 @@ def gangs(found):
 
     rows = {"gangs that started": lambda of: f"{sum(of['started'].values()):,} of {sum(of['gangs'].values()):,}",
             "gangs that stay in part; pods that lost a place": lambda of: f"{of['partial']}; {len(of['lost'])}",
-            "ordinary pods bound to room of members that were let in": lambda of: taken(of),
+            "ordinary pods bound to room of members that were let in": taken,
             "**gangs a second**, all at once (to the first column)": rated}
     for kind, words in kinds.items():
         rows[f"last member created -> all bound: {words}"] = lambda of, kind=kind: times(of, "waits", kind)

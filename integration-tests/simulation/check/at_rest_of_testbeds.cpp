@@ -131,7 +131,9 @@ void rest_rules::slots_are_filled(const testbed_record& record) {
         const auto rows = all_.rows_of(bed);
         auto row = std::ranges::find(rows, slot.position, &model::slot_status::position);
         const auto state = row == rows.end() ? std::string() : row->state;
-        const bool excused = !has_room(record, where) && state == slot_state::error;
+        const bool possible =
+            has_room(record, where) && !keeps_ghosts_away(*all_.nodes.at(slot.node).node);
+        const bool excused = !possible && state == slot_state::error;
         out_.require(excused, "ghost-missing", {}, [&] {
             return fmt::format(
                 "{} (position {}) is empty, the Testbed calls it \"{}\", its room "

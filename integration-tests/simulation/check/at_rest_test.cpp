@@ -89,6 +89,21 @@ TEST_F(at_rest_test, at_the_end_a_slot_whose_room_is_taken_may_be_empty_when_it_
     EXPECT_EQ(first(), "");
 }
 
+TEST_F(at_rest_test, at_the_end_a_slot_whose_node_keeps_ghosts_away_may_be_empty_when_it_is_said) {
+    world.make_ghosts();
+    world.queue["status"]["waitingFor"] = "something";
+    world.queue["status"]["observedGeneration"] = 1;
+    world.queue = world.put(kinds::scheduling, world.queue);
+    world.remove_pod("grid-ghost-1");
+    auto node = world.store.find(kinds::node, {}, "node-1")->body();
+    node["spec"]["taints"] = {{{"key", "dedicated"}, {"effect", "NoSchedule"}}};
+    world.put(kinds::node, node);
+    world.bed["status"]["slots"][1]["state"] = "ERROR";
+    world.put(kinds::testbed, world.bed);
+    world.judge->at_end();
+    EXPECT_EQ(first(), "");
+}
+
 TEST_F(at_rest_test, at_the_end_a_job_that_could_start_and_does_not_is_seen) {
     until_it_waits_for_slots({{{"name", "a"}}});
     world.judge->at_end();

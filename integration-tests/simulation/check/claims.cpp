@@ -19,15 +19,6 @@ constexpr seconds sampling{4};
 
 std::string name_of(const model::testbed& of) { return of.metadata.key().text(); }
 
-/// The first taint that keeps the ghosts of a claim without tolerations of its own away; ghosts
-/// tolerate what says that a node is not well.
-bool is_tainted(const model::node& node) {
-    return std::ranges::any_of(node.taints, [](const auto& taint) {
-        return taint.effect != "PreferNoSchedule" && taint.key != "esi.tu-berlin.de/testbed" &&
-               !taint.key.starts_with("node.kubernetes.io/");
-    });
-}
-
 }  // namespace
 
 bool claim_rules::of_labelled_testbed(const model::node& node) const {
@@ -195,6 +186,8 @@ void claim_rules::gave_back(const testbed_record& before, const model::testbed& 
     ++own.times;
     // Where a ghost is refused for good: 20 s.
     const auto patience = std::min(seconds(after.spec.claim->timeout_seconds), seconds(20));
+    // It may not have been told yet that all are free.
+    if (!here_.fresh("testbed")) return;
     out_.require(here_.now() - own.whole >= patience - sampling, "claim-given-back-early",
                  {after.metadata.uid}, [&] {
                      return fmt::format(
@@ -253,7 +246,7 @@ bool claim_rules::surely_fits(const model::testbed& testbed) const {
     for (const auto& [name, record] : all_.nodes) {
         if (!record.node || !record.node->ready || record.node->unschedulable) continue;
         if (record.node->metadata.deleting() || here_.disturbed_node(name)) continue;
-        if (is_tainted(*record.node) || of_labelled_testbed(*record.node)) continue;
+        if (keeps_ghosts_away(*record.node) || of_labelled_testbed(*record.node)) continue;
         auto free = known_free(name);
         for (const auto& [uid, pod] : all_.pods) {
             // Room that is kept for others, by whichever right.

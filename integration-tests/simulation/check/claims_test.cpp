@@ -188,6 +188,15 @@ TEST_F(claim_rules_test, places_are_given_back_only_after_the_time_that_was_aske
     EXPECT_THAT(rules(), ElementsAre("claim-given-back-early"));
 }
 
+TEST_F(claim_rules_test, an_operator_that_cannot_know_that_all_are_free_may_give_them_back) {
+    claim("c");
+    claim("c", on({"n1", "n2"}, {0, 1}));
+    beat(10s);
+    judge->disturbed("testbed", time.now());
+    claim("c", on({}, {}, 2));
+    EXPECT_THAT(rules(), IsEmpty());
+}
+
 TEST_F(claim_rules_test, after_that_time_they_may_be) {
     claim("c");
     claim("c", on({"n1", "n2"}, {0, 1}));

@@ -151,15 +151,22 @@ void gang_rules::pod_changed(const std::string& uid, const pod_record* after) {
         } else {
             came_[now.bound] = here_.now();
         }
-        const auto seen = group_of_key(now.group);
-        const auto there = count(now.group);
-        if (seen.least && there.bound + there.well >= *seen.least) of.started = true;
+        see_reached(now.group, of);
+        const auto least = group_of_key(now.group).least;
+        if (least && of.reached == least) of.started = true;
     }
     const bool somebody = std::ranges::any_of(of.members, [&](const auto& each) {
         const auto& one = members_.at(each);
         return one.live() && (one.let_in || !one.bound.empty());
     });
     if (!somebody) of.started = false;
+}
+
+void gang_rules::see_reached(const key& which, gang& of) const {
+    const auto least = group_of_key(which).least;
+    const auto there = count(which);
+    if (least && there.bound + there.well >= *least) of.reached = least;
+    if (there.placed() == 0) of.reached.reset();
 }
 
 gang_rules::group_view gang_rules::group_of_key(const key& which) const {

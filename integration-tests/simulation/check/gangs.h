@@ -86,6 +86,8 @@ private:
         std::set<std::string> members;  ///< by uid
         /// The minimum was bound at one time, and somebody lives since.
         bool started = false;
+        /// The last minimum that was bound; what it has grown by since is beyond the minimum.
+        std::optional<std::int64_t> reached;
         std::optional<steady_time> fits_since;
         std::optional<steady_time> suspended_since;
     };
@@ -104,6 +106,7 @@ private:
     };
 
     void take(member& into, const pod_record& from);
+    void see_reached(const key& which, gang& of) const;
     void let_in(const member& before, const member& after);
     void pinned_everywhere(const member& after);
     void node_takes(const member& who, const std::string& node);

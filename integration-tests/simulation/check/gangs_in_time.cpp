@@ -90,6 +90,7 @@ void gang_rules::time_passes() {
         const bool suspended = group_of_key(which).suspended;
         if (!suspended) one.suspended_since.reset();
         if (suspended && !one.suspended_since) one.suspended_since = here_.now();
+        see_reached(which, one);
     }
     promises_have_room();
     reserves_end();
@@ -116,7 +117,8 @@ void gang_rules::reserves_end() {
 bool gang_rules::waits_for_room(const key& which, const group_view& seen) const {
     if (!seen.enabled || seen.suspended || !seen.least || *seen.least < 1) return false;
     const auto there = count(which);
-    const auto missing = *seen.least - there.placed();
+    const auto least = gangs_.at(which).reached.value_or(*seen.least);
+    const auto missing = std::min(*seen.least, least) - there.placed();
     if (there.coming > 0 || missing <= 0 || there.waiting == 0) return false;
     return there.begun || there.waiting >= missing;
 }

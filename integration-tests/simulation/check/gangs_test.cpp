@@ -429,6 +429,20 @@ TEST_F(gang_rules_test, a_gang_that_fits_is_let_in_soon) {
     EXPECT_THAT(broken(), ElementsAre("gang-late"));
 }
 
+TEST_F(gang_rules_test, what_a_minimum_has_grown_by_since_it_was_reached_may_wait) {
+    group("g", 1);
+    member("a");
+    member("b");
+    nominate("a", "n1");
+    look("n1");
+    let_in("a", "n1");
+    bind("a", "n1");
+    beat(10s);
+    group("g", 2);
+    beat(60s);
+    EXPECT_THAT(broken(), IsEmpty());
+}
+
 TEST_F(gang_rules_test, a_gang_that_fits_is_delayed_by_a_reserve_for_a_bounded_time) {
     stranger("s", "500m", "n1");
     member("c", "400m", "h");

@@ -241,6 +241,13 @@ bool coordinates(const model::pod& pod) {
     });
 }
 
+bool keeps_ghosts_away(const model::node& node) {
+    return std::ranges::any_of(node.taints, [](const auto& taint) {
+        return taint.effect != "PreferNoSchedule" && taint.key != names::taint &&
+               !taint.key.starts_with("node.kubernetes.io/");
+    });
+}
+
 model::amounts demand_of(const model::pod& pod) {
     auto out = pod.requests;
     out["pods"] = one_pod;

@@ -208,6 +208,8 @@ int workers_of(const model::testbed_layout& layout);
 const model::owner_reference* maker_of(const model::testbed& testbed);
 /// It is a driver or JobManager.
 bool coordinates(const model::pod& pod);
+/// The node has a taint of its user; ghosts tolerate ESI's, and what says that a node is not well.
+bool keeps_ghosts_away(const model::node& node);
 /// A pod's requests and its place in the node's `pods`.
 model::amounts demand_of(const model::pod& pod);
 /// `what` fits into `free`.

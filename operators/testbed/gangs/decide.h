@@ -17,6 +17,9 @@
 
 namespace esi::testbed::gangs {
 
+/// See settings::most_on_their_way: a default kube-scheduler binds 50 a second.
+inline constexpr int most_on_their_way = 128;
+
 struct settings {
     /// --gang-reserve-after: the first of the order has its places reserved piece by piece then.
     std::chrono::seconds reserve_after{300};
@@ -26,6 +29,10 @@ struct settings {
     packing how = packing::fewest_nodes;
     /// An attempt whose group says nothing: first member let in to the minimum bound.
     std::chrono::seconds attempt{60};
+    /// While so many members have places and are not bound, no further gang is planned whose
+    /// namespace has its share of them: what is planned and not nominated yet is open to all, and
+    /// what kube-scheduler has chosen a node for and not bound yet is seen by none.
+    int most_on_their_way = gangs::most_on_their_way;
 };
 
 struct view {

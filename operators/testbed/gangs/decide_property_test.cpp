@@ -188,6 +188,8 @@ protected:
 };
 
 TEST_P(RandomGangs, KeepWhatMustHold) {
+    // In every second one, gangs wait for those that are on their way.
+    if (GetParam() % 2 == 0) w.options.most_on_their_way = 4;
     for (int i = 0; i < 3; ++i) w.add_node(fmt::format("node-{}", i), "cpu=4");
     for (int step = 0; step < 400; ++step) {
         something_happens();

@@ -846,7 +846,7 @@ TEST(Gangs, NoMoreArePlannedThanMayBeOnTheirWay) {
     w.settle();
     EXPECT_EQ(w.count(w.name(most_on_their_way / 4 - 1), stage::let_in), 4);
     const auto& waits = w.known->gangs.at(world::key(w.name(w.fours - 1))).at;
-    EXPECT_EQ(waits.reason, "InOrder");
+    EXPECT_EQ(waits.reason, "InLine");
     EXPECT_THAT(waits.message, testing::HasSubstr("on their way"));
     EXPECT_EQ(w.count(w.name(most_on_their_way / 4), stage::gated), 4) << "none is bound yet";
     w.bind();
@@ -862,6 +862,24 @@ TEST(Gangs, WhoHangsOnTheWayKeepsNobodyBackForLong) {
     w.wait(longest_way);
     w.pass_all();
     EXPECT_EQ(w.planned(), w.fours);
+}
+
+TEST(Gangs, GangsOfAnotherNamespaceHaveTheirShare) {
+    many_gangs w;
+    w.settle();
+    const auto add = [&](const std::string& name) {
+        return w.add_gang_in("shop", name, 4, "cpu=1");
+    };
+    const auto theirs = add("theirs");
+    w.add_gang("urgent", 4, "cpu=1", 10);
+    w.pass();
+    EXPECT_TRUE(w.known->gangs.at(theirs).has.has_value());
+    EXPECT_FALSE(w.known->gangs.at(world::key("urgent")).has.has_value());
+    // Their share is used up then.
+    for (int i = 0; i < most_on_their_way / 8; ++i) add(fmt::format("more{}", i));
+    const auto last = add("zzz");
+    w.pass_all();
+    EXPECT_FALSE(w.known->gangs.at(last).has.has_value());
 }
 
 TEST(Gangs, AMemberThatARunningGangLacksDoesNotWaitForThoseOnTheirWay) {
@@ -927,17 +945,7 @@ TEST(Gangs, GroupsOfAnotherNamespaceAreNotNamed) {
     w.add_node("node-a", "cpu=1");
     w.add_stranger("other", "cpu=1", "node-a");
     w.add_gang("secret", 1, "cpu=1");
-    const gang_key theirs{way::coscheduling, "shop", "theirs"};
-    auto group = w.groups.at(world::key("secret"));
-    group.metadata.name = "theirs";
-    group.metadata.namespace_ = "shop";
-    group.metadata.uid = "uid-group-theirs";
-    group.metadata.creation_timestamp = model::timestamp{w.wall};
-    w.groups[theirs] = group;
-    w.dirty.insert(theirs);
-    auto pod = w.member("theirs-0", "theirs", "cpu=1");
-    pod.metadata.namespace_ = "shop";
-    w.put(pod);
+    const auto theirs = w.add_gang_in("shop", "theirs", 1, "cpu=1");
     w.settle();
     w.wait(seconds(2));
     w.settle();

@@ -54,6 +54,11 @@ struct standing {
     std::string surplus;
 };
 
+/// Of gang_memory::in_line, for people.
+inline constexpr std::string_view in_line_text =
+    "its namespace has its share of the members that are on their way to their nodes; the group is "
+    "planned when some of them are bound";
+
 /// An own write that the cache does not show for so long is not waited for any more.
 inline constexpr seconds longest_await{5};
 /// A member that its scheduler says Unschedulable about for so long is refused.
@@ -176,7 +181,7 @@ struct gang_memory {
     steady_time next_start{};
     /// It waits for that time.
     bool paused = false;
-    /// It is not planned as long as so many members of others are on their way.
+    /// It is not planned as long as so many members are on their way.
     bool in_line = false;
     /// Of the places that are reserved for it now, or were until a node went.
     std::optional<steady_time> reservation_since;

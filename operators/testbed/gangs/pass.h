@@ -1,6 +1,8 @@
 // The parts of one pass (decide.h), in the order in which decide() calls them, and what they share.
 #pragma once
 
+#include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -13,13 +15,23 @@ namespace esi::testbed::gangs {
 /// More plans are not tried in one pass; the next one follows at once.
 inline constexpr int most_fits = 64;
 
-/// While so many members are on their way to nodes, no further gang is planned: what is planned and
-/// not nominated yet is open to everybody, and kube-scheduler's queue must stay short for ordinary
-/// pods: a default one binds 50 a second, and what it has chosen a node for and not bound yet is seen
-/// by nobody. Enough for a thousand a second where each takes a tenth of one.
-inline constexpr int most_on_their_way = 128;
-/// Who is not at its node by then waits for something else, and keeps nobody back.
+/// Whom a plan, or being let in, has not brought to its node by then waits for something else, and
+/// is counted no more.
 inline constexpr seconds longest_way{15};
+
+/// Members that have places and are not bound yet.
+struct on_their_way {
+    int all = 0;
+    std::map<std::string, int, std::less<>> by_namespace = {};
+    /// When the first of them is counted no more.
+    steady_time ends = steady_time::max();
+
+    void add(const gang_key& of, std::size_t members, steady_time until) {
+        all += static_cast<int>(members);
+        by_namespace[of.namespace_] += static_cast<int>(members);
+        ends = std::min(ends, until);
+    }
+};
 
 struct pass {
     const view& seen;
@@ -27,9 +39,7 @@ struct pass {
     cluster_room& room;
     decision out = {};
     int fits = 0;
-    /// Members that are on their way to nodes, and when the first of them will be no more.
-    int on_their_way = 0;
-    steady_time way_ends = steady_time::max();
+    on_their_way coming = {};
     /// Some were not tried, as there were too many.
     bool some_left = false;
     /// What was read for plans of this pass: a reservation of the same pass uses it again.

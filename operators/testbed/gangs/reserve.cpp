@@ -25,8 +25,8 @@ std::vector<pod_pointer> next_of(const gang_memory& own) {
     return out;
 }
 
-void take_places(pass& at, gang_memory& own, const std::vector<pod_pointer>& pods,
-                 const placement& where, bool reservation) {
+void take_places(pass& at, const gang_key& key, gang_memory& own,
+                 const std::vector<pod_pointer>& pods, const placement& where, bool reservation) {
     plan made;
     made.since = at.seen.now;
     made.reservation = reservation;
@@ -37,25 +37,23 @@ void take_places(pass& at, gang_memory& own, const std::vector<pod_pointer>& pod
     name_plan(at, made);
     own.has = std::move(made);
     own.changed = true;
-    if (!reservation) at.on_their_way += static_cast<int>(pods.size());
+    if (!reservation) at.coming.add(key, pods.size(), at.seen.now + longest_way);
 }
 
 /// From a plan until the binding.
 void count_on_their_way(pass& at) {
-    const auto count = [&](steady_time since, std::size_t members) {
+    const auto count = [&](const gang_key& key, steady_time since, std::size_t members) {
         const auto end = since + longest_way;
-        if (at.seen.now >= end) return;
-        at.on_their_way += static_cast<int>(members);
-        at.way_ends = std::min(at.way_ends, end);
+        if (at.seen.now < end) at.coming.add(key, members, end);
     };
     for (const auto& [key, own] : at.known.gangs) {
-        if (own.has && !own.has->reservation) count(own.has->since, own.has->places.size());
+        if (own.has && !own.has->reservation) count(key, own.has->since, own.has->places.size());
         if (own.what.let_in == 0) continue;
         for (const auto& each : own.seen->members) {
             const auto known = own.members.find(each.uid());
             if (each.at != stage::let_in || known == own.members.end()) continue;
             const auto& its = known->second;
-            if (its.let_in_since && !its.refused_since) count(*its.let_in_since, 1);
+            if (its.let_in_since && !its.refused_since) count(key, *its.let_in_since, 1);
         }
     }
 }
@@ -75,6 +73,8 @@ const facts* facts_for(pass& at, const gang_key& key, gang_memory& own, const ne
         if (!own.read) {
             if (at.seen.now >= own.next_read) {
                 at.give(read_facts{key, what});
+                // It keeps its turn while they are read.
+                at.coming.add(key, own.what.next.size(), at.seen.now + longest_way);
             } else {
                 at.again_at(own.next_read);
             }
@@ -114,15 +114,25 @@ void see_what_is_asked(const pass& at, gang_memory& own) {
     own.failed_text.clear();
 }
 
+/// So many are on their way that it is not planned now. Each namespace has its share: gangs of one
+/// that hang on their way keep back no others.
+bool stays_in_line(pass& at, const turn& of, gang_memory& own) {
+    const auto most = at.seen.options.most_on_their_way;
+    const auto& by = at.coming.by_namespace;
+    const auto found = by.find(of.key.namespace_);
+    const int its = found == by.end() ? 0 : found->second;
+    const auto sharing = static_cast<int>(by.size()) + (found == by.end() ? 1 : 0);
+    // A gang that has begun is to become whole soon.
+    const int share = of.how == start::refill ? 2 * most : std::max(most / sharing, 1);
+    const bool waits = at.coming.all >= most && its >= share;
+    if (waits != std::exchange(own.in_line, waits)) own.changed = true;
+    if (waits) at.again_at(at.coming.ends);
+    return waits;
+}
+
 /// A plan for those whom the gang needs next, or why there is none.
 tried try_plan(pass& at, const gang_key& key, gang_memory& own) {
     if (unchanged(at, own)) return tried::fails;
-    const bool in_line = own.what.how != start::refill && at.on_their_way >= most_on_their_way;
-    if (in_line != std::exchange(own.in_line, in_line)) own.changed = true;
-    if (in_line) {
-        at.again_at(at.way_ends);
-        return tried::later;
-    }
     const auto pods = next_of(own);
     const auto options = options_for(at, *own.seen);
     const auto shape = shape_for(at, own, pods, options);
@@ -155,7 +165,7 @@ tried try_plan(pass& at, const gang_key& key, gang_memory& own) {
     ++at.fits;
     auto answer = fit(pods, at.room, *known, options);
     if (const auto* where = std::get_if<placement>(&answer)) {
-        take_places(at, own, pods, *where, false);
+        take_places(at, key, own, pods, *where, false);
         own.failed_at.reset();
         own.failed_text.clear();
         own.reads = 0;
@@ -209,8 +219,7 @@ void end_reservation(pass& at, gang_memory& own) {
 
 /// Of a reservation, the places that are there already are firm; whoever is on a node that has not
 /// enough is looked for a place elsewhere. True: all have one.
-bool complete(pass& at, gang_memory& own) {
-    auto& has = *own.has;
+bool complete(pass& at, gang_memory& own, plan& has) {
     std::map<std::string, std::vector<wide>, std::less<>> lacking;
     for (const auto& [node, wanted] : wanted_on(own)) {
         const auto* entry = at.room.find(node);
@@ -262,19 +271,24 @@ bool complete(pass& at, gang_memory& own) {
 }
 
 void keep_reservation(pass& at) {
-    if (!at.known.reserving) return;
-    const auto found = at.known.gangs.find(*at.known.reserving);
-    if (found == at.known.gangs.end() || !found->second.has || !found->second.has->reservation) {
+    const auto key = at.known.reserving;
+    if (!key) return;
+    const auto found = at.known.gangs.find(*key);
+    plan* has = nullptr;
+    if (found != at.known.gangs.end()) {
+        if (auto& its = found->second.has) has = &*its;
+    }
+    if (!has || !has->reservation) {
         at.known.reserving.reset();
         return;
     }
     auto& own = found->second;
     const auto end = own.reservation_since.value_or(at.seen.now) + at.seen.options.reserve_for;
     if (own.reservation_seen != at.room.changes()) {
-        if (complete(at, own)) {
-            own.has->reservation = false;
-            own.has->since = at.seen.now;
-            name_plan(at, *own.has);
+        if (complete(at, own, *has)) {
+            has->reservation = false;
+            has->since = at.seen.now;
+            name_plan(at, *has);
             own.changed = true;
             own.reservation_seen.reset();
             own.reservation_since.reset();
@@ -298,7 +312,7 @@ const turn* due_for_reservation(pass& at, const std::vector<turn>& turns) {
     };
     const auto may_have_one = [&](const turn& of) {
         const auto& own = at.known.gangs.at(of.key);
-        return of.how != start::surplus && !own.has && wants_room(own) &&
+        return of.how != start::surplus && !own.has && !own.in_line && wants_room(own) &&
                own.vain_at != freed_by_others(at);
     };
     // What one of an earlier turn would take away again (take_reservation_from) is not begun.
@@ -341,7 +355,7 @@ void reserve(pass& at, const turn& of) {
               std::move(why->message));
         return;
     }
-    take_places(at, own, pods, std::get<placement>(answer), true);
+    take_places(at, of.key, own, pods, std::get<placement>(answer), true);
     at.known.reserving = of.key;
     own.reservation_seen = at.room.changes();
     at.again_at(*own.reservation_since + at.seen.options.reserve_for);
@@ -487,10 +501,18 @@ void plan_all(pass& at) {
     for (const auto& each : turns) {
         auto& own = at.known.gangs.at(each.key);
         if (each.how == start::surplus && waiting && *waiting >= each.priority) {
-            own.at.surplus = "groups of its priority or above wait for room";
+            own.at.surplus = "groups of its priority or above wait";
             continue;
         }
         own.at.surplus.clear();
+        if (!unchanged(at, own) && stays_in_line(at, each, own)) {
+            if (each.how == start::surplus) {
+                own.at.surplus = in_line_text;
+            } else {
+                waiting = std::max(waiting.value_or(each.priority), each.priority);
+            }
+            continue;
+        }
         auto how = try_plan(at, each.key, own);
         if (how == tried::fails && wants_room(own) && take_reservation_from(at, each)) {
             own.failed_at.reset();

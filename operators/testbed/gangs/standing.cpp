@@ -68,14 +68,9 @@ words before_start(const gang_memory& own) {
                 "its last attempt did not become whole in time and its members were deleted; it "
                 "starts again after a pause, which doubles each time up to 600 s"};
     }
+    if (own.in_line) return {state::waiting, "InLine", std::string(in_line_text)};
     if (own.failed_at) return {state::waiting, reason_of(own.failed_by), own.failed_text};
     if (!own.failed_text.empty()) return {state::waiting, "ReadingFacts", own.failed_text};
-    if (own.in_line) {
-        return {state::waiting, "InOrder",
-                fmt::format("{} members of other groups are on their way to their nodes; it is "
-                            "planned as soon as it is fewer",
-                            most_on_their_way)};
-    }
     return {state::waiting, "InOrder", "it has not been tried yet"};
 }
 
@@ -120,7 +115,8 @@ words words_of(const gang_memory& own) {
 /// Of this state everybody is told at once; others last a moment in any start.
 bool told_at_once(std::string_view reason) {
     return reason != "MembersMissing" && reason != "GroupMissing" && reason != "ReadingFacts" &&
-           reason != "LookRefused" && reason != "MembersWait" && reason != "MembersLost";
+           reason != "LookRefused" && reason != "InLine" && reason != "MembersWait" &&
+           reason != "MembersLost";
 }
 
 /// Words with the reason that was told last wait.

@@ -131,8 +131,8 @@ void set_unschedulable(const gang& of, const gang_memory& own, std::vector<group
     auto found = std::ranges::find(list, unschedulable, &group_condition::type);
     if (found == list.end()) {
         if (well) return;
-        // Of what lasts a moment in any start nothing is written.
-        if (own.at.reason == "InOrder") return;
+        // Of what lasts a moment in any start, or in a storm of starts, nothing is written.
+        if (own.at.reason == "InOrder" || own.at.reason == "InLine") return;
         found = list.insert(list.end(), {std::string(unschedulable), "", "", {}, "", ""});
     }
     const std::string status = well ? "False" : "True";

@@ -140,6 +140,22 @@ struct world {
         add_members(name, count, requests, way::coscheduling, priority);
         wall += seconds(1);
     }
+    /// The same in another namespace.
+    gang_key add_gang_in(const std::string& space, const std::string& name, int count,
+                         std::string_view requests) {
+        const gang_key out{way::coscheduling, space, name};
+        auto made = group(name, count);
+        remove_group(name);
+        made.metadata.namespace_ = space;
+        groups[out] = made;
+        dirty.insert(out);
+        for (int i = 0; i < count; ++i) {
+            auto pod = member(fmt::format("{}-{}", name, i), name, requests);
+            pod.metadata.namespace_ = space;
+            put(std::move(pod));
+        }
+        return out;
+    }
     /// A pod of somebody else.
     void add_stranger(const std::string& name, std::string_view requests, const std::string& node) {
         put(make_pod(name, requests, node));
