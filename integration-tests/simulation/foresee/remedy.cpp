@@ -190,17 +190,22 @@ private:
                 job->status.state != model::job_state::ready || job->metadata.deleting()) {
                 continue;
             }
+            json spec{
+                {"queueBased", json::array({{{"namespace", key.namespace_}, {"name", key.name}}})}};
+            if (self->spec.claim) {
+                // As it was written: a claim is not changed.
+                spec["claim"] = model::codec<model::scheduling_claim>::encode(*self->spec.claim);
+                for (auto& shape : spec["claim"]["shapes"]) {
+                    if (shape["constraints"].empty()) shape.erase("constraints");
+                }
+            } else {
+                const auto testbed = grid::testbed_of(*self);
+                spec["testbed"] = {{"namespace", testbed.namespace_}, {"name", testbed.name}};
+            }
             auto with = named_object(kinds::scheduling.plural, who_.scheduling);
             with["type"] = "json";
-            with["patch"] = json::array(
-                {{{"op", "replace"},
-                  {"path", "/spec"},
-                  {"value",
-                   {{"testbed",
-                     {{"namespace", grid::testbed_of(*self).namespace_},
-                      {"name", grid::testbed_of(*self).name}}},
-                    {"queueBased",
-                     json::array({{{"namespace", key.namespace_}, {"name", key.name}}})}}}}});
+            with["patch"] =
+                json::array({{{"op", "replace"}, {"path", "/spec"}, {"value", std::move(spec)}}});
             return add(deed("patch", std::move(with)));
         }
         out_.impossible = true;

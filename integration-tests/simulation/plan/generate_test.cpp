@@ -53,7 +53,7 @@ TEST(generation, plans_are_small_clusters_with_strangers_and_a_dozen_faults) {
         EXPECT_LE(count_of(got, "Node"), has_claims(got) ? 10 : 7);
         EXPECT_GE(count_of(got, "Scheduling"), 1);
         EXPECT_GE(count_of(got, "Pod"), 1);
-        EXPECT_GE(count_of(got, "PriorityClass"), has_claims(got) ? 6 : 3);
+        EXPECT_GE(count_of(got, "PriorityClass"), has_claims(got) ? 4 : 3);
         EXPECT_LE(count_of(got, "PriorityClass"), has_claims(got) ? 7 : 3);
         EXPECT_LE(got.faults.size(), 12u);
         if (got.placement == "extender") EXPECT_FALSE(has_strangers_that_may_enter(got));
