@@ -54,10 +54,9 @@ std::shared_ptr<const T> find_in(const std::map<object_key, std::shared_ptr<cons
 
 bool is_about_slots(std::string_view reason) {
     using namespace answers::blocking_reason;
-    static const std::set<std::string_view> all{too_few_free_slots, slots_not_free, job_before,
-                                                not_acquired,       slot_of_job,    slot_in_error,
-                                                slot_occupied,      ghost_missing,  run_ending,
-                                                coordinator_busy};
+    static const std::set<std::string_view> all{
+        too_few_free_slots, slots_not_free, job_before,    not_acquired, slot_of_job,
+        slot_in_error,      slot_occupied,  ghost_missing, run_ending,   coordinator_busy};
     return all.contains(reason);
 }
 
