@@ -130,7 +130,7 @@ void gang_rules::pod_changed(const std::string& uid, const pod_record* after) {
         made.created = here_.now();
         take(made, *after);
         gangs_[which].members.insert(uid);
-        if (after->pod->bound()) came_[after->pod->node_name] = here_.now();
+        if (after->pod->bound()) came(after->pod->node_name);
         return;
     }
     const member before = known->second;
@@ -149,7 +149,7 @@ void gang_rules::pod_changed(const std::string& uid, const pod_record* after) {
                                    now.let_in_node, now.bound);
             });
         } else {
-            came_[now.bound] = here_.now();
+            came(now.bound);
         }
         see_reached(now.group, of);
         const auto least = group_of_key(now.group).least;

@@ -141,6 +141,9 @@ private:
     bool takes(const json& node, const json& pod) const;
     bool scheduler_quiet() const { return here_.now() > hindered_until_ + seconds(10); }
     bool somebody_came(const std::string& node, steady_time since) const;
+    void came(const std::string& node);
+    void chosen_before(const std::string& node);
+    void evictions_have_reasons(steady_time until);
 
     context& here_;
     records& all_;
@@ -153,6 +156,14 @@ private:
     /// Pods that are no members and came to a node: when last.
     std::map<std::string, steady_time> came_;
     std::map<std::string, steady_time> preempted_on_;
+    struct eviction {
+        std::string node;
+        std::string uid;  ///< of the member
+        steady_time at;
+        std::string text;
+    };
+    /// For members, on nodes to which nobody has come since they were promised the room.
+    std::vector<eviction> evictions_;
     std::set<std::string> ever_enabled_;
     steady_time hindered_until_;
     steady_time next_sample_;

@@ -93,6 +93,7 @@ void gang_rules::time_passes() {
         see_reached(which, one);
     }
     promises_have_room();
+    evictions_have_reasons(here_.now());
     reserves_end();
     gangs_start_in_time();
 }
@@ -208,6 +209,7 @@ bool gang_rules::under_way() const {
 }
 
 void gang_rules::at_end() {
+    evictions_have_reasons(steady_time::max());
     for (const auto& [uid, one] : members_) {
         if (!one.live()) continue;
         out_.require(!one.gated || one.nominated.empty(), "left-behind", {}, [&] {

@@ -14,6 +14,8 @@ namespace {
 
 /// A nomination of that age is known to an undisturbed scheduler, and what it had begun is bound.
 constexpr seconds nomination_is_known{10};
+/// From a scheduler's choice of a node, or of victims there, until it is written.
+constexpr milliseconds chosen_is_written{500};
 /// A leader that is undisturbed has shown its nominations to a new scheduler by then.
 constexpr seconds shown_again{15};
 /// From a stranger's coming until promises that have no room any more are taken back.
@@ -84,7 +86,7 @@ bool gang_rules::somebody_came(const std::string& node, steady_time since) const
 void gang_rules::promises_are_kept(const pod_record& stranger) {
     const auto& node = stranger.pod->node_name;
     const auto now = here_.now();
-    came_[node] = now;
+    came(node);
     if (stranger.by_name || here_.disturbed_node(node)) return;
     if (!here_.fresh("testbed") || !scheduler_quiet()) return;
     const auto last = preempted_on_.find(node);
@@ -122,6 +124,7 @@ void gang_rules::preempted(const json& victim, const json& by) {
     const auto found = members_.find(fields::text(by, {"metadata", "uid"}));
     if (found == members_.end() || !found->second.let_in) {
         preempted_on_[node] = here_.now();
+        chosen_before(node);
         return;
     }
     const auto& one = found->second;
@@ -132,11 +135,30 @@ void gang_rules::preempted(const json& victim, const json& by) {
     const bool excused =
         restarted || !scheduler_quiet() || here_.disturbed_node(node) || somebody_came(node, since);
     preempted_on_[node] = here_.now();
-    out_.require(excused, "evicted-for-a-gang", {one.uid}, [&] {
-        return fmt::format(
-            "pod {} was preempted on {} for member {}, though nobody had come there "
-            "since its nomination",
-            fields::text(victim, {"metadata", "name"}), node, one.name);
+    if (excused) return;
+    evictions_.push_back({node, one.uid, here_.now(),
+                          fmt::format("pod {} was preempted on {} for member {}, though nobody had "
+                                      "come there since its nomination",
+                                      fields::text(victim, {"metadata", "name"}), node, one.name)});
+}
+
+void gang_rules::came(const std::string& node) {
+    came_[node] = here_.now();
+    chosen_before(node);
+}
+
+/// The scheduler had chosen the node for another pod before the member's turn.
+void gang_rules::chosen_before(const std::string& node) {
+    std::erase_if(evictions_, [&](const auto& each) {
+        return each.node == node && here_.now() <= each.at + chosen_is_written;
+    });
+}
+
+void gang_rules::evictions_have_reasons(steady_time until) {
+    std::erase_if(evictions_, [&](const auto& each) {
+        if (each.at + chosen_is_written > until) return false;
+        out_.require(false, "evicted-for-a-gang", {each.uid}, [&] { return each.text; });
+        return true;
     });
 }
 

@@ -368,7 +368,39 @@ TEST_F(gang_rules_test, nobody_is_evicted_for_a_gang) {
     wait(1s);
     judge->preempted(store.find(kinds::pod, "default", "s")->body(),
                      store.find(kinds::pod, "default", "a")->body());
+    beat(2s);
     EXPECT_THAT(broken(), Contains("evicted-for-a-gang"));
+}
+
+TEST_F(gang_rules_test, who_was_chosen_before_and_is_bound_after_may_be_the_reason_of_an_eviction) {
+    put(kinds::pod, pod("s", "600m", -1));
+    bind("s", "n1");
+    wait(20s);
+    looked();
+    let_in("a", "n1");
+    wait(1s);
+    judge->preempted(store.find(kinds::pod, "default", "s")->body(),
+                     store.find(kinds::pod, "default", "a")->body());
+    wait(20ms);
+    stranger("chosen", "100m", "n1");
+    beat(4s);
+    EXPECT_THAT(broken(), testing::Not(Contains("evicted-for-a-gang")));
+}
+
+TEST_F(gang_rules_test, victims_chosen_before_for_another_may_be_the_reason_of_an_eviction) {
+    put(kinds::pod, pod("s", "600m", -1));
+    put(kinds::pod, pod("urgent", "600m", 1));
+    bind("s", "n1");
+    wait(20s);
+    looked();
+    let_in("a", "n1");
+    wait(1s);
+    const auto victim = store.find(kinds::pod, "default", "s")->body();
+    judge->preempted(victim, store.find(kinds::pod, "default", "a")->body());
+    wait(200ms);
+    judge->preempted(victim, store.find(kinds::pod, "default", "urgent")->body());
+    beat(4s);
+    EXPECT_THAT(broken(), testing::Not(Contains("evicted-for-a-gang")));
 }
 
 TEST_F(gang_rules_test, who_came_meanwhile_may_be_the_reason_of_an_eviction) {

@@ -183,7 +183,7 @@ struct gang_memory {
     bool paused = false;
     /// It is not planned as long as so many members are on their way.
     bool in_line = false;
-    /// Of the places that are reserved for it now, or were until a node went.
+    /// Of the places that are reserved for it now, or were until they were lost or complete.
     std::optional<steady_time> reservation_since;
     /// cluster_room::changes() when its reservation was last looked at.
     std::optional<std::uint64_t> reservation_seen;

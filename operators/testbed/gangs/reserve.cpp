@@ -291,7 +291,6 @@ void keep_reservation(pass& at) {
             name_plan(at, *has);
             own.changed = true;
             own.reservation_seen.reset();
-            own.reservation_since.reset();
             own.failed_at.reset();
             own.failed_text.clear();
             at.known.reserving.reset();
@@ -343,7 +342,8 @@ void reserve(pass& at, const turn& of) {
     const auto needed = needs_of(pods, at.seen.namespaces);
     const auto* read = facts_for(at, of.key, own, needed);
     if (!read) return;
-    // One that lost its places in between (a node went) has no more time for that.
+    // One that lost its places in between (a node went, others took room that had completed it) has
+    // no more time for that.
     if (!own.reservation_since) own.reservation_since = at.seen.now;
     if (at.seen.now >= *own.reservation_since + at.seen.options.reserve_for) {
         return end_reservation(at, own);

@@ -257,6 +257,28 @@ TEST(GangReservation, NodesThatGoAndComeDoNotMakeItLonger) {
     EXPECT_TRUE(w.told("ReservationEnded"));
 }
 
+TEST(GangReservation, RoomThatIsThereForAMomentDoesNotMakeItLonger) {
+    waiting w;
+    w.settle();
+    w.wait(seconds(301));
+    w.settle();
+    ASSERT_TRUE(w.reserved("large"));
+    w.refuse["look lab/large"] = error{errc::server, "no"};
+    w.remove("s0-node-a");
+    w.add_node("node-c", "cpu=3");
+    for (int i = 0; i < 20; ++i) {
+        w.settle();
+        EXPECT_FALSE(w.reserved("large"));
+        w.add_stranger("churn", "cpu=3", "node-c");
+        w.settle();
+        w.wait(seconds(100));
+        w.settle();
+        w.remove("churn");
+    }
+    EXPECT_TRUE(w.told("ReservationEnded"));
+    EXPECT_EQ(w.count("large", stage::let_in), 0);
+}
+
 TEST(GangReservation, WhoNeverFitsIsToldWithNumbersAndKeepsNothing) {
     waiting w;
     w.add_gang("huge", 9, "cpu=1", 1000);
