@@ -171,6 +171,17 @@ TEST_F(at_rest_test, at_the_end_a_pod_that_waits_though_its_slot_is_there_is_see
     EXPECT_THAT(world.broken(), testing::Contains("gated-for-nothing"));
 }
 
+TEST_F(at_rest_test, at_the_end_a_pod_that_has_ended_may_stay_with_its_application) {
+    world.until_placed();
+    world.swap_in();
+    world.finish();
+    auto driver = world.executor("exec-2", "exec-uid-2");
+    driver["status"]["phase"] = "Succeeded";
+    world.put(kinds::pod, driver);
+    world.judge->at_end();
+    EXPECT_THAT(world.broken(), testing::Not(testing::Contains("leftover-pod")));
+}
+
 TEST_F(at_rest_test, at_the_end_a_pod_of_a_run_that_is_over_is_seen) {
     world.until_placed();
     world.swap_in();

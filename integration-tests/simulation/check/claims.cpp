@@ -230,7 +230,16 @@ void claim_rules::time_passes() {
     }
 }
 
+/// Ghosts of a claim get their priority by a class that whoever installs ESI makes.
+bool claim_rules::has_its_class(const model::testbed& testbed) const {
+    const auto priority = testbed.spec.claim->priority;
+    const auto name = priority < 0 ? fmt::format("esi-claim-minus-{}", -priority)
+                                   : fmt::format("esi-claim-{}", priority);
+    return objects_.find(kinds::priority_class, {}, name) != nullptr;
+}
+
 bool claim_rules::surely_fits(const model::testbed& testbed) const {
+    if (!has_its_class(testbed)) return false;
     model::amounts largest;
     std::int64_t wanted = 0;
     for (const auto& shape : testbed.spec.claim->shapes) {

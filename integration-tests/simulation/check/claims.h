@@ -14,7 +14,8 @@ namespace esi::simulation::checks {
 
 class claim_rules {
 public:
-    explicit claim_rules(context& here) : here_(here), all_(here.all), out_(here.out) {}
+    claim_rules(context& here, const storage& objects)
+        : here_(here), all_(here.all), out_(here.out), objects_(objects) {}
 
     void testbed_changed(const testbed_record& before, const testbed_record& after);
     void pod_added(const pod_record& after);
@@ -47,6 +48,7 @@ private:
     /// Some nodes may still be left out for a place that was given back.
     bool leaves_nodes_out(const model::testbed& testbed) const;
     bool surely_fits(const model::testbed& testbed) const;
+    bool has_its_class(const model::testbed& testbed) const;
     bool of_labelled_testbed(const model::node& node) const;
     /// allocatable less bound live pods that are known to the operator.
     model::amounts known_free(const std::string& node) const;
@@ -55,6 +57,7 @@ private:
     context& here_;
     records& all_;
     verdicts& out_;
+    const storage& objects_;
     std::map<std::string, claim> claims_;  ///< by the Testbed's uid
 };
 

@@ -19,6 +19,7 @@ using testing::Not;
 struct claim_rules_test : testing::Test {
     void SetUp() override {
         for (const auto* name : {"n1", "n2", "n3"}) node(name);
+        put(kinds::priority_class, {{"metadata", {{"name", "esi-claim-0"}}}, {"value", 0}});
         put(kinds::testbed, {{"metadata", meta("grid")},
                              {"spec",
                               {{"slotsPerNode", 1},
@@ -210,6 +211,14 @@ TEST_F(claim_rules_test, one_that_fits_does_not_wait_for_ever) {
     wait(60s);
     judge->at_end();
     EXPECT_THAT(rules(), ElementsAre("claim-waits"));
+}
+
+TEST_F(claim_rules_test, one_whose_class_nobody_has_made_waits) {
+    store.erase(kinds::priority_class, "", "esi-claim-0");
+    claim("c");
+    wait(60s);
+    judge->at_end();
+    EXPECT_THAT(rules(), IsEmpty());
 }
 
 TEST_F(claim_rules_test, one_that_does_not_fit_may) {

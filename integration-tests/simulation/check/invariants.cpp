@@ -72,7 +72,7 @@ struct invariants::state {
     std::optional<gang_rules> gangs;
 
     state(storage& objects_, const timeline& time)
-        : here(time), objects(objects_), rights(here), slots(here), claims(here) {}
+        : here(time), objects(objects_), rights(here), slots(here), claims(here, objects_) {}
 
     records& all() { return here.all; }
 

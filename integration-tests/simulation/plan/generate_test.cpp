@@ -255,6 +255,11 @@ TEST(outcomes, are_free_where_a_race_has_no_certain_winner) {
     EXPECT_TRUE(outcome_is_fixed(inherited));
     inherited.faults.push_back(fault("forge-testbed"));
     EXPECT_FALSE(outcome_is_fixed(inherited)) << "the nodes are the forger's then";
+    auto claimed = tainted;
+    claimed.faults.push_back(fault("forge-testbed", {{"label", "example.com/slots"}}));
+    EXPECT_TRUE(outcome_is_fixed(claimed));
+    claimed.faults.push_back(fault("forge-scheduling", {{"label", "example.com/spare"}}));
+    EXPECT_FALSE(outcome_is_fixed(claimed)) << "no Testbed has these nodes";
 }
 
 }  // namespace

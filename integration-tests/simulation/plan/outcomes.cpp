@@ -25,16 +25,26 @@ bool one_of(std::string_view text, std::initializer_list<std::string_view> of) {
     return std::ranges::find(of, text) != of.end();
 }
 
+/// The label names nodes of the plan that none of its Testbeds has.
+bool is_of_no_testbed(const plan& what, std::string_view label) {
+    return !label.empty() && std::ranges::none_of(what.workload, [&](const happening& one) {
+        return fields::text(one.with, {"object", "spec", "nodeLabel"}) == label;
+    });
+}
+
 /// When the owner of a Testbed deletes it, its nodes belong to the next Testbed that wants them,
-/// taint and ghosts included. If a hostile author made that one, no other owner loses anything.
+/// taint and ghosts included. If a hostile author made that one, no other owner loses anything. So
+/// do nodes on which a claim has places, from the beginning.
 bool a_forger_inherits_nodes(const plan& what) {
     const bool deleted = std::ranges::any_of(what.workload, [](const happening& one) {
         return one_of(one.what, {"delete", "recreate"}) &&
                fields::text(one.with, {"kind"}) == "testbeds";
     });
-    return deleted && std::ranges::any_of(what.faults, [](const happening& one) {
-               return one.what == "forge-testbed";
-           });
+    return std::ranges::any_of(what.faults, [&](const happening& one) {
+        if (one.what == "forge-testbed" && deleted) return true;
+        return one_of(one.what, {"forge-testbed", "forge-scheduling"}) &&
+               is_of_no_testbed(what, fields::text(one.with, {"label"}));
+    });
 }
 
 }  // namespace
