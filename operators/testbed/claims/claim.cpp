@@ -44,6 +44,13 @@ std::vector<pod_pointer> places_asked_for(const model::testbed& testbed) {
     return out;
 }
 
+pod_pointer promise_for(const model::pod& place) {
+    auto out = std::make_shared<model::pod>();
+    out->metadata = place.metadata;
+    out->requests = place.requests;
+    return out;
+}
+
 model::testbed_layout layout_of(const model::testbed& testbed, const gangs::placement& where,
                                 const gangs::cluster_room& room, bool compact) {
     auto out = layout_without_places(testbed);

@@ -20,6 +20,8 @@ bool may_change(const model::testbed& testbed);
 /// By position, a pod that asks of a node what the ghost of that place asks, and that it is well:
 /// as fit() takes it. Its uid is that of no pod of the API.
 std::vector<pod_pointer> places_asked_for(const model::testbed& testbed);
+/// What is promised for such a place: what it takes, without the constraints that chose its node.
+pod_pointer promise_for(const model::pod& place);
 
 /// The next layout with the places where fit() has put them; `room` has all these nodes.
 model::testbed_layout layout_of(const model::testbed& testbed, const gangs::placement& where,

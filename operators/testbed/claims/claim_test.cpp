@@ -222,5 +222,36 @@ TEST(claim, a_wrong_claim_is_refused_with_all_its_faults) {
     EXPECT_LE(places_asked_for(at.testbed).size(), 1000u);
 }
 
+TEST(claim, constraints_that_are_too_long_are_refused) {
+    claiming at;
+    auto& shapes = at.testbed.spec.claim->shapes;
+    shapes[0].constraints.affinity.text = std::string(most_claim_constraints - 20, 'x');
+    shapes[1].constraints.node_selector = {{"disk", "ssd"}};
+    shapes[1].constraints.tolerations = {{"gpu", "", "yes", "No"}};
+    EXPECT_TRUE(problems_of(at.testbed.spec).empty());
+    shapes[1].constraints.tolerations[0].effect = "NoSchedule";
+    const auto problems = problems_of(at.testbed.spec);
+    ASSERT_EQ(problems.size(), 1u);
+    EXPECT_THAT(problems[0], HasSubstr("16387 bytes"));
+    EXPECT_THAT(problems[0], HasSubstr("at most 16384"));
+    EXPECT_EQ(at.condition("Formed").reason, "SpecInvalid");
+}
+
+TEST(claim, what_is_promised_has_what_the_place_takes_and_no_constraints) {
+    claiming at;
+    auto& constraints = at.testbed.spec.claim->shapes[1].constraints;
+    constraints.affinity.text = R"({"nodeAffinity":{}})";
+    constraints.node_selector = {{"disk", "ssd"}};
+    constraints.tolerations = {{"gpu", "Equal", "yes", "NoSchedule"}};
+    const auto place = places_asked_for(at.testbed).at(1);
+    const auto promised = promise_for(*place);
+    EXPECT_EQ(promised->metadata.uid, place->metadata.uid);
+    EXPECT_EQ(promised->metadata.labels, place->metadata.labels);
+    EXPECT_EQ(promised->requests, place->requests);
+    EXPECT_TRUE(promised->affinity.text.empty());
+    EXPECT_TRUE(promised->node_selector.empty());
+    EXPECT_TRUE(promised->tolerations.empty());
+}
+
 }  // namespace
 }  // namespace esi::testbed::claims

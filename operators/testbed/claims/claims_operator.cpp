@@ -266,7 +266,7 @@ void claims_operator::plan(const testbed_pointer& testbed, entry& own) {
         entry::plan next{layout_of(*testbed, *where, room, compact_), {}, env_.time.now()};
         for (std::size_t i = 0; i < places.size(); ++i) {
             next.promises.push_back(places[i]->metadata.uid);
-            room.promise(places[i], where->nodes[i]);
+            room.promise(promise_for(*places[i]), where->nodes[i]);
         }
         own.next = std::move(next);
         own.failed.reset();

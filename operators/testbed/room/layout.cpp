@@ -45,11 +45,22 @@ void add_size_problems(std::vector<std::string>& out, const std::string& where,
     }
 }
 
+std::size_t size_of(const model::claim_constraints& of) {
+    auto out = of.affinity.text.size();
+    for (const auto& [key, value] : of.node_selector) out += key.size() + value.size();
+    for (const auto& each : of.tolerations) {
+        out += each.key.size() + each.operator_.size() + each.value.size() + each.effect.size();
+    }
+    return out;
+}
+
 std::vector<std::string> problems_of(const model::testbed_claim& claim) {
     std::vector<std::string> out;
     std::int64_t places = 0;
+    std::size_t constraints = 0;
     for (const auto& shape : claim.shapes) {
         places += std::max(shape.count, 0);
+        constraints += size_of(shape.constraints);
         add_size_problems(out, fmt::format("spec.claim.shapes[{}].resources", shape.name),
                           shape.resources);
         if (shape.count < 1) {
@@ -63,6 +74,12 @@ std::vector<std::string> problems_of(const model::testbed_claim& claim) {
         out.push_back(
             fmt::format("spec.claim.shapes has {} places in {} shapes; at most {} in {} are formed",
                         places, claim.shapes.size(), most, model::most_shapes));
+    }
+    if (constraints > most_claim_constraints) {
+        out.push_back(fmt::format(
+            "spec.claim.shapes has {} bytes of nodeSelector, affinity and tolerations; at most {} "
+            "are planned: label the nodes, and select that label",
+            constraints, most_claim_constraints));
     }
     return out;
 }

@@ -30,6 +30,10 @@ wanted_layout want_layout(const model::testbed_spec& spec, const model::testbed_
                           const std::map<std::string, node_pointer>& nodes);
 wanted_layout want_layout(const view& seen);
 
+/// So many bytes nodeSelector, affinity and tolerations of all shapes of a claim may have together:
+/// each of its places is planned with those of its shape, and the CRD has no bound for them.
+inline constexpr std::size_t most_claim_constraints = 16 * 1024;
+
 /// What is wrong with a spec itself: it has no slots.
 std::vector<std::string> problems_of(const model::testbed_spec& spec);
 
