@@ -201,7 +201,7 @@ TEST_P(claims, priority_and_suspend_are_kept_up) {
         spec.suspend = true;
     });
     w.settle();
-    EXPECT_EQ(claim_of("s").priority, -4) << "also while it runs";
+    EXPECT_EQ(claim_of("s").priority, 12) << "that of the ghosts that its places have";
     EXPECT_TRUE(claim_of("s").suspend);
     EXPECT_EQ(w.running("s"), "a:0");
 }

@@ -107,6 +107,7 @@ private:
 
     // decider_claim.cpp
     bool is_own_testbed() const;
+    bool has_places() const;
     std::optional<decision> keep_claim(bool in_the_way);
     std::optional<decision> keep_up_claim(bool suspend, std::string unused_since);
     decision return_claim(std::string why) const;

@@ -21,6 +21,11 @@ bool decider::is_own_testbed() const {
            !testbed_->metadata.deleting();
 }
 
+bool decider::has_places() const {
+    const auto& layout = testbed_->status.layout;
+    return layout && grid::count_of_slots(*layout) > 0;
+}
+
 /// What the claim needs before the Scheduling can begin. `in_the_way`: something else keeps it from
 /// that; meanwhile it stands in no order for places, and holds them for a minute only.
 std::optional<decision> decider::keep_claim(bool in_the_way) {
@@ -41,9 +46,7 @@ std::optional<decision> decider::keep_claim(bool in_the_way) {
     if (!since || since->value > now_) {
         return keep_up_claim(true, model::timestamp{now_}.whole_seconds());
     }
-    const auto& layout = testbed_->status.layout;
-    const bool formed = layout && grid::count_of_slots(*layout) > 0;
-    if (formed && is_past(since->value + most_unused)) {
+    if (has_places() && is_past(since->value + most_unused)) {
         return return_claim(
             "its places were not used for a minute, as something else was in the "
             "way; it is made anew when that has changed");
@@ -55,9 +58,12 @@ std::optional<decision> decider::keep_up_claim(bool suspend, std::string unused_
     if (!is_own_testbed() || !v_.refused().claim.empty()) return std::nullopt;
     const auto& meta = testbed_->metadata;
     const auto& claim = testbed_->spec.claim;
-    const int priority = self_.spec.priority.value_or(0);
-    if (!claim || (claim->priority == priority && claim->suspend == suspend &&
-                   meta.annotation(names::unused_since) == unused_since)) {
+    if (!claim) return std::nullopt;
+    // Ghosts that come in the place of others need the class that the others have: that of another
+    // priority may be missing, and nobody looks before the places are there.
+    const int priority = has_places() ? claim->priority : self_.spec.priority.value_or(0);
+    if (claim->priority == priority && claim->suspend == suspend &&
+        meta.annotation(names::unused_since) == unused_since) {
         return std::nullopt;
     }
     return decision{steer_claim{meta.key(), meta.uid, meta.resource_version, priority, suspend,
