@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 
 #include "model/conditions.h"
 
@@ -19,13 +21,52 @@ constexpr seconds sampling{4};
 
 std::string name_of(const model::testbed& of) { return of.metadata.key().text(); }
 
+/// What the node's label says as the id of a node: a number of 31 bits, in digits.
+std::optional<std::int64_t> number_of(const model::node& node, const std::string& label) {
+    const auto found = node.metadata.labels.find(label);
+    if (label.empty() || found == node.metadata.labels.end()) return std::nullopt;
+    std::int64_t out = 0;
+    for (const char digit : found->second) {
+        if (digit < '0' || digit > '9') return std::nullopt;
+        out = out * 10 + (digit - '0');
+    }
+    const auto digits = found->second.size();
+    const bool is_one = digits > 0 && digits <= 10 && out < (std::int64_t{1} << 31);
+    return is_one ? std::optional(out) : std::nullopt;
+}
+
 }  // namespace
 
-bool claim_rules::of_labelled_testbed(const model::node& node) const {
+template <class F>
+bool claim_rules::with_number(const model::node& node, const F& holds) const {
     return std::ranges::any_of(all_.testbeds, [&](const auto& entry) {
-        const auto& label = entry.second.testbed->spec.node_label;
-        return !label.empty() && node.metadata.labels.contains(label);
+        const auto& testbed = *entry.second.testbed;
+        if (testbed.metadata.deleting()) return false;
+        const auto number = number_of(node, testbed.spec.node_label);
+        return number && holds(testbed, *number);
     });
+}
+
+bool claim_rules::in_labelled_layout(const model::node& node) const {
+    return with_number(node, [&](const model::testbed& testbed, std::int64_t) {
+        const auto& layout = testbed.status.layout;
+        return layout && std::ranges::find(layout->nodes, node.metadata.name,
+                                           &model::layout_node::name) != layout->nodes.end();
+    });
+}
+
+bool claim_rules::has_own_number(const model::node& node) const {
+    return with_number(node, [&](const model::testbed& testbed, std::int64_t number) {
+        return std::ranges::none_of(all_.nodes, [&](const auto& entry) {
+            const auto& other = entry.second.node;
+            return other && entry.first != node.metadata.name &&
+                   number_of(*other, testbed.spec.node_label) == number;
+        });
+    });
+}
+
+bool claim_rules::of_labelled_testbed(const model::node& node) const {
+    return in_labelled_layout(node) || has_own_number(node);
 }
 
 model::amounts claim_rules::known_free(const std::string& node) const {
@@ -151,6 +192,11 @@ void claim_rules::formed(const model::testbed& testbed) {
     out_.require(!testbed.spec.claim->suspend, "claim-while-suspended", {uid}, [&] {
         return fmt::format("Testbed {} was formed and is suspended", name_of(testbed));
     });
+    // The operator may not know yet that another node has its number no more.
+    const bool numbers_change = std::ranges::any_of(all_.nodes, [&](const auto& entry) {
+        const auto& at = entry.second.disturbed;
+        return at && here_.now() < *at + cache_is_behind;
+    });
     std::map<std::string, model::amounts> taken;
     for (int position = 0; position < std::ssize(layout.places); ++position) {
         const auto where = place_of(testbed, position);
@@ -160,13 +206,15 @@ void claim_rules::formed(const model::testbed& testbed) {
         const auto found = all_.nodes.find(name);
         if (here_.disturbed_node(name) || !found->second.node) continue;
         if (here_.fresh("testbed")) {
-            out_.require(!of_labelled_testbed(*found->second.node), "claim-on-labelled-node", {uid},
-                         [&] {
-                             return fmt::format(
-                                 "Testbed {}: places on {}, which is a labelled "
-                                 "Testbed's",
-                                 name_of(testbed), name);
-                         });
+            const auto& node = *found->second.node;
+            const bool labelled =
+                in_labelled_layout(node) || (!numbers_change && has_own_number(node));
+            out_.require(!labelled, "claim-on-labelled-node", {uid}, [&] {
+                return fmt::format(
+                    "Testbed {}: places on {}, which is a labelled "
+                    "Testbed's",
+                    name_of(testbed), name);
+            });
         }
         auto free = known_free(name);
         model::take(free, waiting_on(name, testbed));
@@ -183,6 +231,7 @@ void claim_rules::gave_back(const testbed_record& before, const model::testbed& 
     if (before.testbed->status.layout->places.empty()) return;
     auto& own = claims_[after.metadata.uid];
     own.given_back = here_.now();
+    own.ns = after.metadata.namespace_;
     ++own.times;
     // Where a ghost is refused for good: 20 s.
     const auto patience = std::min(seconds(after.spec.claim->timeout_seconds), seconds(20));
@@ -279,10 +328,21 @@ bool claim_rules::is_without_places(const model::testbed& testbed) const {
 }
 
 bool claim_rules::leaves_nodes_out(const model::testbed& testbed) const {
-    const auto found = claims_.find(testbed.metadata.uid);
-    if (found == claims_.end() || !found->second.given_back) return false;
-    const auto left_out = avoided * (1 << std::min(std::max(found->second.times - 1, 0), 5));
-    return here_.now() - *found->second.given_back < left_out;
+    const auto is_recent = [&](const claim& of) {
+        if (!of.given_back) return false;
+        const auto left_out = avoided * (1 << std::min(std::max(of.times - 1, 0), 5));
+        return here_.now() - *of.given_back < left_out;
+    };
+    return std::ranges::any_of(claims_, [&](const auto& entry) {
+        const auto& [uid, of] = entry;
+        if (!is_recent(of)) return false;
+        if (uid == testbed.metadata.uid) return true;
+        // What one that is gone has waited for, the next one of its namespace waits for.
+        return of.ns == testbed.metadata.namespace_ &&
+               std::ranges::none_of(all_.testbeds, [&](const auto& other) {
+                   return other.second.testbed->metadata.uid == uid;
+               });
+    });
 }
 
 bool claim_rules::under_way() const {

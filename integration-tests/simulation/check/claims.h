@@ -33,6 +33,7 @@ private:
         steady_time whole{};
         std::optional<steady_time> given_back;
         int times = 0;
+        std::string ns;
         /// Positions of the present layout that have had a bound ghost.
         std::set<int> filled;
     };
@@ -45,11 +46,19 @@ private:
     bool is_whole(const model::testbed& testbed) const;
     /// No places, no hold, and nobody deletes it.
     bool is_without_places(const model::testbed& testbed) const;
-    /// Some nodes may still be left out for a place that was given back.
+    /// Some nodes may still be left out for a place that was given back, or it waits as one of its
+    /// namespace did that is gone.
     bool leaves_nodes_out(const model::testbed& testbed) const;
     bool surely_fits(const model::testbed& testbed) const;
     bool has_its_class(const model::testbed& testbed) const;
+    /// It gives slots to a Testbed with a label, or would: it is in the layout of one, or no other
+    /// node has its number.
     bool of_labelled_testbed(const model::node& node) const;
+    bool in_labelled_layout(const model::node& node) const;
+    bool has_own_number(const model::node& node) const;
+    /// A Testbed of the label that is not being deleted has a number there, and `holds` for it.
+    template <class F>
+    bool with_number(const model::node& node, const F& holds) const;
     /// allocatable less bound live pods that are known to the operator.
     model::amounts known_free(const std::string& node) const;
     model::amounts waiting_on(const std::string& node, const model::testbed& than) const;

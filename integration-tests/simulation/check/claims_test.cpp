@@ -48,9 +48,10 @@ struct claim_rules_test : testing::Test {
                 {"creationTimestamp", "2026-01-02T03:04:05Z"},
                 {"finalizers", {"esi.tu-berlin.de/held"}}};
     }
-    void node(const std::string& name) {
+    void node(const std::string& name, const std::string& number = {}) {
         json labels = json::object();
         if (name == "n3") labels["slots"] = "0";
+        if (!number.empty()) labels["slots"] = number;
         put(kinds::node, {{"metadata", {{"name", name}, {"uid", name}, {"labels", labels}}},
                           {"status",
                            {{"allocatable", {{"cpu", "1"}, {"memory", "2Gi"}, {"pods", "10"}}},
@@ -151,6 +152,40 @@ TEST_F(claim_rules_test, a_labelled_node_is_not_the_claims) {
     claim("c");
     claim("c", on({"n1", "n3"}, {0, 1}));
     EXPECT_THAT(rules(), ElementsAre("claim-on-labelled-node"));
+}
+
+TEST_F(claim_rules_test, nodes_that_have_the_same_number_are_the_claims) {
+    node("n4", "0");
+    wait(60s);
+    claim("c");
+    claim("c", on({"n3", "n4"}, {0, 1}));
+    EXPECT_THAT(rules(), IsEmpty());
+}
+
+TEST_F(claim_rules_test, a_node_without_a_number_is_the_claims) {
+    node("n4", "zone-a");
+    wait(60s);
+    claim("c");
+    claim("c", on({"n1", "n4"}, {0, 1}));
+    EXPECT_THAT(rules(), IsEmpty());
+}
+
+TEST_F(claim_rules_test, of_nodes_with_the_same_number_that_of_a_layout_is_not_the_claims) {
+    node("n4", "0");
+    auto grid = store.find(kinds::testbed, "default", "grid")->body();
+    grid["status"] = {{"layout",
+                       {{"revision", 1},
+                        {"nodes", {{{"name", "n3"}, {"uid", "n3"}, {"id", 0}}}},
+                        {"slotsPerNode", 1},
+                        {"resourcesPerSlot", {{"cpu", "100m"}, {"memory", "100Mi"}}}}}};
+    put(kinds::testbed, grid);
+    wait(60s);
+    claim("c");
+    claim("c", on({"n1", "n4"}, {0, 1}));
+    EXPECT_THAT(rules(), IsEmpty());
+    claim("c", on({}, {}, 2));
+    claim("c", on({"n1", "n3"}, {0, 1}, 3));
+    EXPECT_THAT(rules(), Contains("claim-on-labelled-node"));
 }
 
 TEST_F(claim_rules_test, places_need_room_beside_pods_and_places_of_others) {
