@@ -320,7 +320,7 @@ asio::awaitable<void> actor::make_ghost(std::shared_ptr<turn> at, grid::slot pla
             at->again_in(milliseconds(200));
             co_return;
         }
-        if (!why.transient()) at->known->ghost_failed(name, time_.now(), why.text);
+        if (!why.transient()) at->known->ghost_failed(name, time_.now(), why.text, true);
         failed(at, "ghost not made", why, of);
         co_return;
     }

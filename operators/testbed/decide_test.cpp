@@ -516,6 +516,29 @@ TEST(decide, a_failed_ghost_goes_and_comes_back_after_a_pause) {
     EXPECT_EQ(at.decide().again, std::optional<steady_time::duration>(seconds(2)));
 }
 
+TEST(decide, only_a_ghost_that_the_api_server_does_not_create_is_refused) {
+    world at;
+    const auto begin = at.now;
+    at.known.ghost_failed("g", at.now, "it has ended: OutOfcpu");
+    EXPECT_FALSE(at.known.refused_since(begin));
+    at.now += seconds(1);
+    at.known.ghost_failed("g", at.now, "exceeded quota", true);
+    ASSERT_TRUE(at.known.refused_since(begin));
+    EXPECT_EQ(at.known.refused_since(begin)->text, "exceeded quota");
+    EXPECT_FALSE(at.known.refused_since(at.now + seconds(1)));
+    at.known.ghost_failed("g", at.now, "it has ended: Evicted");
+    EXPECT_FALSE(at.known.refused_since(begin)) << "it was created since";
+}
+
+TEST(decide, a_place_that_goes_and_comes_again_does_not_begin_the_time_of_a_claim_anew) {
+    hints known;
+    const steady_time begin{seconds(1000)};
+    EXPECT_EQ(known.incomplete_since(2, begin), begin);
+    EXPECT_EQ(known.incomplete_since(1, begin + seconds(5)), begin);
+    EXPECT_EQ(known.incomplete_since(2, begin + seconds(10)), begin);
+    EXPECT_EQ(known.incomplete_since(3, begin + seconds(15)), begin + seconds(15));
+}
+
 TEST(decide, a_ghost_of_another_image_is_given_the_right_one_in_place) {
     world at;
     at.all_ghosts();

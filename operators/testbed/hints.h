@@ -27,9 +27,12 @@ struct ghost_backoff {
     steady_time last{};
     /// Why it failed, for people.
     std::string text;
+    /// The API server refused to create it, the last time that it failed; else it was made, and has
+    /// ended or is no ghost of the place.
+    bool refused = false;
 
     /// What fails within the wait counts once.
-    void failed(steady_time now, std::string why) {
+    void failed(steady_time now, std::string why, bool was_refused = false) {
         if (failures > 0 && now < next) return;
         if (now - last > std::chrono::minutes(10)) failures = 0;
         const auto wait = seconds(1) * (1 << std::min(failures, 9));
@@ -37,6 +40,7 @@ struct ghost_backoff {
         last = now;
         failures += 1;
         text = std::move(why);
+        refused = was_refused;
     }
 };
 
@@ -98,7 +102,7 @@ struct hints {
     std::optional<steady_time> status_written;
     claims::standing claim;  ///< of a claim that has no places
     /// Not held, and not all places of a claim free: since when none more has become free, and how
-    /// many were.
+    /// many were at most.
     std::optional<std::pair<steady_time, int>> incomplete;
     std::string slice_problem;                   ///< why a slice of rows is not written
     ghost_backoff images;                        ///< giving ghosts another image
@@ -143,16 +147,25 @@ struct hints {
         return found == refusals.end() ? "" : found->second.what + ": " + found->second.text;
     }
 
-    void ghost_failed(const std::string& name, steady_time now, std::string text) {
+    void ghost_failed(const std::string& name, steady_time now, std::string text,
+                      bool refused = false) {
         auto& entry = ghosts[name];
         entry.next = {};
-        entry.failed(now, std::move(text));
+        entry.failed(now, std::move(text), refused);
     }
 
-    /// A ghost that has been refused since then; null: none.
+    /// Since when no more places of a claim have become free than had before, as `free` are now:
+    /// each that comes is waited for anew, as a thousand ghosts take their time, and one that goes
+    /// and comes again is not.
+    steady_time incomplete_since(int free, steady_time now) {
+        if (!incomplete || free > incomplete->second) incomplete = {now, free};
+        return incomplete->first;
+    }
+
+    /// A ghost whose creation has been refused since then; null: none.
     const ghost_backoff* refused_since(steady_time at) const {
         const auto found = std::ranges::find_if(ghosts, [&](const auto& each) {
-            return each.second.failures > 0 && each.second.last >= at;
+            return each.second.failures > 0 && each.second.refused && each.second.last >= at;
         });
         return found == ghosts.end() ? nullptr : &found->second;
     }

@@ -1,10 +1,8 @@
 #include "testbed/operator.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <ranges>
 
 #include "kube/resource.h"
 #include "model/conditions.h"
@@ -376,59 +374,43 @@ asio::awaitable<result<controller::outcome>> testbed_operator::write_next_layout
     co_return controller::outcome();
 }
 
-std::optional<model::testbed_layout> testbed_operator::next_layout_of_claim(
+std::optional<testbed_operator::layout_of_claim> testbed_operator::next_layout_of_claim(
     const model::testbed& testbed, memory& own, std::optional<steady_time::duration>& look) const {
-    auto& since = own.known->incomplete;
-    const auto key = testbed.metadata.key();
+    auto& known = *own.known;
     if (!claims_ || !claims::may_change(testbed) || !claims::is_formed(testbed)) {
-        since.reset();
+        known.incomplete.reset();
         const auto* plan = claims_ ? claims_->plan_of(testbed) : nullptr;
-        return plan ? std::optional(*plan) : std::nullopt;
+        if (!plan) return std::nullopt;
+        return layout_of_claim{*plan};
     }
     const auto& states = own.ledger.all();
     const auto& counts = states.sums().counts;
     if (counts.free == counts.total) {
-        since.reset();
+        known.incomplete.reset();
         return std::nullopt;
     }
     const auto now = env_.time.now();
-    // Each that comes is waited for anew: a thousand ghosts take their time.
-    if (!since || counts.free > since->second) since = {now, counts.free};
-    since->second = counts.free;
+    const auto since = known.incomplete_since(counts.free, now);
     auto patience = seconds(testbed.spec.claim->timeout_seconds);
-    const auto* refused = own.known->refused_since(since->first);
+    const auto* refused = known.refused_since(since);
     if (refused) patience = std::min(patience, claims::refused_patience);
-    if (now - since->first < patience) {
+    if (now - since < patience) {
         // Whether one is refused shows sooner than that.
-        look = std::min<steady_time::duration>(since->first + patience - now,
-                                               claims::refused_patience);
+        look = std::min<steady_time::duration>(since + patience - now, claims::refused_patience);
         return std::nullopt;
     }
-    since.reset();
+    layout_of_claim out{claims::layout_without_places(testbed)};
     if (refused) {
-        own.known->claim = claims_->gives_back_refused(
-            key, fmt::format("{} of {} without a ghost, which is refused: {}",
-                             counts.total - counts.free, count_of(counts.total, "place"),
-                             refused->text));
-        own.ledger.see_claim(own.known->claim);
-        return claims::layout_without_places(testbed);
+        out.back = claims_->as_refused(testbed.metadata.key(),
+                                       fmt::format("{} of {} without a ghost, which is refused: {}",
+                                                   counts.total - counts.free,
+                                                   count_of(counts.total, "place"), refused->text));
+    } else {
+        const auto& seen = own.ledger.of().seen;
+        const auto& places = *seen.index_of(*seen.testbed).places;
+        out.back = claims::as_not_free(testbed, states, places, known, patience);
     }
-    std::set<std::string> nodes;
-    for (const auto& [name, node] : states.nodes()) {
-        if (node.counts.free < node.counts.total) nodes.insert(name);
-    }
-    constexpr std::size_t most_named = 5;
-    own.known->claim = {
-        std::string(model::condition_reason::claim_waiting),
-        fmt::format("{} of {} not free for {} s, on {}{}: all places are given back and planned "
-                    "anew without {}",
-                    counts.total - counts.free, count_of(counts.total, "place"), patience.count(),
-                    fmt::join(nodes | std::views::take(most_named), ", "),
-                    nodes.size() > most_named ? ", ..." : "",
-                    nodes.size() == 1 ? "this node" : "these nodes")};
-    claims_->gives_back(key, nodes, own.known->claim);
-    own.ledger.see_claim(own.known->claim);
-    return claims::layout_without_places(testbed);
+    return out;
 }
 
 asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::object_key key) {
@@ -469,10 +451,19 @@ asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::
                                              next_layout(states.of(), options_.compact_layouts));
     }
     std::optional<steady_time::duration> claim_due;
-    if (auto next = next_layout_of_claim(*testbed, *own, claim_due)) {
-        const bool forms = grid::count_of_slots(*next) > 0;
-        auto done = co_await write_next_layout(testbed, own, *std::move(next));
-        if (forms) claims_->written(key, done.has_value());
+    if (auto change = next_layout_of_claim(*testbed, *own, claim_due)) {
+        if (change->back) {
+            // It is told with the layout.
+            own->known->claim = change->back->at;
+            states.see_claim(own->known->claim);
+        }
+        auto done = co_await write_next_layout(testbed, own, std::move(change->next));
+        if (!change->back) {
+            claims_->written(key, done ? std::nullopt : std::optional(done.error().text));
+        } else if (done) {
+            own->known->incomplete.reset();
+            claims_->gave_back(*testbed, *std::move(change->back));
+        }
         co_return done;
     }
     auto decided = decide(states.of(), states.all(), *own->known, now);

@@ -56,10 +56,15 @@ private:
     asio::awaitable<result<controller::outcome>> write_next_layout(testbed_pointer testbed,
                                                                    std::shared_ptr<memory> own,
                                                                    model::testbed_layout next);
-    /// What is to become of the places of a claim: its first layout, or its next one without any
-    /// place, as one of them was not free for long. Nothing: they stay as they are. `look`: when a
-    /// place will have been that long.
-    std::optional<model::testbed_layout> next_layout_of_claim(
+    /// What is to become of the places of a claim: a layout with all of them, or one without any,
+    /// and why they are given back.
+    struct layout_of_claim {
+        model::testbed_layout next;
+        std::optional<claims::give_back> back = std::nullopt;
+    };
+    /// Nothing: its places stay as they are. `look`: when one of them will have been not free for
+    /// long.
+    std::optional<layout_of_claim> next_layout_of_claim(
         const model::testbed& testbed, memory& own,
         std::optional<steady_time::duration>& look) const;
     /// Writes the report of a large Testbed, beside its reconciles.

@@ -1,12 +1,17 @@
 #include "testbed/claims/claim.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <ranges>
 #include <tuple>
 
+#include "model/conditions.h"
 #include "model/names.h"
 #include "testbed/room/ghosts.h"
+#include "testbed/words.h"
 
 namespace esi::testbed::claims {
 
@@ -75,6 +80,52 @@ model::testbed_layout layout_without_places(const model::testbed& testbed) {
     model::testbed_layout out;
     const auto& before = testbed.status.layout;
     out.revision = before ? before->revision + 1 : 1;
+    return out;
+}
+
+namespace {
+
+std::string some_of(const std::set<std::string>& names) {
+    constexpr std::size_t most_named = 5;
+    return fmt::format("{}{}", fmt::join(names | std::views::take(most_named), ", "),
+                       names.size() > most_named ? ", ..." : "");
+}
+
+bool is_at_fault(const model::testbed& testbed, const std::string& name, const node_state& node,
+                 const grid::places& places, const hints& known) {
+    if (!node.problem.empty() || node.ghost_in_vain) return true;
+    const auto& meta = testbed.metadata;
+    return std::ranges::any_of(places.on(name), [&](const grid::slot& place) {
+        const auto failed =
+            known.ghosts.find(grid::ghost_name(meta.name, meta.uid, place.node, place.index));
+        return failed != known.ghosts.end() && failed->second.failures > 0 &&
+               !failed->second.refused;
+    });
+}
+
+}  // namespace
+
+give_back as_not_free(const model::testbed& testbed, const ledger& states,
+                      const grid::places& places, const hints& known, seconds patience) {
+    give_back out;
+    std::set<std::string> not_free;
+    for (const auto& [name, node] : states.nodes()) {
+        if (node.counts.free == node.counts.total) continue;
+        not_free.insert(name);
+        if (is_at_fault(testbed, name, node, places, known)) out.nodes.insert(name);
+    }
+    std::string without;
+    if (out.nodes == not_free) {
+        without = not_free.size() == 1 ? " without this node" : " without these nodes";
+    } else if (!out.nodes.empty()) {
+        without = " without " + some_of(out.nodes);
+    }
+    const auto& counts = states.sums().counts;
+    out.at = {std::string(model::condition_reason::claim_waiting),
+              fmt::format("{} of {} not free for {} s, on {}: all places are given back and "
+                          "planned anew{}",
+                          counts.total - counts.free, count_of(counts.total, "place"),
+                          patience.count(), some_of(not_free), without)};
     return out;
 }
 

@@ -2,13 +2,15 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "testbed/claims/standing.h"
 #include "testbed/gangs/fit.h"
-#include "testbed/observe.h"
+#include "testbed/hints.h"
+#include "testbed/ledger/ledger.h"
 
 namespace esi::testbed::claims {
 
@@ -28,6 +30,21 @@ model::testbed_layout layout_of(const model::testbed& testbed, const gangs::plac
                                 const gangs::cluster_room& room, bool compact);
 /// The next layout when the places are given back.
 model::testbed_layout layout_without_places(const model::testbed& testbed);
+
+/// All places of a claim are to be given back.
+struct give_back {
+    /// What the Testbed says from then on.
+    standing at;
+    /// Left out for some time.
+    std::set<std::string> nodes = {};
+    /// Its ghosts are refused: the claim waits so long. 0: it is planned again at once.
+    seconds wait{};
+};
+/// As places were not free for `patience`. A node is left out where it has a problem of its own, a
+/// ghost has ended, or one waits though the node has its room. What others have taken is in the
+/// ledger of the cluster's room: the next plan takes none of it. `places`: of the layout.
+give_back as_not_free(const model::testbed& testbed, const ledger& states,
+                      const grid::places& places, const hints& known, seconds patience);
 
 /// Highest priority first, then the oldest.
 bool comes_before(const model::testbed& a, const model::testbed& b);

@@ -116,6 +116,79 @@ TEST(claim, its_ghosts_go_when_the_places_are_given_back) {
     EXPECT_EQ(at.condition("Formed").status, "False");
 }
 
+/// Places that were not free for 30 s.
+struct claiming_in_vain : claiming {
+    claiming_in_vain() { form(); }
+    give_back back() const {
+        const auto seen = see();
+        const grid::places places(*testbed.status.layout);
+        const ground on{*testbed.status.layout, places};
+        return as_not_free(testbed, ledger_of(seen, on, known, now, wall), places, known,
+                           seconds(30));
+    }
+    std::string node_of(int position) const {
+        return grid::slots_at(*testbed.status.layout, std::vector{position}).at(0).node;
+    }
+    /// Without that of this position.
+    void other_places(int but) {
+        for (int position = 0; position < 4; ++position) {
+            if (position == but) continue;
+            place(position, position == 0 ? "500m" : "1", position == 0 ? "1Gi" : "2Gi");
+        }
+    }
+};
+
+TEST(claim, a_node_is_left_out_where_a_ghost_waits_though_it_has_the_room) {
+    claiming_in_vain at;
+    at.other_places(3);
+    const auto where = at.node_of(3);
+    EXPECT_TRUE(at.back().nodes.empty()) << "nothing is known against it";
+    EXPECT_THAT(at.back().at.message,
+                testing::EndsWith("all places are given back and planned anew"));
+    auto& waits = at.place(3, "1", "2Gi");
+    waits.node_name.clear();
+    waits.phase = "Pending";
+    EXPECT_EQ(at.back().nodes, std::set{where});
+    EXPECT_EQ(at.back().at.message,
+              fmt::format("1 of 4 places not free for 30 s, on {}: all places are given back and "
+                          "planned anew without this node",
+                          where));
+    at.stranger("fat", where, "1500m");
+    EXPECT_TRUE(at.back().nodes.empty()) << "a stranger has the room, which the ledger shows";
+}
+
+TEST(claim, a_node_is_left_out_where_it_has_a_problem_or_a_ghost_has_ended) {
+    claiming_in_vain at;
+    at.all_places();
+    const auto where = at.node_of(3);
+    at.nodes[where].ready = false;
+    EXPECT_EQ(at.back().nodes, std::set{where});
+    at.nodes[where].ready = true;
+    at.pods.back().phase = "Failed";
+    at.pods.back().reason = "OutOfcpu";
+    EXPECT_EQ(at.back().nodes, std::set{where});
+    const auto name = at.pods.back().metadata.name;
+    at.pods.pop_back();
+    EXPECT_TRUE(at.back().nodes.empty());
+    at.known.ghost_failed(name, at.now, "it has ended: OutOfcpu");
+    EXPECT_EQ(at.back().nodes, std::set{where}) << "it was removed";
+    at.known.ghost_failed(name, at.now, "exceeded quota", true);
+    EXPECT_TRUE(at.back().nodes.empty()) << "no node is at fault there";
+}
+
+TEST(claim, the_words_name_the_nodes_that_are_left_out_where_others_stay) {
+    claiming_in_vain at;
+    ASSERT_EQ(at.testbed.status.layout->nodes.size(), 2u);
+    const auto one = at.testbed.status.layout->nodes[0].name;
+    const auto other = at.testbed.status.layout->nodes[1].name;
+    at.nodes[other].unschedulable = true;
+    EXPECT_EQ(at.back().nodes, std::set{other});
+    EXPECT_THAT(at.back().at.message,
+                HasSubstr(fmt::format("on {}, {}:", std::min(one, other), std::max(one, other))));
+    EXPECT_THAT(at.back().at.message,
+                testing::EndsWith(fmt::format("planned anew without {}", other)));
+}
+
 TEST(claim, counts_places_of_unequal_size_against_the_room) {
     claiming at;
     at.form();

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include "kube/resource.h"
 #include "model/conditions.h"
+#include "model/text.h"
 #include "testbed/room/ghosts.h"
 #include "testbed/room/layout.h"
 
@@ -20,6 +23,50 @@ const model::object_key all_claims{"", "claims"};
 
 constexpr kube::resource_type class_type{"scheduling.k8s.io", "v1", "priorityclasses",
                                          "PriorityClass", false};
+
+/// Which nodes are those of Testbeds with a label: they have its slots, or would. A label may have
+/// other uses than that: where nodes have the same number none of them has slots.
+class labelled_nodes {
+public:
+    explicit labelled_nodes(const testbed::caches& from) : from_(from) {
+        for (const auto& [key, node] : from.nodes().all()) {
+            each_number(*node,
+                        [&](const std::string& label, std::int64_t id) { ++counts_[label][id]; });
+        }
+    }
+
+    bool contain(const model::node& node) const {
+        bool out = false;
+        each_number(node, [&](const std::string& label, std::int64_t id) {
+            out = out || is_of_testbed(node.metadata.name, label, counts_.at(label).at(id) == 1);
+        });
+        return out;
+    }
+
+private:
+    template <class F>
+    void each_number(const model::node& node, const F& take) const {
+        for (const auto& [label, value] : node.metadata.labels) {
+            if (!from_.roster().has_label(label)) continue;
+            if (const auto id = parse_node_id(value)) take(label, *id);
+        }
+    }
+
+    bool is_of_testbed(const std::string& node, std::string_view label, bool alone) const {
+        const auto keys = from_.roster().with_label(label);
+        return std::ranges::any_of(keys, [&](const auto& key) {
+            const auto testbed = from_.find_testbed(key);
+            if (!testbed || testbed->metadata.deleting()) return false;
+            if (!problems_of(testbed->spec).empty()) return false;
+            if (alone) return true;
+            const auto index = from_.roster().index_of(key);
+            return index && index->places->member(node);
+        });
+    }
+
+    const testbed::caches& from_;
+    std::map<std::string, std::map<std::int64_t, int>, std::less<>> counts_;
+};
 
 }  // namespace
 
@@ -57,8 +104,7 @@ void claims_operator::testbed_changed(const model::object_key& key) {
     const auto found = entries_.find(key);
     const bool claims = testbed && testbed->spec.claim;
     if (found != entries_.end() && (!claims || found->second.uid != testbed->metadata.uid)) {
-        drop(found->second);
-        entries_.erase(found);
+        forget(key);
         if (leads_ && entries_.empty()) show_numbers();
     }
     if (!claims) {
@@ -66,12 +112,42 @@ void claims_operator::testbed_changed(const model::object_key& key) {
         return wake();
     }
     auto& own = entries_[key];
-    if (own.uid.empty()) own.without_since = env_.time.now();
+    if (own.uid.empty()) {
+        own.without_since = env_.time.now();
+        take_over_wait(key, own);
+    }
     own.uid = testbed->metadata.uid;
     const auto& layout = testbed->status.layout;
     const bool shown = own.next && layout && layout->revision >= own.next->layout.revision;
     if (shown || !may_change(*testbed)) drop(own);
     wake();
+}
+
+void claims_operator::forget(const model::object_key& key) {
+    const auto found = entries_.find(key);
+    auto& own = found->second;
+    drop(own);
+    const auto now = env_.time.now();
+    const auto is_over = [&](const pause& of) { return now > of.until + of.wait; };
+    std::erase_if(refused_before_, [&](const auto& each) { return is_over(each.second); });
+    if (own.refused.wait > seconds(0) && !is_over(own.refused)) {
+        auto& kept = refused_before_[key.namespace_];
+        if (own.refused.until > kept.until) kept = own.refused;
+    }
+    entries_.erase(found);
+}
+
+void claims_operator::take_over_wait(const model::object_key& key, entry& own) {
+    const auto kept = refused_before_.extract(key.namespace_);
+    if (!kept) return;
+    const auto now = env_.time.now();
+    if (now > kept.mapped().until + kept.mapped().wait) return;
+    own.refused = kept.mapped();
+    if (now >= own.refused.until) return;
+    own.at = {std::string(reason::claim_waiting),
+              fmt::format("the ghosts of a claim of this namespace that is gone were refused: this "
+                          "one is planned in {} s",
+                          std::chrono::ceil<seconds>(own.refused.until - now).count())};
 }
 
 const model::testbed_layout* claims_operator::plan_of(const model::testbed& testbed) const {
@@ -84,54 +160,59 @@ const model::testbed_layout* claims_operator::plan_of(const model::testbed& test
     return follows && !testbed.spec.claim->suspend ? &next->layout : nullptr;
 }
 
-void claims_operator::written(const model::object_key& key, bool well) {
-    const auto found = entries_.find(key);
-    if (found == entries_.end() || !found->second.next) return;
-    // It may have been written all the same: the plan is written again, or dropped in time.
-    if (!well) return controller_.enqueue_after(all_claims, plan_patience);
-    found->second.next->written = true;
-    found->second.at = {};
-    found->second.unsaid.clear();
-    found->second.failed.reset();
-}
-
-void claims_operator::gives_back(const model::object_key& key, const std::set<std::string>& nodes,
-                                 standing at) {
+void claims_operator::written(const model::object_key& key, std::optional<std::string> problem) {
     const auto found = entries_.find(key);
     if (found == entries_.end()) return;
     auto& own = found->second;
+    if (!problem) own.unwritten = {};
+    if (!own.next) return;
+    if (problem) {
+        // It may have been written all the same: the plan is written again, or dropped in time.
+        constexpr std::size_t most_text = 500;
+        own.next->problem = model::cut(*problem, most_text);
+        return controller_.enqueue_after(all_claims, plan_patience);
+    }
+    own.next->written = true;
+    own.at = {};
+    own.unsaid.clear();
+    own.failed.reset();
+}
+
+give_back claims_operator::as_refused(const model::object_key& key, std::string_view why) const {
+    const auto found = entries_.find(key);
+    const auto before = found == entries_.end() ? pause() : found->second.refused;
+    // It was refused again within as long a time as it had waited.
+    const bool again = before.wait > seconds(0) &&
+                       env_.time.now() - before.until <= before.wait + refused_patience;
+    const auto wait = again ? std::min(before.wait * 2, refused_pause_at_most) : refused_pause;
+    return {{std::string(reason::claim_waiting),
+             fmt::format("{}. All places are given back, and planned again in {} s", why,
+                         wait.count())},
+            {},
+            wait};
+}
+
+void claims_operator::gave_back(const model::testbed& testbed, give_back what) {
+    const auto found = entries_.find(testbed.metadata.key());
+    if (found == entries_.end() || found->second.uid != testbed.metadata.uid) return;
+    auto& own = found->second;
     const auto now = env_.time.now();
-    for (const auto& node : nodes) {
+    // Made since the cache has shown it, without regard to what has failed.
+    drop(own);
+    if (what.wait > seconds(0)) own.refused = {what.wait, now + what.wait};
+    for (const auto& node : what.nodes) {
         auto& entry = own.avoided[node];
         const bool first = entry.wait == steady_time::duration{};
         entry.wait = first ? steady_time::duration(avoided_for)
                            : std::min<steady_time::duration>(entry.wait * 2, avoided_at_most);
         entry.until = now + entry.wait;
     }
-    gave_back(own, std::move(at));
-}
-
-standing claims_operator::gives_back_refused(const model::object_key& key, std::string_view why) {
-    auto& own = entries_[key];
-    const auto now = env_.time.now();
-    // It was refused again within as long a time as it had waited.
-    const bool again = own.refused_wait > seconds(0) &&
-                       now - own.not_before <= own.refused_wait + refused_patience;
-    own.refused_wait =
-        again ? std::min(own.refused_wait * 2, refused_pause_at_most) : refused_pause;
-    own.not_before = now + own.refused_wait;
-    gave_back(own, {std::string(reason::claim_waiting),
-                    fmt::format("{}. All places are given back, and planned again in {} s", why,
-                                own.refused_wait.count())});
-    return own.at;
-}
-
-void claims_operator::gave_back(entry& own, standing at) {
     own.failed.reset();
-    own.at = std::move(at);
+    own.at = std::move(what.at);
     own.unsaid.clear();
-    own.without_since = env_.time.now();
+    own.without_since = now;
     numbers_.gave_back();
+    wake();
 }
 
 standing claims_operator::standing_of(const model::object_key& key) const {
@@ -188,7 +269,21 @@ std::vector<testbed_pointer> claims_operator::waiting() const {
 bool claims_operator::may_plan(const model::testbed& testbed, entry& own) {
     const auto key = testbed.metadata.key();
     const auto now = env_.time.now();
-    if (own.next && !own.next->written && now - own.next->since >= plan_patience) drop(own);
+    if (own.next && !own.next->written && now - own.next->since >= plan_patience) {
+        const auto why = own.next->problem.empty() ? std::string() : ": " + own.next->problem;
+        drop(own);
+        auto& unwritten = own.unwritten;
+        unwritten.wait = unwritten.wait == seconds(0)
+                             ? unwritten_pause
+                             : std::min(unwritten.wait * 2, refused_pause_at_most);
+        unwritten.until = now + unwritten.wait;
+        again_in(unwritten.wait);
+        stand(key, own, reason::claim_waiting,
+              fmt::format("its layout could not be written within {} s{}. Its places are planned "
+                          "again in {} s",
+                          plan_patience.count(), why, unwritten.wait.count()));
+        return false;
+    }
     if (!own.unsaid.empty()) stand(key, own, own.at.reason, std::string(own.unsaid));
     if (own.next) {
         again_in(plan_patience);
@@ -212,18 +307,6 @@ bool claims_operator::may_plan(const model::testbed& testbed, entry& own) {
     return true;
 }
 
-bool claims_operator::is_labelled(const model::node& node) const {
-    const auto& roster = caches_.roster();
-    return std::ranges::any_of(node.metadata.labels, [&](const auto& label) {
-        if (!roster.has_label(label.first) || !parse_node_id(label.second)) return false;
-        const auto keys = roster.with_label(label.first);
-        return std::ranges::any_of(keys, [&](const auto& key) {
-            const auto testbed = caches_.find_testbed(key);
-            return testbed && !testbed->metadata.deleting() && problems_of(testbed->spec).empty();
-        });
-    });
-}
-
 std::set<std::string, std::less<>> claims_operator::nodes_left_out(const entry& own) const {
     const auto now = env_.time.now();
     std::set<std::string, std::less<>> out;
@@ -231,8 +314,9 @@ std::set<std::string, std::less<>> claims_operator::nodes_left_out(const entry& 
         if (now < each.until) out.insert(node);
     }
     // Nodes of labelled Testbeds are theirs.
+    const labelled_nodes labelled(caches_);
     for (const auto& [key, node] : caches_.nodes().all()) {
-        if (is_labelled(*node)) out.insert(key.name);
+        if (labelled.contain(*node)) out.insert(key.name);
     }
     return out;
 }
@@ -260,7 +344,9 @@ void claims_operator::plan(const testbed_pointer& testbed, entry& own) {
                   : gangs::packing::fewest_nodes;
     how.members = "places";
     how.member = "place";
-    how.left_out = "node(s) carry the label of a Testbed, or gave back a place";
+    how.left_out =
+        "node(s) carry the label of a Testbed (kubectl get nodes --show-labels; spec.nodeLabel of "
+        "the Testbeds), or gave back a place";
     auto found = gangs::fit(places, room, {}, how);
     if (const auto* where = std::get_if<gangs::placement>(&found)) {
         entry::plan next{layout_of(*testbed, *where, room, compact_), {}, env_.time.now()};
@@ -277,10 +363,10 @@ void claims_operator::plan(const testbed_pointer& testbed, entry& own) {
     auto& why = std::get<gangs::no_fit>(found);
     how.without.clear();
     const auto& never = never_fits(*testbed, own, places, how);
-    if (!own.never.at) {
-        // Others were asked about in this pass.
-        own.failed.reset();
-        again_in(pass_pause);
+    if (const auto then = asks_empty_at(own)) {
+        // Others were asked about in this pass, or it was itself a short time ago.
+        const auto now = env_.time.now();
+        again_in(*then > now + pass_pause ? *then - now : steady_time::duration(pass_pause));
     }
     stand(key, own, never.empty() ? reason::claim_no_room : reason::claim_never_fits,
           never.empty() ? std::move(why.message) : never);
@@ -310,34 +396,58 @@ const std::string& claims_operator::never_fits(const model::testbed& testbed, en
     }
     auto found = gangs::fit(places, empty, {}, how);
     auto* why = std::get_if<gangs::no_fit>(&found);
-    never = {now, generation, why ? "on empty nodes " + why->message : std::string()};
+    never = {now, generation, why ? "on empty nodes " + why->message : std::string(),
+             ledger_.room().freed()};
     return never.why;
 }
 
-asio::awaitable<std::string> claims_operator::problem_of_class(int priority) {
+std::optional<steady_time> claims_operator::asks_empty_at(const entry& own) const {
+    if (!own.never.at) return steady_time{};
+    // Nodes that come may take what none took before.
+    if (own.never.why.empty() || own.never.freed == ledger_.room().freed()) return std::nullopt;
+    return *own.never.at + never_pause;
+}
+
+asio::awaitable<standing> claims_operator::problem_of_class(int priority) {
     if (const auto known = classes_.find(priority); known != classes_.end()) {
         co_return known->second.problem;
     }
     auto found = co_await env_.api.get(class_type, "", claim_priority_class(priority));
-    std::string problem;
+    standing problem;
     // Those that the chart has not made may not be read either.
     if (found || found.error().code == errc::not_found || found.error().code == errc::forbidden) {
-        problem = class_problem(priority, found ? *found : std::string());
+        problem.message = class_problem(priority, found ? *found : std::string());
+        if (!problem.message.empty()) problem.reason = reason::claim_class_missing;
     } else {
-        problem = fmt::format("PriorityClass {} cannot be read: {}", claim_priority_class(priority),
-                              found.error().text);
+        problem.reason =
+            found.error().transient() ? reason::claim_waiting : reason::claim_class_missing;
+        problem.message =
+            fmt::format("PriorityClass {} cannot be read, and is read again in {} s: {}",
+                        claim_priority_class(priority), class_patience.count(), found.error().text);
     }
     classes_.insert_or_assign(priority, known_class{problem, env_.time.now()});
     co_return problem;
 }
 
+std::pair<testbed_pointer, claims_operator::entry*> claims_operator::as_it_is(
+    const model::testbed& before) {
+    const auto key = before.metadata.key();
+    auto testbed = caches_.find_testbed(key);
+    const auto found = entries_.find(key);
+    if (!testbed || testbed->metadata.uid != before.metadata.uid || found == entries_.end() ||
+        found->second.uid != before.metadata.uid) {
+        return {};
+    }
+    // Its priority counts for its order and its class: another one is looked at in the next pass.
+    const bool same = testbed->metadata.generation == before.metadata.generation;
+    if (!same || !may_change(*testbed) || is_formed(*testbed)) return {};
+    return {std::move(testbed), &found->second};
+}
+
 asio::awaitable<result<controller::outcome>> claims_operator::pass() {
     using controller::outcome;
     const auto now = env_.time.now();
-    if (last_pass_ && now - *last_pass_ < pass_pause) {
-        co_return outcome::again_in(*last_pass_ + pass_pause - now);
-    }
-    last_pass_ = now;
+    if (next_pass_ && now < *next_pass_) co_return outcome::again_in(*next_pass_ - now);
     again_.reset();
     may_ask_empty_ = true;
     std::erase_if(classes_,
@@ -345,34 +455,38 @@ asio::awaitable<result<controller::outcome>> claims_operator::pass() {
     ledger_.bring_up();
     int plans = 0;
     bool any_left = false;
-    for (const auto& testbed : waiting()) {
-        const auto key = testbed->metadata.key();
-        auto found = entries_.find(key);
-        if (found == entries_.end() || !may_plan(*testbed, found->second)) continue;
-        if (found->second.failed == around(*testbed, found->second)) continue;
-        if (now < found->second.not_before) {
-            again_in(found->second.not_before - now);
+    for (const auto& before : waiting()) {
+        const auto [testbed, own] = as_it_is(*before);
+        if (!testbed || !may_plan(*testbed, *own)) continue;
+        if (own->failed == around(*testbed, *own)) {
+            const auto then = asks_empty_at(*own);
+            if (then && *then > now) again_in(*then - now);
+            if (!then || *then > now) continue;
+        }
+        if (const auto then = own->not_before(); now < then) {
+            again_in(then - now);
             continue;
         }
         any_left = true;
-        if (found->second.round >= round_) continue;
+        if (own->round >= round_) continue;
         if (++plans > most_plans) {
             again_in(pass_pause);
             break;
         }
-        found->second.round = round_;
+        own->round = round_;
+        // A plan takes its time: whatever else is due goes first.
+        if (plans > 1) co_await asio::post(env_.executor, asio::use_awaitable);
         auto problem = co_await problem_of_class(testbed->spec.claim->priority);
-        // It may have gone meanwhile.
-        found = entries_.find(key);
-        if (found == entries_.end() || found->second.uid != testbed->metadata.uid) continue;
-        if (!problem.empty()) {
-            stand(key, found->second, reason::claim_class_missing, std::move(problem));
+        const auto [still, then] = as_it_is(*testbed);
+        if (!still || now < then->not_before()) continue;
+        if (!problem.reason.empty()) {
+            stand(still->metadata.key(), *then, problem.reason, std::move(problem.message));
             // Nothing tells when it comes.
-            found->second.not_before = now + class_patience;
+            then->class_until = now + class_patience;
             again_in(class_patience);
             continue;
         }
-        plan(testbed, found->second);
+        plan(still, *then);
     }
     if (plans <= most_plans) {
         // What was tried in this round has its turn again in the next one.
@@ -380,6 +494,8 @@ asio::awaitable<result<controller::outcome>> claims_operator::pass() {
         if (any_left) again_in(pass_pause);
     }
     show_numbers();
+    const auto end = env_.time.now();
+    next_pass_ = end + std::max<steady_time::duration>(pass_pause, end - now);
     if (!again_) co_return outcome();
     co_return outcome::again_in(*again_);
 }

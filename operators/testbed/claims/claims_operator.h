@@ -7,12 +7,14 @@
 // it has planned nothing; of two that lead one write finds the other's version and fails.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "controller/process.h"
@@ -23,16 +25,20 @@
 
 namespace esi::testbed::claims {
 
-/// Passes are at least so far apart.
+/// Passes are at least so far apart, and as long as the last one took.
 inline constexpr milliseconds pass_pause{100};
 /// A plan that has not been written for so long is dropped, and another one made.
 inline constexpr seconds plan_patience{10};
 /// A claim of which a ghost is refused, by a quota for example, keeps its room no longer than that:
 /// its author may not keep room from other claims that he cannot use.
 inline constexpr seconds refused_patience{20};
-/// How long such a claim waits then: twice as long each time that this comes again soon.
+/// How long such a claim waits then: twice as long each time that this comes again soon. The next
+/// claim of the namespace goes on where one was deleted.
 inline constexpr seconds refused_pause{60};
 inline constexpr seconds refused_pause_at_most{1800};
+/// How long a claim waits whose plan was dropped as it could not be written: twice as long each
+/// time until one is written, refused_pause_at_most in the end.
+inline constexpr seconds unwritten_pause{10};
 /// How long a node is left out after a place on it was given back: twice as long each time that
 /// this comes again soon.
 inline constexpr std::chrono::minutes avoided_for{10};
@@ -70,13 +76,14 @@ public:
 
     /// The layout that is to be written for the Testbed; null: none.
     const model::testbed_layout* plan_of(const model::testbed& testbed) const;
-    /// What became of that write. What was planned is promised until the cache shows it.
-    void written(const model::object_key& key, bool well);
-    /// Places on these nodes were not free for long, and all are about to be given back.
-    void gives_back(const model::object_key& key, const std::set<std::string>& nodes, standing at);
-    /// The same where the ghosts of places are refused: no node is at fault, and the claim waits
-    /// for some time. `why`: the beginning of the words that it has from now on.
-    standing gives_back_refused(const model::object_key& key, std::string_view why);
+    /// What became of that write: nothing, or why it failed. What was planned is promised until the
+    /// cache shows it.
+    void written(const model::object_key& key, std::optional<std::string> problem = {});
+    /// How all places are to be given back where their ghosts are refused: no node is at fault, and
+    /// the claim waits for some time. `why`: the beginning of its words.
+    give_back as_refused(const model::object_key& key, std::string_view why) const;
+    /// They were given back: that layout is written.
+    void gave_back(const model::testbed& testbed, give_back what);
     /// Of a claim that has no places.
     standing standing_of(const model::object_key& key) const;
 
@@ -88,6 +95,11 @@ private:
         std::int64_t generation = 0;
         std::size_t avoided = 0;
         bool operator==(const surroundings&) const = default;
+    };
+    /// A wait that becomes longer with each time that its cause comes again.
+    struct pause {
+        seconds wait{};  ///< the last one
+        steady_time until{};
     };
     struct entry {
         /// Of the Testbed that the rest is about.
@@ -105,6 +117,8 @@ private:
             std::vector<std::string> promises;
             steady_time since{};
             bool written = false;
+            /// Why the last write of it failed.
+            std::string problem = {};
         };
         std::optional<plan> next;
         /// What it did not fit into.
@@ -114,23 +128,39 @@ private:
         steady_time words_since{};
         /// Other words with the same reason, which are shown when the time has come.
         std::string unsaid;
-        /// It is not tried before that.
-        steady_time not_before{};
-        /// How long it waited the last time that a ghost was refused.
-        seconds refused_wait{};
+        /// Its class was read, and it is not tried before that.
+        steady_time class_until{};
+        /// A ghost of it was refused.
+        pause refused;
+        /// Its layout could not be written.
+        pause unwritten;
         /// Empty nodes were asked then, for its spec of that generation; why they do not take it.
         struct {
             std::optional<steady_time> at;
             std::int64_t generation = 0;
             std::string why;
+            std::uint64_t freed = 0;  ///< cluster_room::freed() then
         } never;
+
+        /// It is not tried before that.
+        steady_time not_before() const {
+            return std::max({class_until, refused.until, unwritten.until});
+        }
     };
     struct known_class {
-        std::string problem;
+        standing problem;  ///< without a reason: none
         steady_time at{};
     };
 
     asio::awaitable<result<controller::outcome>> pass();
+    /// The Testbed is another one, or gone: what its claim has waited for is kept for the next one
+    /// of its namespace.
+    void forget(const model::object_key& key);
+    /// Of a claim that is new.
+    void take_over_wait(const model::object_key& key, entry& own);
+    /// The Testbed and its entry as they are after others have had their turn; null: nothing is to
+    /// be planned for it in this pass any more.
+    std::pair<testbed_pointer, entry*> as_it_is(const model::testbed& before);
     /// Those that have no places and may get some, in order.
     std::vector<testbed_pointer> waiting() const;
     /// False: nothing is to be tried now.
@@ -138,22 +168,21 @@ private:
     void plan(const testbed_pointer& testbed, entry& own);
     surroundings around(const model::testbed& testbed, entry& own);
     std::set<std::string, std::less<>> nodes_left_out(const entry& own) const;
-    /// The node gives slots to a Testbed with a label, or would.
-    bool is_labelled(const model::node& node) const;
     /// Why the places would not fit either if no pod were on any node; empty: they would, or it is
     /// not known.
     const std::string& never_fits(const model::testbed& testbed, entry& own,
                                   std::span<const pod_pointer> places,
                                   const gangs::fit_options& how);
-    asio::awaitable<std::string> problem_of_class(int priority);
+    /// When empty nodes are to be asked for it, as their answer is not known or not new; nothing:
+    /// it is known.
+    std::optional<steady_time> asks_empty_at(const entry& own) const;
+    asio::awaitable<standing> problem_of_class(int priority);
     void stand(const model::object_key& key, entry& own, std::string_view reason,
                std::string message);
     /// A pass is due then, if none is before.
     void again_in(steady_time::duration wait) {
         if (!again_ || wait < *again_) again_ = wait;
     }
-    /// It has no places any more.
-    void gave_back(entry& own, standing at);
     /// Its plan is over, and its promises with it.
     void drop(entry& own);
     /// A pass is due.
@@ -167,10 +196,13 @@ private:
     listener changed_;
     /// Of Testbeds with a claim, also those that have their places.
     std::map<model::object_key, entry> entries_;
+    /// By namespace: the wait of one that is gone, whose ghosts were refused.
+    std::map<std::string, pause> refused_before_;
     std::map<int, known_class> classes_;
     controller::controller controller_;
     claim_numbers numbers_;
-    std::optional<steady_time> last_pass_;
+    /// There is no pass before that.
+    std::optional<steady_time> next_pass_;
     std::optional<steady_time::duration> again_;
     /// All that wait are tried once in a round, in their order.
     std::uint64_t round_ = 1;

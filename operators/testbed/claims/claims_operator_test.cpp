@@ -122,7 +122,7 @@ TEST_F(operator_of_claims, plans_all_places_once_and_promises_them_until_the_lay
     EXPECT_EQ(room.room().left_on("node-a")->at("cpu"), 0);
     auto formed = claim("nine", "1", 4);
     formed.status.layout = *plan;
-    part.written({"default", "nine"}, true);
+    part.written({"default", "nine"});
     EXPECT_FALSE(plan_of("nine")) << "written, and not seen yet";
     EXPECT_EQ(room.room().promises().size(), 4u);
     put(formed);
@@ -158,7 +158,7 @@ TEST_F(operator_of_claims, counts_claims_by_their_reason) {
     run(seconds(1));
     EXPECT_THAT(numbers.text(), HasSubstr("esi_claims{reason=\"Placed\"} 1\n"));
     EXPECT_THAT(numbers.text(), HasSubstr("esi_claims{reason=\"Waiting\"} 0\n"));
-    part.gives_back({"default", "small"}, {"node-a"}, {"Waiting", "a place was not free"});
+    part.gave_back(formed, {{"Waiting", "a place was not free"}, {"node-a"}, {}});
     EXPECT_THAT(numbers.text(), HasSubstr("esi_claim_given_back_total 1\n"));
     for (const auto* name : {"large", "small"}) from.fill().testbeds.erase({"default", name});
     run(seconds(1));
@@ -254,9 +254,9 @@ TEST_F(operator_of_claims, leaves_out_nodes_of_labelled_testbeds_and_those_it_ga
     EXPECT_EQ(plan->nodes[0].name, "node-b");
     auto formed = claim("one", "1", 1);
     formed.status.layout = *plan;
-    part.written({"default", "one"}, true);
+    part.written({"default", "one"});
     put(formed);
-    part.gives_back({"default", "one"}, {"node-b"}, {"Waiting", "given back"});
+    part.gave_back(formed, {{"Waiting", "given back"}, {"node-b"}, {}});
     formed.status.layout = layout_without_places(formed);
     put(formed);
     run(seconds(1));
@@ -276,12 +276,16 @@ TEST_F(operator_of_claims, waits_twice_as_long_each_time_that_its_ghosts_are_ref
         const auto* plan = plan_of("one");
         ASSERT_TRUE(plan) << i;
         formed.status.layout = *plan;
-        part.written({"default", "one"}, true);
+        part.written({"default", "one"});
         put(formed);
         run(refused_patience);
-        const auto told = part.gives_back_refused({"default", "one"}, "1 of 1 place: a quota");
+        const auto back = part.as_refused({"default", "one"}, "1 of 1 place: a quota");
+        EXPECT_EQ(part.as_refused({"default", "one"}, "1 of 1 place: a quota").wait, back.wait)
+            << "as long as it is not written";
         formed.status.layout = layout_without_places(formed);
         put(formed);
+        part.gave_back(formed, back);
+        const auto& told = back.at;
         int seconds_waited = 0;
         for (; !plan_of("one") && seconds_waited < 4000; ++seconds_waited) run(seconds(1));
         waited.push_back(seconds_waited);
@@ -297,7 +301,7 @@ TEST_F(operator_of_claims, a_plan_whose_write_has_no_answer_stays_promised_for_s
     part.lead();
     run(seconds(1));
     ASSERT_TRUE(plan_of("one"));
-    part.written({"default", "one"}, false);
+    part.written({"default", "one"}, "no answer");
     EXPECT_EQ(room.room().promises().size(), 1u);
     EXPECT_TRUE(plan_of("one")) << "it is written again";
     auto held = claim("one", "1", 1);
@@ -364,6 +368,153 @@ TEST_F(operator_of_claims, a_claim_that_goes_takes_its_promises_with_it) {
     from.fill().testbeds.erase({"default", "one"});
     EXPECT_TRUE(room.room().promises().empty());
     EXPECT_EQ(state_of("one"), "");
+}
+
+TEST_F(operator_of_claims, the_wait_of_a_refused_claim_that_was_deleted_is_that_of_the_next_one) {
+    auto one = claim("one", "1", 1);
+    put(one);
+    part.lead();
+    run(seconds(1));
+    ASSERT_TRUE(plan_of("one"));
+    one.status.layout = layout_without_places(one);
+    put(one);
+    part.gave_back(one, part.as_refused({"default", "one"}, "a quota"));
+    run(seconds(10));
+    from.fill().testbeds.erase({"default", "one"});
+    put(claim("two", "1", 1));
+    EXPECT_EQ(state_of("two"), "Waiting");
+    EXPECT_THAT(part.standing_of({"default", "two"}).message,
+                HasSubstr("that is gone were refused: this one is planned in 50 s"));
+    run(seconds(48));
+    EXPECT_FALSE(plan_of("two"));
+    run(seconds(3));
+    EXPECT_TRUE(plan_of("two"));
+    EXPECT_EQ(part.as_refused({"default", "two"}, "a quota").wait, seconds(120));
+    put(claim("three", "1", 1));
+    run(seconds(1));
+    EXPECT_TRUE(plan_of("three")) << "only the next one goes on where that was";
+}
+
+TEST_F(operator_of_claims, the_wait_of_a_refused_claim_is_forgotten_when_its_time_is_over) {
+    auto one = claim("one", "1", 1);
+    put(one);
+    part.lead();
+    run(seconds(1));
+    one.status.layout = layout_without_places(one);
+    put(one);
+    part.gave_back(one, part.as_refused({"default", "one"}, "a quota"));
+    from.fill().testbeds.erase({"default", "one"});
+    run(seconds(121));
+    put(claim("two", "1", 1));
+    run(seconds(1));
+    EXPECT_TRUE(plan_of("two"));
+    EXPECT_EQ(part.as_refused({"default", "two"}, "a quota").wait, refused_pause);
+}
+
+TEST_F(operator_of_claims,
+       a_plan_that_cannot_be_written_is_dropped_and_the_claim_waits_ever_longer) {
+    put(claim("one", "1", 1));
+    part.lead();
+    run(seconds(1));
+    std::vector<int> waited;
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_TRUE(plan_of("one")) << i;
+        part.written({"default", "one"}, "a webhook refuses it");
+        while (plan_of("one")) run(milliseconds(100));
+        EXPECT_TRUE(room.room().promises().empty());
+        EXPECT_EQ(state_of("one"), "Waiting");
+        EXPECT_THAT(part.standing_of({"default", "one"}).message,
+                    HasSubstr("its layout could not be written within 10 s: a webhook refuses it"));
+        int seconds_waited = 0;
+        for (; !plan_of("one") && seconds_waited < 4000; ++seconds_waited) run(seconds(1));
+        waited.push_back(seconds_waited);
+    }
+    EXPECT_EQ(waited, (std::vector{10, 20, 40}));
+    part.written({"default", "one"});
+    EXPECT_EQ(state_of("one"), "");
+}
+
+TEST_F(operator_of_claims, nodes_that_have_the_same_number_in_a_label_are_nobodys) {
+    auto by_count = world::make_testbed("slots", "uid-slots", 1);
+    by_count.spec.node_label = "gpu.count";
+    put(by_count);
+    for (const auto* name : {"node-a", "node-b"}) {
+        auto node = world().add_node(name, "0");
+        node.metadata.labels = {{"gpu.count", "4"}};
+        apply(from.fill().nodes, node);
+    }
+    put(claim("one", "1", 1));
+    part.lead();
+    run(seconds(1));
+    EXPECT_TRUE(plan_of("one"));
+    from.fill().testbeds.erase({"default", "one"});
+    by_count.status.layout.emplace().nodes = {{"node-a", "uid-node-a", 4}};
+    by_count.status.layout->slots_per_node = 1;
+    by_count.status.layout->resources_per_slot = resources("100m", "1Mi");
+    put(by_count);
+    put(claim("two", "1", 1));
+    run(seconds(1));
+    ASSERT_TRUE(plan_of("two"));
+    EXPECT_EQ(plan_of("two")->nodes[0].name, "node-b") << "node-a is in the layout of that Testbed";
+}
+
+TEST_F(operator_of_claims, one_that_never_fitted_is_asked_about_again_when_nodes_have_come) {
+    put(claim("five", "1", 5));
+    auto pod = model::pod();
+    pod.metadata.name = "stranger";
+    pod.metadata.namespace_ = "default";
+    pod.metadata.uid = "uid-stranger";
+    pod.node_name = "node-c";
+    pod.phase = "Running";
+    pod.requests = model::to_amounts(resources("2", "1Gi"));
+    apply(from.fill().pods, pod);
+    part.lead();
+    run(seconds(1));
+    EXPECT_EQ(state_of("five"), "NeverFits");
+    auto node = world().add_node("node-c", "0");
+    node.metadata.labels.clear();
+    apply(from.fill().nodes, node);
+    run(never_pause + seconds(2));
+    EXPECT_EQ(state_of("five"), "NoRoom") << "it would fit if the stranger were not there";
+}
+
+TEST_F(operator_of_claims, a_class_that_cannot_be_read_for_a_moment_is_not_missing) {
+    bool well = false;
+    wire.respond = [&](const kube::request&) -> result<kube::response> {
+        kube::response out;
+        out.status = well ? 200 : 503;
+        out.body = well ? R"({"value":0,"preemptionPolicy":"Never"})"
+                        : R"({"kind":"Status","code":503,"reason":"ServiceUnavailable"})";
+        return out;
+    };
+    put(claim("one", "1", 1));
+    part.lead();
+    run(seconds(5));
+    EXPECT_EQ(state_of("one"), "Waiting");
+    EXPECT_THAT(part.standing_of({"default", "one"}).message, HasSubstr("cannot be read"));
+    well = true;
+    run(seconds(15));
+    EXPECT_TRUE(plan_of("one"));
+}
+
+TEST_F(operator_of_claims, one_that_goes_while_another_is_planned_is_not_planned) {
+    put(claim("first", "1", 1, 1));
+    put(claim("second", "1", 1, 2));
+    wire.respond = [&](const kube::request&) -> result<kube::response> {
+        auto asleep = claim("second", "1", 1, 2);
+        asleep.spec.claim->suspend = true;
+        asleep.metadata.generation = 2;
+        put(asleep);
+        kube::response out;
+        out.status = 200;
+        out.body = R"({"value":0,"preemptionPolicy":"Never"})";
+        return out;
+    };
+    part.lead();
+    run(seconds(2));
+    EXPECT_TRUE(plan_of("first"));
+    EXPECT_EQ(state_of("second"), "Suspended");
+    EXPECT_EQ(room.room().promises().size(), 1u);
 }
 
 }  // namespace

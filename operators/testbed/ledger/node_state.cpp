@@ -255,6 +255,9 @@ struct reporter {
             if (slot.state == slot_state::error) ++out.counts.error;
             if (slot.state == slot_state::reserved && slot.ghost_under_way) ++out.under_way;
             if (slot.placed && !slot.placed->bound()) ++out.pods_waiting;
+            if (const auto& ghost = slot.in.ghost; ghost && slot.ghost_wanted) {
+                out.ghost_in_vain |= ghost->terminal() || (slot.has_room && !ghost->bound());
+            }
             if (!slot.ghost_failure.empty()) ++out.failing[slot.ghost_failure];
             if (slot.state == slot_state::error && all.node.problem.empty() &&
                 out.slot_problems.size() < most_problems &&

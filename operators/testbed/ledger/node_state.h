@@ -95,6 +95,8 @@ struct node_state : node_report {
     int pods_waiting = 0;
     /// Slots without room, as place_key.
     std::set<std::string> strangers;
+    /// A ghost has ended, or waits though the node has its room.
+    bool ghost_in_vain = false;
 
     // For others.
     /// Pods that are recorded for a slot here and not refused, and those that are in a slot or
