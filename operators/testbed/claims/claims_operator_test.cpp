@@ -497,6 +497,22 @@ TEST_F(operator_of_claims, a_class_that_cannot_be_read_for_a_moment_is_not_missi
     EXPECT_TRUE(plan_of("one"));
 }
 
+TEST_F(operator_of_claims, a_pass_is_followed_by_a_pause_as_long_as_it_was) {
+    wire.latency = seconds(2);
+    for (int i = 1; i <= 6; ++i) {
+        auto one = claim(fmt::format("claim-{}", i), "1", 1);
+        one.spec.claim->priority = i;
+        put(one);
+    }
+    part.lead();
+    run(seconds(9));
+    EXPECT_EQ(requests.size(), 4u) << "as many as are planned in one pass";
+    run(seconds(8));
+    EXPECT_EQ(requests.size(), 4u);
+    run(seconds(2));
+    EXPECT_EQ(requests.size(), 5u);
+}
+
 TEST_F(operator_of_claims, one_that_goes_while_another_is_planned_is_not_planned) {
     put(claim("first", "1", 1, 1));
     put(claim("second", "1", 1, 2));
