@@ -408,7 +408,7 @@ std::optional<testbed_operator::layout_of_claim> testbed_operator::next_layout_o
     } else {
         const auto& seen = own.ledger.of().seen;
         const auto& places = *seen.index_of(*seen.testbed).places;
-        out.back = claims::as_not_free(testbed, states, places, known, patience);
+        out.back = claims::as_not_free(testbed, states, places, known, now, patience);
     }
     return out;
 }

@@ -91,28 +91,36 @@ std::string some_of(const std::set<std::string>& names) {
                        names.size() > most_named ? ", ..." : "");
 }
 
+/// Its ghost was made since they are waited for, and failed, or is not made again yet.
+bool has_failed(const std::string& ghost, const hints& known, steady_time now) {
+    const auto found = known.ghosts.find(ghost);
+    if (found == known.ghosts.end()) return false;
+    const auto& failed = found->second;
+    const auto since = known.incomplete ? known.incomplete->first : steady_time{};
+    return failed.failures > 0 && !failed.refused && (failed.last >= since || failed.next > now);
+}
+
 bool is_at_fault(const model::testbed& testbed, const std::string& name, const node_state& node,
-                 const grid::places& places, const hints& known) {
+                 const grid::places& places, const hints& known, steady_time now) {
     if (!node.problem.empty() || node.ghost_in_vain) return true;
     const auto& meta = testbed.metadata;
     return std::ranges::any_of(places.on(name), [&](const grid::slot& place) {
-        const auto failed =
-            known.ghosts.find(grid::ghost_name(meta.name, meta.uid, place.node, place.index));
-        return failed != known.ghosts.end() && failed->second.failures > 0 &&
-               !failed->second.refused;
+        return has_failed(grid::ghost_name(meta.name, meta.uid, place.node, place.index), known,
+                          now);
     });
 }
 
 }  // namespace
 
 give_back as_not_free(const model::testbed& testbed, const ledger& states,
-                      const grid::places& places, const hints& known, seconds patience) {
+                      const grid::places& places, const hints& known, steady_time now,
+                      seconds patience) {
     give_back out;
     std::set<std::string> not_free;
     for (const auto& [name, node] : states.nodes()) {
         if (node.counts.free == node.counts.total) continue;
         not_free.insert(name);
-        if (is_at_fault(testbed, name, node, places, known)) out.nodes.insert(name);
+        if (is_at_fault(testbed, name, node, places, known, now)) out.nodes.insert(name);
     }
     std::string without;
     if (out.nodes == not_free) {

@@ -44,7 +44,8 @@ struct give_back {
 /// ghost has ended, or one waits though the node has its room. What others have taken is in the
 /// ledger of the cluster's room: the next plan takes none of it. `places`: of the layout.
 give_back as_not_free(const model::testbed& testbed, const ledger& states,
-                      const grid::places& places, const hints& known, seconds patience);
+                      const grid::places& places, const hints& known, steady_time now,
+                      seconds patience);
 
 /// Highest priority first, then the oldest.
 bool comes_before(const model::testbed& a, const model::testbed& b);

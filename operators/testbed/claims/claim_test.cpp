@@ -123,7 +123,7 @@ struct claiming_in_vain : claiming {
         const auto seen = see();
         const grid::places places(*testbed.status.layout);
         const ground on{*testbed.status.layout, places};
-        return as_not_free(testbed, ledger_of(seen, on, known, now, wall), places, known,
+        return as_not_free(testbed, ledger_of(seen, on, known, now, wall), places, known, now,
                            seconds(30));
     }
     std::string node_of(int position) const {
@@ -172,6 +172,11 @@ TEST(claim, a_node_is_left_out_where_it_has_a_problem_or_a_ghost_has_ended) {
     EXPECT_TRUE(at.back().nodes.empty());
     at.known.ghost_failed(name, at.now, "it has ended: OutOfcpu");
     EXPECT_EQ(at.back().nodes, std::set{where}) << "it was removed";
+    at.now += seconds(2);
+    at.known.incomplete = {at.now, 3};
+    EXPECT_TRUE(at.back().nodes.empty()) << "that was before the places were waited for";
+    at.known.ghost_failed(name, at.now, "it has ended: OutOfcpu");
+    EXPECT_EQ(at.back().nodes, std::set{where});
     at.known.ghost_failed(name, at.now, "exceeded quota", true);
     EXPECT_TRUE(at.back().nodes.empty()) << "no node is at fault there";
 }
