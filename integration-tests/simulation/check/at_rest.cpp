@@ -366,13 +366,10 @@ void rest_rules::assignments_have_ended(const model::scheduling& who) {
 void rest_rules::no_pod_is_left_over(const pod_record& pod) {
     if (!pod.of_slot() || pod.pod->run().empty()) return;
     // A driver that has ended stays with its application, for who reads its log.
-    const auto kept = [&](const auto& entry) {
-        const auto& order = entry.second.job->spec.creation_request;
-        return order && order->run == pod.pod->run();
-    };
-    if (!pod.live() && !pod.pod->metadata.deleting() && std::ranges::any_of(all_.jobs, kept)) {
-        return;
-    }
+    const auto* job = all_.job_of(*pod.pod);
+    const bool kept = job && job->job->spec.creation_request &&
+                      job->job->spec.creation_request->run == pod.pod->run();
+    if (kept && !pod.live() && !pod.pod->metadata.deleting()) return;
     out_.require(counting(pod.pod->run()) != nullptr, "leftover-pod", {}, [&] {
         return fmt::format("pod {} ({}) of run {} is still there, though the run is over",
                            pod.name(), pod.pod->phase, pod.pod->run());

@@ -19,20 +19,19 @@ struct at_rest_test : testing::Test {
         const auto& found = world.judge->violations();
         return found.empty() ? "" : found.front().rule + ": " + found.front().text;
     }
-    /// The Scheduling holds Testbed and job, starts nothing, and says that it wants more slots.
     void until_it_waits_for_slots(const json& queue) {
+        world.until_it_waits(queue, "more free slots");
+    }
+    void until_a_slot_is_empty() {
         world.make_ghosts();
-        world.set_finalizer();
-        world.hold();
-        world.acquire();
-        world.job["status"]["state"] = "InQueueState";
-        world.job["status"]["observedGeneration"] = 2;
-        world.job = world.put(kinds::batchjob, world.job);
-        world.queue["spec"]["queueBased"] = queue;
-        world.queue["status"]["state"] = "ConfirmationState";
+        world.queue["status"]["waitingFor"] = "something";
         world.queue["status"]["observedGeneration"] = 1;
-        world.queue["status"]["waitingFor"] = "more free slots";
         world.queue = world.put(kinds::scheduling, world.queue);
+        world.remove_pod("grid-ghost-1");
+    }
+    void say_that_it_is_in_error() {
+        world.bed["status"]["slots"][1]["state"] = "ERROR";
+        world.put(kinds::testbed, world.bed);
     }
 };
 
@@ -76,30 +75,20 @@ TEST_F(at_rest_test, at_the_end_an_elders_ghost_that_waits_for_a_younger_ones_ro
 }
 
 TEST_F(at_rest_test, at_the_end_a_slot_whose_room_is_taken_may_be_empty_when_it_is_said) {
-    world.make_ghosts();
-    world.queue["status"]["waitingFor"] = "something";
-    world.queue["status"]["observedGeneration"] = 1;
-    world.queue = world.put(kinds::scheduling, world.queue);
-    world.remove_pod("grid-ghost-1");
+    until_a_slot_is_empty();
     world.put(kinds::pod, world.stranger("other", "500m"));
     world.bind("other", "node-1");
-    world.bed["status"]["slots"][1]["state"] = "ERROR";
-    world.put(kinds::testbed, world.bed);
+    say_that_it_is_in_error();
     world.judge->at_end();
     EXPECT_EQ(first(), "");
 }
 
 TEST_F(at_rest_test, at_the_end_a_slot_whose_node_keeps_ghosts_away_may_be_empty_when_it_is_said) {
-    world.make_ghosts();
-    world.queue["status"]["waitingFor"] = "something";
-    world.queue["status"]["observedGeneration"] = 1;
-    world.queue = world.put(kinds::scheduling, world.queue);
-    world.remove_pod("grid-ghost-1");
+    until_a_slot_is_empty();
     auto node = world.store.find(kinds::node, {}, "node-1")->body();
     node["spec"]["taints"] = {{{"key", "dedicated"}, {"effect", "NoSchedule"}}};
     world.put(kinds::node, node);
-    world.bed["status"]["slots"][1]["state"] = "ERROR";
-    world.put(kinds::testbed, world.bed);
+    say_that_it_is_in_error();
     world.judge->at_end();
     EXPECT_EQ(first(), "");
 }

@@ -35,6 +35,13 @@ std::optional<std::int64_t> number_of(const model::node& node, const std::string
     return is_one ? std::optional(out) : std::nullopt;
 }
 
+/// `by_place`: uids of pods; `test` holds for one of those there.
+template <class Pods, class Test>
+bool any_there(const Pods& by_place, const place& where, const Test& test) {
+    const auto found = by_place.find(where);
+    return found != by_place.end() && std::ranges::any_of(found->second, test);
+}
+
 }  // namespace
 
 template <class F>
@@ -91,12 +98,9 @@ model::amounts claim_rules::waiting_on(const std::string& node, const model::tes
         for (int position = 0; position < std::ssize(other.status.layout->places); ++position) {
             const auto where = place_of(other, position);
             if (!where || where->node != node) continue;
-            const auto ghosts = all_.ghosts_of.find(*where);
             const auto is_bound = [&](const auto& uid) { return all_.pods.at(uid).pod->bound(); };
-            const auto inside = all_.in_place.find(*where);
-            const bool bound =
-                (ghosts != all_.ghosts_of.end() && std::ranges::any_of(ghosts->second, is_bound)) ||
-                (inside != all_.in_place.end() && std::ranges::any_of(inside->second, is_bound));
+            const bool bound = any_there(all_.ghosts_of, *where, is_bound) ||
+                               any_there(all_.in_place, *where, is_bound);
             if (!bound) model::add(out, size_of(other, *where));
         }
     }
@@ -258,12 +262,10 @@ bool claim_rules::is_whole(const model::testbed& testbed) const {
             node->second.node->metadata.deleting()) {
             return false;
         }
-        const auto ghosts = all_.ghosts_of.find(*where);
-        const bool held =
-            ghosts != all_.ghosts_of.end() && std::ranges::any_of(ghosts->second, [&](auto& uid) {
-                const auto& pod = all_.pods.at(uid);
-                return pod.live() && pod.pod->bound() && !pod.pod->metadata.deleting();
-            });
+        const bool held = any_there(all_.ghosts_of, *where, [&](const auto& uid) {
+            const auto& pod = all_.pods.at(uid);
+            return pod.live() && pod.pod->bound() && !pod.pod->metadata.deleting();
+        });
         if (!held) return false;
     }
     return true;

@@ -101,6 +101,10 @@ struct claim_rules_test : testing::Test {
         }
         put(kinds::testbed, std::move(body));
     }
+    void form() {
+        claim("c");
+        claim("c", on({"n1", "n2"}, {0, 1}));
+    }
     static json on(std::vector<std::string> nodes, std::vector<int> places, int revision = 1) {
         json list = json::array();
         for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -137,8 +141,7 @@ struct claim_rules_test : testing::Test {
 };
 
 TEST_F(claim_rules_test, all_places_on_free_nodes_are_well) {
-    claim("c");
-    claim("c", on({"n1", "n2"}, {0, 1}));
+    form();
     EXPECT_THAT(rules(), IsEmpty());
 }
 
@@ -197,16 +200,14 @@ TEST_F(claim_rules_test, places_need_room_beside_pods_and_places_of_others) {
 TEST_F(claim_rules_test, a_pod_that_is_known_takes_its_room) {
     stranger("s", "n1");
     wait(10s);
-    claim("c");
-    claim("c", on({"n1", "n2"}, {0, 1}));
+    form();
     EXPECT_THAT(rules(), ElementsAre("claim-without-room"));
 }
 
 TEST_F(claim_rules_test, what_another_claim_waits_for_is_not_free) {
     claim("b");
     claim("b", on({"n1", "n2"}, {0, 1}));
-    claim("c");
-    claim("c", on({"n1", "n2"}, {0, 1}));
+    form();
     EXPECT_THAT(rules(), ElementsAre("claim-without-room", "claim-without-room"));
 }
 
@@ -217,16 +218,14 @@ TEST_F(claim_rules_test, a_suspended_one_gets_nothing) {
 }
 
 TEST_F(claim_rules_test, places_are_given_back_only_after_the_time_that_was_asked_for) {
-    claim("c");
-    claim("c", on({"n1", "n2"}, {0, 1}));
+    form();
     beat(10s);
     claim("c", on({}, {}, 2));
     EXPECT_THAT(rules(), ElementsAre("claim-given-back-early"));
 }
 
 TEST_F(claim_rules_test, an_operator_that_cannot_know_that_all_are_free_may_give_them_back) {
-    claim("c");
-    claim("c", on({"n1", "n2"}, {0, 1}));
+    form();
     beat(10s);
     judge->disturbed("testbed", time.now());
     claim("c", on({}, {}, 2));
@@ -234,8 +233,7 @@ TEST_F(claim_rules_test, an_operator_that_cannot_know_that_all_are_free_may_give
 }
 
 TEST_F(claim_rules_test, after_that_time_they_may_be) {
-    claim("c");
-    claim("c", on({"n1", "n2"}, {0, 1}));
+    form();
     beat(32s);
     claim("c", on({}, {}, 2));
     EXPECT_THAT(rules(), IsEmpty());
@@ -283,8 +281,7 @@ TEST_F(claim_rules_test, one_that_gave_back_is_under_way_until_it_may_have_its_n
 
 TEST_F(claim_rules_test, one_that_its_plan_waits_for_is_well) {
     plan_of("c", "AcquireState", "ClaimWaiting");
-    claim("c");
-    claim("c", on({"n1", "n2"}, {0, 1}));
+    form();
     judge->at_end();
     EXPECT_THAT(rules(), IsEmpty());
 }
@@ -297,24 +294,21 @@ TEST_F(claim_rules_test, another_than_its_plan_asks_for_is_seen) {
 
 TEST_F(claim_rules_test, one_of_a_plan_that_is_over_is_seen) {
     plan_of("c", "FinishedState", "Acquired");
-    claim("c");
-    claim("c", on({"n1", "n2"}, {0, 1}));
+    form();
     judge->at_end();
     EXPECT_THAT(rules(), ElementsAre("claim-left"));
 }
 
 TEST_F(claim_rules_test, one_of_a_plan_that_is_gone_is_seen) {
     owned = true;
-    claim("c");
-    claim("c", on({"n1", "n2"}, {0, 1}));
+    form();
     judge->at_end();
     EXPECT_THAT(rules(), ElementsAre("claim-left"));
 }
 
 TEST_F(claim_rules_test, places_that_its_plan_cannot_use_are_seen) {
     plan_of("c", "AcquireState", "JobHeld");
-    claim("c");
-    claim("c", on({"n1", "n2"}, {0, 1}));
+    form();
     judge->at_end();
     EXPECT_THAT(rules(), ElementsAre("claim-unused"));
 }
@@ -403,17 +397,7 @@ TEST_F(claim_in_use_test, at_the_end_a_plan_that_waits_for_a_claim_with_all_its_
 }
 
 TEST_F(claim_in_use_test, at_the_end_a_job_may_wait_for_the_place_of_its_coordinator) {
-    world.make_ghosts();
-    world.set_finalizer();
-    world.hold();
-    world.acquire();
-    world.job["status"]["state"] = "InQueueState";
-    world.job["status"]["observedGeneration"] = 2;
-    world.job = world.put(kinds::batchjob, world.job);
-    world.queue["status"]["state"] = "ConfirmationState";
-    world.queue["status"]["observedGeneration"] = 1;
-    world.queue["status"]["waitingFor"] = "a place for its driver";
-    world.queue = world.put(kinds::scheduling, world.queue);
+    world.until_it_waits(world.queue["spec"]["queueBased"], "a place for its driver");
     world.remove_pod("grid-ghost-1");
     world.judge->at_end();
     EXPECT_THAT(world.broken(), Not(Contains("start-withheld")));

@@ -246,6 +246,21 @@ public:
     void remove_pod(std::string_view name) { store.erase(kinds::pod, "default", name); }
 
     /// Up to an executor that waits at its gate with a recorded placement.
+    /// The Scheduling holds Testbed and job, starts nothing, and says what it waits for.
+    void until_it_waits(const json& plan, const char* for_what) {
+        make_ghosts();
+        set_finalizer();
+        hold();
+        acquire();
+        job["status"]["state"] = "InQueueState";
+        job["status"]["observedGeneration"] = 2;
+        job = put(kinds::batchjob, job);
+        queue["spec"]["queueBased"] = plan;
+        queue["status"]["state"] = "ConfirmationState";
+        queue["status"]["observedGeneration"] = 1;
+        queue["status"]["waitingFor"] = for_what;
+        queue = put(kinds::scheduling, queue);
+    }
     void until_placed() {
         make_ghosts();
         set_finalizer();

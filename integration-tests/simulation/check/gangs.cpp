@@ -151,9 +151,7 @@ void gang_rules::pod_changed(const std::string& uid, const pod_record* after) {
         } else {
             came(now.bound);
         }
-        see_reached(now.group, of);
-        const auto least = group_of_key(now.group).least;
-        if (least && of.reached == least) of.started = true;
+        if (see_reached(now.group, group_of_key(now.group), of)) of.started = true;
     }
     const bool somebody = std::ranges::any_of(of.members, [&](const auto& each) {
         const auto& one = members_.at(each);
@@ -162,11 +160,12 @@ void gang_rules::pod_changed(const std::string& uid, const pod_record* after) {
     if (!somebody) of.started = false;
 }
 
-void gang_rules::see_reached(const key& which, gang& of) const {
-    const auto least = group_of_key(which).least;
+bool gang_rules::see_reached(const key& which, const group_view& seen, gang& of) const {
     const auto there = count(which);
-    if (least && there.bound + there.well >= *least) of.reached = least;
+    const bool reaches = seen.least && there.bound + there.well >= *seen.least;
+    if (reaches) of.reached = seen.least;
     if (there.placed() == 0) of.reached.reset();
+    return reaches;
 }
 
 gang_rules::group_view gang_rules::group_of_key(const key& which) const {

@@ -106,7 +106,8 @@ private:
     };
 
     void take(member& into, const pod_record& from);
-    void see_reached(const key& which, gang& of) const;
+    /// True: the minimum is bound now.
+    bool see_reached(const key& which, const group_view& seen, gang& of) const;
     void let_in(const member& before, const member& after);
     void pinned_everywhere(const member& after);
     void node_takes(const member& who, const std::string& node);

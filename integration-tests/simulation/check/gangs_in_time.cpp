@@ -87,10 +87,10 @@ void gang_rules::time_passes() {
         if (namespace_enabled(space->name())) ever_enabled_.insert(space->name());
     }
     for (auto& [which, one] : gangs_) {
-        const bool suspended = group_of_key(which).suspended;
-        if (!suspended) one.suspended_since.reset();
-        if (suspended && !one.suspended_since) one.suspended_since = here_.now();
-        see_reached(which, one);
+        const auto seen = group_of_key(which);
+        if (!seen.suspended) one.suspended_since.reset();
+        if (seen.suspended && !one.suspended_since) one.suspended_since = here_.now();
+        see_reached(which, seen, one);
     }
     promises_have_room();
     evictions_have_reasons(here_.now());

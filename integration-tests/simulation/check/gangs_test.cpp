@@ -137,6 +137,20 @@ struct gang_rules_test : testing::Test {
         nominate("b", "n2");
         wait(20ms);
     }
+    void preempted(const char* victim, const char* by) {
+        judge->preempted(store.find(kinds::pod, "default", victim)->body(),
+                         store.find(kinds::pod, "default", by)->body());
+    }
+    /// A pod that was there before `a` was promised the room.
+    void evicted_for_a() {
+        put(kinds::pod, pod("s", "600m", -1));
+        bind("s", "n1");
+        wait(20s);
+        looked();
+        let_in("a", "n1");
+        wait(1s);
+        preempted("s", "a");
+    }
     void looked() {
         reserved();
         look("n1");
@@ -360,27 +374,13 @@ TEST_F(gang_rules_test, a_new_scheduler_is_shown_the_nominations) {
 }
 
 TEST_F(gang_rules_test, nobody_is_evicted_for_a_gang) {
-    put(kinds::pod, pod("s", "600m", -1));
-    bind("s", "n1");
-    wait(20s);
-    looked();
-    let_in("a", "n1");
-    wait(1s);
-    judge->preempted(store.find(kinds::pod, "default", "s")->body(),
-                     store.find(kinds::pod, "default", "a")->body());
+    evicted_for_a();
     beat(2s);
     EXPECT_THAT(broken(), Contains("evicted-for-a-gang"));
 }
 
 TEST_F(gang_rules_test, who_was_chosen_before_and_is_bound_after_may_be_the_reason_of_an_eviction) {
-    put(kinds::pod, pod("s", "600m", -1));
-    bind("s", "n1");
-    wait(20s);
-    looked();
-    let_in("a", "n1");
-    wait(1s);
-    judge->preempted(store.find(kinds::pod, "default", "s")->body(),
-                     store.find(kinds::pod, "default", "a")->body());
+    evicted_for_a();
     wait(20ms);
     stranger("chosen", "100m", "n1");
     beat(4s);
@@ -388,17 +388,10 @@ TEST_F(gang_rules_test, who_was_chosen_before_and_is_bound_after_may_be_the_reas
 }
 
 TEST_F(gang_rules_test, victims_chosen_before_for_another_may_be_the_reason_of_an_eviction) {
-    put(kinds::pod, pod("s", "600m", -1));
     put(kinds::pod, pod("urgent", "600m", 1));
-    bind("s", "n1");
-    wait(20s);
-    looked();
-    let_in("a", "n1");
-    wait(1s);
-    const auto victim = store.find(kinds::pod, "default", "s")->body();
-    judge->preempted(victim, store.find(kinds::pod, "default", "a")->body());
+    evicted_for_a();
     wait(200ms);
-    judge->preempted(victim, store.find(kinds::pod, "default", "urgent")->body());
+    preempted("s", "urgent");
     beat(4s);
     EXPECT_THAT(broken(), testing::Not(Contains("evicted-for-a-gang")));
 }
@@ -407,8 +400,7 @@ TEST_F(gang_rules_test, who_came_meanwhile_may_be_the_reason_of_an_eviction) {
     looked();
     stranger("s", "600m", "n1", -1);
     let_in("a", "n1");
-    judge->preempted(store.find(kinds::pod, "default", "s")->body(),
-                     store.find(kinds::pod, "default", "a")->body());
+    preempted("s", "a");
     EXPECT_THAT(broken(), IsEmpty());
 }
 

@@ -224,8 +224,8 @@ bool is_of_coordinator(const model::testbed_layout& layout, int position) {
 
 int workers_of(const model::testbed_layout& layout) {
     int out = grid::count_of_slots(layout);
-    for (int position = grid::count_of_slots(layout) - 1; position >= 0; --position) {
-        if (is_of_coordinator(layout, position)) --out;
+    for (const auto& shape : layout.shapes) {
+        if (shape.role == model::slot_role::coordinator) out -= shape.count;
     }
     return out;
 }

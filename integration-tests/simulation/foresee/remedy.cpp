@@ -193,11 +193,8 @@ private:
             json spec{
                 {"queueBased", json::array({{{"namespace", key.namespace_}, {"name", key.name}}})}};
             if (self->spec.claim) {
-                // As it was written: a claim is not changed.
-                spec["claim"] = model::codec<model::scheduling_claim>::encode(*self->spec.claim);
-                for (auto& shape : spec["claim"]["shapes"]) {
-                    if (shape["constraints"].empty()) shape.erase("constraints");
-                }
+                // A claim is not changed.
+                spec["claim"] = made("Scheduling", who_.scheduling)->at("spec").at("claim");
             } else {
                 const auto testbed = grid::testbed_of(*self);
                 spec["testbed"] = {{"namespace", testbed.namespace_}, {"name", testbed.name}};
@@ -225,21 +222,22 @@ private:
     void cancel_holder() { cancel(key_of(*of_.holder)); }
     void cancel_it() { cancel(key_of(of_.what)); }
 
-    /// Its places may be on any node.
     void make_room_for_claim() {
-        for (const auto& each : made_of_.workload) {
-            const auto* object = fields::find(each.with, {"object"});
-            if (object && fields::text(*object, {"kind"}) == "Node") {
-                any_of_.emplace(fields::text(*object, {"metadata", "name"}));
-            }
-        }
-        for (const auto& node : any_of_) restore(node);
+        for (const auto& node : nodes()) restore(node);
         make_room();
     }
 
     std::set<std::string> nodes() const {
-        std::set<std::string> out = any_of_;
-        if (!out.empty()) return out;
+        std::set<std::string> out;
+        if (of_.reason == why::waits_for_claim) {
+            // Its places may be on any node.
+            for (const auto& each : made_of_.workload) {
+                if (fields::text(each.with, {"object", "kind"}) == "Node") {
+                    out.emplace(fields::text(each.with, {"object", "metadata", "name"}));
+                }
+            }
+            return out;
+        }
         if (of_.what.kind == "Node") return {of_.what.name};
         const auto bed = seen_.testbed(key_of(of_.what));
         if (!bed || !bed->status.layout) return out;
@@ -330,7 +328,6 @@ private:
     const waiting& who_;
     const picture& seen_;
     const plan& made_of_;
-    std::set<std::string> any_of_;
     remedy out_;
 };
 

@@ -21,12 +21,6 @@ json metadata(std::string_view name, std::string_view ns = {}) {
     return out;
 }
 
-json priority_class(std::string_view name, int value, std::string_view policy) {
-    return {{"apiVersion", "scheduling.k8s.io/v1"}, {"kind", "PriorityClass"},
-            {"metadata", metadata(name)},           {"value", value},
-            {"preemptionPolicy", policy},           {"globalDefault", false}};
-}
-
 json container(std::string_view cpu, std::string_view memory) {
     return {{"name", "main"},
             {"image", "example/other:1"},
@@ -34,6 +28,12 @@ json container(std::string_view cpu, std::string_view memory) {
 }
 
 }  // namespace
+
+json priority_class(std::string_view name, int value, std::string_view policy) {
+    return {{"apiVersion", "scheduling.k8s.io/v1"}, {"kind", "PriorityClass"},
+            {"metadata", metadata(name)},           {"value", value},
+            {"preemptionPolicy", policy},           {"globalDefault", false}};
+}
 
 cast::cast(plan& to) : to_(to) {
     for (const char* name : {"default", "team-a"}) {

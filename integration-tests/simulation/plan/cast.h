@@ -36,6 +36,9 @@ struct placing {
     std::vector<int> slots;
 };
 
+/// A manifest; globalDefault is false.
+json priority_class(std::string_view name, int value, std::string_view policy = "Never");
+
 /// Adds happenings to the workload of one plan. Times are those of the call.
 class cast {
 public:

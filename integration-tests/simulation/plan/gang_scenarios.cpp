@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "plan/cast.h"
 #include "plan/gangs.h"
 
 namespace esi::simulation {
@@ -29,11 +30,7 @@ public:
              {"patch", {{"metadata", {{"labels", {{gangs_label, "enabled"}}}}}}}});
         for (const auto& [name, value] :
              {std::pair("esi-ghost", 1000000), std::pair("esi-claim-0", 0)}) {
-            create(0, {{"apiVersion", "scheduling.k8s.io/v1"},
-                       {"kind", "PriorityClass"},
-                       {"metadata", {{"name", name}}},
-                       {"value", value},
-                       {"preemptionPolicy", "Never"}});
+            create(0, priority_class(name, value));
         }
         for (int i = 0; i < nodes; ++i) node(fmt::format("worker-{}", i));
     }

@@ -82,10 +82,10 @@ private:
             if (std::string_view(name) == "team-a") space.merge_patch(enabled());
             create(now, std::move(space));
         }
-        priority_class("esi-ghost", 1000000, "Never");
+        create(milliseconds(0), priority_class("esi-ghost", 1000000, "Never"));
         for (const auto& [name, value] :
              {std::pair("low", -10), std::pair("mid", 100), std::pair("high", 1000)}) {
-            priority_class(name, value, "PreemptLowerPriority");
+            create(milliseconds(0), priority_class(name, value, "PreemptLowerPriority"));
         }
         nodes_ = chance_.between(3, 6);
         const int beds = chance_.chance(500) ? chance_.between(1, 2) : 0;
@@ -104,14 +104,6 @@ private:
 
     static json enabled() {
         return {{"metadata", {{"labels", {{fmt::format("{}gangs", prefix), "enabled"}}}}}};
-    }
-
-    void priority_class(const char* name, int value, const char* policy) {
-        create(milliseconds(0), {{"apiVersion", "scheduling.k8s.io/v1"},
-                                 {"kind", "PriorityClass"},
-                                 {"metadata", {{"name", name}}},
-                                 {"value", value},
-                                 {"preemptionPolicy", policy}});
     }
 
     void put_node(int number, int cpu, bool of_bed) {
@@ -362,7 +354,7 @@ private:
         if (!chance.chance(400)) return;
         for (const auto& [name, value] :
              {std::pair("esi-claim-0", 0), std::pair("esi-claim-100", 100)}) {
-            priority_class(name, value, "Never");
+            create(milliseconds(0), priority_class(name, value, "Never"));
         }
         const int count = chance.between(1, 3);
         milliseconds at{0};

@@ -299,12 +299,7 @@ void author::put_room_for_claim(const bed& of, const json& shapes) {
           std::pair("esi-claim-1", 1), std::pair("esi-claim-2", 2)}) {
         // Without its class a claim waits.
         if (value != 0 && claims_.chance(100)) continue;
-        cast_.add("create", {{"object",
-                              {{"apiVersion", "scheduling.k8s.io/v1"},
-                               {"kind", "PriorityClass"},
-                               {"metadata", {{"name", name}}},
-                               {"value", value},
-                               {"preemptionPolicy", "Never"}}}});
+        cast_.add("create", {{"object", priority_class(name, value)}});
     }
     const int nodes = claims_.between(2, 3);
     const int drivers = shapes.size() > 1 ? shapes[1]["count"].get<int>() : 0;

@@ -22,6 +22,12 @@ struct waiting : world {
         const auto& has = known->gangs.at(key(name)).has;
         return has && has->reservation;
     }
+    void until_reserved() {
+        settle();
+        wait(seconds(301));
+        settle();
+        ASSERT_TRUE(reserved("large"));
+    }
 };
 
 // kube-batch#492, spark-operator#2512, kueue#9715.
@@ -56,10 +62,7 @@ TEST(GangReservation, NoNumberOfSmallerOnesKeepsTheFirstFromStarting) {
 
 TEST(GangReservation, ItEndsAndNothingIsKept) {
     waiting w;
-    w.settle();
-    w.wait(seconds(301));
-    w.settle();
-    ASSERT_TRUE(w.reserved("large"));
+    ASSERT_NO_FATAL_FAILURE(w.until_reserved());
     w.remove("s0-node-a");
     w.add_gang("small", 1, "cpu=1");
     w.settle();
@@ -143,10 +146,7 @@ TEST(GangReservation, OneAtATimeAndTheNextIsForWhoHadNone) {
 
 TEST(GangReservation, AGangOfHigherPriorityDoesNotWaitForOneOfALower) {
     waiting w;
-    w.settle();
-    w.wait(seconds(301));
-    w.settle();
-    ASSERT_TRUE(w.reserved("large"));
+    ASSERT_NO_FATAL_FAILURE(w.until_reserved());
     w.remove("s0-node-a");
     w.settle();
     w.add_gang("urgent", 1, "cpu=1", 100);
@@ -156,10 +156,7 @@ TEST(GangReservation, AGangOfHigherPriorityDoesNotWaitForOneOfALower) {
 
 TEST(GangReservation, PlacesElsewhereCompleteIt) {
     waiting w;
-    w.settle();
-    w.wait(seconds(301));
-    w.settle();
-    ASSERT_TRUE(w.reserved("large"));
+    ASSERT_NO_FATAL_FAILURE(w.until_reserved());
     w.remove("s0-node-a");
     w.settle();
     w.add_node("node-c", "cpu=3");
@@ -191,10 +188,7 @@ TEST(GangReservation, OneWhosePlanNeedsFactsGetsItWhilePodsComeAndGo) {
 
 TEST(GangReservation, ThoseThatHaveNotWaitedLongEnoughStandBeforeNobody) {
     waiting w;
-    w.settle();
-    w.wait(seconds(301));
-    w.settle();
-    ASSERT_TRUE(w.reserved("large"));
+    ASSERT_NO_FATAL_FAILURE(w.until_reserved());
     w.wait(seconds(1801));
     w.settle();
     ASSERT_FALSE(w.reserved("large"));
@@ -225,10 +219,7 @@ TEST(GangReservation, ItIsCompleteThoughItsNodesLackWhatNobodyOfItAsksFor) {
 
 TEST(GangReservation, ItIsGivenBackWithItsGang) {
     waiting w;
-    w.settle();
-    w.wait(seconds(301));
-    w.settle();
-    ASSERT_TRUE(w.reserved("large"));
+    ASSERT_NO_FATAL_FAILURE(w.until_reserved());
     w.change("large").metadata.annotations[std::string(names::suspend)] = "true";
     w.settle();
     EXPECT_TRUE(w.room->promises().empty());
@@ -238,10 +229,7 @@ TEST(GangReservation, ItIsGivenBackWithItsGang) {
 
 TEST(GangReservation, NodesThatGoAndComeDoNotMakeItLonger) {
     waiting w;
-    w.settle();
-    w.wait(seconds(301));
-    w.settle();
-    ASSERT_TRUE(w.reserved("large"));
+    ASSERT_NO_FATAL_FAILURE(w.until_reserved());
     auto node = *w.nodes.at("node-a");
     for (int i = 0; i < 20; ++i) {
         node.unschedulable = true;
@@ -259,10 +247,7 @@ TEST(GangReservation, NodesThatGoAndComeDoNotMakeItLonger) {
 
 TEST(GangReservation, RoomThatIsThereForAMomentDoesNotMakeItLonger) {
     waiting w;
-    w.settle();
-    w.wait(seconds(301));
-    w.settle();
-    ASSERT_TRUE(w.reserved("large"));
+    ASSERT_NO_FATAL_FAILURE(w.until_reserved());
     w.refuse["look lab/large"] = error{errc::server, "no"};
     w.remove("s0-node-a");
     w.add_node("node-c", "cpu=3");
