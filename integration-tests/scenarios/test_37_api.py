@@ -370,7 +370,8 @@ def test_nodes_are_given_to_a_testbed(scene, labelling, place):
     answer = scene.wait("the right", lambda: (lambda each: each if each.status_code == 200 else None)(
         labelling("PUT", f"{place}/testbeds/slots/nodes", {"nodes": names})))
     assert answer.json() == {"nodes": names, "changed": names}
-    assert scene.testbed_ready()["counts"]["total"] == 4
+    # The first node may make a layout before the second has its label.
+    scene.wait("both nodes", lambda: scene.testbed_ready()["counts"]["total"] == 4)
     assert labelling("PUT", f"{place}/testbeds/slots/nodes", {"nodes": names}).json()["changed"] == []
     few = labelling("PUT", f"{place}/testbeds/slots/nodes", {"count": 10_000})
     assert few.json()["code"] == "TooFewNodes"

@@ -26,6 +26,8 @@ export class MockServer {
   events_count = 0;
   /** path prefix -> status that is answered instead. */
   broken = new Map();
+  /** path -> promise: its answer waits for that. */
+  late = new Map();
   #timers = new Set();
 
   /** `auth`: "none", or "token": one of `tokens`. */
@@ -92,6 +94,7 @@ export class MockServer {
     const { pathname: path } = url;
     this.requests.push({ method: request.method, path, url: request.url, headers: request.headers });
     if (path === "/" || path.startsWith("/page/")) return this.#file(path, request, response);
+    await this.late.get(path);
     for (const [prefix, status] of this.broken) {
       if (path.startsWith(prefix)) return this.#problem(response, status, "Broken", "this answer is broken by a test");
     }

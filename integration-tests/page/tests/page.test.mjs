@@ -212,11 +212,17 @@ test("runs that the objects leave out are asked for", bounded, () =>
     const [job] = server.world.jobs;
     const bare = batchjob(job, server.world);
     delete bare.status.runs;
-    const asked = server.requests.length;
+    const path = `/api/v1/namespaces/default/jobs/${job.name}/runs`;
+    let answer;
+    server.late.set(path, new Promise((done) => (answer = done)));
+    const rows = page.locator("tbody th", { hasText: job.name });
+    await rows.first().waitFor();
     server.emit("MODIFIED", bare);
-    await until(() => server.requests.slice(asked).some((each) => each.path === `/api/v1/namespaces/default/jobs/${job.name}/runs`));
+    await until(() => server.requests.some((each) => each.path === path));
     // Until the answer is there the table is without them.
-    await page.locator("tbody th", { hasText: job.name }).first().waitFor();
+    await rows.first().waitFor({ state: "detached" });
+    answer();
+    await rows.first().waitFor();
   }));
 
 test("the queue tells what each job waits for, since when, until what, and leads there", bounded, () =>

@@ -31,7 +31,7 @@ export class TimelineView extends View {
     this.colours = app.colours;
     this.data = new TimelineData(this.key);
     this.painter = new TimelinePainter(this);
-    this.lazy = new Lazy((key, signal) => app.api.runs(splitKey(key), signal), (key) => this.#take(key));
+    this.lazy = new Lazy((key, signal) => app.api.runs(splitKey(key), signal), (key) => this.#answered(key));
     for (const key of this.store.objects.job.keys()) this.#take(key);
     this.#all();
     if (this.follows) this.span = Math.min(this.span, at_first);
@@ -89,12 +89,12 @@ export class TimelineView extends View {
     if (!job) return this.data.set(key, []);
     let { runs } = job;
     if (runs.length === 0 && job.runCount > 0) runs = this.lazy.get(key, job.version).value ?? [];
-    const other = this.data.set(key, runs);
-    if (other && this.surface) {
-      this.#lay();
-      this.later();
-    }
-    return other;
+    return this.data.set(key, runs);
+  }
+  #answered(key) {
+    if (!this.#take(key)) return;
+    this.#lay();
+    this.later();
   }
   tick() {
     if (this.follows) this.surface?.invalidate();
