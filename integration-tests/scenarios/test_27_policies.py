@@ -446,6 +446,10 @@ FORBIDDEN = {
     "a pod with a place in a gang": (MARKS, create(AUTHOR, "Pod", pod("new", notes=notes(gang_node="node-0")))),
     "the label of a member of a gang": (("pod-marks", "belongs to pods that are created with the scheduling gate"), patch(
         AUTHOR, "Pod", "other", meta(labels={P + "gang": "true"}))),
+    "another group of a member that was let in": (("pod-marks", "does not change: members of a gang that has begun"), patch(
+        AUTHOR, "Pod", "started", meta(labels={"scheduling.x-k8s.io/pod-group": "urgent"}))),
+    "a second group of a member that was let in": (("pod-marks", "does not change: members of a gang that has begun"), patch(
+        AUTHOR, "Pod", "started", meta(annotations={"scheduling.k8s.io/group-name": "urgent"}))),
     "a slot of a pod that is there": (MARKS, patch(AUTHOR, "Pod", "gated", meta(annotations=notes(slot="1")))),
     "another slot of a job pod": (MARKS, patch(AUTHOR, "Pod", "seated", meta(annotations=notes(slot="1")))),
     "a pod of a testbed without an owner": (MEMBER, create(AUTHOR, "Pod", pod("new", JOB_LABELS))),
@@ -574,6 +578,9 @@ ALLOWED = {
     "a job pod of the second scheduler": create(AUTHOR, "Pod", job_pod(
         "new", priorityClassName="esi-extender", schedulerName="external-scheduler")),
     "a label of a job pod that is another's": patch(AUTHOR, "Pod", "seated", meta(labels={"spark-exec-inactive": "true"})),
+    "a label of a member that was let in": patch(AUTHOR, "Pod", "started", meta(labels={"tier": "back"})),
+    "the group of a pod that is no member": patch(
+        AUTHOR, "Pod", "other", meta(labels={"scheduling.x-k8s.io/pod-group": "train"})),
     "marks taken away": patch(AUTHOR, "Pod", "seated", meta(annotations=notes(slot=None, run=None))),
     "a pod whose name is like a ghost's": create(AUTHOR, "Pod", pod("blog-ghost-9876543210-0")),
     "a label of a ghost taken away": patch(AUTHOR, "Pod", GHOST, meta(labels={P + "ghost": None})),
@@ -642,6 +649,7 @@ def furnish(plane):
     make("Pod", "lab", changed(job_pod("heavy", schedulingGates=[GATE]), {"metadata": real["metadata"] | many}))
     make("Pod", "lab", pod("labelled", {P + "job": "pi"}))
     make("Pod", "lab", pod("other"))
+    make("Pod", "lab", pod("started", {"scheduling.x-k8s.io/pod-group": "train"}, notes(gang_node="node-0")))
     make("Pod", "lab", pod("waiting", schedulingGates=[{"name": "example.com/other"}]))
     make("Pod", "kube-system", pod("system"))
     for name in ("seated", "other"):

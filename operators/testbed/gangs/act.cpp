@@ -273,8 +273,9 @@ asio::awaitable<outcome> actor::remove(delete_pod what) {
     outcome out;
     const auto in = co_await slots_.enter();
     const auto& meta = what.pod->metadata;
-    auto text =
-        co_await api_.remove(types::pod, meta.namespace_, meta.name, kube::preconditions(meta.uid));
+    // Whatever it has become since (bound, of another group) is judged anew.
+    auto text = co_await api_.remove(types::pod, meta.namespace_, meta.name,
+                                     kube::preconditions(meta.uid, meta.resource_version));
     if (!text) {
         out.failed = text.error();
         co_return out;

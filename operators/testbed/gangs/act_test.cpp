@@ -219,12 +219,18 @@ TEST_F(gang_actor, other_gates_stay) {
     EXPECT_EQ(cluster.gate_of("w-0"), "example.org/quota");
 }
 
-TEST_F(gang_actor, deletes_by_uid) {
+TEST_F(gang_actor, deletes_what_was_judged_only) {
     cluster.add_pod("w-0", of_train);
     const auto old = pod("w-0");
     cluster.pod("w-0")["metadata"]["uid"] = "another";
     cluster.changed(cluster.pod("w-0"));
     EXPECT_EQ(take(delete_pod{of, old, "refused"}).failed->code, errc::conflict);
+    EXPECT_TRUE(cluster.has_pod("w-0"));
+    // The same pod, bound meanwhile.
+    const auto unbound = pod("w-0");
+    cluster.pod("w-0")["spec"]["nodeName"] = "node-a";
+    cluster.changed(cluster.pod("w-0"));
+    EXPECT_EQ(take(delete_pod{of, unbound, "refused"}).failed->code, errc::conflict);
     EXPECT_TRUE(cluster.has_pod("w-0"));
     EXPECT_FALSE(take(delete_pod{of, pod("w-0"), "refused"}).failed);
     EXPECT_FALSE(cluster.has_pod("w-0"));

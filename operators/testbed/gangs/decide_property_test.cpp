@@ -48,6 +48,7 @@ protected:
                 auto pod = w.member(fmt::format("p{}", ++made), of,
                                     fmt::format("cpu={}", 1 + luck.below(2)));
                 pod.priority = luck.below(2) * 10;
+                if (luck.one_in(4)) pod.tolerations = {{"", "Exists", "", ""}};
                 w.put(std::move(pod));
                 break;
             }
@@ -68,7 +69,8 @@ protected:
                     w.add_node(node, "cpu=4");
                 } else if (luck.one_in(3)) {
                     auto changed = *w.nodes.at(node);
-                    changed.unschedulable = !changed.unschedulable;
+                    auto& flag = luck.one_in(2) ? changed.unschedulable : changed.ready;
+                    flag = !flag;
                     w.put_node(changed);
                 }
                 break;
@@ -206,6 +208,7 @@ TEST_P(RandomGangs, KeepWhatMustHold) {
     for (int i = 0; i < 3; ++i) {
         auto node = *w.nodes.at(fmt::format("node-{}", i));
         node.unschedulable = false;
+        node.ready = true;
         w.put_node(node);
     }
     w.known->under_way.clear();

@@ -396,6 +396,89 @@ TEST(Gangs, RefusedLooksMakeAnotherPlanAndDoNotRace) {
     EXPECT_EQ(w.count("train", stage::let_in), 0);
 }
 
+TEST(Gangs, WhomNobodyLetsInDoesNotKeepItsRoomForEver) {
+    for (const char* refused : {"look lab/train", "nominate lab/train"}) {
+        world w;
+        w.add_node("node-a", "cpu=2");
+        w.add_gang("train", 2, "cpu=1", 100);
+        w.refuse[refused] = error{errc::invalid, "admission webhook denied the request"};
+        std::size_t writes = 0;
+        const auto pass_seconds = [&](int count) {
+            for (int i = 0; i < count; ++i) {
+                for (const auto& line : w.settle()) writes += line.find("lab/train") != line.npos;
+                w.bind();
+                w.wait(seconds(1));
+            }
+        };
+        pass_seconds(3600);
+        EXPECT_TRUE(w.told("LookRefused")) << refused;
+        EXPECT_THAT(w.message_of("train"), HasSubstr("admission webhook")) << refused;
+        // Twice in a row, then after 10 s, 20 s, ... 600 s.
+        EXPECT_LE(writes, 150U) << refused;
+        w.add_gang("other", 2, "cpu=1");
+        pass_seconds(1000);
+        EXPECT_EQ(w.state_of("other"), "Running") << refused;
+        // Whatever refused it is gone.
+        w.refuse.clear();
+        w.remove("other-0");
+        w.remove("other-1");
+        w.wait(seconds(601));
+        w.settle();
+        w.wait(seconds(601));
+        w.settle();
+        EXPECT_EQ(w.count("train", stage::let_in), 2) << refused;
+    }
+}
+
+TEST(Gangs, WhoToleratesEverythingIsNotPlannedOntoACordonedNode) {
+    world w;
+    auto node = make_node("node-a", "cpu=2");
+    w.add_gang("train", 2, "cpu=1");
+    for (const auto* name : {"train-0", "train-1"}) {
+        w.edit(name, [](model::pod& pod) { pod.tolerations = {{"", "Exists", "", ""}}; });
+    }
+    for (const bool cordoned : {true, false}) {
+        node.unschedulable = cordoned;
+        node.ready = cordoned;
+        w.put_node(node);
+        EXPECT_THAT(w.settle(), IsEmpty());
+        EXPECT_EQ(w.reason_of("train"), "NeverFits");
+    }
+    node.ready = true;
+    w.put_node(node);
+    w.settle();
+    EXPECT_EQ(w.count("train", stage::let_in), 2);
+}
+
+TEST(Gangs, ADeletedMemberThatAFinalizerKeepsGivesBackItsNomination) {
+    world w;
+    w.add_node("node-a", "cpu=2");
+    w.add_gang("train", 2, "cpu=1");
+    w.refuse["look lab/train"] = error{errc::server, "no"};
+    w.settle();
+    for (const auto* name : {"train-0", "train-1"}) {
+        w.edit(name, [&](model::pod& pod) {
+            pod.metadata.finalizers = {"lab/keeps"};
+            pod.metadata.deletion_timestamp = model::timestamp{w.wall};
+        });
+        w.settle();
+    }
+    EXPECT_EQ(w.pods.at("train-0")->nominated_node_name, "");
+    EXPECT_EQ(w.pods.at("train-1")->nominated_node_name, "");
+    EXPECT_TRUE(w.room->promises().empty());
+    // One that was let in and is not bound.
+    w.refuse.clear();
+    w.add_gang("next", 1, "cpu=1");
+    w.settle();
+    ASSERT_EQ(w.count("next", stage::let_in), 1);
+    w.edit("next-0", [&](model::pod& pod) {
+        pod.metadata.finalizers = {"lab/keeps"};
+        pod.metadata.deletion_timestamp = model::timestamp{w.wall};
+    });
+    EXPECT_THAT(w.settle(), ElementsAre("give-back lab/next-0"));
+    EXPECT_EQ(w.pods.at("next-0")->nominated_node_name, "");
+}
+
 TEST(Gangs, WhoeverTakesRoomFromAReservedGangMakesTheLastOfThemGiveBack) {
     world w;
     w.add_node("node-a", "cpu=4");
@@ -919,6 +1002,45 @@ TEST(Gangs, WhatWasReadIsNotUsedLaterOrByAGangThatNoLongerWaits) {
     w.change("apart").metadata.annotations.clear();
     w.settle();
     EXPECT_EQ(w.count("apart", stage::let_in), 2);
+}
+
+TEST(Gangs, ThoseThatReadAgainDoNotStandInTheLine) {
+    world w;
+    w.options.most_on_their_way = 2;
+    for (const auto* node : {"node-a", "node-b"}) w.add_node(node, "cpu=2");
+    w.add_gang("apart", 3, "cpu=1");
+    w.keep_apart("apart", 3);
+    w.settle();
+    ASSERT_TRUE(w.known->gangs.at(world::key("apart")).failed_at.has_value());
+    w.wait(seconds(60));
+    w.add_stranger("other", "cpu=1", "node-a");
+    w.add_gang("late", 1, "cpu=1");
+    EXPECT_THAT(w.pass(),
+                testing::IsSupersetOf({"read-facts lab/apart", "nominate lab/late-0 node-a"}));
+}
+
+TEST(Gangs, APassEndsWhenItsPlansHaveCostMuch) {
+    world w;
+    for (int i = 0; i < 500; ++i) w.add_node(fmt::format("node-{:03}", i), "cpu=1");
+    for (int g = 0; g < 60; ++g) {
+        const auto name = fmt::format("g{:02}", g);
+        w.group(name, 200);
+        for (int i = 0; i < 200; ++i) {
+            w.put(w.member(fmt::format("{}-{:03}", name, i), name,
+                           fmt::format("cpu={}m", 2000 + g * 200 + i)));
+        }
+    }
+    const auto tried = [&] {
+        return std::ranges::count_if(
+            w.known->gangs, [](const auto& entry) { return entry.second.failed_at.has_value(); });
+    };
+    w.pass();
+    const auto first = tried();
+    EXPECT_GE(first, 1);
+    EXPECT_LT(first, 60);
+    EXPECT_EQ(w.last.again, milliseconds(10));
+    for (int i = 0; i < 60 && tried() < 60; ++i) w.pass();
+    EXPECT_EQ(tried(), 60);
 }
 
 TEST(Gangs, WhatANodeLacksOfSomethingThatNoMemberAsksForKeepsNobodyBack) {

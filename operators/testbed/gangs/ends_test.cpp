@@ -236,6 +236,45 @@ TEST(GangEnds, AGangThatRanIsNeverDeletedForAMemberThatItLost) {
     EXPECT_EQ(w.reason_of("train"), "MembersLost");
 }
 
+TEST(GangEnds, NorIsItAfterARestart) {
+    // The status is written after the member was lost, or before.
+    for (const bool restart_first : {false, true}) {
+        started w;
+        w.change("train").metadata.annotations[std::string(names::on_partial)] = "Delete";
+        w.bind();
+        w.settle();
+        w.wait(seconds(20));
+        w.settle();
+        if (restart_first) w.restart();
+        w.remove("train-1");
+        w.settle();
+        w.wait(seconds(20));
+        w.settle();
+        w.restart();
+        w.settle();
+        w.wait(seconds(600));
+        EXPECT_THAT(w.settle(), IsEmpty());
+        EXPECT_EQ(w.reason_of("train"), "MembersLost");
+    }
+}
+
+TEST(GangEnds, AStatusMakesNoMemberOneOfAGangThatRan) {
+    world w;
+    w.add_node("node-a", "cpu=9");
+    w.group("train", 3).status.phase = "Running";
+    w.add_members("train", 2, "cpu=1");
+    // Bound, and never at the gate.
+    auto own = w.member("own", "train", "cpu=1");
+    own.scheduling_gates.clear();
+    own.node_name = "node-a";
+    own.phase = "Running";
+    w.put(own);
+    w.pass();
+    const auto& all = w.known->gangs.at(world::key("train")).what;
+    EXPECT_FALSE(all.begun);
+    EXPECT_EQ(all.how, start::whole);
+}
+
 TEST(GangEnds, ADeletionThatFailsIsTriedAgain) {
     started w;
     w.refuse_pod("train-1");

@@ -91,6 +91,7 @@ placement named(const board& on, const outcome& found) {
     placement out;
     out.nodes.reserve(found.nodes.size());
     for (const int node : found.nodes) out.nodes.push_back(on.node(node).metadata.name);
+    out.work = on.work();
     return out;
 }
 
@@ -112,12 +113,13 @@ fit_result fit_on(std::span<const pod_pointer> members, const cluster_room& room
         on.order_matters() ? on.anchors(most_anchors) : std::vector<board::anchor>();
     const auto ways = passes_of(options.how, anchors);
     const bool hopeless = cannot_fit(on);
-    std::optional<outcome> best;
+    outcome best;
+    best.fitting = -1;
     for (const auto& way : ways) {
         auto found = run(on, way);
         if (found.fitting == count) return named(on, found);
         clear(on, found);
-        if (!best || found.fitting > best->fitting) best = std::move(found);
+        if (found.fitting > best.fitting) best = std::move(found);
         if (hopeless || on.work() > most_work) break;
         // One class of members that say nothing of each other: the first way is exact.
         if (on.plain() && classes.size() == 1) break;
@@ -127,14 +129,14 @@ fit_result fit_on(std::span<const pod_pointer> members, const cluster_room& room
         if (const auto found = search(on, options.search_steps)) return named(on, *found);
     }
     const bool ended = on.work() > most_work_of_a_plan;
-    set_again(on, *best);
-    auto message = describe_refusals(on, *best, members, room.resources(), options);
+    set_again(on, best);
+    auto message = describe_refusals(on, best, members, room.resources(), options);
     if (ended) {
         message += "; not all was tried, as the members are of too many kinds";
     }
     return no_fit{
         ground == ground_of_plan::free ? no_fit_reason::no_room : no_fit_reason::never_fits, count,
-        best->fitting, std::move(message)};
+        best.fitting, std::move(message), on.work()};
 }
 
 }  // namespace

@@ -3,11 +3,12 @@
 // left.
 //
 // Exact: resources (extended ones too), pods per node, nodeSelector, required node affinity,
-// taints, cordoned nodes, readiness, host ports, node affinity and zones of bound volumes, required
-// pod affinity and anti-affinity, that of bound and promised pods against members too, topology
-// spread that must hold; members see each other. What is not modelled is refused by name
-// (constraint_not_planned): device claims, ephemeral and unbound volumes, volumes for one pod
-// alone, volumes whose driver limits how many a node takes.
+// taints, host ports, node affinity and zones of bound volumes, required pod affinity and anti-
+// affinity, that of bound and promised pods against members too, topology spread that must hold;
+// members see each other. A node that is cordoned or not ready takes nobody, not even who tolerates
+// it. What is not modelled is refused by name (constraint_not_planned): device claims, ephemeral
+// and unbound volumes, volumes for one pod alone, volumes whose driver limits how many a node
+// takes.
 //
 // Whoever makes pods chooses how many constraints they have: more than planning/bounds.h names are
 // refused by name too, also with best effort, before anything is read for them.
@@ -87,6 +88,8 @@ struct fit_options {
 /// nodes[i] is where members[i] goes.
 struct placement {
     std::vector<std::string> nodes;
+    /// What it has cost to find it (planning::board::work).
+    std::int64_t work = 0;
 };
 
 enum class no_fit_reason {
@@ -105,6 +108,8 @@ struct no_fit {
     /// node(s) had untolerated taint {key: value}, 2 Insufficient cpu; most cpu left on one node:
     /// 600m (node-a)". For people; never decided by.
     std::string message;
+    /// What it has cost to find out.
+    std::int64_t work = 0;
 };
 
 using fit_result = std::variant<placement, no_fit>;

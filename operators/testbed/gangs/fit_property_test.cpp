@@ -62,7 +62,7 @@ bool suits(const sample& in, const kind& of, int at) {
     for (const auto& [key, value] : of.pod.node_selector) {
         if (label(node, key) != value) return false;
     }
-    return tolerates_all(of.pod) || (node.taints.empty() && node.ready && !node.unschedulable);
+    return node.ready && !node.unschedulable && (tolerates_all(of.pod) || node.taints.empty());
 }
 
 /// What kube-scheduler's filters say of one pod for one node, with these pods on nodes.

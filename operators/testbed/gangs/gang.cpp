@@ -22,6 +22,10 @@ stage stage_of(const model::pod& pod) {
     return pod.metadata.annotation(names::gang_node).empty() ? stage::not_gated : stage::let_in;
 }
 
+bool leaves_nominated(const model::pod& pod) {
+    return stage_of(pod) == stage::leaving && !pod.bound() && !pod.nominated_node_name.empty();
+}
+
 int gang::count(stage at) const {
     return static_cast<int>(std::ranges::count(members, at, &member::at));
 }

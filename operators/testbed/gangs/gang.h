@@ -28,6 +28,9 @@ enum class stage : std::uint8_t {
     not_gated,  ///< unbound, without the gate, and nobody let it in: ESI has no part in it
 };
 stage stage_of(const model::pod& pod);
+/// Being deleted, which a finalizer may delay for long, on no node, and nominated:
+/// kube-scheduler keeps room for it, and nobody will use it.
+bool leaves_nominated(const model::pod& pod);
 
 struct member {
     pod_pointer pod;

@@ -20,6 +20,13 @@ bool any_is(const pods_by_name& pods, stage at) {
                                [&](const auto& each) { return stage_of(*each.second) == at; });
 }
 
+/// Of a group that is not to be started: what was taken for it has to be given back.
+bool any_waits_nominated(const pods_by_name& pods) {
+    return std::ranges::any_of(pods, [](const auto& each) {
+        return stage_of(*each.second) == stage::reserved || leaves_nominated(*each.second);
+    });
+}
+
 pod_pointer first_at_the_gate(const pods_by_name& pods) {
     for (const auto& [name, pod] : pods) {
         if (is_at_the_gate(*pod)) return pod;
@@ -83,7 +90,7 @@ bool gang_book::bring_up(const gang_caches& from) {
         const bool peopled = found != members_.end();
         const bool concerns_us =
             enabled ? object || peopled
-                    : peopled && (any_is(found->second, stage::reserved) ||
+                    : peopled && (any_waits_nominated(found->second) ||
                                   (gangs_.contains(key) && any_is(found->second, stage::let_in)));
         if (enabled || !peopled || !first_at_the_gate(found->second)) {
             outside_.erase(key);

@@ -100,6 +100,17 @@ void keep_members(pass& at, const gang& of, gang_memory& own, bool& lost) {
     }
 }
 
+/// At first sight, of a gang that has begun: its minimum, where its status says that it ran. Of
+/// what a gang has been nothing else tells after a restart. Unknown is a gang that ran and lost
+/// members, or one that never became whole: the first is assumed, as nobody that ran may be deleted
+/// for it.
+void take_up_reached(const gang& of, gang_memory& own) {
+    if (!own.what.begun || !of.group || own.what.minimum.value_or(0) <= 0) return;
+    const auto& phase = of.group.object->status.phase;
+    const bool ran = phase == "Running" || phase == "Scheduled" || phase == "Unknown";
+    if (ran) own.reached = own.what.minimum;
+}
+
 /// What was reached once, and how long the present attempt has lasted.
 void keep_clocks(pass& at, gang_memory& own) {
     const auto& all = own.what;
@@ -125,26 +136,24 @@ void keep_clocks(pass& at, gang_memory& own) {
 }
 
 /// Another process is about to start the gang by a plan of its own: one of the two has to yield.
-bool yields_to_another(const pass& at, const gang& of, const gang_memory& own) {
-    const auto& plan = *own.has;
-    if (plan.looked) return false;
-    const auto first = first_of(plan.mark);
-    return std::ranges::any_of(plan.places, [&](const auto& place) {
+bool yields_to_another(const pass& at, const gang& of, const gang_memory& own, const plan& has) {
+    if (has.looked) return false;
+    const auto first = first_of(has.mark);
+    return std::ranges::any_of(has.places, [&](const auto& place) {
         const auto* planned = of.find(place.first);
         const auto mark = planned ? mark_of(*planned->pod) : std::string_view();
-        return mark != plan.mark && is_of_another(at, of, own, mark) &&
-               (plan.reservation || place.first == first || mark < plan.mark ||
+        return mark != has.mark && is_of_another(at, of, own, mark) &&
+               (has.reservation || place.first == first || mark < has.mark ||
                 state_of(of, mark) == plan_state::begun);
     });
 }
 
-bool still_right(const pass& at, const gang& of, const gang_memory& own) {
-    const auto& plan = *own.has;
+bool still_right(const pass& at, const gang& of, const gang_memory& own, const plan& has) {
     const auto nodes_stand = [&] {
         return std::ranges::all_of(
-            plan.places, [&](const auto& place) { return node_stands(at.room, place.second); });
+            has.places, [&](const auto& place) { return node_stands(at.room, place.second); });
     };
-    if (plan.looked) {
+    if (has.looked) {
         // Who was let in proves that the look was passed. The cache may not show it yet.
         const bool on_the_way = std::ranges::any_of(own.members, [&](const auto& member) {
             return !member.second.awaited.empty() &&
@@ -152,15 +161,15 @@ bool still_right(const pass& at, const gang& of, const gang_memory& own) {
         });
         return (own.what.placed() > 0 || on_the_way) && nodes_stand();
     }
-    if (own.what.how == start::none || plan.places.size() != own.what.next.size()) return false;
-    if (plan.shown && state_of(of, plan.mark) == plan_state::over) return false;
+    if (own.what.how == start::none || has.places.size() != own.what.next.size()) return false;
+    if (has.shown && state_of(of, has.mark) == plan_state::over) return false;
     // Whoever was planned is as good as whoever would be planned now.
-    for (const auto& [uid, node] : plan.places) {
+    for (const auto& [uid, node] : has.places) {
         const auto* planned = of.find(uid);
         if (!planned || !planned->waits()) return false;
         // Somebody else has nominated it. With the mark of this plan it could not be changed.
         const auto& nominated = planned->pod->nominated_node_name;
-        if (!nominated.empty() && nominated != node && mark_of(*planned->pod) == plan.mark) {
+        if (!nominated.empty() && nominated != node && mark_of(*planned->pod) == has.mark) {
             return false;
         }
     }
@@ -176,6 +185,7 @@ bool node_stands(const cluster_room& room, std::string_view node) {
 
 std::map<std::string, demand, std::less<>> wanted_on(const gang_memory& own) {
     std::map<std::string, demand, std::less<>> out;
+    if (!own.has) return out;
     for (const auto& [uid, node] : own.has->places) {
         if (const auto* member = own.seen->find(uid)) out[node].count(*member->pod, 1);
     }
@@ -220,6 +230,9 @@ void give_up(pass& at, gang_memory& own) {
     if (own.has->looked || !is_made_by(own.has->mark, at.known.process)) {
         drop(*own.seen, own, own.has->mark);
     }
+    if (own.has->reserved_since) {
+        own.reservation_used += at.seen.now - *own.has->reserved_since;
+    }
     const auto freed = at.room.freed();
     for (const auto& [uid, node] : own.has->places) at.room.release(uid);
     if (own.has->reservation) {
@@ -235,17 +248,19 @@ namespace {
 
 /// The first member waits at its place, and somebody has taken its mark away: everybody may. A new
 /// plan costs a write for each member, so that it waits longer each time.
-void wait_for_marks(pass& at, const gang& of, gang_memory& own) {
-    if (!own.has->shown || own.has->looked) return;
-    const auto* first = of.find(first_of(own.has->mark));
+void wait_for_marks(pass& at, const gang& of, gang_memory& own, const plan& has) {
+    if (!has.shown || has.looked) return;
+    const auto* first = of.find(first_of(has.mark));
     if (!first || first->at != stage::reserved || !mark_of(*first->pod).empty()) return;
-    own.next_plan = at.seen.now + milliseconds(100 << std::min(own.marks_lost++, 8));
+    const auto wait = milliseconds(100 << std::min(own.marks_lost++, 8));
+    own.next_plan = std::max(own.next_plan, at.seen.now + wait);
 }
 
 }  // namespace
 
 void keep(pass& at, const gang_pointer& of, gang_memory& own) {
     const bool changed = own.seen != of;
+    const bool first_seen = !own.seen;
     // Nobody has a place or was let in, and nothing moved.
     if (!changed && own.what.let_in == 0 && !own.has) return;
     if (changed) {
@@ -257,6 +272,7 @@ void keep(pass& at, const gang_pointer& of, gang_memory& own) {
     bool lost = false;
     keep_members(at, *of, own, lost);
     if (changed) take_up_muster(at, of, own);
+    if (first_seen) take_up_reached(*of, own);
     keep_clocks(at, own);
     if (own.seen_reached != own.reached) take_up_muster(at, of, own);
     if (!own.has || looks(at, of->key)) return;
@@ -265,10 +281,10 @@ void keep(pass& at, const gang_pointer& of, gang_memory& own) {
         own.changed = true;
         return;
     }
-    wait_for_marks(at, *of, own);
+    wait_for_marks(at, *of, own, *own.has);
     own.has->shown = own.has->shown || state_of(*of, own.has->mark) == plan_state::open;
-    if ((lost && !own.has->looked) || !still_right(at, *of, own) ||
-        yields_to_another(at, *of, own)) {
+    if ((lost && !own.has->looked) || !still_right(at, *of, own, *own.has) ||
+        yields_to_another(at, *of, own, *own.has)) {
         give_up(at, own);
     }
 }

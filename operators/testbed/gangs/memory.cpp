@@ -47,6 +47,7 @@ void looked(gang_memory& own, const look_and_let_in& what, const outcome& how, s
         if (own.has && own.has->mark == what.mark) own.has->looked = true;
         own.looks = 0;
         own.looks_to_replan = looks_per_plan;
+        own.vain_plans = 0;
         own.look_refused.clear();
         return;
     }
@@ -120,6 +121,7 @@ void take_outcome(memory& known, const action& what, const outcome& how, steady_
                    },
                    [&](const read_facts&) {
                        if (how.failed) {
+                           ++own.reads;
                            own.next_read = now + seconds(5);
                            own.failed_text = how.failed->text;
                        } else {

@@ -97,6 +97,8 @@ struct plan {
     bool shown = false;
     /// Piece by piece: made before there is room.
     bool reservation = false;
+    /// It is one, or was until its room was there: since then.
+    std::optional<steady_time> reserved_since;
     /// The look has said go, or a member that was let in proves that one has.
     bool looked = false;
     /// When its places were taken.
@@ -134,11 +136,16 @@ struct gang_memory {
     bool yields = false;
     /// How often the mark of its first member was taken away in a row; it is planned again then.
     int marks_lost = 0;
+    /// Plans in a row by which nobody was let in; after two it is not planned for some time.
+    int vain_plans = 0;
     steady_time next_plan{};
+    /// It waits for that time, and others may have its room.
+    bool put_off = false;
     /// Refused looks in a row; they wait, and after some another plan is made.
     int looks = 0;
     int looks_to_replan = looks_per_plan;
     steady_time next_look{};
+    /// Why nobody was let in by its last plan.
     std::string look_refused;
     std::map<std::string, member_memory> members;  ///< by uid
     /// Of members that were deleted after a refusal, by their controller's uid: how many pods in a
@@ -183,8 +190,9 @@ struct gang_memory {
     bool paused = false;
     /// It is not planned as long as so many members are on their way.
     bool in_line = false;
-    /// Of the places that are reserved for it now, or were until they were lost or complete.
-    std::optional<steady_time> reservation_since;
+    /// For how long places were reserved for it, those of now aside, since it waits or since its
+    /// last reservation ended.
+    steady_time::duration reservation_used{};
     /// cluster_room::changes() when its reservation was last looked at.
     std::optional<std::uint64_t> reservation_seen;
     /// Of its status: what was written last, and whether somebody else writes it.

@@ -94,6 +94,7 @@ void count(const gang& of, muster& out, std::string_view scheduler_name) {
             }
             case stage::leaving:
                 ++out.leaving;
+                if (leaves_nominated(*each.pod)) ++out.leaving_nominated;
                 break;
             case stage::not_gated:
                 ++out.not_gated;
@@ -162,7 +163,7 @@ muster muster_of(const gang& of, std::optional<std::int64_t> reached,
     if (reached && out.placed() > 0) out.begun = true;
     find_hindrance(of, out);
     if (out.by != hindrance::none) return out;
-    auto minimum = static_cast<int>(*out.minimum);
+    auto minimum = static_cast<int>(out.minimum.value_or(0));
     if (out.begun && reached && *reached < minimum) minimum = static_cast<int>(*reached);
     const int missing = minimum - out.placed();
     int wanted = 0;

@@ -39,6 +39,8 @@ struct muster {
     /// By stage of their pods. `running`: bound with phase Running; `well`: ended well.
     int gated = 0, reserved = 0, held = 0, let_in = 0, bound = 0, leaving = 0, not_gated = 0;
     int running = 0, well = 0, badly = 0;
+    /// Of `leaving`: see leaves_nominated.
+    int leaving_nominated = 0;
     /// Of `well`: of a controller that has members which have not ended, so of the same run.
     int well_now = 0;
     /// Some member of the same run was let in.
@@ -59,8 +61,6 @@ struct muster {
     bool all_ended() const {
         return well + badly > 0 && waiting() + held + let_in + bound + not_gated == 0;
     }
-    /// Nothing that this operator could do: all are bound or have ended.
-    bool quiet() const { return waiting() + let_in == 0; }
 };
 
 /// `reached`: the minimum that was reached once, as far as is remembered; what it has grown by

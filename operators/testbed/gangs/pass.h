@@ -19,6 +19,12 @@ inline constexpr int most_fits = 64;
 /// is counted no more.
 inline constexpr seconds longest_way{15};
 
+/// A pass that has cost so much (board::work) tries no further plan: about a tenth of a second.
+inline constexpr std::int64_t most_fit_work = 20'000'000;
+
+/// By a plan that is older somebody has been let in, or nobody will be.
+inline constexpr seconds longest_plan{300};
+
 /// Members that have places and are not bound yet.
 struct on_their_way {
     int all = 0;
@@ -39,6 +45,8 @@ struct pass {
     cluster_room& room;
     decision out = {};
     int fits = 0;
+    /// What they have cost.
+    std::int64_t work = 0;
     on_their_way coming = {};
     /// Some were not tried, as there were too many.
     bool some_left = false;

@@ -30,6 +30,7 @@ void take_places(pass& at, const gang_key& key, gang_memory& own,
     plan made;
     made.since = at.seen.now;
     made.reservation = reservation;
+    if (reservation) made.reserved_since = at.seen.now;
     for (std::size_t i = 0; i < pods.size(); ++i) {
         at.room.promise(pods[i], where.nodes[i]);
         made.places.emplace(pods[i]->metadata.uid, where.nodes[i]);
@@ -65,6 +66,10 @@ void fails(gang_memory& own, std::uint64_t when, no_fit_reason why, std::string 
     own.failed_text = std::move(text);
 }
 
+void count_work(pass& at, const fit_result& answer) {
+    at.work += std::visit([](const auto& each) { return each.work; }, answer);
+}
+
 /// The facts that a plan needs; null: they have to be read first.
 const facts* facts_for(pass& at, const gang_key& key, gang_memory& own, const needs& what) {
     if (const auto there = at.read.find(key); there != at.read.end()) return &there->second;
@@ -73,8 +78,11 @@ const facts* facts_for(pass& at, const gang_key& key, gang_memory& own, const ne
         if (!own.read) {
             if (at.seen.now >= own.next_read) {
                 at.give(read_facts{key, what});
-                // It keeps its turn while they are read.
-                at.coming.add(key, own.what.next.size(), at.seen.now + longest_way);
+                // It keeps its turn while they are read, once: what does not fit reads again and
+                // again.
+                if (own.reads == 0) {
+                    at.coming.add(key, own.what.next.size(), at.seen.now + longest_way);
+                }
             } else {
                 at.again_at(own.next_read);
             }
@@ -153,7 +161,7 @@ tried try_plan(pass& at, const gang_key& key, gang_memory& own) {
                               why.fitting, why.members));
         return tried::fails;
     }
-    if (at.fits >= most_fits) {
+    if (at.fits >= most_fits || at.work >= most_fit_work) {
         at.some_left = true;
         at.out.look_again({});
         return tried::later;
@@ -164,6 +172,7 @@ tried try_plan(pass& at, const gang_key& key, gang_memory& own) {
     if (!known) return tried::later;
     ++at.fits;
     auto answer = fit(pods, at.room, *known, options);
+    count_work(at, answer);
     if (const auto* where = std::get_if<placement>(&answer)) {
         take_places(at, key, own, pods, *where, false);
         own.failed_at.reset();
@@ -181,6 +190,7 @@ tried try_plan(pass& at, const gang_key& key, gang_memory& own) {
     if (why.reason == no_fit_reason::no_room &&
         (!own.failed_at || own.failed_by == no_fit_reason::never_fits)) {
         auto ever = fits_ever(pods, at.room, *known, options);
+        count_work(at, ever);
         if (auto* never = std::get_if<no_fit>(&ever);
             never && never->reason == no_fit_reason::never_fits) {
             why = std::move(*never);
@@ -196,13 +206,18 @@ bool wants_room(const gang_memory& own) {
     return own.failed_at && own.failed_by == no_fit_reason::no_room;
 }
 
+/// When it may have a reservation.
+wall_time due_of(const pass& at, const gang_memory& own) {
+    return own.counted_since.value_or(at.seen.wall) + at.seen.options.reserve_after;
+}
+
 /// Counts what may have become free, but by the end of a reservation.
 std::uint64_t freed_by_others(const pass& at) { return at.room.freed() - at.known.let_go; }
 
 void end_reservation(pass& at, gang_memory& own) {
     give_up(at, own);
     own.vain_at = freed_by_others(at);
-    own.reservation_since.reset();
+    own.reservation_used = {};
     own.reservation_ended = at.seen.wall;
     own.counted_since = at.seen.wall;
     tell(at, *own.seen, own, "reservation",
@@ -257,6 +272,7 @@ bool complete(pass& at, gang_memory& own, plan& has) {
     known.namespaces = at.seen.namespaces;
     ++at.fits;
     const auto answer = fit(elsewhere, at.room, known, options_for(at, *own.seen));
+    count_work(at, answer);
     const auto* found = std::get_if<placement>(&answer);
     if (!found) return false;
     for (std::size_t i = 0; i < elsewhere.size(); ++i) {
@@ -268,6 +284,11 @@ bool complete(pass& at, gang_memory& own, plan& has) {
         const auto* entry = at.room.find(wanted.first);
         return entry && !lacks(at.room, *entry, wanted.second);
     });
+}
+
+steady_time end_of_reservation(const pass& at, const gang_memory& own) {
+    const auto since = own.has ? own.has->reserved_since.value_or(at.seen.now) : at.seen.now;
+    return since + at.seen.options.reserve_for - own.reservation_used;
 }
 
 void keep_reservation(pass& at) {
@@ -283,7 +304,7 @@ void keep_reservation(pass& at) {
         return;
     }
     auto& own = found->second;
-    const auto end = own.reservation_since.value_or(at.seen.now) + at.seen.options.reserve_for;
+    const auto end = end_of_reservation(at, own);
     if (own.reservation_seen != at.room.changes()) {
         if (complete(at, own, *has)) {
             has->reservation = false;
@@ -302,6 +323,12 @@ void keep_reservation(pass& at) {
     at.again_at(end);
 }
 
+/// It had one in vain: as long as it waits for the next, others have their turn before it, and keep
+/// what they have.
+bool stands_back(const pass& at, const gang_memory& own) {
+    return own.reservation_ended && at.seen.wall < due_of(at, own);
+}
+
 /// The first of those that want room and have waited long enough: the greatest priority, who had
 /// no reservation yet or whose ended longest ago, age. Null: nobody is due yet.
 const turn* due_for_reservation(pass& at, const std::vector<turn>& turns) {
@@ -311,8 +338,13 @@ const turn* due_for_reservation(pass& at, const std::vector<turn>& turns) {
     };
     const auto may_have_one = [&](const turn& of) {
         const auto& own = at.known.gangs.at(of.key);
-        return of.how != start::surplus && !own.has && !own.in_line && wants_room(own) &&
-               own.vain_at != freed_by_others(at);
+        if (of.how == start::surplus || own.has || own.in_line || !wants_room(own)) return false;
+        if (own.vain_at == freed_by_others(at)) return false;
+        if (stands_back(at, own)) {
+            at.out.look_again(due_of(at, own) - at.seen.wall);
+            return false;
+        }
+        return true;
     };
     // What one of an earlier turn would take away again (take_reservation_from) is not begun.
     auto may = turns | std::views::filter(may_have_one);
@@ -320,8 +352,7 @@ const turn* due_for_reservation(pass& at, const std::vector<turn>& turns) {
     for (const auto& each : may) {
         if (each.urgency() != most_urgent->urgency()) continue;
         const auto& own = at.known.gangs.at(each.key);
-        const auto due = own.counted_since.value_or(at.seen.wall) + at.seen.options.reserve_after;
-        if (at.seen.wall < due) {
+        if (const auto due = due_of(at, own); at.seen.wall < due) {
             at.out.look_again(due - at.seen.wall);
             continue;
         }
@@ -344,12 +375,10 @@ void reserve(pass& at, const turn& of) {
     if (!read) return;
     // One that lost its places in between (a node went, others took room that had completed it) has
     // no more time for that.
-    if (!own.reservation_since) own.reservation_since = at.seen.now;
-    if (at.seen.now >= *own.reservation_since + at.seen.options.reserve_for) {
-        return end_reservation(at, own);
-    }
+    if (own.reservation_used >= at.seen.options.reserve_for) return end_reservation(at, own);
     ++at.fits;
     auto answer = fits_ever(pods, at.room, *read, options_for(at, *own.seen));
+    count_work(at, answer);
     if (auto* why = std::get_if<no_fit>(&answer)) {
         fails(own, own.depends_on_facts ? at.room.changes() : at.room.freed(), why->reason,
               std::move(why->message));
@@ -358,7 +387,7 @@ void reserve(pass& at, const turn& of) {
     take_places(at, of.key, own, pods, std::get<placement>(answer), true);
     at.known.reserving = of.key;
     own.reservation_seen = at.room.changes();
-    at.again_at(*own.reservation_since + at.seen.options.reserve_for);
+    at.again_at(end_of_reservation(at, own));
     tell(at, *own.seen, own, "reservation",
          {false,
           "ReservationBegun",
@@ -374,8 +403,9 @@ void reserve(pass& at, const turn& of) {
 /// Somebody with an earlier turn lacks room while another keeps some: it is open to all again.
 bool take_reservation_from(pass& at, const turn& of) {
     if (!at.known.reserving || *at.known.reserving == of.key) return false;
+    const auto& own = at.known.gangs.at(of.key);
     // It would not have it itself: nothing became free since its own was in vain.
-    if (at.known.gangs.at(of.key).vain_at == freed_by_others(at)) return false;
+    if (own.vain_at == freed_by_others(at) || stands_back(at, own)) return false;
     const auto its = turn_of(at, *at.known.reserving);
     if (its.urgency() <= of.urgency()) return false;
     give_up(at, at.known.gangs.at(its.key));
@@ -404,11 +434,12 @@ constexpr seconds read_lasts{10};
 
 void forget_waiting(gang_memory& own) {
     own.read.reset();
+    own.put_off = false;
     if (!own.waits_since) return;
     own.waits_since.reset();
     own.failed_at.reset();
     own.failed_text.clear();
-    own.reservation_since.reset();
+    own.reservation_used = {};
     own.reservation_ended.reset();
     own.vain_at.reset();
     own.at.surplus.clear();
@@ -429,7 +460,9 @@ std::vector<turn> turns_of(pass& at) {
             continue;
         }
         begin_to_wait(at, own);
-        if (at.seen.now < own.next_plan) {
+        const bool later = at.seen.now < own.next_plan;
+        own.put_off = later && own.vain_plans > 1;
+        if (later) {
             at.again_at(own.next_plan);
             continue;
         }

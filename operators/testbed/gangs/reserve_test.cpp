@@ -178,7 +178,7 @@ TEST(GangReservation, OneWhosePlanNeedsFactsGetsItWhilePodsComeAndGo) {
         w.remove("other");
         w.settle();
         const auto& own = w.known->gangs.at(world::key("apart"));
-        EXPECT_EQ(own.reservation_since.has_value(), own.has.has_value());
+        EXPECT_EQ(own.has && own.has->reserved_since, own.has.has_value());
         w.wait(seconds(40));
     }
     const auto& has = w.known->gangs.at(world::key("apart")).has;
@@ -251,7 +251,7 @@ TEST(GangReservation, RoomThatIsThereForAMomentDoesNotMakeItLonger) {
     w.refuse["look lab/large"] = error{errc::server, "no"};
     w.remove("s0-node-a");
     w.add_node("node-c", "cpu=3");
-    for (int i = 0; i < 20; ++i) {
+    for (int i = 0; i < 60 && !w.told("ReservationEnded"); ++i) {
         w.settle();
         EXPECT_FALSE(w.reserved("large"));
         w.add_stranger("churn", "cpu=3", "node-c");
@@ -262,6 +262,51 @@ TEST(GangReservation, RoomThatIsThereForAMomentDoesNotMakeItLonger) {
     }
     EXPECT_TRUE(w.told("ReservationEnded"));
     EXPECT_EQ(w.count("large", stage::let_in), 0);
+}
+
+TEST(GangReservation, TimeInWhichAnotherHadTakenItAwayDoesNotCount) {
+    waiting w;
+    ASSERT_NO_FATAL_FAILURE(w.until_reserved());
+    w.wait(seconds(900));
+    w.settle();
+    w.add_gang("urgent", 4, "cpu=1", 100);
+    w.settle();
+    ASSERT_FALSE(w.reserved("large"));
+    // Longer than a reservation may be.
+    w.wait(seconds(200));
+    w.remove_group("urgent");
+    for (int i = 0; i < 4; ++i) w.remove(fmt::format("urgent-{}", i));
+    w.wait(seconds(1700));
+    w.settle();
+    ASSERT_TRUE(w.reserved("large"));
+    w.wait(seconds(890));
+    w.settle();
+    EXPECT_TRUE(w.reserved("large"));
+    EXPECT_FALSE(w.told("ReservationEnded"));
+    w.wait(seconds(20));
+    w.settle();
+    EXPECT_FALSE(w.reserved("large"));
+    EXPECT_TRUE(w.told("ReservationEnded"));
+}
+
+TEST(GangReservation, OneThatWasInVainKeepsThoseOfALowerPriorityFromNothing) {
+    waiting w;
+    // More than the cluster has for it as long as the others run, which the ledger cannot know.
+    w.add_gang("urgent", 4, "cpu=1", 100);
+    w.settle();
+    w.wait(seconds(301));
+    w.settle();
+    ASSERT_TRUE(w.reserved("urgent"));
+    w.wait(seconds(1801));
+    w.settle();
+    ASSERT_TRUE(w.reserved("large"));
+    // Something becomes free at once: the one of higher priority waits for its time all the same.
+    w.remove("s0-node-a");
+    w.settle();
+    EXPECT_TRUE(w.reserved("large"));
+    w.wait(seconds(301));
+    w.settle();
+    EXPECT_TRUE(w.reserved("urgent"));
 }
 
 TEST(GangReservation, WhoNeverFitsIsToldWithNumbersAndKeepsNothing) {

@@ -68,10 +68,17 @@ words before_start(const gang_memory& own) {
                 "its last attempt did not become whole in time and its members were deleted; it "
                 "starts again after a pause, which doubles each time up to 600 s"};
     }
+    if (own.put_off) {
+        return {state::waiting, "LookRefused",
+                own.look_refused +
+                    "; its room is open to others, and it is planned again after a pause, which "
+                    "doubles each time up to 600 s"};
+    }
     if (own.in_line) return {state::waiting, "InLine", std::string(in_line_text)};
     if (own.failed_at) return {state::waiting, reason_of(own.failed_by), own.failed_text};
     if (!own.failed_text.empty()) return {state::waiting, "ReadingFacts", own.failed_text};
-    return {state::waiting, "InOrder", "it has not been tried yet"};
+    return {state::waiting, "InOrder",
+            own.at.surplus.empty() ? "it has not been tried yet" : own.at.surplus};
 }
 
 /// Of those that were let in, or are to fill up what was.
@@ -81,6 +88,8 @@ std::string progress(const gang_memory& own) {
     if (all.let_in > 0) out += fmt::format(", {} are let in", all.let_in);
     if (own.has && !own.has->reservation && !own.has->looked) {
         out += own.look_refused.empty() ? "; the others have room" : "; " + own.look_refused;
+    } else if (own.put_off) {
+        out += "; " + own.look_refused;
     } else if (!own.has && all.how == start::refill && !own.failed_text.empty()) {
         out += fmt::format("; {}: {}", reason_of(own.failed_by), own.failed_text);
     } else if (!all.text.empty()) {
@@ -133,7 +142,7 @@ bool is_warning(const standing& of) { return of.at != state::running && of.at !=
 void tell_standing(pass& at, const gang& of, gang_memory& own) {
     const auto& now = own.at;
     // Of a reservation its own Events tell.
-    if (now.at == state::ended || now.at == state::reserved || now.at == state::reserving ||
+    if (now.at == state::ended || now.at == state::reserving || now.reason == "Reserved" ||
         now.reason == "InOrder" || now.reason == "Starting") {
         return;
     }

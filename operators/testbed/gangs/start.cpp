@@ -1,5 +1,7 @@
 // The requests that bring members to their places and in. What a pod shows is compared with what
 // its gang plans for it; each request is for what differs.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "model/names.h"
@@ -43,7 +45,8 @@ bool steer(pass& at, const gang& of, const pod_pointer& pod, member_memory& own,
     const bool holds_others = !nominated.empty() && !to.may_come && first_of(mark) == uid;
     if (to.node.empty() || holds_others) {
         if (!nominated.empty() && may_change(of, *pod)) {
-            at.give(give_back{of.key, pod, "it has no place"});
+            const auto* why = pod->metadata.deleting() ? "it is being deleted" : "it has no place";
+            at.give(give_back{of.key, pod, why});
         }
         return false;
     }
@@ -128,10 +131,36 @@ struct steering {
         }
         if (leader) bring(*leader, true);
         for (const auto& each : of.members) {
-            if (each.waits() && &each != leader) bring(each, false);
+            const bool steered = each.waits() || leaves_nominated(*each.pod);
+            if (steered && &each != leader) bring(each, false);
         }
     }
 };
+
+/// A plan by which nobody was let in. The first time the caches may have been behind; then the room
+/// is open to others for a time, which doubles.
+void plan_anew(pass& at, gang_memory& own, seconds first_pause) {
+    constexpr seconds longest{600};
+    own.looks_to_replan = own.looks + looks_per_plan;
+    give_up(at, own);
+    at.out.look_again({});
+    if (++own.vain_plans < 2) return;
+    const auto pause = std::min(first_pause * (1 << std::min(own.vain_plans - 2, 6)), longest);
+    own.next_plan = std::max<steady_time>(own.next_plan, at.seen.now + pause);
+}
+
+/// Its nominations are refused for good, or nobody answers.
+void end_stuck_plan(pass& at, gang_memory& own) {
+    own.look_refused = fmt::format("its members could not be brought to their places within {} s",
+                                   longest_plan.count());
+    for (const auto& [uid, each] : own.members) {
+        if (each.failure.empty()) continue;
+        own.look_refused += ": " + each.failure;
+        break;
+    }
+    ++own.vain_plans;
+    plan_anew(at, own, seconds(60));
+}
 
 void start_one(pass& at, const gang& of, gang_memory& own, const ahead& reserved) {
     if (looks(at, of.key)) return;
@@ -142,14 +171,12 @@ void start_one(pass& at, const gang& of, gang_memory& own, const ahead& reserved
         for (auto& each : to.there) at.give(let_in{of.key, std::move(each.pod), each.node});
         return;
     }
+    if (at.seen.now >= own.has->since + longest_plan) return end_stuck_plan(at, own);
+    at.again_at(own.has->since + longest_plan);
     if (!to.all_there || to.there.size() != own.has->places.size()) return;
     if (!own.at.reserved_at) own.at.reserved_at = at.seen.now;
-    if (own.looks >= own.looks_to_replan) {
-        // What is seen live differs from what the caches show.
-        own.looks_to_replan = own.looks + looks_per_plan;
-        give_up(at, own);
-        return at.out.look_again({});
-    }
+    // What is seen live differs from what the caches show.
+    if (own.looks >= own.looks_to_replan) return plan_anew(at, own, seconds(10));
     if (at.seen.now < own.next_look) return at.again_at(own.next_look);
     at.give(look_and_let_in{of.key, std::move(to.there), own.has->mark, reserved.uids});
 }
@@ -205,8 +232,9 @@ void start_all(pass& at) {
     const auto reserved = see_ahead(at);
     for (auto& [key, own] : at.known.gangs) {
         if (own.what.let_in > 0) keep_nominated(at, *own.seen, own);
-        // Nobody has a place or a nomination.
-        if (!own.has && (own.yields || own.what.reserved + own.what.not_gated == 0)) continue;
+        const auto& all = own.what;
+        const bool none_nominated = all.reserved + all.not_gated + all.leaving_nominated == 0;
+        if (!own.has && (own.yields || none_nominated)) continue;
         start_one(at, *own.seen, own, reserved);
     }
     start_loose(at);

@@ -337,14 +337,10 @@ refusal board::static_refusal(int of, int at) const {
     const auto& me = classes_[index(of)];
     const auto& there = node(at);
     if (options_.without.contains(there.metadata.name)) return refusal::left_out;
-    if (there.unschedulable &&
-        !me.rules.tolerates({"node.kubernetes.io/unschedulable", "", "NoSchedule"})) {
-        return refusal::unschedulable;
-    }
+    // Also for who tolerates both: its plan would not stand (node_stands).
+    if (there.unschedulable) return refusal::unschedulable;
     if (me.rules.untolerated_taint(there)) return refusal::taint;
-    if (!there.ready && !me.rules.tolerates({"node.kubernetes.io/not-ready", "", "NoSchedule"})) {
-        return refusal::not_ready;
-    }
+    if (!there.ready) return refusal::not_ready;
     if (me.rules.unmet_selector(there) || !me.rules.affinity_holds(there)) {
         return refusal::node_affinity;
     }
