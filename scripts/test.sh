@@ -4,9 +4,9 @@
 # interface's document, and, where their parts are built, some minutes on real nodes. Ends with the time and
 # the count of each layer, and one line that counts all.
 #
-# Layers that need different things run side by side: scenarios, and the chart and the interface after it,
-# wait most of the time, each on control planes of their own; what computes all the time (the simulation before
-# all) gets the rest of the processors.
+# Layers that need different things run side by side: scenarios, and beside them the chart and what is short,
+# wait most of the time, each on control planes of their own; what computes all the time (the simulation, then the
+# page) gets the rest of the processors.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
@@ -47,26 +47,26 @@ computing() {
     renice -n 5 "$BASHPID" >/dev/null
     layer simulation "simulation: virtual time, every fault" \
         env SIMULATION_SECONDS="${SIMULATION_SECONDS-900}" scripts/simulate.sh "$results/simulation.xml" || bad=1
-    layer client "the Python client of the interface" \
-        examples/clients/python/tests/run.sh --junit-xml="$results/client.xml" || bad=1
-    layer colocation "unit tests of the example scheduler" \
-        examples/schedulers/colocation/tests/run.sh --junit-xml="$results/colocation.xml" || bad=1
     layer page "the page in a browser" integration-tests/page/run.sh --junit-xml="$results/page.xml" || bad=1
-    if layer "" "build the images" scripts/images.sh; then
-        layer images "tests of the images" integration-tests/images/run.sh --junit-xml="$results/images.xml" || bad=1
-    else
-        bad=1
-    fi
     return "$bad"
 }
 
-# What is short beside the scenarios, one after the other, each on a control plane of its own.
+# What is short beside the scenarios, one after the other: what needs a control plane has its own.
 beside_scenarios() {
     local bad=0
     layer chart "the chart on a real control plane (beside the scenarios)" \
         integration-tests/chart/run.sh --junit-xml="$results/chart.xml" || bad=1
     layer interface "the interface's document and generated requests (beside the scenarios)" \
         integration-tests/interface/run.sh --requests 300 --junit-xml="$results/interface.xml" || bad=1
+    layer client "the Python client of the interface" \
+        examples/clients/python/tests/run.sh --junit-xml="$results/client.xml" || bad=1
+    layer colocation "unit tests of the example scheduler" \
+        examples/schedulers/colocation/tests/run.sh --junit-xml="$results/colocation.xml" || bad=1
+    if layer "" "build the images" scripts/images.sh; then
+        layer images "tests of the images" integration-tests/images/run.sh --junit-xml="$results/images.xml" || bad=1
+    else
+        bad=1
+    fi
     return "$bad"
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -48,6 +49,9 @@ struct run_options {
     /// Log lines of the operators go into the story too.
     bool logs = false;
     std::optional<crash_point> crash;
+    /// Asked at each write (operator, its number): whether the operator dies there, before (false)
+    /// or after it (true; crash_point).
+    std::function<std::optional<bool>(const std::string&, int)> dies_at;
     /// Of some plans (by their seed) the rest is watched for long.
     bool watch_rest = true;
 };

@@ -96,7 +96,12 @@ outcome judge(const plan& what, const run_options& how) {
 outcome judge_crash(const plan& what, const crash_point& at, const outcome& calm, run_options how) {
     how.crash = at;
     auto out = run(what, how);
-    if (!out.violations.empty()) return out;
+    judge_crashed(what, at, calm, out);
+    return out;
+}
+
+void judge_crashed(const plan& what, const crash_point& at, const outcome& calm, outcome& out) {
+    if (!out.violations.empty()) return;
     if (!out.faults.contains(at.after ? "crash after a write" : "crash before a write")) {
         out.violations.push_back({"no-crash", "the write was never sent", out.virtual_time});
     } else if (!end_is_free(what)) {
@@ -106,7 +111,6 @@ outcome judge_crash(const plan& what, const crash_point& at, const outcome& calm
                 {"other-end", fmt::format("{}", fmt::join(others, "; ")), out.virtual_time});
         }
     }
-    return out;
 }
 
 }  // namespace esi::simulation

@@ -14,6 +14,8 @@ outcome judge(const plan& what, const run_options& how = run_options());
 /// where the ends differ though they must not, "no-crash" where that write was never sent.
 outcome judge_crash(const plan& what, const crash_point& at, const outcome& calm,
                     run_options how = run_options());
+/// The same of `out`, a run in which it has crashed there.
+void judge_crashed(const plan& what, const crash_point& at, const outcome& calm, outcome& out);
 
 /// How the end of a run differs from that of its undisturbed twin, where it must not.
 std::vector<std::string> other_ends(const plan& what, json calm, json found);

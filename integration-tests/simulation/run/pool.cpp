@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -14,6 +15,7 @@
 #include <cstdio>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace esi::simulation {
@@ -46,14 +48,27 @@ bool write_all(int to, const void* what, std::size_t size) {
     return true;
 }
 
-/// Takes numbers, gives lengths and texts, until the other end closes.
+/// A length and a text.
+bool write_result(int to, const nlohmann::json& what) {
+    const auto text = what.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    const std::uint64_t size = text.size();
+    return write_all(to, &size, sizeof size) && write_all(to, text.data(), size);
+}
+
+/// Nothing where it did not come whole.
+std::optional<nlohmann::json> read_result(int from) {
+    std::uint64_t size = 0;
+    if (!read_all(from, &size, sizeof size)) return std::nullopt;
+    std::string text(size, '\0');
+    if (!read_all(from, text.data(), size)) return std::nullopt;
+    return nlohmann::json::parse(text, nullptr, false);
+}
+
+/// Takes numbers, gives results, until the other end closes.
 [[noreturn]] void serve(int line, const std::function<nlohmann::json(std::size_t)>& work) {
     std::uint64_t number = 0;
     while (read_all(line, &number, sizeof number)) {
-        const auto text =
-            work(number).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-        const std::uint64_t size = text.size();
-        if (!write_all(line, &size, sizeof size) || !write_all(line, text.data(), size)) break;
+        if (!write_result(line, work(number))) break;
     }
     std::fflush(nullptr);
     _exit(0);
@@ -100,15 +115,18 @@ void start(worker& one, const std::vector<worker>& all,
 }
 
 /// Waits for its end; how it ended.
+std::string end_of(pid_t pid) {
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (WIFSIGNALED(status)) return fmt::format("killed by signal {}", WTERMSIG(status));
+    return fmt::format("ended with exit code {}", WEXITSTATUS(status));
+}
+
 std::string finish(worker& one) {
     close(one.line);
     one.line = -1;
-    int status = 0;
-    while (waitpid(one.pid, &status, 0) < 0 && errno == EINTR) {
-    }
-    one.pid = 0;
-    if (WIFSIGNALED(status)) return fmt::format("killed by signal {}", WTERMSIG(status));
-    return fmt::format("ended with exit code {}", WEXITSTATUS(status));
+    return end_of(std::exchange(one.pid, 0));
 }
 
 }  // namespace
@@ -155,15 +173,8 @@ void run_all(std::size_t count, const pool_settings& how,
                 finish(one);
                 what.failure = fmt::format("no end within {} s", how.limit.count());
             } else {
-                std::uint64_t size = 0;
-                std::string text;
-                bool whole = read_all(one.line, &size, sizeof size);
-                if (whole) {
-                    text.resize(size);
-                    whole = read_all(one.line, text.data(), size);
-                }
-                if (whole) {
-                    what.result = nlohmann::json::parse(text, nullptr, false);
+                if (auto result = read_result(one.line)) {
+                    what.result = std::move(*result);
                 } else {
                     what.failure = finish(one);
                 }
@@ -175,6 +186,40 @@ void run_all(std::size_t count, const pool_settings& how,
     for (auto& one : workers) {
         if (one.line >= 0) finish(one);
     }
+}
+
+std::optional<piece> branch::begin(std::chrono::seconds limit) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) throw std::runtime_error("socketpair");
+    std::fflush(nullptr);
+    const auto copy = fork();
+    if (copy < 0) throw std::runtime_error("fork");
+    if (copy == 0) {
+        close(ends[0]);
+        line_ = ends[1];
+        const rlimit most{static_cast<rlim_t>(limit.count()), RLIM_INFINITY};
+        setrlimit(RLIMIT_CPU, &most);
+        return std::nullopt;
+    }
+    close(ends[1]);
+    piece out;
+    auto result = read_result(ends[0]);
+    close(ends[0]);
+    const auto how = end_of(copy);
+    if (result) {
+        out.result = std::move(*result);
+    } else {
+        out.failure = how == fmt::format("killed by signal {}", SIGXCPU)
+                          ? fmt::format("no end within {} s", limit.count())
+                          : how;
+    }
+    return out;
+}
+
+void branch::end(const nlohmann::json& result) const {
+    const bool well = write_result(line_, result);
+    std::fflush(nullptr);
+    _exit(well ? 0 : 1);
 }
 
 }  // namespace esi::simulation

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 namespace esi::simulation {
@@ -32,5 +33,18 @@ struct piece {
 void run_all(std::size_t count, const pool_settings& how,
              const std::function<nlohmann::json(std::size_t)>& work,
              const std::function<bool(const piece&)>& done);
+
+/// A copy of this process, made in the middle of its work, which goes on in both.
+class branch {
+public:
+    /// Nothing: this is the copy, which has `limit` of processor time. Else it is the process that
+    /// was, the copy has ended, and this is what became of it.
+    std::optional<piece> begin(std::chrono::seconds limit);
+    /// Ends the copy, with its result.
+    [[noreturn]] void end(const nlohmann::json& result) const;
+
+private:
+    int line_ = -1;
+};
 
 }  // namespace esi::simulation

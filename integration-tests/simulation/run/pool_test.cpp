@@ -34,6 +34,29 @@ TEST(pool, a_piece_that_computes_without_end_costs_itself_alone) {
         (std::map<std::size_t, std::string>{{0, "well"}, {1, "no end within 1 s"}, {2, "well"}}));
 }
 
+TEST(pool, a_branch_goes_on_alone_and_gives_its_result) {
+    int here = 1;
+    const auto from_there = [&](auto work) -> std::string {
+        branch copy;
+        const auto ended = copy.begin(seconds(1));
+        if (!ended) {
+            here = 2;
+            work();
+            copy.end("well");
+        }
+        return ended->failure.empty() ? ended->result.get<std::string>() : ended->failure;
+    };
+    EXPECT_EQ(from_there([] {}), "well");
+    EXPECT_EQ(from_there([] { std::abort(); }), "killed by signal 6");
+    EXPECT_EQ(from_there([] { std::_Exit(3); }), "ended with exit code 3");
+    EXPECT_EQ(from_there([] {
+                  for (volatile bool on = true; on;) {
+                  }
+              }),
+              "no end within 1 s");
+    EXPECT_EQ(here, 1);
+}
+
 TEST(pool, a_piece_that_waits_for_its_turn_may_take_longer) {
     const auto work = [](std::size_t) -> nlohmann::json {
         std::this_thread::sleep_for(seconds(2));

@@ -23,6 +23,8 @@ using namespace std::chrono_literals;
 
 /// A container that ended is started again.
 constexpr auto restart_time = 1s;
+/// An operator that was killed at a write comes back.
+constexpr milliseconds down_after_crash{1000};
 /// Nothing changes any more: long enough for all time-outs where something is under way, else for
 /// all back-offs of a rest.
 constexpr auto still_when_under_way = 11min;
@@ -64,7 +66,7 @@ world::world(const plan& what, const run_options& how, visitor* guest)
     log::send_to([this](log::level at, std::string_view line) { take_log(at, line); });
     server_.objects().on_change([this](const change& changed) { note(changed); });
     rules_.all_disturbances_are_told();
-    if (how.crash) crashes_.push_back({*how.crash, milliseconds(1000), false});
+    if (how.crash) crashes_.push_back({*how.crash, down_after_crash, false});
     people_the_cluster();
     start_operators();
 }
@@ -160,6 +162,11 @@ network::listener::fate world::sends(const replica_name& who, const kube::reques
         if (one->name() == who && (!one->alive() || one->ended())) return fate::dies_before;
     }
     const int number = sent_[who.operator_]++;
+    if (how_.dies_at) {
+        if (const auto after = how_.dies_at(who.operator_, number)) {
+            crashes_.push_back({{who.operator_, number, *after}, down_after_crash, false});
+        }
+    }
     std::optional<steady_time> until;
     if (auto found = rights_.find(who); found != rights_.end()) until = found->second.until;
     for (auto at = crashes_.begin(); at != crashes_.end(); ++at) {
