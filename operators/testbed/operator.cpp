@@ -378,7 +378,10 @@ std::optional<testbed_operator::layout_of_claim> testbed_operator::next_layout_o
     const model::testbed& testbed, memory& own, std::optional<steady_time::duration>& look) const {
     auto& known = *own.known;
     if (!claims_ || !claims::may_change(testbed) || !claims::is_formed(testbed)) {
-        known.incomplete.reset();
+        // A finalizer or a spec that somebody changes for a moment does not begin the time anew.
+        const bool counts_anew = !claims_ || !claims::is_formed(testbed) || is_held(testbed) ||
+                                 testbed.metadata.deleting();
+        if (counts_anew) known.incomplete.reset();
         const auto* plan = claims_ ? claims_->plan_of(testbed) : nullptr;
         if (!plan) return std::nullopt;
         return layout_of_claim{*plan};
@@ -387,12 +390,14 @@ std::optional<testbed_operator::layout_of_claim> testbed_operator::next_layout_o
     const auto& counts = states.sums().counts;
     if (counts.free == counts.total) {
         known.incomplete.reset();
+        claims_->sees_refusal(testbed, "");
         return std::nullopt;
     }
     const auto now = env_.time.now();
     const auto since = known.incomplete_since(counts.free, now);
     auto patience = seconds(testbed.spec.claim->timeout_seconds);
     const auto* refused = known.refused_since(since);
+    claims_->sees_refusal(testbed, refused ? std::string_view(refused->text) : "");
     if (refused) patience = std::min(patience, claims::refused_patience);
     if (now - since < patience) {
         // Whether one is refused shows sooner than that.
@@ -408,7 +413,9 @@ std::optional<testbed_operator::layout_of_claim> testbed_operator::next_layout_o
     } else {
         const auto& seen = own.ledger.of().seen;
         const auto& places = *seen.index_of(*seen.testbed).places;
-        out.back = claims::as_not_free(testbed, states, places, known, now, patience);
+        out.back =
+            claims_->with_pause(testbed.metadata.key(),
+                                claims::as_not_free(testbed, states, places, known, now, patience));
     }
     return out;
 }
@@ -457,9 +464,10 @@ asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::
             own->known->claim = change->back->at;
             states.see_claim(own->known->claim);
         }
+        if (!change->back) claims_->writes(*testbed);
         auto done = co_await write_next_layout(testbed, own, std::move(change->next));
         if (!change->back) {
-            claims_->written(key, done ? std::nullopt : std::optional(done.error().text));
+            claims_->written(*testbed, done ? std::nullopt : std::optional(done.error().text));
         } else if (done) {
             own->known->incomplete.reset();
             claims_->gave_back(*testbed, *std::move(change->back));

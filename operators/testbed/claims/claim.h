@@ -37,8 +37,10 @@ struct give_back {
     standing at;
     /// Left out for some time.
     std::set<std::string> nodes = {};
-    /// Its ghosts are refused: the claim waits so long. 0: it is planned again at once.
+    /// The claim waits so long. 0: it is planned again at once.
     seconds wait{};
+    /// Its ghosts were refused.
+    bool refused = false;
 };
 /// As places were not free for `patience`. A node is left out where it has a problem of its own, a
 /// ghost has ended, or one waits though the node has its room. What others have taken is in the

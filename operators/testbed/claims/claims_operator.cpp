@@ -30,42 +30,57 @@ class labelled_nodes {
 public:
     explicit labelled_nodes(const testbed::caches& from) : from_(from) {
         for (const auto& [key, node] : from.nodes().all()) {
-            each_number(*node,
-                        [&](const std::string& label, std::int64_t id) { ++counts_[label][id]; });
+            each_number(*node, [&](label_use& of, std::int64_t id) { ++of.counts[id]; });
         }
     }
 
-    bool contain(const model::node& node) const {
+    bool contain(const model::node& node) {
         bool out = false;
-        each_number(node, [&](const std::string& label, std::int64_t id) {
-            out = out || is_of_testbed(node.metadata.name, label, counts_.at(label).at(id) == 1);
+        each_number(node, [&](const label_use& of, std::int64_t id) {
+            const bool alone = of.counts.at(id) == 1;
+            out = out || (of.any && alone) || of.members.contains(node.metadata.name);
         });
         return out;
     }
 
 private:
+    struct label_use {
+        /// A Testbed that can have slots names the label.
+        bool any = false;
+        /// Nodes in the layouts of those.
+        std::set<std::string_view> members;
+        /// How many nodes have the number.
+        std::map<std::int64_t, int> counts;
+    };
+
+    label_use use_of(const std::string& label) const {
+        label_use out;
+        for (const auto& key : from_.roster().with_label(label)) {
+            const auto testbed = from_.find_testbed(key);
+            if (!testbed || testbed->metadata.deleting()) continue;
+            if (!problems_of(testbed->spec).empty()) continue;
+            out.any = true;
+            const auto index = from_.roster().index_of(key);
+            if (!index) continue;
+            for (const auto& [name, node] : index->places->members()) out.members.insert(name);
+        }
+        return out;
+    }
+
     template <class F>
-    void each_number(const model::node& node, const F& take) const {
+    void each_number(const model::node& node, const F& take) {
         for (const auto& [label, value] : node.metadata.labels) {
             if (!from_.roster().has_label(label)) continue;
-            if (const auto id = parse_node_id(value)) take(label, *id);
+            const auto id = parse_node_id(value);
+            if (!id) continue;
+            auto known = uses_.find(label);
+            if (known == uses_.end()) known = uses_.emplace(label, use_of(label)).first;
+            take(known->second, *id);
         }
     }
 
-    bool is_of_testbed(const std::string& node, std::string_view label, bool alone) const {
-        const auto keys = from_.roster().with_label(label);
-        return std::ranges::any_of(keys, [&](const auto& key) {
-            const auto testbed = from_.find_testbed(key);
-            if (!testbed || testbed->metadata.deleting()) return false;
-            if (!problems_of(testbed->spec).empty()) return false;
-            if (alone) return true;
-            const auto index = from_.roster().index_of(key);
-            return index && index->places->member(node);
-        });
-    }
-
     const testbed::caches& from_;
-    std::map<std::string, std::map<std::int64_t, int>, std::less<>> counts_;
+    std::map<std::string, label_use, std::less<>> uses_;
 };
 
 }  // namespace
@@ -123,83 +138,123 @@ void claims_operator::testbed_changed(const model::object_key& key) {
     wake();
 }
 
+seconds claims_operator::pause::next(seconds first, seconds patience, steady_time now) const {
+    const bool again = wait > seconds(0) && now - until <= wait + patience;
+    return again ? std::max(first, std::min(wait * 2, refused_pause_at_most)) : first;
+}
+
 void claims_operator::forget(const model::object_key& key) {
     const auto found = entries_.find(key);
     auto& own = found->second;
     drop(own);
     const auto now = env_.time.now();
-    const auto is_over = [&](const pause& of) { return now > of.until + of.wait; };
-    std::erase_if(refused_before_, [&](const auto& each) { return is_over(each.second); });
-    if (own.refused.wait > seconds(0) && !is_over(own.refused)) {
+    if (!own.refusal.empty() && now >= own.refused.until) {
+        own.refused.begin(own.refused.next(refused_pause, refused_patience, now), now);
+    }
+    std::erase_if(refused_before_, [&](const auto& each) { return each.second.wait.is_over(now); });
+    if (own.refused.wait > seconds(0) && !own.refused.is_over(now)) {
         auto& kept = refused_before_[key.namespace_];
-        if (own.refused.until > kept.until) kept = own.refused;
+        if (own.refused.until >= kept.wait.until) {
+            kept = {own.refused, key.name, std::move(own.refusal)};
+        }
     }
     entries_.erase(found);
 }
 
 void claims_operator::take_over_wait(const model::object_key& key, entry& own) {
-    const auto kept = refused_before_.extract(key.namespace_);
-    if (!kept) return;
+    const auto kept = refused_before_.find(key.namespace_);
+    if (kept == refused_before_.end()) return;
+    const auto& [wait, name, words] = kept->second;
     const auto now = env_.time.now();
-    if (now > kept.mapped().until + kept.mapped().wait) return;
-    own.refused = kept.mapped();
+    if (wait.is_over(now)) {
+        refused_before_.erase(kept);
+        return;
+    }
+    own.refused = wait;
     if (now >= own.refused.until) return;
+    const auto at = env_.time.wall() + std::chrono::ceil<seconds>(own.refused.until - now);
     own.at = {std::string(reason::claim_waiting),
-              fmt::format("the ghosts of a claim of this namespace that is gone were refused: this "
-                          "one is planned in {} s",
-                          std::chrono::ceil<seconds>(own.refused.until - now).count())};
+              fmt::format("the ghosts of claim {}, which is gone, were refused{}: claims of this "
+                          "namespace are planned again at {}",
+                          name, words.empty() ? "" : " (" + words + ")",
+                          model::timestamp{at}.whole_seconds())};
 }
 
 const model::testbed_layout* claims_operator::plan_of(const model::testbed& testbed) const {
     const auto found = entries_.find(testbed.metadata.key());
     if (found == entries_.end() || found->second.uid != testbed.metadata.uid) return nullptr;
     const auto& next = found->second.next;
-    if (!next || next->written || is_formed(testbed) || !may_change(testbed)) return nullptr;
+    if (!next || next->written.has_value() || is_formed(testbed) || !may_change(testbed))
+        return nullptr;
     const auto& before = testbed.status.layout;
     const bool follows = next->layout.revision == (before ? before->revision : 0) + 1;
     return follows && !testbed.spec.claim->suspend ? &next->layout : nullptr;
 }
 
-void claims_operator::written(const model::object_key& key, std::optional<std::string> problem) {
-    const auto found = entries_.find(key);
-    if (found == entries_.end()) return;
-    auto& own = found->second;
-    if (!problem) own.unwritten = {};
-    if (!own.next) return;
+claims_operator::entry* claims_operator::entry_of(const model::testbed& testbed) {
+    const auto found = entries_.find(testbed.metadata.key());
+    const bool same = found != entries_.end() && found->second.uid == testbed.metadata.uid;
+    return same ? &found->second : nullptr;
+}
+
+void claims_operator::writes(const model::testbed& testbed) {
+    auto* own = entry_of(testbed);
+    if (own && own->next) own->next->under_way = true;
+}
+
+void claims_operator::written(const model::testbed& testbed, std::optional<std::string> problem) {
+    auto* own = entry_of(testbed);
+    if (!own) return;
+    if (!problem) own->unwritten = {};
+    if (!own->next) return;
+    own->next->under_way = false;
     if (problem) {
         // It may have been written all the same: the plan is written again, or dropped in time.
         constexpr std::size_t most_text = 500;
-        own.next->problem = model::cut(*problem, most_text);
+        own->next->problem = model::cut(*problem, most_text);
         return controller_.enqueue_after(all_claims, plan_patience);
     }
-    own.next->written = true;
-    own.at = {};
-    own.unsaid.clear();
-    own.failed.reset();
+    own->next->written = env_.time.now();
+    own->at = {};
+    own->unsaid.clear();
+    own->failed.reset();
+}
+
+void claims_operator::sees_refusal(const model::testbed& testbed, std::string_view words) {
+    constexpr std::size_t most_text = 300;
+    auto* own = entry_of(testbed);
+    if (own && own->refusal != words) own->refusal = model::cut(std::string(words), most_text);
 }
 
 give_back claims_operator::as_refused(const model::object_key& key, std::string_view why) const {
     const auto found = entries_.find(key);
     const auto before = found == entries_.end() ? pause() : found->second.refused;
-    // It was refused again within as long a time as it had waited.
-    const bool again = before.wait > seconds(0) &&
-                       env_.time.now() - before.until <= before.wait + refused_patience;
-    const auto wait = again ? std::min(before.wait * 2, refused_pause_at_most) : refused_pause;
+    const auto wait = before.next(refused_pause, refused_patience, env_.time.now());
     return {{std::string(reason::claim_waiting),
              fmt::format("{}. All places are given back, and planned again in {} s", why,
                          wait.count())},
             {},
-            wait};
+            wait,
+            true};
+}
+
+give_back claims_operator::with_pause(const model::object_key& key, give_back what) const {
+    if (!what.nodes.empty()) return what;
+    const auto found = entries_.find(key);
+    const auto before = found == entries_.end() ? pause() : found->second.not_free;
+    what.wait = before.next(not_free_pause, refused_patience, env_.time.now());
+    what.at.message += fmt::format(" in {} s, as no node is at fault", what.wait.count());
+    return what;
 }
 
 void claims_operator::gave_back(const model::testbed& testbed, give_back what) {
-    const auto found = entries_.find(testbed.metadata.key());
-    if (found == entries_.end() || found->second.uid != testbed.metadata.uid) return;
-    auto& own = found->second;
+    auto* entry_now = entry_of(testbed);
+    if (!entry_now) return;
+    auto& own = *entry_now;
     const auto now = env_.time.now();
     // Made since the cache has shown it, without regard to what has failed.
     drop(own);
-    if (what.wait > seconds(0)) own.refused = {what.wait, now + what.wait};
+    if (what.wait > seconds(0)) (what.refused ? own.refused : own.not_free).begin(what.wait, now);
     for (const auto& node : what.nodes) {
         auto& entry = own.avoided[node];
         const bool first = entry.wait == steady_time::duration{};
@@ -269,8 +324,15 @@ std::vector<testbed_pointer> claims_operator::waiting() const {
 bool claims_operator::may_plan(const model::testbed& testbed, entry& own) {
     const auto key = testbed.metadata.key();
     const auto now = env_.time.now();
-    if (own.next && !own.next->written && now - own.next->since >= plan_patience) {
-        const auto why = own.next->problem.empty() ? std::string() : ": " + own.next->problem;
+    // The cache has to show it by then; a plan that is out of date is refused when it is written.
+    if (own.next && own.next->written && now - *own.next->written >= shown_patience) drop(own);
+    const bool is_old = own.next && !own.next->written && !own.next->under_way &&
+                        now - own.next->since >= plan_patience;
+    if (is_old && own.next->problem.empty()) {
+        // Nobody came to write it.
+        drop(own);
+    } else if (is_old) {
+        const auto why = ": " + own.next->problem;
         drop(own);
         auto& unwritten = own.unwritten;
         unwritten.wait = unwritten.wait == seconds(0)
@@ -314,7 +376,7 @@ std::set<std::string, std::less<>> claims_operator::nodes_left_out(const entry& 
         if (now < each.until) out.insert(node);
     }
     // Nodes of labelled Testbeds are theirs.
-    const labelled_nodes labelled(caches_);
+    labelled_nodes labelled(caches_);
     for (const auto& [key, node] : caches_.nodes().all()) {
         if (labelled.contain(*node)) out.insert(key.name);
     }
@@ -450,6 +512,7 @@ asio::awaitable<result<controller::outcome>> claims_operator::pass() {
     if (next_pass_ && now < *next_pass_) co_return outcome::again_in(*next_pass_ - now);
     again_.reset();
     may_ask_empty_ = true;
+    planned_for_ = {};
     std::erase_if(classes_,
                   [&](const auto& each) { return now - each.second.at >= class_patience; });
     ledger_.bring_up();
@@ -465,6 +528,12 @@ asio::awaitable<result<controller::outcome>> claims_operator::pass() {
         }
         if (const auto then = own->not_before(); now < then) {
             again_in(then - now);
+            if (own->at.reason == reason::claim_suspended) {
+                stand(testbed->metadata.key(), *own, reason::claim_waiting,
+                      fmt::format("it was refused before it was suspended, and is planned again in "
+                                  "{} s",
+                                  std::chrono::ceil<seconds>(then - now).count()));
+            }
             continue;
         }
         any_left = true;
@@ -482,11 +551,14 @@ asio::awaitable<result<controller::outcome>> claims_operator::pass() {
         if (!problem.reason.empty()) {
             stand(still->metadata.key(), *then, problem.reason, std::move(problem.message));
             // Nothing tells when it comes.
-            then->class_until = now + class_patience;
+            const auto read = classes_.find(still->spec.claim->priority);
+            then->class_until = (read == classes_.end() ? now : read->second.at) + class_patience;
             again_in(class_patience);
             continue;
         }
+        const auto began = env_.time.now();
         plan(still, *then);
+        planned_for_ += env_.time.now() - began;
     }
     if (plans <= most_plans) {
         // What was tried in this round has its turn again in the next one.
@@ -494,8 +566,8 @@ asio::awaitable<result<controller::outcome>> claims_operator::pass() {
         if (any_left) again_in(pass_pause);
     }
     show_numbers();
-    const auto end = env_.time.now();
-    next_pass_ = end + std::max<steady_time::duration>(pass_pause, end - now);
+    next_pass_ = env_.time.now() +
+                 std::clamp<steady_time::duration>(planned_for_, pass_pause, longest_pass_pause);
     if (!again_) co_return outcome();
     co_return outcome::again_in(*again_);
 }

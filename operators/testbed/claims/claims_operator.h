@@ -25,7 +25,7 @@
 
 namespace esi::testbed::claims {
 
-/// Passes are at least so far apart, and as long as the last one took.
+/// Passes are at least so far apart, and as long as the plans of the last one took.
 inline constexpr milliseconds pass_pause{100};
 /// A plan that has not been written for so long is dropped, and another one made.
 inline constexpr seconds plan_patience{10};
@@ -39,6 +39,13 @@ inline constexpr seconds refused_pause_at_most{1800};
 /// How long a claim waits whose plan was dropped as it could not be written: twice as long each
 /// time until one is written, refused_pause_at_most in the end.
 inline constexpr seconds unwritten_pause{10};
+/// How long a claim waits whose places were given back though no node was at fault: twice as long
+/// each time that this comes again soon.
+inline constexpr seconds not_free_pause{10};
+/// How long a layout that was written is waited for until the cache shows it.
+inline constexpr seconds shown_patience{60};
+/// A pass that took long is followed by a pause of the same length, at most this one.
+inline constexpr seconds longest_pass_pause{2};
 /// How long a node is left out after a place on it was given back: twice as long each time that
 /// this comes again soon.
 inline constexpr std::chrono::minutes avoided_for{10};
@@ -76,12 +83,19 @@ public:
 
     /// The layout that is to be written for the Testbed; null: none.
     const model::testbed_layout* plan_of(const model::testbed& testbed) const;
+    /// That layout is being written: until written() its plan stays.
+    void writes(const model::testbed& testbed);
     /// What became of that write: nothing, or why it failed. What was planned is promised until the
     /// cache shows it.
-    void written(const model::object_key& key, std::optional<std::string> problem = {});
+    void written(const model::testbed& testbed, std::optional<std::string> problem = {});
+    /// A ghost of a formed claim is refused, with these words of the API server; empty: none is.
+    /// Where the claim is deleted then, the next one of its namespace waits.
+    void sees_refusal(const model::testbed& testbed, std::string_view words);
     /// How all places are to be given back where their ghosts are refused: no node is at fault, and
     /// the claim waits for some time. `why`: the beginning of its words.
     give_back as_refused(const model::object_key& key, std::string_view why) const;
+    /// The same where `what` names no node that is at fault; else as it is.
+    give_back with_pause(const model::object_key& key, give_back what) const;
     /// They were given back: that layout is written.
     void gave_back(const model::testbed& testbed, give_back what);
     /// Of a claim that has no places.
@@ -100,6 +114,14 @@ private:
     struct pause {
         seconds wait{};  ///< the last one
         steady_time until{};
+        /// The next one, where its cause comes again now; it takes `patience` to be seen.
+        seconds next(seconds first, seconds patience, steady_time now) const;
+        void begin(seconds for_, steady_time now) {
+            wait = for_;
+            until = now + for_;
+        }
+        /// It counts no more.
+        bool is_over(steady_time now) const { return now > until + wait; }
     };
     struct entry {
         /// Of the Testbed that the rest is about.
@@ -116,7 +138,10 @@ private:
             model::testbed_layout layout;
             std::vector<std::string> promises;
             steady_time since{};
-            bool written = false;
+            /// A request that writes it is under way.
+            bool under_way = false;
+            /// It stands, since then.
+            std::optional<steady_time> written = {};
             /// Why the last write of it failed.
             std::string problem = {};
         };
@@ -130,8 +155,11 @@ private:
         std::string unsaid;
         /// Its class was read, and it is not tried before that.
         steady_time class_until{};
-        /// A ghost of it was refused.
+        /// A ghost of it was refused; one is now, as far as was seen, with these words.
         pause refused;
+        std::string refusal;
+        /// Its places were given back, and no node was at fault.
+        pause not_free;
         /// Its layout could not be written.
         pause unwritten;
         /// Empty nodes were asked then, for its spec of that generation; why they do not take it.
@@ -144,7 +172,7 @@ private:
 
         /// It is not tried before that.
         steady_time not_before() const {
-            return std::max({class_until, refused.until, unwritten.until});
+            return std::max({class_until, refused.until, not_free.until, unwritten.until});
         }
     };
     struct known_class {
@@ -158,6 +186,8 @@ private:
     void forget(const model::object_key& key);
     /// Of a claim that is new.
     void take_over_wait(const model::object_key& key, entry& own);
+    /// Null: it is not about this Testbed.
+    entry* entry_of(const model::testbed& testbed);
     /// The Testbed and its entry as they are after others have had their turn; null: nothing is to
     /// be planned for it in this pass any more.
     std::pair<testbed_pointer, entry*> as_it_is(const model::testbed& before);
@@ -196,8 +226,14 @@ private:
     listener changed_;
     /// Of Testbeds with a claim, also those that have their places.
     std::map<model::object_key, entry> entries_;
-    /// By namespace: the wait of one that is gone, whose ghosts were refused.
-    std::map<std::string, pause> refused_before_;
+    /// Of a claim that is gone, whose ghosts were refused.
+    struct refused_claim {
+        pause wait;
+        std::string name;
+        std::string words;
+    };
+    /// By namespace: the one with the longest wait.
+    std::map<std::string, refused_claim> refused_before_;
     std::map<int, known_class> classes_;
     controller::controller controller_;
     claim_numbers numbers_;
@@ -208,8 +244,9 @@ private:
     std::uint64_t round_ = 1;
     /// Counts the changes of Testbeds with a label.
     std::uint64_t labelled_ = 0;
-    /// Of this pass: empty nodes may be asked for one claim more.
+    /// Of this pass: empty nodes may be asked for one claim more; how long its plans took.
     bool may_ask_empty_ = false;
+    steady_time::duration planned_for_{};
     bool leads_ = false;
 };
 

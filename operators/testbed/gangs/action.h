@@ -59,7 +59,7 @@ struct let_in {
     pod_pointer pod;
     std::string node;
 };
-/// DELETE with the uid as precondition; its controller makes another.
+/// DELETE with the uid and resourceVersion as preconditions; its controller makes another.
 struct delete_pod {
     gang_key of;
     pod_pointer pod;

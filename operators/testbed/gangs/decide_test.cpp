@@ -477,6 +477,13 @@ TEST(Gangs, ADeletedMemberThatAFinalizerKeepsGivesBackItsNomination) {
     });
     EXPECT_THAT(w.settle(), ElementsAre("give-back lab/next-0"));
     EXPECT_EQ(w.pods.at("next-0")->nominated_node_name, "");
+    // One that ESI has no part in: kube-scheduler nominated it when it evicted others for it.
+    auto own = w.member("own", "next", "cpu=1");
+    own.scheduling_gates.clear();
+    own.nominated_node_name = "node-a";
+    own.metadata.deletion_timestamp = model::timestamp{w.wall};
+    w.put(own);
+    EXPECT_THAT(w.settle(), IsEmpty());
 }
 
 TEST(Gangs, WhoeverTakesRoomFromAReservedGangMakesTheLastOfThemGiveBack) {
@@ -742,6 +749,57 @@ TEST(GangMembers, ThoseThatAGrownMinimumAsksForAreBeyondTheOneThatWasReached) {
     EXPECT_THAT(w.settle(), IsEmpty());
     EXPECT_EQ(w.count("train", stage::gated), 2);
     EXPECT_THAT(w.at("train").surplus, HasSubstr("groups of its priority or above"));
+}
+
+TEST(GangMembers, AMinimumThatGrowsBeforeItWasReachedGetsNoRoomBeforeOthers) {
+    for (const bool restart : {false, true}) {
+        world w;
+        w.add_node("node-a", "cpu=4");
+        w.add_gang("train", 2, "cpu=1");
+        w.settle();
+        ASSERT_EQ(w.count("train", stage::let_in), 2);
+        w.change("train").spec.min_member = 1000;
+        for (int i = 2; i < 50; ++i) {
+            w.put(w.member(fmt::format("train-{}", i), "train", "cpu=1"));
+        }
+        w.add_gang("other", 2, "cpu=1", 10);
+        if (restart) w.restart();
+        w.settle();
+        EXPECT_EQ(w.known->gangs.at(world::key("train")).what.enough, 2);
+        EXPECT_EQ(w.count("other", stage::let_in), 2);
+        w.bind();
+        if (restart) w.restart();
+        w.settle();
+        EXPECT_EQ(w.state_of("train"), "Running");
+        // Whoever takes the marks away gains nothing.
+        for (const auto* name : {"train-0", "train-1"}) {
+            w.edit(name, [](model::pod& pod) {
+                pod.metadata.annotations.erase(std::string(names::gang_plan));
+            });
+        }
+        w.restart();
+        w.settle();
+        EXPECT_EQ(w.known->gangs.at(world::key("train")).what.enough, 2);
+    }
+}
+
+TEST(GangMembers, OneThatIsMadeAgainDoesNotWaitForThePauseOfOneBeyondTheMinimum) {
+    world w;
+    w.add_node("node-a", "cpu=4");
+    w.group("train", 2);
+    w.add_members("train", 3, "cpu=1");
+    w.refuse["look lab/train train-2"] = error{errc::invalid, "a webhook says no"};
+    for (int i = 0; i < 60; ++i) {
+        w.settle();
+        w.bind();
+        w.wait(seconds(1));
+    }
+    ASSERT_TRUE(w.known->gangs.at(world::key("train")).put_off);
+    w.remove("train-0");
+    w.put(w.member("train-9", "train", "cpu=1"));
+    w.refuse["look lab/train train-2@"] = error{errc::invalid, "a webhook says no"};
+    w.settle();
+    EXPECT_EQ(w.known->gangs.at(world::key("train")).vain_plans, 0);
 }
 
 TEST(GangMembers, ThoseBeyondTheMinimumDoNotWaitForAGroupThatLacksSomethingElseThanRoom) {

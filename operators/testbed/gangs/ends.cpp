@@ -57,6 +57,7 @@ void see_to_refused(pass& at, const gang& of, gang_memory& own) {
         }
         const auto why = refusal_text(at, *each.pod);
         const bool again = owner && member.refusals < most_refusals;
+        if (again) at.again_at(member.next);
         if (again && !at.under_way(each.uid()) && at.seen.now >= member.next) {
             // Counted before the answer: that may come after the follower, or never.
             if (!std::exchange(member.counted, true)) {

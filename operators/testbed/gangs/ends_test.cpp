@@ -258,6 +258,48 @@ TEST(GangEnds, NorIsItAfterARestart) {
     }
 }
 
+TEST(GangEnds, NorWhereAMemberFailedOrThePhaseIsStillScheduling) {
+    for (const bool failed : {true, false}) {
+        world w;
+        w.add_node("node-a", "cpu=9");
+        w.add_gang("train", 3, "cpu=1");
+        w.change("train").metadata.annotations[std::string(names::on_partial)] = "Delete";
+        w.settle();
+        w.bind();
+        // Their containers do not run yet.
+        if (!failed) {
+            for (int i = 0; i < 3; ++i) {
+                w.edit(fmt::format("train-{}", i), [](model::pod& pod) { pod.phase = "Pending"; });
+            }
+        }
+        w.settle();
+        w.edit("train-0", [&](model::pod& pod) { pod.phase = "Failed"; });
+        w.settle();
+        w.wait(seconds(20));
+        w.settle();
+        w.restart();
+        w.settle();
+        w.wait(seconds(100));
+        EXPECT_THAT(w.settle(), IsEmpty()) << failed;
+    }
+}
+
+TEST(GangEnds, ADeleteThatARestartHasInterruptedGoesOn) {
+    started w;
+    w.change("train").metadata.annotations[std::string(names::on_partial)] = "Delete";
+    w.bind_one("train-0");
+    w.settle();
+    w.wait(seconds(61));
+    w.refuse["delete"] = error{errc::server, "no answer"};
+    w.settle();
+    w.restart();
+    w.refuse.clear();
+    w.settle();
+    w.wait(seconds(61));
+    EXPECT_THAT(w.settle(),
+                testing::UnorderedElementsAre("delete lab/train-0", "delete lab/train-1"));
+}
+
 TEST(GangEnds, AStatusMakesNoMemberOneOfAGangThatRan) {
     world w;
     w.add_node("node-a", "cpu=9");

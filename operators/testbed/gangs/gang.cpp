@@ -4,6 +4,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "base/contains.h"
 #include "model/names.h"
 
 namespace esi::testbed::gangs {
@@ -23,7 +24,10 @@ stage stage_of(const model::pod& pod) {
 }
 
 bool leaves_nominated(const model::pod& pod) {
-    return stage_of(pod) == stage::leaving && !pod.bound() && !pod.nominated_node_name.empty();
+    const bool is_ours = contains(pod.scheduling_gates, names::gang) ||
+                         !pod.metadata.annotation(names::gang_node).empty();
+    return is_ours && stage_of(pod) == stage::leaving && !pod.bound() &&
+           !pod.nominated_node_name.empty();
 }
 
 int gang::count(stage at) const {

@@ -28,8 +28,8 @@ enum class stage : std::uint8_t {
     not_gated,  ///< unbound, without the gate, and nobody let it in: ESI has no part in it
 };
 stage stage_of(const model::pod& pod);
-/// Being deleted, which a finalizer may delay for long, on no node, and nominated:
-/// kube-scheduler keeps room for it, and nobody will use it.
+/// A member at the gate, or let in, that is being deleted, which a finalizer may delay for long; it
+/// is on no node, and nominated: kube-scheduler keeps room for it that nobody will use.
 bool leaves_nominated(const model::pod& pod);
 
 struct member {

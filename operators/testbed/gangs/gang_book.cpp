@@ -23,7 +23,8 @@ bool any_is(const pods_by_name& pods, stage at) {
 /// Of a group that is not to be started: what was taken for it has to be given back.
 bool any_waits_nominated(const pods_by_name& pods) {
     return std::ranges::any_of(pods, [](const auto& each) {
-        return stage_of(*each.second) == stage::reserved || leaves_nominated(*each.second);
+        const auto& pod = *each.second;
+        return stage_of(pod) == stage::reserved || (leaves_nominated(pod) && is_at_the_gate(pod));
     });
 }
 

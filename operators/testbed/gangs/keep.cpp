@@ -40,11 +40,38 @@ void take_up_members(const gang& of, gang_memory& own) {
 
 void take_up_muster(pass& at, const gang_pointer& of, gang_memory& own) {
     own.what = muster_of(*of, own.reached, at.seen.scheduler_name);
+    const auto& next = own.what.next;
+    const bool others =
+        std::ranges::none_of(next, [&](const auto& uid) { return own.vain_members.contains(uid); });
+    const bool more_urgent = own.what.how == start::refill && own.vain_how != start::refill;
+    if (own.vain_plans > 0 && (others || more_urgent)) forget_vain_plans(own);
     own.seen_reached = own.reached;
     own.seen = of;
     own.changed = true;
     own.changed_since_tried = true;
     own.shape.reset();
+}
+
+/// What became free of a reservation was not free before it (memory::let_go).
+void release(pass& at, const gang_memory& own, const std::string& uid) {
+    const auto freed = at.room.freed();
+    at.room.release(uid);
+    if (own.has && own.has->reservation) at.known.let_go += at.room.freed() - freed;
+}
+
+/// The plan goes.
+void forget_plan(pass& at, gang_memory& own) {
+    if (!own.has) return;
+    // Once it was looked at, the gang has begun.
+    if (own.has->reserved_since && !own.has->looked) {
+        own.reservation_used += at.seen.now - *own.has->reserved_since;
+    }
+    if (own.has->reservation) {
+        at.known.reserving.reset();
+        own.reservation_seen.reset();
+    }
+    own.has.reset();
+    own.changed = true;
 }
 
 /// A place of a plan is not needed any more: its pod has it, or is no member any more.
@@ -56,9 +83,10 @@ void settle_place(pass& at, gang_memory& own, const member& of, bool& lost) {
         !of.pod->metadata.annotation(names::gang_node).empty() && mark_of(*of.pod) == own.has->mark;
     if (was_let_in && (of.at == stage::let_in || of.at == stage::bound)) {
         own.has->looked = true;
+        forget_vain_plans(own);
         return;
     }
-    at.room.release(of.uid());
+    release(at, own, of.uid());
     lost = true;
 }
 
@@ -93,30 +121,35 @@ void keep_members(pass& at, const gang& of, gang_memory& own, bool& lost) {
             ++place;
             continue;
         }
-        at.room.release(place->first);
+        release(at, own, place->first);
         place = own.has->places.erase(place);
         own.changed = true;
         lost = true;
     }
 }
 
-/// At first sight, of a gang that has begun: its minimum, where its status says that it ran. Of
-/// what a gang has been nothing else tells after a restart. Unknown is a gang that ran and lost
-/// members, or one that never became whole: the first is assumed, as nobody that ran may be deleted
-/// for it.
+/// At first sight, of a gang that has begun: what it needed, where its status or its pods say that
+/// it ran. Unknown and Failed are gangs that ran and lost members, or that never became whole: the
+/// first is assumed, as nobody that ran may be deleted for it.
 void take_up_reached(const gang& of, gang_memory& own) {
-    if (!own.what.begun || !of.group || own.what.minimum.value_or(0) <= 0) return;
+    const auto& all = own.what;
+    if (!all.begun || !of.group || all.enough <= 0) return;
     const auto& phase = of.group.object->status.phase;
-    const bool ran = phase == "Running" || phase == "Scheduled" || phase == "Unknown";
-    if (ran) own.reached = own.what.minimum;
+    const auto had_a_node = std::ranges::count_if(of.members, [](const member& each) {
+        return each.pod->bound() && !each.pod->metadata.annotation(names::gang_node).empty();
+    });
+    const bool ran = phase == "Running" || phase == "Scheduled" || phase == "Unknown" ||
+                     phase == "Failed" || had_a_node >= all.enough;
+    if (ran) own.reached = all.enough;
 }
 
 /// What was reached once, and how long the present attempt has lasted.
 void keep_clocks(pass& at, gang_memory& own) {
     const auto& all = own.what;
-    const bool valid = all.minimum && *all.minimum > 0;
-    if (valid && all.reached() >= *all.minimum && own.reached != all.minimum) {
-        own.reached = all.minimum;
+    const auto minimum = all.minimum.value_or(0);
+    const auto now_reached = all.reached() >= minimum ? minimum : all.enough;
+    if (now_reached > 0 && all.reached() >= now_reached && own.reached != now_reached) {
+        own.reached = now_reached;
         own.partial_rounds = 0;
         if (!own.at.bound_at) own.at.bound_at = at.seen.now;
     }
@@ -219,9 +252,9 @@ void drop(const gang& of, gang_memory& own, std::string_view mark) {
     own.dropped.insert_or_assign(std::string(mark), state_of(of, mark) == plan_state::begun);
 }
 
-void name_plan(pass& at, plan& made) {
+void name_plan(pass& at, plan& made, std::int64_t members) {
     const auto first = made.reservation ? std::string_view() : made.places.begin()->first;
-    made.mark = plan_mark(first, at.known.process, ++at.known.plans);
+    made.mark = plan_mark(first, at.known.process, ++at.known.plans, members);
     made.shown = false;
 }
 
@@ -230,18 +263,8 @@ void give_up(pass& at, gang_memory& own) {
     if (own.has->looked || !is_made_by(own.has->mark, at.known.process)) {
         drop(*own.seen, own, own.has->mark);
     }
-    if (own.has->reserved_since) {
-        own.reservation_used += at.seen.now - *own.has->reserved_since;
-    }
-    const auto freed = at.room.freed();
-    for (const auto& [uid, node] : own.has->places) at.room.release(uid);
-    if (own.has->reservation) {
-        at.known.let_go += at.room.freed() - freed;
-        at.known.reserving.reset();
-        own.reservation_seen.reset();
-    }
-    own.has.reset();
-    own.changed = true;
+    for (const auto& [uid, node] : own.has->places) release(at, own, uid);
+    forget_plan(at, own);
 }
 
 namespace {
@@ -276,11 +299,7 @@ void keep(pass& at, const gang_pointer& of, gang_memory& own) {
     keep_clocks(at, own);
     if (own.seen_reached != own.reached) take_up_muster(at, of, own);
     if (!own.has || looks(at, of->key)) return;
-    if (own.has->places.empty()) {
-        own.has.reset();
-        own.changed = true;
-        return;
-    }
+    if (own.has->places.empty()) return forget_plan(at, own);
     wait_for_marks(at, *of, own, *own.has);
     own.has->shown = own.has->shown || state_of(*of, own.has->mark) == plan_state::open;
     if ((lost && !own.has->looked) || !still_right(at, *of, own, *own.has) ||

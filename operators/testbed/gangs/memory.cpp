@@ -47,8 +47,7 @@ void looked(gang_memory& own, const look_and_let_in& what, const outcome& how, s
         if (own.has && own.has->mark == what.mark) own.has->looked = true;
         own.looks = 0;
         own.looks_to_replan = looks_per_plan;
-        own.vain_plans = 0;
-        own.look_refused.clear();
+        forget_vain_plans(own);
         return;
     }
     ++own.looks;
@@ -86,6 +85,13 @@ std::string_view show(state at) {
             return "Ended";
     }
     return "";
+}
+
+void forget_vain_plans(gang_memory& own) {
+    own.vain_plans = 0;
+    own.vain_members.clear();
+    own.put_off_until = {};
+    own.look_refused.clear();
 }
 
 void take_outcome(memory& known, const action& what, const outcome& how, steady_time now) {

@@ -136,9 +136,13 @@ struct gang_memory {
     bool yields = false;
     /// How often the mark of its first member was taken away in a row; it is planned again then.
     int marks_lost = 0;
-    /// Plans in a row by which nobody was let in; after two it is not planned for some time.
-    int vain_plans = 0;
     steady_time next_plan{};
+    /// Plans in a row by which nobody was let in, and whom the last one was for; after two it is
+    /// not planned for some time.
+    int vain_plans = 0;
+    std::set<std::string> vain_members;
+    start vain_how = start::none;
+    steady_time put_off_until{};
     /// It waits for that time, and others may have its room.
     bool put_off = false;
     /// Refused looks in a row; they wait, and after some another plan is made.
@@ -215,6 +219,9 @@ struct gang_memory {
     /// Something of it changed in this pass that its status may show.
     bool changed = true;
 };
+
+/// What its last plans have come to is forgotten: somebody was let in, or others are to be.
+void forget_vain_plans(gang_memory& own);
 
 struct memory {
     /// controller::environment::identity; and how many plans it has made.

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "model/names.h"
+#include "testbed/gangs/plan_mark.h"
 
 namespace esi::testbed::gangs {
 
@@ -148,6 +149,17 @@ void find_hindrance(const gang& of, muster& out) {
     }
 }
 
+/// How many members the gang needed when some of it were let in. Marks can be taken away: without
+/// any it is those that are in.
+std::int64_t begun_with(const gang& of, const muster& all) {
+    std::int64_t out = 0;
+    for (const auto& each : of.members) {
+        if (each.waits() || !was_let_in(each)) continue;
+        out = std::max(out, members_of(mark_of(*each.pod)).value_or(0));
+    }
+    return out > 0 ? out : all.placed();
+}
+
 bool may_go(const member& each, std::string_view scheduler_name) {
     return each.waits() && (scheduler_name.empty() || each.pod->scheduler_name.empty() ||
                             each.pod->scheduler_name == scheduler_name);
@@ -161,11 +173,11 @@ muster muster_of(const gang& of, std::optional<std::int64_t> reached,
     out.minimum = of.minimum();
     count(of, out, scheduler_name);
     if (reached && out.placed() > 0) out.begun = true;
+    out.enough = out.minimum.value_or(0);
+    if (out.begun) out.enough = std::min(out.enough, reached ? *reached : begun_with(of, out));
     find_hindrance(of, out);
     if (out.by != hindrance::none) return out;
-    auto minimum = static_cast<int>(out.minimum.value_or(0));
-    if (out.begun && reached && *reached < minimum) minimum = static_cast<int>(*reached);
-    const int missing = minimum - out.placed();
+    const int missing = static_cast<int>(out.enough) - out.placed();
     int wanted = 0;
     if (missing > 0) {
         if (!out.begun && out.waiting() < missing) {

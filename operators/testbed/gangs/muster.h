@@ -45,6 +45,9 @@ struct muster {
     int well_now = 0;
     /// Some member of the same run was let in.
     bool begun = false;
+    /// The minimum, but of one that has begun no more than it was then: what it has grown by since
+    /// is not enforced, and gets no room before others.
+    std::int64_t enough = 0;
 
     hindrance by = hindrance::none;
     /// For people; empty where nothing hinders.
@@ -63,9 +66,9 @@ struct muster {
     }
 };
 
-/// `reached`: the minimum that was reached once, as far as is remembered; what it has grown by
-/// since is beyond the minimum. `scheduler_name`: members with another one count as not gated;
-/// empty: any.
+/// `reached`: the minimum that was reached once, as far as is remembered. Where none was, the marks
+/// of those that were let in say how many the gang needed. `scheduler_name`: members with another
+/// one count as not gated; empty: any.
 muster muster_of(const gang& of, std::optional<std::int64_t> reached,
                  std::string_view scheduler_name = {});
 

@@ -80,8 +80,9 @@ void tell(pass& at, const gang& of, gang_memory& own, const std::string& subject
 // are given up.
 void keep(pass& at, const gang_pointer& of, gang_memory& own);
 void give_up(pass& at, gang_memory& own);
-/// Gives a plan its mark: a new one, or one of which the places are firm now.
-void name_plan(pass& at, plan& made);
+/// Gives a plan its mark: a new one, or one of which the places are firm now. `members`:
+/// muster::enough.
+void name_plan(pass& at, plan& made, std::int64_t members);
 /// The plan with this mark is not gone by any more.
 void drop(const gang& of, gang_memory& own, std::string_view mark);
 /// Of a plan that is not dropped: open and made by another process, or begun.

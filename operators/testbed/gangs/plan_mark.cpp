@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 #include "base/contains.h"
 #include "kube/patch.h"
 #include "model/names.h"
@@ -10,8 +12,21 @@ namespace esi::testbed::gangs {
 
 namespace names = model::names;
 
-std::string plan_mark(std::string_view first, std::string_view process, std::uint64_t number) {
-    return fmt::format("{}/{}/{}", first, process, number);
+std::string plan_mark(std::string_view first, std::string_view process, std::uint64_t number,
+                      std::int64_t members) {
+    return fmt::format("{}/{}/{}+{}", first, process, number, members);
+}
+
+std::optional<std::int64_t> members_of(std::string_view mark) {
+    const auto last = mark.rfind('+');
+    if (last == std::string_view::npos || mark.find('/', last) != std::string_view::npos) {
+        return std::nullopt;
+    }
+    const auto text = mark.substr(last + 1);
+    std::int64_t out = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), out);
+    if (fault != std::errc() || end != text.data() + text.size() || out < 1) return std::nullopt;
+    return out;
 }
 
 std::string_view mark_of(const model::pod& pod) {

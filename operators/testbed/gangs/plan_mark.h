@@ -1,5 +1,7 @@
 // Which plan the nomination of a member is of. The members of a plan bear its mark, the annotation
-// gang-plan: the uid of the plan's first member, and which plan of which process it is.
+// gang-plan: the uid of the plan's first member, which plan of which process it is, and how many
+// members the gang needed then: a minimum that grows later gets no room before others, also after a
+// restart (muster.h).
 //
 // The first member decides for all, also where two processes believe that they lead: it is
 // nominated before the others, and let in before them. As long as it waits with the mark of its
@@ -12,6 +14,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,8 +23,12 @@
 namespace esi::testbed::gangs {
 
 /// `first`: uid of the first member; empty: of a reservation, by which nobody is let in.
-/// `process`: controller::environment::identity.
-std::string plan_mark(std::string_view first, std::string_view process, std::uint64_t number);
+/// `process`: controller::environment::identity. `members`: how many the gang needs to be whole,
+/// with those that it has (muster::enough).
+std::string plan_mark(std::string_view first, std::string_view process, std::uint64_t number,
+                      std::int64_t members);
+/// How many members the gang needed when the plan was made; nothing: the mark does not say it.
+std::optional<std::int64_t> members_of(std::string_view mark);
 /// The mark that the pod bears; empty: none.
 std::string_view mark_of(const model::pod& pod);
 /// The first member's uid; empty where the mark is no plan's.

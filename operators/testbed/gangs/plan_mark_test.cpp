@@ -15,11 +15,15 @@ using testing::IsSupersetOf;
 using testing::Not;
 
 TEST(PlanMark, SaysWhoIsFirstAndWhoMadeIt) {
-    const auto mark = plan_mark("uid-w-0", "host_1", 7);
+    const auto mark = plan_mark("uid-w-0", "host_1", 7, 3);
     EXPECT_EQ(first_of(mark), "uid-w-0");
     EXPECT_TRUE(is_made_by(mark, "host_1"));
     EXPECT_FALSE(is_made_by(mark, "host"));
-    EXPECT_EQ(first_of(plan_mark("", "host_1", 7)), "");
+    EXPECT_EQ(first_of(plan_mark("", "host_1", 7, 3)), "");
+    EXPECT_EQ(members_of(mark), 3);
+    for (const auto* text : {"", "a/b/7", "a/b/7+", "a/b/7+0", "a/b/7+-3", "a/b+3/7", "a/b/7+3x"}) {
+        EXPECT_FALSE(members_of(text)) << text;
+    }
     for (const auto* text : {"", "x", "/", "//", "a/b"}) {
         EXPECT_FALSE(is_made_by(text, "host_1")) << text;
     }
@@ -51,7 +55,7 @@ struct of_another : world {
         edit(name, [&](model::pod& pod) {
             pod.nominated_node_name = node;
             pod.metadata.annotations[std::string(names::gang_plan)] =
-                plan_mark(uid("train-0"), "another", 1);
+                plan_mark(uid("train-0"), "another", 1, 3);
         });
     }
 };
@@ -61,7 +65,7 @@ TEST(PlanOfAnother, ThatIsWholeIsTakenOverAsItStands) {
     for (const auto* name : {"train-0", "train-1", "train-2"}) w.theirs(name);
     EXPECT_THAT(w.moves(), ElementsAre("show lab/train-0", "show lab/train-1", "show lab/train-2"));
     EXPECT_EQ(w.known->gangs.at(world::key("train")).has->mark,
-              plan_mark(w.uid("train-0"), "another", 1));
+              plan_mark(w.uid("train-0"), "another", 1, 3));
 }
 
 TEST(PlanOfAnother, ThatIsNotWholeIsWaitedForAndThenTakenAwayByItsFirstMember) {
@@ -154,7 +158,7 @@ TEST(PlanOfAnother, TakesAPlaceThatWasLookedAtAndItIsLookedAtAgain) {
     w.edit("train-2", [&](model::pod& pod) {
         pod.nominated_node_name = node == "node-a" ? "node-b" : "node-a";
         pod.metadata.annotations[std::string(names::gang_plan)] =
-            plan_mark(pod.metadata.uid, "another", 2);
+            plan_mark(pod.metadata.uid, "another", 2, 3);
     });
     for (const auto& line : w.moves()) EXPECT_FALSE(line.starts_with("let-in")) << line;
     w.known->under_way.clear();
@@ -241,7 +245,7 @@ TEST(PlanOfAnother, WithEverNewMarksHoldsUpNothing) {
                 if (stage_of(pod) == stage::let_in) return;
                 pod.nominated_node_name = "node-a";
                 pod.metadata.annotations[std::string(names::gang_plan)] =
-                    plan_mark(w.uid("train-0"), "another", static_cast<std::uint64_t>(i));
+                    plan_mark(w.uid("train-0"), "another", static_cast<std::uint64_t>(i), 3);
             });
         }
         w.wait(milliseconds(100));
@@ -259,7 +263,7 @@ TEST(PlanOfAnother, ForRoomOfAnEarlierGangIsGivenUpAndNotTakenOverAgain) {
         w.edit(name, [&](model::pod& pod) {
             pod.nominated_node_name = "node-a";
             pod.metadata.annotations[std::string(names::gang_plan)] =
-                plan_mark(w.uid("later-0"), "third", 1);
+                plan_mark(w.uid("later-0"), "third", 1, 3);
         });
     }
     const auto all = w.settle();

@@ -35,7 +35,7 @@ void take_places(pass& at, const gang_key& key, gang_memory& own,
         at.room.promise(pods[i], where.nodes[i]);
         made.places.emplace(pods[i]->metadata.uid, where.nodes[i]);
     }
-    name_plan(at, made);
+    name_plan(at, made, own.what.enough);
     own.has = std::move(made);
     own.changed = true;
     if (!reservation) at.coming.add(key, pods.size(), at.seen.now + longest_way);
@@ -272,7 +272,6 @@ bool complete(pass& at, gang_memory& own, plan& has) {
     known.namespaces = at.seen.namespaces;
     ++at.fits;
     const auto answer = fit(elsewhere, at.room, known, options_for(at, *own.seen));
-    count_work(at, answer);
     const auto* found = std::get_if<placement>(&answer);
     if (!found) return false;
     for (std::size_t i = 0; i < elsewhere.size(); ++i) {
@@ -309,7 +308,7 @@ void keep_reservation(pass& at) {
         if (complete(at, own, *has)) {
             has->reservation = false;
             has->since = at.seen.now;
-            name_plan(at, *has);
+            name_plan(at, *has, own.what.enough);
             own.changed = true;
             own.reservation_seen.reset();
             own.failed_at.reset();
@@ -388,16 +387,18 @@ void reserve(pass& at, const turn& of) {
     at.known.reserving = of.key;
     own.reservation_seen = at.room.changes();
     at.again_at(end_of_reservation(at, own));
-    tell(at, *own.seen, own, "reservation",
-         {false,
-          "ReservationBegun",
-          "Reserve",
-          fmt::format("it has waited for {} s; what becomes free on its places is kept for it, for "
-                      "{} s at most",
-                      at.seen.options.reserve_after.count(), at.seen.options.reserve_for.count()),
-          {},
-          {},
-          {}});
+    tell(
+        at, *own.seen, own, "reservation",
+        {false,
+         "ReservationBegun",
+         "Reserve",
+         fmt::format("it has waited for {} s; what becomes free on its places is kept for it, for "
+                     "{} s at most",
+                     at.seen.options.reserve_after.count(),
+                     std::chrono::ceil<seconds>(end_of_reservation(at, own) - at.seen.now).count()),
+         {},
+         {},
+         {}});
 }
 
 /// Somebody with an earlier turn lacks room while another keeps some: it is open to all again.
@@ -460,10 +461,10 @@ std::vector<turn> turns_of(pass& at) {
             continue;
         }
         begin_to_wait(at, own);
-        const bool later = at.seen.now < own.next_plan;
-        own.put_off = later && own.vain_plans > 1;
-        if (later) {
-            at.again_at(own.next_plan);
+        own.put_off = at.seen.now < own.put_off_until;
+        const auto next = std::max(own.next_plan, own.put_off_until);
+        if (at.seen.now < next) {
+            at.again_at(next);
             continue;
         }
         if (own.has || own.yields || looks(at, key)) continue;

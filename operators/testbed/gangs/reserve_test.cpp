@@ -289,6 +289,27 @@ TEST(GangReservation, TimeInWhichAnotherHadTakenItAwayDoesNotCount) {
     EXPECT_TRUE(w.told("ReservationEnded"));
 }
 
+TEST(GangReservation, MembersThatGoAndComeDoNotMakeItLonger) {
+    waiting w;
+    w.remove_group("large");
+    for (int i = 0; i < 4; ++i) w.remove(fmt::format("large-{}", i));
+    w.add_gang("single", 1, "cpu=2");
+    w.settle();
+    w.wait(seconds(301));
+    w.settle();
+    ASSERT_TRUE(w.reserved("single"));
+    for (int i = 1; i < 12 && !w.told("ReservationEnded"); ++i) {
+        auto next = w.member(fmt::format("single-{}", i), "single", "cpu=2");
+        w.put(next);
+        w.settle();
+        w.remove(fmt::format("single-{}", i - 1));
+        w.settle();
+        w.wait(seconds(200));
+        w.settle();
+    }
+    EXPECT_TRUE(w.told("ReservationEnded"));
+}
+
 TEST(GangReservation, OneThatWasInVainKeepsThoseOfALowerPriorityFromNothing) {
     waiting w;
     // More than the cluster has for it as long as the others run, which the ledger cannot know.

@@ -77,6 +77,8 @@ words before_start(const gang_memory& own) {
     if (own.in_line) return {state::waiting, "InLine", std::string(in_line_text)};
     if (own.failed_at) return {state::waiting, reason_of(own.failed_by), own.failed_text};
     if (!own.failed_text.empty()) return {state::waiting, "ReadingFacts", own.failed_text};
+    // Its next plan is made at once.
+    if (own.vain_plans > 0) return {state::reserved, "LookRefused", own.look_refused};
     return {state::waiting, "InOrder",
             own.at.surplus.empty() ? "it has not been tried yet" : own.at.surplus};
 }
@@ -265,8 +267,9 @@ void stand(pass& at, const gang& of, gang_memory& own) {
     auto now = words_of(own);
     auto& known = own.at;
     if (!known.since || known.at != now.at || known.reason != now.reason) {
-        if (known.at == state::running || now.at == state::waiting) {
-            if (known.at != now.at) own.told.erase("standing");
+        if ((known.at == state::running || now.at == state::waiting) && known.at != now.at) {
+            const auto told = own.told.find("standing");
+            if (told != own.told.end() && told->second.reason != now.reason) own.told.erase(told);
         }
         known.at = now.at;
         known.reason = now.reason;

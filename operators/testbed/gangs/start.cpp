@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/contains.h"
 #include "model/names.h"
 #include "testbed/gangs/pass.h"
 #include "testbed/gangs/plan_mark.h"
@@ -109,6 +110,11 @@ struct steering {
         const bool waits = own.has->reservation && reserved.busy.contains(found->second);
         return waits ? std::string_view() : std::string_view(found->second);
     }
+    /// In a namespace that is not enabled only pods at the gate may be written.
+    bool gives_back(const member& each) const {
+        return leaves_nominated(*each.pod) &&
+               (of.enabled || contains(each.pod->scheduling_gates, model::names::gang));
+    }
     void bring(const member& each, bool is_first) {
         const auto known = own.members.find(each.uid());
         if (known == own.members.end()) return;
@@ -131,8 +137,7 @@ struct steering {
         }
         if (leader) bring(*leader, true);
         for (const auto& each : of.members) {
-            const bool steered = each.waits() || leaves_nominated(*each.pod);
-            if (steered && &each != leader) bring(each, false);
+            if (&each != leader && (each.waits() || gives_back(each))) bring(each, false);
         }
     }
 };
@@ -142,11 +147,15 @@ struct steering {
 void plan_anew(pass& at, gang_memory& own, seconds first_pause) {
     constexpr seconds longest{600};
     own.looks_to_replan = own.looks + looks_per_plan;
+    own.vain_members.clear();
+    for (const auto& [uid, node] : own.has->places) own.vain_members.insert(uid);
+    own.vain_how = own.what.how;
     give_up(at, own);
     at.out.look_again({});
     if (++own.vain_plans < 2) return;
     const auto pause = std::min(first_pause * (1 << std::min(own.vain_plans - 2, 6)), longest);
-    own.next_plan = std::max<steady_time>(own.next_plan, at.seen.now + pause);
+    own.put_off_until = at.seen.now + pause;
+    own.put_off = true;
 }
 
 /// Its nominations are refused for good, or nobody answers.
@@ -158,7 +167,7 @@ void end_stuck_plan(pass& at, gang_memory& own) {
         own.look_refused += ": " + each.failure;
         break;
     }
-    ++own.vain_plans;
+    own.vain_plans = std::max(own.vain_plans, 1);
     plan_anew(at, own, seconds(60));
 }
 

@@ -22,8 +22,16 @@ int within_reach(const muster& all) {
     return all.placed() + all.waiting() + all.held + all.not_gated + (all.well - all.well_now);
 }
 
+/// Its members are deleted, as its attempt is over and on-partial is Delete. After a restart
+/// Unknown is therefore a gang that ran (keep.cpp).
+bool starts_anew(const gang_memory& own) {
+    const auto& group = own.seen->group;
+    return own.at.at == state::partial && own.over && group && group.object->deletes_partial();
+}
+
 /// kube-batch: Pending until the minimum has its places; Unknown when some run and others cannot.
 std::string_view phase_of_kube_batch(const gang_memory& own) {
+    if (starts_anew(own)) return "Pending";
     switch (own.at.at) {
         case state::running:
         case state::ended:
@@ -53,6 +61,7 @@ bool running_enough(const muster& all) {
 
 std::string_view phase_of_coscheduling(const gang_memory& own) {
     if (const auto end = end_of(own); !end.empty()) return end;
+    if (starts_anew(own)) return "Scheduling";
     switch (own.at.at) {
         case state::partial:
         case state::ended:
@@ -69,6 +78,7 @@ std::string_view phase_of_coscheduling(const gang_memory& own) {
 
 std::string_view phase_of_tenstack(const gang_memory& own) {
     if (const auto end = end_of(own); !end.empty()) return end;
+    if (starts_anew(own)) return "Scheduling";
     switch (own.at.at) {
         case state::partial:
         case state::ended:
@@ -101,7 +111,8 @@ std::string occupied_by(const gang& of) {
 
 /// The reasons that kube-batch has.
 std::string_view reason_for_kube_batch(const standing& now) {
-    return now.at == state::waiting || now.at == state::reserving || now.at == state::partial
+    return now.at == state::waiting || now.at == state::reserving || now.at == state::partial ||
+                   now.at == state::reserved
                ? "NotEnoughResources"
                : "NotEnoughTasks";
 }
@@ -126,8 +137,9 @@ std::string message_of(const gang& of, const gang_memory& own) {
 void set_unschedulable(const gang& of, const gang_memory& own, std::vector<group_condition>& list,
                        wall_time wall) {
     const auto at = own.at.at;
-    const bool well = at == state::running || at == state::ended || at == state::reserved ||
-                      at == state::starting;
+    const bool has_room = at == state::reserved && own.at.reason != "LookRefused";
+    const bool well =
+        at == state::running || at == state::ended || at == state::starting || has_room;
     auto found = std::ranges::find(list, unschedulable, &group_condition::type);
     if (found == list.end()) {
         if (well) return;
