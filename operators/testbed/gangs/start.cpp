@@ -148,7 +148,9 @@ void plan_anew(pass& at, gang_memory& own, seconds first_pause) {
     constexpr seconds longest{600};
     own.looks_to_replan = own.looks + looks_per_plan;
     own.vain_members.clear();
-    for (const auto& [uid, node] : own.has->places) own.vain_members.insert(uid);
+    if (own.has) {
+        for (const auto& [uid, node] : own.has->places) own.vain_members.insert(uid);
+    }
     own.vain_how = own.what.how;
     give_up(at, own);
     at.out.look_again({});
