@@ -463,8 +463,9 @@ asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::
             // It is told with the layout.
             own->known->claim = change->back->at;
             states.see_claim(own->known->claim);
+        } else {
+            claims_->writes(*testbed);
         }
-        if (!change->back) claims_->writes(*testbed);
         auto done = co_await write_next_layout(testbed, own, std::move(change->next));
         if (!change->back) {
             claims_->written(*testbed, done ? std::nullopt : std::optional(done.error().text));

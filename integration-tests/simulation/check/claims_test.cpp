@@ -137,6 +137,13 @@ struct claim_rules_test : testing::Test {
     bool owned = false;
     timeline time;
     storage store{[this] { return time.now(); }};
+    /// When all know the nodes.
+    void form_on(const char* one, const char* other) {
+        wait(60s);
+        claim("c");
+        claim("c", on({one, other}, {0, 1}));
+    }
+
     std::unique_ptr<invariants> judge;
 };
 
@@ -159,17 +166,13 @@ TEST_F(claim_rules_test, a_labelled_node_is_not_the_claims) {
 
 TEST_F(claim_rules_test, nodes_that_have_the_same_number_are_the_claims) {
     node("n4", "0");
-    wait(60s);
-    claim("c");
-    claim("c", on({"n3", "n4"}, {0, 1}));
+    form_on("n3", "n4");
     EXPECT_THAT(rules(), IsEmpty());
 }
 
 TEST_F(claim_rules_test, a_node_without_a_number_is_the_claims) {
     node("n4", "zone-a");
-    wait(60s);
-    claim("c");
-    claim("c", on({"n1", "n4"}, {0, 1}));
+    form_on("n1", "n4");
     EXPECT_THAT(rules(), IsEmpty());
 }
 

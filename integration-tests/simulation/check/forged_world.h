@@ -245,7 +245,6 @@ public:
     }
     void remove_pod(std::string_view name) { store.erase(kinds::pod, "default", name); }
 
-    /// Up to an executor that waits at its gate with a recorded placement.
     /// The Scheduling holds Testbed and job, starts nothing, and says what it waits for.
     void until_it_waits(const json& plan, const char* for_what) {
         make_ghosts();
@@ -261,6 +260,7 @@ public:
         queue["status"]["waitingFor"] = for_what;
         queue = put(kinds::scheduling, queue);
     }
+    /// Up to an executor that waits at its gate with a recorded placement.
     void until_placed() {
         make_ghosts();
         set_finalizer();

@@ -82,6 +82,21 @@ std::chrono::nanoseconds used_by(pid_t pid) {
     return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
+struct forked {
+    pid_t pid;  ///< 0: this is the copy
+    int line;   ///< to the other one
+};
+
+forked fork_with_line() {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) throw std::runtime_error("socketpair");
+    std::fflush(nullptr);
+    const auto pid = fork();
+    if (pid < 0) throw std::runtime_error("fork");
+    close(ends[pid == 0 ? 0 : 1]);
+    return {pid, ends[pid == 0 ? 1 : 0]};
+}
+
 struct worker {
     pid_t pid = 0;
     int line = -1;
@@ -97,20 +112,15 @@ struct worker {
 
 void start(worker& one, const std::vector<worker>& all,
            const std::function<nlohmann::json(std::size_t)>& work) {
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) throw std::runtime_error("socketpair");
-    std::fflush(nullptr);
-    one.pid = fork();
-    if (one.pid < 0) throw std::runtime_error("fork");
-    if (one.pid == 0) {
-        close(ends[0]);
+    const auto made = fork_with_line();
+    if (made.pid == 0) {
         for (const auto& other : all) {
             if (other.line >= 0) close(other.line);
         }
-        serve(ends[1], work);
+        serve(made.line, work);
     }
-    close(ends[1]);
-    one.line = ends[0];
+    one.pid = made.pid;
+    one.line = made.line;
     one.at.reset();
 }
 
@@ -189,23 +199,17 @@ void run_all(std::size_t count, const pool_settings& how,
 }
 
 std::optional<piece> branch::begin(std::chrono::seconds limit) {
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) throw std::runtime_error("socketpair");
-    std::fflush(nullptr);
-    const auto copy = fork();
-    if (copy < 0) throw std::runtime_error("fork");
-    if (copy == 0) {
-        close(ends[0]);
-        line_ = ends[1];
+    const auto copy = fork_with_line();
+    if (copy.pid == 0) {
+        line_ = copy.line;
         const rlimit most{static_cast<rlim_t>(limit.count()), RLIM_INFINITY};
         setrlimit(RLIMIT_CPU, &most);
         return std::nullopt;
     }
-    close(ends[1]);
     piece out;
-    auto result = read_result(ends[0]);
-    close(ends[0]);
-    const auto how = end_of(copy);
+    auto result = read_result(copy.line);
+    close(copy.line);
+    const auto how = end_of(copy.pid);
     if (result) {
         out.result = std::move(*result);
     } else {

@@ -226,10 +226,15 @@ void claims_operator::sees_refusal(const model::testbed& testbed, std::string_vi
     if (own && own->refusal != words) own->refusal = model::cut(std::string(words), most_text);
 }
 
-give_back claims_operator::as_refused(const model::object_key& key, std::string_view why) const {
+seconds claims_operator::next_wait(const model::object_key& key, pause entry::* of,
+                                   seconds first) const {
     const auto found = entries_.find(key);
-    const auto before = found == entries_.end() ? pause() : found->second.refused;
-    const auto wait = before.next(refused_pause, refused_patience, env_.time.now());
+    const auto before = found == entries_.end() ? pause() : found->second.*of;
+    return before.next(first, refused_patience, env_.time.now());
+}
+
+give_back claims_operator::as_refused(const model::object_key& key, std::string_view why) const {
+    const auto wait = next_wait(key, &entry::refused, refused_pause);
     return {{std::string(reason::claim_waiting),
              fmt::format("{}. All places are given back, and planned again in {} s", why,
                          wait.count())},
@@ -240,9 +245,7 @@ give_back claims_operator::as_refused(const model::object_key& key, std::string_
 
 give_back claims_operator::with_pause(const model::object_key& key, give_back what) const {
     if (!what.nodes.empty()) return what;
-    const auto found = entries_.find(key);
-    const auto before = found == entries_.end() ? pause() : found->second.not_free;
-    what.wait = before.next(not_free_pause, refused_patience, env_.time.now());
+    what.wait = next_wait(key, &entry::not_free, not_free_pause);
     what.at.message += fmt::format(" in {} s, as no node is at fault", what.wait.count());
     return what;
 }
@@ -335,10 +338,9 @@ bool claims_operator::may_plan(const model::testbed& testbed, entry& own) {
         const auto why = ": " + own.next->problem;
         drop(own);
         auto& unwritten = own.unwritten;
-        unwritten.wait = unwritten.wait == seconds(0)
-                             ? unwritten_pause
-                             : std::min(unwritten.wait * 2, refused_pause_at_most);
-        unwritten.until = now + unwritten.wait;
+        const bool first = unwritten.wait == seconds(0);
+        unwritten.begin(
+            first ? unwritten_pause : std::min(unwritten.wait * 2, refused_pause_at_most), now);
         again_in(unwritten.wait);
         stand(key, own, reason::claim_waiting,
               fmt::format("its layout could not be written within {} s{}. Its places are planned "

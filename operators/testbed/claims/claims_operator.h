@@ -186,6 +186,8 @@ private:
     void forget(const model::object_key& key);
     /// Of a claim that is new.
     void take_over_wait(const model::object_key& key, entry& own);
+    /// How long the claim waits, where the cause of this wait comes again now.
+    seconds next_wait(const model::object_key& key, pause entry::* of, seconds first) const;
     /// Null: it is not about this Testbed.
     entry* entry_of(const model::testbed& testbed);
     /// The Testbed and its entry as they are after others have had their turn; null: nothing is to

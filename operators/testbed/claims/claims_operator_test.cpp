@@ -58,6 +58,21 @@ struct operator_of_claims : testing::Test {
         return out;
     }
     void put(const model::testbed& of) { apply(from.fill().testbeds, of); }
+    void form_as_planned(model::testbed& of) {
+        of.status.layout = *plan_of(of.metadata.name);
+        part.written(of);
+        put(of);
+    }
+    void give_all_back(model::testbed& of, const give_back& how) {
+        of.status.layout = layout_without_places(of);
+        put(of);
+        part.gave_back(of, how);
+    }
+    int seconds_until_planned(const std::string& name) {
+        int out = 0;
+        for (; !plan_of(name) && out < 4000; ++out) run(seconds(1));
+        return out;
+    }
     const model::testbed_layout* plan_of(const std::string& name) {
         const auto found = from.find_testbed({"default", name});
         return found ? part.plan_of(*found) : nullptr;
@@ -276,22 +291,15 @@ TEST_F(operator_of_claims, waits_twice_as_long_each_time_that_its_ghosts_are_ref
     auto formed = claim("one", "1", 1);
     std::vector<int> waited;
     for (int i = 0; i < 7; ++i) {
-        const auto* plan = plan_of("one");
-        ASSERT_TRUE(plan) << i;
-        formed.status.layout = *plan;
-        part.written(claim("one", "1", 1));
-        put(formed);
+        ASSERT_TRUE(plan_of("one")) << i;
+        form_as_planned(formed);
         run(refused_patience);
         const auto back = part.as_refused({"default", "one"}, "1 of 1 place: a quota");
         EXPECT_EQ(part.as_refused({"default", "one"}, "1 of 1 place: a quota").wait, back.wait)
             << "as long as it is not written";
-        formed.status.layout = layout_without_places(formed);
-        put(formed);
-        part.gave_back(formed, back);
+        give_all_back(formed, back);
         const auto& told = back.at;
-        int seconds_waited = 0;
-        for (; !plan_of("one") && seconds_waited < 4000; ++seconds_waited) run(seconds(1));
-        waited.push_back(seconds_waited);
+        waited.push_back(seconds_until_planned("one"));
         EXPECT_THAT(told.message, HasSubstr(fmt::format("1 of 1 place: a quota. All places are "
                                                         "given back, and planned again in {} s",
                                                         waited.back())));
@@ -435,18 +443,12 @@ TEST_F(operator_of_claims, places_given_back_with_no_node_at_fault_are_planned_l
     std::vector<int> waited;
     for (int i = 0; i < 4; ++i) {
         ASSERT_TRUE(plan_of("one")) << i;
-        formed.status.layout = *plan_of("one");
-        part.written(formed);
-        put(formed);
+        form_as_planned(formed);
         const auto back =
             part.with_pause({"default", "one"}, {{"Waiting", "planned anew"}, {}, {}});
         EXPECT_THAT(back.at.message, HasSubstr(fmt::format("in {} s", back.wait.count())));
-        formed.status.layout = layout_without_places(formed);
-        put(formed);
-        part.gave_back(formed, back);
-        int seconds_waited = 0;
-        for (; !plan_of("one") && seconds_waited < 4000; ++seconds_waited) run(seconds(1));
-        waited.push_back(seconds_waited);
+        give_all_back(formed, back);
+        waited.push_back(seconds_until_planned("one"));
     }
     EXPECT_EQ(waited, (std::vector{10, 20, 40, 80}));
     const give_back with_node{{"Waiting", "planned anew"}, {"node-a"}, {}};
@@ -520,9 +522,7 @@ TEST_F(operator_of_claims,
         EXPECT_EQ(state_of("one"), "Waiting");
         EXPECT_THAT(part.standing_of({"default", "one"}).message,
                     HasSubstr("its layout could not be written within 10 s: a webhook refuses it"));
-        int seconds_waited = 0;
-        for (; !plan_of("one") && seconds_waited < 4000; ++seconds_waited) run(seconds(1));
-        waited.push_back(seconds_waited);
+        waited.push_back(seconds_until_planned("one"));
     }
     EXPECT_EQ(waited, (std::vector{10, 20, 40}));
     part.written(claim("one", "1", 1));

@@ -18,6 +18,16 @@ using testing::IsEmpty;
 using testing::Le;
 using testing::UnorderedElementsAre;
 
+/// A gang of two that has its places, and whose looks are answered with an error.
+struct held_at_its_look : world {
+    held_at_its_look() {
+        add_node("node-a", "cpu=2");
+        add_gang("train", 2, "cpu=1");
+        refuse["look lab/train"] = error{errc::server, "no"};
+        settle();
+    }
+};
+
 TEST(Gangs, ThreeMembersCostThreeNominationsAndOneLook) {
     world w;
     w.add_node("node-a", "cpu=4 memory=8Gi");
@@ -202,11 +212,7 @@ TEST(Gangs, AlikeOnesAreTriedOnceAPass) {
 }
 
 TEST(Gangs, SuspendedOnesStandInNoOrderAndGiveBackWhatTheyHave) {
-    world w;
-    w.add_node("node-a", "cpu=2");
-    w.add_gang("train", 2, "cpu=1");
-    w.refuse["look lab/train"] = error{errc::server, "no"};
-    w.settle();
+    held_at_its_look w;
     EXPECT_EQ(w.count("train", stage::reserved), 2);
     w.change("train").metadata.annotations[std::string(names::suspend)] = "true";
     EXPECT_THAT(w.settle(), UnorderedElementsAre("give-back lab/train-0", "give-back lab/train-1"));
@@ -253,11 +259,7 @@ TEST(Gangs, WhenAllThatWereLetInAreGoneTheRestDoesNotStartAlone) {
 
 // yunikorn-core#556, koordinator#1741: what a group reserved must not stay when it goes.
 TEST(Gangs, AGroupThatGoesLeavesNothing) {
-    world w;
-    w.add_node("node-a", "cpu=2");
-    w.add_gang("train", 2, "cpu=1");
-    w.refuse["look lab/train"] = error{errc::server, "no"};
-    w.settle();
+    held_at_its_look w;
     w.remove_group("train");
     EXPECT_THAT(w.settle(), UnorderedElementsAre("give-back lab/train-0", "give-back lab/train-1"));
     EXPECT_EQ(w.state_of("train"), "GroupMissing");
@@ -280,11 +282,7 @@ TEST(Gangs, APodThatNamesNoGroupAnyMoreGivesBackItsNomination) {
 }
 
 TEST(Gangs, WhenAReservedMemberGoesTheRestIsPlannedAnewOrGivesBack) {
-    world w;
-    w.add_node("node-a", "cpu=2");
-    w.add_gang("train", 2, "cpu=1");
-    w.refuse["look lab/train"] = error{errc::server, "no"};
-    w.settle();
+    held_at_its_look w;
     w.remove("train-0");
     EXPECT_THAT(w.settle(), ElementsAre("give-back lab/train-1"));
     EXPECT_EQ(w.state_of("train"), "MembersMissing");
@@ -292,11 +290,7 @@ TEST(Gangs, WhenAReservedMemberGoesTheRestIsPlannedAnewOrGivesBack) {
 }
 
 TEST(Gangs, ANominationThatWasClearedIsSetAgain) {
-    world w;
-    w.add_node("node-a", "cpu=2");
-    w.add_gang("train", 2, "cpu=1");
-    w.refuse["look lab/train"] = error{errc::server, "no"};
-    w.settle();
+    held_at_its_look w;
     w.edit("train-0", [](model::pod& pod) { pod.nominated_node_name.clear(); });
     EXPECT_THAT(w.pass(), ElementsAre("nominate lab/train-0 node-a"));
 }
@@ -337,11 +331,7 @@ TEST(Gangs, ALetInMemberThatLostItsNominationGetsItBack) {
 }
 
 TEST(Gangs, ARestartedSchedulerIsShownAllNominations) {
-    world w;
-    w.add_node("node-a", "cpu=2");
-    w.add_gang("train", 2, "cpu=1");
-    w.refuse["look lab/train"] = error{errc::server, "no"};
-    w.settle();
+    held_at_its_look w;
     w.scheduler = "scheduler-2/1";
     w.wait(seconds(1));
     EXPECT_THAT(w.settle(), testing::IsSupersetOf({"show lab/train-0", "show lab/train-1"}));
@@ -451,16 +441,15 @@ TEST(Gangs, WhoToleratesEverythingIsNotPlannedOntoACordonedNode) {
 }
 
 TEST(Gangs, ADeletedMemberThatAFinalizerKeepsGivesBackItsNomination) {
-    world w;
-    w.add_node("node-a", "cpu=2");
-    w.add_gang("train", 2, "cpu=1");
-    w.refuse["look lab/train"] = error{errc::server, "no"};
-    w.settle();
-    for (const auto* name : {"train-0", "train-1"}) {
+    held_at_its_look w;
+    const auto delete_with_finalizer = [&](const std::string& name) {
         w.edit(name, [&](model::pod& pod) {
             pod.metadata.finalizers = {"lab/keeps"};
             pod.metadata.deletion_timestamp = model::timestamp{w.wall};
         });
+    };
+    for (const auto* name : {"train-0", "train-1"}) {
+        delete_with_finalizer(name);
         w.settle();
     }
     EXPECT_EQ(w.pods.at("train-0")->nominated_node_name, "");
@@ -471,10 +460,7 @@ TEST(Gangs, ADeletedMemberThatAFinalizerKeepsGivesBackItsNomination) {
     w.add_gang("next", 1, "cpu=1");
     w.settle();
     ASSERT_EQ(w.count("next", stage::let_in), 1);
-    w.edit("next-0", [&](model::pod& pod) {
-        pod.metadata.finalizers = {"lab/keeps"};
-        pod.metadata.deletion_timestamp = model::timestamp{w.wall};
-    });
+    delete_with_finalizer("next-0");
     EXPECT_THAT(w.settle(), ElementsAre("give-back lab/next-0"));
     EXPECT_EQ(w.pods.at("next-0")->nominated_node_name, "");
     // One that ESI has no part in: kube-scheduler nominated it when it evicted others for it.

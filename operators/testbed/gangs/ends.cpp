@@ -105,7 +105,7 @@ void see_to_partial(pass& at, const gang& of, gang_memory& own) {
     for (const auto& each : of.members) {
         if (each.at != stage::let_in && each.at != stage::bound) continue;
         // Who was never let in is not of this attempt.
-        if (each.pod->metadata.annotation(names::gang_node).empty()) continue;
+        if (!was_let_in(*each.pod)) continue;
         ++live;
         const auto known = own.members.find(each.uid());
         if (known == own.members.end() || at.under_way(each.uid())) continue;

@@ -120,7 +120,7 @@ TEST(GangEnds, TheGroupSaysHowLongAnAttemptIs) {
 
 TEST(GangEnds, WithOnPartialDeleteAllItsMembersGoOnceAndItStartsAnew) {
     started w;
-    w.change("train").metadata.annotations[std::string(names::on_partial)] = "Delete";
+    w.delete_when_partial("train");
     w.bind_one("train-0");
     w.settle();
     w.wait(seconds(61));
@@ -164,7 +164,7 @@ TEST(GangEnds, WithOnPartialDeleteRoundsArePausedLongerEachTime) {
 
 TEST(GangEnds, WithOnPartialDeleteWhoWasNotLetInIsLeftAlone) {
     started w;
-    w.change("train").metadata.annotations[std::string(names::on_partial)] = "Delete";
+    w.delete_when_partial("train");
     w.change("train").spec.min_member = 3;
     auto pod = w.member("own", "train", "cpu=1");
     pod.scheduling_gates.clear();
@@ -226,7 +226,7 @@ TEST(GangEnds, DifferentWordsAboutOnePodDoNotMakeEachOtherBeToldAgain) {
 
 TEST(GangEnds, AGangThatRanIsNeverDeletedForAMemberThatItLost) {
     started w;
-    w.change("train").metadata.annotations[std::string(names::on_partial)] = "Delete";
+    w.delete_when_partial("train");
     w.bind();
     w.settle();
     w.remove("train-1");
@@ -240,7 +240,7 @@ TEST(GangEnds, NorIsItAfterARestart) {
     // The status is written after the member was lost, or before.
     for (const bool restart_first : {false, true}) {
         started w;
-        w.change("train").metadata.annotations[std::string(names::on_partial)] = "Delete";
+        w.delete_when_partial("train");
         w.bind();
         w.settle();
         w.wait(seconds(20));
@@ -263,7 +263,7 @@ TEST(GangEnds, NorWhereAMemberFailedOrThePhaseIsStillScheduling) {
         world w;
         w.add_node("node-a", "cpu=9");
         w.add_gang("train", 3, "cpu=1");
-        w.change("train").metadata.annotations[std::string(names::on_partial)] = "Delete";
+        w.delete_when_partial("train");
         w.settle();
         w.bind();
         // Their containers do not run yet.
@@ -286,7 +286,7 @@ TEST(GangEnds, NorWhereAMemberFailedOrThePhaseIsStillScheduling) {
 
 TEST(GangEnds, ADeleteThatARestartHasInterruptedGoesOn) {
     started w;
-    w.change("train").metadata.annotations[std::string(names::on_partial)] = "Delete";
+    w.delete_when_partial("train");
     w.bind_one("train-0");
     w.settle();
     w.wait(seconds(61));

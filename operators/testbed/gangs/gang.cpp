@@ -15,17 +15,21 @@ stage stage_of(const model::pod& pod) {
     if (pod.terminal()) return stage::ended;
     if (pod.metadata.deleting()) return stage::leaving;
     if (pod.bound()) return stage::bound;
-    const auto& gates = pod.scheduling_gates;
-    if (std::ranges::find(gates, names::gang) != gates.end()) {
-        if (gates.size() > 1) return stage::held;
+    if (is_gated(pod)) {
+        if (pod.scheduling_gates.size() > 1) return stage::held;
         return pod.nominated_node_name.empty() ? stage::gated : stage::reserved;
     }
-    return pod.metadata.annotation(names::gang_node).empty() ? stage::not_gated : stage::let_in;
+    return was_let_in(pod) ? stage::let_in : stage::not_gated;
+}
+
+bool is_gated(const model::pod& pod) { return contains(pod.scheduling_gates, names::gang); }
+
+bool was_let_in(const model::pod& pod) {
+    return !pod.metadata.annotation(names::gang_node).empty();
 }
 
 bool leaves_nominated(const model::pod& pod) {
-    const bool is_ours = contains(pod.scheduling_gates, names::gang) ||
-                         !pod.metadata.annotation(names::gang_node).empty();
+    const bool is_ours = is_gated(pod) || was_let_in(pod);
     return is_ours && stage_of(pod) == stage::leaving && !pod.bound() &&
            !pod.nominated_node_name.empty();
 }

@@ -28,6 +28,10 @@ enum class stage : std::uint8_t {
     not_gated,  ///< unbound, without the gate, and nobody let it in: ESI has no part in it
 };
 stage stage_of(const model::pod& pod);
+/// It has the gate of gangs, beside others or alone.
+bool is_gated(const model::pod& pod);
+/// It bears the node that it was given (annotation gang-node).
+bool was_let_in(const model::pod& pod);
 /// A member at the gate, or let in, that is being deleted, which a finalizer may delay for long; it
 /// is on no node, and nominated: kube-scheduler keeps room for it that nobody will use.
 bool leaves_nominated(const model::pod& pod);

@@ -9,9 +9,7 @@ namespace esi::testbed::gangs {
 
 namespace {
 
-bool is_at_the_gate(const model::pod& pod) {
-    return !pod.bound() && contains(pod.scheduling_gates, model::names::gang);
-}
+bool is_at_the_gate(const model::pod& pod) { return !pod.bound() && is_gated(pod); }
 
 using pods_by_name = std::map<model::object_key, pod_pointer>;
 

@@ -79,9 +79,8 @@ void settle_place(pass& at, gang_memory& own, const member& of, bool& lost) {
     if (!own.has || own.has->places.erase(of.uid()) == 0) return;
     own.changed = true;
     // Another process may have let it in by a plan of its own.
-    const bool was_let_in =
-        !of.pod->metadata.annotation(names::gang_node).empty() && mark_of(*of.pod) == own.has->mark;
-    if (was_let_in && (of.at == stage::let_in || of.at == stage::bound)) {
+    const bool by_this_plan = was_let_in(*of.pod) && mark_of(*of.pod) == own.has->mark;
+    if (by_this_plan && (of.at == stage::let_in || of.at == stage::bound)) {
         own.has->looked = true;
         forget_vain_plans(own);
         return;
@@ -135,9 +134,8 @@ void take_up_reached(const gang& of, gang_memory& own) {
     const auto& all = own.what;
     if (!all.begun || !of.group || all.enough <= 0) return;
     const auto& phase = of.group.object->status.phase;
-    const auto had_a_node = std::ranges::count_if(of.members, [](const member& each) {
-        return each.pod->bound() && !each.pod->metadata.annotation(names::gang_node).empty();
-    });
+    const auto had_a_node = std::ranges::count_if(
+        of.members, [](const member& each) { return each.pod->bound() && was_let_in(*each.pod); });
     const bool ran = phase == "Running" || phase == "Scheduled" || phase == "Unknown" ||
                      phase == "Failed" || had_a_node >= all.enough;
     if (ran) own.reached = all.enough;

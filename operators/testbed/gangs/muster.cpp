@@ -19,8 +19,6 @@ std::string_view controller_of(const member& of) {
     return owner ? std::string_view(owner->uid) : std::string_view{};
 }
 
-bool was_let_in(const member& of) { return !of.pod->metadata.annotation(names::gang_node).empty(); }
-
 /// Its kind makes all its pods at once, or none before the one before runs.
 std::string cure_for(const gang& of) {
     for (const auto& each : of.members) {
@@ -83,14 +81,14 @@ void count(const gang& of, muster& out, std::string_view scheduler_name) {
             case stage::bound:
                 ++out.bound;
                 if (each.pod->phase == "Running") ++out.running;
-                out.begun = out.begun || was_let_in(each);
+                out.begun = out.begun || was_let_in(*each.pod);
                 break;
             case stage::ended: {
                 const bool well = each.pod->phase == "Succeeded";
                 well ? ++out.well : ++out.badly;
                 const bool same_run = controllers.contains(controller_of(each));
                 if (well && same_run) ++out.well_now;
-                if (same_run && was_let_in(each)) out.begun = true;
+                if (same_run && was_let_in(*each.pod)) out.begun = true;
                 break;
             }
             case stage::leaving:
@@ -154,7 +152,7 @@ void find_hindrance(const gang& of, muster& out) {
 std::int64_t begun_with(const gang& of, const muster& all) {
     std::int64_t out = 0;
     for (const auto& each : of.members) {
-        if (each.waits() || !was_let_in(each)) continue;
+        if (each.waits() || !was_let_in(*each.pod)) continue;
         out = std::max(out, members_of(mark_of(*each.pod)).value_or(0));
     }
     return out > 0 ? out : all.placed();

@@ -4,7 +4,6 @@
 
 #include <charconv>
 
-#include "base/contains.h"
 #include "kube/patch.h"
 #include "model/names.h"
 
@@ -55,9 +54,8 @@ plan_state state_of(const gang& of, std::string_view mark) {
     if (!first || mark_of(*first->pod) != mark) return plan_state::over;
     const auto& pod = *first->pod;
     // The gate cannot be given to a pod again; the annotation everybody may write.
-    const bool was_let_in = !pod.metadata.annotation(names::gang_node).empty() &&
-                            !contains(pod.scheduling_gates, names::gang);
-    if (was_let_in && first->at != stage::not_gated) return plan_state::begun;
+    const bool is_in = was_let_in(pod) && !is_gated(pod);
+    if (is_in && first->at != stage::not_gated) return plan_state::begun;
     return first->at == stage::reserved ? plan_state::open : plan_state::over;
 }
 

@@ -22,11 +22,11 @@ struct waiting : world {
         const auto& has = known->gangs.at(key(name)).has;
         return has && has->reservation;
     }
-    void until_reserved() {
+    void until_reserved(const std::string& name = "large") {
         settle();
         wait(seconds(301));
         settle();
-        ASSERT_TRUE(reserved("large"));
+        ASSERT_TRUE(reserved(name));
     }
 };
 
@@ -97,17 +97,15 @@ TEST(GangReservation, WhereNothingBecomesFreeThereIsNoOtherOne) {
 TEST(GangReservation, WhoHadOneInVainDoesNotTakeItFromOneOfALowerPriority) {
     waiting w;
     w.add_gang("urgent", 4, "cpu=1", 100);
-    w.settle();
-    w.wait(seconds(301));
-    w.settle();
-    ASSERT_TRUE(w.reserved("urgent"));
+    ASSERT_NO_FATAL_FAILURE(w.until_reserved("urgent"));
     w.wait(seconds(1801));
     w.settle();
     ASSERT_FALSE(w.reserved("urgent"));
     EXPECT_TRUE(w.reserved("large"));
-    // What becomes free is kept for the one of higher priority, as before.
+    // What becomes free is kept for the one of higher priority, as before, when its time has come.
     w.remove("s0-node-a");
     w.settle();
+    EXPECT_TRUE(w.reserved("large"));
     w.wait(seconds(301));
     w.settle();
     EXPECT_TRUE(w.reserved("urgent"));
@@ -294,10 +292,7 @@ TEST(GangReservation, MembersThatGoAndComeDoNotMakeItLonger) {
     w.remove_group("large");
     for (int i = 0; i < 4; ++i) w.remove(fmt::format("large-{}", i));
     w.add_gang("single", 1, "cpu=2");
-    w.settle();
-    w.wait(seconds(301));
-    w.settle();
-    ASSERT_TRUE(w.reserved("single"));
+    ASSERT_NO_FATAL_FAILURE(w.until_reserved("single"));
     for (int i = 1; i < 12 && !w.told("ReservationEnded"); ++i) {
         auto next = w.member(fmt::format("single-{}", i), "single", "cpu=2");
         w.put(next);
@@ -308,26 +303,6 @@ TEST(GangReservation, MembersThatGoAndComeDoNotMakeItLonger) {
         w.settle();
     }
     EXPECT_TRUE(w.told("ReservationEnded"));
-}
-
-TEST(GangReservation, OneThatWasInVainKeepsThoseOfALowerPriorityFromNothing) {
-    waiting w;
-    // More than the cluster has for it as long as the others run, which the ledger cannot know.
-    w.add_gang("urgent", 4, "cpu=1", 100);
-    w.settle();
-    w.wait(seconds(301));
-    w.settle();
-    ASSERT_TRUE(w.reserved("urgent"));
-    w.wait(seconds(1801));
-    w.settle();
-    ASSERT_TRUE(w.reserved("large"));
-    // Something becomes free at once: the one of higher priority waits for its time all the same.
-    w.remove("s0-node-a");
-    w.settle();
-    EXPECT_TRUE(w.reserved("large"));
-    w.wait(seconds(301));
-    w.settle();
-    EXPECT_TRUE(w.reserved("urgent"));
 }
 
 TEST(GangReservation, WhoNeverFitsIsToldWithNumbersAndKeepsNothing) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/contains.h"
 #include "model/names.h"
 #include "testbed/gangs/pass.h"
 #include "testbed/gangs/plan_mark.h"
@@ -112,8 +111,7 @@ struct steering {
     }
     /// In a namespace that is not enabled only pods at the gate may be written.
     bool gives_back(const member& each) const {
-        return leaves_nominated(*each.pod) &&
-               (of.enabled || contains(each.pod->scheduling_gates, model::names::gang));
+        return leaves_nominated(*each.pod) && (of.enabled || is_gated(*each.pod));
     }
     void bring(const member& each, bool is_first) {
         const auto known = own.members.find(each.uid());

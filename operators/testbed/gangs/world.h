@@ -70,6 +70,9 @@ struct world {
         out.metadata.resource_version = std::to_string(++version);
         return out;
     }
+    void delete_when_partial(const std::string& name) {
+        change(name).metadata.annotations[std::string(names::on_partial)] = "Delete";
+    }
     void remove_group(const std::string& name, way by = way::coscheduling) {
         groups.erase(key(name, by));
         dirty.insert(key(name, by));
