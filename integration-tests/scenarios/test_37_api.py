@@ -158,7 +158,13 @@ def test_a_version_that_is_known_is_not_sent_again(scene, api, place):
 
 def test_a_blocking_query_is_woken_by_a_change(scene, api, other, place):
     scene.jobs("pi")
-    index = api("GET", f"{place}/jobs/pi").headers["X-ESI-Index"]
+
+    def when_nothing_changes():
+        first = api("GET", f"{place}/jobs/pi").headers["X-ESI-Index"]
+        then = api("GET", f"{place}/jobs/pi?index={first}&wait=2s").headers["X-ESI-Index"]
+        return first if then == first else None
+
+    index = scene.wait("two seconds without a change of the job", when_nothing_changes)
     with concurrent.futures.ThreadPoolExecutor() as pool:
         waiting = pool.submit(api, "GET", f"{place}/jobs/pi?index={index}&wait=1m")
         listed = pool.submit(Interface(api.url, api.document), "GET", f"{place}/jobs?index={index}&wait=1m")

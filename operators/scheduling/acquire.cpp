@@ -53,8 +53,8 @@ blocker name_taken(const model::scheduling& who, const model::testbed& by) {
 blocker testbed_owned(const object_key& key, const model::owner_reference& maker) {
     const object_key owner{key.namespace_, maker.name};
     return {reasons::testbed_owned,
-            fmt::format("{} is the claim of {}, and of nobody else: name another Testbed, or give "
-                        "the Scheduling a claim of its own (spec.claim)",
+            fmt::format("{} is the claim of {}, and of nobody else: delete this Scheduling, and "
+                        "create it with another Testbed or with a claim of its own (spec.claim)",
                         testbed_text(key), scheduling_text(owner)),
             {},
             about_testbed(key)};

@@ -258,9 +258,10 @@ TEST_P(claims, no_other_scheduling_is_granted_the_testbed) {
     w.add_queue("other", "s", {"b"});
     w.settle();
     EXPECT_EQ(w.reason("other"), "TestbedOwned");
-    EXPECT_EQ(message("other"),
-              "Testbed ns/s is the claim of Scheduling ns/s, and of nobody else: name another "
-              "Testbed, or give the Scheduling a claim of its own (spec.claim)");
+    EXPECT_EQ(
+        message("other"),
+        "Testbed ns/s is the claim of Scheduling ns/s, and of nobody else: delete this "
+        "Scheduling, and create it with another Testbed or with a claim of its own (spec.claim)");
     w.room = 1;
     w.settle();
     EXPECT_EQ(w.running("s"), "a:0");

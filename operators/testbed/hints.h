@@ -101,9 +101,13 @@ struct hints {
     std::map<std::string, refusal> refusals;      ///< by a taint's node, by a pod's uid
     std::optional<steady_time> status_written;
     claims::standing claim;  ///< of a claim that has no places
-    /// Not held, and not all places of a claim free: since when none more has become free, and how
-    /// many were at most.
-    std::optional<std::pair<steady_time, int>> incomplete;
+    /// Not held, and not all places of a claim free.
+    struct incompleteness {
+        steady_time begin;  ///< since when that is so
+        steady_time since;  ///< since when none more has become free
+        int free;           ///< how many were at most
+    };
+    std::optional<incompleteness> incomplete;
     std::string slice_problem;                   ///< why a slice of rows is not written
     ghost_backoff images;                        ///< giving ghosts another image
     std::map<std::string, steady_time> crashed;  ///< by a ghost's uid: seen not running
@@ -158,8 +162,12 @@ struct hints {
     /// each that comes is waited for anew, as a thousand ghosts take their time, and one that goes
     /// and comes again is not.
     steady_time incomplete_since(int free, steady_time now) {
-        if (!incomplete || free > incomplete->second) incomplete = {now, free};
-        return incomplete->first;
+        if (!incomplete) incomplete = {now, now, free};
+        if (free > incomplete->free) {
+            incomplete->since = now;
+            incomplete->free = free;
+        }
+        return incomplete->since;
     }
 
     /// A ghost whose creation has been refused since then; null: none.

@@ -415,7 +415,8 @@ std::optional<testbed_operator::layout_of_claim> testbed_operator::next_layout_o
         const auto& places = *seen.index_of(*seen.testbed).places;
         out.back =
             claims_->with_pause(testbed.metadata.key(),
-                                claims::as_not_free(testbed, states, places, known, now, patience));
+                                claims::as_not_free(testbed, states, places, known, now, patience),
+                                known.incomplete->begin);
     }
     return out;
 }

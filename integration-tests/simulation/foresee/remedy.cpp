@@ -60,6 +60,7 @@ public:
             {why::priority_first, &helper::release_holder},
             {why::wait_cycle, &helper::leave_the_cycle},
             {why::testbed_missing, &helper::make_testbed},
+            {why::testbed_owned, &helper::release_maker},
             {why::testbed_empty, &helper::label_a_node},
             {why::not_allowed, &helper::allow},
             {why::job_missing, &helper::make_job},
@@ -144,6 +145,16 @@ private:
             object["spec"]["allowedNamespaces"] = json::array({who_.scheduling.namespace_});
         }
         add(deed("create", {{"object", std::move(object)}}));
+    }
+
+    /// The claim of another Scheduling is never anybody else's: its name becomes free with it.
+    void release_maker() {
+        const auto key = key_of(of_.what);
+        const auto claim = seen_.testbed(key);
+        const auto* maker = claim ? grid::maker_of(*claim) : nullptr;
+        const auto found = maker ? seen_.scheduling({key.namespace_, maker->name}) : nullptr;
+        if (!found || found->metadata.deleting()) return wait();
+        add(removal(kinds::scheduling, {key.namespace_, maker->name}));
     }
 
     void make_job() {

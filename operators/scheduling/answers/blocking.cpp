@@ -367,7 +367,9 @@ std::string blocking_reader::freed_by(const blocker& what) const {
     if (r == reasons::testbed_not_ready) {
         return "the testbed operator has written a layout for the Testbed's spec";
     }
-    if (r == reasons::testbed_owned) return "the plan names another Testbed, or has a claim";
+    if (r == reasons::testbed_owned) {
+        return "the Scheduling is created again with another Testbed, or with a claim of its own";
+    }
     if (r == reasons::name_taken) return "there is no other Testbed of that name";
     if (r == reasons::waits_for_claim) {
         return "there is room for all places of the claim, and its ghosts run";

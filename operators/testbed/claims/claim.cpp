@@ -96,7 +96,7 @@ bool has_failed(const std::string& ghost, const hints& known, steady_time now) {
     const auto found = known.ghosts.find(ghost);
     if (found == known.ghosts.end()) return false;
     const auto& failed = found->second;
-    const auto since = known.incomplete ? known.incomplete->first : steady_time{};
+    const auto since = known.incomplete ? known.incomplete->since : steady_time{};
     return failed.failures > 0 && !failed.refused && (failed.last >= since || failed.next > now);
 }
 

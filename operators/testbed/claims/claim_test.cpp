@@ -173,7 +173,7 @@ TEST(claim, a_node_is_left_out_where_it_has_a_problem_or_a_ghost_has_ended) {
     at.known.ghost_failed(name, at.now, "it has ended: OutOfcpu");
     EXPECT_EQ(at.back().nodes, std::set{where}) << "it was removed";
     at.now += seconds(2);
-    at.known.incomplete = {at.now, 3};
+    at.known.incomplete = {at.now, at.now, 3};
     EXPECT_TRUE(at.back().nodes.empty()) << "that was before the places were waited for";
     at.known.ghost_failed(name, at.now, "it has ended: OutOfcpu");
     EXPECT_EQ(at.back().nodes, std::set{where});

@@ -138,9 +138,9 @@ void claims_operator::testbed_changed(const model::object_key& key) {
     wake();
 }
 
-seconds claims_operator::pause::next(seconds first, seconds patience, steady_time now) const {
-    const bool again = wait > seconds(0) && now - until <= wait + patience;
-    return again ? std::max(first, std::min(wait * 2, refused_pause_at_most)) : first;
+seconds claims_operator::pause::next(seconds first, steady_time again) const {
+    const bool soon = wait > seconds(0) && again - until <= wait + refused_patience;
+    return soon ? std::max(first, std::min(wait * 2, refused_pause_at_most)) : first;
 }
 
 void claims_operator::forget(const model::object_key& key) {
@@ -149,7 +149,7 @@ void claims_operator::forget(const model::object_key& key) {
     drop(own);
     const auto now = env_.time.now();
     if (!own.refusal.empty() && now >= own.refused.until) {
-        own.refused.begin(own.refused.next(refused_pause, refused_patience, now), now);
+        own.refused.begin(own.refused.next(refused_pause, now), now);
     }
     std::erase_if(refused_before_, [&](const auto& each) { return each.second.wait.is_over(now); });
     if (own.refused.wait > seconds(0) && !own.refused.is_over(now)) {
@@ -226,15 +226,15 @@ void claims_operator::sees_refusal(const model::testbed& testbed, std::string_vi
     if (own && own->refusal != words) own->refusal = model::cut(std::string(words), most_text);
 }
 
-seconds claims_operator::next_wait(const model::object_key& key, pause entry::* of,
-                                   seconds first) const {
+seconds claims_operator::next_wait(const model::object_key& key, pause entry::* of, seconds first,
+                                   steady_time again) const {
     const auto found = entries_.find(key);
     const auto before = found == entries_.end() ? pause() : found->second.*of;
-    return before.next(first, refused_patience, env_.time.now());
+    return before.next(first, again);
 }
 
 give_back claims_operator::as_refused(const model::object_key& key, std::string_view why) const {
-    const auto wait = next_wait(key, &entry::refused, refused_pause);
+    const auto wait = next_wait(key, &entry::refused, refused_pause, env_.time.now());
     return {{std::string(reason::claim_waiting),
              fmt::format("{}. All places are given back, and planned again in {} s", why,
                          wait.count())},
@@ -243,9 +243,10 @@ give_back claims_operator::as_refused(const model::object_key& key, std::string_
             true};
 }
 
-give_back claims_operator::with_pause(const model::object_key& key, give_back what) const {
+give_back claims_operator::with_pause(const model::object_key& key, give_back what,
+                                      steady_time begin) const {
     if (!what.nodes.empty()) return what;
-    what.wait = next_wait(key, &entry::not_free, not_free_pause);
+    what.wait = next_wait(key, &entry::not_free, not_free_pause, begin);
     what.at.message += fmt::format(" in {} s, as no node is at fault", what.wait.count());
     return what;
 }
@@ -399,6 +400,8 @@ claims_operator::surroundings claims_operator::around(const model::testbed& test
 
 void claims_operator::plan(const testbed_pointer& testbed, entry& own) {
     const auto key = testbed->metadata.key();
+    // That was about earlier places.
+    own.refusal.clear();
     auto& room = ledger_.bring_up();
     gangs::fit_options how;
     how.without = nodes_left_out(own);

@@ -94,8 +94,9 @@ public:
     /// How all places are to be given back where their ghosts are refused: no node is at fault, and
     /// the claim waits for some time. `why`: the beginning of its words.
     give_back as_refused(const model::object_key& key, std::string_view why) const;
-    /// The same where `what` names no node that is at fault; else as it is.
-    give_back with_pause(const model::object_key& key, give_back what) const;
+    /// The same where `what` names no node that is at fault; else as it is. `begin`: since when not
+    /// all places are free.
+    give_back with_pause(const model::object_key& key, give_back what, steady_time begin) const;
     /// They were given back: that layout is written.
     void gave_back(const model::testbed& testbed, give_back what);
     /// Of a claim that has no places.
@@ -114,8 +115,9 @@ private:
     struct pause {
         seconds wait{};  ///< the last one
         steady_time until{};
-        /// The next one, where its cause comes again now; it takes `patience` to be seen.
-        seconds next(seconds first, seconds patience, steady_time now) const;
+        /// The next one, where its cause comes again at that time; what is seen some seconds after
+        /// its end (refused_patience) comes soon, as at once.
+        seconds next(seconds first, steady_time again) const;
         void begin(seconds for_, steady_time now) {
             wait = for_;
             until = now + for_;
@@ -187,7 +189,8 @@ private:
     /// Of a claim that is new.
     void take_over_wait(const model::object_key& key, entry& own);
     /// How long the claim waits, where the cause of this wait comes again now.
-    seconds next_wait(const model::object_key& key, pause entry::* of, seconds first) const;
+    seconds next_wait(const model::object_key& key, pause entry::* of, seconds first,
+                      steady_time again) const;
     /// Null: it is not about this Testbed.
     entry* entry_of(const model::testbed& testbed);
     /// The Testbed and its entry as they are after others have had their turn; null: nothing is to

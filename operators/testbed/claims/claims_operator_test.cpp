@@ -407,6 +407,24 @@ TEST_F(operator_of_claims, the_wait_of_a_refused_claim_that_was_deleted_is_that_
     EXPECT_TRUE(plan_of("three")) << "that time is over";
 }
 
+TEST_F(operator_of_claims, a_refusal_of_earlier_places_is_not_that_of_the_next_ones) {
+    auto one = claim("one", "1", 1);
+    put(one);
+    part.lead();
+    run(seconds(1));
+    form_as_planned(one);
+    part.sees_refusal(one, "exceeded quota: team");
+    run(refused_patience);
+    give_all_back(one, part.as_refused({"default", "one"}, "a quota"));
+    // The quota is raised meanwhile, and the claim is deleted before its next ghosts were seen.
+    seconds_until_planned("one");
+    run(seconds(70));
+    from.fill().testbeds.erase({"default", "one"});
+    put(claim("two", "1", 1));
+    run(seconds(1));
+    EXPECT_TRUE(plan_of("two"));
+}
+
 TEST_F(operator_of_claims, a_claim_made_in_between_does_not_take_the_wait_from_the_next_one) {
     auto one = claim("one", "1", 1);
     put(one);
@@ -444,15 +462,23 @@ TEST_F(operator_of_claims, places_given_back_with_no_node_at_fault_are_planned_l
     for (int i = 0; i < 4; ++i) {
         ASSERT_TRUE(plan_of("one")) << i;
         form_as_planned(formed);
+        const auto begin = time.now();
+        // One after the other becomes free, and the last one does not.
+        run(seconds(500));
         const auto back =
-            part.with_pause({"default", "one"}, {{"Waiting", "planned anew"}, {}, {}});
+            part.with_pause({"default", "one"}, {{"Waiting", "planned anew"}, {}, {}}, begin);
         EXPECT_THAT(back.at.message, HasSubstr(fmt::format("in {} s", back.wait.count())));
         give_all_back(formed, back);
         waited.push_back(seconds_until_planned("one"));
     }
     EXPECT_EQ(waited, (std::vector{10, 20, 40, 80}));
     const give_back with_node{{"Waiting", "planned anew"}, {"node-a"}, {}};
-    EXPECT_EQ(part.with_pause({"default", "one"}, with_node).wait, seconds(0));
+    EXPECT_EQ(part.with_pause({"default", "one"}, with_node, time.now()).wait, seconds(0));
+    // All were free for some time.
+    ASSERT_TRUE(plan_of("one"));
+    form_as_planned(formed);
+    run(seconds(101));
+    EXPECT_EQ(part.with_pause({"default", "one"}, {}, time.now()).wait, seconds(10));
 }
 
 TEST_F(operator_of_claims, a_plan_that_nobody_writes_is_made_anew_at_once) {

@@ -43,7 +43,7 @@ void adopt_one(pass& at, const gang& of, gang_memory& own) {
         }
     }
     if (made.places.empty()) return;
-    name_plan(at, made, own.what.enough);
+    name_plan(at, made, own.what.enough_with_next());
     own.has = std::move(made);
     if (rest.empty()) return;
     facts known;
@@ -56,7 +56,7 @@ void adopt_one(pass& at, const gang& of, gang_memory& own) {
         own.has->places.emplace(rest[i]->metadata.uid, found->nodes[i]);
     }
     // The first member may be another one now.
-    name_plan(at, *own.has, own.what.enough);
+    name_plan(at, *own.has, own.what.enough_with_next());
 }
 
 /// The other process has so long to nominate the others, and to let them in.

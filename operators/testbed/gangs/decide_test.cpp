@@ -737,6 +737,63 @@ TEST(GangMembers, ThoseThatAGrownMinimumAsksForAreBeyondTheOneThatWasReached) {
     EXPECT_THAT(w.at("train").surplus, HasSubstr("groups of its priority or above"));
 }
 
+TEST(GangMembers, AGrownMinimumThatWasReachedIsRefilledAfterARestart) {
+    world w;
+    w.add_node("node-a", "cpu=4");
+    w.add_gang("train", 2, "cpu=1");
+    w.settle();
+    w.bind();
+    w.settle();
+    w.change("train").spec.min_member = 3;
+    w.put(w.member("train-2", "train", "cpu=1"));
+    w.settle();
+    w.bind();
+    w.settle();
+    const auto all = [&]() -> const muster& { return w.known->gangs.at(world::key("train")).what; };
+    ASSERT_EQ(all().enough, 3);
+    w.remove("train-0");
+    w.restart();
+    w.settle();
+    EXPECT_EQ(all().enough, 3);
+    w.put(w.member("train-9", "train", "cpu=1"));
+    w.pass();
+    EXPECT_EQ(all().how, start::refill);
+}
+
+TEST(GangMembers, AGrownMinimumThatWasNotReachedMakesNoGangOneThatNeverRan) {
+    // One beyond the minimum is on its way; or it is there, and another one is lost.
+    for (const bool on_its_way : {true, false}) {
+        world w;
+        w.add_node("node-a", "cpu=4");
+        w.add_gang("train", 2, "cpu=1");
+        w.delete_when_partial("train");
+        w.settle();
+        w.bind();
+        w.settle();
+        w.change("train").spec.min_member = on_its_way ? 3 : 4;
+        w.put(w.member("train-2", "train", "cpu=1"));
+        w.settle();
+        ASSERT_EQ(w.count("train", stage::let_in), 1);
+        if (!on_its_way) {
+            w.bind();
+            w.settle();
+            w.remove("train-0");
+            w.settle();
+        }
+        // Their containers do not run, so that the phase tells nothing.
+        for (const auto* name : {"train-0", "train-1", "train-2"}) {
+            if (w.pods.contains(name)) w.edit(name, [](model::pod& pod) { pod.phase = "Pending"; });
+        }
+        w.settle();
+        ASSERT_EQ(w.groups.at(world::key("train")).status.phase, "Scheduling");
+        w.restart();
+        w.settle();
+        EXPECT_EQ(w.known->gangs.at(world::key("train")).reached, 2);
+        w.wait(seconds(100));
+        EXPECT_THAT(w.settle(), IsEmpty());
+    }
+}
+
 TEST(GangMembers, AMinimumThatGrowsBeforeItWasReachedGetsNoRoomBeforeOthers) {
     for (const bool restart : {false, true}) {
         world w;

@@ -258,6 +258,89 @@ TEST(GangEnds, NorIsItAfterARestart) {
     }
 }
 
+TEST(GangEnds, NorWhileALostMemberIsMadeUpFor) {
+    for (const auto by : {way::kube_batch, way::coscheduling, way::tenstack}) {
+        // The follower has a place, or was let in and is not bound.
+        for (const bool has_place : {true, false}) {
+            world w;
+            w.add_node("node-a", "cpu=9");
+            w.group("train", 3, by);
+            w.add_members("train", 3, "cpu=1", by);
+            w.change("train", by).metadata.annotations[std::string(names::on_partial)] = "Delete";
+            w.settle();
+            w.bind();
+            w.settle();
+            w.remove("train-0");
+            if (has_place) w.refuse["look"] = error{errc::invalid, "a webhook says no"};
+            w.put(w.member("train-9", "train", "cpu=1", by));
+            w.settle();
+            ASSERT_EQ(w.state_of("train", by), "Starting");
+            w.wait(seconds(20));
+            w.settle();
+            EXPECT_EQ(w.groups.at(world::key("train", by)).status.phase, "Unknown");
+            w.restart();
+            w.refuse.clear();
+            w.settle();
+            w.wait(seconds(100));
+            EXPECT_THAT(w.settle(), IsEmpty());
+            EXPECT_EQ(w.count("train", stage::let_in, by), 1);
+        }
+    }
+}
+
+TEST(GangEnds, NorWhereOnlyOneThatEndedWellIsLeftOfTheRun) {
+    world w;
+    w.add_node("node-a", "cpu=3");
+    w.add_gang("train", 3, "cpu=1");
+    w.delete_when_partial("train");
+    w.settle();
+    w.bind();
+    w.settle();
+    w.edit("train-0", [](model::pod& pod) { pod.phase = "Succeeded"; });
+    w.remove("train-1");
+    w.remove("train-2");
+    w.add_stranger("large", "cpu=2", "node-a");
+    for (const auto* name : {"train-3", "train-4"}) w.put(w.member(name, "train", "cpu=1"));
+    w.settle();
+    w.wait(seconds(20));
+    w.settle();
+    EXPECT_EQ(w.groups.at(world::key("train")).status.phase, "Unknown");
+    w.restart();
+    w.settle();
+    w.remove("large");
+    w.settle();
+    EXPECT_EQ(w.count("train", stage::let_in), 2);
+    w.edit("train-3", [](model::pod& pod) {
+        pod.node_name = "node-a";
+        pod.phase = "Running";
+    });
+    w.settle();
+    w.wait(seconds(100));
+    EXPECT_THAT(w.settle(), IsEmpty());
+}
+
+TEST(GangEnds, PodsOfAnotherRunAndThoseThatLeaveMakeNoGangOneThatRan) {
+    started w;
+    w.delete_when_partial("train");
+    w.bind_one("train-0");
+    for (const bool leaves : {false, true}) {
+        auto other = w.member(leaves ? "leaves" : "earlier", "train", "cpu=1");
+        other.scheduling_gates.clear();
+        other.metadata.annotations[std::string(names::gang_node)] = "node-a";
+        other.node_name = "node-a";
+        if (leaves) {
+            other.metadata.deletion_timestamp = model::timestamp{w.wall};
+        } else {
+            other.phase = "Succeeded";
+            other.metadata.owner_references.front().uid = "uid-job-before";
+        }
+        w.put(other);
+    }
+    w.restart();
+    w.settle();
+    EXPECT_FALSE(w.known->gangs.at(world::key("train")).reached);
+}
+
 TEST(GangEnds, NorWhereAMemberFailedOrThePhaseIsStillScheduling) {
     for (const bool failed : {true, false}) {
         world w;

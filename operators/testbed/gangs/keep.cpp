@@ -41,8 +41,9 @@ void take_up_members(const gang& of, gang_memory& own) {
 void take_up_muster(pass& at, const gang_pointer& of, gang_memory& own) {
     own.what = muster_of(*of, own.reached, at.seen.scheduler_name);
     const auto& next = own.what.next;
-    const bool others =
-        std::ranges::none_of(next, [&](const auto& uid) { return own.vain_members.contains(uid); });
+    const bool others = !next.empty() && std::ranges::none_of(next, [&](const auto& uid) {
+        return own.vain_members.contains(uid);
+    });
     const bool more_urgent = own.what.how == start::refill && own.vain_how != start::refill;
     if (own.vain_plans > 0 && (others || more_urgent)) forget_vain_plans(own);
     own.seen_reached = own.reached;
@@ -134,11 +135,19 @@ void take_up_reached(const gang& of, gang_memory& own) {
     const auto& all = own.what;
     if (!all.begun || !of.group || all.enough <= 0) return;
     const auto& phase = of.group.object->status.phase;
-    const auto had_a_node = std::ranges::count_if(
-        of.members, [](const member& each) { return each.pod->bound() && was_let_in(*each.pod); });
     const bool ran = phase == "Running" || phase == "Scheduled" || phase == "Unknown" ||
-                     phase == "Failed" || had_a_node >= all.enough;
-    if (ran) own.reached = all.enough;
+                     phase == "Failed" || all.had_a_node >= all.enough;
+    if (ran) {
+        own.reached = all.enough;
+        return;
+    }
+    // A minimum that has grown since may be on the way to what it is now.
+    auto least = all.enough;
+    for (const auto& each : of.members) {
+        if (each.waits() || !was_let_in(*each.pod)) continue;
+        least = std::min(least, members_of(mark_of(*each.pod)).value_or(least));
+    }
+    if (all.had_a_node >= least) own.reached = least;
 }
 
 /// What was reached once, and how long the present attempt has lasted.

@@ -81,14 +81,20 @@ void count(const gang& of, muster& out, std::string_view scheduler_name) {
             case stage::bound:
                 ++out.bound;
                 if (each.pod->phase == "Running") ++out.running;
-                out.begun = out.begun || was_let_in(*each.pod);
+                if (was_let_in(*each.pod)) {
+                    out.begun = true;
+                    ++out.had_a_node;
+                }
                 break;
             case stage::ended: {
                 const bool well = each.pod->phase == "Succeeded";
                 well ? ++out.well : ++out.badly;
                 const bool same_run = controllers.contains(controller_of(each));
                 if (well && same_run) ++out.well_now;
-                if (same_run && was_let_in(*each.pod)) out.begun = true;
+                if (same_run && was_let_in(*each.pod)) {
+                    out.begun = true;
+                    if (each.pod->bound()) ++out.had_a_node;
+                }
                 break;
             }
             case stage::leaving:

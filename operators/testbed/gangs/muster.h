@@ -2,6 +2,7 @@
 // order or time. Pure.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -43,6 +44,8 @@ struct muster {
     int leaving_nominated = 0;
     /// Of `well`: of a controller that has members which have not ended, so of the same run.
     int well_now = 0;
+    /// Members of the same run that were let in and are bound, or were when they ended.
+    int had_a_node = 0;
     /// Some member of the same run was let in.
     bool begun = false;
     /// The minimum, but of one that has begun no more than it was then: what it has grown by since
@@ -61,6 +64,12 @@ struct muster {
     int placed() const { return let_in + bound + well_now; }
     /// They run, ran well, or are bound.
     int reached() const { return bound + well_now; }
+    /// What a plan for `next` says that the gang needs: a minimum that has grown once it is reached
+    /// with them.
+    std::int64_t enough_with_next() const {
+        const auto then = placed() + static_cast<std::int64_t>(next.size());
+        return minimum && then >= *minimum ? *minimum : enough;
+    }
     bool all_ended() const {
         return well + badly > 0 && waiting() + held + let_in + bound + not_gated == 0;
     }

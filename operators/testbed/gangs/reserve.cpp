@@ -35,7 +35,7 @@ void take_places(pass& at, const gang_key& key, gang_memory& own,
         at.room.promise(pods[i], where.nodes[i]);
         made.places.emplace(pods[i]->metadata.uid, where.nodes[i]);
     }
-    name_plan(at, made, own.what.enough);
+    name_plan(at, made, own.what.enough_with_next());
     own.has = std::move(made);
     own.changed = true;
     if (!reservation) at.coming.add(key, pods.size(), at.seen.now + longest_way);
@@ -308,7 +308,7 @@ void keep_reservation(pass& at) {
         if (complete(at, own, *has)) {
             has->reservation = false;
             has->since = at.seen.now;
-            name_plan(at, *has, own.what.enough);
+            name_plan(at, *has, own.what.enough_with_next());
             own.changed = true;
             own.reservation_seen.reset();
             own.failed_at.reset();

@@ -22,8 +22,13 @@ int within_reach(const muster& all) {
     return all.placed() + all.waiting() + all.held + all.not_gated + (all.well - all.well_now);
 }
 
-/// Its members are deleted, as its attempt is over and on-partial is Delete. After a restart
-/// Unknown is therefore a gang that ran (keep.cpp).
+/// It ran, and has lost members: Unknown, also while they are made up for. After a restart nothing
+/// else tells that it ran (keep.cpp).
+bool lacks_some(const gang_memory& own) {
+    return own.reached && own.at.at != state::running && own.at.at != state::ended;
+}
+
+/// Its members are deleted, as its attempt is over and on-partial is Delete; not Unknown.
 bool starts_anew(const gang_memory& own) {
     const auto& group = own.seen->group;
     return own.at.at == state::partial && own.over && group && group.object->deletes_partial();
@@ -31,6 +36,7 @@ bool starts_anew(const gang_memory& own) {
 
 /// kube-batch: Pending until the minimum has its places; Unknown when some run and others cannot.
 std::string_view phase_of_kube_batch(const gang_memory& own) {
+    if (lacks_some(own)) return "Unknown";
     if (starts_anew(own)) return "Pending";
     switch (own.at.at) {
         case state::running:
@@ -56,11 +62,12 @@ std::string_view end_of(const gang_memory& own) {
 }
 
 bool running_enough(const muster& all) {
-    return all.minimum && all.running + all.well_now >= *all.minimum;
+    return all.minimum && all.running + all.well_now >= all.enough;
 }
 
 std::string_view phase_of_coscheduling(const gang_memory& own) {
     if (const auto end = end_of(own); !end.empty()) return end;
+    if (lacks_some(own)) return "Unknown";
     if (starts_anew(own)) return "Scheduling";
     switch (own.at.at) {
         case state::partial:
@@ -78,6 +85,7 @@ std::string_view phase_of_coscheduling(const gang_memory& own) {
 
 std::string_view phase_of_tenstack(const gang_memory& own) {
     if (const auto end = end_of(own); !end.empty()) return end;
+    if (lacks_some(own)) return "Unknown";
     if (starts_anew(own)) return "Scheduling";
     switch (own.at.at) {
         case state::partial:
