@@ -63,6 +63,7 @@ class EventStream:
 
     def line(self):
         """The next line that says something as a dict; None at the clean end."""
+        deadline = time.monotonic() + PATIENCE
         while True:
             first, found, rest = self.text.partition(b"\n")
             if found:
@@ -70,6 +71,7 @@ class EventStream:
                 read = json.loads(first)
                 if read["type"] != "HEARTBEAT":
                     return read
+                assert time.monotonic() < deadline, "nothing but heartbeats came"
             elif not self.more():
                 return None
 

@@ -89,35 +89,50 @@ def note(scene, job, number, padding=""):
 
 
 class Watch(threading.Thread):
-    """What happens to one kind in the namespace, by a watch of the API server itself."""
+    """What happens to one kind in the namespace, by a watch of the API server itself. The API server ends the watch
+    of a client that reads too slowly; the client goes on from the last version that it has seen."""
 
     def __init__(self, scene, kind):
         super().__init__(daemon=True)
-        self.kind, self.changes = kind, []
-        path = f"/apis/esi.tu-berlin.de/v1alpha1/namespaces/{scene.namespace}/{KINDS[kind]}"
-        there = scene.api.call("GET", path)
+        self.scene, self.kind, self.changes, self.closed, self.fault = scene, kind, [], False, None
+        self.path = f"/apis/esi.tu-berlin.de/v1alpha1/namespaces/{scene.namespace}/{KINDS[kind]}"
+        there = scene.api.call("GET", self.path)
         self.before = {each["metadata"]["name"]: each["metadata"]["resourceVersion"] for each in there["items"]}
-        version = there["metadata"]["resourceVersion"]
-        self.answer = scene.api.raw("GET", path, query={"watch": "true", "resourceVersion": version,
-                                                        "timeoutSeconds": "900"}, timeout=900)
+        self.version = there["metadata"]["resourceVersion"]
+        self.ask()
         self.start()
 
-    def run(self):
+    def ask(self):
+        self.answer = self.scene.api.raw("GET", self.path, timeout=900, query={
+            "watch": "true", "resourceVersion": self.version, "timeoutSeconds": "900"})
+
+    def read(self):
         rest = b""
+        for piece in self.answer.stream(1 << 16):
+            *lines, rest = (rest + piece).split(b"\n")
+            for each in lines:
+                read = json.loads(each)
+                assert read["type"] != "ERROR", read
+                of = read["object"]["metadata"]
+                self.version = of["resourceVersion"]
+                self.changes.append((read["type"], of["name"], self.version))
+
+    def run(self):
         try:
-            for piece in self.answer.stream(1 << 16):
-                *lines, rest = (rest + piece).split(b"\n")
-                for each in lines:
-                    read = json.loads(each)
-                    of = read["object"]["metadata"]
-                    self.changes.append((read["type"], of["name"], of["resourceVersion"]))
-        except Exception:  # the connection was closed below it: the end of the session
-            return
+            while not self.closed:
+                self.read()
+                self.ask()
+        except Exception as error:
+            # Else the connection was closed below it: the end of the session.
+            if not self.closed:
+                self.fault = error
 
     def close(self):
         """From the outside: the thread holds the lock of what it reads."""
+        self.closed = True
         self.answer.shutdown()
         self.join()
+        assert not self.fault, self.fault
 
 
 # --- what there is and what happens

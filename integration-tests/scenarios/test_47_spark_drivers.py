@@ -149,7 +149,9 @@ def test_of_two_drivers_whose_executors_fit_once_one_waits_says_why_and_goes_on(
     lab.wait("what is missing", lambda: "places fit" in lab.condition("Scheduling", second, "Acquired").get("message", ""))
     assert gates(lab.get("Pod", second)) == [GATE] and not lab.ghosts(second)
     end(lab, first)
-    lab.job_state(first, "CompletedState")
+    # It is Completed for a moment, then released, as its claim goes back.
+    lab.wait("the run to have ended well",
+             lambda: lab.status("BatchJob", first).get("lastResult", "").startswith("Succeeded"))
     lab.gone("Testbed", first)
     lab.wait("executors of the first to be gone", lambda: not lab.get("Pod", f"{first}-exec-1"))
     assert lab.get("Pod", first)["status"]["phase"] == "Succeeded", "an ended driver stays, with its log"
