@@ -761,8 +761,11 @@ TEST(GangMembers, AGrownMinimumThatWasReachedIsRefilledAfterARestart) {
 }
 
 TEST(GangMembers, AGrownMinimumThatWasNotReachedMakesNoGangOneThatNeverRan) {
-    // One beyond the minimum is on its way; or it is there, and another one is lost.
-    for (const bool on_its_way : {true, false}) {
+    // One beyond the minimum is on its way, and the phase tells that the gang ran or does not; or
+    // it is there, and another one is lost.
+    using std::pair;
+    for (const auto& [on_its_way, told] :
+         {pair(true, true), pair(true, false), pair(false, false)}) {
         world w;
         w.add_node("node-a", "cpu=4");
         w.add_gang("train", 2, "cpu=1");
@@ -780,17 +783,20 @@ TEST(GangMembers, AGrownMinimumThatWasNotReachedMakesNoGangOneThatNeverRan) {
             w.remove("train-0");
             w.settle();
         }
-        // Their containers do not run, so that the phase tells nothing.
+        // Their containers run, or not.
         for (const auto* name : {"train-0", "train-1", "train-2"}) {
-            if (w.pods.contains(name)) w.edit(name, [](model::pod& pod) { pod.phase = "Pending"; });
+            if (told || !w.pods.contains(name)) continue;
+            w.edit(name, [](model::pod& pod) { pod.phase = "Pending"; });
         }
         w.settle();
-        ASSERT_EQ(w.groups.at(world::key("train")).status.phase, "Scheduling");
+        const auto& phase = w.groups.at(world::key("train")).status.phase;
+        ASSERT_EQ(phase, told ? "Running" : "Scheduling");
         w.restart();
         w.settle();
         EXPECT_EQ(w.known->gangs.at(world::key("train")).reached, 2);
         w.wait(seconds(100));
         EXPECT_THAT(w.settle(), IsEmpty());
+        EXPECT_EQ(w.groups.at(world::key("train")).status.phase, told ? "Running" : "Scheduling");
     }
 }
 

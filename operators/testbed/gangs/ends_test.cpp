@@ -327,6 +327,7 @@ TEST(GangEnds, PodsOfAnotherRunAndThoseThatLeaveMakeNoGangOneThatRan) {
         auto other = w.member(leaves ? "leaves" : "earlier", "train", "cpu=1");
         other.scheduling_gates.clear();
         other.metadata.annotations[std::string(names::gang_node)] = "node-a";
+        other.metadata.annotations[std::string(names::gang_plan)] = plan_mark("uid-0", "p", 1, 1);
         other.node_name = "node-a";
         if (leaves) {
             other.metadata.deletion_timestamp = model::timestamp{w.wall};

@@ -136,18 +136,18 @@ void take_up_reached(const gang& of, gang_memory& own) {
     if (!all.begun || !of.group || all.enough <= 0) return;
     const auto& phase = of.group.object->status.phase;
     const bool ran = phase == "Running" || phase == "Scheduled" || phase == "Unknown" ||
-                     phase == "Failed" || all.had_a_node >= all.enough;
-    if (ran) {
-        own.reached = all.enough;
-        return;
-    }
+                     phase == "Failed" || phase == "Finished";
     // A minimum that has grown since may be on the way to what it is now.
-    auto least = all.enough;
-    for (const auto& each : of.members) {
-        if (each.waits() || !was_let_in(*each.pod)) continue;
-        least = std::min(least, members_of(mark_of(*each.pod)).value_or(least));
+    const auto needed = [&](std::int64_t said) {
+        return said > 0 ? std::min(all.enough, said) : all.enough;
+    };
+    const auto most = needed(all.most_needed);
+    const auto least = needed(all.least_needed);
+    if (ran || all.had_a_node >= most) {
+        own.reached = most;
+    } else if (all.had_a_node >= least) {
+        own.reached = least;
     }
-    if (all.had_a_node >= least) own.reached = least;
 }
 
 /// What was reached once, and how long the present attempt has lasted.

@@ -61,6 +61,13 @@ void count(const gang& of, muster& out, std::string_view scheduler_name) {
         }
     }
     controllers.erase(std::string_view{});
+    const auto note_node = [&](const member& each) {
+        ++out.had_a_node;
+        const auto needed = members_of(mark_of(*each.pod));
+        if (!needed) return;
+        out.most_needed = std::max(out.most_needed, *needed);
+        out.least_needed = out.least_needed > 0 ? std::min(out.least_needed, *needed) : *needed;
+    };
     for (const auto& each : of.members) {
         const bool other = !scheduler_name.empty() && !each.pod->scheduler_name.empty() &&
                            each.pod->scheduler_name != scheduler_name;
@@ -83,7 +90,7 @@ void count(const gang& of, muster& out, std::string_view scheduler_name) {
                 if (each.pod->phase == "Running") ++out.running;
                 if (was_let_in(*each.pod)) {
                     out.begun = true;
-                    ++out.had_a_node;
+                    note_node(each);
                 }
                 break;
             case stage::ended: {
@@ -93,7 +100,7 @@ void count(const gang& of, muster& out, std::string_view scheduler_name) {
                 if (well && same_run) ++out.well_now;
                 if (same_run && was_let_in(*each.pod)) {
                     out.begun = true;
-                    if (each.pod->bound()) ++out.had_a_node;
+                    if (each.pod->bound()) note_node(each);
                 }
                 break;
             }

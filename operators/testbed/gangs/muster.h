@@ -44,8 +44,10 @@ struct muster {
     int leaving_nominated = 0;
     /// Of `well`: of a controller that has members which have not ended, so of the same run.
     int well_now = 0;
-    /// Members of the same run that were let in and are bound, or were when they ended.
+    /// Members of the same run that were let in and are bound, or were when they ended; and what
+    /// the gang needed as their marks say, at most and at least. 0: none says it.
     int had_a_node = 0;
+    std::int64_t most_needed = 0, least_needed = 0;
     /// Some member of the same run was let in.
     bool begun = false;
     /// The minimum, but of one that has begun no more than it was then: what it has grown by since
