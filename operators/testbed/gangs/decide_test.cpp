@@ -674,10 +674,7 @@ TEST(GangMembers, OneThatIsMadeAgainGoesBeforeNewGroups) {
 TEST(GangMembers, OneThatIsMadeAgainDoesNotDisturbTheOthers) {
     world w;
     w.add_node("node-a", "cpu=3");
-    w.add_gang("train", 3, "cpu=1");
-    w.settle();
-    w.bind();
-    w.settle();
+    w.run_gang("train", 3, "cpu=1");
     w.edit("train-0", [](model::pod& pod) { pod.phase = "Failed"; });
     w.put(w.member("train-0b", "train", "cpu=1"));
     EXPECT_THAT(w.settle(),
@@ -690,10 +687,7 @@ TEST(GangMembers, OneThatIsMadeAgainDoesNotDisturbTheOthers) {
 TEST(GangMembers, WhoHasSucceededCountsForItsOwnRunOnly) {
     world w;
     w.add_node("node-a", "cpu=3");
-    w.add_gang("train", 2, "cpu=1");
-    w.settle();
-    w.bind();
-    w.settle();
+    w.run_gang("train", 2, "cpu=1");
     for (const auto* name : {"train-0", "train-1"}) {
         w.edit(name, [](model::pod& pod) { pod.phase = "Succeeded"; });
     }
@@ -710,10 +704,7 @@ TEST(GangMembers, WhoHasSucceededCountsForItsOwnRunOnly) {
 TEST(GangMembers, AMinimumThatGrowsAfterTheStartIsToldAndNotEnforced) {
     world w;
     w.add_node("node-a", "cpu=9");
-    w.add_gang("train", 2, "cpu=1");
-    w.settle();
-    w.bind();
-    w.settle();
+    w.run_gang("train", 2, "cpu=1");
     w.change("train").spec.min_member = 4;
     EXPECT_THAT(w.settle(), IsEmpty());
     EXPECT_TRUE(w.told("MinMemberGrew"));
@@ -724,10 +715,7 @@ TEST(GangMembers, AMinimumThatGrowsAfterTheStartIsToldAndNotEnforced) {
 TEST(GangMembers, ThoseThatAGrownMinimumAsksForAreBeyondTheOneThatWasReached) {
     world w;
     w.add_node("node-a", "cpu=3");
-    w.add_gang("train", 1, "cpu=1");
-    w.settle();
-    w.bind();
-    w.settle();
+    w.run_gang("train", 1, "cpu=1");
     w.add_gang("large", 3, "cpu=1");
     w.settle();
     for (int i = 1; i < 3; ++i) w.put(w.member(fmt::format("train-{}", i), "train", "cpu=1"));
@@ -740,10 +728,7 @@ TEST(GangMembers, ThoseThatAGrownMinimumAsksForAreBeyondTheOneThatWasReached) {
 TEST(GangMembers, AGrownMinimumThatWasReachedIsRefilledAfterARestart) {
     world w;
     w.add_node("node-a", "cpu=4");
-    w.add_gang("train", 2, "cpu=1");
-    w.settle();
-    w.bind();
-    w.settle();
+    w.run_gang("train", 2, "cpu=1");
     w.change("train").spec.min_member = 3;
     w.put(w.member("train-2", "train", "cpu=1"));
     w.settle();
@@ -768,11 +753,8 @@ TEST(GangMembers, AGrownMinimumThatWasNotReachedMakesNoGangOneThatNeverRan) {
          {pair(true, true), pair(true, false), pair(false, false)}) {
         world w;
         w.add_node("node-a", "cpu=4");
-        w.add_gang("train", 2, "cpu=1");
+        w.run_gang("train", 2, "cpu=1");
         w.delete_when_partial("train");
-        w.settle();
-        w.bind();
-        w.settle();
         w.change("train").spec.min_member = on_its_way ? 3 : 4;
         w.put(w.member("train-2", "train", "cpu=1"));
         w.settle();

@@ -24,12 +24,6 @@ struct started : world {
             pod.scheduled_message = "0/1 nodes are available: 1 Insufficient cpu.";
         });
     }
-    void bind_one(const std::string& name) {
-        edit(name, [](model::pod& pod) {
-            pod.node_name = "node-a";
-            pod.phase = "Running";
-        });
-    }
 };
 
 TEST(GangEnds, ARefusedMemberIsDeletedAndItsFollowerPlacedFirst) {
@@ -266,7 +260,7 @@ TEST(GangEnds, NorWhileALostMemberIsMadeUpFor) {
             w.add_node("node-a", "cpu=9");
             w.group("train", 3, by);
             w.add_members("train", 3, "cpu=1", by);
-            w.change("train", by).metadata.annotations[std::string(names::on_partial)] = "Delete";
+            w.delete_when_partial("train", by);
             w.settle();
             w.bind();
             w.settle();
@@ -291,11 +285,8 @@ TEST(GangEnds, NorWhileALostMemberIsMadeUpFor) {
 TEST(GangEnds, NorWhereOnlyOneThatEndedWellIsLeftOfTheRun) {
     world w;
     w.add_node("node-a", "cpu=3");
-    w.add_gang("train", 3, "cpu=1");
+    w.run_gang("train", 3, "cpu=1");
     w.delete_when_partial("train");
-    w.settle();
-    w.bind();
-    w.settle();
     w.edit("train-0", [](model::pod& pod) { pod.phase = "Succeeded"; });
     w.remove("train-1");
     w.remove("train-2");
@@ -310,10 +301,7 @@ TEST(GangEnds, NorWhereOnlyOneThatEndedWellIsLeftOfTheRun) {
     w.remove("large");
     w.settle();
     EXPECT_EQ(w.count("train", stage::let_in), 2);
-    w.edit("train-3", [](model::pod& pod) {
-        pod.node_name = "node-a";
-        pod.phase = "Running";
-    });
+    w.bind_one("train-3");
     w.settle();
     w.wait(seconds(100));
     EXPECT_THAT(w.settle(), IsEmpty());

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include "base/contains.h"
-#include "model/names.h"
-
 namespace esi::testbed::gangs {
 
 namespace {

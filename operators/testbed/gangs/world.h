@@ -70,8 +70,8 @@ struct world {
         out.metadata.resource_version = std::to_string(++version);
         return out;
     }
-    void delete_when_partial(const std::string& name) {
-        change(name).metadata.annotations[std::string(names::on_partial)] = "Delete";
+    void delete_when_partial(const std::string& name, way by = way::coscheduling) {
+        change(name, by).metadata.annotations[std::string(names::on_partial)] = "Delete";
     }
     void remove_group(const std::string& name, way by = way::coscheduling) {
         groups.erase(key(name, by));
@@ -143,7 +143,14 @@ struct world {
         add_members(name, count, requests, way::coscheduling, priority);
         wall += seconds(1);
     }
-    /// The same in another namespace.
+    /// The same, and all of them run.
+    void run_gang(const std::string& name, int count, std::string_view requests) {
+        add_gang(name, count, requests);
+        settle();
+        bind();
+        settle();
+    }
+    /// A gang in another namespace.
     gang_key add_gang_in(const std::string& space, const std::string& name, int count,
                          std::string_view requests) {
         const gang_key out{way::coscheduling, space, name};
@@ -365,6 +372,13 @@ struct world {
     void wait(steady_time::duration time) {
         now += time;
         wall += std::chrono::duration_cast<std::chrono::microseconds>(time);
+    }
+    /// A member runs, on node-a.
+    void bind_one(const std::string& name) {
+        edit(name, [](model::pod& pod) {
+            pod.node_name = "node-a";
+            pod.phase = "Running";
+        });
     }
     /// kube-scheduler: binds what was let in where there is room.
     void bind() {
