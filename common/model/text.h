@@ -10,6 +10,8 @@ namespace esi::model {
 /// Bytes of the longest text that ESI writes.
 inline constexpr std::size_t longest_text = 4096;
 
+/// How many bytes of it that are: at most `limit`, never cutting a UTF-8 sequence.
+std::size_t cut_size(std::string_view text, std::size_t limit);
 /// At most `limit` bytes, never cutting a UTF-8 sequence.
 std::string cut(std::string_view text, std::size_t limit = longest_text);
 

@@ -8,6 +8,7 @@
 #include "grid/rights.h"
 #include "kube/resource.h"
 #include "model/conditions.h"
+#include "model/kept.h"
 #include "model/names.h"
 
 namespace esi::batchjob {
@@ -76,7 +77,11 @@ caches::caches(controller::environment& env, const application_kinds& kinds,
       pods_(env.api, env.time, kube::types::pod, scope_of(env.options, std::string(names::job))),
       sources_(make_sources(kinds, placement,
                             {env.api, env.time, env.executor, scope_of(env.options, {}), &pods_})) {
+    // esi-scheduling serves them.
+    jobs_.set_transform([](model::batchjob& job) { job.spec.external_scheduler.reset(); });
+    testbeds_.set_transform(model::keep_layout);
     schedulings_.set_transform(keep_assignments);
+    pods_.set_transform(model::drop_placement_rules);
     jobs_.items().add_index("testbed", [](const model::batchjob& job) {
         if (!job.spec.creation_request) return std::vector<std::string>{};
         return std::vector{grid::testbed_of(job).text()};

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "model/application_specs.h"
+#include "model/kept.h"
 #include "model/json.h"
 #include "model/names.h"
 #include "scheduling/acquire.h"

@@ -97,6 +97,8 @@ public:
     /// False after a 404 of the kind, until a list or watch is answered again.
     bool served() const { return served_; }
     bool streaming() const { return streaming_; }
+    /// A list is under way, as pages or as the first events of a stream.
+    bool listing() const { return phase_ != phase::watching; }
 
 private:
     enum class phase { listing_stream, listing_pages, watching };

@@ -176,6 +176,7 @@ void fault_draw::hostile() {
             if (chance_.chance(300)) with["owner"] = with.contains("in") ? "same" : "none";
             if (chance_.chance(300)) with["gated"] = true;
             if (chance_.chance(300)) with["keep"] = true;
+            if (chance_.chance(300)) with["bulk"] = true;
             perhaps_when_running(with);
             add("forge-pod", std::move(with));
         }
@@ -236,6 +237,10 @@ void fault_draw::spec_of_job() {
     if (chance_.chance(100)) {
         json with{{"ns", job.ns}, {"name", job.name}, {"depth", 300}};
         if (chance_.chance(600)) with["back_ms"] = length(50, 40000);
+        if (chance_.chance(500)) {
+            with.erase("depth");
+            with["kib"] = 400;
+        }
         return add("deep-spec", std::move(with));
     }
     static const std::vector<json> patches = [] {

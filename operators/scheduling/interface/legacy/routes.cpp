@@ -241,11 +241,9 @@ asio::awaitable<routes::reply> routes::put_job(request from) {
     json patch{{"spec", {{"externalScheduler", nullptr}}}};
     if (const auto& notes = wanted->external_scheduler) {
         // A JSON patch replaces the whole map; a merge would keep members that are left out.
-        auto value = model::encode(*notes);
         kind = kube::patch_kind::json;
-        patch = json::array({{{"op", "add"},
-                              {"path", "/spec/externalScheduler"},
-                              {"value", value.is_null() ? json::object() : std::move(value)}}});
+        patch =
+            json::array({{{"op", "add"}, {"path", "/spec/externalScheduler"}, {"value", *notes}}});
     }
     auto done =
         co_await from_.api.patch(types::batchjob, namespace_, wanted->name, kind, std::move(patch));

@@ -18,7 +18,7 @@
 #include "base/virtual_clock.h"
 #include "http/target.h"
 #include "kube/client.h"
-#include "model/application_specs.h"
+#include "model/kept.h"
 #include "model/json.h"
 #include "scheduling/caches.h"
 #include "scheduling/interface/v1/events/hub.h"
