@@ -191,6 +191,7 @@ asio::awaitable<ladder::event> reflector::state::list(ladder_step step) {
     options.field_selector = scope.field_selector;
     if (!step.version.empty()) options.resource_version = step.version;
     options.limit = step.limit;
+    options.answer_limit = step.answer_limit;
     options.continue_token = step.continue_token;
     auto answer = co_await api.list(type, ns, std::move(options));
     if (!answer) co_return ladder::refused{std::move(answer).error()};
