@@ -977,6 +977,22 @@ TEST(Gangs, ALookOfAGroupThatWentLetsNobodyInOfTheOneThatCame) {
     EXPECT_EQ(w.count("train", stage::let_in), 2);
 }
 
+TEST(Gangs, ANamespaceWithManyThatWaitDelaysThoseOfOthersByOnePass) {
+    world w;
+    w.add_node("node-a", "cpu=2");
+    w.add_stranger("s", "cpu=1", "node-a");
+    // Each asks for something else, and would fit if the stranger went.
+    for (int i = 0; i < 6 * most_fits; ++i) {
+        w.add_gang_in("many", fmt::format("g{}", i), 1, fmt::format("cpu={}m", 1100 + i));
+    }
+    w.wait(seconds(1));
+    w.add_gang("later", 1, "cpu=1");
+    w.pass();
+    EXPECT_FALSE(w.known->gangs.at(world::key("later")).has) << "those that are older are first";
+    w.pass();
+    EXPECT_TRUE(w.known->gangs.at(world::key("later")).has);
+}
+
 TEST(Gangs, NoNumberOfThoseThatNeverFitDelaysOneThatFits) {
     world w;
     w.add_node("node-a", "cpu=1");

@@ -92,10 +92,8 @@ void gang_operator::namespace_changed(std::string_view ns) {
 asio::awaitable<result<controller::outcome>> gang_operator::pass() {
     using controller::outcome;
     const auto now = env_.time.now();
-    if (last_pass_ && now - *last_pass_ < pass_pause) {
-        co_return outcome::again_in(*last_pass_ + pass_pause - now);
-    }
-    last_pass_ = now;
+    if (next_pass_ && now < *next_pass_) co_return outcome::again_in(*next_pass_ - now);
+    next_pass_ = now + pass_pause;
     book_.bring_up(groups_);
     auto& room = ledger_.bring_up();
     const auto loose = book_.loose();
@@ -122,6 +120,8 @@ asio::awaitable<result<controller::outcome>> gang_operator::pass() {
     actor_.take(std::move(decided.actions));
     numbers_.show(known_);
     numbers_.pass(std::chrono::steady_clock::now() - began);
+    const auto ended = env_.time.now();
+    if (ended > now) next_pass_ = ended + pause_after(ended - now);
     if (decided.again && (!out.after || *decided.again < *out.after)) out.after = decided.again;
     co_return out;
 }

@@ -47,6 +47,12 @@ struct operator_of_gangs : testing::Test {
     gang_operator part{env, gang_options(), from, room};
 };
 
+TEST(pause_after, is_as_long_as_the_pass_and_bounded) {
+    EXPECT_EQ(pause_after(milliseconds(1)), milliseconds(10));
+    EXPECT_EQ(pause_after(milliseconds(120)), milliseconds(120));
+    EXPECT_EQ(pause_after(seconds(30)), seconds(2));
+}
+
 TEST_F(operator_of_gangs, starts_all_members_once_the_last_has_come) {
     cluster.add_node("node-a", "2");
     cluster.add_group("train", 2);
