@@ -350,7 +350,7 @@ TEST(Gangs, ALookThatFindsTheRoomTakenLetsNobodyIn) {
     live.on_nodes["node-a"].push_back(shared(make_pod("stranger", "cpu=1", "node-a")));
     const auto& look = std::get<look_and_let_in>(w.last.actions.front());
     const auto why = judge_look(look, live, *w.room);
-    EXPECT_EQ(why, "node node-a has 1 cpu left, train-0, train-1 need 2");
+    EXPECT_EQ(why, "the node of train-0, train-1 has 1 cpu left, and 2 is needed");
     outcome refused;
     refused.refused = why;
     take_outcome(*w.known, w.last.actions.front(), refused, w.now);

@@ -34,9 +34,10 @@ settings settings_of(const gang_options& chosen) {
 }  // namespace
 
 gang_operator::gang_operator(controller::environment& env, const gang_options& chosen,
-                             testbed::caches& from, room_upkeep& room)
+                             testbed::caches& from, room_upkeep& room, bool tell_nodes)
     : env_(env),
       options_(chosen),
+      tell_nodes_(tell_nodes),
       groups_(env.api, env.time, env.options.namespaces,
               model::object_key::from_text(chosen.scheduler_lease)),
       book_(env.options.namespaces),
@@ -109,6 +110,7 @@ asio::awaitable<result<controller::outcome>> gang_operator::pass() {
     seen.classes = &groups_.classes();
     seen.namespaces = &groups_.namespaces();
     seen.options = settings_of(options_);
+    seen.options.tell_nodes = tell_nodes_;
     seen.now = now;
     seen.wall = env_.time.wall();
     auto decided = decide(seen, known_, room);

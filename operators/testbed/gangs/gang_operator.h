@@ -36,8 +36,9 @@ inline steady_time::duration pause_after(steady_time::duration pass) {
 class gang_operator final : private group_listener {
 public:
     /// `from` has been made for gangs, and has no objects yet; `room` is kept up from it.
+    /// `tell_nodes`: --tell-nodes.
     gang_operator(controller::environment& env, const gang_options& chosen, testbed::caches& from,
-                  room_upkeep& room);
+                  room_upkeep& room, bool tell_nodes);
 
     std::vector<controller::operator_part::cache> caches() { return groups_.list(); }
     void lead();
@@ -66,6 +67,7 @@ private:
 
     controller::environment& env_;
     gang_options options_;
+    bool tell_nodes_;
     gang_caches groups_;
     gang_book book_;
     room_upkeep& ledger_;

@@ -166,6 +166,8 @@ struct gang_memory {
     /// Its shape depends on facts.
     bool depends_on_facts = false;
     std::string failed_text;
+    /// no_fit::most_left_on of then.
+    std::string most_left_on;
     /// What was read for its next plan, used once.
     std::optional<facts> read;
     steady_time read_at{};

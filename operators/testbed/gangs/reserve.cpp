@@ -150,6 +150,7 @@ tried try_plan(pass& at, const gang_key& key, gang_memory& own) {
     if (const auto same = at.failed.find(shape); same != at.failed.end()) {
         own.tried_in = at.known.sweep;
         const auto& [other, why] = same->second;
+        own.most_left_on = why.most_left_on;
         // The namespace is the tenant: what is said of another's group does not name it.
         fails(
             own, at.room.freed(), why.reason,
@@ -197,6 +198,7 @@ tried try_plan(pass& at, const gang_key& key, gang_memory& own) {
         }
     }
     fails(own, own.depends_on_facts ? at.room.changes() : at.room.freed(), why.reason, why.message);
+    own.most_left_on = why.most_left_on;
     if (!shape.depends_on_facts) at.failed.emplace(shape, std::pair(key, why));
     return tried::fails;
 }
@@ -513,6 +515,7 @@ void count_those_before(pass& at, std::vector<turn>& turns) {
 
 fit_options options_for(const pass& at, const gang& of) {
     fit_options out{at.seen.options.how};
+    out.tell_nodes = at.seen.options.tell_nodes;
     out.best_effort = of.group && of.group.object->best_effort();
     return out;
 }
