@@ -35,6 +35,9 @@ constexpr auto http_patience = 2s;
 
 /// A connection with TLS takes some 80 KiB more than one without.
 constexpr int most_tls_connections = 384;
+/// More streams than callers may have together: one whose place went to another tenant ends a
+/// moment after that one has begun.
+constexpr int ending_streams = 200;
 
 /// An API server that does not answer is waited for elsewhere.
 constexpr auto version_patience = 5s;
@@ -346,6 +349,7 @@ http::server_options process::listen_options() {
     out.client_ca_file = options_.client_ca_file;
     out.on_answer = [this](const http::answered_request& what) { count_answer(what); };
     if (!out.tls_cert_file.empty()) out.limits.connections = most_tls_connections;
+    out.limits.streams += ending_streams;
     return out;
 }
 

@@ -55,6 +55,13 @@ bool goes_on_without(const action& what, const model::scheduling& self, errc cod
     return true;
 }
 
+/// A server with TLS has fewer connections: waits are to leave half of them to others.
+v1::quota_options quota_of(const options& chosen, const controller::process_options& process) {
+    auto out = chosen.api.quota;
+    if (!process.tls_cert_file.empty()) out.all_waits = out.all_waits_with_tls;
+    return out;
+}
+
 }  // namespace
 
 struct scheduling_operator::interfaces {
@@ -72,7 +79,7 @@ struct scheduling_operator::interfaces {
           stomp(shown_by(std::move(topics)), chosen.legacy_namespace, chosen.access, chosen.stomp),
           who_may(v1::make_access({env.executor, env.time, env.open_api, env.numbers},
                                   chosen.api.access)),
-          limits(env.time, env.numbers, chosen.api.quota),
+          limits(env.time, env.numbers, quota_of(chosen, env.options)),
           gate(*who_may, limits, {!chosen.api.access.by_token, chosen.access.hosts}),
           events({env.executor, env.time, env.numbers, env.open_api, seen.testbeds(), seen.jobs(),
                   seen.schedulings(), env.options.namespaces, &limits},

@@ -160,11 +160,14 @@ asio::awaitable<std::optional<problem_details>> reads::wait(const kube::store<T>
         return number_of_version(object->metadata.resource_version) > *wish.index;
     };
     if (is_due()) co_return std::nullopt;
-    const auto lease = from_.limits.take(*from.caller, quota::kind::wait);
+    auto lease = from_.limits.take(*from.caller, quota::kind::wait);
     if (!lease) co_return from_.limits.refused(quota::kind::wait);
-    const auto ended =
-        co_await waits_.until({kind, at}, is_due, from_.time.now() + wish.wait,
-                              from.peer ? from.peer->has_ended : std::function<bool()>());
+    const wait_place place{kind, at};
+    lease->when_lost([this, &place] { waits_.ring(place); });
+    const auto ended = co_await waits_.until(
+        place, [&] { return lease->lost() || is_due(); }, from_.time.now() + wish.wait,
+        from.peer ? from.peer->has_ended : std::function<bool()>());
+    if (lease->lost() && !is_due()) co_return from_.limits.refused(quota::kind::wait);
     switch (ended) {
         case change_waits::outcome::due:
             co_return std::nullopt;

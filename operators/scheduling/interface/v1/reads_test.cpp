@@ -240,6 +240,33 @@ TEST_F(few_waits, more_than_may_wait_are_told_to_come_later) {
         << "it does not wait";
 }
 
+struct two_waits : api_test {
+    two_waits() : api_test(limits(), {{1e6, 1e6}, 2, 2, 2, 2}) {}
+};
+
+TEST_F(two_waits, a_wait_of_the_tenant_with_the_most_ends_for_one_of_another) {
+    put_plan("s", {"j"});
+    const auto target = base + "/schedulings/s?waitFor=state%3DFinishedState";
+    who.caller = "system:serviceaccount:evil:a";
+    auto first = begin("GET", target);
+    who.caller = "system:serviceaccount:evil:b";
+    auto second = begin("GET", target);
+    EXPECT_FALSE(second->reply);
+    who.caller = "anna";
+    auto good = begin("GET", target);
+    EXPECT_FALSE(good->reply) << "it waits";
+    EXPECT_FALSE(first->reply);
+    ASSERT_TRUE(second->reply);
+    EXPECT_EQ(second->reply->status, 429);
+    EXPECT_EQ(body(*second->reply)["code"], "Throttled");
+    EXPECT_EQ(header(*second->reply, "Retry-After"), "2");
+    put_plan("s", {"j"}, "FinishedState");
+    loop.restart();
+    loop.poll();
+    ASSERT_TRUE(good->reply);
+    EXPECT_EQ(good->reply->status, 200);
+}
+
 TEST_F(api_test, slots_are_filtered_and_come_in_parts) {
     put_testbed("t", 2, 2);
     const auto all = body(get(base + "/testbeds/t/slots"));

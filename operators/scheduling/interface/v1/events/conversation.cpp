@@ -31,6 +31,7 @@ asio::awaitable<void> conversation::run(http::stream_writer& to) {
         conversation& own;
         ~leaving() { own.hub_.leave(own.self_); }
     } on_return{*this};
+    if (quota_place_) quota_place_->when_lost([self = self_] { self->wake.notify(); });
     const auto begun = hub_.time().now();
     next_heartbeat_ = begun + hub_.options().heartbeat;
     next_rights_ = begun + hub_.options().rights;
@@ -40,6 +41,10 @@ asio::awaitable<void> conversation::run(http::stream_writer& to) {
         const auto now = hub_.time().now();
         if (hub_.stopping()) {
             then = co_await finish(to, "Stopping", "the server is ending; come again");
+        } else if (has_lost_its_place()) {
+            then = co_await finish(to, "Displaced",
+                                   "all streams are taken, and this one's place went to a caller "
+                                   "of another tenant, which has fewer; come again");
         } else if (now >= next_rights_) {
             if (auto why = co_await right_gone()) {
                 then = co_await finish(to, why->word, std::move(why->detail));
@@ -130,12 +135,12 @@ asio::awaitable<conversation::next> conversation::tell_present(http::stream_writ
     const auto schedulings = hub_.schedulings();
     auto then = next::on;
     for (const auto each : asked_.kinds) {
-        if (then == next::over || void_by()) co_return then;
+        if (then == next::over || has_lost_its_place() || void_by()) co_return then;
         if (each == kind::testbed) then = co_await tell_objects(to, testbeds, deadline);
         if (each == kind::batchjob) then = co_await tell_objects(to, jobs, deadline);
         if (each == kind::scheduling) then = co_await tell_objects(to, schedulings, deadline);
     }
-    if (then == next::over || void_by()) co_return then;
+    if (then == next::over || has_lost_its_place() || void_by()) co_return then;
     synced_ = true;
     co_return co_await say(to, sync(asked_.how, ids_.id(begin)));
 }
@@ -157,7 +162,7 @@ asio::awaitable<conversation::next> conversation::tell_objects(http::stream_writ
         if (batch.size() < batch_bytes) continue;
         hub_.counts().objects.Increment(static_cast<double>(std::exchange(count, 0)));
         if (co_await say(to, std::exchange(batch, {})) == next::over) co_return next::over;
-        if (hub_.stopping() || void_by()) co_return next::on;
+        if (hub_.stopping() || has_lost_its_place() || void_by()) co_return next::on;
         if (hub_.time().now() >= deadline) {
             co_return co_await finish(to, "TooSlow", "the snapshot was not read in time");
         }

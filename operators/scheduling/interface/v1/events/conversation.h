@@ -43,6 +43,7 @@ private:
     asio::awaitable<next> tell_changes(http::stream_writer& to);
     asio::awaitable<next> say(http::stream_writer& to, std::string text);
     asio::awaitable<next> finish(http::stream_writer& to, std::string_view why, std::string detail);
+    bool has_lost_its_place() const { return quota_place_ && quota_place_->lost(); }
     /// What has happened that makes all that was told void.
     std::optional<reason> void_by() const;
     asio::awaitable<std::optional<reason>> ahead_of_all();

@@ -25,9 +25,10 @@ protected:
             list<model::batchjob>(jobs, {}, "10", ns);
             list<model::scheduling>(schedulings, {}, "10", ns);
         }
-        own = std::make_unique<hub>(hub_sources{loop.get_executor(), time, numbers, api, testbeds,
-                                                jobs, schedulings, std::move(namespaces)},
-                                    rights, options);
+        own = std::make_unique<hub>(
+            hub_sources{loop.get_executor(), time, numbers, api, testbeds, jobs, schedulings,
+                        std::move(namespaces), limits ? &*limits : nullptr},
+            rights, options);
         for (const auto* path : {"/api/v1/events", "/api/v1/namespaces/{namespace}/events"}) {
             routes.add("GET", path, [this](http::server_request request) {
                 return own->answer(std::move(request));
@@ -135,6 +136,7 @@ protected:
     kube::store<model::scheduling> schedulings;
     given_rights rights;
     hub_options options;
+    std::optional<quota> limits;
     http::router routes;
     std::unique_ptr<hub> own;
     std::unique_ptr<http::server> server;
@@ -491,6 +493,32 @@ TEST_F(events_hub, refuses_streams_above_its_limit_and_before_the_caches_are_ful
     EXPECT_EQ(refusal(come()), "503");
     go(a);
     said(come(), 1);
+}
+
+TEST_F(events_hub, a_stream_of_the_tenant_with_the_most_ends_for_one_of_another) {
+    quota_options few;
+    few.all_streams = 3;
+    limits.emplace(time, numbers, few);
+    start();
+    rights.caller = "system:serviceaccount:evil:a";
+    const auto first = come();
+    said(first, 1);
+    rights.caller = "system:serviceaccount:evil:b";
+    const auto second = come();
+    said(second, 1);
+    const auto third = come();
+    said(third, 1);
+    EXPECT_EQ(refusal(come()), "429");
+    rights.caller = "anna";
+    const auto good = come();
+    EXPECT_EQ(said(good, 1), (strings{"sync"}));
+    EXPECT_EQ(said(third, 2), (strings{"sync", "end Displaced"}));
+    EXPECT_TRUE(until([&] { return third->closed; }));
+    EXPECT_TRUE(third->whole);
+    put(jobs, "j", 11);
+    for (const auto& each : {first, second, good}) {
+        EXPECT_EQ(said(each, 2), (strings{"sync", "ADDED j@11"}));
+    }
 }
 
 TEST_F(events_hub, keeps_nothing_while_nobody_listens) {
