@@ -10,7 +10,12 @@ namespace esi::model {
 /// Bytes of the longest text that ESI writes.
 inline constexpr std::size_t longest_text = 4096;
 
-/// At most `limit` bytes, never cutting a UTF-8 sequence.
+/// Each control character, line break and invisible mark of direction becomes a blank: names and
+/// messages come from others, and who reads them may read on a terminal. Those of `kept` stay.
+std::string printable(std::string_view text, std::string_view kept = {});
+
+/// At most `limit` bytes of printable(), which keeps line breaks and tabs; never cuts a UTF-8
+/// sequence.
 std::string cut(std::string_view text, std::size_t limit = longest_text);
 
 }  // namespace esi::model
