@@ -1,4 +1,5 @@
 """Where there is too little room: what is missing is named, what stands is left alone."""
+import json
 import time
 
 import objects
@@ -107,6 +108,56 @@ def test_a_younger_testbed_gives_way_to_an_older_one_that_grows(scene):
     scene.scheduling_state("run", "FinishedState")
     scene.delete("Testbed", "older")
     scene.testbed_ready("younger")
+
+
+def ghosts_ever(scene, testbed):
+    """Uids of all ghosts that the Testbed ever had, by the recording."""
+    scene.recording.catch_up()
+    found = set()
+    with open(scene.recording.file, encoding="utf-8") as lines:
+        for line in lines:
+            change = json.loads(line)
+            meta = (change.get("object") or {}).get("metadata") or {}
+            labels = meta.get("labels") or {}
+            if change["kind"] == "Pod" and meta.get("namespace") == scene.namespace and \
+                    labels.get("esi.tu-berlin.de/ghost") == "true" and labels.get("esi.tu-berlin.de/testbed") == testbed:
+                found.add(meta["uid"])
+    return found
+
+
+def test_a_younger_testbed_gets_a_slot_back_while_pods_wait_for_its_room(scene):
+    """The node has room for the slots and nothing else: each pod that ends makes room for the next one, or for the ghost."""
+    scene.nodes(1, cpu="2400m")
+    scene.testbed("older", slots=2, cpu="600m")
+    time.sleep(1.1)  # creation times are whole seconds
+    scene.pods("first", cpu="600m")
+    scene.wait("the first pod to be bound", lambda: scene.get("Pod", "first")["spec"].get("nodeName"))
+    scene.testbed("younger", slots=2, cpu="600m", ready=False)
+    scene.wait("one of its ghosts", lambda: len(scene.bound_ghosts("younger")) == 1)
+    made = 0
+
+    def keep_three_waiting():
+        nonlocal made
+        waiting = [pod for pod in scene.api.list("Pod", scene.namespace)
+                   if pod["metadata"]["name"].startswith("waits-") and not pod["spec"].get("nodeName")]
+        for _ in range(3 - len(waiting)):
+            body = objects.pod(f"waits-{made}", cpu="600m", node_selector={"lab": scene.name})
+            body["metadata"]["annotations"] = {"esi-test/run-seconds": "1"}
+            scene.apply(body)
+            made += 1
+
+    keep_three_waiting()
+    scene.delete("Pod", "first", grace=0)
+    older = scene.bound_ghosts("older")
+
+    def both():
+        keep_three_waiting()
+        return len(scene.bound_ghosts("younger")) == 2
+    scene.wait("the other ghost of the younger", both)
+    assert scene.bound_ghosts("older") == older
+    assert len(ghosts_ever(scene, "younger")) <= 3, "a ghost waits at the node, and is not made anew for each pod"
+    time.sleep(2)  # room for pods that would take it to do so
+    assert len(scene.bound_ghosts("younger")) == 2
 
 
 def test_an_older_testbed_that_grows_is_made_whole_where_there_is_room(scene):

@@ -260,6 +260,29 @@ def test_of_two_plans_for_one_testbed_one_holds_and_the_other_names_it(scene, ap
         assert api("DELETE", f"{place}/schedulings/{name}").status_code in (202, 204)
 
 
+def test_an_explanation_has_the_words_of_kube_scheduler(scene, api, place):
+    """The caches do not keep them, and the chart lets esi-scheduling list pods, not get them."""
+    scene.nodes(1)
+    scene.testbed()
+    job = objects.job("pi", seconds=None)
+    # ESI lets the executor in; kube-scheduler does not bind it beside the ghost of the other slot.
+    job["spec"]["sparkSpec"]["executor"] = {"affinity": {"podAntiAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [{
+            "topologyKey": "kubernetes.io/hostname",
+            "labelSelector": {"matchLabels": {objects.PREFIX + "ghost": "true"}}}]}}}
+    scene.apply(job)
+    scene.job_state("pi", "ReadyState")
+    assert api("POST", f"{place}/schedulings", queue("plan", ["pi"])).status_code == 201
+
+    def told():
+        return [each["text"] for each in api.get(f"{place}/schedulings/plan/explain")["pods"] if each["reason"] == "NotBound"
+                and "nodes are available" in each["text"]]
+    [text] = scene.wait("kube-scheduler's own words", told)
+    assert text.startswith("its scheduler has not bound it") and "anti-affinity" in text, text
+    assert text.split(": ", 1)[1] in json.dumps(api.get(f"{place}/jobs/pi/explain"))
+    assert api("DELETE", f"{place}/schedulings/plan").status_code in (202, 204)
+
+
 def test_one_idempotency_key_makes_one_object_on_every_replica(scene, api, other, place):
     plan = queue("once", ["absent"], testbed="absent")
     first = api("POST", f"{place}/schedulings", plan, Idempotency_Key="key-1")

@@ -208,6 +208,48 @@ TEST(decide, the_older_testbed_has_the_right_of_way) {
         << "the younger's ghosts are ignored";
 }
 
+TEST(decide, a_ghost_without_room_stays_at_the_door_while_the_older_testbed_lacks_nothing) {
+    struct row {
+        const char* what;
+        void (*change)(world&);
+        lines expected;
+    };
+    const lines goes{"remove ghost-node-a-1"};
+    const std::vector<row> rows{
+        {"both slots of the older one have their ghosts", [](world&) {}, {}},
+        {"in one of them is a job pod that its status names",
+         [](world& at) {
+             auto& old = at.others[0];
+             auto& ghost = at.pods[2];
+             ghost.metadata.labels.erase(std::string(names::ghost));
+             ghost.metadata.annotations = {{std::string(names::slot), "0"}};
+             auto& row = old.status.slots.emplace_back();
+             row.state = "OCCUPIED";
+             row.pod_u_id = "old-uid-0";
+         },
+         {}},
+        {"a ghost of the older one is missing", [](world& at) { at.pods.pop_back(); }, goes},
+        {"a ghost of the older one is at the door",
+         [](world& at) { at.pods.back().node_name = ""; }, goes},
+        {"a ghost of the older one has ended", [](world& at) { at.pods.back().phase = "Failed"; },
+         goes},
+        {"the older one has no ghosts yet",
+         [](world& at) { at.pods.erase(at.pods.begin() + 2, at.pods.begin() + 4); }, goes},
+    };
+    for (const auto& row : rows) {
+        // Room for four slots, two of each Testbed; a pod of others is in the last one.
+        world at{{"node-a"}};
+        at.nodes["node-a"].allocatable["cpu"] = 2400;
+        at.ghost("node-a", 0);
+        at.ghost("node-a", 1, false).nominated_node_name = "node-a";
+        at.others = {world::make_testbed("old", "old-uid", 5)};
+        ghosts_of(at, at.others[0], "bb");
+        row.change(at);
+        at.stranger("other", "node-a", "600m");
+        EXPECT_EQ(at.actions(), row.expected) << row.what;
+    }
+}
+
 TEST(decide, an_older_testbed_that_has_no_slots_on_a_node_is_in_nobodys_way) {
     struct row {
         const char* what;

@@ -118,8 +118,11 @@ void rest_rules::slots_are_filled(const testbed_record& record) {
                                fmt::join(ghosts, ", "), fmt::join(pods, ", "));
         });
         if (!ghosts.empty() || !pods.empty() || !healthy(bed, slot.node)) continue;
-        // Whose node it is too, or whose it would be, may have the right of way there.
-        if (all_.testbeds_on(slot.node).size() > 1 || wanted_by_others(slot.node, bed)) continue;
+        // Whose node it is too, or whose it would be, may have the right of way there, as long as
+        // it lacks something.
+        const bool shared =
+            all_.testbeds_on(slot.node).size() > 1 || wanted_by_others(slot.node, bed);
+        if (shared && !all_.elders_are_whole(bed, slot.node)) continue;
         // A placed pod that waits for its room keeps the slot in the ghost's stead.
         const bool placed = std::ranges::any_of(all_.jobs, [&](const auto& entry) {
             return has_right(*entry.second.job, bed) &&

@@ -103,6 +103,7 @@ struct invariants::state {
         } else if (plural == kinds::lease.plural) {
             // The heartbeat of the world.
             slots.taints_stand();
+            slots.slots_come_back();
             claims.time_passes();
             if (gangs) gangs->time_passes();
         } else if (const auto* kind = find_application_kind(*what.type)) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "base/fields.h"
 #include "base/group_kinds.h"
 
 namespace esi::simulation {
@@ -87,11 +88,21 @@ struct quiet::state {
     /// Of the time that is kept; older ones are dropped.
     std::deque<entry> log;
     std::map<std::string, std::deque<steady_time>> recent;
+    std::map<std::string, std::deque<steady_time>> in_vain;
     std::map<std::string, last_change> changes;
     std::set<std::string> looping;
+    std::set<std::string> vain;
     std::vector<violation> found;
 
     void take(const write_record& what, steady_time at);
+    void find_loop(const write_record& what, steady_time at);
+    void find_vain(const entry& made);
+    /// Of the last `window`, this one included.
+    std::ptrdiff_t count(std::deque<steady_time>& times, steady_time at) const {
+        times.push_back(at);
+        while (!times.empty() && times.front() + settings.window <= at) times.pop_front();
+        return std::ssize(times);
+    }
     std::string tell(const entry& each) const {
         if (!accepted(each.what)) return fmt::format("was answered {}", each.what.status);
         if (!each.before) return each.after ? "created it" : "changed nothing";
@@ -137,11 +148,32 @@ void quiet::state::take(const write_record& what, steady_time at) {
     }
     log.push_back(made);
     while (!log.empty() && log.front().at + settings.kept < at) log.pop_front();
+    find_loop(what, at);
+    find_vain(made);
+}
 
-    auto& times = recent[name];
-    times.push_back(at);
-    while (!times.empty() && times.front() + settings.window <= at) times.pop_front();
-    if (std::ssize(times) <= settings.most_writes || !looping.insert(name).second) return;
+/// Whatever else is pending: an object that nobody had the use of, made anew and anew.
+void quiet::state::find_vain(const entry& made) {
+    const auto& what = made.what;
+    const bool deleted = accepted(what) && what.verb == "DELETE" && made.before && !made.after;
+    if (!deleted || what.kind != kinds::pod.plural) return;
+    if (!fields::text(made.before->body(), {"spec", "nodeName"}).empty()) return;
+    const auto name = name_of(what);
+    const auto times = count(in_vain[name], made.at);
+    if (times <= settings.most_in_vain || !vain.insert(name).second) return;
+    found.push_back(
+        {"made-in-vain",
+         fmt::format("{} was made, and deleted by operator {} before it was bound, {} times within "
+                     "{} s",
+                     name, what.operator_, times,
+                     std::chrono::duration_cast<seconds>(settings.window).count()),
+         std::chrono::duration_cast<milliseconds>(made.at - start)});
+}
+
+void quiet::state::find_loop(const write_record& what, steady_time at) {
+    const auto name = name_of(what);
+    const auto times = count(recent[name], at);
+    if (times <= settings.most_writes || !looping.insert(name).second) return;
     std::vector<std::string> newest;
     for (auto each = log.rbegin(); each != log.rend() && newest.size() < 3; ++each) {
         if (name_of(each->what) != name) continue;
@@ -149,12 +181,11 @@ void quiet::state::take(const write_record& what, steady_time at) {
                                      each->what.subresource, tell(*each)));
     }
     std::ranges::reverse(newest);
-    found.push_back(
-        {"hot-loop",
-         fmt::format("{} was written {} times within {} s; the last: {}", name, times.size(),
-                     std::chrono::duration_cast<seconds>(settings.window).count(),
-                     fmt::join(newest, " | ")),
-         std::chrono::duration_cast<milliseconds>(at - start)});
+    found.push_back({"hot-loop",
+                     fmt::format("{} was written {} times within {} s; the last: {}", name, times,
+                                 std::chrono::duration_cast<seconds>(settings.window).count(),
+                                 fmt::join(newest, " | ")),
+                     std::chrono::duration_cast<milliseconds>(at - start)});
 }
 
 steady_time quiet::last_write() const { return state_->last; }

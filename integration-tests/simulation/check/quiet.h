@@ -20,6 +20,9 @@ struct quiet_settings {
     /// More writes by operators to one object within `window` are a loop.
     int most_writes = 120;
     steady_time::duration window = seconds(60);
+    /// A pod of one name that operators make and delete more often within `window`, each time
+    /// before it was bound, is one that they make in vain.
+    int most_in_vain = 5;
 };
 
 class quiet {
@@ -42,7 +45,7 @@ public:
     /// The same of a world that was at rest from then on. A series of Events is closed six minutes
     /// after its last: until then its count may be written, which tells only of what was before.
     std::vector<std::string> unrest(steady_time since) const;
-    /// Rule hot-loop, once for each object.
+    /// Rules hot-loop and made-in-vain, once for each object.
     const std::vector<violation>& violations() const;
 
 private:

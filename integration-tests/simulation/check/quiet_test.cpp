@@ -13,7 +13,7 @@ using testing::IsEmpty;
 struct quiet_test : testing::Test {
     timeline time;
     storage store{[this] { return time.now(); }};
-    quiet_settings settings{seconds(600), 5, seconds(60)};
+    quiet_settings settings{seconds(600), 5, seconds(60), 3};
     quiet judge{store, time.now(), settings};
 
     void write(std::string_view state) {
@@ -21,6 +21,18 @@ struct quiet_test : testing::Test {
                   {{"metadata", {{"name", "grid"}, {"namespace", "default"}, {"uid", "u"}}},
                    {"status", {{"state", state}}}});
         judge.wrote({"testbed", "PATCH", "testbeds", "default/grid", "status", 200}, time.now());
+    }
+    /// A ghost comes, is bound to that node unless that is empty, and is deleted by its operator.
+    void make_and_delete(std::string_view node) {
+        json ghost{{"metadata", {{"name", "ghost"}, {"namespace", "default"}, {"uid", "g"}}},
+                   {"spec", json::object()}};
+        store.put(kinds::pod, ghost);
+        if (!node.empty()) {
+            ghost["spec"]["nodeName"] = node;
+            store.put(kinds::pod, ghost);
+        }
+        store.erase(kinds::pod, "default", "ghost");
+        judge.wrote({"testbed", "DELETE", "pods", "default/ghost", "", 200}, time.now());
     }
     void wait(steady_time::duration passed) { time.advance_to(time.now() + passed); }
 };
@@ -94,6 +106,31 @@ TEST_F(quiet_test, writes_that_are_spread_out_are_no_loop) {
     for (int i = 0; i < 50; ++i) {
         write(i % 2 == 0 ? "SUCCESS" : "RUNNING");
         wait(seconds(12));
+    }
+    EXPECT_THAT(judge.violations(), IsEmpty());
+}
+
+TEST_F(quiet_test, a_ghost_that_is_made_and_deleted_again_and_again_unbound_is_seen_once) {
+    for (int i = 0; i < 5; ++i) {
+        make_and_delete("");
+        wait(seconds(2));
+    }
+    ASSERT_EQ(judge.violations().size(), 1U);
+    EXPECT_EQ(judge.violations()[0].rule, "made-in-vain");
+    EXPECT_EQ(judge.violations()[0].text,
+              "pods default/ghost was made, and deleted by operator testbed before it was bound, 4 "
+              "times within 60 s");
+}
+
+TEST_F(quiet_test, ghosts_that_were_bound_and_those_that_are_spread_out_are_not_made_in_vain) {
+    for (int i = 0; i < 5; ++i) {
+        make_and_delete("node-0");
+        wait(seconds(2));
+    }
+    wait(seconds(60));
+    for (int i = 0; i < 6; ++i) {
+        make_and_delete("");
+        wait(seconds(25));
     }
     EXPECT_THAT(judge.violations(), IsEmpty());
 }

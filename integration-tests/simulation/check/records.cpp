@@ -320,6 +320,32 @@ bool records::wants_taint(const model::testbed& testbed, const model::node& node
     });
 }
 
+bool records::is_filled(const place& where) const {
+    if (in_place.contains(where)) return true;
+    const auto there = ghosts_of.find(where);
+    return there != ghosts_of.end() && std::ranges::any_of(there->second, [&](const auto& uid) {
+               return pods.at(uid).pod->bound();
+           });
+}
+
+bool records::elders_are_whole(const model::testbed& than, const std::string& node) const {
+    const auto found = nodes.find(node);
+    if (found == nodes.end() || !found->second.node) return false;
+    const auto& labels = found->second.node->metadata.labels;
+    return std::ranges::all_of(testbeds, [&](const auto& entry) {
+        const auto& elder = *entry.second.testbed;
+        if (elder.spec.claim || !model::older(elder.metadata, than.metadata)) return true;
+        const auto& layout = elder.status.layout;
+        std::size_t there = 0;
+        for (const auto& slot : layout ? grid::slots_of(*layout) : std::vector<grid::slot>()) {
+            if (slot.node != node) continue;
+            ++there;
+            if (!is_filled({entry.first, node, slot.index})) return false;
+        }
+        return there > 0 || !labels.contains(elder.spec.node_label);
+    });
+}
+
 const json& at(const json& from, std::initializer_list<std::string_view> path) {
     static const json none;
     const json* here = &from;

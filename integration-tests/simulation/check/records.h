@@ -186,6 +186,11 @@ public:
     /// The Testbed's isolation is Taint, its layout has that node, and no older Testbed of another
     /// namespace keeps the node open.
     bool wants_taint(const model::testbed& testbed, const model::node& node) const;
+    /// A job pod was let in there, or a ghost that was bound stands.
+    bool is_filled(const place& where) const;
+    /// All slots on the node of Testbeds that are older than `than`, and have or will have slots
+    /// there, are filled.
+    bool elders_are_whole(const model::testbed& than, const std::string& node) const;
     /// Puts a pod into on_node, in_place and ghosts_of, or takes it out.
     void index(const pod_record& what);
     void unindex(const pod_record& what);

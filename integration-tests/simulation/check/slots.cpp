@@ -86,6 +86,7 @@ void slot_rules::pod_changed(const pod_record& before, const pod_record& after) 
     }
     if (after.forged) forged_pod_is_not_heeded(before, after);
     const bool ended = before.live() && !after.live();
+    if (ended || (!before.pod->bound() && after.pod->bound())) slots_moved(after);
     if (ended && after.of_slot() && after.pod->bound()) keep_room_for_the_ghost(after);
     if (before.seat && !after.seat) {
         withdrawn_[after.pod->metadata.uid] = {before.seat->node, here_.now()};
@@ -109,6 +110,7 @@ void slot_rules::pod_changed(const pod_record& before, const pod_record& after) 
         if (after.stranger()) {
             taint_keeps_strangers_out(after);
             room_is_kept(after);
+            slot_is_not_passed_by(after);
         }
     }
 }
@@ -119,6 +121,7 @@ void slot_rules::pod_gone(const pod_record& before) {
             {before.pod->node_name, before.pod->scheduler_name}, *before.bound_at);
         last->second = std::max(last->second, *before.bound_at);
     }
+    slots_moved(before);
     if (before.ghost()) keep_room_for_the_placed(before);
     if (before.of_slot() && before.live() && before.pod->bound()) keep_room_for_the_ghost(before);
 }

@@ -19,6 +19,8 @@ public:
     void refused(const json& pod, std::string_view reason);
     /// Nodes of a layout with isolation Taint have it; to be asked again as time passes.
     void taints_stand();
+    /// A slot that has room has its ghost; to be asked again as time passes.
+    void slots_come_back();
     /// A write of the testbed operator leaves it.
     void sent(const kube::request& what, const json& body);
     /// The testbed operator was shown that pod ("namespace/name").
@@ -69,6 +71,13 @@ private:
     void taint_keeps_strangers_out(const pod_record& stranger);
     void room_is_kept(const pod_record& stranger);
     void pod_is_let_in_to_room(const json& patch);
+    void slot_is_not_passed_by(const pod_record& stranger);
+    /// The room of an empty slot of `bed` on the node; nothing where none is empty, where an older
+    /// Testbed has one that is, and where something happened to the node or the operator.
+    std::optional<model::amounts> room_for_its_ghost(const testbed_record& bed,
+                                                     const std::string& node) const;
+    /// A pod came into a slot there, or left it.
+    void slots_moved(const pod_record& what);
     /// What happened to the node or its scheduler lets the guard's pod down, and no operator could
     /// have known of it before the room was opened.
     bool was_let_down(const guard& what, const pod_record* keeper,
@@ -76,7 +85,6 @@ private:
 
     void keep_room_for_the_placed(const pod_record& ghost);
     void keep_room_for_the_ghost(const pod_record& job_pod);
-    bool is_filled(const place& where) const;
     /// The guard still says something.
     bool stands(const guard& what) const;
     std::string_view scheduler_of(const guard& what) const;
@@ -89,6 +97,11 @@ private:
     /// Since when it is missing though the operator could have set it, by node.
     std::map<std::string, steady_time> taint_missing_;
     std::map<std::string, steady_time> preempted_on_;  ///< by node
+    /// Since when a slot of the Testbed (by uid) is empty on the node and pods of others take the
+    /// room that is enough for it.
+    std::map<std::pair<std::string, std::string>, steady_time> passed_by_;
+    /// Since when the room is free and the slot empty.
+    std::map<std::pair<std::string, std::string>, steady_time> free_since_;
     /// When the last of those that have gone was bound, by node and scheduler.
     std::map<std::pair<std::string, std::string>, steady_time> gone_from_;
     std::map<std::string, steady_time> looks_;  ///< by namespace/name

@@ -13,6 +13,11 @@ namespace {
 /// An operator that is undisturbed has a ghost at the door of a slot so soon after its job pod
 /// began to end.
 constexpr milliseconds reaction{500};
+/// Room that comes free goes once to a pod that is pending, as the ghost is made only then. It
+/// stands at the door so soon after, and the room that comes free next is its own.
+constexpr seconds once_passed_by{5};
+/// A slot has its ghost again so long after there is room for it, whatever else is pending.
+constexpr seconds longest_empty{60};
 /// The answer to a write shows what a read would show, for so long.
 constexpr milliseconds answer_counts{250};
 
@@ -144,19 +149,10 @@ void slot_rules::keep_room_for_the_ghost(const pod_record& job_pod) {
                        due});
 }
 
-/// A job pod was let in, or a ghost that was bound stands.
-bool slot_rules::is_filled(const place& where) const {
-    if (all_.in_place.contains(where)) return true;
-    auto there = all_.ghosts_of.find(where);
-    return there != all_.ghosts_of.end() &&
-           std::ranges::any_of(there->second,
-                               [&](const auto& uid) { return all_.pods.at(uid).pod->bound(); });
-}
-
 bool slot_rules::stands(const guard& what) const {
     if (what.pod_uid.empty()) {
         // The ghost comes too late then: a pod that was bound meanwhile got in because of that.
-        return !is_filled(what.where) && here_.now() < what.since + seconds(2);
+        return !all_.is_filled(what.where) && here_.now() < what.since + seconds(2);
     }
     auto found = all_.pods.find(what.pod_uid);
     if (found == all_.pods.end()) return false;
@@ -176,7 +172,93 @@ std::string_view slot_rules::scheduler_of(const guard& what) const {
                                     : std::string_view(found->second.pod->scheduler_name);
 }
 
+void slot_rules::slots_moved(const pod_record& what) {
+    if (!what.seat || !what.pod->bound()) return;
+    std::erase_if(passed_by_,
+                  [&](const auto& each) { return each.first.second == what.seat->node; });
+}
+
+std::optional<model::amounts> slot_rules::room_for_its_ghost(const testbed_record& record,
+                                                             const std::string& node) const {
+    const auto& bed = *record.testbed;
+    if (bed.metadata.deleting() || !bed.metadata.undecodable.empty() || bed.spec.claim) {
+        return std::nullopt;
+    }
+    const auto& there = *all_.nodes.at(node).node;
+    if (!here_.fresh("testbed") || here_.disturbed_node(node) || !there.ready ||
+        there.unschedulable || keeps_ghosts_away(there)) {
+        return std::nullopt;
+    }
+    if (!all_.elders_are_whole(bed, node)) return std::nullopt;
+    for (const auto& slot : grid::slots_of(*bed.status.layout)) {
+        const place where{bed.metadata.key(), slot.node, slot.index};
+        if (slot.node != node || all_.is_filled(where)) continue;
+        // The pod that is placed there comes instead of a ghost.
+        const bool placed = std::ranges::any_of(all_.jobs, [&](const auto& entry) {
+            return has_right(*entry.second.job, bed) &&
+                   std::ranges::any_of(entry.second.job->status.placements, [&](const auto& each) {
+                       return each.slot == slot.position;
+                   });
+        });
+        if (!placed) return size_of(bed, where);
+    }
+    return std::nullopt;
+}
+
+void slot_rules::slot_is_not_passed_by(const pod_record& stranger) {
+    const auto& name = stranger.pod->node_name;
+    auto found = all_.nodes.find(name);
+    if (found == all_.nodes.end() || !found->second.node) return;
+    auto free = found->second.node->allocatable;
+    model::take(free, all_.taken(name, stranger.pod->metadata.uid));
+    for (const auto* bed : all_.testbeds_on(name)) {
+        const std::pair key(bed->testbed->metadata.uid, name);
+        const auto room = room_for_its_ghost(*bed, name);
+        if (!room) {
+            passed_by_.erase(key);
+            continue;
+        }
+        if (stranger.by_name || !fits(*room, free)) continue;
+        const auto first = passed_by_.try_emplace(key, here_.now()).first->second;
+        out_.require(here_.now() < first + once_passed_by, "slot-passed-by",
+                     {bed->testbed->metadata.uid, stranger.pod->metadata.uid}, [&] {
+                         return fmt::format(
+                             "pod {} was bound to {}, where Testbed {} lacks a ghost: room for it "
+                             "came free for {} s, and pods of others had it each time",
+                             stranger.name(), name, bed->testbed->metadata.key().text(),
+                             std::chrono::duration_cast<seconds>(here_.now() - first).count());
+                     });
+    }
+}
+
+void slot_rules::slots_come_back() {
+    std::map<std::pair<std::string, std::string>, steady_time> still_free;
+    for (const auto& [name, record] : all_.nodes) {
+        if (!record.node) continue;
+        auto free = record.node->allocatable;
+        model::take(free, all_.taken(name));
+        for (const auto* bed : all_.testbeds_on(name)) {
+            const auto room = room_for_its_ghost(*bed, name);
+            if (!room || !fits(*room, free)) continue;
+            const std::pair key(bed->testbed->metadata.uid, name);
+            const auto known = free_since_.find(key);
+            const auto since = known == free_since_.end() ? here_.now() : known->second;
+            still_free.emplace(key, since);
+            out_.require(here_.now() < since + longest_empty, "slot-stays-empty", {key.first}, [&] {
+                return fmt::format(
+                    "{} has had the room for a slot of Testbed {} for {} s, and no ghost is in it",
+                    name, bed->testbed->metadata.key().text(),
+                    std::chrono::duration_cast<seconds>(here_.now() - since).count());
+            });
+        }
+    }
+    free_since_ = std::move(still_free);
+}
+
 void slot_rules::touched(const std::string& uid) {
+    // A ghost that a person has deleted comes back when room comes free.
+    const auto known = all_.pods.find(uid);
+    if (known != all_.pods.end() && known->second.ghost()) passed_by_.clear();
     std::erase_if(
         guards_, [&](const guard& each) { return each.pod_uid == uid || each.after_ghost == uid; });
 }

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <functional>
+
 #include "check/forged_world.h"
 
 namespace esi::simulation {
@@ -55,6 +57,21 @@ struct slots_test : testing::Test {
         world.change("exec-1", [](json& body) { body["status"].erase("nominatedNodeName"); });
     }
 };
+
+/// The room of the slot on node-0 comes free twice, and pods of others are bound there.
+void pass_a_slot_by(
+    forged_world& world, steady_time::duration between,
+    const std::function<void()>& meanwhile = [] {}) {
+    world.judge->all_disturbances_are_told();
+    world.wait(seconds(60));
+    world.put(kinds::pod, world.stranger("first", "500m"));
+    world.put(kinds::pod, world.stranger("second", "500m"));
+    world.bind("first", "node-0");
+    world.wait(between);
+    world.remove_pod("first");
+    meanwhile();
+    world.bind("second", "node-0");
+}
 
 // --- slots ---
 
@@ -336,6 +353,72 @@ TEST_F(slots_test, a_preemption_after_the_nomination_was_read_back_is_nobodys_mi
     remove_ghost();
     world.bind("other", "node-0");
     EXPECT_EQ(first(), "");
+}
+
+TEST_F(slots_test, a_slot_whose_room_goes_to_pods_of_others_again_and_again_is_seen) {
+    pass_a_slot_by(world, seconds(8));
+    EXPECT_THAT(world.broken(), ElementsAre("slot-passed-by"));
+}
+
+TEST_F(slots_test, room_that_goes_once_to_pods_that_are_pending_passes_no_slot_by) {
+    pass_a_slot_by(world, seconds(3));
+    EXPECT_EQ(first(), "");
+}
+
+TEST_F(slots_test, a_slot_that_was_filled_meanwhile_is_not_passed_by) {
+    pass_a_slot_by(world, seconds(8), [this] {
+        world.put(kinds::pod, world.ghost(0, "ghost-0b", false));
+        world.bind("grid-ghost-0", "node-0");
+        world.remove_pod("grid-ghost-0");
+    });
+    EXPECT_EQ(first(), "");
+}
+
+TEST_F(slots_test, a_younger_slot_is_passed_by_only_while_the_older_testbed_lacks_none) {
+    // A testbed of the same two nodes, made before the one that lacks a ghost.
+    const auto with_an_elder = [](bool whole) {
+        forged_world here;
+        auto elder = here.bed;
+        elder["metadata"]["name"] = "elder";
+        elder["metadata"]["uid"] = "00000000-0000-4000-8000-0000000000e1";
+        elder["metadata"]["creationTimestamp"] = "1999-01-02T03:04:05Z";
+        elder["metadata"].erase("resourceVersion");
+        elder["spec"]["resourcesPerSlot"] = {{"cpu", "100m"}, {"memory", "1Mi"}};
+        elder["status"]["layout"]["resourcesPerSlot"] = elder["spec"]["resourcesPerSlot"];
+        here.put(kinds::testbed, elder);
+        auto ghost = here.ghost(0, "elder-ghost", false);
+        ghost["metadata"]["name"] = "elder-ghost-0";
+        ghost["metadata"]["labels"][names::testbed] = "elder";
+        ghost["metadata"]["ownerReferences"][0]["name"] = "elder";
+        ghost["metadata"]["ownerReferences"][0]["uid"] = elder["metadata"]["uid"];
+        ghost["spec"]["containers"][0]["resources"]["requests"] = {{"cpu", "0"}};
+        here.put(kinds::pod, ghost);
+        here.begin();
+        if (whole) here.bind("elder-ghost-0", "node-0");
+        pass_a_slot_by(here, seconds(8));
+        return here.broken();
+    };
+    EXPECT_THAT(with_an_elder(true), ElementsAre("slot-passed-by"));
+    EXPECT_THAT(with_an_elder(false), testing::IsEmpty());
+}
+
+TEST_F(slots_test, a_slot_that_has_room_and_gets_no_ghost_is_seen) {
+    const auto broken = [](bool filled) {
+        forged_world here;
+        here.begin();
+        here.judge->all_disturbances_are_told();
+        if (filled) here.make_ghosts();
+        for (int beat = 0; beat < 3; ++beat) {
+            here.wait(seconds(61));
+            here.put(kinds::lease,
+                     {{"metadata",
+                       {{"name", "esi-testbed"}, {"namespace", "esi-system"}, {"uid", "lease"}}},
+                      {"spec", {{"leaseTransitions", beat}}}});
+        }
+        return here.broken();
+    };
+    EXPECT_THAT(broken(false), ElementsAre("slot-stays-empty"));
+    EXPECT_THAT(broken(true), testing::IsEmpty());
 }
 
 TEST_F(slots_test, a_pod_that_is_let_in_where_somebody_has_been_for_long_is_seen) {

@@ -254,10 +254,11 @@ asio::awaitable<result<reply>> explain_pod(session& in, std::string name, explai
     out.note = notes_text(seen->hidden);
     if (!why) {
         const auto& p = **pod;
-        out.out = in.tables() ? fmt::format("Pod {} does not wait: it is {}\n", key.text(),
-                                            p.terminal() ? "over (" + p.phase + ")"
-                                                         : "bound to node " + p.node_name)
-                              : shown::object_text(kube::json::object(), in.flags.output);
+        out.out = in.tables()
+                      ? fmt::format("Pod {} does not wait: it is {}\n", key.text(),
+                                    p.terminal() ? "over (" + shown::printable(p.phase) + ")"
+                                                 : "bound to node " + p.node_name)
+                      : shown::object_text(kube::json::object(), in.flags.output);
         co_return out;
     }
     out.out = in.tables() ? waiting_pod_text(*why, now)

@@ -84,6 +84,19 @@ TEST(explain_text, a_job_that_waits_for_another_is_told_by_the_planner_itself) {
     EXPECT_NE(text.find("BatchJob/a"), std::string::npos) << text;
 }
 
+TEST(end_text, has_nothing_that_a_terminal_would_act_on) {
+    model::scheduling_status of;
+    of.progress.emplace().summary = "1/2\x1b[2J";
+    of.problems = {
+        "BatchJob ns/a: \x1b]0;owned\x07\xc2\x9b"
+        "2J\xe2\x80\xae\nscheduling s succeeded"};
+    EXPECT_EQ(end_text({"ns", "p"}, of, "failed"),
+              "scheduling.esi.tu-berlin.de/p failed: 1/2 [2J\n"
+              "  BatchJob ns/a:  ]0;owned  2J  scheduling s succeeded\n");
+    EXPECT_EQ(end_text({"ns", "p"}, of, "succeeded"),
+              "scheduling.esi.tu-berlin.de/p succeeded: 1/2 [2J\n");
+}
+
 TEST(preview_text, shows_starts_waits_and_refusals) {
     const wall_time now{seconds(1'700'000'000)};
     answers::preview of;

@@ -53,8 +53,9 @@ json json_of(const recorded_run& of) {
 }
 
 /// What begins as a formula of a spreadsheet gets an apostrophe before it, which spreadsheets do
-/// not show (OWASP, "CSV Injection").
-std::string csv_field(std::string text) {
+/// not show (OWASP, "CSV Injection"); what a terminal would act on becomes a blank.
+std::string csv_field(std::string_view from) {
+    auto text = shown::printable(from);
     if (!text.empty() && std::string_view("=+-@\t\r").contains(text.front())) text.insert(0, "'");
     if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
     std::string out = "\"";

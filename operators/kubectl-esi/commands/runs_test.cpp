@@ -82,6 +82,15 @@ TEST(runs, csv_has_no_formula_of_a_spreadsheet) {
     EXPECT_TRUE(csv_text(runs).ends_with(",'=cmd|' /C calc'!A0\r\n")) << csv_text(runs);
 }
 
+TEST(runs, csv_has_nothing_that_a_terminal_would_act_on) {
+    auto runs = two_runs();
+    runs.resize(1);
+    runs.front().run.message =
+        "a\x1b]0;owned\x07\xc2\x9b"
+        "2J\xe2\x80\xae\r\nb";
+    EXPECT_TRUE(csv_text(runs).ends_with(",a ]0;owned  2J   b\r\n")) << csv_text(runs);
+}
+
 TEST(runs, a_line_of_json_is_the_record_with_its_job) {
     const auto text = jsonl_text(two_runs());
     const auto first = nlohmann::json::parse(text.substr(0, text.find('\n')));

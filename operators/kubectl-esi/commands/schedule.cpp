@@ -165,7 +165,7 @@ asio::awaitable<result<reply>> previewed(session& in, document of, const schedul
                                  existing != nullptr ? existing->metadata.resource_version : "");
     if (!body && body.error().code == errc::forbidden) {
         out.note += "note: you may not create it, so the API server has not checked it: " +
-                    body.error().text + "\n";
+                    shown::printable(body.error().text) + "\n";
         body = of.body;
     }
     if (!body) co_return std::unexpected(std::move(body).error());
@@ -255,18 +255,11 @@ asio::awaitable<result<reply>> waited_for(session& in, object_key name, steady_t
         if (!now && !now.error().transient()) co_return std::unexpected(std::move(now).error());
         if (now) {
             const auto& self = **now;
-            const auto progress = self.status.progress.value_or(model::progress_counts{});
             if (holds(self, model::condition_type::succeeded)) {
-                co_return reply{
-                    fmt::format("{} succeeded: {}\n", full_name(name), progress.summary), "",
-                    exit_code::ok};
+                co_return reply{end_text(name, self.status, "succeeded"), "", exit_code::ok};
             }
             if (holds(self, model::condition_type::failed)) {
-                std::string problems;
-                for (const auto& each : self.status.problems) problems += "  " + each + "\n";
-                co_return reply{
-                    fmt::format("{} failed: {}\n{}", full_name(name), progress.summary, problems),
-                    "", exit_code::failed};
+                co_return reply{end_text(name, self.status, "failed"), "", exit_code::failed};
             }
         }
         if (in.time.now() + pause >= deadline) {
@@ -293,6 +286,16 @@ reply failed_after(reply done, const error& why, const session& in) {
 }
 
 }  // namespace
+
+std::string end_text(const object_key& name, const model::scheduling_status& of,
+                     std::string_view outcome) {
+    const auto progress = of.progress.value_or(model::progress_counts{});
+    auto out =
+        fmt::format("{} {}: {}\n", full_name(name), outcome, shown::printable(progress.summary));
+    if (outcome != "failed") return out;
+    for (const auto& each : of.problems) out += "  " + shown::printable(each) + "\n";
+    return out;
+}
 
 std::string preview_text(const object_key& name, const answers::preview& of, bool wide,
                          const shown::look& as, wall_time now) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "kubectl-esi/session.h"
 #include "scheduling/answers/preview.h"
@@ -20,7 +21,11 @@ struct schedule_options {
     bool exit_code = false;
 };
 
-/// Pure.
+// Pure.
+
+/// `outcome`: "succeeded" or "failed", which tells the problems, too.
+std::string end_text(const model::object_key& name, const model::scheduling_status& of,
+                     std::string_view outcome);
 std::string preview_text(const model::object_key& name, const scheduling::answers::preview& of,
                          bool wide, const shown::look& as, wall_time now);
 

@@ -1,5 +1,6 @@
 #include "kubectl-esi/read/world.h"
 
+#include "kubectl-esi/shown/words.h"
 #include "model/names.h"
 
 namespace esi::kubectl {
@@ -62,7 +63,7 @@ asio::awaitable<result<world>> read_world(session& in, extent what) {
 
 std::string notes_text(const std::vector<std::string>& hidden) {
     std::string out;
-    for (const auto& each : hidden) out += "note: " + each + "\n";
+    for (const auto& each : hidden) out += "note: " + shown::printable(each) + "\n";
     return out;
 }
 

@@ -38,8 +38,7 @@ std::string slots_text(const std::vector<int>& slots);
 std::string list_text(const std::vector<std::string>& names);
 /// The name where the object is in `ns`, else "namespace/name".
 std::string name_in(const model::object_key& key, std::string_view ns);
-/// Each control character, line break and invisible mark of direction becomes a blank: names and
-/// messages come from others.
+/// As model::printable: what others have written, for a terminal.
 std::string printable(std::string_view text);
 /// printable() would change nothing.
 bool is_printable(std::string_view text);

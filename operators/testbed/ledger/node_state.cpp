@@ -151,7 +151,11 @@ struct decider {
                      remove_ghost{ghost, "a ghost of an older Testbed waits for its room", false});
                 return;
             }
-            if (!ghost->bound() && !slot.has_room && node.room.has_elder) {
+            // While an older Testbed lacks a slot here, this ghost's nomination would keep the
+            // ghost out that comes back to it, and without one it might be bound there first. Once
+            // the older ones lack nothing it waits nominated, as on a node of its own: made only
+            // when the room is free, it would lose that room each time to a pod that is pending.
+            if (!ghost->bound() && !slot.has_room && node.room.elder_lacks) {
                 step(slot,
                      remove_ghost{ghost,
                                   "it waits for room that an older Testbed's ghosts come back to",

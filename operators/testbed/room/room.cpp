@@ -181,8 +181,7 @@ node_room room_on(const view& seen, const rivals& others, const node_view& node,
         auto demand = demand_on(other, node);
         if (!demand.empty()) demands.emplace(key, standing{std::move(demand)});
     }
-    out.has_elder = !demands.empty();
-    out.elder_waits = out.has_elder && an_elder_waits(others, node);
+    out.elder_waits = !demands.empty() && an_elder_waits(others, node);
     model::amounts elsewhere;
     for (const auto& pod : node.pods) {
         if (!pod->live()) continue;
@@ -212,6 +211,7 @@ node_room room_on(const view& seen, const rivals& others, const node_view& node,
     for (auto& [key, elder] : demands) {
         model::add(out.foreign, elder.demand);
         elder.split();
+        out.elder_lacks |= elder.waiting > 0;
         if (others.older.at(key).testbed->metadata.namespace_ == own) {
             tell(out, "testbed " + key, elder);
         } else {

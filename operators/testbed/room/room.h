@@ -38,8 +38,8 @@ struct node_room {
     std::vector<slots_before> before;
     /// What they leave of the node for slots; below zero where they take more than there is.
     model::amounts left;
-    /// An older Testbed has slots there.
-    bool has_elder = false;
+    /// A slot of an older Testbed there has neither its ghost nor a pod: its ghost is to come.
+    bool elder_lacks = false;
     /// A ghost of an older Testbed waits for room there that nobody is about to free.
     bool elder_waits = false;
 };

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/log.h"
+#include "kube/watch/live_list.h"
 #include "model/conditions.h"
 #include "scheduling/answers/matrix.h"
 #include "scheduling/answers/preview.h"
@@ -112,12 +114,22 @@ asio::awaitable<questions::explained> questions::explain(
     for (auto& pod : pods) {
         const auto key = pod->metadata.key();
         if (!unbound.contains(key)) continue;
-        const auto text = co_await from_.api.get(types::pod, key.namespace_, key.name);
-        if (!text) continue;
-        auto read = model::decode<model::pod>(*text, "Pod");
-        if (!read || read->metadata.uid != pod->metadata.uid) continue;
-        pod = std::make_shared<const model::pod>(std::move(*read));
-        fuller = true;
+        // A list of one, as the operator has the right to list pods and not to get them.
+        kube::list_options one;
+        one.field_selector = "metadata.name=" + key.name;
+        auto read =
+            co_await kube::live_list<model::pod>(from_.api, types::pod, key.namespace_, one);
+        if (!read) {
+            log::warn("pod not read for an explanation",
+                      {{"pod", key.text()}, {"error", read.error().text}});
+            continue;
+        }
+        for (auto& found : *read) {
+            if (found.metadata.uid != pod->metadata.uid) continue;
+            pod = std::make_shared<const model::pod>(std::move(found));
+            fuller = true;
+            break;
+        }
     }
     if (!fuller) co_return out;
     turn = co_await turns_.take(std::move(caller));

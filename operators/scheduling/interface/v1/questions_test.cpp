@@ -1,5 +1,6 @@
 #include "scheduling/interface/v1/questions.h"
 
+#include "model/names.h"
 #include "scheduling/interface/v1/testing.h"
 
 namespace esi::scheduling::v1 {
@@ -105,6 +106,65 @@ TEST_F(api_test, an_explanation_names_what_a_plan_waits_for) {
     EXPECT_EQ(blocking["what"]["name"], "missing");
     EXPECT_EQ(get(base + "/schedulings/nope/explain").status, 404);
     EXPECT_EQ(get(base + "/schedulings/s/explain?x=1").status, 400);
+}
+
+TEST_F(api_test, an_explanation_has_the_words_of_the_scheduler_though_pods_may_only_be_listed) {
+    put_testbed("t");
+    put_plan("s", {"j"}, "SubmissionState");
+    put_job("j", "SubmittedState");
+    const auto plan = path_of(kube::types::scheduling, "s");
+    const auto job = path_of(kube::types::batchjob, "j");
+    const std::string plan_uid = server.objects.at(plan)["metadata"]["uid"];
+    const std::string job_uid = server.objects.at(job)["metadata"]["uid"];
+    const auto run = plan_uid + ".1.1";
+    server.change(plan, [&](json& object) {
+        object["status"]["assignments"] = {
+            {{"job", {{"namespace", "ns"}, {"name", "j"}, {"uid", job_uid}}},
+             {"slotIds", {1}},
+             {"run", run}}};
+    });
+    server.change(job, [&](json& object) {
+        object["spec"]["activeScheduling"] = {{"namespace", "ns"}, {"name", "s"}};
+        object["spec"]["creationRequest"] = {
+            {"testbedName", {{"namespace", "ns"}, {"name", "t"}}}, {"slotIds", {1}}, {"run", run}};
+    });
+    json pod{{"apiVersion", "v1"},
+             {"kind", "Pod"},
+             {"metadata",
+              {{"name", "exec-1"},
+               {"namespace", "ns"},
+               {"labels",
+                {{model::names::testbed, "t"},
+                 {model::names::testbed_namespace, "ns"},
+                 {model::names::job, "j"}}},
+               {"annotations",
+                {{model::names::run, run},
+                 {model::names::slot, "1"},
+                 {model::names::slot_node, "n0"}}}}},
+             {"status", {{"phase", "Pending"}}}};
+    server.put(pod);
+    const auto told = [&] {
+        const auto explained = body(get(base + "/schedulings/s/explain"));
+        return explained.value(json::json_pointer("/pods/0/text"), explained.dump());
+    };
+    EXPECT_EQ(told(), "its scheduler has not bound it");
+    // What the caches do not keep of it.
+    server.objects.at(path_of(kube::types::pod, "exec-1"))["status"]["conditions"] = {
+        {{"type", "PodScheduled"},
+         {"status", "False"},
+         {"reason", "Unschedulable"},
+         {"message", "0/3 nodes are available: 3 Insufficient cpu."}}};
+    server.instead = [](const kube::request& asked) -> std::optional<result<kube::response>> {
+        const auto path = asked.target.substr(0, asked.target.find('?'));
+        if (!path.contains("/pods/")) return std::nullopt;
+        kube::response refused;
+        refused.status = 403;
+        return refused;
+    };
+    EXPECT_EQ(told(),
+              "its scheduler has not bound it: 0/3 nodes are available: 3 Insufficient cpu.");
+    EXPECT_TRUE(server.log.back().ends_with("/pods?fieldSelector=metadata.name%3Dexec-1"))
+        << server.log.back();
 }
 
 TEST_F(api_test, an_explanation_of_a_job_has_its_part_in_each_plan_of_its_namespace) {
