@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "grid/grid.h"
 #include "grid/rights.h"
 #include "kube/resource.h"
 #include "model/conditions.h"
@@ -29,7 +30,7 @@ bool may_fit_others(const kube::change<model::testbed>& what) {
     // The shapes of a claim do not change; a layout has them once it is formed.
     const auto sizes = [](const model::testbed& bed) {
         const auto& layout = bed.status.layout;
-        return std::tuple(bed.spec.resources_per_slot,
+        return std::tuple(bed.spec.resources_per_slot, layout && grid::count_of_slots(*layout) > 0,
                           layout ? layout->resources_per_slot : model::resource_list(),
                           layout ? layout->shapes : std::vector<model::layout_shape>());
     };
