@@ -82,6 +82,11 @@ caches::caches(controller::environment& env, const application_kinds& kinds,
         if (!job.spec.creation_request) return std::vector<std::string>{};
         return std::vector{grid::testbed_of(job).text()};
     });
+    jobs_.items().add_index("placed", [](const model::batchjob& job) {
+        std::vector<std::string> out;
+        for (const auto& entry : job.status.placements) out.push_back(entry.pod_uid);
+        return out;
+    });
     pods_.items().add_index("job",
                             [](const model::pod& pod) { return std::vector{job_of(pod).text()}; });
     pods_.items().add_index("node", [](const model::pod& pod) {
@@ -129,6 +134,7 @@ void caches::on_change(listener enqueue) {
     enqueue_ = std::move(enqueue);
     jobs_.items().on_change([this](const kube::change<model::batchjob>& what) {
         enqueue_((what.after ? what.after : what.before)->metadata.key());
+        placements_changed(what);
     });
     testbeds_.items().on_change(
         [this](const kube::change<model::testbed>& what) { testbed_changed(what); });
@@ -153,7 +159,24 @@ void caches::pod_changed(const kube::change<model::pod>& what) const {
     // A pod that is bound becomes a neighbour of the jobs on its node.
     const bool was_bound = what.before && what.before->bound();
     if (!what.after || !pod.bound() || was_bound) return;
-    for (const auto& other : pods_on_node(pod.node_name)) enqueue_(job_of(*other));
+    enqueue_placed_on(pod.node_name);
+}
+
+void caches::placements_changed(const kube::change<model::batchjob>& what) const {
+    if (!what.after) return;
+    const auto& job = *what.after;
+    if (what.before && what.before->status.placements == job.status.placements) return;
+    for (const auto& entry : job.status.placements) {
+        // As a rule the pod is bound later: where this cache is behind that of pods, it is already.
+        const auto pod = find_pod({job.metadata.namespace_, entry.pod_name});
+        if (pod && pod->metadata.uid == entry.pod_uid && pod->bound()) {
+            enqueue_placed_on(pod->node_name);
+        }
+    }
+}
+
+void caches::enqueue_placed_on(std::string_view node) const {
+    for (const auto& job : jobs_placed_on(node)) enqueue_(job);
 }
 
 void caches::testbed_changed(const kube::change<model::testbed>& what) const {
@@ -195,8 +218,15 @@ void caches::each_pod(const std::function<void(const model::pod&)>& use) const {
     pods_.items().each([&](const pod_pointer& pod) { use(*pod); });
 }
 
-std::vector<pod_pointer> caches::pods_on_node(std::string_view node) const {
-    return pods_.items().by_index("node", node);
+std::set<model::object_key> caches::jobs_placed_on(std::string_view node) const {
+    std::set<model::object_key> out;
+    for (const auto& pod : pods_.items().by_index("node", node)) {
+        if (!pod->live()) continue;
+        for (const auto& job : jobs_.items().by_index("placed", pod->metadata.uid)) {
+            out.insert(job->metadata.key());
+        }
+    }
+    return out;
 }
 
 std::shared_ptr<const model::testbed> caches::find_testbed(const model::object_key& key) const {

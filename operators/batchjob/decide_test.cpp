@@ -334,10 +334,7 @@ TEST(life, an_application_removed_by_its_time_to_live_stays_completed) {
 TEST(life, neighbours_are_gathered_while_the_run_lasts) {
     world w;
     w.running();
-    auto other = testing::make_pod("b-exec-1", "executor", "x.1.1");
-    other->metadata.labels["esi.tu-berlin.de/job"] = "b";
-    testing::bind(*other, "node-a", 18);
-    w.neighbours = {other};
+    w.neighbours["node-a"].insert(model::object_key{"jobs", "b"});
     w.step(18);
     w.neighbours.clear();
     w.step(19);

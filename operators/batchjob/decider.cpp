@@ -281,6 +281,7 @@ void decider::show_assignment(const model::creation_request& order) {
 /// people.
 void decider::describe() {
     status_.observed_generation = job_.metadata.generation;
+    bound_neighbours(status_.runs, nameable());
     if (seen_.kind && seen_.served) {
         const auto limits = seen_.kind->limits();
         set_condition(

@@ -59,6 +59,8 @@ private:
     std::vector<pod_pointer> pods_in_slots(const model::creation_request& order) const;
     /// That of the Testbed as the cache has it; null where there is none.
     const model::testbed_layout* layout() const;
+    /// Jobs that this job's status may name.
+    neighbour_names nameable() const { return {job_.metadata.namespace_, seen_.names_all_jobs}; }
     bool failed() const;
     bool final() const;
     void set_condition(std::string_view type, std::string_view status, std::string_view reason,

@@ -180,7 +180,8 @@ struct world {
     std::shared_ptr<model::testbed> bed = make_testbed();
     std::optional<application> app;
     std::vector<pod_pointer> pods;
-    std::vector<pod_pointer> neighbours;
+    jobs_by_node neighbours;
+    bool names_all_jobs = false;
     application_kinds kinds = known_kinds();
     const backend* kind = &spark();
     bool served = true;
@@ -244,6 +245,7 @@ struct world {
             }
         }
         seen.neighbours = neighbours;
+        seen.names_all_jobs = names_all_jobs;
         seen.check = check;
         seen.check_due = false;
         seen.ungated_since = ungated_since;
