@@ -101,7 +101,7 @@ void decider::unassigned() {
     const auto* there = shown && !is_handed_back(*shown) ? shown : nullptr;
     if (ends_unproven()) return read_application_first();
     clear_assignment();
-    name_application(there);
+    name_application(there && !is_only_kept(*there) ? there : nullptr);
     apply_reset();
 
     const bool left =

@@ -85,7 +85,7 @@ view observe(std::shared_ptr<const model::batchjob> job, const caches& from, con
     seen.deaths = known.deaths.of(key);
     for (const auto& entry : job->status.placements) {
         const auto pod = from.find_pod({key.namespace_, entry.pod_name});
-        if (pod && pod->metadata.uid == entry.pod_uid && pod->live()) {
+        if (pod && pod->metadata.uid == entry.pod_uid && pod->may_run()) {
             seen.placed_alive.insert(entry.pod_uid);
         }
     }

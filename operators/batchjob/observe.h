@@ -63,8 +63,8 @@ struct view {
     std::shared_ptr<const batchjob::application> last_final;
     /// Pods made for this job (label job, and of the application's name), of whatever run.
     std::vector<pod_pointer> pods;
-    /// Uids of the pods in status.placements that are neither deleted nor ended, whatever their
-    /// labels and annotations say by now.
+    /// Uids of the pods in status.placements in which something may run, whatever their labels,
+    /// annotations and finalizers say by now.
     std::set<std::string, std::less<>> placed_alive;
     /// Pods in status.placements that have died, as far as this process has seen it.
     std::vector<death> deaths;

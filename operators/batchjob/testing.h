@@ -239,7 +239,7 @@ struct world {
         seen.pods = pods;
         for (const auto& entry : job->status.placements) {
             for (const auto& pod : pods) {
-                if (pod->metadata.uid == entry.pod_uid && pod->live()) {
+                if (pod->metadata.uid == entry.pod_uid && pod->may_run()) {
                     seen.placed_alive.insert(entry.pod_uid);
                 }
             }
