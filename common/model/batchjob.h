@@ -76,9 +76,12 @@ BOOST_DESCRIBE_STRUCT(application_ref, (), (api_version, kind, name, uid, run))
 struct neighbour {
     std::string node;
     std::vector<std::string> jobs;
+    /// How many more there were at one time: of other namespaces, and beyond the bound. Absent:
+    /// none.
+    std::optional<int> others = std::nullopt;
     bool operator==(const neighbour&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(neighbour, (), (node, jobs))
+BOOST_DESCRIBE_STRUCT(neighbour, (), (node, jobs, others))
 
 /// One line of status.runs: what a run was, for people and external schedulers.
 struct run_record {

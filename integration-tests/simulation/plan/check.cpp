@@ -79,6 +79,7 @@ const std::map<std::string, words, std::less<>>& keys_of_happenings() {
             {"forge-order", "ns? name slots in? job?"},
             {"forge-scheduling", "ns? name job slots? scheduling? label?"},
             {"forge-testbed", "label"},
+            {"keep-job-pod", "ns? name nth"},
             {"deep-spec", "ns? name depth? kib? back_ms?"},
             {"node-gone", "name back_ms?"},
             {"node-relabel", "name label value back_ms?"},

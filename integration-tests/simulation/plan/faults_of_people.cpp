@@ -167,6 +167,10 @@ void fault_draw::hostile() {
             add("forge-scheduling", std::move(with));
         } else if (chance_.chance(200)) {
             add("forge-testbed", {{"label", any(on_.beds).label}});
+        } else if (chance_.chance(300)) {
+            auto with = one_job();
+            perhaps_when_running(with);
+            add("keep-job-pod", std::move(with));
         } else {
             auto with = one_job();
             with["pod"] = fmt::format("forged-{}", chance_.between(0, 9));

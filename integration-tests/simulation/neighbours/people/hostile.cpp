@@ -75,6 +75,12 @@ bool people::state::forge_pod(const json& with) {
         .has_value();
 }
 
+bool people::state::keep_job_pod(const json& with) {
+    const auto pod = job_pod_of(with);
+    return pod && merge(kinds::pod, pod->ns(), pod->name(),
+                        {{"metadata", {{"finalizers", json::array({"example.com/keep"})}}}});
+}
+
 /// A job of their own, and an order for it under the hold that the Testbed shows.
 bool people::state::forge_order(const json& with) {
     const auto bed =
