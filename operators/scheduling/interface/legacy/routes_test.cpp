@@ -212,7 +212,8 @@ TEST_F(legacy_rest, a_long_list_is_sent_bit_by_bit_and_has_each_object_once) {
         of.metadata.namespace_ = "default";
         of.metadata.name = fmt::format("j{:05}", i);
         of.metadata.uid = "u-" + of.metadata.name;
-        of.spec.external_scheduler.emplace()["note"] = {{{"text", std::string(2000, 'x')}}};
+        of.status.scheduled_events.resize(15);
+        for (auto& each : of.status.scheduled_events) each.scheduling.name = std::string(63, 'x');
         jobs.apply(of);
     };
     put(0);
