@@ -114,22 +114,6 @@ TEST_F(api_test, a_job_is_served_with_the_spec_that_the_cache_does_not_keep) {
     EXPECT_EQ(server.log.size(), reads + 1);
 }
 
-TEST_F(api_test, a_list_of_many_jobs_is_read_in_one_request) {
-    for (int i = 0; i < 30; ++i) put_job(fmt::format("j{:02}", i));
-    const auto reply = get(base + "/jobs?limit=20");
-    EXPECT_EQ(server.log.size(), 1u);
-    EXPECT_EQ(body(reply)["items"].size(), 20u);
-    EXPECT_EQ(body(reply)["items"][19]["spec"]["sparkSpec"]["mainClass"], "Main of j19");
-    server.log.clear();
-    EXPECT_EQ(body(get(base + "/jobs?limit=20"))["items"].size(), 20u);
-    EXPECT_TRUE(server.log.empty());
-    server.instead = [](const kube::request&) { return fail(errc::transport, "reset"); };
-    const auto broken = get(base + "/jobs?limit=25");
-    EXPECT_EQ(broken.status, 503);
-    EXPECT_EQ(header(broken, "Retry-After"), "2");
-    EXPECT_EQ(body(broken)["code"], "ApiServer");
-}
-
 TEST_F(api_test, a_blocking_query_answers_at_the_next_change_of_its_object) {
     put_plan("s", {"j"});
     const auto index = header(get(base + "/schedulings/s"), "X-ESI-Index");

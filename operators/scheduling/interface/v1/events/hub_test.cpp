@@ -164,6 +164,31 @@ TEST_F(events_hub, tells_what_there_is_then_sync_then_each_change) {
     EXPECT_EQ(by->lines[7]["id"], "t17.j16.s13");
 }
 
+TEST_F(events_hub, large_objects_are_told_whole_between_small_ones) {
+    start();
+    const auto put_large = [&](const std::string& name, version at) {
+        auto one = made<model::batchjob>(name, at);
+        one.metadata.annotations["note"] = std::string(200'000, 'x');
+        jobs.apply(std::move(one));
+        jobs.set_version(std::to_string(at), "");
+    };
+    put(jobs, "a", 11);
+    put_large("b", 12);
+    put(jobs, "c", 13);
+    const auto by = come("?kinds=jobs");
+    EXPECT_EQ(said(by, 4), (strings{"snapshot a@11", "snapshot b@12", "snapshot c@13", "sync"}));
+    put(jobs, "a", 14);
+    put_large("b", 15);
+    put_large("c", 16);
+    put(jobs, "a", 17);
+    EXPECT_EQ(said(by, 8),
+              (strings{"snapshot a@11", "snapshot b@12", "snapshot c@13", "sync", "MODIFIED a@14",
+                       "MODIFIED b@15", "MODIFIED c@16", "MODIFIED a@17"}));
+    EXPECT_EQ(by->lines[5]["object"]["metadata"]["annotations"]["note"].get<std::string>().size(),
+              200'000u);
+    EXPECT_EQ(by->last_id(), "j17");
+}
+
 TEST_F(events_hub, speaks_as_server_sent_events) {
     start();
     put(testbeds, "t", 11);
