@@ -38,6 +38,8 @@ struct node_room {
     std::vector<slots_before> before;
     /// What they leave of the node for slots; below zero where they take more than there is.
     model::amounts left;
+    /// A pod in a slot of the testbed requests more than the slot has.
+    bool has_growth = false;
     /// An older Testbed has slots there.
     bool has_elder = false;
     /// A ghost of an older Testbed waits for room there that nobody is about to free.
