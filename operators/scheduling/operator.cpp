@@ -103,6 +103,7 @@ scheduling_operator::scheduling_operator(controller::environment& env, options c
       reconciler_("scheduling", env.time, env.executor, env.numbers,
                   [this](object_key key) { return reconcile(std::move(key)); }),
       orphans_(env, caches_, actor_) {
+    options_.api.access.encrypted = !env_.options.tls_cert_file.empty();
     caches_.feed(gate_);
     caches_.on_change({[this](const object_key& key) { reconciler_.enqueue(key); },
                        [this](const object_key& key) { orphans_.enqueue_testbed(key); },
@@ -125,6 +126,7 @@ scheduling_operator::scheduling_operator(controller::environment& env, options c
             "--api-auth=none: whoever reaches this port may read and change, without any right",
             {{"routes", "/api/v1"}});
     }
+    tell_of_plain_tokens();
     if (options_.access.open) controller::warn_of_open_access("/external and /scheduler");
     interfaces_->legacy.add_to(env.routes);
     interfaces_->stomp.add_to(env.routes);
@@ -133,6 +135,20 @@ scheduling_operator::scheduling_operator(controller::environment& env, options c
 }
 
 scheduling_operator::~scheduling_operator() = default;
+
+void scheduling_operator::tell_of_plain_tokens() const {
+    const auto& access = options_.api.access;
+    if (!access.by_token || access.encrypted) return;
+    if (access.plain_tokens) {
+        log::warn(
+            "--api-plain-tokens without TLS: bearer tokens cross the network readable; give "
+            "--tls-cert-file and --tls-private-key-file",
+            {{"routes", "/api/v1"}});
+    } else {
+        log::info("no TLS: bearer tokens are taken over loopback only, from no other machine",
+                  {{"routes", "/api/v1"}});
+    }
+}
 
 std::vector<controller::operator_part::cache> scheduling_operator::caches() {
     return caches_.list();

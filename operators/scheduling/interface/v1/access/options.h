@@ -12,6 +12,10 @@ namespace esi::scheduling::v1 {
 struct access_options {
     /// False: every caller is system:anonymous, and nobody's right is asked (--api-auth=none).
     bool by_token = true;
+    /// Tokens are taken, too, where others on the network can read them (--api-plain-tokens).
+    bool plain_tokens = false;
+    /// The server has a certificate, so that nobody can.
+    bool encrypted = false;
     /// Tokens are believed that were made for it.
     std::string audience = "esi";
     /// How long an answer of the API server is believed: a yes, and a no at most `no_ttl`.

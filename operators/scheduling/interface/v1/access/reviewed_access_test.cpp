@@ -55,7 +55,7 @@ protected:
     }
 
     review_server server;
-    access_options options;
+    access_options options = over_tls();
     std::unique_ptr<reviewed_access> own;
     http::problem_details last;
 };
@@ -87,6 +87,23 @@ TEST_F(reviewed, without_a_token_or_with_none_that_could_be_one_nobody_is_asked)
     EXPECT_EQ(last.headers.front().first, "WWW-Authenticate");
     EXPECT_EQ(who("a b"), "401");
     EXPECT_EQ(server.token_reviews, 0);
+}
+
+TEST_F(reviewed, a_token_that_others_on_the_network_can_read_is_taken_only_where_that_is_wanted) {
+    options.encrypted = false;
+    EXPECT_EQ(who("anna-token", "10.0.0.7"), "403");
+    EXPECT_THAT(last.detail, HasSubstr("kubectl port-forward"));
+    EXPECT_THAT(last.detail, HasSubstr("interface.api.plainTokens"));
+    EXPECT_EQ(who("anna-token", "fe80::1"), "403");
+    EXPECT_EQ(who("anna-token", ""), "403");
+    EXPECT_EQ(server.token_reviews, 0);
+    EXPECT_EQ(who("", "10.0.0.7"), "401") << "there is no token";
+    for (const auto* near : {"127.0.0.1", "127.0.0.6", "::1", "::ffff:127.0.0.1"}) {
+        EXPECT_EQ(who("anna-token", near), "anna") << near;
+    }
+    options.plain_tokens = true;
+    make();
+    EXPECT_EQ(who("anna-token", "10.0.0.7"), "anna");
 }
 
 TEST_F(reviewed, a_certificate_names_who_asks_but_a_token_goes_first) {
