@@ -328,8 +328,7 @@ TEST(json, a_part_that_cannot_be_read_takes_nothing_else_with_it) {
 }
 
 TEST(json, an_empty_value_in_a_list_is_written_as_empty_never_as_null) {
-    const std::map<std::string, std::vector<string_map>> notes{{"k", {{{"a", ""}}, {}}},
-                                                               {"e", {}}};
+    const std::map<std::string, std::vector<string_map>> notes{{"k", {{{"a", ""}}, {}}}, {"e", {}}};
     EXPECT_EQ(encode(notes), json::parse(R"({"k":[{"a":""},{}],"e":[]})"));
 }
 
