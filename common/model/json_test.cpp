@@ -576,6 +576,19 @@ TEST(bounds, a_pod_of_which_a_part_is_too_large_is_read_without_it_and_marked) {
     }
 }
 
+TEST(bounds, of_too_long_terms_of_a_pod_that_stands_the_domains_are_kept_for_all_pods) {
+    const auto term = [](const std::string& key) {
+        return R"({"labelSelector":{"matchLabels":{"a":")" + std::string(40'000, 'x') +
+               R"("}},"topologyKey":")" + key + "\"}";
+    };
+    const auto read = pod_with("", R"("nodeName":"n","affinity":{"podAntiAffinity":{)"
+                                   R"("requiredDuringSchedulingIgnoredDuringExecution":[)" +
+                                       term("zone") + "," + term("zone") + "]}}");
+    EXPECT_EQ(json::parse(read.anti_affinity.text),
+              json::parse(R"([{"labelSelector":{},"namespaceSelector":{},"topologyKey":"zone"}])"));
+    EXPECT_NE(read.metadata.undecodable, "");
+}
+
 TEST(bounds, of_too_many_labels_those_are_kept_by_which_operators_decide) {
     const auto read = pod_with(
         R"(,"labels":{"esi.tu-berlin.de/job":"j",)" + repeated(2000, R"("k#":"v")") + "}", "");
