@@ -33,7 +33,8 @@ TEST(footprint, is_what_the_allocator_gives) {
     batchjob job;
     job.metadata.name = "a-name-that-is-longer-than-fifteen-bytes";
     for (int i = 0; i < 100; ++i) {
-        job.metadata.labels["label-" + std::to_string(i)] = std::string(static_cast<std::size_t>(i), 'x');
+        job.metadata.labels["label-" + std::to_string(i)] =
+            std::string(static_cast<std::size_t>(i), 'x');
         job.status.placements.push_back({i, std::string(36, 'u'), "pod"});
         job.metadata.finalizers.emplace_back("example.com/one");
     }

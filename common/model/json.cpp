@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "model/names.h"
@@ -18,6 +19,8 @@ namespace {
 constexpr int deepest_raw = 256;
 /// Of a reason, an id or a state, which are one word.
 constexpr std::size_t longest_reason = 256;
+/// Topology keys of one pod that are told apart.
+constexpr std::size_t most_domains = 16;
 
 bool too_deep(const element& from, int left) {
     if (left < 0) return true;
@@ -203,6 +206,31 @@ result<void> read_list_text(const element& from, std::initializer_list<std::stri
     if (!at(from, path, list) || !list.is_array()) return {};
     if (simdjson::dom::array(list).size() == 0) return {};
     return read_text(most_rule_text, from, path, out);
+}
+
+/// Required terms of a pod that stands. Those that are too long to be kept may mean any pod: they
+/// are kept as terms for all pods, in the domains of their topology keys.
+result<void> read_anti_affinity(const element& spec, raw_json& out) {
+    static constexpr std::string_view required = "requiredDuringSchedulingIgnoredDuringExecution";
+    const std::initializer_list<std::string_view> path{"affinity", "podAntiAffinity", required};
+    auto done = read_list_text(spec, path, out);
+    element list;
+    if (done || !at(spec, path, list)) return done;
+    std::set<std::string> domains;
+    simdjson::dom::array terms;
+    if (list.get(terms) == simdjson::SUCCESS) {
+        for (element term : terms) {
+            if (domains.size() < most_domains) domains.insert(text_at(term, {"topologyKey"}));
+        }
+    }
+    auto for_all = json::array();
+    for (const auto& key : domains) {
+        for_all.push_back({{"labelSelector", json::object()},
+                           {"namespaceSelector", json::object()},
+                           {"topologyKey", key}});
+    }
+    out.text = for_all.dump(-1, ' ', false, json::error_handler_t::replace);
+    return done;
 }
 
 /// What nobody plans for.
@@ -602,10 +630,7 @@ result<void> codec<pod>::decode(const element& from, pod& out) {
                 out.unplanned = read_unplanned(spec);
             }
         } else {
-            note_spec(read_list_text(
-                spec,
-                {"affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution"},
-                out.anti_affinity));
+            note_spec(read_anti_affinity(spec, out.anti_affinity));
         }
     }
     element status;

@@ -328,8 +328,7 @@ TEST(json, a_part_that_cannot_be_read_takes_nothing_else_with_it) {
 }
 
 TEST(json, an_empty_value_in_a_list_is_written_as_empty_never_as_null) {
-    const std::map<std::string, std::vector<string_map>> notes{{"k", {{{"a", ""}}, {}}},
-                                                               {"e", {}}};
+    const std::map<std::string, std::vector<string_map>> notes{{"k", {{{"a", ""}}, {}}}, {"e", {}}};
     EXPECT_EQ(encode(notes), json::parse(R"({"k":[{"a":""},{}],"e":[]})"));
 }
 
@@ -575,6 +574,19 @@ TEST(bounds, a_pod_of_which_a_part_is_too_large_is_read_without_it_and_marked) {
         EXPECT_EQ(read.metadata.undecodable, told);
         EXPECT_LT(held_by(read), 128U << 10) << told;
     }
+}
+
+TEST(bounds, of_too_long_terms_of_a_pod_that_stands_the_domains_are_kept_for_all_pods) {
+    const auto term = [](const std::string& key) {
+        return R"({"labelSelector":{"matchLabels":{"a":")" + std::string(40'000, 'x') +
+               R"("}},"topologyKey":")" + key + "\"}";
+    };
+    const auto read = pod_with("", R"("nodeName":"n","affinity":{"podAntiAffinity":{)"
+                                   R"("requiredDuringSchedulingIgnoredDuringExecution":[)" +
+                                       term("zone") + "," + term("zone") + "]}}");
+    EXPECT_EQ(json::parse(read.anti_affinity.text),
+              json::parse(R"([{"labelSelector":{},"namespaceSelector":{},"topologyKey":"zone"}])"));
+    EXPECT_NE(read.metadata.undecodable, "");
 }
 
 TEST(bounds, of_too_many_labels_those_are_kept_by_which_operators_decide) {

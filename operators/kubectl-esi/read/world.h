@@ -11,7 +11,7 @@
 
 #include "kube/watch/live_list.h"
 #include "kubectl-esi/session.h"
-#include "model/application_specs.h"
+#include "model/kept.h"
 #include "scheduling/answers/snapshot.h"
 
 namespace esi::kubectl {
