@@ -49,7 +49,7 @@ render priority-classes.yaml priority-classes.yaml
 for operator in testbed batchjob scheduling; do
     render "rbac-$operator.yaml" "$operator/rbac.yaml"
 done
-for part in testbed batchjob scheduling operators orders pods nodes priority-classes; do
+for part in testbed batchjob scheduling operators orders pods nodes priority-classes bounds; do
     render "policies-$part.yaml" "admission/$part.yaml"
 done
 render nodes/rbac-scheduling-nodes.yaml scheduling/rbac-nodes.yaml -- --set interface.nodes.enabled=true

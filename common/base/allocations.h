@@ -12,6 +12,9 @@ std::uint64_t allocations_so_far();
 /// Bytes that operator new has given and delete has not got back, with what the allocator rounds
 /// them up to and its own word for each.
 std::int64_t bytes_held();
+/// The most that there were at any moment since the start, or since they were forgotten.
+std::int64_t most_bytes_held();
+void forget_most_bytes_held();
 
 /// Counts from its making on; per() is what one of `times` repetitions allocated.
 class allocation_count {

@@ -18,6 +18,7 @@ namespace {
 // Tests may have threads.
 std::atomic<std::uint64_t> counted = 0;
 std::atomic<std::int64_t> held = 0;
+std::atomic<std::int64_t> most = 0;
 
 std::int64_t size_of(void* at) {
     return static_cast<std::int64_t>(malloc_usable_size(at) + sizeof(std::size_t));
@@ -26,7 +27,10 @@ std::int64_t size_of(void* at) {
 void* count_in(void* at) {
     if (at == nullptr) throw std::bad_alloc();
     counted.fetch_add(1, std::memory_order_relaxed);
-    held.fetch_add(size_of(at), std::memory_order_relaxed);
+    const auto size = size_of(at);
+    const auto now = held.fetch_add(size, std::memory_order_relaxed) + size;
+    for (auto known = most.load(); known < now && !most.compare_exchange_weak(known, now);) {
+    }
     return at;
 }
 
@@ -39,6 +43,8 @@ void give_back(void* at) {
 
 std::uint64_t allocations_so_far() { return counted; }
 std::int64_t bytes_held() { return held; }
+std::int64_t most_bytes_held() { return most; }
+void forget_most_bytes_held() { most = held.load(); }
 
 }  // namespace esi
 

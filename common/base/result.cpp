@@ -32,6 +32,8 @@ std::string_view to_string(errc code) {
             return "server error";
         case errc::decode:
             return "not understood";
+        case errc::answer_too_large:
+            return "answer too large";
         case errc::config:
             return "configuration";
     }

@@ -27,6 +27,7 @@ enum class errc {
     too_many_requests,  ///< 429
     server,             ///< 5xx
     decode,             ///< text that is not what was expected
+    answer_too_large,   ///< the answer has more bytes than the request takes
     config,             ///< a flag, a file or a credential is wrong
 };
 

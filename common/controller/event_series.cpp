@@ -1,6 +1,7 @@
 #include "controller/event_series.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace esi::controller {
@@ -96,9 +97,15 @@ event_write event_series::series_write(const entry& at) {
 }
 
 void event_series::forget_oldest() {
-    auto oldest = std::min_element(sorts_.begin(), sorts_.end(), [](const auto& a, const auto& b) {
-        return a.second.heard < b.second.heard;
-    });
+    std::map<std::string_view, std::size_t> counts;
+    for (const auto& [key, known] : sorts_) ++counts[known.what.subject.namespace_];
+    const auto most =
+        std::ranges::max_element(counts, {}, [](const auto& each) { return each.second; });
+    auto oldest = sorts_.end();
+    for (auto at = sorts_.begin(); at != sorts_.end(); ++at) {
+        if (at->second.what.subject.namespace_ != most->first) continue;
+        if (oldest == sorts_.end() || at->second.heard < oldest->second.heard) oldest = at;
+    }
     if (oldest != sorts_.end()) sorts_.erase(oldest);
 }
 

@@ -1,6 +1,7 @@
 // Which Events are written: the first of its sort at once, a repeat as a series, later repeats
 // counted and written now and then (client-go tools/events). I/O-free. Owned by the event_recorder;
-// bounded: the least recently seen sort is forgotten above the limit.
+// bounded: above the limit the least recently seen sort of the namespace with the most is
+// forgotten.
 #pragma once
 
 #include <cstddef>

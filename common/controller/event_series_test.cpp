@@ -122,6 +122,22 @@ TEST_F(a_series, another_note_another_related_object_or_subject_is_another_event
     EXPECT_FALSE(series.add(ghost_created("testbed-b"), zero, noon)->series_only);
 }
 
+TEST_F(a_series, a_namespace_with_many_makes_no_other_forgotten) {
+    const auto of = [](const std::string& ns, const std::string& name) {
+        auto out = ghost_created(name);
+        out.subject.namespace_ = ns;
+        return out;
+    };
+    series.add(of("victim", "v"), zero, noon);
+    for (int i = 0; i < 10; ++i) {
+        series.add(of("busy", std::to_string(i)), zero + seconds(1 + i), noon);
+    }
+    const auto again = series.add(of("victim", "v"), zero + 20s, noon);
+    ASSERT_TRUE(again);
+    EXPECT_TRUE(again->series_only);
+    EXPECT_EQ(again->name, "v.1");
+}
+
 TEST_F(a_series, the_least_recently_seen_is_forgotten_above_the_limit) {
     for (int i = 0; i < 4; ++i) series.add(ghost_created(std::to_string(i)), zero + 1s * i, noon);
     EXPECT_EQ(series.size(), 3u);

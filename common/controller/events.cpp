@@ -2,13 +2,13 @@
 
 #include <bit>
 #include <boost/asio/this_coro.hpp>
-#include <deque>
 #include <optional>
 #include <random>
 #include <utility>
 
 #include "base/log.h"
 #include "base/wait.h"
+#include "controller/event_queue.h"
 #include "controller/event_series.h"
 #include "model/text.h"
 
@@ -33,11 +33,6 @@ constexpr std::size_t reason_limit = 128;
 constexpr std::size_t subject_limit = 253 - 17;
 
 std::string micro(wall_time when) { return model::timestamp{when}.micro(); }
-
-std::string namespace_of(const event_write& write) {
-    const auto& own = write.what.subject.namespace_;
-    return own.empty() ? "default" : own;
-}
 
 json reference(const std::string& api_version, const std::string& kind,
                const model::object_key& key, const std::string& uid) {
@@ -86,7 +81,7 @@ struct event_recorder::state {
     std::string instance;
     std::mt19937_64 random;
     event_series series;
-    std::deque<event_write> queue;
+    event_queue queue{queue_limit};
     std::uint64_t dropped = 0;
     std::function<void(std::string_view)> on_drop;
     std::optional<notifier> wake;
@@ -135,15 +130,13 @@ void event_recorder::state::record(const char* type, const event_subject& about,
 }
 
 void event_recorder::state::push(event_write write) {
-    if (queue.size() >= queue_limit) {
+    if (queue.push(std::move(write))) {
         // Told at 1, 2, 4, 8, ...: a flood of events must not become a flood of lines.
         if (std::has_single_bit(++dropped)) {
             log::warn("events dropped, the queue is full", {{"dropped", dropped}});
         }
         if (on_drop) on_drop("queue");
-        return;
     }
-    queue.push_back(std::move(write));
     if (wake) wake->notify();
 }
 
@@ -154,11 +147,7 @@ asio::awaitable<void> event_recorder::run() {
     while (true) {
         for (auto& due : own.series.due(own.time.now())) own.push(std::move(due));
         if (!own.queue.empty()) co_await own.time.sleep_for(courtesy);
-        while (!own.queue.empty()) {
-            auto next = std::move(own.queue.front());
-            own.queue.pop_front();
-            co_await own.write(std::move(next));
-        }
+        while (auto next = own.queue.pop()) co_await own.write(std::move(*next));
         if (auto due = own.series.next_due()) {
             co_await ends_by(own.time, *due, own.wake->wait());
         } else {

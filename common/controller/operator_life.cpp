@@ -121,6 +121,9 @@ operator_life::operator_life(ground on, const operator_factory& make, std::funct
     }
     part_ = make(around_);
     caches_ = part_->caches();
+    for (const auto& cache : caches_) {
+        if (cache.limit) cache.limit(around_.options.cache_share);
+    }
 }
 
 void operator_life::count_requests(kube::client& api) const {

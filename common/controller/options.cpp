@@ -203,6 +203,10 @@ void process_options::add_to(CLI::App& app, int default_port) {
     option(app, "--kube-api-qps", kube_api_qps,
            "Requests per second to the API server, at most; 0: no limit")
         ->check(CLI::Validator(rate_fault, "RATE"));
+    option(app, "--cache-share-bytes", cache_share,
+           "Memory that the objects of one kind in one namespace may take, in bytes; of those that "
+           "take most beyond it, only what identifies, releases and deletes them is kept")
+        ->check(CLI::Range(std::size_t{1} << 20, std::size_t{1} << 40));
     flag(app, "--enable-debug-endpoints", enable_debug_endpoints, "Serve /debug/...");
 }
 

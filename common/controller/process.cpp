@@ -35,6 +35,9 @@ constexpr auto http_patience = 2s;
 
 /// A connection with TLS takes some 80 KiB more than one without.
 constexpr int most_tls_connections = 384;
+/// More streams than callers may have together: one whose place went to another tenant ends a
+/// moment after that one has begun.
+constexpr int ending_streams = 200;
 
 /// An API server that does not answer is waited for elsewhere.
 constexpr auto version_patience = 5s;
@@ -106,6 +109,7 @@ private:
     result<std::unique_ptr<kube::http_transport>> connect(const kube::cluster_access& access,
                                                           std::string_view purpose);
     asio::awaitable<void> watch_signals();
+    void show_share(const operator_part::cache& cache);
     void show_gauges();
     http::server_options listen_options();
     void tell_start(const result<kube::cluster_access>& access) const;
@@ -293,8 +297,29 @@ void process::count_answer(const http::answered_request& what) {
         .Observe(std::chrono::duration<double>(what.took).count());
 }
 
+void process::show_share(const operator_part::cache& cache) {
+    if (!cache.shares || cache.shares().limit() == 0) return;
+    const auto& of = cache.shares();
+    const metrics::labels with{{"cache", cache.name}};
+    numbers_.gauge("esi_cache_bytes", "Memory that the objects of a cache take, estimated", with)
+        .Set(static_cast<double>(of.bytes()));
+    numbers_
+        .gauge(
+            "esi_cache_share_used_ratio",
+            "Of the namespace whose objects take most of a cache: the part of --cache-share-bytes "
+            "that they take; above 1 the content of its largest objects is left out",
+            with)
+        .Set(static_cast<double>(of.largest()) / static_cast<double>(of.limit()));
+    numbers_
+        .gauge("esi_cache_objects_left_out",
+               "Objects whose content is left out, as their namespace stores more than its share",
+               with)
+        .Set(static_cast<double>(of.all_left_out().size()));
+}
+
 void process::show_gauges() {
     for (const auto& cache : life_->caches()) {
+        show_share(cache);
         if (!cache.last_heard) continue;
         numbers_
             .gauge("esi_watch_silence_seconds", "Seconds since the last byte of a list or watch",
@@ -324,6 +349,7 @@ http::server_options process::listen_options() {
     out.client_ca_file = options_.client_ca_file;
     out.on_answer = [this](const http::answered_request& what) { count_answer(what); };
     if (!out.tls_cert_file.empty()) out.limits.connections = most_tls_connections;
+    out.limits.streams += ending_streams;
     return out;
 }
 

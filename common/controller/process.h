@@ -42,6 +42,8 @@ struct process_options {
     std::string log_level = "info";
     std::string log_format = "text";
     double kube_api_qps = 0;
+    /// What the objects of one kind in one namespace may take of memory, in bytes.
+    std::size_t cache_share = kube::default_share;
     bool enable_debug_endpoints = false;
 
     void add_to(CLI::App& app, int default_port);
@@ -105,6 +107,11 @@ public:
         std::function<std::vector<std::string>()> missing = nullptr;
         /// Why its lists and watches fail; may be left out.
         std::function<std::vector<kube::trouble>()> troubles = nullptr;
+        /// Sets what the objects of one namespace may take, in bytes; before the first run(). May
+        /// be left out.
+        std::function<void(std::size_t)> limit = nullptr;
+        /// What they take, for metrics; may be left out.
+        std::function<const kube::namespace_shares&()> shares = nullptr;
 
         /// The cache of an informer, which must outlive it.
         template <class T>
@@ -115,7 +122,9 @@ public:
                     [&from] { return from.current(); },
                     [&from] { return from.last_heard(); },
                     [&from] { return from.missing(); },
-                    [&from] { return from.troubles(); }};
+                    [&from] { return from.troubles(); },
+                    [&from](std::size_t bytes) { from.limit(bytes); },
+                    [&from]() -> const kube::namespace_shares& { return from.shares(); }};
         }
         /// The same of a kind that this operator does without where it is not served: there is
         /// nothing to wait for then, and nothing is wrong. `time` must outlive it, too.

@@ -58,6 +58,7 @@ public:
         /// Holds so many bytes from now on; false: there is no room for them, nor could any be
         /// made. One that comes while there is room gets all it asks for.
         bool hold(std::size_t bytes, steady_time now);
+        std::size_t held() const { return held_; }
         /// One of the reserved ones.
         bool reserved() const { return reserved_; }
         bool was_cut() const { return cut_; }

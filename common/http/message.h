@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -53,6 +54,23 @@ struct peer_details {
     std::function<bool()> has_ended;
 };
 
+/// What one request holds of the memory that bodies and answers of all connections share. A handler
+/// that collects much before it answers takes the bytes here before it has them. Once it has
+/// returned, the server holds as much as the answer has; of a stream what the handler held, until
+/// the end of the stream.
+class answer_room {
+public:
+    virtual ~answer_room() = default;
+    /// Holds so many bytes in all from now on. False: there is no room for more than before.
+    virtual bool hold(std::size_t bytes) = 0;
+    /// The same where the handler holds nothing yet: waits, behind the requests that wait already,
+    /// until there is room. False: there was none in time.
+    virtual asio::awaitable<bool> wait_to_hold(std::size_t bytes) = 0;
+    /// For a handler that waits for something else, which may take minutes: others may make their
+    /// large answers meanwhile.
+    virtual void stand_aside() = 0;
+};
+
 struct server_request {
     std::string method;
     /// As sent, percent-encoded, without the query.
@@ -74,6 +92,9 @@ struct server_request {
     bool undecodable_path = false;
     /// Set by the route's admission; null where a route has none.
     std::shared_ptr<const identity> caller;
+    /// Null where the request came from no connection, or has memory of its own (a large body with
+    /// a certificate): nothing is counted.
+    std::shared_ptr<answer_room> room;
 
     /// First value; empty when absent.
     std::string_view header(std::string_view lower_name) const;

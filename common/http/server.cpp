@@ -179,6 +179,55 @@ asio::awaitable<void> close_gently(std::shared_ptr<tcp_connection> connection) {
 
 }  // namespace
 
+/// Of one request. It may outlive its connection, not the server.
+class server_room final : public answer_room {
+public:
+    using place_pointer = std::shared_ptr<connection_table::place>;
+
+    server_room(connection_table& table, large_answers& large, clock& time, place_pointer place,
+                seconds patience, std::unique_ptr<large_answers::turn> turn)
+        : table_(table),
+          large_(large),
+          time_(time),
+          place_(std::move(place)),
+          body_(place_->held()),
+          patience_(patience),
+          turn_(std::move(turn)) {}
+
+    bool hold(std::size_t bytes) override {
+        const auto before = place_->held();
+        const bool held = place_->hold(body_ + bytes, time_.now());
+        if (place_->held() < before) large_.freed();
+        return held;
+    }
+    asio::awaitable<bool> wait_to_hold(std::size_t bytes) override {
+        using phase = connection_table::phase;
+        auto turn = std::move(turn_);
+        if (!turn) {
+            // Who waits is the first to go where connections are short.
+            place_->enter(phase::queued, time_.now());
+            turn = co_await large_.wait_for_room(table_, time_, time_.now() + patience_);
+            if (place_->was_cut()) co_return false;
+            place_->enter(phase::working, time_.now());
+        }
+        // What it takes is counted from here on, so that the next one may look.
+        if (!turn) co_return false;
+        co_return hold(bytes);
+    }
+    void stand_aside() override { turn_.reset(); }
+
+private:
+    connection_table& table_;
+    large_answers& large_;
+    clock& time_;
+    place_pointer place_;
+    /// Of the body of the request, which the handler has.
+    std::size_t body_;
+    seconds patience_;
+    /// The right to make a large answer, until bytes are held for it.
+    std::unique_ptr<large_answers::turn> turn_;
+};
+
 struct server::state : std::enable_shared_from_this<server::state> {
     state(asio::any_io_executor executor_, clock& time_, server_options options_,
           const router& routes_)
@@ -263,9 +312,18 @@ asio::awaitable<server_reply> server::state::answer(reading& read, place_pointer
     }
     if (!is_large || (turn && !place->was_cut())) {
         place->enter(phase::working, time.now());
+        // Kept until the answer itself is held: a turn in it ends no earlier.
+        std::shared_ptr<server_room> room;
+        if (!read.turn) {
+            room = std::make_shared<server_room>(table, large, time, place,
+                                                 options.large_answer_patience, std::move(turn));
+        }
+        read.request.room = room;
         auto reply = co_await reply_of(*read.decided.handler, std::move(read.request));
         if (may_be_large) large.made(path, reply.body.size());
-        if (read.turn || place->hold(reply.body.size(), time.now())) co_return reply;
+        if (read.turn || reply.stream || place->hold(reply.body.size(), time.now())) {
+            co_return reply;
+        }
     }
     auto refused = problem(503, "too many answers are on the way");
     refused.headers.emplace_back("Retry-After", "2");

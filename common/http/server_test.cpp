@@ -14,6 +14,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
+#include <deque>
 #include <regex>
 #include <stdexcept>
 
@@ -800,6 +801,134 @@ TEST_F(http_server, a_reader_of_a_large_answer_waits_for_room_only_so_long) {
     EXPECT_TRUE(heard.starts_with("HTTP/1.1 503 ")) << heard.substr(0, 200);
     EXPECT_NE(heard.find("Retry-After: "), std::string::npos);
     EXPECT_EQ(made, 1) << "what nobody has room for is not made";
+}
+
+/// Handlers that take room before they have what fills it.
+class http_rooms : public http_server {
+protected:
+    http_rooms() {
+        routes.add("GET", "/collect/{mib}",
+                   [this](server_request from) { return collect(std::move(from)); });
+        options.limits.bytes = 4u << 20;
+        options.large_answer_patience = seconds(1);
+    }
+
+    /// Holds one MiB more until it has so many, or until there is no room; answers how many.
+    asio::awaitable<server_reply> collect(server_request from) {
+        const auto wanted = std::stoul(from.variables["mib"]);
+        std::size_t held = 0;
+        const auto room = std::move(from.room);
+        if (co_await room->wait_to_hold(1u << 20)) {
+            held = 1;
+            while (held < wanted && room->hold((held + 1) << 20)) ++held;
+        }
+        most = std::max(most, now += held);
+        ++collecting;
+        co_await go.wait();
+        now -= held;
+        co_return server_reply(held > 0 ? 200 : 503, "text/plain", std::to_string(held));
+    }
+    asio::awaitable<server_reply> collect_later(server_request from) {
+        from.room->stand_aside();
+        ++collecting;
+        co_await go.wait();
+        co_return server_reply(200, "text/plain", "later");
+    }
+    static asio::awaitable<server_reply> large_at_once() {
+        co_return server_reply(200, "text/plain", std::string(2u << 20, 'x'));
+    }
+    void begin(const std::string& target, std::string& heard) {
+        asio::co_spawn(loop,
+                       talk({"GET " + target + " HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"},
+                            false, heard, closed.emplace_back()),
+                       asio::detached);
+    }
+    template <class Reached>
+    bool wait_until(Reached reached) {
+        const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+        while (!reached() && std::chrono::steady_clock::now() < limit) {
+            loop.run_one_for(std::chrono::milliseconds(20));
+        }
+        return reached();
+    }
+    /// The body of an answer.
+    static std::string told(const std::string& heard) {
+        return heard.substr(std::min(heard.size(), heard.rfind('\n') + 1));
+    }
+
+    std::size_t now = 0;   ///< MiB that handlers hold
+    std::size_t most = 0;  ///< at any time
+    int collecting = 0;
+    std::deque<bool> closed;
+};
+
+TEST_F(http_rooms, what_handlers_collect_is_bounded_for_all_of_them_together) {
+    start();
+    std::array<std::string, 3> heard;
+    begin("/collect/3", heard[0]);
+    ASSERT_TRUE(wait_until([&] { return collecting == 1; }));
+    begin("/collect/3", heard[1]);
+    ASSERT_TRUE(wait_until([&] { return collecting == 2; }));
+    EXPECT_EQ(most, 5u) << "who asks while there is room gets what he asks for, and no more";
+    begin("/collect/1", heard[2]);
+    loop.run_for(std::chrono::milliseconds(300));
+    EXPECT_EQ(collecting, 2) << "the third one waits for room";
+    go.notify();
+    ASSERT_TRUE(wait_until([&] { return collecting == 3; }));
+    go.notify();
+    ASSERT_TRUE(wait_until([&] { return std::ranges::count(closed, true) == 3; }));
+    EXPECT_EQ(told(heard[0]), "3");
+    EXPECT_EQ(told(heard[1]), "2") << "it answers with what it has";
+    EXPECT_EQ(told(heard[2]), "1");
+    EXPECT_EQ(most, 5u);
+}
+
+TEST_F(http_rooms, who_waits_for_room_waits_only_so_long) {
+    start();
+    std::array<std::string, 2> heard;
+    begin("/collect/9", heard[0]);
+    ASSERT_TRUE(wait_until([&] { return collecting == 1; }));
+    const auto begun = std::chrono::steady_clock::now();
+    begin("/collect/1", heard[1]);
+    ASSERT_TRUE(wait_until([&] { return collecting == 2; }));
+    EXPECT_GE(std::chrono::steady_clock::now() - begun, std::chrono::milliseconds(900));
+    go.notify();
+    ASSERT_TRUE(wait_until([&] { return std::ranges::count(closed, true) == 2; }));
+    EXPECT_EQ(told(heard[0]), "5") << "what passes the limit is the last";
+    EXPECT_TRUE(heard[1].starts_with("HTTP/1.1 503 ")) << heard[1];
+}
+
+TEST_F(http_rooms, who_has_the_turn_for_a_large_answer_does_not_wait_behind_itself) {
+    routes.add("GET", "/large", [](server_request from) -> asio::awaitable<server_reply> {
+        const bool held = co_await from.room->wait_to_hold(2u << 20);
+        co_return server_reply(held ? 200 : 503, "text/plain", std::string(2u << 20, 'x'));
+    });
+    start();
+    for (int i = 0; i < 3; ++i) {
+        const auto begun = std::chrono::steady_clock::now();
+        EXPECT_TRUE(say({"GET /large HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"}, false)
+                        .starts_with("HTTP/1.1 200 "));
+        EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::milliseconds(900)) << i;
+    }
+}
+
+TEST_F(http_rooms, who_waits_for_something_else_keeps_no_large_answer_from_others) {
+    int asked = 0;
+    routes.add("GET", "/later", [&](server_request from) {
+        return ++asked == 2 ? collect_later(std::move(from)) : large_at_once();
+    });
+    start();
+    const std::string text = "GET /later HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
+    EXPECT_TRUE(say({text}, false).starts_with("HTTP/1.1 200 "));
+    std::string later;
+    begin("/later", later);
+    ASSERT_TRUE(wait_until([&] { return collecting == 1; }));
+    const auto begun = std::chrono::steady_clock::now();
+    EXPECT_TRUE(say({text}, false).starts_with("HTTP/1.1 200 "));
+    EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::milliseconds(900));
+    go.notify();
+    ASSERT_TRUE(wait_until([&] { return closed.back(); }));
+    EXPECT_TRUE(later.starts_with("HTTP/1.1 200 ")) << later;
 }
 
 TEST_F(http_server, probes_are_answered_where_all_places_are_taken) {

@@ -75,8 +75,10 @@ bool worth_a_wait(const response& answer) {
 client::client(transport& wire, clock& time) : wire_(wire), time_(time) {}
 
 asio::awaitable<result<std::string>> client::get(const resource_type& type, std::string ns,
-                                                 std::string name, shown_part part) {
+                                                 std::string name, shown_part part,
+                                                 std::size_t answer_limit) {
     request what("GET", type.path(ns, name));
+    what.answer_limit = answer_limit;
     what.accept = accept_of(part);
     co_return co_await send(std::move(what), subject_of("get", type, ns, name), false);
 }
@@ -90,6 +92,7 @@ asio::awaitable<result<std::string>> client::list(const resource_type& type, std
     if (options.limit > 0) target.add("limit", std::to_string(options.limit));
     if (!options.continue_token.empty()) target.add("continue", options.continue_token);
     request what("GET", target.take());
+    what.answer_limit = options.answer_limit;
     co_return co_await send(std::move(what), subject_of("list", type, ns, ""), false);
 }
 
@@ -101,6 +104,7 @@ asio::awaitable<result<std::string>> client::create(const resource_type& type, s
     auto name = metadata_text(object, "name");
     if (name.empty()) name = metadata_text(object, "generateName") + "*";
     request what("POST", target.take());
+    what.answer_limit = most_object_bytes;
     what.content_type = "application/json";
     what.body = to_text(object);
     auto subject = subject_of(options.dry_run ? "dry run of" : "create", type, ns, name);
@@ -116,6 +120,7 @@ asio::awaitable<result<std::string>> client::patch(const resource_type& type, st
         target.add("force", "true");
     }
     request what("PATCH", target.take());
+    what.answer_limit = most_object_bytes;
     what.accept = accept_of(part);
     what.content_type = content_type_of(kind);
     what.safe_to_repeat = is_guarded(body);
@@ -127,6 +132,7 @@ asio::awaitable<result<std::string>> client::patch(const resource_type& type, st
 asio::awaitable<result<std::string>> client::update(const resource_type& type, std::string ns,
                                                     std::string name, json object) {
     request what("PUT", type.path(ns, name));
+    what.answer_limit = most_object_bytes;
     what.content_type = "application/json";
     what.safe_to_repeat = is_guarded(object);
     what.body = to_text(object);
@@ -145,6 +151,7 @@ asio::awaitable<result<std::string>> client::remove(const resource_type& type, s
     }
     if (grace_seconds) options["gracePeriodSeconds"] = *grace_seconds;
     request what("DELETE", type.path(ns, name));
+    what.answer_limit = most_object_bytes;
     what.content_type = "application/json";
     what.safe_to_repeat = options.contains("preconditions");
     what.body = to_text(options);
@@ -181,7 +188,12 @@ asio::awaitable<result<response>> client::attempt(request what, std::string subj
         deadline = std::min(deadline, *until);
     }
     const auto method = what.method;
+    const auto limit = what.answer_limit;
     auto answer = co_await wire_.send(std::move(what), deadline);
+    if (answer && limit > 0 && answer->body.size() > limit) {
+        answer =
+            fail(errc::answer_too_large, fmt::format("the answer has more than {} bytes", limit));
+    }
     if (on_request_) {
         const std::chrono::duration<double> took = time_.now() - started;
         on_request_(answer ? answer->status : 0, method, took.count());

@@ -35,7 +35,14 @@ struct list_options {
     std::optional<std::string> resource_version;
     int limit = 0;
     std::string continue_token;
+    /// Of the answer, in bytes; a longer one is errc::answer_too_large. 0: any that the transport
+    /// takes.
+    std::size_t answer_limit = 0;
 };
+
+/// Of an answer that shows one object. The API server takes no object above 3 MiB, and etcd by
+/// default none above 1.5 MiB.
+inline constexpr std::size_t most_object_bytes = 8u << 20;
 
 struct create_options {
     create_options() = default;
@@ -63,7 +70,8 @@ public:
     client(transport& wire, clock& time);
 
     asio::awaitable<result<std::string>> get(const resource_type& type, std::string ns,
-                                             std::string name, shown_part part = shown_part::whole);
+                                             std::string name, shown_part part = shown_part::whole,
+                                             std::size_t answer_limit = most_object_bytes);
     asio::awaitable<result<std::string>> list(const resource_type& type, std::string ns,
                                               list_options options);
     asio::awaitable<result<std::string>> create(const resource_type& type, std::string ns,

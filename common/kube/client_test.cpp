@@ -252,6 +252,26 @@ TEST_F(client_test, a_read_survives_one_broken_connection_and_a_write_none) {
     EXPECT_EQ(wire.seen.size(), 5u);
 }
 
+TEST_F(client_test, an_answer_that_is_too_large_is_not_asked_for_again) {
+    wire.will_answer(200, "123456");
+    list_options options;
+    options.answer_limit = 5;
+    const auto list = run(api.list(types::pod, "lab", options));
+    ASSERT_FALSE(list);
+    EXPECT_EQ(list.error().code, errc::answer_too_large);
+    EXPECT_EQ(list.error().text, "list pods in lab: the answer has more than 5 bytes");
+    EXPECT_EQ(last().answer_limit, 5u);
+    EXPECT_EQ(wire.seen.size(), 1u);
+    wire.will_answer(200, "12345");
+    EXPECT_EQ(run(api.list(types::pod, "lab", options)), "12345");
+    wire.will_answer(200, "{}");
+    EXPECT_EQ(run(api.get(types::pod, "lab", "p")), "{}");
+    EXPECT_EQ(last().answer_limit, most_object_bytes);
+    wire.will_answer(200, "{}");
+    EXPECT_EQ(run(api.list(types::pod, "lab", {})), "{}");
+    EXPECT_EQ(last().answer_limit, 0u) << "a watch begins with all that there is";
+}
+
 TEST_F(client_test, writes_end_with_the_right_to_write) {
     std::optional<steady_time> until;
     api.limit_writes([&] { return until; });

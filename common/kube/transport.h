@@ -4,6 +4,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +31,9 @@ struct request {
     std::string body;
     /// A second arrival does no harm: a GET, or a write guarded by uid or resourceVersion.
     bool safe_to_repeat = false;
+    /// An answer whose body is longer is not read to its end (errc::answer_too_large). 0: as long
+    /// as the transport takes.
+    std::size_t answer_limit = 0;
 };
 
 struct response {
@@ -58,9 +62,10 @@ public:
 class transport {
 public:
     virtual ~transport() = default;
-    /// Sends and reads the whole answer. Fails with errc::transport or errc::timeout only; any
-    /// HTTP status is an answer. A request on a pooled connection that the server had closed,
-    /// before any byte of an answer came, is tried once more on a new one if it is safe_to_repeat.
+    /// Sends and reads the whole answer. Fails with errc::transport, errc::timeout or
+    /// errc::answer_too_large only; any HTTP status is an answer. A request on a pooled connection
+    /// that the server had closed, before any byte of an answer came, is tried once more on a new
+    /// one if it is safe_to_repeat.
     virtual asio::awaitable<result<response>> send(request what, steady_time deadline) = 0;
     /// Opens a stream; `deadline` covers the head of the answer.
     virtual asio::awaitable<result<std::unique_ptr<stream>>> open(request what,

@@ -29,14 +29,13 @@ BOOST_DESCRIBE_STRUCT(creation_request, (),
                       (testbed_name, slot_ids, replication, run, submit_timeout_seconds,
                        schedule_timeout_seconds))
 
-using external_notes = std::map<std::string, std::vector<string_map>>;
-
 struct batchjob_spec {
     std::optional<raw_json> spark_spec;
     std::optional<raw_json> flink_spec;
     /// A driver pod that exists already: {"uid": ...}. It has the name of the BatchJob.
     std::optional<raw_json> spark_driver;
-    std::optional<external_notes> external_scheduler;
+    /// Notes of external schedulers, which no operator looks into: lists of maps by name.
+    std::optional<raw_json> external_scheduler;
     std::optional<active_scheduling_ref> active_scheduling;
     std::optional<creation_request> creation_request;
     /// From the start of a run, that is of its first pod in a slot; a run that takes longer fails.
@@ -77,9 +76,12 @@ BOOST_DESCRIBE_STRUCT(application_ref, (), (api_version, kind, name, uid, run))
 struct neighbour {
     std::string node;
     std::vector<std::string> jobs;
+    /// How many more there were at one time: of other namespaces, and beyond the bound. Absent:
+    /// none.
+    std::optional<int> others = std::nullopt;
     bool operator==(const neighbour&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(neighbour, (), (node, jobs))
+BOOST_DESCRIBE_STRUCT(neighbour, (), (node, jobs, others))
 
 /// One line of status.runs: what a run was, for people and external schedulers.
 struct run_record {

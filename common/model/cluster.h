@@ -85,6 +85,10 @@ struct pod {
     bool terminal() const { return phase == "Succeeded" || phase == "Failed"; }
     /// Holds room on its node, or will.
     bool live() const { return !terminal(); }
+    /// A container of it runs, or may come to run. False of one that has ended, as its kubelet
+    /// reports it, or the controller that collects pods where the node is gone; and of one that is
+    /// deleted and has no node, as the API server binds no such pod. Finalizers change neither.
+    bool may_run() const { return live() && (bound() || !metadata.deleting()); }
     bool is_ghost() const;
     object_key testbed() const;
     std::string_view run() const;

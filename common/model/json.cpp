@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <set>
+#include <utility>
 
 #include "model/names.h"
 #include "model/text.h"
@@ -15,6 +17,10 @@ namespace {
 
 /// What nests deeper is not passed on: writing, copying and comparing it would recurse as deep.
 constexpr int deepest_raw = 256;
+/// Of a reason, an id or a state, which are one word.
+constexpr std::size_t longest_reason = 256;
+/// Topology keys of one pod that are told apart.
+constexpr std::size_t most_domains = 16;
 
 bool too_deep(const element& from, int left) {
     if (left < 0) return true;
@@ -51,15 +57,54 @@ std::string text_at(const element& from, std::initializer_list<std::string_view>
     return at(from, path, found) ? std::string(text_of(found)) : std::string{};
 }
 
+/// The error as one of the member at `path`.
+error under(std::initializer_list<std::string_view> path, error why) {
+    std::string where;
+    for (auto name : path) where += "." + std::string(name);
+    why.text = where + why.text;
+    return why;
+}
+
 template <class T>
 result<void> read(const element& from, std::initializer_list<std::string_view> path, T& out) {
     element found;
     if (!at(from, path, found)) return {};
     auto done = codec<T>::decode(found, out);
     if (done) return done;
-    std::string where;
-    for (auto name : path) where += "." + std::string(name);
-    return fail(errc::decode, where + done.error().text);
+    return std::unexpected(under(path, std::move(done).error()));
+}
+
+error more_than(std::size_t count, std::string_view of, std::size_t most) {
+    return {errc::decode,
+            fmt::format(": has {} {}, of which ESI reads {} at most", count, of, most)};
+}
+
+std::size_t entries_of(const element& from) {
+    simdjson::dom::array list;
+    if (from.get(list) == simdjson::SUCCESS) return list.size();
+    simdjson::dom::object members;
+    return from.get(members) == simdjson::SUCCESS ? members.size() : 0;
+}
+
+/// Of a list or map of more entries than `most` nothing is read: it counts as one that cannot be
+/// read.
+template <class T>
+result<void> read_at_most(std::size_t most, const element& from,
+                          std::initializer_list<std::string_view> path, T& out) {
+    element found;
+    if (!at(from, path, found)) return {};
+    const auto entries = entries_of(found);
+    if (entries <= most) return read(from, path, out);
+    return std::unexpected(under(path, more_than(entries, "entries", most)));
+}
+
+/// The same of a part that is passed on as text, in bytes.
+result<void> read_text(std::size_t most, const element& from,
+                       std::initializer_list<std::string_view> path, raw_json& out) {
+    auto done = read(from, path, out);
+    if (out.text.size() <= most) return done;
+    const auto bytes = std::exchange(out.text, {}).size();
+    return std::unexpected(under(path, more_than(bytes, "bytes", most)));
 }
 
 /// The first error is the one that is told; what follows is read all the same.
@@ -143,13 +188,49 @@ void read_ports(const element& spec, pod& out) {
     }
 }
 
+/// What was gathered from several places is kept up to as many entries.
+template <class List>
+result<void> bound(List& entries, std::string_view where, std::string_view what) {
+    const auto count = entries.size();
+    if (count <= most_entries) return {};
+    entries.erase(std::next(entries.begin(), most_entries), entries.end());
+    auto why = more_than(count, what, most_entries);
+    why.text.insert(0, where);
+    return std::unexpected(std::move(why));
+}
+
 /// An empty list is the same as none.
 result<void> read_list_text(const element& from, std::initializer_list<std::string_view> path,
                             raw_json& out) {
     element list;
     if (!at(from, path, list) || !list.is_array()) return {};
     if (simdjson::dom::array(list).size() == 0) return {};
-    return read(from, path, out);
+    return read_text(most_rule_text, from, path, out);
+}
+
+/// Required terms of a pod that stands. Those that are too long to be kept may mean any pod: they
+/// are kept as terms for all pods, in the domains of their topology keys.
+result<void> read_anti_affinity(const element& spec, raw_json& out) {
+    static constexpr std::string_view required = "requiredDuringSchedulingIgnoredDuringExecution";
+    const std::initializer_list<std::string_view> path{"affinity", "podAntiAffinity", required};
+    auto done = read_list_text(spec, path, out);
+    element list;
+    if (done || !at(spec, path, list)) return done;
+    std::set<std::string> domains;
+    simdjson::dom::array terms;
+    if (list.get(terms) == simdjson::SUCCESS) {
+        for (element term : terms) {
+            if (domains.size() < most_domains) domains.insert(text_at(term, {"topologyKey"}));
+        }
+    }
+    auto for_all = json::array();
+    for (const auto& key : domains) {
+        for_all.push_back({{"labelSelector", json::object()},
+                           {"namespaceSelector", json::object()},
+                           {"topologyKey", key}});
+    }
+    out.text = for_all.dump(-1, ' ', false, json::error_handler_t::replace);
+    return done;
 }
 
 /// What nobody plans for.
@@ -189,6 +270,47 @@ void read_claims(const element& spec, pod& out) {
 bool is_kept_annotation(std::string_view key) {
     return key.starts_with(names::prefix) || key == names::group_name ||
            key == names::group_min_member;
+}
+
+/// Too many of them are left out: but for those that ESI itself writes, as it decides by these.
+result<void> read_labels(const element& from, string_map& out) {
+    const auto count = entries_of(from);
+    if (count <= most_labels) return codec<string_map>::decode(from, out);
+    for (const auto& name : names::decisive) {
+        if (element value; from.at_key(name).get(value) == simdjson::SUCCESS) {
+            out.emplace(name, text_of(value));
+        }
+    }
+    return std::unexpected(more_than(count, "entries", most_labels));
+}
+
+void read_annotations(const element& from, string_map& out) {
+    simdjson::dom::object annotations;
+    if (from.get(annotations) != simdjson::SUCCESS) return;
+    std::size_t count = 0;
+    for (auto each : annotations) count += is_kept_annotation(each.key) ? 1 : 0;
+    for (auto each : annotations) {
+        // Of too many those that are not ESI's own are left out.
+        const bool own = count <= most_annotations ||
+                         std::ranges::find(names::decisive, each.key) != names::decisive.end();
+        if (own && is_kept_annotation(each.key)) out.emplace(each.key, text_of(each.value));
+    }
+}
+
+/// Of too many only the controller is read, the one by which ESI decides.
+result<void> read_owners(const element& from, std::vector<owner_reference>& out) {
+    const auto count = entries_of(from);
+    if (count <= most_owners) return codec<std::vector<owner_reference>>::decode(from, out);
+    simdjson::dom::array list;
+    if (from.get(list) == simdjson::SUCCESS) {
+        for (element each : list) {
+            bool controls = false;
+            if (each["controller"].get(controls) != simdjson::SUCCESS || !controls) continue;
+            if (codec<owner_reference>::decode(each, out.emplace_back())) break;
+            out.pop_back();
+        }
+    }
+    return std::unexpected(more_than(count, "entries", most_owners));
 }
 
 /// "OOMKilled (exit code 137)"; empty for a container that has not ended, or ended well.
@@ -450,22 +572,12 @@ result<void> codec<object_meta>::decode(const element& from, object_meta& out) {
         if (key == "deletionTimestamp") {
             done = codec<std::optional<timestamp>>::decode(member.value, out.deletion_timestamp);
         }
-        if (key == "labels") done = codec<string_map>::decode(member.value, out.labels);
-        if (key == "ownerReferences") {
-            done = codec<std::vector<owner_reference>>::decode(member.value, out.owner_references);
-        }
+        if (key == "labels") done = read_labels(member.value, out.labels);
+        if (key == "ownerReferences") done = read_owners(member.value, out.owner_references);
         if (key == "finalizers") {
             done = codec<std::vector<std::string>>::decode(member.value, out.finalizers);
         }
-        if (key == "annotations") {
-            simdjson::dom::object annotations;
-            if (member.value.get(annotations) == simdjson::SUCCESS) {
-                for (auto annotation : annotations) {
-                    if (!is_kept_annotation(annotation.key)) continue;
-                    out.annotations.emplace(annotation.key, text_of(annotation.value));
-                }
-            }
-        }
+        if (key == "annotations") read_annotations(member.value, out.annotations);
         if (!done) note(fail(errc::decode, "." + std::string(key) + done.error().text), first);
     }
     return first;
@@ -484,38 +596,41 @@ result<void> codec<pod>::decode(const element& from, pod& out) {
     result<void> first = read(from, {"metadata"}, out.metadata);
     element spec;
     if (at(from, {"spec"}, spec)) {
+        const auto note_spec = [&first](result<void> done) {
+            if (!done) done = std::unexpected(under({"spec"}, std::move(done).error()));
+            note(std::move(done), first);
+        };
         out.node_name = text_at(spec, {"nodeName"});
         out.scheduler_name = text_at(spec, {"schedulerName"});
         out.priority_class_name = text_at(spec, {"priorityClassName"});
         if (auto requests = effective_requests(spec)) {
             out.requests = std::move(*requests);
         } else {
-            note(fail(errc::decode, ".spec" + requests.error().text), first);
+            note_spec(std::unexpected(requests.error()));
         }
+        note_spec(bound(out.requests, ".containers", "kinds of resources requested"));
         element list;
         if (at(spec, {"schedulingGates"}, list) && list.is_array()) {
             for (element gate : simdjson::dom::array(list)) {
                 out.scheduling_gates.push_back(text_at(gate, {"name"}));
             }
         }
-        note(read(spec, {"priority"}, out.priority), first);
+        note_spec(bound(out.scheduling_gates, ".schedulingGates", "entries"));
+        note_spec(read(spec, {"priority"}, out.priority));
         read_ports(spec, out);
+        note_spec(bound(out.host_ports, ".containers", "host ports"));
         if (out.node_name.empty()) {
-            note(read(spec, {"tolerations"}, out.tolerations), first);
-            note(read(spec, {"affinity"}, out.affinity), first);
-            note(read(spec, {"nodeSelector"}, out.node_selector), first);
+            note_spec(read_at_most(most_entries, spec, {"tolerations"}, out.tolerations));
+            note_spec(read_text(most_rule_text, spec, {"affinity"}, out.affinity));
+            note_spec(read_at_most(most_entries, spec, {"nodeSelector"}, out.node_selector));
             if (!out.scheduling_gates.empty()) {
-                note(read_list_text(spec, {"topologySpreadConstraints"}, out.topology_spread),
-                     first);
+                note_spec(read_list_text(spec, {"topologySpreadConstraints"}, out.topology_spread));
                 read_claims(spec, out);
+                note_spec(bound(out.claims, ".volumes", "PersistentVolumeClaims"));
                 out.unplanned = read_unplanned(spec);
             }
         } else {
-            note(read_list_text(spec,
-                                {"affinity", "podAntiAffinity",
-                                 "requiredDuringSchedulingIgnoredDuringExecution"},
-                                out.anti_affinity),
-                 first);
+            note_spec(read_anti_affinity(spec, out.anti_affinity));
         }
     }
     element status;
@@ -527,8 +642,8 @@ result<void> codec<pod>::decode(const element& from, pod& out) {
         for (element condition : simdjson::dom::array(conditions)) {
             if (text_at(condition, {"type"}) != "PodScheduled") continue;
             out.scheduled_status = text_at(condition, {"status"});
-            out.scheduled_reason = text_at(condition, {"reason"});
-            out.scheduled_message = text_at(condition, {"message"});
+            out.scheduled_reason = cut(text_at(condition, {"reason"}), longest_reason);
+            out.scheduled_message = cut(text_at(condition, {"message"}));
             out.scheduled_time = time_at(condition, {"lastTransitionTime"});
         }
     }
@@ -538,6 +653,8 @@ result<void> codec<pod>::decode(const element& from, pod& out) {
         out.reason = text_at(status, {"reason"});
         out.message = text_at(status, {"message"});
     }
+    out.reason = cut(out.reason, longest_reason);
+    out.message = cut(out.message);
     return first;
 }
 json codec<pod>::encode(const pod& value) { return {{"metadata", model::encode(value.metadata)}}; }
@@ -545,9 +662,9 @@ json codec<pod>::encode(const pod& value) { return {{"metadata", model::encode(v
 result<void> codec<node>::decode(const element& from, node& out) {
     result<void> first = read(from, {"metadata"}, out.metadata);
     resource_list allocatable;
-    note(read(from, {"status", "allocatable"}, allocatable), first);
+    note(read_at_most(most_entries, from, {"status", "allocatable"}, allocatable), first);
     out.allocatable = to_amounts(allocatable);
-    note(read(from, {"spec", "taints"}, out.taints), first);
+    note(read_at_most(most_entries, from, {"spec", "taints"}, out.taints), first);
     note(read(from, {"spec", "unschedulable"}, out.unschedulable), first);
     element conditions;
     if (at(from, {"status", "conditions"}, conditions) && conditions.is_array()) {
@@ -565,10 +682,10 @@ json codec<node>::encode(const node& value) {
 
 result<void> codec<spark_application>::decode(const element& from, spark_application& out) {
     result<void> first = read(from, {"metadata"}, out.metadata);
-    out.state = text_at(from, {"status", "applicationState", "state"});
-    out.error_message = text_at(from, {"status", "applicationState", "errorMessage"});
-    out.submission_id = text_at(from, {"status", "submissionID"});
-    out.driver_pod_name = text_at(from, {"status", "driverInfo", "podName"});
+    out.state = cut(text_at(from, {"status", "applicationState", "state"}), longest_reason);
+    out.error_message = cut(text_at(from, {"status", "applicationState", "errorMessage"}));
+    out.submission_id = cut(text_at(from, {"status", "submissionID"}), longest_reason);
+    out.driver_pod_name = cut(text_at(from, {"status", "driverInfo", "podName"}), longest_reason);
     note(read(from, {"status", "executionAttempts"}, out.execution_attempts), first);
     note(read(from, {"status", "submissionAttempts"}, out.submission_attempts), first);
     out.last_submission_attempt = time_at(from, {"status", "lastSubmissionAttemptTime"});

@@ -29,6 +29,7 @@
 #include "model/parse.h"
 #include "model/scheduling.h"
 #include "model/testbed.h"
+#include "model/text.h"
 
 namespace esi::model {
 
@@ -181,6 +182,9 @@ json encode(const T& value) {
     return codec<T>::encode(value);
 }
 
+/// Bytes of the error that is told of an object: it may name a member of any length.
+inline constexpr std::size_t most_told = 1024;
+
 /// An object whose name and uid could be read.
 template <class T>
 concept object = requires(T& of) {
@@ -196,7 +200,7 @@ result<T> decode(const element& from) {
     if (done) return out;
     if constexpr (object<T>) {
         if (!out.metadata.name.empty() && !out.metadata.uid.empty()) {
-            out.metadata.undecodable = std::move(done).error().text;
+            out.metadata.undecodable = cut(done.error().text, most_told);
             return out;
         }
     }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "model/footprint.h"
+
 namespace esi::model {
 namespace {
 
@@ -326,11 +328,8 @@ TEST(json, a_part_that_cannot_be_read_takes_nothing_else_with_it) {
 }
 
 TEST(json, an_empty_value_in_a_list_is_written_as_empty_never_as_null) {
-    batchjob_spec spec;
-    spec.external_scheduler.emplace();
-    (*spec.external_scheduler)["k"] = {{{"a", ""}}, {}};
-    (*spec.external_scheduler)["e"];
-    EXPECT_EQ(encode(spec), json::parse(R"({"externalScheduler":{"k":[{"a":""},{}],"e":[]}})"));
+    const std::map<std::string, std::vector<string_map>> notes{{"k", {{{"a", ""}}, {}}}, {"e", {}}};
+    EXPECT_EQ(encode(notes), json::parse(R"({"k":[{"a":""},{}],"e":[]})"));
 }
 
 TEST(json, times_are_written_with_a_fraction_only_where_they_have_one) {
@@ -523,6 +522,105 @@ TEST(json, an_application_and_a_crd_are_read) {
     ASSERT_TRUE(crd);
     EXPECT_EQ(crd->group, "g");
     EXPECT_TRUE(crd->established);
+}
+
+// --- what anybody may write at any length ---
+
+std::string repeated(std::size_t times, const std::string& item) {
+    std::string out;
+    for (std::size_t i = 0; i < times; ++i) {
+        auto one = item;
+        if (const auto at = one.find('#'); at != std::string::npos) {
+            one.replace(at, 1, std::to_string(i));
+        }
+        out += (i == 0 ? "" : ",") + one;
+    }
+    return out;
+}
+
+pod pod_with(const std::string& meta, const std::string& spec) {
+    const auto text = R"({"metadata":{"name":"p","uid":"u")" + meta + R"(},"spec":{)" + spec + "}}";
+    return decode<pod>(text, "Pod").value();
+}
+
+TEST(bounds, a_pod_of_which_a_part_is_too_large_is_read_without_it_and_marked) {
+    const std::pair<std::string, std::string> table[] = {
+        {R"("affinity":{"x":")" + std::string(70'000, 'a') + "\"}",
+         ".spec.affinity: has 70008 bytes, of which ESI reads 65536 at most"},
+        {"\"tolerations\":[" + repeated(513, "{}") + "]",
+         ".spec.tolerations: has 513 entries, of which ESI reads 512 at most"},
+        {"\"nodeSelector\":{" + repeated(513, R"("k#":"v")") + "}",
+         ".spec.nodeSelector: has 513 entries, of which ESI reads 512 at most"},
+        {"\"schedulingGates\":[" + repeated(600, R"({"name":"g#"})") + "]",
+         ".spec.schedulingGates: has 600 entries, of which ESI reads 512 at most"},
+        {R"("schedulingGates":[{"name":"g"}],"topologySpreadConstraints":[")" +
+             std::string(70'000, 'a') + "\"]",
+         ".spec.topologySpreadConstraints: has 70004 bytes, of which ESI reads 65536 at most"},
+        {R"("nodeName":"n","affinity":{"podAntiAffinity":{)"
+         R"("requiredDuringSchedulingIgnoredDuringExecution":[")" +
+             std::string(70'000, 'a') + "\"]}}",
+         ".spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution: has 70004 "
+         "bytes, of which ESI reads 65536 at most"},
+        {R"("schedulingGates":[{"name":"g"}],"volumes":[)" +
+             repeated(600, R"({"persistentVolumeClaim":{"claimName":"c#"}})") + "]",
+         ".spec.volumes: has 600 PersistentVolumeClaims, of which ESI reads 512 at most"},
+        {R"("containers":[{"resources":{"requests":{)" + repeated(600, R"("r#":"1")") + "}}}]",
+         ".spec.containers: has 600 kinds of resources requested, of which ESI reads 512 at most"},
+        {R"("containers":[{"ports":[)" + repeated(600, R"({"hostPort":1})") + "]}]",
+         ".spec.containers: has 600 host ports, of which ESI reads 512 at most"},
+    };
+    for (const auto& [spec, told] : table) {
+        const auto read = pod_with("", spec);
+        EXPECT_EQ(read.metadata.undecodable, told);
+        EXPECT_LT(held_by(read), 128U << 10) << told;
+    }
+}
+
+TEST(bounds, of_too_long_terms_of_a_pod_that_stands_the_domains_are_kept_for_all_pods) {
+    const auto term = [](const std::string& key) {
+        return R"({"labelSelector":{"matchLabels":{"a":")" + std::string(40'000, 'x') +
+               R"("}},"topologyKey":")" + key + "\"}";
+    };
+    const auto read = pod_with("", R"("nodeName":"n","affinity":{"podAntiAffinity":{)"
+                                   R"("requiredDuringSchedulingIgnoredDuringExecution":[)" +
+                                       term("zone") + "," + term("zone") + "]}}");
+    EXPECT_EQ(json::parse(read.anti_affinity.text),
+              json::parse(R"([{"labelSelector":{},"namespaceSelector":{},"topologyKey":"zone"}])"));
+    EXPECT_NE(read.metadata.undecodable, "");
+}
+
+TEST(bounds, of_too_many_labels_those_are_kept_by_which_operators_decide) {
+    const auto read = pod_with(
+        R"(,"labels":{"esi.tu-berlin.de/job":"j",)" + repeated(2000, R"("k#":"v")") + "}", "");
+    EXPECT_EQ(read.metadata.labels, (string_map{{"esi.tu-berlin.de/job", "j"}}));
+    EXPECT_EQ(read.metadata.undecodable,
+              ".metadata.labels: has 2001 entries, of which ESI reads 1024 at most");
+}
+
+TEST(bounds, of_too_many_owners_the_controller_is_kept) {
+    const auto read = pod_with(R"(,"ownerReferences":[)" + repeated(100, R"({"name":"o#"})") +
+                                   R"(,{"name":"c","controller":true}])",
+                               "");
+    ASSERT_EQ(read.metadata.owner_references.size(), 1U);
+    EXPECT_EQ(read.metadata.controller_owner()->name, "c");
+    EXPECT_EQ(read.metadata.undecodable,
+              ".metadata.ownerReferences: has 101 entries, of which ESI reads 64 at most");
+}
+
+TEST(bounds, of_too_many_annotations_with_the_prefix_those_that_nobody_reads_are_left_out) {
+    const auto read = pod_with(R"(,"annotations":{"esi.tu-berlin.de/run":"r",)" +
+                                   repeated(100, R"("esi.tu-berlin.de/x#":"v")") + "}",
+                               "");
+    EXPECT_EQ(read.metadata.annotations, (string_map{{"esi.tu-berlin.de/run", "r"}}));
+    EXPECT_EQ(read.metadata.undecodable, "") << "nothing is missing";
+}
+
+TEST(bounds, an_error_names_no_member_at_any_length) {
+    const auto key = std::string(100'000, 'k');
+    const auto read = decode<batchjob>(
+        R"({"metadata":{"name":"j","uid":"u","labels":{")" + key + R"(":1}}})", "BatchJob");
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->metadata.undecodable.size(), most_told);
 }
 
 }  // namespace

@@ -2,12 +2,16 @@
 
 #include <charconv>
 
+#include "model/text.h"
+
 namespace esi::model::lenient {
 
 namespace {
 
 /// 9999-12-31T23:59:59Z.
 constexpr std::int64_t last_second = 253402300799;
+/// Bytes that are read of one text: a stack trace in a status is some ten thousand.
+constexpr std::size_t longest_lenient = 32 * 1024;
 
 }  // namespace
 
@@ -20,7 +24,8 @@ std::string_view text_at(const simdjson::dom::element& from,
         here = next;
     }
     std::string_view out;
-    return here.get(out) == simdjson::SUCCESS ? out : std::string_view{};
+    if (here.get(out) != simdjson::SUCCESS) return {};
+    return out.substr(0, cut_size(out, longest_lenient));
 }
 
 std::optional<timestamp> time_at(const simdjson::dom::element& from,

@@ -11,7 +11,7 @@
 
 namespace esi::model::lenient {
 
-/// The text at a path of member names; empty where there is none.
+/// The text at a path of member names, its first 32 KiB; empty where there is none.
 std::string_view text_at(const simdjson::dom::element& from,
                          std::initializer_list<std::string_view> path);
 /// RFC 3339.

@@ -48,6 +48,18 @@ struct object_key {
 };
 BOOST_DESCRIBE_STRUCT(object_key, (), (namespace_, name))
 
+// What ESI reads of an object that anybody may write. The API server bounds few of these, and an
+// object that has more is one that ESI cannot read (object_meta::undecodable).
+/// Labels. Nodes with discovered features have some two hundred.
+inline constexpr std::size_t most_labels = 1024;
+/// Annotations with ESI's prefix.
+inline constexpr std::size_t most_annotations = 64;
+inline constexpr std::size_t most_owners = 64;
+/// Of each other list and map of a pod or node.
+inline constexpr std::size_t most_entries = 512;
+/// Bytes of a rule that is kept as text: affinity, topology spread.
+inline constexpr std::size_t most_rule_text = 64 * 1024;
+
 struct owner_reference {
     std::string api_version;
     std::string kind;
@@ -69,7 +81,7 @@ struct object_meta {
     std::optional<timestamp> deletion_timestamp;
     string_map labels;
     /// Only those with the prefix esi.tu-berlin.de/ are kept, and those of kube-batch by which a
-    /// pod names its group.
+    /// pod names its group. Of more than most_annotations only those that ESI writes.
     string_map annotations;
     std::vector<owner_reference> owner_references;
     std::vector<std::string> finalizers;

@@ -1,6 +1,7 @@
 // Keys that ESI writes on objects: labels, annotations, finalizers, gates, taints, classes.
 #pragma once
 
+#include <array>
 #include <string_view>
 
 namespace esi::model::names {
@@ -74,5 +75,38 @@ inline constexpr std::string_view reset = "esi.tu-berlin.de/reset";
 
 inline constexpr std::string_view scheduling_finalizer = "esi.tu-berlin.de/release";
 inline constexpr std::string_view testbed_finalizer = "esi.tu-berlin.de/held";
+
+/// Labels and annotations by which operators decide: those that are kept of an object that has too
+/// many.
+inline constexpr auto decisive = std::to_array<std::string_view>({active_scheduling_name,
+                                                                  active_scheduling_namespace,
+                                                                  hold,
+                                                                  unused_since,
+                                                                  testbed,
+                                                                  testbed_namespace,
+                                                                  ghost,
+                                                                  job,
+                                                                  run,
+                                                                  job_uid,
+                                                                  slots,
+                                                                  slot,
+                                                                  slot_node,
+                                                                  slot_ghost,
+                                                                  nomination_shown,
+                                                                  node,
+                                                                  index,
+                                                                  ghost_image,
+                                                                  gang,
+                                                                  gang_node,
+                                                                  gang_plan,
+                                                                  suspend,
+                                                                  on_partial,
+                                                                  best_effort_constraints,
+                                                                  gangs,
+                                                                  group_name,
+                                                                  group_min_member,
+                                                                  pod_group,
+                                                                  tenstack_group,
+                                                                  reset});
 
 }  // namespace esi::model::names

@@ -41,13 +41,15 @@ std::string printable(std::string_view text, std::string_view kept) {
     return out;
 }
 
-std::string cut(std::string_view text, std::size_t limit) {
-    auto out = printable(text, "\n\t");
-    if (out.size() <= limit) return out;
+std::size_t cut_size(std::string_view text, std::size_t limit) {
+    if (text.size() <= limit) return text.size();
     auto end = limit;
-    while (end > 0 && (static_cast<unsigned char>(out[end]) & 0xC0) == 0x80) --end;
-    out.resize(end);
-    return out;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+    return end;
+}
+
+std::string cut(std::string_view text, std::size_t limit) {
+    return printable(text.substr(0, cut_size(text, limit)), "\n\t");
 }
 
 }  // namespace esi::model

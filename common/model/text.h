@@ -14,8 +14,9 @@ inline constexpr std::size_t longest_text = 4096;
 /// messages come from others, and who reads them may read on a terminal. Those of `kept` stay.
 std::string printable(std::string_view text, std::string_view kept = {});
 
-/// At most `limit` bytes of printable(), which keeps line breaks and tabs; never cuts a UTF-8
-/// sequence.
+/// How many bytes of it that are: at most `limit`, never cutting a UTF-8 sequence.
+std::size_t cut_size(std::string_view text, std::size_t limit);
+/// At most `limit` bytes, never cutting a UTF-8 sequence; printable, but for line breaks and tabs.
 std::string cut(std::string_view text, std::size_t limit = longest_text);
 
 }  // namespace esi::model

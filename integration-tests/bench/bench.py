@@ -2,7 +2,7 @@
 
     scripts/bench.sh                  everything
     scripts/bench.sh --quick          the small size only
-    scripts/bench.sh --parts files    some of: plane, files, micro, stomp, streams, reads, gangs (which only this asks for)
+    scripts/bench.sh --parts files    some of: plane, files, micro, stomp, streams, reads, gangs, tenants (the last two: only this asks for them)
     scripts/bench.sh --docs           puts tables and plots into docs/performance.md and docs/performance/
 
 What was measured is kept as JSON (--results, build/bench/results.json): parts that are not run are taken from
@@ -24,6 +24,7 @@ import micro
 import plane
 import reads
 import report
+import tenants
 from control_plane import ROOT
 from processes import say
 from server import World
@@ -117,10 +118,15 @@ def measure_gangs(options):
     return gang_bench.measure_sides(gang_bench.SMALL if options.quick else gang_bench.FULL, sides, options.keep)
 
 
+def measure_tenants(_):
+    return tenants.measure()
+
+
 MEASURED = {"plane": measure_plane, "files": measure_files, "micro": micro.measure, "stomp": measure_stomp,
-            "streams": measure_streams, "reads": measure_reads, "gangs": measure_gangs}
+            "streams": measure_streams, "reads": measure_reads, "gangs": measure_gangs,
+            "tenants": measure_tenants}
 #: Parts that are measured only where --parts names them; where --quick stands, these neither.
-ASKED_FOR, LONG = ("gangs",), ("stomp", "streams", "reads")
+ASKED_FOR, LONG = ("gangs", "tenants"), ("stomp", "streams", "reads")
 
 
 def circumstances():
@@ -170,8 +176,10 @@ def main():
     for name, body in plots.items():
         (target / f"{name}.svg").write_text(body, encoding="utf-8")
     if options.docs:
-        page = ROOT / "docs" / "performance.md"
-        page.write_text(report.into_document(page.read_text("utf-8"), tables), encoding="utf-8")
+        for page, names in (("performance.md", set(tables) - {"tenants"}), ("security.md", {"tenants"} & set(tables))):
+            file = ROOT / "docs" / page
+            parts = {name: tables[name] for name in names}
+            file.write_text(report.into_document(file.read_text("utf-8"), parts), encoding="utf-8")
     violations = results.get("plane", {}).get("found", {}).get("small", {}).get("violations") or []
     if "gangs" in results:
         violations += gang_bench.violations(results["gangs"]["found"])

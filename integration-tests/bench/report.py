@@ -266,6 +266,19 @@ def seconds(value):
     return ms(value) if value < 1 else f"{value:.1f} s"
 
 
+# --- tenants ---
+
+def tenants(found):
+    rows = []
+    for name, of in found.items():
+        peaks = " / ".join(mb(of["peak"][operator]) for operator in OPERATORS)
+        good = f"{ms(median(of['good']))}, {ms(p95(of['good']))}, {ms(max(of['good']))}; {of['refused']} of {len(of['good'])}"
+        rows.append([name, peaks, good, *(f"{seconds(median(of[way]))}, {seconds(max(of[way]))}" for way in ("esi", "hand"))])
+    return table(["meanwhile a tenant", "most memory of testbed / batchjob / scheduling, MB",
+                  "a good caller: median, p95, longest; refused", "a run by ESI, start to release: median, longest",
+                  "the same application by hand"], rows)
+
+
 # --- micro ---
 
 def hot_paths(found):
@@ -285,7 +298,8 @@ PARTS = {"plane": {"starts": small_starts, "chain": chain, "filling": large, "pl
          "stomp": {"stomp": lambda found: found["line"] + "."},
          "streams": {"streams": lambda found: found["line"] + "."},
          "reads": {"reads": reads},
-         "gangs": {"gangs": gangs}}
+         "gangs": {"gangs": gangs},
+         "tenants": {"tenants": tenants}}
 
 
 def tables(results):

@@ -219,7 +219,13 @@ def test_notes_say_what_is_missing(plane, helm):
                   "spotify's Flink operator (flinkoperator.k8s.io/v1beta1) is not installed"):
         assert words in said
     helm.uninstall()
-    assert "To know:" not in helm.install(), "nothing is missing for the defaults"
+    said = helm.install()
+    assert "To know:" not in said, "nothing is missing for the defaults"
+    assert "take tokens over loopback only" in said and "port-forward svc/esi-scheduling 8082" in said
+    helm.uninstall()
+    said = helm.install(values={"interface": {"api": {"plainTokens": True}}, "aggregatedRoles": {"testbeds": True}})
+    assert "bearer tokens for /api/v1 cross the network readable" in said and "over loopback only" not in said
+    assert "every admin of a namespace may make Testbeds" in said
 
 
 def test_manifests_install_without_helm(plane, look):

@@ -293,7 +293,7 @@ def test_the_operators_know_every_flag(operator):
     shown = render(enabled("debugEndpoints", "flinkCluster", "extender", "gangs", "claims") | {
         "legacy": {"open": True}, "watchNamespaces": ["team-a", "team-b"], "operators": {"kubeApiQps": 50},
         "flink": {"jobManager": {"cpu": "500m", "memory": "1Gi"}},
-        "interface": {"api": {"audience": "esi.example.org"}, "nodes": {"enabled": True}, "stomp": stomp, "allowedHosts": ["esi.example.org", "*.example.org", "*"]}})
+        "interface": {"api": {"audience": "esi.example.org", "plainTokens": True}, "nodes": {"enabled": True}, "stomp": stomp, "allowedHosts": ["esi.example.org", "*.example.org", "*"]}})
     args = shown.container(f"esi-{operator}")["args"]
     program = pathlib.Path(os.environ["ESI_OPERATORS"]) / f"esi-{operator}"
 

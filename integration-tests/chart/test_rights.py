@@ -2,6 +2,7 @@
 with all rights of the account but this one, and takes from a user with all of them. The API server runs
 with OwnerReferencesPermissionEnforcement, which is what the rights on finalizers are for."""
 import concurrent.futures
+import json
 import time
 
 import pytest
@@ -212,28 +213,37 @@ def readers(rendering, account):
 
 
 def test_people_get_esi_through_kubernetes_own_roles(plane, ask):
-    for name in ("esi-view", "esi-edit", "esi-admin"):
+    """All but Testbeds, which take nodes of the whole cluster: those are written by who is bound to a role of their own,
+    or, where aggregatedRoles.testbeds says so, by every admin of a namespace."""
+    own = ("esi-view", "esi-edit", "esi-testbed-admin")
+    for name in own:
         plane.api.create("ClusterRole", None, RENDERED.of("ClusterRole")[name])
+    roles = ("view", "edit", "admin", "esi-testbed-admin")
     try:
-        for role, verbs in (("view", {"get"}), ("edit", {"get", "create"}), ("admin", {"get", "create"})):
+        for role in roles:
             plane.kubectl("create", "rolebinding", f"a-{role}", f"--clusterrole={role}", f"--user=a-{role}",
                           "--namespace=team-b")
+        for role, verbs in (("view", {"get"}), ("edit", {"get", "create"}), ("admin", {"get", "create"})):
             assert allowed(plane, f"a-{role}", "schedulings") == verbs
-            assert allowed(plane, f"a-{role}", "testbeds") == (verbs if role == "admin" else {"get"})
+            assert allowed(plane, f"a-{role}", "testbeds") == {"get"}
             assert allowed(plane, f"a-{role}", "testbedslotslices") == {"get"}, "nobody but esi-testbed writes them"
+        assert allowed(plane, "a-esi-testbed-admin", "testbeds", wanted="create") == {"create"}
+        for_admins = render({"aggregatedRoles": {"testbeds": True}}).of("ClusterRole")["esi-testbed-admin"]
+        plane.kubectl("apply", "-f", "-", stdin=json.dumps(for_admins))
+        assert allowed(plane, "a-admin", "testbeds", wanted="create") == {"get", "create"}
     finally:
-        plane.kubectl("delete", "clusterrole", "esi-view", "esi-edit", "esi-admin")
-        plane.kubectl("delete", "rolebinding", "--namespace=team-b", "a-view", "a-edit", "a-admin")
+        plane.kubectl("delete", "clusterrole", *own)
+        plane.kubectl("delete", "rolebinding", "--namespace=team-b", *(f"a-{role}" for role in roles))
 
 
-def allowed(plane, user, resource, timeout=300):
-    """Which of get and create; Kubernetes' controller needs a moment to aggregate."""
+def allowed(plane, user, resource, wanted="get", timeout=300):
+    """Which of get and create, once `wanted` is one of them; Kubernetes' controller needs a moment to aggregate."""
     deadline = time.monotonic() + timeout
     while True:
         verbs = {verb for verb in ("get", "create") if plane.kubectl(
             "auth", "can-i", verb, f"{resource}.{ESI}", "--as", user, "--namespace=team-b",
             check=False).stdout.strip() == "yes"}
-        if verbs or time.monotonic() > deadline:
+        if wanted in verbs or time.monotonic() > deadline:
             return verbs
         time.sleep(0.2)
 

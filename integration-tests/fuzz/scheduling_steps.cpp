@@ -467,7 +467,8 @@ struct judge {
             require(after.empty() && w.live.proven.release && !self.status.releasing.empty(),
                     "assignments are dropped too early");
             for (const auto& pod : w.here) {
-                require(!on_record(*pod) || owner_of_run(pod->run()) != self.metadata.uid,
+                require(!on_record(*pod) || !pod->may_run() ||
+                            owner_of_run(pod->run()) != self.metadata.uid,
                         "{} still runs", pod->metadata.name);
             }
             return;
@@ -506,8 +507,8 @@ struct judge {
             require(w.live.proven.pods.has_value(), "{} ended without a live look", was.run);
             for (const auto* pods : {&w.here, &w.live.proven.pods->pods}) {
                 for (const auto& pod : *pods) {
-                    require(!on_record(*pod) || pod->run() != was.run, "{} ended, {} runs", was.run,
-                            pod->metadata.name);
+                    require(!on_record(*pod) || !pod->may_run() || pod->run() != was.run,
+                            "{} ended, {} runs", was.run, pod->metadata.name);
                 }
             }
         }

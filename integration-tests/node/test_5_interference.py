@@ -59,7 +59,7 @@ def test_the_example_scheduler_sees_it_and_places_by_it(confined, capsys):
     for name in ("waits-1", "waits-2"):
         jobs.put(confined, jobs.spark(name, 2, 1, 0, 15))
     confined.helm("upgrade", "esi", jobs.ROOT / "helm" / "esi", "--namespace", "esi-system", "--reuse-values",
-                  "--set", "exampleScheduler.enabled=true", "--set-json",
+                  "--set", "exampleScheduler.enabled=true,interface.api.plainTokens=true", "--set-json",
                   'exampleScheduler.args=["--samples=1","--profiler-testbed=real-slots",'
                   '"--scheduler-testbed=real-slots"]')
     try:

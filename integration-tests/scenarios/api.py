@@ -22,6 +22,7 @@ KINDS = {
     **{kind: (f"/apis/{product.GROUP}/v1alpha1", plural, True) for kind, plural in product.KINDS.items()},
     **{kind: (f"/apis/{api}", plural, True) for kind, (api, plural) in product.APPLICATIONS.items()},
     "Pod": ("/api/v1", "pods", True),
+    "Binding": ("/api/v1", "bindings", True),
     "Node": ("/api/v1", "nodes", False),
     "Namespace": ("/api/v1", "namespaces", False),
     "ServiceAccount": ("/api/v1", "serviceaccounts", True),

@@ -192,8 +192,18 @@ class Operator:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def resident_kib(self):
+        return self._status_kib("VmRSS")
+
+    def most_resident_kib(self):
+        """Since it was started, or since forget_most_resident()."""
+        return self._status_kib("VmHWM")
+
+    def forget_most_resident(self):
+        pathlib.Path(f"/proc/{self.pid}/clear_refs").write_text("5", encoding="ascii")
+
+    def _status_kib(self, name):
         text = pathlib.Path(f"/proc/{self.pid}/status").read_text(encoding="ascii")
-        return int(next(line for line in text.splitlines() if line.startswith("VmRSS")).split()[1])
+        return int(next(line for line in text.splitlines() if line.startswith(name)).split()[1])
 
 
 class Operators:

@@ -6,15 +6,15 @@ from control_plane import MANIFESTS
 
 
 def roles_of_chart():
-    """The ClusterRoles esi-view, esi-edit and esi-admin of the chart."""
+    """The ClusterRoles esi-view, esi-edit and esi-testbed-admin of the chart."""
     text = (MANIFESTS / "install" / "install.yaml").read_text("utf-8")
-    found = [each for each in text.split("\n---\n") if re.search(r"^  name: esi-(view|edit|admin)$", each, re.M)]
+    found = [each for each in text.split("\n---\n") if re.search(r"^  name: esi-(view|edit|testbed-admin)$", each, re.M)]
     assert len(found) == 3
     return "\n---\n".join(found)
 
 
 @contextlib.contextmanager
-def account(plane, namespace, name="client", roles=("view", "edit", "admin")):
+def account(plane, namespace, name="client", roles=("view", "edit", "testbed-admin")):
     """The token of a new account with these roles in the namespace, which sees all others."""
     plane.kubectl("apply", "-f", "-", stdin=roles_of_chart())
     plane.kubectl("create", "serviceaccount", name, "-n", namespace)

@@ -15,11 +15,12 @@ from xdist.scheduler import LoadScopeScheduling
 GROUPS = (
     # One Flink operator is enough (a Java process), and a backend that is not installed comes before it.
     ("flink", ("test_07_failures.py::test_a_backend_that_is_not_installed", "test_19_flink.py", "test_16_lists.py",
+               "test_50_memory.py::test_no_field",
                "test_20_colocation.py::test_six_jobs_are_measured_and_placed_to_the_end_though_the_scheduler_is_killed_"
                "twice[three Spark and three Flink jobs]")),
     # What takes all cores or much memory, or measures that: never two of them at once.
     ("heavy", ("test_18_stomp.py::test_a_thousand", "test_38_api_events.py::test_a_thousand", "test_25_", "test_26_",
-               "test_29_")),
+               "test_29_", "test_50_memory.py::test_what")),
     # One control plane of their own.
     ("gangs", ("test_40_", "test_41_")),
     ("asleep", ("test_11_crashes.py::test_asleep",)),

@@ -216,10 +216,10 @@ def test_put_of_a_job_that_makes_no_sense_is_refused(scene, rest, body, status, 
 
 def test_put_of_what_the_store_does_not_take_is_413_and_loses_nothing(scene, rest):
     """Notes that are well by themselves, and with the job's spec more than etcd takes of one object (1.5 MiB)."""
-    scene.apply(objects.job("wide", arguments=["x" * 1024] * 1000), namespace="default")
+    scene.apply(objects.job("wide", arguments=["x" * 1024] * 1480), namespace="default")
     eventually(scene, rest, "/external/jobs/wide", shown_job("wide"))
     before = scene.api.get("BatchJob", "default", "wide")["spec"]
-    notes = {"profiler": [{"tau": "y" * 1000} for _ in range(800)]}
+    notes = {"profiler": [{"tau": "y" * 1000} for _ in range(64)]}
     answer = ask(rest, "PUT", "/external/jobs/", {"name": "wide", "externalScheduler": notes})
     error(answer, 413, "Payload Too Large", "/external/jobs/")
     assert "Retry-After" not in answer.headers

@@ -528,7 +528,7 @@ def test_who_does_not_read_is_dropped_with_a_reason(scene, operators, port):
     scene.wait("pi to be ready", lambda: shown(port, "/external/jobs/pi").get("state") == "ReadyState")
     dropped = metric(port, 'esi_stomp_dropped_total{reason="slow"}')
     begin = operators["scheduling"].size()
-    padding = {f"k{i}": [{"v": "x" * 1000}] for i in range(60)}
+    padding = {f"k{i}": [{"v": "x" * 1000}] * 4 for i in range(15)}
     # One with thirty subscriptions that reads nothing, one that reads all.
     dead = Stomp(port, *["/topic/jobs/pi"] * 30, receive_buffer=4096)
     with Stomp(port, "/topic/jobs/pi") as live:

@@ -14,7 +14,7 @@ import yaml
 import audit
 import objects
 from api import Api, ApiException, path
-from control_plane import MANIFESTS, ControlPlane
+from control_plane import CRDS, MANIFESTS, ControlPlane
 from patience import PATIENCE
 
 P = objects.PREFIX
@@ -30,7 +30,8 @@ apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata: {name: author}
 rules:
-- {apiGroups: ["", esi.tu-berlin.de], resources: [pods, testbeds, batchjobs, schedulings, testbedslotslices], verbs: ["*"]}
+- {apiGroups: [esi.tu-berlin.de], resources: [testbeds, batchjobs, schedulings, testbedslotslices], verbs: ["*"]}
+- {apiGroups: [""], resources: [pods, pods/status, pods/binding, pods/resize, bindings], verbs: ["*"]}
 ---
 apiVersion: v1
 kind: ServiceAccount
@@ -74,14 +75,24 @@ def owner(kind, name, uid="00000000-0000-0000-0000-000000000001", version=object
 
 
 CONTAINER = {"name": "ghost", "image": "localhost/esi-pause:1", "resources": {"requests": {"cpu": "1m"}},
-             "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}}
+             "imagePullPolicy": "IfNotPresent",
+             "securityContext": {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True,
+                                 "capabilities": {"drop": ["ALL"]}}}
+NODE_TERM = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["node-0"]}]}
+AFFINITY = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [NODE_TERM]}}}
+#: As operators/testbed/room/ghosts.cpp makes it.
 GHOST_BODY = {
     "apiVersion": "v1", "kind": "Pod",
     "metadata": {"name": GHOST, "labels": {P + "testbed": "tb", P + "testbed-namespace": "lab", P + "ghost": "true"},
                  "annotations": {P + "node": "node-0", P + "index": "0", P + "ghost-image": "localhost/esi-pause:1"},
                  "ownerReferences": [owner("Testbed", "tb")]},
-    "spec": {"automountServiceAccountToken": False, "priorityClassName": "esi-ghost",
-             "securityContext": {"runAsNonRoot": True, "runAsUser": 65535}, "containers": [CONTAINER]}}
+    "spec": {"automountServiceAccountToken": False, "priorityClassName": "esi-ghost", "affinity": AFFINITY,
+             "enableServiceLinks": False, "terminationGracePeriodSeconds": 0,
+             "tolerations": [{"key": key, "operator": "Exists"} for key in (
+                 P + "testbed", *(f"node.kubernetes.io/{each}" for each in (
+                     "not-ready", "unreachable", "memory-pressure", "disk-pressure", "pid-pressure")))],
+             "securityContext": {"runAsNonRoot": True, "runAsUser": 65535, "runAsGroup": 65535,
+                                 "seccompProfile": {"type": "RuntimeDefault"}}, "containers": [CONTAINER]}}
 
 
 def ghost(**changes):
@@ -149,8 +160,6 @@ def notes(**values):
 
 
 OURS, OTHERS = (P + "testbed", "NoSchedule"), ("example.com/mine", "NoSchedule")
-AFFINITY = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
-    {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["node-0"]}]}]}}}
 ORDER = {"testbedName": {"name": "tb", "namespace": "lab"}, "slotIds": [0], "run": RUN}
 ACTIVE = {"name": "plan", "namespace": "lab", "uid": "an-uid"}
 HOLD = {"labels": notes(active_scheduling_name="plan", active_scheduling_namespace="lab"),
@@ -178,6 +187,25 @@ def image(account, name, new, notes_=None, container="main"):
     return patch(account, "Pod", name, change, form="strategic-merge-patch")
 
 
+def binding(name, **metadata):
+    return {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name, "namespace": "lab", **metadata},
+            "target": {"apiVersion": "v1", "kind": "Node", "name": "node-0"}}
+
+
+def bind(name, **metadata):
+    """What a scheduler of AUTHOR's own does; metadata of the binding becomes the pod's."""
+    return AUTHOR, "POST", "Pod", "lab", name, "binding", binding(name, **metadata)
+
+
+def resize(name, container="main"):
+    return patch(AUTHOR, "Pod", name, spec(containers=[
+        {"name": container, "resources": {"requests": {"cpu": "2m"}}}]), "resize", form="strategic-merge-patch")
+
+
+def many(count):
+    return {f"l{number:x}": "" for number in range(count)}
+
+
 def delete(account, kind, name, namespace="lab"):
     return account, "DELETE", kind, namespace, name, None, None
 
@@ -192,6 +220,9 @@ def spec(**fields):
 
 ONLY_GHOSTS = ("testbed-pods", "makes ghosts only")
 ONE_CONTAINER = ("testbed-pods", "a ghost has one container")
+BARE = ("testbed-pods", "a ghost has no finalizers, and nothing else in its metadata")
+ONE_NODE = ("testbed-pods", "a ghost names its one node and no other pods")
+TOLERATIONS = ("testbed-pods", "a ghost tolerates only the taint of ESI")
 NOTHING_OF_THE_HOST = ("testbed-pods", "a ghost has no volumes")
 NO_PRIVILEGES = ("testbed-pods", "a ghost runs without privileges")
 CLASS = ("testbed-pods", "a ghost has the class esi-ghost")
@@ -224,6 +255,9 @@ ASKED = {"annotations": notes(requested_by="anna")}
 MARKS = ("pod-marks", "are written only by")
 MEMBER = ("pod-marks", "belong to pods of a run, which have an owner")
 FIXED = ("pod-marks", "are given at creation and do not change")
+RESIZE = ("resizes", "keep the size that they were made with")
+BOUND = {name: ("bounds", f"has more {name} than an object of ESI may have, {most}") for name, most in (
+    ("labels", 100), ("annotations", 100), ("finalizers", 32), ("ownerReferences", 16))}
 RBAC = (None, "cannot ")
 
 #: name -> ((policy, words of the refusal), request)
@@ -250,7 +284,7 @@ FORBIDDEN = {
         lifecycle={"preStop": {"exec": {"command": ["x"]}}}))),
     "a ghost with a second container": (ONE_CONTAINER, create(T, "Pod", ghost(
         spec={"containers": [CONTAINER, changed(CONTAINER, {"name": "b", "image": "miner"})]}))),
-    "a ghost with an init container": (ONE_CONTAINER, create(T, "Pod", ghost(
+    "a ghost with an init container": (NOTHING_OF_THE_HOST, create(T, "Pod", ghost(
         spec={"initContainers": [changed(CONTAINER, {"name": "b"})]}))),
     "a ghost with a hostPath": (NOTHING_OF_THE_HOST, create(T, "Pod", ghost(
         spec={"volumes": [{"name": "root", "hostPath": {"path": "/"}}]}))),
@@ -259,9 +293,48 @@ FORBIDDEN = {
     "a ghost in the host's network": (NOTHING_OF_THE_HOST, create(T, "Pod", ghost(spec={"hostNetwork": True}))),
     "a ghost among the host's processes": (NOTHING_OF_THE_HOST, create(T, "Pod", ghost(spec={"hostPID": True}))),
     "a ghost in the host's IPC": (NOTHING_OF_THE_HOST, create(T, "Pod", ghost(spec={"hostIPC": True}))),
-    "a ghost on a port of the host": (NOTHING_OF_THE_HOST, create(T, "Pod", ghost_container(
+    "a ghost on a port of the host": (ONE_CONTAINER, create(T, "Pod", ghost_container(
         ports=[{"containerPort": 80, "hostPort": 80}]))),
-    "a ghost with a token": (NOTHING_OF_THE_HOST, create(T, "Pod", ghost(
+    "a ghost with a device": (NOTHING_OF_THE_HOST, create(T, "Pod", ghost(
+        spec={"resourceClaims": [{"name": "a", "resourceClaimName": "gpu"}]}))),
+    "a ghost of another account": (NOTHING_OF_THE_HOST, create(T, "Pod", ghost(spec={"serviceAccountName": "author"}))),
+    "a ghost that takes its time to end": (NOTHING_OF_THE_HOST, create(T, "Pod", ghost(
+        spec={"terminationGracePeriodSeconds": 86400}))),
+    "a ghost with names of other hosts": (NOTHING_OF_THE_HOST, create(T, "Pod", ghost(
+        spec={"hostAliases": [{"ip": "10.0.0.1", "hostnames": ["a"]}]}))),
+    "a ghost with a deadline": (NOTHING_OF_THE_HOST, create(T, "Pod", ghost(spec={"activeDeadlineSeconds": 5}))),
+    "a ghost that has the kubelet ask an address": (ONE_CONTAINER, create(T, "Pod", ghost_container(
+        livenessProbe={"httpGet": {"host": "169.254.169.254", "port": 80, "path": "/latest"}}))),
+    "a ghost that has the kubelet ask a port of the host": (ONE_CONTAINER, create(T, "Pod", ghost_container(
+        readinessProbe={"tcpSocket": {"host": "127.0.0.1", "port": 10250}}))),
+    "a ghost that the kubelet runs programs in": (ONE_CONTAINER, create(T, "Pod", ghost_container(
+        startupProbe={"exec": {"command": ["x"]}}))),
+    "a ghost with a Secret in its environment": (ONE_CONTAINER, create(T, "Pod", ghost_container(
+        env=[{"name": "A", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}]))),
+    "a ghost with all of a Secret in its environment": (ONE_CONTAINER, create(T, "Pod", ghost_container(
+        envFrom=[{"secretRef": {"name": "s"}}]))),
+    "a ghost with a finalizer": (BARE, create(T, "Pod", ghost(metadata={"finalizers": ["example.com/stay"]}))),
+    "a ghost that keeps other pods away": (ONE_NODE, create(T, "Pod", ghost(spec={"affinity": AFFINITY | {
+        "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+            {"labelSelector": {}, "namespaceSelector": {}, "topologyKey": "kubernetes.io/hostname"}]}}}))),
+    "a ghost for any node": (ONE_NODE, create(T, "Pod", ghost(spec={"affinity": None}))),
+    "a ghost for any of two nodes": (ONE_NODE, create(T, "Pod", ghost(spec={"affinity": {"nodeAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [NODE_TERM, NODE_TERM]}}}}))),
+    "a ghost for nodes with a label": (ONE_NODE, create(T, "Pod", ghost(spec={"affinity": {"nodeAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [NODE_TERM | {"matchExpressions": [
+            {"key": "a", "operator": "Exists"}]}]}}}}))),
+    "a ghost for all nodes but one": (ONE_NODE, create(T, "Pod", ghost(spec={"affinity": {"nodeAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchFields": [
+            {"key": "metadata.name", "operator": "NotIn", "values": ["node-0"]}]}]}}}}))),
+    "a ghost that prefers nodes": (ONE_NODE, create(T, "Pod", ghost(spec={"affinity": {"nodeAffinity": AFFINITY["nodeAffinity"] | {
+        "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference": NODE_TERM}]}}}))),
+    "a ghost that tolerates everything": (TOLERATIONS, create(T, "Pod", ghost(
+        spec={"tolerations": [{"operator": "Exists"}]}))),
+    "a ghost on the control plane": (TOLERATIONS, create(T, "Pod", ghost(
+        spec={"tolerations": [{"key": "node-role.kubernetes.io/control-plane", "operator": "Exists"}]}))),
+    "a ghost in a namespace of Kubernetes itself": (("testbed-pods", "makes ghosts in namespaces of Kubernetes itself"), create(T, "Pod", ghost(
+        metadata={"labels": {P + "testbed-namespace": "kube-system"}}), "kube-system")),
+    "a ghost with a token": (ONE_CONTAINER, create(T, "Pod", ghost(
         spec={"automountServiceAccountToken": True}))),
     "a privileged ghost": (NO_PRIVILEGES, create(T, "Pod", ghost_container(
         securityContext={"privileged": True, "allowPrivilegeEscalation": None}))),
@@ -271,6 +344,11 @@ FORBIDDEN = {
         securityContext={"capabilities": {"add": ["NET_ADMIN"]}}))),
     "a ghost that is root": (NO_PRIVILEGES, create(T, "Pod", ghost(
         spec={"securityContext": {"runAsNonRoot": False}}))),
+    "a ghost with a label of SELinux": (NO_PRIVILEGES, create(T, "Pod", ghost_container(
+        securityContext={"seLinuxOptions": {"type": "spc_t"}}))),
+    "a ghost of another group": (NO_PRIVILEGES, create(T, "Pod", ghost(spec={"securityContext": {"fsGroup": 0}}))),
+    "a ghost that calls what it likes": (NO_PRIVILEGES, create(T, "Pod", ghost(
+        spec={"securityContext": {"seccompProfile": {"type": "Unconfined"}}}))),
     "a ghost whose container is root": (NO_PRIVILEGES, create(T, "Pod", ghost_container(
         securityContext={"runAsNonRoot": False, "runAsUser": 0}))),
     "a ghost of the jobs' class": (CLASS, create(T, "Pod", ghost(
@@ -443,6 +521,18 @@ FORBIDDEN = {
         AUTHOR, "Pod", pod("new", {P + "ghost": "true"}))),
     "a pod with the name of a ghost": (("pod-marks", "are given only by"), create(
         AUTHOR, "Pod", pod("tb-ghost-9876543210"))),
+    "a slot of a pod, by its status": (MARKS, patch(AUTHOR, "Pod", "other", meta(annotations=notes(slot="1")), "status")),
+    "a Testbed of a pod, by its status": (FIXED, patch(AUTHOR, "Pod", "other", meta(labels={P + "testbed": "tb"}), "status")),
+    "a label by a binding": (("bindings", "a binding writes no labels of"), bind("gated", labels={P + "testbed": "tb"})),
+    "an annotation by a binding": (("bindings", "a binding writes no annotations of"), bind(
+        "gated", annotations=notes(slot="0"))),
+    "a group by a binding": (("bindings", "a binding writes no annotations of"), bind(
+        "gated", annotations={"scheduling.k8s.io/group-name": "urgent"})),
+    "an annotation by a binding of the old form": (("bindings", "a binding writes no annotations of"), (
+        AUTHOR, "POST", "Binding", "lab", None, None, binding("gated", annotations=notes(gang_node="node-0")))),
+    "a ghost that shrinks": (RESIZE, resize(GHOST, "ghost")),
+    "a job pod that grows": (RESIZE, resize("seated")),
+    "a member of a gang that grows": (RESIZE, resize("started")),
     "a pod with a place in a gang": (MARKS, create(AUTHOR, "Pod", pod("new", notes=notes(gang_node="node-0")))),
     "the label of a member of a gang": (("pod-marks", "belongs to pods that are created with the scheduling gate"), patch(
         AUTHOR, "Pod", "other", meta(labels={P + "gang": "true"}))),
@@ -459,6 +549,27 @@ FORBIDDEN = {
     "a pod of another run": (FIXED, patch(AUTHOR, "Pod", "seated", meta(annotations=notes(run="x.1.2")))),
     "the gate of a job pod": (("pod-marks", "the scheduling gate esi.tu-berlin.de/slot is taken away only by"), patch(
         AUTHOR, "Pod", "gated", spec(schedulingGates=None))),
+    "a Testbed with too many labels": (BOUND["labels"], create(
+        AUTHOR, "Testbed", changed(objects.testbed("new", "tuberlin.de/slots"), meta(labels=many(101))))),
+    "a BatchJob with too many labels": (BOUND["labels"], create(
+        AUTHOR, "BatchJob", changed(objects.job("new"), meta(labels=many(101))))),
+    "a Scheduling with too many annotations": (BOUND["annotations"], create(
+        AUTHOR, "Scheduling", changed(objects.queue("new", "tb", ["pi"]), meta(annotations=many(101))))),
+    "a Scheduling with too many finalizers": (BOUND["finalizers"], patch(
+        AUTHOR, "Scheduling", "plan", meta(finalizers=[f"example.com/f{number}" for number in range(33)]))),
+    "a BatchJob with too many owners": (BOUND["ownerReferences"], patch(
+        AUTHOR, "BatchJob", "pi", meta(ownerReferences=[owner("ConfigMap", f"c{number}", f"uid-{number}", "v1", False)
+                                                        for number in range(17)]))),
+    "a slice with too many labels": (BOUND["labels"], create(
+        T, "TestbedSlotSlice", changed(slot_slice(), meta(labels=many(101))))),
+    "one more label of a Testbed that has too many": (BOUND["labels"], patch(
+        AUTHOR, "Testbed", "heavy", meta(labels={"one": "more"}))),
+    "one more annotation of a Testbed that has too many": (BOUND["annotations"], patch(
+        AUTHOR, "Testbed", "heavy", meta(annotations={"one": "more"}))),
+    "a long annotation of ESI's": (("bounds", "an annotation of esi.tu-berlin.de has at most 4,096 characters"), patch(
+        AUTHOR, "BatchJob", "pi", meta(annotations=notes(reset="x" * 4097)))),
+    "an owner with a long name": (("bounds", "an owner has a name of at most 253 characters"), patch(
+        AUTHOR, "BatchJob", "pi", meta(ownerReferences=[owner("ConfigMap", "x" * 254, version="v1", controller=False)]))),
     "the class of ghosts": (("priority-classes", "the PriorityClass esi-ghost is for ghosts"), create(
         AUTHOR, "Pod", pod("new", priorityClassName="esi-ghost"))),
     "a class of claims": (("claim-classes", "the PriorityClasses esi-claim- are for ghosts of claims"), create(
@@ -498,6 +609,12 @@ ALLOWED = {
         spec={"priorityClassName": "esi-claim-0", "tolerations": [{"key": "dedicated", "operator": "Exists"}]})),
     "a ghost of a claim below 0": create(T, "Pod", ghost(
         metadata={"name": "tb-ghost-00000000fd"}, spec={"priorityClassName": "esi-claim-minus-5"})),
+    "a ghost that requests a device of a node": create(T, "Pod", changed(ghost_container(
+        resources={"requests": {"cpu": "1m", "example.com/gpu": "1"}, "limits": {"example.com/gpu": "1"}}), {
+            "metadata": {"name": "tb-ghost-00000000fc"},
+            "spec": {"tolerations": [{"key": "example.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]}})),
+    "a ghost that a webhook has labelled": create(T, "Pod", ghost(metadata={
+        "name": "tb-ghost-00000000fb", "labels": {"example.com/team": "a"}, "annotations": {"example.com/note": "b"}})),
     "letting a job pod in": patch(T, "Pod", "gated", meta(annotations=notes(slot="0", slot_node="node-0")) | spec(
         affinity=AFFINITY, schedulingGates=None)),
     "committing a job pod": patch(T, "Pod", "seated", meta(annotations=notes(slot_ghost="an-uid"))),
@@ -541,6 +658,20 @@ ALLOWED = {
     "the finalizer of that Testbed": patch(T, "Testbed", "inline", meta(finalizers=[P + "held"])),
     "a claim, by people": create(AUTHOR, "Testbed", claim("new", [])),
     "no hold of a Testbed with very many annotations": patch(S, "Testbed", "heavy", meta(annotations=notes(hold=None))),
+    "no hold of a Testbed with very many labels": patch(S, "Testbed", "laden", meta(annotations=notes(hold=None))),
+    "a label taken from a Testbed that has too many": patch(AUTHOR, "Testbed", "laden", meta(labels={"l0": None})),
+    "the status of a Testbed with very many labels": patch(T, "Testbed", "laden", {"status": {"state": "SUCCESS"}}, "status"),
+    "deletion of a Testbed with very many labels": delete(AUTHOR, "Testbed", "laden"),
+    "as many labels and annotations as there may be": create(AUTHOR, "Testbed", changed(
+        objects.testbed("new", "tuberlin.de/slots"), meta(labels=many(100), annotations=many(99) | notes(reset="x" * 4096)))),
+    "a long annotation of others": patch(AUTHOR, "BatchJob", "pi", meta(annotations={"example.com/a": "x" * 100000})),
+    "an annotation of ESI's that was long before": patch(AUTHOR, "BatchJob", "ordered", meta(labels={"a": "b"})),
+    "the status of a pod with marks, by a controller of people": patch(AUTHOR, "Pod", "seated", {"status": {
+        "conditions": [{"type": "example.com/Seen", "status": "True"}]}}, "status"),
+    "a mark taken away by the status": patch(AUTHOR, "Pod", "seated", meta(annotations=notes(slot=None)), "status"),
+    "a binding": bind("unbound"),
+    "a binding with annotations of others": bind("unbound", annotations={"example.com/a": "b"}),
+    "a pod that is no one's of ESI grows": resize("other"),
     "letting in a pod with very many annotations": patch(T, "Pod", "heavy", meta(annotations=notes(slot="0"))),
     "orders": patch(S, "BatchJob", "pi", spec(activeScheduling=ACTIVE, creationRequest=ORDER)),
     "a reset before another attempt": patch(S, "BatchJob", "pi", meta(annotations=notes(reset="run-1"))),
@@ -630,10 +761,13 @@ def furnish(plane):
     inline = owner("Scheduling", "inline", api.get("Scheduling", "lab", "inline")["metadata"]["uid"])
     make("Testbed", "lab", claim("inline", [inline]))
     make("Testbed", "lab", changed(objects.testbed("held", "tuberlin.de/none"), meta(**HOLD)))
-    make("BatchJob", "lab", changed(objects.job("ordered"), spec(activeScheduling=ACTIVE, creationRequest=ORDER)))
+    make("BatchJob", "lab", changed(objects.job("ordered"), spec(activeScheduling=ACTIVE, creationRequest=ORDER) | meta(
+        annotations=notes(reset="x" * 100000))))
     # As many as an object may have: what its author writes must not keep the operators from letting go.
-    many = {"annotations": {f"{number:x}": "" for number in range(45000)} | notes(hold="hold-uid.7")}
-    make("Testbed", "lab", changed(objects.testbed("heavy", "tuberlin.de/none"), meta(**many)))
+    heavy = {"annotations": {f"{number:x}": "" for number in range(45000)} | notes(hold="hold-uid.7")}
+    make("Testbed", "lab", changed(objects.testbed("heavy", "tuberlin.de/none"), meta(labels=many(101), **heavy)))
+    make("Testbed", "lab", changed(objects.testbed("laden", "tuberlin.de/none"), meta(
+        labels=many(20000) | HOLD["labels"], annotations=HOLD["annotations"])))
     tb = owner("Testbed", "tb", api.get("Testbed", "lab", "tb")["metadata"]["uid"])
     pi = owner("BatchJob", "pi", api.get("BatchJob", "lab", "pi")["metadata"]["uid"])
     driver = api.call("POST", "/api/v1/namespaces/lab/configmaps", {"metadata": {"name": "driver"}})
@@ -646,20 +780,31 @@ def furnish(plane):
     make("Pod", "lab", changed(job_pod("two-gates", schedulingGates=[GATE, {"name": "example.com/other"}]), real))
     make("Pod", "lab", changed(job_pod("seated"), real | {"metadata": real["metadata"] | {
         "annotations": notes(slot="0", slot_node="node-0")}}))
-    make("Pod", "lab", changed(job_pod("heavy", schedulingGates=[GATE]), {"metadata": real["metadata"] | many}))
+    make("Pod", "lab", changed(job_pod("heavy", schedulingGates=[GATE]), {"metadata": real["metadata"] | heavy}))
     make("Pod", "lab", pod("labelled", {P + "job": "pi"}))
     make("Pod", "lab", pod("other"))
+    make("Pod", "lab", pod("unbound", schedulerName="nobody"))
     make("Pod", "lab", pod("started", {"scheduling.x-k8s.io/pod-group": "train"}, notes(gang_node="node-0")))
     make("Pod", "lab", pod("waiting", schedulingGates=[{"name": "example.com/other"}]))
     make("Pod", "kube-system", pod("system"))
-    for name in ("seated", "other"):
+    for name in (GHOST, "seated", "started", "other"):
         wait(f"{name} to run", lambda name=name: api.get("Pod", "lab", name)["status"].get("phase") == "Running")
+    for name in (GHOST, "seated", "started", "other"):
+        on_a_node_that_resizes(api, name)
     make("SparkApplication", "lab", application("SparkApplication", "pi", [pi]))
     make("SparkApplication", "lab", application("SparkApplication", "theirs", []))
     make("Event", "lab", changed(event("esi-scheduling"), meta(name="told")))
     make("TestbedSlotSlice", "lab", slot_slice("there", [tb], uid=tb["uid"]))
     api.patch("Node", None, "node-1", taints(OTHERS))
     plane.install()
+
+
+def on_a_node_that_resizes(api, name):
+    """What a kubelet tells of a container that it can resize: without it the API server takes no resize."""
+    there = api.get("Pod", "lab", name)
+    statuses = [each | {"resources": container["resources"]} for each, container in zip(
+        there["status"]["containerStatuses"], there["spec"]["containers"])]
+    api.patch("Pod", "lab", name, {"status": {"containerStatuses": statuses}}, "status")
 
 
 def in_force(plane):
@@ -786,6 +931,38 @@ def test_the_api_server_finds_nothing_wrong_with_types(plane):
         assert not each["status"].get("typeChecking", {}).get("expressionWarnings"), each["metadata"]["name"]
 
 
+def test_an_object_that_is_older_than_a_bound_of_its_kind_stays_writable(plane):
+    """A BatchJob with more notes than its kind takes today: written, ended and made smaller, but not made larger."""
+    crd = next(each for each in CRDS if each.stem == "batchjob")
+    older = yaml.safe_load(crd.read_text("utf-8"))
+    properties = older["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+    properties["externalScheduler"] = {"type": "object", "maxProperties": 1024, "additionalProperties": {
+        "type": "array", "maxItems": 4096, "items": {"type": "object", "additionalProperties": {"type": "string"}}}}
+    notes_of = {f"list{number}": [{"a": "x" * 5000}] * 2 for number in range(20)}
+    too_many = changed(objects.job("older"), spec(externalScheduler=notes_of))
+
+    def taken():
+        return attempt(lambda: plane.api.create("BatchJob", "lab", too_many))
+    assert not taken()
+    plane.kubectl("apply", "-f", "-", stdin=yaml.safe_dump(older))
+    try:
+        wait("the older kind", taken)
+    finally:
+        plane.kubectl("apply", "-f", str(crd))
+    more = patch(AUTHOR, "BatchJob", "older", spec(externalScheduler={"one": [{"a": "more"}]}))
+    wait("the bounds", lambda: ask(plane, more)[0] == 422)
+    for change in (patch(AUTHOR, "BatchJob", "older", meta(labels={"a": "b"})),
+                   patch(AUTHOR, "BatchJob", "older", spec(sparkSpec={"image": "b"})),
+                   patch(S, "BatchJob", "older", spec(activeScheduling=ACTIVE, creationRequest=ORDER)),
+                   patch(B, "BatchJob", "older", {"status": {"state": "ReadyState"}}, "status"),
+                   patch(AUTHOR, "BatchJob", "older", spec(externalScheduler={
+                       name: None for name in notes_of if name != "list0"} | {"list0": []})),
+                   delete(AUTHOR, "BatchJob", "older")):
+        code, message = ask(plane, change)
+        assert code == 200, message
+    plane.api.delete("BatchJob", "lab", "older")
+
+
 @pytest.fixture
 def variant(plane):
     """Policies with other values, and those of the manifests again afterwards."""
@@ -827,6 +1004,19 @@ def test_in_some_namespaces(plane, variant):
     # Another installation of ESI uses these classes there.
     variant("watchNamespaces={default}", "priorityClasses.alsoIn={lab}", templates=("priority-classes",))
     wait("the class to be taken", lambda: ask(plane, ALLOWED["a job pod at the gate"])[0] == 201)
+
+
+def test_ghosts_can_be_kept_to_namespaces_with_a_label(plane, variant):
+    variant("policies.ghostNamespaces=Labelled", templates=("testbed",))
+    wait("a ghost to be refused", lambda: refused_by(ask(plane, ALLOWED["a ghost"])) == "esi-testbed-pods")
+    assert "namespaces with the label esi.tu-berlin.de/testbeds=enabled" in ask(plane, ALLOWED["a ghost"])[1]
+    _, request = FORBIDDEN["a ghost in a namespace of Kubernetes itself"]
+    for namespace, wanted in (("lab", ALLOWED["a ghost"]), ("kube-system", request)):
+        plane.kubectl("label", "namespace", namespace, "esi.tu-berlin.de/testbeds=enabled")
+        try:
+            wait(f"a ghost in {namespace} to be taken", lambda wanted=wanted: ask(plane, wanted)[0] == 201)
+        finally:
+            plane.kubectl("label", "namespace", namespace, "esi.tu-berlin.de/testbeds-")
 
 
 def test_without_debug_and_extender_less_is_allowed(plane, variant):

@@ -933,9 +933,13 @@ def test_testbed_owner_waits_at_the_door_of_an_older_testbed(lab, beds):
 
 
 def test_testbed_owner_loads_his_testbed_with_annotations(lab, beds):
-    """Thousands of them: it is worked on like any other."""
+    """Thousands of them are refused; with as many as there may be it is worked on like any other."""
     body = objects.testbed("heavy", "lab.esi/none")
-    body["metadata"]["annotations"] = {f"{number:x}": "" for number in range(5000)}
+    for kind in ("annotations", "labels"):
+        body["metadata"][kind] = {f"l{number:x}": "" for number in range(5000)}
+        answer = beds.makes(body)
+        assert (answer.code, answer.policy) == (403, "bounds"), answer
+        body["metadata"][kind] = {f"l{number:x}": "x" * 63 for number in range(100)}
     assert beds.makes(body).code == 200
     lab.scene.wait("it to be looked at", lambda: (
         lab.api.get("Testbed", EVIL, "heavy").get("status") or {}).get("observedGeneration"))

@@ -26,7 +26,7 @@ ACCOUNTS = {
     "reader": [("esi-view", HOME)],
     "brain": [("esi-view", HOME), ("esi-edit", HOME)],
     "auditor": [("esi-view", None)],
-    "owner": [("esi-view", None), ("esi-edit", None), ("esi-admin", None), ("node-labeller", None)],
+    "owner": [("esi-view", None), ("esi-edit", None), ("esi-testbed-admin", None), ("node-labeller", None)],
 }
 
 NODE_LABELLER = """

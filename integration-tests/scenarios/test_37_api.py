@@ -144,6 +144,45 @@ def test_jobs_of_a_list_are_whole_and_come_in_one_request(scene, api, place):
         assert found[name]["spec"]["sparkSpec"] == scene.get("BatchJob", name)["spec"]["sparkSpec"]
 
 
+def all_parts(api, path):
+    """The names of all parts of a list, as they were told."""
+    names, more = [], ""
+    while True:
+        part = api.get(path + more)
+        names += [each["metadata"]["name"] for each in part["items"]]
+        if "continue" not in part:
+            return names
+        more = f"&continue={part['continue']}"
+
+
+def test_lists_of_large_jobs_take_no_more_memory_than_an_answer(scene, operators, folder, document, place):
+    """Forty jobs of 1.25 MB: whole they are twice what one list may take, four at once have no more."""
+    large = [f"large-{number:02}" for number in range(40)]
+    for name in large:
+        scene.apply(objects.job(name, arguments=["x" * 1250] * 1000))
+    replica = Operator("scheduling", operators.kubeconfigs["scheduling"], folder / "operators", replica=374, flags=FLAGS)
+    replica.start().ready()
+    own = Interface(replica.url, document)
+    try:
+        scene.wait("the cache to have them", lambda: own.get(f"{place}/jobs/{large[-1]}"))
+        assert len(own.get(f"{place}/schedulings")["items"]) == 0
+        before = replica.resident_kib()
+        replica.forget_most_resident()
+        assert len(own.get(f"{place}/jobs?limit=500")["items"]) == 4, "4 MiB, and what passes them"
+        one = replica.most_resident_kib() - before
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            told = list(pool.map(lambda _: all_parts(Interface(replica.url, document), f"{place}/jobs?limit=500"), range(4)))
+        four = replica.most_resident_kib() - before
+        print(f"resident KiB: {before} before, {one} more for one list, {four} more for four at once")
+        assert told == [large] * 4
+        assert one < 24 << 10, (before, one)
+        assert four < 24 << 10, (before, four)
+    finally:
+        assert replica.stop() == 0, replica.tail()
+        for name in large:
+            scene.delete("BatchJob", name, wait=False)
+
+
 def test_a_version_that_is_known_is_not_sent_again(scene, api, place):
     scene.nodes(1)
     scene.testbed()

@@ -84,8 +84,9 @@ def metric(port, name):
 
 
 def note(scene, job, number, padding=""):
+    parts = [{"x": padding[at:at + 4000]} for at in range(0, len(padding), 4000)]
     scene.api.patch("BatchJob", scene.namespace, job,
-                    {"spec": {"externalScheduler": {"n": [{"n": str(number), "padding": padding}]}}})
+                    {"spec": {"externalScheduler": {"n": [{"n": str(number)}], "padding": parts}}})
 
 
 class Watch(threading.Thread):

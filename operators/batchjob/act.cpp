@@ -9,6 +9,7 @@
 #include "base/overloaded.h"
 #include "batchjob/backends/kind.h"
 #include "batchjob/event_notes.h"
+#include "batchjob/fit_status.h"
 #include "controller/patch_status.h"
 #include "grid/grid.h"
 #include "grid/rights.h"
@@ -55,8 +56,9 @@ asio::awaitable<result<void>> actor::take(view& seen, action what) {
 
 asio::awaitable<result<void>> actor::write_status(view& seen, model::batchjob_status wanted) {
     const auto shown = seen.job;
-    auto written =
-        co_await controller::patch_status(env_.api, kube::types::batchjob, gate_, shown, wanted);
+    auto written = co_await controller::patch_status<model::batchjob>(
+        {env_.api, kube::types::batchjob, gate_, fit_status}, shown, wanted,
+        controller::room_for_status(*shown));
     if (!written) co_return std::unexpected(std::move(written).error());
     if (!*written) co_return result<void>();
     for (auto& note : event_notes(shown->status, wanted)) {

@@ -25,7 +25,8 @@ public:
     asio::awaitable<result<void>> take(view& seen, action what);
     /// Writes the difference between the status that was seen and `wanted`, guarded by the
     /// resourceVersion; `seen.job` is then the job as written. With the write go Events, log lines
-    /// and metrics. Nothing happens where there is no difference.
+    /// and metrics. Nothing happens where there is no difference. One that is too large is written
+    /// shorter (fit_status.h).
     asio::awaitable<result<void>> write_status(view& seen, model::batchjob_status wanted);
     /// Deletes what a BatchJob that does not exist any more has left behind. The garbage collector
     /// deletes applications and pods of a deleted BatchJob. But where it was deleted with

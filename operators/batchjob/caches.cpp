@@ -5,9 +5,11 @@
 #include <tuple>
 #include <utility>
 
+#include "grid/grid.h"
 #include "grid/rights.h"
 #include "kube/resource.h"
 #include "model/conditions.h"
+#include "model/kept.h"
 #include "model/names.h"
 
 namespace esi::batchjob {
@@ -29,7 +31,7 @@ bool may_fit_others(const kube::change<model::testbed>& what) {
     // The shapes of a claim do not change; a layout has them once it is formed.
     const auto sizes = [](const model::testbed& bed) {
         const auto& layout = bed.status.layout;
-        return std::tuple(bed.spec.resources_per_slot,
+        return std::tuple(bed.spec.resources_per_slot, layout && grid::count_of_slots(*layout) > 0,
                           layout ? layout->resources_per_slot : model::resource_list(),
                           layout ? layout->shapes : std::vector<model::layout_shape>());
     };
@@ -76,10 +78,19 @@ caches::caches(controller::environment& env, const application_kinds& kinds,
       pods_(env.api, env.time, kube::types::pod, scope_of(env.options, std::string(names::job))),
       sources_(make_sources(kinds, placement,
                             {env.api, env.time, env.executor, scope_of(env.options, {}), &pods_})) {
+    // esi-scheduling serves them.
+    jobs_.set_transform([](model::batchjob& job) { job.spec.external_scheduler.reset(); });
+    testbeds_.set_transform(model::keep_layout);
     schedulings_.set_transform(keep_assignments);
+    pods_.set_transform(model::drop_placement_rules);
     jobs_.items().add_index("testbed", [](const model::batchjob& job) {
         if (!job.spec.creation_request) return std::vector<std::string>{};
         return std::vector{grid::testbed_of(job).text()};
+    });
+    jobs_.items().add_index("placed", [](const model::batchjob& job) {
+        std::vector<std::string> out;
+        for (const auto& entry : job.status.placements) out.push_back(entry.pod_uid);
+        return out;
     });
     pods_.items().add_index("job",
                             [](const model::pod& pod) { return std::vector{job_of(pod).text()}; });
@@ -128,6 +139,7 @@ void caches::on_change(listener enqueue) {
     enqueue_ = std::move(enqueue);
     jobs_.items().on_change([this](const kube::change<model::batchjob>& what) {
         enqueue_((what.after ? what.after : what.before)->metadata.key());
+        placements_changed(what);
     });
     testbeds_.items().on_change(
         [this](const kube::change<model::testbed>& what) { testbed_changed(what); });
@@ -152,7 +164,24 @@ void caches::pod_changed(const kube::change<model::pod>& what) const {
     // A pod that is bound becomes a neighbour of the jobs on its node.
     const bool was_bound = what.before && what.before->bound();
     if (!what.after || !pod.bound() || was_bound) return;
-    for (const auto& other : pods_on_node(pod.node_name)) enqueue_(job_of(*other));
+    enqueue_placed_on(pod.node_name);
+}
+
+void caches::placements_changed(const kube::change<model::batchjob>& what) const {
+    if (!what.after) return;
+    const auto& job = *what.after;
+    if (what.before && what.before->status.placements == job.status.placements) return;
+    for (const auto& entry : job.status.placements) {
+        // As a rule the pod is bound later: where this cache is behind that of pods, it is already.
+        const auto pod = find_pod({job.metadata.namespace_, entry.pod_name});
+        if (pod && pod->metadata.uid == entry.pod_uid && pod->bound()) {
+            enqueue_placed_on(pod->node_name);
+        }
+    }
+}
+
+void caches::enqueue_placed_on(std::string_view node) const {
+    for (const auto& job : jobs_placed_on(node)) enqueue_(job);
 }
 
 void caches::testbed_changed(const kube::change<model::testbed>& what) const {
@@ -194,8 +223,15 @@ void caches::each_pod(const std::function<void(const model::pod&)>& use) const {
     pods_.items().each([&](const pod_pointer& pod) { use(*pod); });
 }
 
-std::vector<pod_pointer> caches::pods_on_node(std::string_view node) const {
-    return pods_.items().by_index("node", node);
+std::set<model::object_key> caches::jobs_placed_on(std::string_view node) const {
+    std::set<model::object_key> out;
+    for (const auto& pod : pods_.items().by_index("node", node)) {
+        if (!pod->live()) continue;
+        for (const auto& job : jobs_.items().by_index("placed", pod->metadata.uid)) {
+            out.insert(job->metadata.key());
+        }
+    }
+    return out;
 }
 
 std::shared_ptr<const model::testbed> caches::find_testbed(const model::object_key& key) const {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -42,6 +43,13 @@ public:
     /// Tells `gate` what the caches show of each kind that this operator writes.
     void feed(controller::write_gate& gate) const;
 
+    /// The stores that the watches fill, for tests that do it in their place.
+    struct filled {
+        kube::store<model::batchjob>& jobs;
+        kube::store<model::pod>& pods;
+    };
+    filled fill() { return {jobs_.items(), pods_.items()}; }
+
     // Listeners are called after the caches show the change, in the order of their registration.
     // These four are to be registered before on_change, so that the hints have the change when a
     // reconcile begins.
@@ -60,8 +68,9 @@ public:
     std::vector<pod_pointer> pods_of_job(const model::object_key& job) const;
     /// Calls `use` with each job pod.
     void each_pod(const std::function<void(const model::pod&)>& use) const;
-    /// Job pods that are bound to this node.
-    std::vector<pod_pointer> pods_on_node(std::string_view node) const;
+    /// Jobs that have one of these pods on record (status.placements): live, and bound to this
+    /// node.
+    std::set<model::object_key> jobs_placed_on(std::string_view node) const;
     std::shared_ptr<const model::testbed> find_testbed(const model::object_key& key) const;
     /// Only its metadata's identity, and its assignments that have not ended.
     std::shared_ptr<const model::scheduling> find_scheduling(const model::object_key& key) const;
@@ -76,6 +85,9 @@ public:
 
 private:
     void pod_changed(const kube::change<model::pod>& what) const;
+    /// Enqueues the jobs that have pods where the job has come to have some.
+    void placements_changed(const kube::change<model::batchjob>& what) const;
+    void enqueue_placed_on(std::string_view node) const;
     void testbed_changed(const kube::change<model::testbed>& what) const;
     void enqueue_all() const;
 

@@ -334,10 +334,7 @@ TEST(life, an_application_removed_by_its_time_to_live_stays_completed) {
 TEST(life, neighbours_are_gathered_while_the_run_lasts) {
     world w;
     w.running();
-    auto other = testing::make_pod("b-exec-1", "executor", "x.1.1");
-    other->metadata.labels["esi.tu-berlin.de/job"] = "b";
-    testing::bind(*other, "node-a", 18);
-    w.neighbours = {other};
+    w.neighbours["node-a"].insert(model::object_key{"jobs", "b"});
     w.step(18);
     w.neighbours.clear();
     w.step(19);
@@ -487,6 +484,90 @@ TEST(members, a_forged_pod_delays_no_release) {
     w.step(50);
     EXPECT_EQ(w.job->status.state, "ReadyState");
     EXPECT_TRUE(w.job->status.placements.empty());
+}
+
+/// An executor that was deleted at second 30 and is kept by a finalizer of its author.
+std::shared_ptr<model::pod> kept_executor(const model::pod& was) {
+    auto kept = std::make_shared<model::pod>(was);
+    kept->metadata.deletion_timestamp = stamp(30);
+    kept->metadata.finalizers = {"guest.example/stay"};
+    return kept;
+}
+
+TEST(members, a_finalizer_on_an_ended_pod_holds_up_no_release) {
+    world w;
+    w.running();
+    auto kept = kept_executor(*w.pods[1]);
+    kept->phase = "Failed";
+    release(*w.job);
+    w.app.reset();
+    w.pods = {kept};
+    w.step(50);
+    EXPECT_EQ(w.job->status.state, "ReadyState");
+    EXPECT_TRUE(w.job->status.placements.empty());
+    EXPECT_EQ(w.job->status.reason, "");
+    ASSERT_TRUE(w.again_in);
+    w.step(91);
+    EXPECT_EQ(w.job->status.reason, "PodStays");
+    EXPECT_THAT(w.job->status.problems,
+                ElementsAre("pod a-exec-1 was deleted at 2026-11-21T09:00:30Z and is kept by the "
+                            "finalizer guest.example/stay: nothing waits for it, and its slot is "
+                            "free; its author takes the finalizer away"));
+    EXPECT_EQ(w.job->status.state, "ReadyState");
+    EXPECT_EQ(w.condition("Startable"), "True Ready");
+}
+
+TEST(members, a_pod_whose_node_does_not_report_its_end_keeps_its_slot_and_is_named) {
+    world w;
+    w.running();
+    const auto silent = kept_executor(*w.pods[1]);
+    release(*w.job);
+    w.app.reset();
+    w.pods = {silent};
+    w.step(91);
+    EXPECT_THAT(names_of(w.job->status.placements), ElementsAre("a-exec-1", "a-exec-2"));
+    EXPECT_EQ(w.job->status.reason, "PodStays");
+    EXPECT_THAT(w.job->status.problems,
+                ElementsAre(HasSubstr("the kubelet of node node-a has not reported its end")));
+    w.replace(0, [](model::pod& pod) { pod.phase = "Failed"; });
+    w.step(92);
+    EXPECT_TRUE(w.job->status.placements.empty());
+}
+
+TEST(members, a_deleted_pod_without_a_node_never_runs_whatever_finalizer_it_has) {
+    world w;
+    w.placed();
+    w.replace(1, [](model::pod& pod) { pod = *kept_executor(pod); });
+    release(*w.job);
+    w.app.reset();
+    w.pods = {w.pods[1]};
+    w.step(50);
+    EXPECT_EQ(w.job->status.state, "ReadyState");
+    EXPECT_TRUE(w.job->status.placements.empty());
+}
+
+TEST(members, a_finalizer_on_a_deleted_application_holds_up_no_release_once_its_pods_have_ended) {
+    world w;
+    w.running();
+    release(*w.job);
+    w.app->metadata.deletion_timestamp = stamp(30);
+    w.app->metadata.finalizers = {"guest.example/stay"};
+    w.step(91);
+    EXPECT_TRUE(w.job->status.application) << "its executors run";
+    w.pods.clear();
+    w.step(92);
+    EXPECT_FALSE(w.job->status.application);
+    EXPECT_EQ(w.job->status.state, "PendingDeletion") << "the next run would need its name";
+    EXPECT_EQ(w.job->status.reason, "ApplicationStays");
+
+    world early;
+    early.running();
+    release(*early.job);
+    early.app->metadata.deletion_timestamp = stamp(30);
+    early.app->metadata.finalizers = {"guest.example/stay"};
+    early.pods.clear();
+    early.step(60);
+    EXPECT_TRUE(early.job->status.application) << "its operator has a minute";
 }
 
 TEST(members, placements_stand_until_the_last_pod_of_the_run_has_gone) {

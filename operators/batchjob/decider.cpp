@@ -101,7 +101,7 @@ void decider::unassigned() {
     const auto* there = shown && !is_handed_back(*shown) ? shown : nullptr;
     if (ends_unproven()) return read_application_first();
     clear_assignment();
-    name_application(there);
+    name_application(there && !is_only_kept(*there) ? there : nullptr);
     apply_reset();
 
     const bool left =
@@ -281,6 +281,7 @@ void decider::show_assignment(const model::creation_request& order) {
 /// people.
 void decider::describe() {
     status_.observed_generation = job_.metadata.generation;
+    bound_neighbours(status_.runs, nameable());
     if (seen_.kind && seen_.served) {
         const auto limits = seen_.kind->limits();
         set_condition(

@@ -59,6 +59,8 @@ private:
     std::vector<pod_pointer> pods_in_slots(const model::creation_request& order) const;
     /// That of the Testbed as the cache has it; null where there is none.
     const model::testbed_layout* layout() const;
+    /// Jobs that this job's status may name.
+    neighbour_names nameable() const { return {job_.metadata.namespace_, seen_.names_all_jobs}; }
     bool failed() const;
     bool final() const;
     void set_condition(std::string_view type, std::string_view status, std::string_view reason,
@@ -94,6 +96,9 @@ private:
     bool coordinator_may_stay(const model::pod& pod);
     void remove_leftovers(std::string_view keep_run, bool application_stays);
     void report_stuck_deletion(const model::object_meta& meta);
+    std::string why_it_stays(const model::pod& pod) const;
+    void report_stuck_pods();
+    bool is_only_kept(const application& app) const;
 
     // decider_launch.cpp: from the order to the application.
     struct launch_problem {

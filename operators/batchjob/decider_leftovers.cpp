@@ -15,8 +15,11 @@ namespace {
 /// The watches of a driver and of its application show their ends at different times.
 constexpr seconds coordinator_patience{60};
 
-/// How long an application may be on its way out before its finalizer is reported.
+/// How long an application or a pod may be on its way out before that is reported.
 constexpr seconds deletion_patience{60};
+
+/// A status is no list of pods.
+constexpr std::size_t most_stuck_pods = 3;
 
 }  // namespace
 
@@ -37,6 +40,8 @@ bool decider::is_leftover(const model::pod& pod) const {
     if (pod.metadata.annotation(names::run).empty()) return false;
     if (is_handed_back(pod)) return false;
     if (seen_.kind->role_of(pod, job_.metadata.name) == pod_role::coordinator) return true;
+    // A finalizer of others keeps it.
+    if (pod.metadata.deleting() && !pod.may_run()) return false;
     const auto* owner = pod.metadata.controller_owner();
     if (!owner) return false;
     return owner->kind != "Pod" || std::ranges::any_of(seen_.pods, [&](const pod_pointer& other) {
@@ -116,6 +121,58 @@ void decider::remove_leftovers(std::string_view keep_run, bool application_stays
     }
     if (leftovers.pods.empty()) leftovers = std::move(overdue);
     if (!leftovers.pods.empty()) out_.next = std::move(leftovers);
+    report_stuck_pods();
+}
+
+/// Why a pod that is being deleted is still there; empty where it may go by itself.
+std::string decider::why_it_stays(const model::pod& pod) const {
+    const auto& meta = pod.metadata;
+    const auto since = meta.deletion_timestamp->whole_seconds();
+    if (pod.may_run()) {
+        return fmt::format(
+            "pod {} was to end until {}, and the kubelet of node {} has not reported its end: its "
+            "slot stays closed; kubectl describe node {}",
+            meta.name, since, pod.node_name, pod.node_name);
+    }
+    if (meta.finalizers.empty()) return {};
+    return fmt::format(
+        "pod {} was deleted at {} and is kept by the finalizer {}: nothing waits for it, and {}; "
+        "its author takes the finalizer away",
+        meta.name, since, meta.finalizers.front(),
+        pod.terminal() ? "its slot is free" : "it never gets a node");
+}
+
+/// A pod of an ended run whose object stays.
+void decider::report_stuck_pods() {
+    std::size_t reported = 0;
+    for (const auto& pod : seen_.pods) {
+        const auto& meta = pod->metadata;
+        if (!meta.deletion_timestamp || meta.annotation(names::run).empty()) continue;
+        const auto patience = meta.deletion_timestamp->value + deletion_patience;
+        if (now_ < patience) {
+            reconcile_in(patience - now_);
+            continue;
+        }
+        auto why = why_it_stays(*pod);
+        if (why.empty() || ++reported > most_stuck_pods) continue;
+        if (reason_.empty()) {
+            set_reason("PodStays", why);
+        } else {
+            add_problem(std::move(why));
+        }
+    }
+    if (reported > most_stuck_pods) {
+        add_problem(
+            fmt::format("{} more pods of ended runs are still there", reported - most_stuck_pods));
+    }
+}
+
+/// The application was to be gone a minute ago and a finalizer keeps its object. Where none of its
+/// pods is in a slot any more, a release does not wait for the author of the finalizer.
+bool decider::is_only_kept(const application& app) const {
+    const auto& meta = app.metadata;
+    return meta.deletion_timestamp && !meta.finalizers.empty() && seen_.placed_alive.empty() &&
+           now_ >= meta.deletion_timestamp->value + deletion_patience;
 }
 
 /// An application with a finalizer exists until its operator removes the finalizer; so long its

@@ -43,6 +43,14 @@ void take_time(std::optional<model::timestamp>& into, const std::vector<pod_poin
     }
 }
 
+std::set<std::string> nodes_of(const std::vector<pod_pointer>& bound) {
+    std::set<std::string> out;
+    for (const auto& pod : bound) {
+        if (pod->live()) out.insert(pod->node_name);
+    }
+    return out;
+}
+
 }  // namespace
 
 void decider::progress(const model::creation_request& order, const application& app) {
@@ -258,7 +266,8 @@ void decider::advance(model::run_record& line, const slot_pods& pods, const appl
         status_.state = state::running;
         open_event(status_, line);
     }
-    if (status_.state != state::submitted) note_neighbours(line, pods.bound, seen_.neighbours);
+    if (status_.state != state::submitted)
+        note_neighbours(line, nodes_of(pods.bound), seen_.neighbours, nameable());
 }
 
 /// What the application itself reports though it has not ended.

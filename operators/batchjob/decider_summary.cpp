@@ -20,10 +20,11 @@ namespace {
 
 using sizes = std::vector<const model::resource_list*>;
 
-/// The sizes of slots of this role that a start would find: those of the layout, before there is
-/// one those of the spec.
+/// The sizes of slots of this role that a start would find: those of the layout; as long as it has
+/// no slots (there is none yet, or a claim has given its places back) those of the spec.
 sizes slot_sizes(const model::testbed& bed, std::string_view role) {
-    if (bed.status.layout) return grid::sizes_of(*bed.status.layout, role);
+    const auto& layout = bed.status.layout;
+    if (layout && grid::count_of_slots(*layout) > 0) return grid::sizes_of(*layout, role);
     const bool of_worker = role == model::slot_role::worker;
     sizes out;
     if (bed.spec.claim) {

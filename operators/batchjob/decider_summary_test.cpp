@@ -179,6 +179,21 @@ TEST(fits, the_size_of_the_spec_counts_before_there_is_a_layout_and_one_large_te
     EXPECT_EQ(model::find_condition(one.conditions, "Fits")->reason, "SlotTooSmall");
 }
 
+TEST(fits, a_claim_without_places_is_judged_by_the_shapes_of_its_spec) {
+    world w;
+    w.bed->spec.claim.emplace().shapes = {
+        {"executors", "worker", 2, w.bed->status.layout->resources_per_slot, {}}};
+    // As a claim has it that has given its places back.
+    auto& layout = w.bed->status.layout.emplace();
+    layout.revision = 2;
+    w.ready();
+    EXPECT_EQ(w.condition("Fits"), "True SlotLargeEnough");
+    EXPECT_EQ(w.condition("Startable"), "True Ready");
+    w.bed->spec.claim->shapes[0].resources["memory"] = *model::quantity::parse("512Mi");
+    w.step(5);
+    EXPECT_EQ(w.condition("Fits"), "False SlotTooSmall");
+}
+
 TEST(fits, a_flink_job_that_divides_its_memory_itself_fits_everywhere) {
     const flink::flink_backend kind{{}, {}};
     model::resource_list slot;

@@ -6,7 +6,6 @@
 #include "batchjob/backends/kind.h"
 #include "batchjob/caches.h"
 #include "grid/rights.h"
-#include "model/names.h"
 
 namespace esi::batchjob {
 
@@ -60,10 +59,8 @@ void observe_as(view& seen, const application_source& source, const caches& from
         if (pod->bound()) nodes.insert(pod->node_name);
     }
     for (const auto& node : nodes) {
-        for (const auto& pod : from.pods_on_node(node)) {
-            // Coordinators (drivers, JobManagers) without a slot do not have the label.
-            const bool in_slot = !pod->metadata.label(model::names::testbed).empty();
-            if (in_slot && job_of(*pod) != key) seen.neighbours.push_back(pod);
+        for (const auto& job : from.jobs_placed_on(node)) {
+            if (job != key) seen.neighbours[node].insert(job);
         }
     }
 }
@@ -88,7 +85,7 @@ view observe(std::shared_ptr<const model::batchjob> job, const caches& from, con
     seen.deaths = known.deaths.of(key);
     for (const auto& entry : job->status.placements) {
         const auto pod = from.find_pod({key.namespace_, entry.pod_name});
-        if (pod && pod->metadata.uid == entry.pod_uid && pod->live()) {
+        if (pod && pod->metadata.uid == entry.pod_uid && pod->may_run()) {
             seen.placed_alive.insert(entry.pod_uid);
         }
     }

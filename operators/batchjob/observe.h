@@ -13,6 +13,7 @@
 #include "batchjob/backends/backend.h"
 #include "batchjob/deaths.h"
 #include "batchjob/hints.h"
+#include "batchjob/neighbours.h"
 #include "model/batchjob.h"
 #include "model/cluster.h"
 #include "model/scheduling.h"
@@ -62,15 +63,17 @@ struct view {
     std::shared_ptr<const batchjob::application> last_final;
     /// Pods made for this job (label job, and of the application's name), of whatever run.
     std::vector<pod_pointer> pods;
-    /// Uids of the pods in status.placements that are neither deleted nor ended, whatever their
-    /// labels and annotations say by now.
+    /// Uids of the pods in status.placements in which something may run, whatever their labels,
+    /// annotations and finalizers say by now.
     std::set<std::string, std::less<>> placed_alive;
     /// Pods in status.placements that have died, as far as this process has seen it.
     std::vector<death> deaths;
     /// Testbeds that Schedulings of the job's namespace may use, by key.
     std::vector<std::shared_ptr<const model::testbed>> usable;
-    /// Pods of other jobs in slots of the nodes on which this job's pods run.
-    std::vector<pod_pointer> neighbours;
+    /// Other jobs that have a pod on record on the nodes on which this job's pods run.
+    jobs_by_node neighbours;
+    /// --cross-namespace-jobs: the status may name jobs of other namespaces.
+    bool names_all_jobs = false;
     /// When this process first saw a pod without its gate, by uid; the API has no such time.
     std::map<std::string, wall_time, std::less<>> ungated_since;
     /// Uids of the job's objects whose deletion the API server has accepted: it is not asked for

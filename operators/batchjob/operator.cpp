@@ -88,6 +88,7 @@ asio::awaitable<result<controller::outcome>> batchjob_operator::reconcile(model:
     // A pod may have died before its placement was in the cache.
     for (const auto& pod : caches_.pods_of_job(key)) hints_.deaths.note(*job, *pod);
     auto seen = observe(std::move(job), caches_, hints_, env_.time.now());
+    seen.names_all_jobs = options_.cross_namespace_jobs;
 
     for (int count = 0; count < most_actions; ++count) {
         auto wanted = decide(seen, env_.time.wall());

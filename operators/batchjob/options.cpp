@@ -34,6 +34,10 @@ void options::add_to(CLI::App& app) {
         "How long a pod of a job may take to end, whatever its template says: so long can it keep "
         "its slot after the release",
         seconds(1));
+    app.add_flag("--cross-namespace-jobs", cross_namespace_jobs,
+                 "As of esi-scheduling; here it lets the status of a BatchJob name jobs of other "
+                 "namespaces that had pods on the same nodes")
+        ->envname("ESI_CROSS_NAMESPACE_JOBS");
     for (const auto& kind : kinds) kind->add_flags(app);
 }
 

@@ -15,6 +15,8 @@ namespace esi::batchjob {
 struct options {
     std::string placement = "gate";  ///< "gate" or "extender"
     placement_options pods;
+    /// Schedulings start BatchJobs of all namespaces; so these may know of each other.
+    bool cross_namespace_jobs = false;
     /// The kinds of application that the operator can make; each has the values of its own flags.
     application_kinds kinds = known_kinds();
 

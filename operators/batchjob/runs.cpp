@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <utility>
 
 #include "grid/places.h"
-#include "model/names.h"
 #include "model/text.h"
 
 namespace esi::batchjob {
@@ -99,28 +97,6 @@ void close_line(model::batchjob_status& status, const closing& how) {
     if (line.started) {
         const std::chrono::duration<double> took = line.stopped->value - line.started->value;
         status.last_result += fmt::format(" {:.1f}s", took.count());
-    }
-}
-
-void note_neighbours(model::run_record& line, std::span<const pod_pointer> own,
-                     std::span<const pod_pointer> others) {
-    std::map<std::string, std::set<std::string>> by_node;
-    for (const auto& pod : own) {
-        if (pod->bound() && pod->live()) by_node[pod->node_name];
-    }
-    for (const auto& pod : others) {
-        const auto at = by_node.find(pod->node_name);
-        if (at == by_node.end() || !pod->live()) continue;
-        const model::object_key job{pod->metadata.namespace_,
-                                    std::string(pod->metadata.label(model::names::job))};
-        at->second.insert(job.text());
-    }
-    for (const auto& known : line.neighbours) {
-        by_node[known.node].insert(known.jobs.begin(), known.jobs.end());
-    }
-    line.neighbours.clear();
-    for (const auto& [node, jobs] : by_node) {
-        if (!jobs.empty()) line.neighbours.push_back({node, {jobs.begin(), jobs.end()}});
     }
 }
 

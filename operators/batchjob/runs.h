@@ -3,7 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -40,10 +39,6 @@ struct closing {
 /// Sets the outcome of the last line, closes its event (one is added where none is open), and sets
 /// lastResult. Nothing happens where there is no line.
 void close_line(model::batchjob_status& status, const closing& how);
-
-/// Adds the jobs of `others` on the nodes of `own` to the line's neighbours; removes none.
-void note_neighbours(model::run_record& line, std::span<const pod_pointer> own,
-                     std::span<const pod_pointer> others);
 
 /// The times of the job in the application, by the application's clock; an end before the start is
 /// not taken.

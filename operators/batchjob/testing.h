@@ -180,7 +180,8 @@ struct world {
     std::shared_ptr<model::testbed> bed = make_testbed();
     std::optional<application> app;
     std::vector<pod_pointer> pods;
-    std::vector<pod_pointer> neighbours;
+    jobs_by_node neighbours;
+    bool names_all_jobs = false;
     application_kinds kinds = known_kinds();
     const backend* kind = &spark();
     bool served = true;
@@ -238,12 +239,13 @@ struct world {
         seen.pods = pods;
         for (const auto& entry : job->status.placements) {
             for (const auto& pod : pods) {
-                if (pod->metadata.uid == entry.pod_uid && pod->live()) {
+                if (pod->metadata.uid == entry.pod_uid && pod->may_run()) {
                     seen.placed_alive.insert(entry.pod_uid);
                 }
             }
         }
         seen.neighbours = neighbours;
+        seen.names_all_jobs = names_all_jobs;
         seen.check = check;
         seen.check_due = false;
         seen.ungated_since = ungated_since;

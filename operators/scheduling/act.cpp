@@ -10,6 +10,7 @@
 #include "kube/patch.h"
 #include "model/json.h"
 #include "model/names.h"
+#include "scheduling/fit_status.h"
 #include "scheduling/words.h"
 
 namespace esi::scheduling {
@@ -139,7 +140,8 @@ asio::awaitable<result<bool>> actor::write_status(self_pointer self, write kind,
                                                   live_facts& live) {
     live.proven.before(kind);
     auto written = co_await controller::patch_status<model::scheduling>(
-        env_.api, types::scheduling, gate_, self, std::move(wanted));
+        {env_.api, types::scheduling, gate_, fit_status}, self, std::move(wanted),
+        controller::room_for_status(*self));
     if (!written) {
         if (written.error().code != errc::conflict) co_return std::unexpected(written.error());
         auto read = co_await refresh_self(self, live);

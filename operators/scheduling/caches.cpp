@@ -2,8 +2,8 @@
 
 #include <set>
 
-#include "model/application_specs.h"
 #include "model/json.h"
+#include "model/kept.h"
 #include "model/names.h"
 #include "scheduling/acquire.h"
 #include "scheduling/plan.h"

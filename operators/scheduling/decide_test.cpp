@@ -474,6 +474,38 @@ TEST_P(driving, a_forged_pod_closes_no_slot) {
     EXPECT_EQ(w.running("s"), "a:0 k:1");
 }
 
+TEST_P(driving, a_finalizer_on_an_ended_pod_holds_up_no_end_and_no_release) {
+    w.add_queue("s", "t", {"a", "b"});
+    w.settle();
+    // On record by the row of its slot, which nobody changes here.
+    const auto uid = w.job("a").status.placements.at(0).pod_uid;
+    w.edit(w.testbeds, {"ns", "t"},
+           [&](model::testbed& t) { t.status.slots.emplace_back().pod_u_id = uid; });
+    w.jobs.erase({"ns", "a"});
+    const auto change = [&](auto how) {
+        for (auto& [name, pod] : w.pods) {
+            if (pod->metadata.uid != uid) continue;
+            auto changed = *pod;
+            how(changed);
+            pod = std::make_shared<const model::pod>(std::move(changed));
+        }
+    };
+    change([](model::pod& pod) {
+        pod.metadata.deletion_timestamp = model::timestamp{};
+        pod.metadata.finalizers = {"guest.example/stay"};
+    });
+    w.settle();
+    EXPECT_EQ(w.running("s"), "a:0 b:1")
+        << "its containers may run, as long as no kubelet denies it";
+    change([](model::pod& pod) { pod.phase = "Failed"; });
+    w.settle();
+    EXPECT_EQ(w.running("s"), "b:1");
+    w.erase_scheduling("s");
+    w.settle();
+    EXPECT_FALSE(w.schedulings.contains({"ns", "s"}));
+    EXPECT_EQ(w.t("t").hold(), "");
+}
+
 TEST_P(driving, a_pod_of_a_deleted_job_is_waited_for_as_long_as_the_testbed_shows_it) {
     w.add_queue("s", "t", {"a", "b"});
     w.settle();

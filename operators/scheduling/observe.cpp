@@ -145,18 +145,18 @@ std::vector<std::shared_ptr<const model::batchjob>> view::jobs_of_self() const {
 std::vector<grid::pod_pointer> view::pods_of_self() const {
     const auto& uid = self->metadata.uid;
     const auto& read = proven().pods_of_release;
-    if (!read) return slots->recorded_pods_of(uid);
-    auto out = on_record(*read);
-    std::erase_if(out, [&](const auto& pod) { return owner_of_run(pod->run()) != uid; });
+    auto out = read ? on_record(*read) : slots->recorded_pods_of(uid);
+    std::erase_if(
+        out, [&](const auto& pod) { return !pod->may_run() || owner_of_run(pod->run()) != uid; });
     return out;
 }
 
 bool view::has_pods(std::string_view run) const {
-    if (!slots->recorded_pods_of_run(run).empty()) return true;
+    const auto can_run = [&](const auto& pod) { return pod->may_run() && pod->run() == run; };
+    if (std::ranges::any_of(slots->recorded_pods_of_run(run), can_run)) return true;
     // A cache far behind shows no pod yet of a run that has ended meanwhile.
     const auto& read = proven().pods;
-    if (!read) return false;
-    return std::ranges::any_of(on_record(read->pods), [&](auto& pod) { return pod->run() == run; });
+    return read && std::ranges::any_of(on_record(read->pods), can_run);
 }
 
 std::vector<grid::pod_pointer> view::on_record(const std::vector<grid::pod_pointer>& of) const {

@@ -54,9 +54,10 @@ struct view {
     std::shared_ptr<const model::scheduling> find_scheduling(const model::object_key& key) const;
     /// Jobs that name `self` now, in key order.
     std::vector<std::shared_ptr<const model::batchjob>> jobs_of_self() const;
-    /// Job pods on record that carry a run of `self`, the live ones where they were read.
+    /// Job pods on record that carry a run of `self` and may run (model::pod::may_run), the live
+    /// ones where they were read.
     std::vector<grid::pod_pointer> pods_of_self() const;
-    /// A job pod on record carries this run, by the caches or by a live read.
+    /// A job pod on record carries this run and may run, by the caches or by a live read.
     bool has_pods(std::string_view run) const;
     /// Of these pods those that ESI has on record for a slot of the Testbed of `self`. A pod's
     /// label job says in which BatchJob the record is to be found, and nothing more.

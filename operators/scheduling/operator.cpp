@@ -55,6 +55,13 @@ bool goes_on_without(const action& what, const model::scheduling& self, errc cod
     return true;
 }
 
+/// A server with TLS has fewer connections: waits are to leave half of them to others.
+v1::quota_options quota_of(const options& chosen, const controller::process_options& process) {
+    auto out = chosen.api.quota;
+    if (!process.tls_cert_file.empty()) out.all_waits = out.all_waits_with_tls;
+    return out;
+}
+
 }  // namespace
 
 struct scheduling_operator::interfaces {
@@ -72,7 +79,7 @@ struct scheduling_operator::interfaces {
           stomp(shown_by(std::move(topics)), chosen.legacy_namespace, chosen.access, chosen.stomp),
           who_may(v1::make_access({env.executor, env.time, env.open_api, env.numbers},
                                   chosen.api.access)),
-          limits(env.time, env.numbers, chosen.api.quota),
+          limits(env.time, env.numbers, quota_of(chosen, env.options)),
           gate(*who_may, limits, {!chosen.api.access.by_token, chosen.access.hosts}),
           events({env.executor, env.time, env.numbers, env.open_api, seen.testbeds(), seen.jobs(),
                   seen.schedulings(), env.options.namespaces, &limits},
@@ -96,6 +103,7 @@ scheduling_operator::scheduling_operator(controller::environment& env, options c
       reconciler_("scheduling", env.time, env.executor, env.numbers,
                   [this](object_key key) { return reconcile(std::move(key)); }),
       orphans_(env, caches_, actor_) {
+    options_.api.access.encrypted = !env_.options.tls_cert_file.empty();
     caches_.feed(gate_);
     caches_.on_change({[this](const object_key& key) { reconciler_.enqueue(key); },
                        [this](const object_key& key) { orphans_.enqueue_testbed(key); },
@@ -118,6 +126,7 @@ scheduling_operator::scheduling_operator(controller::environment& env, options c
             "--api-auth=none: whoever reaches this port may read and change, without any right",
             {{"routes", "/api/v1"}});
     }
+    tell_of_plain_tokens();
     if (options_.access.open) controller::warn_of_open_access("/external and /scheduler");
     interfaces_->legacy.add_to(env.routes);
     interfaces_->stomp.add_to(env.routes);
@@ -126,6 +135,20 @@ scheduling_operator::scheduling_operator(controller::environment& env, options c
 }
 
 scheduling_operator::~scheduling_operator() = default;
+
+void scheduling_operator::tell_of_plain_tokens() const {
+    const auto& access = options_.api.access;
+    if (!access.by_token || access.encrypted) return;
+    if (access.plain_tokens) {
+        log::warn(
+            "--api-plain-tokens without TLS: bearer tokens cross the network readable; give "
+            "--tls-cert-file and --tls-private-key-file",
+            {{"routes", "/api/v1"}});
+    } else {
+        log::info("no TLS: bearer tokens are taken over loopback only, from no other machine",
+                  {{"routes", "/api/v1"}});
+    }
+}
 
 std::vector<controller::operator_part::cache> scheduling_operator::caches() {
     return caches_.list();

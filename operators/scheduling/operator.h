@@ -30,6 +30,7 @@ public:
 
 private:
     asio::awaitable<result<controller::outcome>> reconcile(model::object_key key);
+    void tell_of_plain_tokens() const;
     void count_states();
     void count_slots_read();
 

@@ -37,6 +37,10 @@ void api_options::add_to(CLI::App& app) {
         ->check(CLI::Validator(audience_fault, "AUDIENCE"))
         ->envname("ESI_API_AUDIENCE")
         ->capture_default_str();
+    app.add_flag("--api-plain-tokens", access.plain_tokens,
+                 "Take bearer tokens over plain HTTP from other machines, too; who reads the "
+                 "network can use them. Without it TLS or loopback is needed")
+        ->envname("ESI_API_PLAIN_TOKENS");
     controller::add_duration(app, "--api-auth-cache-ttl", access.yes_ttl,
                              "How long /api/v1 believes what the API server said of a token or a "
                              "right; of what it refused, at most 5s");

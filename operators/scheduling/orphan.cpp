@@ -49,7 +49,7 @@ std::vector<std::string> orphan_waits(const model::testbed& testbed,
         }
     }
     for (const auto& pod : pods) {
-        if (owner_of_run(pod->run()) == uid && known.has(*pod)) {
+        if (pod->may_run() && owner_of_run(pod->run()) == uid && known.has(*pod)) {
             out.push_back("the end of Pod " + pod->metadata.key().text());
         }
     }

@@ -63,6 +63,14 @@ TEST(an_orphan, waits_for_the_pods_of_its_own_runs_only) {
     EXPECT_TRUE(orphan_waits(held_with("", "s"), jobs, pods).empty());
 }
 
+TEST(an_orphan, waits_for_no_pod_that_has_ended) {
+    auto ended = *pod_of_run("uid-1.7.1");
+    ended.phase = "Failed";
+    ended.metadata.finalizers = {"guest.example/stay"};
+    const std::vector<grid::pod_pointer> pods{std::make_shared<const model::pod>(ended)};
+    EXPECT_TRUE(orphan_waits(held_with("uid-1.7", "s"), job_with_the_pod(), pods).empty());
+}
+
 TEST(an_orphan, waits_for_no_pod_that_only_says_that_it_is_of_the_run) {
     const std::vector<grid::pod_pointer> pods{pod_of_run("uid-1.7.1")};
     EXPECT_TRUE(orphan_waits(held_with("uid-1.7", "s"), {}, pods).empty());

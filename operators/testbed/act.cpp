@@ -11,6 +11,7 @@
 #include "kube/watch/live_list.h"
 #include "model/json.h"
 #include "model/names.h"
+#include "testbed/fit_status.h"
 
 namespace esi::testbed {
 
@@ -341,6 +342,8 @@ asio::awaitable<void> actor::make_ghost(std::shared_ptr<turn> at, grid::slot pla
 asio::awaitable<result<bool>> actor::write_status(testbed_pointer testbed,
                                                   model::testbed_status wanted,
                                                   controller::write_gate& gate) {
+    const auto room = controller::room_for_status(*testbed);
+    wanted = fit_status(std::move(wanted), room);
     // Layout and rows are long and mostly as they were: what is the same need not be encoded.
     if (testbed->status.layout == wanted.layout) {
         auto lean = std::make_shared<model::testbed>(*testbed);
@@ -353,7 +356,7 @@ asio::awaitable<result<bool>> actor::write_status(testbed_pointer testbed,
         testbed = std::move(lean);
     }
     auto written = co_await controller::patch_status<model::testbed, model::metadata_only>(
-        api_, types::testbed, gate, std::move(testbed), std::move(wanted));
+        {api_, types::testbed, gate, fit_status}, std::move(testbed), std::move(wanted), room);
     if (!written) co_return std::unexpected(std::move(written).error());
     co_return written->has_value();
 }

@@ -343,6 +343,7 @@ assessment assess(const view& seen, const std::string& node, const model::testbe
     look.judge_pods();
     if (out.member && out.node.seen) {
         out.node.room = room_on(seen, rivals_of(seen), *out.node.seen, takers_of(out.slots));
+        count_growth(out, layout, *seen.testbed);
     }
     give_room(out, layout);
     give_way(out, layout, seen.given ? *seen.given : slots_given(seen.holder.get()));

@@ -5,8 +5,8 @@
 
 #include "base/contains.h"
 #include "kube/resource.h"
-#include "model/application_specs.h"
 #include "model/json.h"
+#include "model/kept.h"
 #include "model/names.h"
 #include "testbed/room/layout.h"
 
@@ -162,7 +162,8 @@ caches::caches(kube::client& api, clock& time, const std::vector<std::string>& n
     add_indexes(nodes_.items());
     add_indexes(pods_.items());
     add_indexes(jobs_.items());
-    jobs_.set_transform(model::drop_application_specs);
+    jobs_.set_transform([](model::batchjob& job) { model::keep_rights(job); });
+    schedulings_.set_transform([](model::scheduling& of) { model::keep_rights(of); });
     slices_.items().add_index(
         "testbed", [](const model::slot_slice& slice) { return values{slice.testbed().text()}; });
     pods_.set_transform([gangs](model::pod& pod) { trim(pod, gangs); });
@@ -180,14 +181,16 @@ caches::caches(kube::client& api, clock& time, const std::vector<std::string>& n
 }
 
 void caches::trim(model::pod& pod, bool gangs) {
+    if (gangs && names_a_group(pod)) return;
     // With a label of ESI it is a ghost or a job pod, or says so. By its name it may be a ghost
     // whose labels somebody took (is_damaged_ghost).
     const auto is_esi = [](const auto& label) { return label.first.starts_with(names::prefix); };
     if (std::ranges::any_of(pod.metadata.labels, is_esi) ||
         pod.metadata.name.find(grid::ghost_infix) != std::string::npos) {
+        // Gangs may have terms for its other labels.
+        if (!gangs) std::erase_if(pod.metadata.labels, std::not_fn(is_esi));
         return;
     }
-    if (gangs && names_a_group(pod)) return;
     model::pod kept;
     kept.metadata.namespace_ = std::move(pod.metadata.namespace_);
     kept.metadata.name = std::move(pod.metadata.name);

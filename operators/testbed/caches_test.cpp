@@ -131,14 +131,17 @@ TEST_F(pods_in_caches, of_a_pod_of_others_stays_what_decides_about_room) {
     EXPECT_TRUE(going.metadata.deleting());
 }
 
-TEST_F(pods_in_caches, of_a_pod_with_a_label_of_esi_stays_everything) {
+TEST_F(pods_in_caches, of_a_pod_with_a_label_of_esi_stays_all_but_the_labels_of_others) {
     for (const auto label : {names::testbed, names::testbed_namespace, names::ghost, names::job}) {
         auto pod = decode(of_others(1));
         pod.metadata.labels[std::string(label)] = "x";
         const auto labels = pod.metadata.labels;
+        auto with_gangs = pod;
         caches::trim(pod);
-        EXPECT_EQ(pod.metadata.labels, labels) << label;
+        EXPECT_EQ(pod.metadata.labels, (model::string_map{{std::string(label), "x"}}));
         EXPECT_EQ(pod.priority_class_name, "business") << label;
+        caches::trim(with_gangs, true);
+        EXPECT_EQ(with_gangs.metadata.labels, labels) << "terms of gangs may mean them";
     }
 }
 

@@ -792,6 +792,33 @@ TEST(decide, a_taint_has_no_heir_in_a_testbed_that_may_not_close_the_node) {
     EXPECT_EQ(at.actions()[0], "node-a untaint") << "it would wait for ever";
 }
 
+TEST(decide, a_slot_into_whose_room_a_pod_beside_it_has_grown_is_not_free) {
+    world at{{"node-a"}};
+    at.ghost("node-a", 1);
+    at.hold();
+    auto& job = at.job("j", {0});
+    auto& pod = at.placed(job, "j-exec-1", 0);
+    world::let_in(pod, 0, "node-a");
+    const auto before = at.decide().status;
+    EXPECT_EQ(before.slots[1].state, "FREE");
+
+    // Resized in place: with the ghost there is more requested than the node has.
+    pod.requests["cpu"] = 1500;
+    const auto after = at.decide();
+    EXPECT_EQ(after.status.slots[0].state, "OCCUPIED");
+    EXPECT_EQ(after.status.slots[1].state, "ERROR");
+    EXPECT_EQ(after.status.reason, "NotEnoughRoom");
+    EXPECT_EQ(
+        after.status.node_problems.at("node-a")[0],
+        "room for 1 of 2 slots: 100m cpu missing (2 slots need 1200m, others take 900m of 2); "
+        "largest consumers: pod default/j-exec-1 above its slot 0 (900m cpu)");
+    EXPECT_EQ(at.actions(), lines{}) << "the ghost keeps what is left of its room";
+
+    // Grown into room that is no slot's.
+    pod.requests["cpu"] = 1400;
+    EXPECT_EQ(at.decide().status.slots[1].state, "FREE");
+}
+
 TEST(decide, pods_of_other_namespaces_are_told_without_their_names) {
     world at{{"node-a"}};
     at.stranger("secret", "node-a", "1", "other");

@@ -13,13 +13,16 @@ namespace slot_state = model::slot_state;
 
 namespace {
 
+/// A job pod is bound in it.
+bool is_taken(const slot_assessment& slot) {
+    return std::ranges::any_of(slot.in.job_pods, [](const auto& pod) { return pod->bound(); });
+}
+
 /// Who takes the node's room first: what stands, what was let in, what was placed, the ghosts that
 /// wait, the ghosts that are missing.
 int rank_of(const slot_assessment& slot) {
     const bool holds = slot.in.ghost && slot.in.ghost->live() && slot.in.ghost->bound();
-    for (const auto& pod : slot.in.job_pods) {
-        if (pod->bound()) return 0;
-    }
+    if (is_taken(slot)) return 0;
     if (holds) return 0;
     if (!slot.in.job_pods.empty()) return 1;
     if (slot.placed) return 2;
@@ -158,7 +161,7 @@ void judge::look_at(slot_assessment& slot) {
         slot.state = slot_state::reserved;
         return;
     }
-    if (slot.gives_way) {
+    if (slot.gives_way || (slot.in.free() && !slot.has_room)) {
         slot.state = slot_state::error;
         slot.problem = shortage();
         return;
@@ -193,19 +196,44 @@ std::vector<int> positions_of(const std::vector<slot_assessment>& slots) {
     return out;
 }
 
+void count_growth(assessment& out, const model::testbed_layout& layout,
+                  const model::testbed& testbed) {
+    auto& room = out.node.room;
+    const auto takers = takers_of(out.slots);
+    slot_sizes sizes(layout);
+    for (const auto& slot : out.slots) {
+        for (const auto& pod : slot.in.job_pods) {
+            if (!takers.contains(pod->metadata.uid)) continue;
+            auto more = taken_by(*pod);
+            model::take(more, sizes.of(slot.in.place.position));
+            std::erase_if(more, [](const auto& each) { return each.second <= 0; });
+            if (more.empty()) continue;
+            room.has_growth = true;
+            model::add(room.foreign, more);
+            model::take(room.left, more);
+            room.consumers.push_back({fmt::format("{} above its slot {}", pod_text(*pod, testbed),
+                                                  slot.in.place.position),
+                                      std::move(more)});
+        }
+    }
+}
+
 void give_room(assessment& out, const model::testbed_layout& layout) {
     std::vector<slot_assessment*> slots;
     for (auto& slot : out.slots) slots.push_back(&slot);
     std::sort(slots.begin(), slots.end(), [](const auto* a, const auto* b) {
-        return std::tuple(rank_of(*a), a->in.place.index, a->in.place.position) <
-               std::tuple(rank_of(*b), b->in.place.index, b->in.place.position);
+        return std::tuple(rank_of(*a), !is_taken(*a), a->in.place.index, a->in.place.position) <
+               std::tuple(rank_of(*b), !is_taken(*b), b->in.place.index, b->in.place.position);
     });
     slot_sizes sizes(layout);
     auto left = out.node.room.left;
     for (auto* slot : slots) {
         const auto& size = sizes.of(slot->in.place.position);
         const bool fits = !missing_resource(left, size);
-        slot->has_room = rank_of(*slot) == 0 || fits;
+        // A ghost that stands has its room. Where a pod of another slot has grown into it, no
+        // scheduler binds the pod that would take the ghost's place.
+        const bool stands = rank_of(*slot) == 0 && (!out.node.room.has_growth || is_taken(*slot));
+        slot->has_room = stands || fits;
         if (slot->has_room) model::take(left, size);
         if (!slot->has_room) ++out.node.without_room;
     }

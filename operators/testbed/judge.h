@@ -13,6 +13,9 @@ namespace esi::testbed {
 /// The pods that take the room of the slot in which they are bound. A second one in the same slot
 /// takes room beside the slots, as any pod does.
 std::set<std::string_view> takers_of(const std::vector<slot_assessment>& slots);
+/// What a pod requests above its slot, since it was resized there, is room that others take.
+void count_growth(assessment& out, const model::testbed_layout& layout,
+                  const model::testbed& testbed);
 /// In the order in which slots take the node's room.
 void give_room(assessment& out, const model::testbed_layout& layout);
 /// `given`: slots that the holder has assigned.

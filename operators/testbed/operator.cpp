@@ -66,11 +66,13 @@ testbed_operator::testbed_operator(controller::environment& env, options chosen)
         room_ = std::make_unique<gangs::room_upkeep>(caches_);
     }
     if (options_.gangs.enabled) {
-        gangs_ = std::make_unique<gangs::gang_operator>(env, options_.gangs, caches_, *room_);
+        gangs_ = std::make_unique<gangs::gang_operator>(env, options_.gangs, caches_, *room_,
+                                                        options_.tell_nodes);
     }
     if (options_.claims.enabled) {
         claims_ = std::make_unique<claims::claims_operator>(
-            env, caches_, *room_, options_.compact_layouts,
+            env, caches_, *room_,
+            claims::claims_operator::forms{options_.compact_layouts, options_.tell_nodes},
             [this](const model::object_key& testbed) { report_changed(testbed); });
     }
     add_routes();

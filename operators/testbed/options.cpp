@@ -26,6 +26,11 @@ void options::add_to(CLI::App& app) {
         ->envname("ESI_MOST_LISTED_SLOTS")
         ->check(CLI::Range(0, grid::most_listed_slots))
         ->capture_default_str();
+    app.add_flag("--tell-nodes", tell_nodes,
+                 "Name the node on which most is left for a group or claim that does not fit, in "
+                 "PodGroups, Testbeds and Events; else amounts alone are told: their readers may "
+                 "be people who may not list nodes")
+        ->envname("ESI_TELL_NODES");
     gangs.add_to(app);
     claims.add_to(app);
     controller::add_legacy_namespace(app, legacy_namespace,

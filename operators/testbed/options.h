@@ -23,6 +23,8 @@ struct options {
     bool compact_layouts = false;
     /// Above so many slots the rows of a Testbed are in slices; 0 to 4,000, what a status can hold.
     int most_listed_slots = grid::most_listed_slots;
+    /// Messages to tenants name nodes with what is left on them.
+    bool tell_nodes = false;
     gangs::gang_options gangs;
     claims::claim_options claims;
 

@@ -3,6 +3,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/redirect_error.hpp>
@@ -446,11 +447,20 @@ asio::awaitable<exchange_fault> http_transport::state::exchange(borrowed_connect
 
     http::response_parser<http::string_body> parser;
     parser.header_limit(header_limit);
-    parser.body_limit(options.body_limit);
+    const auto limit = what.answer_limit == 0 ? options.body_limit
+                                              : std::min(what.answer_limit, options.body_limit);
+    parser.body_limit(limit);
     beast::flat_buffer buffer;
     buffer.reserve(answer_read_size);
     co_await http::async_read(*over.connection, buffer, parser,
                               asio::redirect_error(asio::use_awaitable, failure));
+    if (failure == http::error::body_limit) {
+        exchange_fault out;
+        out.failed = true;
+        out.why.code = errc::answer_too_large;
+        out.why.text = "the answer has more than " + std::to_string(limit) + " bytes";
+        co_return out;
+    }
     if (failure) {
         co_await unwind_if_cancelled();
         co_return fault_of(*over.connection, failure, over.reused,

@@ -299,7 +299,29 @@ TEST_F(transport_test, a_body_above_the_limit_is_an_error) {
     auto wire = to(server.url());
     auto answer = get(*wire);
     ASSERT_FALSE(answer);
-    EXPECT_EQ(answer.error().code, errc::transport);
+    EXPECT_EQ(answer.error().code, errc::answer_too_large);
+}
+
+TEST_F(transport_test, an_answer_above_the_limit_of_its_request_is_not_read_to_its_end) {
+    const std::string chunk = "400\r\n" + std::string(1024, 'x') + "\r\n";
+    const std::string endless =
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk + chunk + chunk;
+    scripted_server server(loop, {{{endless}, false},
+                                  {{ok(std::string(2000, 'y'))}, false},
+                                  {{ok(std::string(2000, 'z')), ok("next")}, false}});
+    auto wire = to(server.url());
+    request what("GET", "/x");
+    what.answer_limit = 1999;
+    for (const char* form : {"chunks", "length"}) {
+        const auto answer = run(wire->send(what, soon()));
+        ASSERT_FALSE(answer) << form;
+        EXPECT_EQ(answer.error().code, errc::answer_too_large) << form;
+        EXPECT_EQ(answer.error().text, "the answer has more than 1999 bytes");
+    }
+    what.answer_limit = 2000;
+    EXPECT_EQ(run(wire->send(what, soon()))->body.size(), 2000u);
+    EXPECT_EQ(get(*wire)->body, "next");
+    EXPECT_EQ(server.connections, 3) << "what was not read to its end carries nothing else";
 }
 
 TEST_F(transport_test, requests_wait_for_a_free_connection) {

@@ -25,6 +25,7 @@ class informer {
 public:
     informer(client& api, clock& time, const resource_type& type, watch_scope scope = watch_scope())
         : type_(type) {
+        limit(default_share);
         auto namespaces = scope.namespaces;
         if (namespaces.empty()) namespaces.emplace_back();
         std::ranges::sort(namespaces);
@@ -38,6 +39,12 @@ public:
     /// Changes each object before it is kept: what nobody here asks for need not be (client-go's
     /// SetTransform). Before the first run().
     void set_transform(std::function<void(T&)> change) { transform_ = std::move(change); }
+
+    /// What its objects of one namespace may take of memory, in bytes (kube/watch/share.h); 0: no
+    /// limit. Objects without a namespace are those of administrators, and have none. Before the
+    /// first run().
+    void limit(std::size_t bytes) { store_.limit(type_.namespaced ? bytes : 0, type_.kind); }
+    const namespace_shares& shares() const { return store_.shares(); }
 
     store<T>& items() { return store_; }
     const store<T>& items() const { return store_; }
@@ -109,9 +116,10 @@ private:
             }
             if (whole.transform_) whole.transform_(*decoded);
             if (listing) {
-                pending.push_back(store<T>::keep(std::move(*decoded)));
+                pending.add(store<T>::keep(std::move(*decoded)));
             } else {
                 whole.store_.apply(std::move(*decoded));
+                whole.tell_shares();
             }
             return {};
         }
@@ -119,21 +127,21 @@ private:
             auto key = decode_key(object);
             if (!key) return std::unexpected(std::move(key).error());
             if (listing) {
-                const model::key_view gone{key->namespace_, key->name};
-                std::erase_if(pending,
-                              [&](const auto& item) { return store<T>::key_of(item) == gone; });
+                pending.erase({key->namespace_, key->name});
             } else {
                 whole.store_.erase(*key);
+                whole.tell_shares();
             }
             return {};
         }
         void begin_list() override {
             listing = true;
-            pending.clear();
+            pending = whole.store_.new_list();
         }
         void end_list() override {
             listing = false;
-            whole.store_.replace(std::exchange(pending, {}), ns);
+            whole.store_.replace(std::exchange(pending, whole.store_.new_list()), ns);
+            whole.tell_shares();
             listed = current = true;
             left_out = false;
             whole.note_list();
@@ -141,6 +149,8 @@ private:
         void version(std::string resource_version) override {
             whole.store_.set_version(std::move(resource_version), ns);
         }
+
+        bool wants_list() override { return whole.store_.shares().has_room_again(); }
 
         bool denied() override {
             if (whole.feeds_.size() == 1) return false;
@@ -153,7 +163,7 @@ private:
 
         informer& whole;
         const std::string ns;
-        std::vector<typename store<T>::kept> pending;
+        typename store<T>::list pending;
         bool listing = false;
         bool listed = false;
         bool current = false;
@@ -173,6 +183,26 @@ private:
         if (synced_callback_) std::exchange(synced_callback_, nullptr)();
     }
 
+    /// One line where more objects than ever since the last line have lost their content, and one
+    /// where all have it again.
+    void tell_shares() {
+        const auto& of = shares().all_left_out();
+        if (of.size() > told_left_out_) {
+            log::warn(
+                "namespace stores more than its share: content of its largest objects left out",
+                {{"kind", type_.kind},
+                 {"namespace", of.begin()->first.namespace_},
+                 {"object", of.begin()->first.text()},
+                 {"objects", of.size()},
+                 {"remedy", "make them smaller, delete others, or raise --cache-share-bytes"}});
+        } else if (!of.empty() || told_left_out_ == 0) {
+            return;
+        } else {
+            log::info("all objects have their content again", {{"kind", type_.kind}});
+        }
+        told_left_out_ = of.size();
+    }
+
     void tell_left_out(const std::string& ns) const {
         log::warn("namespace left out until the right is there",
                   {{"namespace", ns},
@@ -182,6 +212,7 @@ private:
 
     const resource_type& type_;
     store<T> store_;
+    std::size_t told_left_out_ = 0;
     std::function<void()> synced_callback_;
     std::function<void(T&)> transform_;
     std::vector<std::unique_ptr<feed>> feeds_;

@@ -176,6 +176,41 @@ TEST_F(an_informer, finds_deletions_in_a_relist) {
     EXPECT_EQ(taken_changes(), (strings{"-a", "+c"})) << "b did not change";
 }
 
+std::string added(std::string_view name, std::string_view version, std::size_t bytes) {
+    auto text = event("ADDED", name, version);
+    text.replace(text.find(R"("spec":{})"), 9,
+                 R"("spec":{"affinity":{"x":")" + std::string(bytes, 'a') + "\"}}");
+    return text;
+}
+
+TEST_F(an_informer, lists_again_when_what_was_left_out_has_room_but_not_more_than_once_a_minute) {
+    pods.limit(120'000);
+    const auto left_out = [&] {
+        std::string out;
+        for (const auto& [key, unused] : pods.shares().all_left_out()) out += key.name;
+        return out;
+    };
+    send(added("a", "1", 40'000) + added("b", "2", 41'000) + added("c", "3", 42'000) +
+         end_of_list("10"));
+    EXPECT_EQ(pods.items().size(), 3U);
+    EXPECT_EQ(left_out(), "c");
+    send(event("DELETED", "a", "11"));
+    run_for(loop, time, 2s);
+    ASSERT_EQ(wire.streams.size(), 2U) << "it lists again";
+    EXPECT_TRUE(last_asked().contains("sendInitialEvents=true")) << last_asked();
+    send(added("b", "2", 41'000) + added("c", "3", 42'000) + end_of_list("11"));
+    EXPECT_EQ(left_out(), "");
+    send(added("d", "12", 45'000));
+    EXPECT_EQ(left_out(), "d");
+    send(event("DELETED", "b", "13"));
+    run_for(loop, time, 50s);
+    EXPECT_EQ(wire.streams.size(), 2U) << "the minute is not over";
+    run_for(loop, time, 10s);
+    send(bookmark("14"));
+    run_for(loop, time, 5s);
+    EXPECT_EQ(wire.streams.size(), 3U);
+}
+
 TEST_F(an_informer, lists_in_pages_where_streams_are_refused) {
     last_stream().push("ignored");  // the stream that the fixture opened
     last_stream().cut(error{errc::transport, "reset"});

@@ -22,6 +22,10 @@ using namespace std::chrono_literals;
 using element = simdjson::dom::element;
 
 constexpr auto open_deadline = 30s;
+/// So often at most the sink gets a list that it wants: who stores and deletes objects in turns
+/// would have everything listed each time. The watch has to show something in between, which
+/// bookmarks do each minute.
+constexpr auto between_wanted_lists = 60s;
 /// Of the body of a refused watch, no more than this is read.
 constexpr std::size_t refusal_limit = 64u << 10;
 /// The parser needs some ten times the length of a line; for longer ones than this that is not
@@ -98,6 +102,7 @@ struct reflector::state {
     asio::awaitable<ladder::event> read(steady_time deadline);
     asio::awaitable<error> refusal();
     ladder::event take_line(std::string_view line);
+    bool is_list_due();
     ladder::event take_event(const element& root);
     ladder::event deliver(ladder::change what, const element& object);
     void report(std::string_view what, const error& why, const std::string& object = {}) const;
@@ -115,6 +120,7 @@ struct reflector::state {
     std::mt19937_64 random;
     watch_ladder climb;
     steady_time last_heard;
+    steady_time next_wanted_list{};
     /// Of what was asked last: list or watch.
     std::string_view verb = "watch";
     trouble_memory memory;
@@ -185,6 +191,7 @@ asio::awaitable<ladder::event> reflector::state::list(ladder_step step) {
     options.field_selector = scope.field_selector;
     if (!step.version.empty()) options.resource_version = step.version;
     options.limit = step.limit;
+    options.answer_limit = step.answer_limit;
     options.continue_token = step.continue_token;
     auto answer = co_await api.list(type, ns, std::move(options));
     if (!answer) co_return ladder::refused{std::move(answer).error()};
@@ -253,13 +260,25 @@ asio::awaitable<error> reflector::state::refusal() {
 
 asio::awaitable<ladder::event> reflector::state::read(steady_time deadline) {
     while (true) {
-        if (auto line = lines.next()) co_return take_line(*line);
+        if (auto line = lines.next()) {
+            auto event = take_line(*line);
+            if (!climb.listing() && is_list_due()) {
+                co_return ladder::error_event{error{errc::gone, "what was left out has room"}};
+            }
+            co_return event;
+        }
         auto chunk = co_await source->read(deadline);
         if (!chunk) co_return ladder::broken{std::move(chunk).error()};
         if (chunk->empty()) co_return ladder::closed();
         last_heard = time.now();
         if (auto fed = lines.feed(*chunk); !fed) co_return ladder::broken{std::move(fed).error()};
     }
+}
+
+bool reflector::state::is_list_due() {
+    if (time.now() < next_wanted_list || !into.wants_list()) return false;
+    next_wanted_list = time.now() + between_wanted_lists;
+    return true;
 }
 
 ladder::event reflector::state::take_line(std::string_view line) {

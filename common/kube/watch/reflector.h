@@ -38,6 +38,8 @@ public:
     virtual void begin_list() = 0;
     virtual void end_list() = 0;
     virtual void version(std::string resource_version) = 0;
+    /// Something was left out that could be kept now: a list shows it again.
+    virtual bool wants_list() { return false; }
     /// The API server refuses to show this (403); it is asked again. True: it is done without.
     virtual bool denied() { return false; }
 };

@@ -4,6 +4,10 @@
 //
 // Kinds of which there are many thousands are kept packed (model/packed.h) and made anew for each
 // who asks: of these, two pointers to one object are not the same pointer.
+//
+// Who may write objects in a namespace decides how much they take. With limit() all objects of a
+// namespace take a share at most; of those that take most, the content is left out
+// (model/kept.h), and they are marked as objects that ESI cannot read.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +23,8 @@
 #include <utility>
 #include <vector>
 
+#include "kube/watch/share.h"
+#include "model/kept.h"
 #include "model/meta.h"
 #include "model/packed.h"
 
@@ -45,6 +51,54 @@ public:
     using index_function = std::function<std::vector<std::string>(const T&)>;
     /// An object as it is kept.
     using kept = std::conditional_t<packable<T>, model::packed, pointer>;
+
+    /// What the objects of each namespace may take together, in bytes; 0: no limit. `kind` is for
+    /// texts. Before the first object arrives.
+    void limit(std::size_t bytes, std::string_view kind) {
+        shares_ = namespace_shares(bytes, kind);
+    }
+    const namespace_shares& shares() const { return shares_; }
+
+    /// The objects of a list that is under way. They keep to the limit as those of the store do.
+    class list {
+    public:
+        list() = default;
+        explicit list(const namespace_shares& like) : shares_(like.limit(), like.kind()) {}
+        void add(kept object) {
+            const auto [ns, name] = key_of(object);
+            const std::string of(ns);
+            shares_.came({of, std::string(name)}, weight_of(object));
+            objects_.push_back(std::move(object));
+            if (shares_.is_above(of)) keep_share(of);
+        }
+        void erase(const model::key_view& key) {
+            std::erase_if(objects_, [&](const kept& each) {
+                if (key_of(each) != key) return false;
+                shares_.gone({std::string(key.first), std::string(key.second)}, weight_of(each));
+                return true;
+            });
+        }
+
+    private:
+        friend class store;
+        void keep_share(const std::string& ns) {
+            heaviest_first<kept*> heavy;
+            for (auto& each : objects_) {
+                if (key_of(each).first == ns) heavy.emplace_back(weight_of(each), &each);
+            }
+            leave_out(shares_, ns, std::move(heavy), [&](kept* at, kept smaller) {
+                const auto [of, name] = key_of(*at);
+                const model::object_key key{std::string(of), std::string(name)};
+                shares_.changed(key, weight_of(*at), weight_of(smaller));
+                *at = std::move(smaller);
+                return key;
+            });
+        }
+
+        namespace_shares shares_;
+        std::vector<kept> objects_;
+    };
+    list new_list() const { return list(shares_); }
 
     /// Null when absent.
     pointer find(const model::object_key& key) const {
@@ -128,6 +182,25 @@ public:
             return std::make_shared<const T>(std::move(object));
         }
     }
+    /// Bytes that it takes, with its place among the others.
+    static std::size_t weight_of(const kept& object) {
+        if constexpr (packable<T>) {
+            return model::allocated(object.size()) + model::allocated(sizeof(packed_item) + 32);
+        } else {
+            return model::allocated(sizeof(T) + 16) + model::held_by(*object) +
+                   model::allocated(sizeof(item) + 32) +
+                   model::held_by(object->metadata.namespace_) +
+                   model::held_by(object->metadata.name);
+        }
+    }
+    /// The same object without its content, marked.
+    static kept without_content(const kept& object, const namespace_shares& shares) {
+        T out = *show(object);
+        auto why = shares.left_out_text(model::largest_member(out), weight_of(object));
+        model::leave_out_content(out);
+        if (out.metadata.undecodable.empty()) out.metadata.undecodable = std::move(why);
+        return keep(std::move(out));
+    }
     static model::key_view key_of(const kept& object) {
         if constexpr (packable<T>) {
             return object.key();
@@ -138,6 +211,7 @@ public:
     /// Of a kind that is kept packed, a version that differs in nothing that is kept is no change:
     /// nobody is told.
     void apply(T object) {
+        const auto object_ns = object.metadata.namespace_;
         if constexpr (packable<T>) {
             auto bytes = model::pack(object);
             const auto known = find_item(bytes);
@@ -147,12 +221,14 @@ public:
             auto made = std::make_shared<const T>(std::move(object));
             put(find_item(made), made, made);
         }
+        keep_share(object_ns);
     }
     void erase(const model::object_key& key) {
         const auto at = find_item(key);
         if (at == items_.end()) return;
         const auto before = show(kept_in(*at));
         refile(*at, before.get(), nullptr);
+        shares_.gone(key, weight_of(kept_in(*at)));
         items_.erase(at);
         tell({before, nullptr});
     }
@@ -167,8 +243,14 @@ public:
             auto shown = show(object);
             put(known, std::move(object), std::move(shown));
         }
+        for (const auto& full : shares_.above()) keep_share(full);
+        shares_.listed(ns);
         replacing_ = false;
         for (const auto& listener : list_listeners_) listener(ns);
+    }
+    void replace(list of, std::string_view ns) {
+        replace(std::move(of.objects_), ns);
+        for (const auto& [key, weight] : of.shares_.all_left_out()) shares_.left_out(key, weight);
     }
     void replace(std::vector<T> objects, std::string_view ns = {}) {
         std::vector<kept> all;
@@ -215,11 +297,13 @@ private:
             return object;
         }
     }
+    /// Of one version there may be one with and one without its content.
     static bool is_same(const kept& known, const kept& object) {
         if constexpr (packable<T>) {
             return known == object;
         } else {
-            return known->metadata.resource_version == object->metadata.resource_version;
+            return known->metadata.resource_version == object->metadata.resource_version &&
+                   known->metadata.undecodable == object->metadata.undecodable;
         }
     }
     typename container::const_iterator find_item(const model::object_key& key) const {
@@ -257,7 +341,9 @@ private:
 
     /// `known`: where the key is, or the end.
     void put(typename container::const_iterator known, kept object, pointer after) {
+        const auto weight = weight_of(object);
         if (known == items_.end()) {
+            shares_.came(after->metadata.key(), weight);
             const item* added = nullptr;
             if constexpr (packable<T>) {
                 added = &*items_.insert(packed_item{std::move(object)}).first;
@@ -268,6 +354,7 @@ private:
             return tell({nullptr, std::move(after)});
         }
         auto before = show(kept_in(*known));
+        shares_.changed(before->metadata.key(), weight_of(kept_in(*known)), weight);
         if constexpr (packable<T>) {
             known->bytes = std::move(object);
         } else {
@@ -275,6 +362,43 @@ private:
         }
         refile(*known, before.get(), after.get());
         tell({std::move(before), std::move(after)});
+    }
+
+    template <class At>
+    using heaviest_first = std::vector<std::pair<std::size_t, At>>;
+    /// Leaves out the content of the heaviest objects of a namespace that takes more than its
+    /// share. `put_in` puts the smaller one in the place of the other, and gives its key.
+    template <class At, class PutIn>
+    static void leave_out(namespace_shares& shares, std::string_view ns, heaviest_first<At> heavy,
+                          PutIn put_in) {
+        std::ranges::sort(heavy, std::greater<>(), [](const auto& each) { return each.first; });
+        for (const auto& [weight, at] : heavy) {
+            if (shares.is_within_goal(ns)) break;
+            auto smaller = without_content(kept_at(at), shares);
+            if (weight_of(smaller) + namespace_shares::least_gain > weight) continue;
+            shares.left_out(put_in(at, std::move(smaller)), weight);
+        }
+        shares.looked_at(ns);
+    }
+    static const kept& kept_at(const kept* at) { return *at; }
+    static const kept& kept_at(const item* at)
+        requires(!std::same_as<kept, item>)
+    {
+        return kept_in(*at);
+    }
+    void keep_share(std::string_view ns) {
+        if (!shares_.is_above(ns)) return;
+        heaviest_first<const item*> heavy;
+        for (const auto& each : items_) {
+            if (key_of(kept_in(each)).first != ns) continue;
+            heavy.emplace_back(weight_of(kept_in(each)), &each);
+        }
+        leave_out(shares_, ns, std::move(heavy), [&](const item* at, kept smaller) {
+            auto shown = show(smaller);
+            auto key = shown->metadata.key();
+            put(find_item(kept_in(*at)), std::move(smaller), std::move(shown));
+            return key;
+        });
     }
 
     static bool is_before(const item* a, const item* b) {
@@ -316,6 +440,7 @@ private:
     }
 
     container items_;
+    namespace_shares shares_;
     std::vector<index> indexes_;
     std::vector<std::function<void(const change<T>&)>> listeners_;
     std::vector<std::function<void(std::string_view)>> list_listeners_;

@@ -15,7 +15,12 @@ constexpr auto first_backoff = 800ms;
 constexpr auto longest_backoff = 30s;
 constexpr auto backoff_reset = 2min;
 constexpr auto shortest_watch = 1s;
-constexpr int page_size = 500;
+constexpr int largest_page = 500;
+/// Of the answer to a list, as a page takes several times its length while it is read; a page that
+/// is longer is asked for again with fewer objects. A page of one object is as long as that is:
+/// what etcd stores in 1.5 MB may be several times that as JSON.
+constexpr std::size_t page_bytes = std::size_t{4} << 20;
+constexpr std::size_t object_bytes = std::size_t{16} << 20;
 /// The server closes after timeoutSeconds; a close that never arrives is noticed a little later
 /// (kube-rs/kube#1945).
 constexpr auto close_margin = 5s;
@@ -60,7 +65,29 @@ ladder_step watch_ladder::on(const ladder::refused& event, steady_time now) {
     }
 }
 
+ladder_step watch_ladder::page(std::string continue_token) {
+    ladder_step next;
+    next.what = ladder_step::kind::list;
+    next.limit = page_size_;
+    next.answer_limit = page_size_ == 1 ? object_bytes : page_bytes;
+    next.continue_token = continue_token_ = std::move(continue_token);
+    return next;
+}
+
+ladder_step watch_ladder::list_too_long(const error& why, steady_time now) {
+    if (!by_pages_) {
+        version_unusable_ = true;
+        // Pages had been too slow, and all at once is too long: not in a loop.
+        if (!std::exchange(paging_, true)) return pause(now, true, &why);
+        return relist();
+    }
+    if (page_size_ == 1) return pause(now, true, &why);
+    page_size_ /= 2;
+    return page(continue_token_);
+}
+
 ladder_step watch_ladder::list_failed(const error& why, steady_time now) {
+    if (why.code == errc::answer_too_large) return list_too_long(why, now);
     if (refuses_version(why)) {
         if (!version_.empty() && !version_unusable_) {
             version_unusable_ = true;
@@ -82,11 +109,7 @@ ladder_step watch_ladder::list_failed(const error& why, steady_time now) {
 ladder_step watch_ladder::on(const ladder::page& event, steady_time now) {
     if (!event.continue_token.empty()) {
         listing_pages_under_way_ = true;
-        ladder_step next;
-        next.what = ladder_step::kind::list;
-        next.continue_token = event.continue_token;
-        next.limit = page_size;
-        return next;
+        return page(event.continue_token);
     }
     if (event.version.empty()) return pause(now, true);
     listed(event.version);
@@ -186,9 +209,16 @@ ladder_step watch_ladder::relist() {
         return next;
     }
     phase_ = phase::listing_pages;
-    next.what = ladder_step::kind::list;
+    page_size_ = largest_page;
     // With a version, a limit means "exactly this version, from etcd" to the server: no pages then.
-    if (next.version.empty() && paging_) next.limit = page_size;
+    by_pages_ = next.version.empty() && paging_;
+    if (by_pages_) {
+        next = page({});
+        next.begin_list = true;
+    } else {
+        next.what = ladder_step::kind::list;
+        next.answer_limit = object_bytes;
+    }
     return next;
 }
 

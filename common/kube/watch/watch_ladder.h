@@ -65,7 +65,7 @@ using event = std::variant<started, waited, refused, page, opened, object, bookm
 struct ladder_step {
     enum class kind {
         wait,   ///< for `delay`
-        list,   ///< `version`, `continue_token`, `limit`
+        list,   ///< `version`, `continue_token`, `limit`, `answer_limit`
         watch,  ///< `version`, `initial_events`, `timeout`; an older stream is dropped
         read,   ///< the next event of the stream, until `read_deadline`
     };
@@ -75,6 +75,8 @@ struct ladder_step {
     std::string version;
     std::string continue_token;
     int limit = 0;
+    /// Bytes of the answer to a list, at most.
+    std::size_t answer_limit = 0;
     /// sendInitialEvents=true, resourceVersionMatch=NotOlderThan.
     bool initial_events = false;
     seconds timeout{};
@@ -97,6 +99,8 @@ public:
     /// False after a 404 of the kind, until a list or watch is answered again.
     bool served() const { return served_; }
     bool streaming() const { return streaming_; }
+    /// A list is under way, as pages or as the first events of a stream.
+    bool listing() const { return phase_ != phase::watching; }
 
 private:
     enum class phase { listing_stream, listing_pages, watching };
@@ -114,6 +118,8 @@ private:
     ladder_step on(const ladder::broken& event, steady_time now);
 
     ladder_step list_failed(const error& why, steady_time now);
+    ladder_step list_too_long(const error& why, steady_time now);
+    ladder_step page(std::string continue_token);
     ladder_step relist();
     ladder_step rewatch();
     ladder_step read(steady_time now) const;
@@ -128,6 +134,9 @@ private:
     bool streaming_ = true;
     bool paging_ = true;
     bool listing_pages_under_way_ = false;  ///< a continue token was sent
+    bool by_pages_ = false;                 ///< the list was asked for with a limit
+    int page_size_ = 0;
+    std::string continue_token_;  ///< of the page that was asked for last
     bool relist_after_wait_ = true;
     bool served_ = true;
     int streams_without_end_ = 0;

@@ -193,6 +193,37 @@ TEST_F(a_watch_ladder, an_expired_page_leads_to_one_full_list) {
     EXPECT_EQ(at(ladder::page{"120", ""}), "end, seen 120, watch rv='120' for 300s");
 }
 
+TEST_F(a_watch_ladder, a_page_that_is_too_long_is_asked_for_again_with_fewer_objects) {
+    at(ladder::started());
+    at(refused(errc::invalid));
+    at(ladder::page{"100", "token-1"});
+    EXPECT_EQ(at(refused(errc::answer_too_large)), "list rv='' limit=250 go on token-1");
+    EXPECT_EQ(at(refused(errc::answer_too_large)), "list rv='' limit=125 go on token-1");
+    EXPECT_EQ(at(ladder::page{"100", "token-2"}), "list rv='' limit=125 go on token-2");
+    for (const int limit : {62, 31, 15, 7, 3}) {
+        EXPECT_EQ(at(refused(errc::answer_too_large)),
+                  fmt::format("list rv='' limit={} go on token-2", limit));
+    }
+    const auto one = climb.resume(refused(errc::answer_too_large), now);
+    EXPECT_EQ(text(one), "list rv='' limit=1 go on token-2");
+    EXPECT_EQ(one.answer_limit, 16U << 20) << "no object is larger";
+    EXPECT_EQ(at(refused(errc::answer_too_large)), "wait 800ms");
+    const auto anew = climb.resume(ladder::waited(), now);
+    EXPECT_EQ(text(anew), "begin, list rv='' limit=500");
+    EXPECT_EQ(anew.answer_limit, 4U << 20);
+}
+
+TEST_F(a_watch_ladder, a_list_without_pages_that_is_too_long_is_asked_for_in_pages) {
+    list_to_watch();
+    at(told(errc::gone));
+    EXPECT_EQ(at(ladder::waited()), "begin, list rv='100' limit=0");
+    EXPECT_EQ(at(refused(errc::answer_too_large)), "begin, list rv='' limit=500");
+    at(ladder::page{"120", "token-1"});
+    EXPECT_EQ(at(refused(errc::gone)), "begin, list rv='' limit=0");
+    EXPECT_TRUE(at(refused(errc::answer_too_large)).starts_with("wait")) << "not in a loop";
+    EXPECT_EQ(at(ladder::waited()), "begin, list rv='' limit=500");
+}
+
 TEST_F(a_watch_ladder, a_list_without_a_version_is_not_believed) {
     at(ladder::started());
     at(refused(errc::invalid));

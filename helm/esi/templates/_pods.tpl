@@ -60,6 +60,9 @@ httpGet:
 {{- range $values.watchNamespaces }}
 - --namespace={{ . }}
 {{- end }}
+{{- with .settings.cacheShareBytes }}
+- --cache-share-bytes={{ int64 . }}
+{{- end }}
 {{- if .settings.kubeApiQps }}
 - --kube-api-qps={{ .settings.kubeApiQps }}
 {{- end }}

@@ -69,6 +69,11 @@ system:serviceaccount:{{ .root.Release.Namespace }}:{{ include "esi.serviceAccou
 (dyn({{ .new }}).all(k, k in {{ $but }} || (k in dyn({{ .old }}) && dyn({{ .new }})[k] == dyn({{ .old }})[k])) && dyn({{ .old }}).all(k, k in {{ $but }} || k in dyn({{ .new }})))
 {{- end }}
 
+{{/* CEL: an object has no other members than these; dict "of" CEL "keys" LIST. */}}
+{{- define "esi.onlyKeys" -}}
+dyn({{ .of }}).all(k, k in {{ toJson .keys | replace "\"" "'" }})
+{{- end }}
+
 {{/* CEL: metadata is the same but for these keys, and for what the API server writes. */}}
 {{- define "esi.sameMetadata" -}}
 {{- $but := concat (list "managedFields" "resourceVersion" "generation") . -}}
@@ -92,6 +97,11 @@ request.namespace in {{ toJson .Values.watchNamespaces | replace "\"" "'" }}
 {{- else -}}
 true
 {{- end -}}
+{{- end }}
+
+{{/* CEL: somebody who may label the namespace of the request has said that there are Testbeds in it. */}}
+{{- define "esi.testbedsHere" -}}
+namespaceObject.metadata.?labels[?'esi.tu-berlin.de/testbeds'].orValue('') == 'enabled'
 {{- end }}
 
 {{/* CEL: gangs are started in the namespace of the request. */}}

@@ -96,7 +96,7 @@ void rest_rules::nothing_is_being_deleted() {
             if (type->plural == kinds::scheduling.plural && a_pod_cannot_end(each->uid())) continue;
             // Its author keeps it by a finalizer; no other object waits for it.
             const auto pod = all_.pods.find(each->uid());
-            if (pod != all_.pods.end() && pod->second.forged) continue;
+            if (pod != all_.pods.end() && (pod->second.forged || pod->second.only_kept())) continue;
             // Only its kubelet can report that a pod has ended.
             if (is_silent(each->body().value(json::json_pointer("/spec/nodeName"), std::string())))
                 continue;
@@ -370,6 +370,7 @@ void rest_rules::no_pod_is_left_over(const pod_record& pod) {
     const bool kept = job && job->job->spec.creation_request &&
                       job->job->spec.creation_request->run == pod.pod->run();
     if (kept && !pod.live() && !pod.pod->metadata.deleting()) return;
+    if (pod.only_kept()) return;
     out_.require(counting(pod.pod->run()) != nullptr, "leftover-pod", {}, [&] {
         return fmt::format("pod {} ({}) of run {} is still there, though the run is over",
                            pod.name(), pod.pod->phase, pod.pod->run());

@@ -84,8 +84,12 @@ bool records::has_its_job(const pod_record& pod) const {
     return job && job->created <= pod.created;
 }
 
+bool pod_record::only_kept() const {
+    return pod->metadata.deleting() && !may_run() && !pod->metadata.finalizers.empty();
+}
+
 bool records::on_record(const pod_record& pod) const {
-    if (!pod.live()) return false;
+    if (!pod.may_run()) return false;
     const auto& uid = pod.pod->metadata.uid;
     if (has_its_job(pod)) {
         const auto found = recorded.lower_bound({uid, std::numeric_limits<int>::min()});

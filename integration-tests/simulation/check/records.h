@@ -61,6 +61,10 @@ struct pod_record {
 
     bool ghost() const { return pod->is_ghost(); }
     bool live() const { return pod->live(); }
+    /// A container of it runs or may: by a rule of this folder, not by that of the operators.
+    bool may_run() const { return live() && (pod->bound() || !pod->metadata.deleting()); }
+    /// Nothing runs in it any more, and its author's finalizer keeps the object.
+    bool only_kept() const;
     /// A pod of a run, for a slot.
     bool of_slot() const { return genuine && !ghost(); }
     /// A pod of a run that was let in to its slot and takes its room, whatever is on record.

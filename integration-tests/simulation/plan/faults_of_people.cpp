@@ -167,6 +167,10 @@ void fault_draw::hostile() {
             add("forge-scheduling", std::move(with));
         } else if (chance_.chance(200)) {
             add("forge-testbed", {{"label", any(on_.beds).label}});
+        } else if (chance_.chance(300)) {
+            auto with = one_job();
+            perhaps_when_running(with);
+            add("keep-job-pod", std::move(with));
         } else {
             auto with = one_job();
             with["pod"] = fmt::format("forged-{}", chance_.between(0, 9));
@@ -176,6 +180,7 @@ void fault_draw::hostile() {
             if (chance_.chance(300)) with["owner"] = with.contains("in") ? "same" : "none";
             if (chance_.chance(300)) with["gated"] = true;
             if (chance_.chance(300)) with["keep"] = true;
+            if (chance_.chance(300)) with["bulk"] = true;
             perhaps_when_running(with);
             add("forge-pod", std::move(with));
         }
@@ -236,6 +241,10 @@ void fault_draw::spec_of_job() {
     if (chance_.chance(100)) {
         json with{{"ns", job.ns}, {"name", job.name}, {"depth", 300}};
         if (chance_.chance(600)) with["back_ms"] = length(50, 40000);
+        if (chance_.chance(500)) {
+            with.erase("depth");
+            with["kib"] = 400;
+        }
         return add("deep-spec", std::move(with));
     }
     static const std::vector<json> patches = [] {

@@ -119,6 +119,8 @@ void world::start_operators() {
     desk installer(server_, "helm");
     (void)installer.create(kinds::name_space, "", {{"metadata", {{"name", "esi-system"}}}});
     flags_.leader_elect = true;
+    // Less than an author's large object takes, and more than all others together.
+    flags_.cache_share = std::size_t{256} << 10;
     for (const auto& name : operators_of(plan_)) {
         makers_.emplace(name, factory_of(name, plan_));
         for (int i = 0; i < plan_.replicas; ++i) {

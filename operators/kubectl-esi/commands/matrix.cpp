@@ -94,6 +94,12 @@ asio::awaitable<result<reply>> matrix(session& in, std::string testbed) {
     for (auto& [name, job] : sorted) jobs.push_back(std::move(job));
     const auto all = answers::matrix_of(jobs, key);
     out.note = notes_text(hidden);
+    if (all.runs_beside_others > 0) {
+        out.note += fmt::format(
+            "{} ran beside jobs of which only the number is recorded, and {} in no column.\n",
+            all.runs_beside_others == 1 ? "1 run" : fmt::format("{} runs", all.runs_beside_others),
+            all.runs_beside_others == 1 ? "is" : "are");
+    }
     if (!in.tables()) {
         auto body = model::encode(all);
         body["pairs"] = shown::items_of(all.pairs);

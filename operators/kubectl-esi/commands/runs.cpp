@@ -44,6 +44,22 @@ std::string names_text(const std::vector<std::string>& names, const std::string&
     return shown::list_text(out);
 }
 
+/// How many more there were on the node that had the most of them.
+int unnamed_neighbours_of(const model::run_record& run) {
+    int out = 0;
+    for (const auto& node : run.neighbours) out = std::max(out, node.others.value_or(0));
+    return out;
+}
+
+/// "b,x/c,+2"
+std::string beside_text(const model::run_record& run, const std::string& ns) {
+    const auto named = neighbours_of(run);
+    const auto more = unnamed_neighbours_of(run);
+    if (more == 0) return names_text(named, ns);
+    return named.empty() ? fmt::format("+{}", more)
+                         : fmt::format("{},+{}", names_text(named, ns), more);
+}
+
 json json_of(const recorded_run& of) {
     auto out = model::encode(of.run);
     out["job"] = model::encode(of.job);
@@ -126,7 +142,7 @@ std::string runs_text(const std::vector<recorded_run>& of, bool namespaces, bool
         row.emplace_back(shown::name_in(run.testbed, ns));
         row.emplace_back(shown::slots_text(run.slots));
         row.emplace_back(shown::list_text(run.nodes));
-        row.emplace_back(names_text(neighbours_of(run), ns));
+        row.emplace_back(beside_text(run, ns));
         row.emplace_back(shown::age_text(run.submitted ? run.submitted : run.started, now));
         row.emplace_back(shown::between_text(run.submitted, run.scheduled));
         row.emplace_back(shown::between_text(run.scheduled, run.started));
@@ -149,7 +165,7 @@ std::string csv_text(const std::vector<recorded_run>& of) {
     std::string out =
         "namespace,job,type,number,run,scheduling_namespace,scheduling,testbed_namespace,testbed,"
         "slots,nodes,neighbours,submitted,scheduled,started,stopped,job_started,job_stopped,"
-        "seconds,outcome,reason,message\r\n";
+        "seconds,outcome,reason,message,other_neighbours\r\n";
     for (const auto& [job, type, number, run] : of) {
         std::string took;
         if (run.started && run.stopped) {
@@ -178,7 +194,8 @@ std::string csv_text(const std::vector<recorded_run>& of) {
                                               took,
                                               run.outcome,
                                               run.reason,
-                                              run.message};
+                                              run.message,
+                                              std::to_string(unnamed_neighbours_of(run))};
         for (std::size_t i = 0; i < fields.size(); ++i) {
             if (i > 0) out += ',';
             out += csv_field(fields[i]);

@@ -27,7 +27,7 @@ std::vector<recorded_run> two_runs() {
     good.testbed = {"ns", "t"};
     good.slots = {0, 3};
     good.nodes = {"n0", "n1"};
-    good.neighbours = {{"n0", {"ns/b"}}, {"n1", {"ns/b", "x/c"}}};
+    good.neighbours = {{"n0", {"ns/b"}}, {"n1", {"ns/b", "x/c"}, 2}};
     good.submitted = at(100);
     good.scheduled = at(102.5);
     good.started = at(103);
@@ -55,9 +55,9 @@ TEST(runs, are_numbered_over_all_runs_of_the_job) {
 
 TEST(runs, the_table) {
     EXPECT_EQ(runs_text(two_runs(), false, false, look{}, at(300).value), R"(
-JOB   RUN   TESTBED   SLOTS   NODES   BESIDE   AGE     TO-PLACE   TO-START   TIME     OUTCOME
-a     6     t         0,3     n0,n1   b,x/c    3m20s   2.5s       0.5s       10.0s    Succeeded
-a     7     t         1       n1      <none>   100s    <none>     <none>     <none>   Failed
+JOB   RUN   TESTBED   SLOTS   NODES   BESIDE     AGE     TO-PLACE   TO-START   TIME     OUTCOME
+a     6     t         0,3     n0,n1   b,x/c,+2   3m20s   2.5s       0.5s       10.0s    Succeeded
+a     7     t         1       n1      <none>     100s    <none>     <none>     <none>   Failed
 )"s.substr(1));
 }
 
@@ -66,20 +66,20 @@ TEST(runs, csv_quotes_what_has_commas_and_quotes) {
     EXPECT_EQ(text,
               "namespace,job,type,number,run,scheduling_namespace,scheduling,testbed_namespace,"
               "testbed,slots,nodes,neighbours,submitted,scheduled,started,stopped,job_started,"
-              "job_stopped,seconds,outcome,reason,message\r\n"
+              "job_stopped,seconds,outcome,reason,message,other_neighbours\r\n"
               "ns,a,Spark,6,u.1.1,ns,s,ns,t,0 3,n0 n1,ns/b x/c,1970-01-01T00:01:40.000000Z,"
               "1970-01-01T00:01:42.500000Z,1970-01-01T00:01:43.000000Z,1970-01-01T00:01:53.000000Z,"
-              ",,10.000000,Succeeded,,\r\n"
+              ",,10.000000,Succeeded,,,2\r\n"
               "ns,a,Spark,7,u.1.2,ns,s,ns,t,1,n1,,1970-01-01T00:03:20.000000Z,,"
               "1970-01-01T00:03:21.000000Z,,,,,Failed,ApplicationFailed,"
-              "\"out of memory, \"\"heap\"\"\"\r\n");
+              "\"out of memory, \"\"heap\"\"\",0\r\n");
 }
 
 TEST(runs, csv_has_no_formula_of_a_spreadsheet) {
     auto runs = two_runs();
     runs.resize(1);
     runs.front().run.message = "=cmd|' /C calc'!A0";
-    EXPECT_TRUE(csv_text(runs).ends_with(",'=cmd|' /C calc'!A0\r\n")) << csv_text(runs);
+    EXPECT_TRUE(csv_text(runs).ends_with(",'=cmd|' /C calc'!A0,2\r\n")) << csv_text(runs);
 }
 
 TEST(runs, csv_has_nothing_that_a_terminal_would_act_on) {

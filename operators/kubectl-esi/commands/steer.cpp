@@ -213,8 +213,8 @@ asio::awaitable<result<reply>> cancel(session& in, std::string name,
 
 asio::awaitable<result<reply>> reset(session& in, std::vector<std::string> names, bool all) {
     if (all) {
-        auto list =
-            co_await kube::live_list<model::batchjob>(in.api, types::batchjob, in.own_namespace());
+        auto list = co_await kube::paged_list<model::batchjob>(
+            in.api, types::batchjob, in.own_namespace(), {}, trim_listed<model::batchjob>);
         if (!list) co_return std::unexpected(std::move(list).error());
         for (const auto& each : *list) {
             if (has_failed(each) && !each.metadata.deleting()) names.push_back(each.metadata.name);

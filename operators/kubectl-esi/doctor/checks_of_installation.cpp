@@ -107,6 +107,17 @@ void look_at_leases(const facts& at, std::vector<finding>& found) {
     }
 }
 
+/// By its flags, where the Deployment can be read.
+void look_at_tokens(const facts& at, std::vector<finding>& found) {
+    const auto* who = at.find_operator("esi-scheduling");
+    if (who == nullptr || !who->argument("--tls-cert-file").empty()) return;
+    if (std::ranges::find(who->arguments, "--api-plain-tokens") == who->arguments.end()) return;
+    add(found, severity::warning, "Deployment " + at.operators_namespace + "/esi-scheduling",
+        "it takes bearer tokens over plain HTTP: who reads the network can use them",
+        "helm upgrade esi helm/esi -n " + at.operators_namespace +
+            " --reset-then-reuse-values --set tls.mode=generate,interface.api.plainTokens=false");
+}
+
 void look_at_deployments(const facts& at, std::vector<finding>& found) {
     const auto& ns = at.operators_namespace;
     std::string image;
@@ -139,6 +150,7 @@ void look_at_deployments(const facts& at, std::vector<finding>& found) {
                         version()),
             "use the kubectl-esi of version " + image);
     }
+    look_at_tokens(at, found);
 }
 
 const priority_class_fact* find(const facts& at, const std::string& name) {

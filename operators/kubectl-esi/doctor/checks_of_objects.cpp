@@ -206,6 +206,9 @@ constexpr std::array job_words{
     word{"NameTaken", severity::error, "kubectl get sparkapplication,flinkdeployment {0} -n {1}"},
     word{"ApplicationStays", severity::error,
          "start the operator of Spark or Flink, whose finalizer keeps it"},
+    word{
+        "PodStays", severity::warning,
+        "kubectl get pods -n {1} -l esi.tu-berlin.de/job={0} -o yaml: look at finalizers and node"},
     word{reason::undecodable, severity::error, "kubectl edit batchjob {0} -n {1}"},
 };
 

@@ -105,6 +105,13 @@ struct cluster {
 
 TEST(doctor, finds_nothing_where_all_is_well) { EXPECT_EQ(cluster().report(), ""); }
 
+TEST(doctor, finds_nothing_where_tokens_are_encrypted) {
+    cluster at;
+    at.all.operators.at(2).arguments = {"--api-plain-tokens",
+                                        "--tls-cert-file=/etc/esi/tls/tls.crt"};
+    EXPECT_EQ(at.report(), "");
+}
+
 struct fault {
     const char* name;
     std::function<void(cluster&)> plant;
@@ -169,6 +176,11 @@ const std::vector<fault> faults{
      "deployments error: Deployment esi-system/esi-batchjob: it runs version 0.1.0, another "
      "operator "
      "runs 0.2.0 -> helm upgrade esi helm/esi -n esi-system --reset-then-reuse-values"},
+    {"tokens_that_cross_the_network",
+     [](cluster& at) { at.all.operators.at(2).arguments = {"--api-plain-tokens"}; },
+     "deployments warning: Deployment esi-system/esi-scheduling: it takes bearer tokens over plain "
+     "HTTP: who reads the network can use them -> helm upgrade esi helm/esi -n esi-system "
+     "--reset-then-reuse-values --set tls.mode=generate,interface.api.plainTokens=false"},
     {"a_priority_class_that_is_missing", [](cluster& at) { at.all.classes.pop_back(); },
      "priority classes error: PriorityClass esi-job: it does not exist: the API server refuses "
      "pods of "

@@ -5,11 +5,13 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "kube/watch/live_list.h"
 #include "kubectl-esi/session.h"
+#include "model/kept.h"
 #include "scheduling/answers/snapshot.h"
 
 namespace esi::kubectl {
@@ -45,13 +47,19 @@ asio::awaitable<result<std::shared_ptr<const T>>> read_one(session& in,
     co_return std::make_shared<const T>(std::move(*out));
 }
 
+/// Takes out what no command shows of a list, and what may be a megabyte of each.
+template <class T>
+void trim_listed(T& of) {
+    if constexpr (std::is_same_v<T, model::batchjob>) model::drop_application_specs(of);
+}
+
 /// Of the namespace that lists are asked for in.
 template <class T>
 asio::awaitable<result<std::vector<std::shared_ptr<const T>>>> read_listed(
     session& in, const kube::resource_type& type,
     kube::list_options options = kube::list_options()) {
-    auto list =
-        co_await kube::live_list<T>(in.api, type, in.listed_namespace(), std::move(options));
+    auto list = co_await kube::paged_list<T>(in.api, type, in.listed_namespace(),
+                                             std::move(options), trim_listed<T>);
     if (!list) co_return std::unexpected(std::move(list).error());
     std::vector<std::shared_ptr<const T>> out;
     for (auto& each : *list) out.push_back(std::make_shared<const T>(std::move(each)));
@@ -65,12 +73,12 @@ asio::awaitable<result<std::vector<T>>> read_widely(session& in, const kube::res
                                                     std::set<std::string> namespaces,
                                                     kube::list_options options,
                                                     std::vector<std::string>& hidden) {
-    auto all = co_await kube::live_list<T>(in.api, type, "", options);
+    auto all = co_await kube::paged_list<T>(in.api, type, "", options, trim_listed<T>);
     if (all || all.error().code != errc::forbidden) co_return all;
     std::vector<T> out;
     std::string seen;
     for (const auto& ns : namespaces) {
-        auto part = co_await kube::live_list<T>(in.api, type, ns, options);
+        auto part = co_await kube::paged_list<T>(in.api, type, ns, options, trim_listed<T>);
         if (!part && part.error().code == errc::forbidden) continue;
         if (!part) co_return part;
         std::ranges::move(*part, std::back_inserter(out));

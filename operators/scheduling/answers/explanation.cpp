@@ -110,7 +110,7 @@ private:
             const auto& [key, state] = status.job_states[i];
             const bool planned = i < ahead_.wants.jobs.size();
             if (!only || *only == key) {
-                add(out_.jobs, out_.jobs_left_out, [&] {
+                add(out_.jobs, out_.jobs_left_out, size_, [&] {
                     auto one = explain_job(key);
                     one.state = state;
                     one.jobs_before = planned ? waiting : 0;
@@ -186,7 +186,7 @@ private:
                                  std::string(pod->metadata.label(model::names::job))};
             const bool ours = ahead_.wants.find(job) != nullptr || assigned_.contains(job);
             if (!ours || (only && *only != job)) continue;
-            add(out_.pods, out_.pods_left_out,
+            add(out_.pods, out_.pods_left_out, size_,
                 [&] { return *wait_of_pod(v_, *pod, pods_of(pod->run(), pods), now_); });
         }
     }
@@ -210,6 +210,7 @@ private:
     std::multimap<object_key, const awaited_end*> ends_;
     std::map<std::string, std::vector<grid::pod_pointer>> runs_;
     bool one_job_ = false;
+    answer_size size_;
     explanation out_;
 };
 

@@ -1,9 +1,14 @@
-// The bound of every list in an answer: an answer must not grow with the cluster.
+// The bounds of an answer, which must not grow with the cluster: of every list in it, and of all
+// that its jobs and pods say together, as each of them has lists of its own.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
+
+#include "model/footprint.h"
 
 namespace esi::scheduling::answers {
 
@@ -18,6 +23,38 @@ void add(std::vector<T>& list, std::int64_t& left_out, Make make) {
     } else {
         ++left_out;
     }
+}
+
+/// Of what the entries of an answer take in memory, and about as much as text: as long as an answer
+/// of a list (interface/v1/reads.h). The entry that passes it is the last one.
+inline constexpr std::size_t most_bytes = 4u << 20;
+
+/// Counts what is in an answer.
+class answer_size {
+public:
+    std::size_t bytes() const { return bytes_; }
+    bool is_full() const { return bytes_ >= most_bytes; }
+    /// Nothing more is taken.
+    void fill() { bytes_ = std::max(bytes_, most_bytes); }
+    template <class T>
+    void count(const T& entry) {
+        bytes_ += sizeof(T) + model::held_by(entry);
+    }
+
+private:
+    std::size_t bytes_ = 0;
+};
+
+/// The same while the whole answer has room, too.
+template <class T, class Make>
+void add(std::vector<T>& list, std::int64_t& left_out, answer_size& of_all, Make make) {
+    if (of_all.is_full()) {
+        ++left_out;
+        return;
+    }
+    const auto before = list.size();
+    add(list, left_out, std::move(make));
+    if (list.size() > before) of_all.count(list.back());
 }
 
 /// The first entries of `from`.

@@ -28,6 +28,11 @@ std::set<object_key> neighbours_of(const model::run_record& line) {
     return out;
 }
 
+bool has_unnamed_neighbours(const model::run_record& line) {
+    return std::ranges::any_of(line.neighbours,
+                               [](const auto& node) { return node.others.value_or(0) > 0; });
+}
+
 measured_pair summary_of(sample& of) {
     auto& all = of.seconds;
     std::ranges::sort(all);
@@ -62,7 +67,9 @@ matrix matrix_of(const std::vector<std::shared_ptr<const model::batchjob>>& jobs
             }
             ++out.runs;
             const auto beside = neighbours_of(line);
-            if (beside.empty()) {
+            const bool unnamed = has_unnamed_neighbours(line);
+            if (beside.empty() && unnamed) ++out.runs_beside_others;
+            if (beside.empty() && !unnamed) {
                 auto& alone = row[std::nullopt];
                 alone.seconds.push_back(*took);
                 ++alone.sole;
@@ -70,7 +77,7 @@ matrix matrix_of(const std::vector<std::shared_ptr<const model::batchjob>>& jobs
             for (const auto& other : beside) {
                 auto& each = row[other];
                 each.seconds.push_back(*took);
-                if (beside.size() == 1) ++each.sole;
+                if (beside.size() == 1 && !unnamed) ++each.sole;
             }
         }
         for (auto& [neighbour, each] : row) {

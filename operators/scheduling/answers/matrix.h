@@ -15,7 +15,8 @@ namespace esi::scheduling::answers {
 
 /// Runs of `job` beside one neighbour. A neighbour is a job that had a pod in a slot of one of the
 /// run's nodes at some time of the run, as status.runs[].neighbours records it; for how long is not
-/// recorded. A run with several neighbours counts beside each of them.
+/// recorded. A run with several neighbours counts beside each of them. Of some the status has only
+/// the number: a run beside these is neither alone nor `sole`.
 struct measured_pair {
     model::object_key job;
     /// Absent: the run had no neighbour.
@@ -39,8 +40,11 @@ struct matrix {
     std::int64_t pairs_left_out = 0;
     std::int64_t runs = 0;              ///< on the Testbed that count
     std::int64_t runs_not_counted = 0;  ///< on the Testbed: failed, released, under way
+    /// Of `runs` those that are in no pair, as none of their neighbours is named.
+    std::int64_t runs_beside_others = 0;
 };
-BOOST_DESCRIBE_STRUCT(matrix, (), (testbed, pairs, pairs_left_out, runs, runs_not_counted))
+BOOST_DESCRIBE_STRUCT(matrix, (),
+                      (testbed, pairs, pairs_left_out, runs, runs_not_counted, runs_beside_others))
 
 /// `jobs`: those whose runs are asked for, each once, in the order of their keys.
 matrix matrix_of(const std::vector<std::shared_ptr<const model::batchjob>>& jobs,

@@ -14,27 +14,28 @@ using model::object_key;
 /// No object of the API server has it, and it comes after all that they have.
 constexpr std::string_view uid_of_draft = "~draft";
 
-void refuse(preview& out, const object_key& job, const problem& why) {
-    add(out.refused, out.refused_left_out, [&] {
+void refuse(preview& out, answer_size& size, const object_key& job, const problem& why) {
+    add(out.refused, out.refused_left_out, size, [&] {
         return previewed_refusal{job.namespace_, job.name, std::string(why.reason), why.text};
     });
 }
 
 /// The whole plan, and of its jobs all that can never start in the layout.
-std::set<object_key> refuse_all(preview& out, const view& v, const outlook& ahead) {
+std::set<object_key> refuse_all(preview& out, answer_size& size, const view& v,
+                                const outlook& ahead) {
     std::set<object_key> refused;
     for (const auto& job : ahead.wants.cancelled) refused.insert(job);
-    if (ahead.wrong) refuse(out, {}, *ahead.wrong);
+    if (ahead.wrong) refuse(out, size, {}, *ahead.wrong);
     for (const auto& each : ahead.skipped.list) {
         refused.insert(each.name);
-        refuse(out, each.name, each.why);
+        refuse(out, size, each.name, each.why);
     }
     if (ahead.at != stage::entering) return refused;
     for (const auto& job : ahead.wants.jobs) {
         if (!ahead.wants.cancelled.contains(job.name) || ahead.skipped.keys.contains(job.name)) {
             continue;
         }
-        refuse(out, job.name, cancelled_before_start(job.name));
+        refuse(out, size, job.name, cancelled_before_start(job.name));
     }
     if (!ahead.wrong) return refused;
     const auto& claim = v.self->spec.claim;
@@ -46,7 +47,7 @@ std::set<object_key> refuse_all(preview& out, const view& v, const outlook& ahea
     for (const auto& job : ahead.wants.jobs) {
         const auto found = problems.find(job.name);
         if (found == problems.end() || !refused.insert(job.name).second) continue;
-        refuse(out, job.name, found->second);
+        refuse(out, size, job.name, found->second);
     }
     return refused;
 }
@@ -64,6 +65,7 @@ std::string_view verdict_of(const preview& seen, const outlook& ahead) {
 preview preview_of(const view& v, wall_time now) {
     const auto ahead = outlook_of(v, now);
     preview out;
+    answer_size size;
     out.mode = ahead.wants.chosen->mode();
     out.testbed = testbed_of(*v.self);
     out.ignored = first_of(ahead.wants.ignored, out.ignored_left_out);
@@ -79,7 +81,7 @@ preview preview_of(const view& v, wall_time now) {
     std::set<object_key> starting;
     for (const auto& each : ahead.next.starts) {
         starting.insert(each.job);
-        add(out.starts, out.starts_left_out, [&] {
+        add(out.starts, out.starts_left_out, size, [&] {
             previewed_start one{each.job.namespace_, each.job.name, {}, 0, {}};
             one.slots = first_of(each.slot_ids, one.slots_left_out);
             const auto end = read.times().ends.find(each.job);
@@ -88,12 +90,12 @@ preview preview_of(const view& v, wall_time now) {
         });
     }
 
-    const auto refused = refuse_all(out, v, ahead);
+    const auto refused = refuse_all(out, size, v, ahead);
     for (const auto& job : ahead.wants.jobs) {
         const auto& key = job.name;
         if (refused.contains(key) || starting.contains(key)) continue;
         if (ahead.progress.started.contains(key) || ahead.wrong) continue;
-        add(out.waits, out.waits_left_out, [&] {
+        add(out.waits, out.waits_left_out, size, [&] {
             previewed_wait one{key.namespace_, key.name, job.slots_wanted, {}, 0, {}};
             read.add_of_job(key, one.blockers, one.blockers_left_out);
             if (one.blockers.empty()) {

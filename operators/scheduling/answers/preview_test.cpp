@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "scheduling/answers/explanation.h"
+#include "scheduling/answers/lists.h"
 #include "scheduling/answers/testing.h"
 
 namespace esi::scheduling::answers {
@@ -251,6 +253,37 @@ TEST_F(previews, are_bounded) {
     const auto seen = ask(spec);
     EXPECT_EQ(seen.waits.size(), 1000u);
     EXPECT_EQ(seen.waits_left_out, 20);
+}
+
+TEST_F(previews, and_explanations_are_bounded_by_what_they_take) {
+    constexpr int half = 250;
+    w.add_testbed("wide", half, 1);
+    std::vector<std::pair<std::string, std::vector<int>>> jobs;
+    std::vector<int> all;
+    for (int i = 0; i < half; ++i) {
+        const auto name = "first-" + std::to_string(i);
+        w.add_job(name);
+        jobs.push_back({name, {i}});
+        all.push_back(i);
+    }
+    for (int i = 0; i < half; ++i) {
+        const auto name = "then-" + std::to_string(i);
+        w.add_job(name);
+        jobs.push_back({name, all});
+    }
+    auto spec = slots("relaxed", jobs);
+    spec.testbed = {"", "wide"};
+    const question asked(w, draft_of({"ns", "new"}, std::move(spec), nullptr, w.now));
+    const auto seen = preview_of(asked.v, w.now);
+    EXPECT_EQ(seen.starts.size(), static_cast<std::size_t>(half));
+    EXPECT_EQ(std::ssize(seen.waits) + seen.waits_left_out, half);
+    EXPECT_GT(seen.waits.size(), 5u);
+    EXPECT_GT(seen.waits_left_out, 100);
+    EXPECT_LE(model::held_by(seen), most_bytes + (512u << 10));
+    const auto why = explain(asked.v, w.now);
+    EXPECT_EQ(std::ssize(why.jobs) + why.jobs_left_out, 2 * half);
+    EXPECT_GT(why.jobs_left_out, 100);
+    EXPECT_LE(model::held_by(why), most_bytes + (1u << 20));
 }
 
 TEST_F(previews, have_stable_names_in_json) {

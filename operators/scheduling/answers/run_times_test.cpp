@@ -88,6 +88,21 @@ TEST(matrix, has_run_times_by_neighbour) {
     EXPECT_EQ(seen.pairs[3].standard_deviation_seconds, std::nullopt);
 }
 
+TEST(matrix, a_run_beside_jobs_that_are_not_named_was_not_alone) {
+    auto named = line(30, {"b"});
+    named.neighbours[0].others = 1;
+    auto unnamed = line(40);
+    unnamed.neighbours = {{"n", {}, 2}};
+    const auto seen = matrix_of({job_of("a", {line(10), named, unnamed})}, {"ns", "t"});
+    EXPECT_EQ(seen.runs, 3);
+    EXPECT_EQ(seen.runs_beside_others, 1);
+    ASSERT_EQ(seen.pairs.size(), 2u);
+    EXPECT_EQ(seen.pairs[0].neighbour, std::nullopt);
+    EXPECT_EQ(seen.pairs[0].n, 1);
+    EXPECT_EQ(seen.pairs[1].n, 1) << "beside b";
+    EXPECT_EQ(seen.pairs[1].sole, 0);
+}
+
 TEST(matrix, is_bounded) {
     std::vector<std::shared_ptr<const model::batchjob>> jobs;
     for (int i = 0; i < 1010; ++i) jobs.push_back(job_of("job-" + std::to_string(i), {line(5)}));
@@ -103,7 +118,8 @@ TEST(matrix, has_stable_names_in_json) {
               R"({"pairs":[{"job":{"name":"a","namespace":"ns"},"meanSeconds":15.0,"n":2,)"
               R"("neighbour":{"name":"b","namespace":"ns"},"p50Seconds":15.0,"p95Seconds":19.5,)"
               R"("sole":2,"standardDeviationSeconds":7.0710678118654755}],"pairsLeftOut":0,)"
-              R"("runs":2,"runsNotCounted":0,"testbed":{"name":"t","namespace":"ns"}})");
+              R"("runs":2,"runsBesideOthers":0,"runsNotCounted":0,)"
+              R"("testbed":{"name":"t","namespace":"ns"}})");
 }
 
 }  // namespace

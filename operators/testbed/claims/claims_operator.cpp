@@ -86,11 +86,11 @@ private:
 }  // namespace
 
 claims_operator::claims_operator(controller::environment& env, testbed::caches& from,
-                                 gangs::room_upkeep& room, bool compact, listener changed)
+                                 gangs::room_upkeep& room, forms how, listener changed)
     : env_(env),
       caches_(from),
       ledger_(room),
-      compact_(compact),
+      forms_(how),
       changed_(std::move(changed)),
       controller_(
           "claims", env.time, env.executor, env.numbers,
@@ -411,12 +411,13 @@ void claims_operator::plan(const testbed_pointer& testbed, entry& own) {
                   : gangs::packing::fewest_nodes;
     how.members = "places";
     how.member = "place";
+    how.tell_nodes = forms_.tell_nodes;
     how.left_out =
         "node(s) carry the label of a Testbed (kubectl get nodes --show-labels; spec.nodeLabel of "
         "the Testbeds), or gave back a place";
     auto found = gangs::fit(places, room, {}, how);
     if (const auto* where = std::get_if<gangs::placement>(&found)) {
-        entry::plan next{layout_of(*testbed, *where, room, compact_), {}, env_.time.now()};
+        entry::plan next{layout_of(*testbed, *where, room, forms_.compact), {}, env_.time.now()};
         for (std::size_t i = 0; i < places.size(); ++i) {
             next.promises.push_back(places[i]->metadata.uid);
             room.promise(promise_for(*places[i]), where->nodes[i]);
@@ -428,6 +429,8 @@ void claims_operator::plan(const testbed_pointer& testbed, entry& own) {
     }
     own.failed = around(*testbed, own);
     auto& why = std::get<gangs::no_fit>(found);
+    log::debug("claim does not fit",
+               {{"key", key.text()}, {"why", why.message}, {"most_left_on", why.most_left_on}});
     how.without.clear();
     const auto& never = never_fits(*testbed, own, places, how);
     if (const auto then = asks_empty_at(own)) {

@@ -66,11 +66,14 @@ inline constexpr seconds words_pause{10};
 class claims_operator {
 public:
     using listener = std::function<void(const model::object_key&)>;
+    struct forms {
+        bool compact = false;     ///< layouts: --compact-layouts
+        bool tell_nodes = false;  ///< messages: --tell-nodes
+    };
     /// `from` has been made for gangs, and has no objects yet; `room` is kept up from it. `changed`
     /// is called with each Testbed that has to be reconciled: it has a plan, or another standing.
-    /// `compact`: the form of layouts.
     claims_operator(controller::environment& env, testbed::caches& from, gangs::room_upkeep& room,
-                    bool compact, listener changed);
+                    forms how, listener changed);
 
     void lead();
     asio::awaitable<void> stop(steady_time deadline);
@@ -227,7 +230,7 @@ private:
     controller::environment& env_;
     const testbed::caches& caches_;
     gangs::room_upkeep& ledger_;
-    bool compact_;
+    forms forms_;
     listener changed_;
     /// Of Testbeds with a claim, also those that have their places.
     std::map<model::object_key, entry> entries_;

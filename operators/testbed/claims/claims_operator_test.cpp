@@ -118,8 +118,8 @@ struct operator_of_claims : testing::Test {
         loop.get_executor(), time, api, events, numbers, routes, common, api, "test"};
     testbed::caches from{api, time, {}, true};
     gangs::room_upkeep room{from};
-    claims_operator part{env, from, room, false,
-                         [this](const model::object_key& key) { changed.push_back(key.name); }};
+    claims_operator part{
+        env, from, room, {}, [this](const model::object_key& key) { changed.push_back(key.name); }};
     operator_double listener{*this};
 };
 

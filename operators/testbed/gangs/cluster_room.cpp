@@ -29,14 +29,13 @@ bool takes_room(const pod_pointer& pod) { return pod && pod->bound() && pod->liv
 /// Both take the same of the same node.
 bool same_load(const model::pod& a, const model::pod& b) {
     return a.node_name == b.node_name && a.requests == b.requests && a.host_ports == b.host_ports &&
-           a.anti_affinity == b.anti_affinity && stays_for_good(a) == stays_for_good(b);
+           a.anti_affinity == b.anti_affinity && comes_back(a) == comes_back(b);
 }
 
-/// Its scheduler has made room for it, or is about to. A pod of a Testbed's slot is counted with
-/// the slot.
+/// Its scheduler has made room for it, or is about to.
 bool waits_on_a_node(const model::pod& pod) {
     return !pod.bound() && pod.live() && !pod.nominated_node_name.empty() &&
-           pod.scheduling_gates.empty() && !stays_for_good(pod);
+           pod.scheduling_gates.empty() && !comes_back(pod);
 }
 
 /// The node that it has a place on as a member of a gang; empty: none. What is reserved is not
@@ -55,8 +54,7 @@ std::string_view claimed_by(const model::pod& pod) {
 
 }  // namespace
 
-bool stays_for_good(const model::pod& pod) {
-    if (!pod.metadata.label(model::names::testbed).empty()) return true;
+bool comes_back(const model::pod& pod) {
     const auto* owner = pod.metadata.controller_owner();
     return owner && (owner->kind == "DaemonSet" || owner->kind == "Node");
 }
@@ -140,7 +138,7 @@ void cluster_room::count_terms(const model::pod& pod, const std::string& node, b
 
 void cluster_room::count(const model::pod& pod, const std::string& node, int sign) {
     auto& entry = nodes_[node];
-    const bool stays = stays_for_good(pod);
+    const bool stays = comes_back(pod);
     entry.taken.count(pod, sign);
     if (stays) entry.stays.count(pod, sign);
     count_terms(pod, node, stays, sign);
@@ -165,9 +163,10 @@ void cluster_room::settle(const std::string& node) {
             const auto what = list.find(name);
             return what == list.end() ? 0 : static_cast<wide>(what->second);
         };
-        const wide there = static_cast<wide>(amount) - taken_of(entry.slots);
+        const wide there = static_cast<wide>(amount) - taken_of(entry.slots.waiting);
         entry.free[number] = narrow(there - taken_of(entry.taken.amounts));
-        entry.emptied[number] = narrow(there - taken_of(entry.stays.amounts));
+        entry.emptied[number] =
+            narrow(there - taken_of(entry.stays.amounts) - taken_of(entry.slots.taken.amounts));
     }
 }
 
@@ -244,7 +243,8 @@ void cluster_room::pod_changed(const pod_pointer& before, const pod_pointer& aft
             }
         }
         const auto known = nominated_.find(uid);
-        const bool waits = waits_on_a_node(*after) && !promises_.contains(uid);
+        const bool waits =
+            waits_on_a_node(*after) && !promises_.contains(uid) && !coming_.contains(uid);
         if (known != nominated_.end() &&
             (!waits || known->second.node != after->nominated_node_name)) {
             forget_nomination(uid);
@@ -264,19 +264,33 @@ void cluster_room::pod_changed(const pod_pointer& before, const pod_pointer& aft
     changed(was);
 }
 
-void cluster_room::slots_changed(const std::string& node, const model::amounts& waiting) {
+void cluster_room::slots_changed(const std::string& node, slots_of_node after) {
     const auto found = nodes_.find(node);
-    if (found == nodes_.end() && waiting.empty()) return;
-    auto& entry = nodes_[node];
-    if (entry.slots == waiting) return;
+    const auto before = found == nodes_.end() ? slots_of_node() : found->second.slots;
+    if (before == after) return;
     bool frees = false;
-    for (const auto& [name, amount] : entry.slots) {
-        const auto now = waiting.find(name);
-        frees = frees || now == waiting.end() || now->second < amount;
+    for (const auto& [name, amount] : before.waiting) {
+        const auto now = after.waiting.find(name);
+        frees = frees || now == after.waiting.end() || now->second < amount;
     }
-    entry.slots = waiting;
+    for (const auto& uid : before.coming) {
+        const auto known = coming_.find(uid);
+        const bool here = known != coming_.end() && known->second == node;
+        if (here && !after.coming.contains(uid)) coming_.erase(known);
+    }
+    for (const auto& uid : after.coming) {
+        // Its place is counted, so its nomination is not.
+        if (coming_.insert_or_assign(uid, node).second) forget_nomination(uid);
+    }
+    nodes_[node].slots = std::move(after);
     settle(node);
     changed(frees);
+}
+
+bool cluster_room::stays_for_good(const model::pod& pod) const {
+    if (comes_back(pod)) return true;
+    const auto found = nodes_.find(pod.node_name);
+    return found != nodes_.end() && found->second.slots.in.contains(pod.metadata.uid);
 }
 
 void cluster_room::promise(const pod_pointer& pod, const std::string& node) {

@@ -31,6 +31,24 @@ struct demand {
     /// `sign`: 1 adds the pod, -1 takes it away again.
     void count(const model::pod& pod, int sign);
     bool empty() const { return amounts.empty() && ports.empty(); }
+    bool operator==(const demand&) const = default;
+};
+
+/// Pods by their uids.
+using uid_set = std::set<std::string, std::less<>>;
+
+/// The places that Testbeds have on a node (slot_promises.h).
+struct slots_of_node {
+    /// Those in which nothing is bound, together, with their places in the node's `pods`.
+    model::amounts waiting;
+    /// What is bound in the others: ghosts of the Testbed and pods on record, and what they take.
+    uid_set in = {};
+    demand taken = {};
+    /// Such pods that are not bound yet: their places are counted in `waiting`.
+    uid_set coming = {};
+
+    bool empty() const { return waiting.empty() && in.empty() && coming.empty(); }
+    bool operator==(const slots_of_node&) const = default;
 };
 
 /// One node. Amounts are in thousandths, by the number that the resource has in resource_names; a
@@ -40,14 +58,13 @@ struct node_ledger {
     node_pointer node;
     /// All that takes room now or is promised.
     demand taken;
-    /// Of that, what does not end by itself: DaemonSets' and mirror pods, pods and places of
-    /// Testbeds.
+    /// Of that, what comes back when it ends: DaemonSets' and mirror pods.
     demand stays;
-    /// Places of Testbeds in which nothing is bound.
-    model::amounts slots;
-    /// allocatable - taken - slots; below zero where more is promised than there is.
+    /// What is in the places of Testbeds is in `taken`, too, and stays as well.
+    slots_of_node slots;
+    /// allocatable - taken - slots.waiting; below zero where more is promised than there is.
     std::vector<std::int64_t> free;
-    /// allocatable - stays - slots.
+    /// allocatable - stays - slots.waiting - slots.taken.
     std::vector<std::int64_t> emptied;
 
     /// Of a resource that the node does not have, or that has no number (-1): none.
@@ -92,9 +109,8 @@ public:
     /// `after` is null where it is gone. A promise to the pod ends when it is bound, has ended or
     /// is gone. A pod that is neither bound nor gated and is nominated takes its room of that node.
     void pod_changed(const pod_pointer& before, const pod_pointer& after);
-    /// Places on the node in which nothing is bound (slot_promises.h); takes the place of what was
-    /// told before.
-    void slots_changed(const std::string& node, const model::amounts& waiting);
+    /// The places of Testbeds on the node; takes the place of what was told before.
+    void slots_changed(const std::string& node, slots_of_node after);
 
     // --- promises to members of gangs ---
 
@@ -134,6 +150,8 @@ public:
     const std::map<std::string, node_ledger, std::less<>>& nodes() const { return nodes_; }
     /// Null where there is no such node.
     const node_ledger* find(std::string_view node) const;
+    /// Nobody expects the pod to end: a DaemonSet's, a mirror pod, one in a place of a Testbed.
+    bool stays_for_good(const model::pod& pod) const;
     /// What is left of a node, promises taken off; nothing where there is no such node.
     std::optional<model::amounts> left_on(std::string_view node) const;
     const resource_names& resources() const { return resources_; }
@@ -164,6 +182,8 @@ private:
     std::map<std::string, promised, std::less<>> promises_;
     /// Of pods that are no gang's: who waits for room that its scheduler has made.
     std::map<std::string, promised, std::less<>> nominated_;
+    /// slots_of_node::coming, and of which node.
+    std::map<std::string, std::string, std::less<>> coming_;
     std::map<std::string, std::map<std::string, pod_pointer, std::less<>>, std::less<>> claims_;
     std::map<std::pair<std::string, std::string>, repelling_pods> repelling_;
     std::map<std::string, int, std::less<>> repelled_labels_;
@@ -172,7 +192,7 @@ private:
     std::uint64_t changes_ = 0;
 };
 
-/// Nobody expects it to end: a DaemonSet's pod, a mirror pod, a pod in a place of a Testbed.
-bool stays_for_good(const model::pod& pod);
+/// The pod comes back when it ends, whatever else is on its node: a DaemonSet's, a mirror pod.
+bool comes_back(const model::pod& pod);
 
 }  // namespace esi::testbed::gangs

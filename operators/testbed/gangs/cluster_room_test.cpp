@@ -204,12 +204,12 @@ TEST_F(a_cluster_room, counts_a_member_that_was_let_in_once) {
 }
 
 TEST_F(a_cluster_room, places_of_testbeds_are_promised_too) {
-    EXPECT_EQ(counts([&] { room.slots_changed("a", {{"cpu", 1000}, {"pods", 2000}}); }),
+    EXPECT_EQ(counts([&] { room.slots_changed("a", {{{"cpu", 1000}, {"pods", 2000}}}); }),
               std::pair(0, 1));
     EXPECT_EQ(cpu(), 3000);
-    EXPECT_EQ(counts([&] { room.slots_changed("a", {{"cpu", 1000}, {"pods", 2000}}); }),
+    EXPECT_EQ(counts([&] { room.slots_changed("a", {{{"cpu", 1000}, {"pods", 2000}}}); }),
               std::pair(0, 0));
-    EXPECT_EQ(counts([&] { room.slots_changed("a", {{"cpu", 500}, {"pods", 1000}}); }),
+    EXPECT_EQ(counts([&] { room.slots_changed("a", {{{"cpu", 500}, {"pods", 1000}}}); }),
               std::pair(1, 1));
     EXPECT_EQ(counts([&] { room.slots_changed("a", {}); }), std::pair(1, 1));
     EXPECT_EQ(cpu(), 4000);
@@ -229,11 +229,56 @@ TEST_F(a_cluster_room, knows_what_stays_for_good) {
     pod(ghost);
     pod(make_pod("p", "cpu=2", "a"));
     room.promise(shared(make_pod("m", "cpu=1")), "a");
-    room.slots_changed("a", {{"cpu", 125}});
+    slots_of_node slots{{{"cpu", 125}}};
+    slots.in.insert("uid-ghost");
+    slots.taken.count(ghost, 1);
+    room.slots_changed("a", slots);
+    EXPECT_TRUE(room.stays_for_good(daemon));
+    EXPECT_TRUE(room.stays_for_good(ghost));
+    EXPECT_FALSE(room.stays_for_good(make_pod("p", "cpu=2", "a")));
     const auto& entry = room.nodes().at("a");
     const auto cpu_number = static_cast<std::size_t>(room.resources().find("cpu"));
     EXPECT_EQ(entry.emptied[cpu_number], 4000 - 1000 - 500 - 250 - 125);
     EXPECT_EQ(entry.free[cpu_number], 4000 - 1000 - 500 - 250 - 125 - 2000 - 1000);
+}
+
+TEST_F(a_cluster_room, a_label_of_a_testbed_makes_no_pod_stay_for_good) {
+    auto pretends = make_pod("p", "cpu=2", "a");
+    pretends.metadata.labels[std::string(model::names::testbed)] = "tb";
+    pod(pretends);
+    EXPECT_FALSE(room.stays_for_good(pretends));
+    const auto cpu_number = static_cast<std::size_t>(room.resources().find("cpu"));
+    EXPECT_EQ(room.nodes().at("a").emptied[cpu_number], 4000);
+    auto waits = make_pod("q", "cpu=1");
+    waits.metadata.labels = pretends.metadata.labels;
+    waits.scheduling_gates.clear();
+    waits.nominated_node_name = "a";
+    pod(waits);
+    EXPECT_EQ(cpu(), 1000) << "its scheduler has made room for it";
+}
+
+TEST_F(a_cluster_room, what_comes_into_a_slot_is_counted_with_the_slot) {
+    auto ghost = make_pod("g", "cpu=1");
+    ghost.scheduling_gates.clear();
+    ghost.nominated_node_name = "a";
+    pod(ghost);
+    slots_of_node slots{{{"cpu", 1000}}};
+    slots.coming.insert("uid-g");
+    EXPECT_EQ(counts([&] { room.slots_changed("a", slots); }), std::pair(0, 1));
+    EXPECT_EQ(cpu(), 3000);
+    EXPECT_EQ(counts([&] { room.slots_changed("a", slots); }), std::pair(0, 0));
+    pod(ghost);
+    EXPECT_EQ(cpu(), 3000) << "not twice, told again";
+    ghost.node_name = "a";
+    pod(ghost);
+    slots_of_node bound;
+    bound.in.insert("uid-g");
+    bound.taken.count(ghost, 1);
+    room.slots_changed("a", bound);
+    EXPECT_EQ(cpu(), 3000);
+    gone("g");
+    room.slots_changed("a", {});
+    EXPECT_EQ(cpu(), 4000);
 }
 
 TEST_F(a_cluster_room, a_request_beyond_all_numbers_leaves_nothing_behind) {
@@ -325,7 +370,7 @@ TEST(a_cluster_room_of_many_changes, is_the_same_as_one_made_anew) {
                 case 3: {
                     const auto at = node_name();
                     slots[at] = upto(2) == 0 ? model::amounts() : model::amounts{{"cpu", 100}};
-                    kept.slots_changed(at, slots[at]);
+                    kept.slots_changed(at, {slots[at]});
                     break;
                 }
                 default: {
@@ -360,7 +405,7 @@ TEST(a_cluster_room_of_many_changes, is_the_same_as_one_made_anew) {
             if (promise != promised.end()) anew.promise(pod, promise->second);
             anew.pod_changed(nullptr, pod);
         }
-        for (const auto& [name, waiting] : slots) anew.slots_changed(name, waiting);
+        for (const auto& [name, waiting] : slots) anew.slots_changed(name, {waiting});
         for (const auto& [name, node] : nodes) {
             EXPECT_EQ(kept.left_on(name), anew.left_on(name)) << "seed " << seed << " " << name;
         }

@@ -27,6 +27,8 @@ struct settings {
     std::chrono::seconds reserve_for{1800};
     /// --gang-packing
     packing how = packing::fewest_nodes;
+    /// --tell-nodes
+    bool tell_nodes = false;
     /// An attempt whose group says nothing: first member let in to the minimum bound.
     std::chrono::seconds attempt{60};
     /// While so many members have places and are not bound, no further gang is planned whose

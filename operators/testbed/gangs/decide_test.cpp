@@ -350,7 +350,7 @@ TEST(Gangs, ALookThatFindsTheRoomTakenLetsNobodyIn) {
     live.on_nodes["node-a"].push_back(shared(make_pod("stranger", "cpu=1", "node-a")));
     const auto& look = std::get<look_and_let_in>(w.last.actions.front());
     const auto why = judge_look(look, live, *w.room);
-    EXPECT_EQ(why, "node node-a has 1 cpu left, train-0, train-1 need 2");
+    EXPECT_EQ(why, "the node of train-0, train-1 has 1 cpu left, and 2 is needed");
     outcome refused;
     refused.refused = why;
     take_outcome(*w.known, w.last.actions.front(), refused, w.now);
@@ -975,6 +975,22 @@ TEST(Gangs, ALookOfAGroupThatWentLetsNobodyInOfTheOneThatCame) {
     w.wait(seconds(6));
     w.settle();
     EXPECT_EQ(w.count("train", stage::let_in), 2);
+}
+
+TEST(Gangs, ANamespaceWithManyThatWaitDelaysThoseOfOthersByOnePass) {
+    world w;
+    w.add_node("node-a", "cpu=2");
+    w.add_stranger("s", "cpu=1", "node-a");
+    // Each asks for something else, and would fit if the stranger went.
+    for (int i = 0; i < 6 * most_fits; ++i) {
+        w.add_gang_in("many", fmt::format("g{}", i), 1, fmt::format("cpu={}m", 1100 + i));
+    }
+    w.wait(seconds(1));
+    w.add_gang("later", 1, "cpu=1");
+    w.pass();
+    EXPECT_FALSE(w.known->gangs.at(world::key("later")).has) << "those that are older are first";
+    w.pass();
+    EXPECT_TRUE(w.known->gangs.at(world::key("later")).has);
 }
 
 TEST(Gangs, NoNumberOfThoseThatNeverFitDelaysOneThatFits) {

@@ -130,13 +130,17 @@ fit_result fit_on(std::span<const pod_pointer> members, const cluster_room& room
     }
     const bool ended = on.work() > most_work_of_a_plan;
     set_again(on, best);
-    auto message = describe_refusals(on, best, members, room.resources(), options);
+    auto why = describe_refusals(on, best, members, room.resources(), options);
     if (ended) {
-        message += "; not all was tried, as the members are of too many kinds";
+        why.message += "; not all was tried, as the members are of too many kinds";
     }
     return no_fit{
-        ground == ground_of_plan::free ? no_fit_reason::no_room : no_fit_reason::never_fits, count,
-        best.fitting, std::move(message), on.work()};
+        ground == ground_of_plan::free ? no_fit_reason::no_room : no_fit_reason::never_fits,
+        count,
+        best.fitting,
+        std::move(why.message),
+        std::move(why.most_left_on),
+        on.work()};
 }
 
 }  // namespace

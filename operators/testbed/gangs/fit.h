@@ -81,6 +81,8 @@ struct fit_options {
     std::string_view members = "members";
     std::string_view member = "pod";
     std::string_view left_out = "node(s) were left out after a failed attempt";
+    /// Messages name nodes: their readers may list them (--tell-nodes).
+    bool tell_nodes = false;
     /// How many attempts to place a member the search makes before it gives up.
     int search_steps = 5000;
 };
@@ -106,8 +108,10 @@ struct no_fit {
     int fitting = 0;
     /// "7 of 10 members fit; pod lab/w-7 (2 cpu, 4Gi memory) does not: 0/5 nodes are available: 3
     /// node(s) had untolerated taint {key: value}, 2 Insufficient cpu; most cpu left on one node:
-    /// 600m (node-a)". For people; never decided by.
+    /// 600m", with its name where that may be told. For people; never decided by.
     std::string message;
+    /// That node, for those who may list nodes; empty: none.
+    std::string most_left_on = {};
     /// What it has cost to find out.
     std::int64_t work = 0;
 };

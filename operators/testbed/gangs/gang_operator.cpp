@@ -34,9 +34,10 @@ settings settings_of(const gang_options& chosen) {
 }  // namespace
 
 gang_operator::gang_operator(controller::environment& env, const gang_options& chosen,
-                             testbed::caches& from, room_upkeep& room)
+                             testbed::caches& from, room_upkeep& room, bool tell_nodes)
     : env_(env),
       options_(chosen),
+      tell_nodes_(tell_nodes),
       groups_(env.api, env.time, env.options.namespaces,
               model::object_key::from_text(chosen.scheduler_lease)),
       book_(env.options.namespaces),
@@ -92,10 +93,8 @@ void gang_operator::namespace_changed(std::string_view ns) {
 asio::awaitable<result<controller::outcome>> gang_operator::pass() {
     using controller::outcome;
     const auto now = env_.time.now();
-    if (last_pass_ && now - *last_pass_ < pass_pause) {
-        co_return outcome::again_in(*last_pass_ + pass_pause - now);
-    }
-    last_pass_ = now;
+    if (next_pass_ && now < *next_pass_) co_return outcome::again_in(*next_pass_ - now);
+    next_pass_ = now + pass_pause;
     book_.bring_up(groups_);
     auto& room = ledger_.bring_up();
     const auto loose = book_.loose();
@@ -111,6 +110,7 @@ asio::awaitable<result<controller::outcome>> gang_operator::pass() {
     seen.classes = &groups_.classes();
     seen.namespaces = &groups_.namespaces();
     seen.options = settings_of(options_);
+    seen.options.tell_nodes = tell_nodes_;
     seen.now = now;
     seen.wall = env_.time.wall();
     auto decided = decide(seen, known_, room);
@@ -122,6 +122,8 @@ asio::awaitable<result<controller::outcome>> gang_operator::pass() {
     actor_.take(std::move(decided.actions));
     numbers_.show(known_);
     numbers_.pass(std::chrono::steady_clock::now() - began);
+    const auto ended = env_.time.now();
+    if (ended > now) next_pass_ = ended + pause_after(ended - now);
     if (decided.again && (!out.after || *decided.again < *out.after)) out.after = decided.again;
     co_return out;
 }

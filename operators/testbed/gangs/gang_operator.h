@@ -4,6 +4,7 @@
 // all room.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -24,12 +25,20 @@ namespace esi::testbed::gangs {
 
 /// Passes are at least so far apart: a change seldom comes alone.
 inline constexpr milliseconds pass_pause{10};
+/// A pass that took long is followed by a pause of the same length, at most this one, so that the
+/// rest of the process has half of the time however many groups there are.
+inline constexpr seconds longest_pass_pause{2};
+
+inline steady_time::duration pause_after(steady_time::duration pass) {
+    return std::clamp<steady_time::duration>(pass, pass_pause, longest_pass_pause);
+}
 
 class gang_operator final : private group_listener {
 public:
     /// `from` has been made for gangs, and has no objects yet; `room` is kept up from it.
+    /// `tell_nodes`: --tell-nodes.
     gang_operator(controller::environment& env, const gang_options& chosen, testbed::caches& from,
-                  room_upkeep& room);
+                  room_upkeep& room, bool tell_nodes);
 
     std::vector<controller::operator_part::cache> caches() { return groups_.list(); }
     void lead();
@@ -58,6 +67,7 @@ private:
 
     controller::environment& env_;
     gang_options options_;
+    bool tell_nodes_;
     gang_caches groups_;
     gang_book book_;
     room_upkeep& ledger_;
@@ -65,7 +75,7 @@ private:
     gang_numbers numbers_;
     actor actor_;
     controller::controller controller_;
-    std::optional<steady_time> last_pass_;
+    std::optional<steady_time> next_pass_;
     steady_time next_stranded_{};
     bool leads_ = false;
 };

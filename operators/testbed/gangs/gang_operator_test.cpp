@@ -44,8 +44,14 @@ struct operator_of_gangs : testing::Test {
         loop.get_executor(), time, api, events, numbers, routes, common, api, "test"};
     testbed::caches from{api, time, {}, true};
     room_upkeep room{from};
-    gang_operator part{env, gang_options(), from, room};
+    gang_operator part{env, gang_options(), from, room, false};
 };
+
+TEST(pause_after, is_as_long_as_the_pass_and_bounded) {
+    EXPECT_EQ(pause_after(milliseconds(1)), milliseconds(10));
+    EXPECT_EQ(pause_after(milliseconds(120)), milliseconds(120));
+    EXPECT_EQ(pause_after(seconds(30)), seconds(2));
+}
 
 TEST_F(operator_of_gangs, starts_all_members_once_the_last_has_come) {
     cluster.add_node("node-a", "2");
@@ -80,6 +86,7 @@ TEST_F(operator_of_gangs, lets_nobody_in_before_all_fit_and_goes_on_when_they_do
     EXPECT_FALSE(let_in("w-0"));
     EXPECT_FALSE(let_in("w-1"));
     EXPECT_TRUE(part.explain(10).contains("NoRoom")) << part.explain(10);
+    EXPECT_TRUE(part.explain(10).contains("; most is left on node node-a")) << part.explain(10);
     stranger["status"]["phase"] = "Succeeded";
     cluster.changed(stranger);
     EXPECT_TRUE(becomes([&] { return let_in("w-0") && let_in("w-1"); }));

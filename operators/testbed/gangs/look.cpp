@@ -98,16 +98,16 @@ std::string judge_node(const std::string& name, const std::vector<const place*>&
             left -= used->second;
         }
         if (entry) {
-            if (const auto slots = entry->slots.find(resource); slots != entry->slots.end()) {
-                left -= slots->second;
-            }
+            const auto& slots = entry->slots.waiting;
+            if (const auto its = slots.find(resource); its != slots.end()) left -= its->second;
         }
         if (amount <= left) continue;
         const auto text = [&](wide value) {
             return model::show(resource, static_cast<std::int64_t>(std::max<wide>(value, 0)));
         };
-        return fmt::format("node {} has {} {} left, {} need{} {}", name, text(left), resource,
-                           names_of(planned), planned.size() == 1 ? "s" : "", text(amount));
+        // Who may not list nodes learns what there is, and not where.
+        return fmt::format("the node of {} has {} {} left, and {} is needed", names_of(planned),
+                           text(left), resource, text(amount));
     }
     for (const auto& [port, times] : wanted.ports) {
         if (times < 2 && !taken.ports.contains(port)) continue;

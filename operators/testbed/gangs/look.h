@@ -29,7 +29,7 @@ struct live_view {
 promises_by_node promised_on(const cluster_room& room, const std::set<std::string>& nodes,
                              const std::set<std::string>& ahead);
 
-/// Empty: go. Else why not, for people: "node-a has 500m cpu left, lab/w-0 and lab/w-1 need 1200m".
+/// Empty: go. Else why not, for people: "the node of w-0 has 500m cpu left, and 1200m is needed".
 /// `room`: of it the promises to others, and places of Testbeds, as they are at the time of the
 /// verdict.
 std::string judge_look(const look_and_let_in& what, const live_view& live,

@@ -38,7 +38,8 @@ TEST(Look, CountsPodsThatTheCacheHasNotSeen) {
     looked w;
     auto live = w.live();
     live.on_nodes["node-a"].push_back(shared(make_pod("x", "cpu=500m", "node-a")));
-    EXPECT_EQ(judge_look(w.what, live, *w.room), "node node-a has 1500m cpu left, w-0, w-1 need 2");
+    EXPECT_EQ(judge_look(w.what, live, *w.room),
+              "the node of w-0, w-1 has 1500m cpu left, and 2 is needed");
     live.on_nodes["node-a"].back() = [] {
         auto ended = make_pod("x", "cpu=500m", "node-a");
         ended.phase = "Succeeded";
@@ -51,7 +52,7 @@ TEST(Look, CountsPromisesToOthersOnce) {
     looked w;
     auto other = make_pod("other", "cpu=1");
     w.room->promise(shared(other), "node-a");
-    EXPECT_THAT(w.judge(), HasSubstr("node-a has 1 cpu left"));
+    EXPECT_THAT(w.judge(), HasSubstr(" has 1 cpu left"));
     // Reserved before there is room: nobody else's room is taken by that.
     w.what.ahead.insert("uid-other");
     EXPECT_EQ(w.judge(), "");
@@ -66,7 +67,7 @@ TEST(Look, CountsWhatOtherProcessesHavePromised) {
     other.nominated_node_name = "node-a";
     other.metadata.annotations[std::string(names::gang_plan)] = "other/two/1";
     w.put(other);
-    EXPECT_THAT(w.judge(), HasSubstr("node-a has 1 cpu left"));
+    EXPECT_THAT(w.judge(), HasSubstr(" has 1 cpu left"));
     // What is reserved is not there yet.
     other.metadata.annotations[std::string(names::gang_plan)] = "/two/1";
     w.put(other);
@@ -74,7 +75,7 @@ TEST(Look, CountsWhatOtherProcessesHavePromised) {
     other.scheduling_gates.clear();
     other.metadata.annotations[std::string(names::gang_node)] = "node-a";
     w.put(other);
-    EXPECT_THAT(w.judge(), HasSubstr("node-a has 1 cpu left"));
+    EXPECT_THAT(w.judge(), HasSubstr(" has 1 cpu left"));
     // Annotations are written by everybody, nominations are not.
     other.nominated_node_name.clear();
     w.put(other);
@@ -97,13 +98,13 @@ TEST(Look, CountsWhoIsBoundDuringTheLook) {
     other.scheduling_gates.clear();
     other.node_name = "node-a";
     w.put(other);
-    EXPECT_THAT(judge_look(w.what, live, *w.room), HasSubstr("node-a has 1 cpu left"));
+    EXPECT_THAT(judge_look(w.what, live, *w.room), HasSubstr(" has 1 cpu left"));
 }
 
 TEST(Look, CountsPlacesOfTestbeds) {
     looked w;
-    w.room->slots_changed("node-a", {{"cpu", 600}});
-    EXPECT_THAT(w.judge(), HasSubstr("node-a has 1400m cpu left"));
+    w.room->slots_changed("node-a", {{{"cpu", 600}}});
+    EXPECT_THAT(w.judge(), HasSubstr(" has 1400m cpu left"));
 }
 
 TEST(Look, NeedsEveryMemberNominatedAndGated) {

@@ -166,6 +166,8 @@ struct gang_memory {
     /// Its shape depends on facts.
     bool depends_on_facts = false;
     std::string failed_text;
+    /// no_fit::most_left_on of then.
+    std::string most_left_on;
     /// What was read for its next plan, used once.
     std::optional<facts> read;
     steady_time read_at{};
@@ -234,6 +236,12 @@ struct memory {
     std::map<std::string, member_memory> loose;
     /// The one that has a reservation.
     std::optional<gang_key> reserving;
+    /// When a group of the namespace was given its last one; of so many, as one that makes and
+    /// deletes groups is to keep its place in the order.
+    std::map<std::string, wall_time, std::less<>> reserved_in;
+    static constexpr std::size_t most_reserved_in = 1000;
+    /// The last pass has not tried all: namespaces take turns until one has.
+    bool left_some = false;
     /// Of cluster_room::freed(): what reservations let go.
     std::uint64_t let_go = 0;
     /// The places of the process before were taken up.

@@ -1,6 +1,7 @@
 #include "testbed/gangs/order.h"
 
 #include <algorithm>
+#include <string_view>
 #include <tuple>
 
 namespace esi::testbed::gangs {
@@ -36,9 +37,21 @@ bool earlier(const turn& a, const turn& b) {
 }  // namespace
 
 bool before(const turn& a, const turn& b) {
-    const auto one = std::tuple(a.tried, a.urgency(), a.failed);
-    const auto two = std::tuple(b.tried, b.urgency(), b.failed);
+    const auto one = std::tuple(a.tried, a.urgency(), a.failed, a.nth);
+    const auto two = std::tuple(b.tried, b.urgency(), b.failed, b.nth);
     return one != two ? one < two : earlier(a, b);
+}
+
+void in_turns(std::vector<turn>& ordered) {
+    const auto alike = [](const turn& a, const turn& b) {
+        return a.tried == b.tried && a.urgency() == b.urgency() && a.failed == b.failed;
+    };
+    std::map<std::string_view, int> seen;
+    for (std::size_t i = 0; i < ordered.size(); ++i) {
+        if (i > 0 && !alike(ordered[i - 1], ordered[i])) seen.clear();
+        ordered[i].nth = seen[ordered[i].key.namespace_]++;
+    }
+    std::ranges::sort(ordered, before);
 }
 
 bool before_in_age(const turn& a, const turn& b) {

@@ -29,6 +29,8 @@ struct turn {
     bool tried = false;
     std::optional<model::timestamp> created;
     std::string uid;
+    /// While one pass cannot try all (in_turns): so many of its namespace are before it.
+    int nth = 0;
 
     /// Members of gangs that have begun come first, those beyond a minimum last.
     int rank() const { return how == start::refill ? 0 : how == start::whole ? 1 : 2; }
@@ -36,9 +38,13 @@ struct turn {
     std::pair<int, std::int64_t> urgency() const { return {rank(), -priority}; }
 };
 
-/// Who was not tried yet, rank, priority, who has not failed, creation, uid, key.
+/// Who was not tried yet, rank, priority, who has not failed, `nth`, creation, uid, key.
 bool before(const turn& a, const turn& b);
 /// The same without the rules of who was tried and has failed: whose waiting ends first.
 bool before_in_age(const turn& a, const turn& b);
+
+/// Puts turns that are in the order of `before` so that namespaces take turns among those that
+/// differ in age alone: the first of each namespace, then the second of each.
+void in_turns(std::vector<turn>& ordered);
 
 }  // namespace esi::testbed::gangs

@@ -16,6 +16,8 @@ namespace {
 
 /// No attempt is longer than that; it keeps sums of times far from the end of their type.
 constexpr auto longest_attempt = std::chrono::hours(24 * 365);
+/// Conditions that are read of a group, and kept in it: ESI writes two, and other programs few.
+constexpr std::size_t most_conditions = 128;
 
 std::optional<milliseconds> attempt_of(std::int64_t count, milliseconds unit) {
     if (count <= 0) return std::nullopt;
@@ -45,6 +47,7 @@ std::vector<group_condition> conditions_of(const model::element& from) {
     simdjson::dom::array items;
     if (list.get(items) != simdjson::SUCCESS) return out;
     for (model::element item : items) {
+        if (out.size() == most_conditions) break;
         using model::lenient::text_at;
         group_condition one;
         one.type = text_at(item, {"type"});

@@ -25,6 +25,11 @@ std::string explain(const gang& of, const gang_memory& known) {
     }
     if (!now.reason.empty() && now.reason != show(now.at)) out += "; " + now.reason;
     if (!now.message.empty()) out += ": " + now.message;
+    // Of /debug, which its readers reach as admins: the text before is what tenants are told.
+    const bool lacks_room = now.reason == "NoRoom" || now.reason == "NeverFits";
+    if (lacks_room && !known.most_left_on.empty()) {
+        out += fmt::format("; most is left on node {}", known.most_left_on);
+    }
     if (!now.surplus.empty()) out += "; a member beyond the minimum waits: " + now.surplus;
     return out;
 }

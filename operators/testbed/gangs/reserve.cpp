@@ -150,6 +150,7 @@ tried try_plan(pass& at, const gang_key& key, gang_memory& own) {
     if (const auto same = at.failed.find(shape); same != at.failed.end()) {
         own.tried_in = at.known.sweep;
         const auto& [other, why] = same->second;
+        own.most_left_on = why.most_left_on;
         // The namespace is the tenant: what is said of another's group does not name it.
         fails(
             own, at.room.freed(), why.reason,
@@ -197,6 +198,7 @@ tried try_plan(pass& at, const gang_key& key, gang_memory& own) {
         }
     }
     fails(own, own.depends_on_facts ? at.room.changes() : at.room.freed(), why.reason, why.message);
+    own.most_left_on = why.most_left_on;
     if (!shape.depends_on_facts) at.failed.emplace(shape, std::pair(key, why));
     return tried::fails;
 }
@@ -328,12 +330,17 @@ bool stands_back(const pass& at, const gang_memory& own) {
     return own.reservation_ended && at.seen.wall < due_of(at, own);
 }
 
-/// The first of those that want room and have waited long enough: the greatest priority, who had
-/// no reservation yet or whose ended longest ago, age. Null: nobody is due yet.
+/// The first of those that want room and have waited long enough: the greatest priority, whose
+/// namespace was given its last one longest ago, who had no reservation yet or whose ended longest
+/// ago, age. Null: nobody is due yet.
 const turn* due_for_reservation(pass& at, const std::vector<turn>& turns) {
     const turn* first = nullptr;
     const auto ended = [&](const turn& of) {
         return at.known.gangs.at(of.key).reservation_ended.value_or(wall_time{});
+    };
+    const auto last_of_namespace = [&](const turn& of) {
+        const auto found = at.known.reserved_in.find(of.key.namespace_);
+        return found == at.known.reserved_in.end() ? wall_time{} : found->second;
     };
     const auto may_have_one = [&](const turn& of) {
         const auto& own = at.known.gangs.at(of.key);
@@ -357,13 +364,21 @@ const turn* due_for_reservation(pass& at, const std::vector<turn>& turns) {
         }
         // All that are left have one urgency.
         const auto comes_first = [&](const turn& other) {
-            return ended(other) != ended(each) ? ended(other) < ended(each)
-                                               : before_in_age(other, each);
+            const auto one = std::pair(last_of_namespace(other), ended(other));
+            const auto two = std::pair(last_of_namespace(each), ended(each));
+            return one != two ? one < two : before_in_age(other, each);
         };
         if (first && comes_first(*first)) continue;
         first = &each;
     }
     return first;
+}
+
+void note_reservation_in(memory& known, const std::string& ns, wall_time now) {
+    auto& all = known.reserved_in;
+    all[ns] = now;
+    if (all.size() <= memory::most_reserved_in) return;
+    all.erase(std::ranges::min_element(all, {}, [](const auto& each) { return each.second; }));
 }
 
 void reserve(pass& at, const turn& of) {
@@ -385,6 +400,7 @@ void reserve(pass& at, const turn& of) {
     }
     take_places(at, of.key, own, pods, std::get<placement>(answer), true);
     at.known.reserving = of.key;
+    note_reservation_in(at.known, of.key.namespace_, at.seen.wall);
     own.reservation_seen = at.room.changes();
     at.again_at(end_of_reservation(at, own));
     tell(
@@ -499,6 +515,7 @@ void count_those_before(pass& at, std::vector<turn>& turns) {
 
 fit_options options_for(const pass& at, const gang& of) {
     fit_options out{at.seen.options.how};
+    out.tell_nodes = at.seen.options.tell_nodes;
     out.best_effort = of.group && of.group.object->best_effort();
     return out;
 }
@@ -519,6 +536,7 @@ void plan_all(pass& at) {
     count_on_their_way(at);
     auto turns = turns_of(at);
     std::ranges::sort(turns, before);
+    if (at.known.left_some) in_turns(turns);
     const turn* due = at.known.reserving ? nullptr : due_for_reservation(at, turns);
     /// The greatest priority of those that lack room.
     std::optional<std::int64_t> waiting;
@@ -564,6 +582,7 @@ void plan_all(pass& at) {
         if (due && due->key == each.key && !at.known.reserving) reserve(at, each);
     }
     if (!at.some_left) ++at.known.sweep;
+    at.known.left_some = at.some_left;
     if (!at.known.reserving) {
         if (const auto* first = due_for_reservation(at, turns)) reserve(at, *first);
     }

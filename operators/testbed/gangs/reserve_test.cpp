@@ -142,6 +142,46 @@ TEST(GangReservation, OneAtATimeAndTheNextIsForWhoHadNone) {
     EXPECT_TRUE(w.reserved("other"));
 }
 
+TEST(GangReservation, NamespacesTakeTurnsHoweverManyGroupsOneMakes) {
+    waiting w;
+    ASSERT_NO_FATAL_FAILURE(w.until_reserved());
+    const auto first = w.add_gang_in("many", "first", 4, "cpu=1");
+    const auto second = w.add_gang_in("many", "second", 4, "cpu=1");
+    const auto has_one = [&](const gang_key& of) { return w.known->gangs.at(of).has.has_value(); };
+    w.settle();
+    w.wait(seconds(1801));
+    w.settle();
+    ASSERT_TRUE(has_one(first)) << "the turn of the other namespace";
+    // Somebody goes, and somebody comes in its place: the next one may be less vain.
+    w.remove("s0-node-a");
+    w.add_stranger("next", "cpu=1", "node-a");
+    w.settle();
+    w.wait(seconds(1801));
+    w.settle();
+    EXPECT_FALSE(has_one(second)) << "it had none yet, but its namespace had the last one";
+    EXPECT_TRUE(w.reserved("large"));
+}
+
+TEST(GangReservation, ANamespaceWhoseGroupGoesWithItsReservationHasHadItsTurn) {
+    waiting w;
+    ASSERT_NO_FATAL_FAILURE(w.until_reserved());
+    const auto first = w.add_gang_in("many", "first", 4, "cpu=1");
+    const auto second = w.add_gang_in("many", "second", 4, "cpu=1");
+    w.settle();
+    w.wait(seconds(1801));
+    w.settle();
+    ASSERT_TRUE(w.known->gangs.at(first).has);
+    w.remove("s0-node-a");
+    w.add_stranger("next", "cpu=1", "node-a");
+    w.wait(seconds(1400));
+    w.groups.erase(first);
+    w.dirty.insert(first);
+    for (int i = 0; i < 4; ++i) w.remove(fmt::format("first-{}", i));
+    w.settle();
+    EXPECT_FALSE(w.known->gangs.at(second).has);
+    EXPECT_TRUE(w.reserved("large"));
+}
+
 TEST(GangReservation, AGangOfHigherPriorityDoesNotWaitForOneOfALower) {
     waiting w;
     ASSERT_NO_FATAL_FAILURE(w.until_reserved());

@@ -35,7 +35,7 @@ void room_upkeep::all_slots_changed(const model::object_key& testbed) {
 
 cluster_room& room_upkeep::bring_up() {
     for (const auto& node : std::exchange(stale_nodes_, {})) {
-        room_.slots_changed(node, slots_waiting(caches_, node));
+        room_.slots_changed(node, slots_on(caches_, node));
     }
     return room_;
 }

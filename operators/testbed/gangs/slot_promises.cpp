@@ -26,8 +26,8 @@ bool on_record(const caches& from, const model::object_key& testbed, const testb
 
 }  // namespace
 
-model::amounts slots_waiting(const caches& from, const std::string& node) {
-    model::amounts out;
+slots_of_node slots_on(const caches& from, const std::string& node) {
+    slots_of_node out;
     const auto there = from.nodes().find({"", node});
     const auto testbeds = from.roster().of_node(node, there.get());
     if (!there || testbeds.empty()) return out;
@@ -38,23 +38,32 @@ model::amounts slots_waiting(const caches& from, const std::string& node) {
         const auto* member = index->places->member(node);
         if (!member || member->uid != there->metadata.uid) continue;
         const auto slots = index->places->on(node);
+        // In which place of the node the pod is by right; nothing: in none.
+        const auto place_of = [&](const model::pod& pod) -> std::optional<int> {
+            if (!pod.live()) return std::nullopt;
+            if (is_own_ghost(pod, *testbed)) return grid::slot_index_of_ghost(pod);
+            if (pod.is_ghost() || pod.testbed() != key) return std::nullopt;
+            const auto position = grid::slot_of_pod(pod);
+            const auto place = position ? index->places->at(*position) : std::nullopt;
+            if (!place || place->node != node) return std::nullopt;
+            if (!on_record(from, key, *index, pod, *position)) return std::nullopt;
+            return place->index;
+        };
         std::set<int> taken;
         from.pods().each_by_index("node", node, [&](const pod_pointer& pod) {
-            if (!pod->live()) return;
-            if (is_own_ghost(*pod, *testbed)) {
-                if (const auto nth = grid::slot_index_of_ghost(*pod)) taken.insert(*nth);
-                return;
-            }
-            if (pod->is_ghost() || pod->testbed() != key) return;
-            const auto position = grid::slot_of_pod(*pod);
-            const auto place = position ? index->places->at(*position) : std::nullopt;
-            if (place && place->node == node && on_record(from, key, *index, *pod, *position)) {
-                taken.insert(place->index);
-            }
+            const auto nth = place_of(*pod);
+            if (!nth) return;
+            taken.insert(*nth);
+            out.in.insert(pod->metadata.uid);
+            if (!comes_back(*pod)) out.taken.count(*pod, 1);
+        });
+        const auto home = in_testbed(key, "@", node);
+        from.pods().each_by_index("home", home, [&](const pod_pointer& pod) {
+            if (!pod->bound() && place_of(*pod)) out.coming.insert(pod->metadata.uid);
         });
         slot_sizes sizes(*testbed->status.layout);
         for (const auto& slot : slots) {
-            if (!taken.contains(slot.index)) model::add(out, sizes.of(slot.position));
+            if (!taken.contains(slot.index)) model::add(out.waiting, sizes.of(slot.position));
         }
     }
     return out;

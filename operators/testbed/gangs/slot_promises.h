@@ -1,21 +1,22 @@
-// Places that Testbeds have on a node and that nobody stands in yet: they are promised, and no gang
-// gets them. Pure, but for reading the caches; costs what the one node has.
+// The places that Testbeds have on a node. Those in which nothing is bound yet are promised, and no
+// gang gets them; what is bound in the others never ends as far as gangs are concerned, as a ghost
+// follows each job pod. Pure, but for reading the caches; costs what the one node has.
 #pragma once
 
 #include <set>
 #include <string>
 
 #include "testbed/caches.h"
+#include "testbed/gangs/cluster_room.h"
 
 namespace esi::testbed::gangs {
 
-/// Of the layouts of all Testbeds that this operator sees: the places on the node without a bound
-/// live pod in them (a ghost, or a job pod that is on record for the slot), together, with their
-/// places in the node's `pods`. Empty for most nodes. Two layouts that both have the node count
-/// both.
-model::amounts slots_waiting(const caches& from, const std::string& node);
+/// Of the layouts of all Testbeds that this operator sees. A pod is in a place when it is the
+/// Testbed's own ghost or on record for the slot; what it says of itself counts for nothing. Empty
+/// for most nodes. Two layouts that both have the node count both.
+slots_of_node slots_on(const caches& from, const std::string& node);
 
-/// The nodes of a Testbed's layout: of which slots_waiting may have changed when the Testbed did.
+/// The nodes of a Testbed's layout: of which slots_on may have changed when the Testbed did.
 std::set<std::string> nodes_with_slots(const model::testbed& testbed);
 
 }  // namespace esi::testbed::gangs

@@ -22,7 +22,7 @@ struct slots_that_wait : testing::Test {
         for (const auto& pod : w.pods) into.pods.apply(pod);
     }
     std::int64_t places(const std::string& node = "node-a") {
-        const auto waiting = slots_waiting(seen, node);
+        const auto waiting = slots_on(seen, node).waiting;
         const auto found = waiting.find("pods");
         return found == waiting.end() ? 0 : found->second / 1000;
     }
@@ -41,11 +41,15 @@ TEST_F(slots_that_wait, are_those_without_a_bound_ghost) {
     w.ghost("node-b", 1);
     w.ghost("node-c", 0, false);
     show();
-    EXPECT_EQ(slots_waiting(seen, "node-a"),
+    EXPECT_EQ(slots_on(seen, "node-a").waiting,
               (model::amounts{{"cpu", 600}, {"memory", 1'879'048'192'000}, {"pods", 1000}}));
-    EXPECT_TRUE(slots_waiting(seen, "node-b").empty());
+    EXPECT_TRUE(slots_on(seen, "node-b").waiting.empty());
+    EXPECT_EQ(slots_on(seen, "node-b").in.size(), 2U);
+    EXPECT_EQ(slots_on(seen, "node-b").taken.amounts.at("cpu"), 1200);
+    EXPECT_EQ(slots_on(seen, "node-c").in.size(), 0U);
+    EXPECT_EQ(slots_on(seen, "node-c").coming.size(), 1U);
     EXPECT_EQ(places("node-c"), 2) << "a ghost at the door holds nothing";
-    EXPECT_TRUE(slots_waiting(seen, "node-x").empty());
+    EXPECT_TRUE(slots_on(seen, "node-x").empty());
 }
 
 TEST_F(slots_that_wait, are_not_those_where_a_ghost_has_ended_or_goes) {
@@ -68,6 +72,7 @@ TEST_F(slots_that_wait, are_not_those_with_a_job_pod_on_record) {
     w.pods.push_back(pod);
     show();
     EXPECT_EQ(places(), 2) << "what a pod says of itself is no record";
+    EXPECT_TRUE(slots_on(seen, "node-a").in.empty());
     model::batchjob job;
     job.metadata.name = "job";
     job.metadata.namespace_ = "default";
@@ -80,6 +85,7 @@ TEST_F(slots_that_wait, are_not_those_with_a_job_pod_on_record) {
     w.jobs.push_back(job);
     show();
     EXPECT_EQ(places(), 1);
+    EXPECT_EQ(slots_on(seen, "node-a").in, uid_set{"uid-job-pod"});
 }
 
 TEST_F(slots_that_wait, are_none_of_a_testbed_that_goes_or_of_another_node_of_that_name) {

@@ -40,6 +40,8 @@ struct node_room {
     model::amounts left;
     /// A slot of an older Testbed there has neither its ghost nor a pod: its ghost is to come.
     bool elder_lacks = false;
+    /// A pod in a slot of the testbed requests more than the slot has.
+    bool has_growth = false;
     /// A ghost of an older Testbed waits for room there that nobody is about to free.
     bool elder_waits = false;
 };

@@ -57,6 +57,15 @@ bool people::state::forge_pod(const json& with) {
                json::array({{{"name", "main"},
                              {"image", "example/other:1"},
                              {"resources", {{"requests", {{"cpu", "1m"}, {"memory", "1Mi"}}}}}}})}};
+    if (fields::find(with, {"bulk"})) {
+        // More than ESI reads of a pod.
+        spec["affinity"] = {{"note", std::string(100'000, 'x')}};
+        for (int i = 0; i < 600; ++i) {
+            spec["tolerations"].push_back({{"key", fmt::format("k{}", i)}});
+            metadata["labels"][fmt::format("example.com/l{}", i)] = "";
+            metadata["labels"][fmt::format("example.com/m{}", i)] = "";
+        }
+    }
     if (fields::find(with, {"gated"})) {
         spec["schedulingGates"] = json::array({{{"name", names::gate}}});
     }
@@ -64,6 +73,12 @@ bool people::state::forge_pod(const json& with) {
         .create(kinds::pod, ns,
                 {{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", metadata}, {"spec", spec}})
         .has_value();
+}
+
+bool people::state::keep_job_pod(const json& with) {
+    const auto pod = job_pod_of(with);
+    return pod && merge(kinds::pod, pod->ns(), pod->name(),
+                        {{"metadata", {{"finalizers", json::array({"example.com/keep"})}}}});
 }
 
 /// A job of their own, and an order for it under the hold that the Testbed shows.
@@ -148,7 +163,7 @@ bool people::state::forge_testbed(const json& with) {
         .has_value();
 }
 
-/// What the API server takes and ESI does not read.
+/// What the API server takes and ESI does not read: too deep, or more than its caches keep.
 bool people::state::deep_spec(const json& with) {
     const auto ns = text_of(with, "ns", "default");
     const auto name = text_of(with, "name");
@@ -167,8 +182,10 @@ bool people::state::deep_spec(const json& with) {
             (void)self.merge(kinds::batchjob, ns, name, {{"spec", {{part, {{"deep", nullptr}}}}}});
         });
     }
-    return merge(kinds::batchjob, ns, name,
-                 {{"spec", {{part, {{"deep", nested(fields::number(with, {"depth"}, 300))}}}}}});
+    const auto kib = fields::number(with, {"kib"}, 0);
+    auto bulk = kib > 0 ? json(std::string(static_cast<std::size_t>(kib) << 10, 'x'))
+                        : nested(fields::number(with, {"depth"}, 300));
+    return merge(kinds::batchjob, ns, name, {{"spec", {{part, {{"deep", std::move(bulk)}}}}}});
 }
 
 }  // namespace esi::simulation

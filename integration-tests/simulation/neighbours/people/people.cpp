@@ -97,6 +97,7 @@ const std::map<std::string_view, people::state::deed>& people::state::all_deeds(
         {"forge-order", &state::forge_order},
         {"forge-scheduling", &state::forge_scheduling},
         {"forge-testbed", &state::forge_testbed},
+        {"keep-job-pod", &state::keep_job_pod},
         {"deep-spec", &state::deep_spec},
         {"node-gone", &state::node_gone},
         {"node-relabel", &state::node_relabel},

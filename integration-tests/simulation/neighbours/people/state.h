@@ -121,6 +121,7 @@ struct people::state : std::enable_shared_from_this<people::state> {
     bool forge_order(const json& with);
     bool forge_scheduling(const json& with);
     bool forge_testbed(const json& with);
+    bool keep_job_pod(const json& with);
     bool deep_spec(const json& with);
     bool node_gone(const json& with);
     bool node_relabel(const json& with);

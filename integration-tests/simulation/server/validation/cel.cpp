@@ -1,9 +1,12 @@
 #include "server/validation/cel.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "model/quantity.h"
 #include "server/validation/cel_node.h"
@@ -30,7 +33,9 @@ struct cel_rule::value {
     struct type_value {
         std::string_view name;
     };
-    std::variant<const json*, bool, std::int64_t, type_value, model::quantity, failure> what;
+    using numbers = std::vector<std::int64_t>;
+    std::variant<const json*, bool, std::int64_t, type_value, model::quantity, numbers, failure>
+        what;
 
     static value wrong(std::string why) { return {failure{std::move(why)}}; }
     const failure* failed() const { return std::get_if<failure>(&what); }
@@ -59,6 +64,8 @@ struct cel_rule::value {
 struct cel_rule::machine {
     const json& self;
     const json* old_self;
+    /// Variables of the comprehensions that run, innermost last.
+    mutable std::vector<std::pair<std::string_view, value>> variables = {};
 
     static value overload() { return value::wrong("no such overload"); }
 
@@ -121,8 +128,68 @@ struct cel_rule::machine {
         return {!deciding};
     }
 
+    value local(std::string_view name) const {
+        const auto found = std::find_if(variables.rbegin(), variables.rend(),
+                                        [&](const auto& each) { return each.first == name; });
+        return found == variables.rend() ? value::wrong("undeclared reference") : found->second;
+    }
+
+    /// Calls `use` with what the body of a comprehension is for each element of a list or key of a
+    /// map, until it returns false.
+    template <class Use>
+    std::optional<value> for_each(const node& rule, Use use) const {
+        const auto over = run(rule.children[0]);
+        if (over.failed()) return over;
+        const auto* node = std::get_if<const json*>(&over.what);
+        if (!node || !*node || !(*node)->is_structured()) return overload();
+        for (const auto& [key, element] : (*node)->items()) {
+            const json name = key;
+            variables.emplace_back(rule.name, value{(*node)->is_object() ? &name : &element});
+            auto made = run(rule.children[1]);
+            variables.pop_back();
+            if (!use(std::move(made))) break;
+        }
+        return std::nullopt;
+    }
+
+    /// An element that decides makes failures of others meaningless.
+    value all(const node& rule) const {
+        value out{true};
+        const auto wrong = for_each(rule, [&](value made) {
+            const auto truth = made.truth();
+            if (truth == false) {
+                out = {false};
+                return false;
+            }
+            if (!truth) out = made.failed() ? std::move(made) : overload();
+            return true;
+        });
+        return wrong ? *wrong : out;
+    }
+
+    value map(const node& rule) const {
+        value::numbers out;
+        std::optional<value> failure;
+        const auto wrong = for_each(rule, [&](value made) {
+            if (const auto number = made.integer()) {
+                out.push_back(*number);
+                return true;
+            }
+            failure = made.failed() ? std::move(made) : overload();
+            return false;
+        });
+        if (wrong) return *wrong;
+        return failure ? *failure : value{std::move(out)};
+    }
+
     value run(const node& rule) const {
         switch (rule.what) {
+            case op::local:
+                return local(rule.name);
+            case op::all:
+                return all(rule);
+            case op::map:
+                return map(rule);
             case op::literal:
                 return {&rule.literal};
             case op::self:
@@ -173,6 +240,11 @@ struct cel_rule::machine {
                 if (found == object->end()) return value::wrong("no such key: " + rule.name);
                 return {&*found};
             }
+            case op::sum: {
+                const auto* numbers = std::get_if<value::numbers>(&of.what);
+                if (!numbers) return overload();
+                return {std::accumulate(numbers->begin(), numbers->end(), std::int64_t{0})};
+            }
             case op::type_of:
                 return {value::type_value{type_of(of)}};
             case op::size: {
@@ -218,6 +290,19 @@ struct cel_rule::machine {
                 const auto* object = right.object();
                 if (!key || !object) return overload();
                 return {object->contains(*key)};
+            }
+            case op::index: {
+                const auto* key = right.text();
+                const auto* object = left.object();
+                if (!key || !object) return overload();
+                const auto found = object->find(*key);
+                if (found == object->end()) return value::wrong("no such key: " + *key);
+                return {&*found};
+            }
+            case op::plus: {
+                const auto a = left.integer();
+                const auto b = right.integer();
+                return a && b ? value{*a + *b} : overload();
             }
             case op::matches: {
                 const auto* text = left.text();

@@ -4,7 +4,8 @@
 //
 //   literals, self, oldSelf, members, has(), ==, !=, <, <=, >, >=, in, !, &&, ||, ?:, type(),
 //   size(), matches() with a literal pattern, indexOf(), isQuantity(), quantity(),
-//   isGreaterThan(), isLessThan(), and of an optional oldSelf: hasValue(), value()
+//   isGreaterThan(), isLessThan(), of lists and of the keys of maps all() and, for numbers, map()
+//   and sum(), [] with a key, + of numbers, and of an optional oldSelf: hasValue(), value()
 //
 // Owned by the schema. Knows nothing of paths, messages or ratcheting.
 #pragma once

@@ -40,6 +40,12 @@ enum class op {
     less_than,
     has_value,
     value,
+    local,
+    index,
+    plus,
+    all,
+    map,
+    sum,
 };
 
 }  // namespace cel
@@ -47,7 +53,7 @@ enum class op {
 struct cel_rule::node {
     cel::op what;
     std::vector<node> children;
-    std::string name;  // member, type or pattern
+    std::string name;  // member, type or variable
     json literal;
     std::optional<std::regex> pattern;
 };

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cctype>
 #include <stdexcept>
 #include <utility>
@@ -29,6 +30,7 @@ constexpr function functions[] = {
     {"isLessThan", op::less_than, true, 2},
     {"hasValue", op::has_value, true, 1},
     {"value", op::value, true, 1},
+    {"sum", op::sum, true, 1},
 };
 
 constexpr std::string_view type_names[] = {"int",  "string", "bool",     "double",
@@ -42,6 +44,8 @@ struct cel_rule::parser {
     bool optional_old_self;
     bool old_self_seen = false;
     std::size_t at = 0;
+    /// Variables of the comprehensions around, innermost last.
+    std::vector<std::string> variables = {};
 
     [[noreturn]] void wrong(const std::string& why) const {
         throw std::runtime_error("rule \"" + text + "\": " + why + " at character " +
@@ -115,8 +119,13 @@ struct cel_rule::parser {
         while (eat("&&")) out = make(op::both, std::move(out), relation());
         return out;
     }
-    node relation() {
+    node sum() {
         auto out = unary();
+        while (eat("+")) out = make(op::plus, std::move(out), unary());
+        return out;
+    }
+    node relation() {
+        auto out = sum();
         while (true) {
             op what;
             if (eat("==")) {
@@ -136,7 +145,7 @@ struct cel_rule::parser {
             } else {
                 return out;
             }
-            out = make(what, std::move(out), unary());
+            out = make(what, std::move(out), sum());
         }
     }
     node unary() {
@@ -149,11 +158,19 @@ struct cel_rule::parser {
     }
     node postfix() {
         auto out = primary();
-        while (eat(".")) {
+        while (true) {
+            if (eat("[")) {
+                out = make(op::index, std::move(out), choice());
+                need("]");
+                continue;
+            }
+            if (!eat(".")) return out;
             auto name = identifier();
             if (name.empty()) wrong("expected a member");
             if (eat("(")) {
-                out = call(name, std::move(out));
+                const bool goes_through = name == "all" || name == "map";
+                out =
+                    goes_through ? comprehension(name, std::move(out)) : call(name, std::move(out));
                 continue;
             }
             if (out.what == op::self) members.push_back(name);
@@ -164,6 +181,17 @@ struct cel_rule::parser {
             out = make(op::member, std::move(out));
             out.name = std::move(name);
         }
+    }
+    /// all(x, ...) and map(x, ...)
+    node comprehension(const std::string& name, node over) {
+        auto variable = identifier();
+        if (variable.empty()) wrong("expected a variable");
+        need(",");
+        variables.push_back(variable);
+        auto out = make(name == "all" ? op::all : op::map, std::move(over), choice());
+        variables.pop_back();
+        need(")");
+        out.name = std::move(variable);
         return out;
     }
     node call(const std::string& name, std::optional<node> receiver) {
@@ -226,6 +254,9 @@ struct cel_rule::parser {
         if (name.empty()) wrong("cannot read what stands");
         if (name == "true" || name == "false")
             return {op::literal, {}, {}, json(name == "true"), {}};
+        if (std::ranges::find(variables, name) != variables.end()) {
+            return {op::local, {}, std::move(name), {}, {}};
+        }
         if (name == "self") return {op::self, {}, {}, {}, {}};
         if (name == "oldSelf") {
             old_self_seen = true;

@@ -51,8 +51,28 @@ TEST(cel, a_side_that_fails_does_not_matter_where_the_other_decides) {
               "no such key: missing");
 }
 
+TEST(cel, lists_and_keys_of_maps_are_gone_through) {
+    EXPECT_TRUE(holds("self.all(x, x > 1)", "[2, 3]"));
+    EXPECT_FALSE(holds("self.all(x, x > 1)", "[2, 1]"));
+    EXPECT_TRUE(holds("self.all(key, key.size() <= 2)", R"({"a": "long", "bc": 1})"));
+    EXPECT_FALSE(holds("self.all(key, key.size() <= 2)", R"({"abc": 1})"));
+    EXPECT_TRUE(holds("self.all(x, x.missing > 1)", "[]"));
+    EXPECT_FALSE(holds("self.all(x, x.a > 1)", R"([{"b": 1}, {"a": 1}])")) << "one decides";
+    EXPECT_EQ(cel_rule("self.all(x, x.a > 1)", false).holds(json::parse("[{}]"), nullptr).error,
+              "no such key: a");
+    EXPECT_TRUE(holds("self.map(x, x.size()).sum() == 3", R"(["a", "bc"])"));
+    EXPECT_TRUE(holds("self.map(x, 1 + x).sum() == 0", "[]"));
+    EXPECT_TRUE(
+        holds("self.map(k, k.size() + self[k].map(x, has(x.a) ? x.a : 8).sum()).sum() == 14",
+              R"({"ab": [{"a": 1}, {}], "c": [{"a": 2}]})"));
+    EXPECT_EQ(
+        cel_rule("self.map(x, x).sum() > 0", false).holds(json::parse(R"(["a"])"), nullptr).error,
+        "no such overload");
+}
+
 TEST(cel, a_rule_that_uses_anything_else_is_refused_when_it_is_read) {
-    for (const char* rule : {"self.all(x, x > 1)", "self + 1 > 2", "self.startsWith('a')",
+    for (const char* rule : {"self.exists(x, x > 1)", "self - 1 > 2", "self.startsWith('a')",
+                             "self.all(x) == 1", "self.map(x, y).sum() > 1", "x == 1", "self[0 > 1",
                              "other == 1", "self.a >", "1.5 > self", "self.matches(self.pattern)",
                              "self.matches('\\\\d')", "oldSelf.hasValue()", "[1] == self"}) {
         EXPECT_THROW(cel_rule(rule, false), std::runtime_error) << rule;

@@ -320,21 +320,18 @@ void check_events(const json& list, faults& wrong) {
     }
 }
 
-std::optional<model::external_notes> read_notes(const json& notes, faults& wrong) {
-    model::external_notes out;
+void check_notes(const json& notes, faults& wrong) {
     if (!notes.is_object()) {
         wrong.push_back("externalScheduler is not an object");
-        return std::nullopt;
+        return;
     }
     for (const auto& [key, list] : notes.items()) {
-        auto& to = out[key];
         auto where = "externalScheduler." + key;
         if (!list.is_array()) {
             if (wrong.size() < 20) wrong.push_back(where + " is not a list");
             continue;
         }
         for (const auto& item : list) {
-            auto& map = to.emplace_back();
             const bool strings =
                 item.is_object() &&
                 std::ranges::all_of(item, [](const auto& value) { return value.is_string(); });
@@ -343,11 +340,8 @@ std::optional<model::external_notes> read_notes(const json& notes, faults& wrong
                     wrong.push_back(where + " must hold maps of string to string");
                 break;
             }
-            for (const auto& [name, value] : item.items())
-                map[name] = value.template get<std::string>();
         }
     }
-    return out;
 }
 
 }  // namespace
@@ -373,16 +367,9 @@ ordered_json external(const model::batchjob& of) {
     out["name"] = of.metadata.name;
     out["state"] = known_or_null(of.status.state, job_states);
     auto& notes = out["externalScheduler"] = nullptr;
-    if (of.spec.external_scheduler) {
-        notes = ordered_json::object();
-        for (const auto& [key, list] : *of.spec.external_scheduler) {
-            auto& to = notes[key] = ordered_json::array();
-            for (const auto& map : list) {
-                auto item = ordered_json::object();
-                for (const auto& [name, value] : map) item[name] = value;
-                to.push_back(std::move(item));
-            }
-        }
+    if (const auto& kept = of.spec.external_scheduler) {
+        notes = ordered_json::parse(kept->text, nullptr, false);
+        if (notes.is_discarded()) notes = nullptr;
     }
     auto& events = out["scheduledEvents"] = ordered_json::array();
     for (const auto& event : of.status.scheduled_events) {
@@ -498,7 +485,8 @@ std::expected<job_request, faults> read_job(std::string_view body) {
     from.one_of("state", job_states);
     if (const auto* list = from.list("scheduledEvents", 100000)) check_events(*list, wrong);
     if (const auto* notes = from.find("externalScheduler")) {
-        out.external_scheduler = read_notes(*notes, wrong);
+        check_notes(*notes, wrong);
+        out.external_scheduler = *notes;
     }
     if (!wrong.empty()) return std::unexpected(std::move(wrong));
     return out;

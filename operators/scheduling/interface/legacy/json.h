@@ -46,7 +46,7 @@ struct scheduling_request {
 
 struct job_request {
     std::string name;
-    std::optional<model::external_notes> external_scheduler;
+    std::optional<nlohmann::json> external_scheduler;
 };
 
 /// Read the body of POST /external/schedulings and PUT /external/jobs/. Unknown and repeated

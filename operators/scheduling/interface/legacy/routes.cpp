@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "http/stream.h"
 #include "kube/reasons.h"
 #include "model/json.h"
 #include "scheduling/interface/legacy/content.h"
@@ -23,15 +24,69 @@ constexpr std::size_t longest_body = 1u << 20;
 /// Some clients send a body with every request; the original passed it over where it needed none.
 constexpr std::size_t longest_ignored_body = 4u << 10;
 
+/// A list up to here is answered with its length, as the original did. A longer one is sent as it
+/// is made: it has no `continue`, and whole it would take as much memory as all objects of a
+/// namespace.
+constexpr std::size_t longest_at_once = 1u << 20;
+constexpr const char* no_room = "too many answers are on the way";
+/// Of what is sent at a time, behind which one object more may stand.
+constexpr std::size_t sent_at_once = 64u << 10;
+
+/// A list that is printed bit by bit, in the order of names.
 template <class T>
-std::vector<std::shared_ptr<const T>> in_namespace(const kube::store<T>& of,
-                                                   const std::string& ns) {
-    std::vector<std::shared_ptr<const T>> out;
-    for (auto at = of.all().lower_bound({ns, ""});
-         at != of.all().end() && at->first.namespace_ == ns; ++at) {
-        if (is_shown(*at->second)) out.push_back(at->second);
+struct listing {
+    const kube::store<T>& of;
+    std::string ns;
+    /// Appends an object, behind a comma where it is not the first one.
+    std::function<void(std::string&, const T&)> print;
+    std::string_view brackets;
+    /// The last one that was printed. Objects that come and go meanwhile move no other one.
+    std::string last = {};
+    bool begun = false;
+    bool ended = false;
+
+    /// Appends objects until there are so many bytes, or none is left.
+    void fill(std::string& out, std::size_t bytes) {
+        if (!begun) out += brackets.front();
+        const auto& all = of.all();
+        auto at = begun ? all.upper_bound({ns, last}) : all.lower_bound({ns, ""});
+        bool first = last.empty();
+        begun = true;
+        for (; at != all.end() && at->first.namespace_ == ns; ++at) {
+            if (out.size() >= bytes) return;
+            if (!is_shown(*at->second)) continue;
+            if (!std::exchange(first, false)) out += ',';
+            print(out, *at->second);
+            last = at->first.name;
+        }
+        out += brackets.back();
+        ended = true;
     }
-    return out;
+};
+
+template <class T>
+asio::awaitable<void> send_all(listing<T> all, http::stream_writer& to) {
+    while (!all.ended) {
+        std::string piece;
+        all.fill(piece, sent_at_once);
+        if (!co_await to.write(piece)) co_return;
+    }
+}
+
+/// Nothing where there is no room for it.
+template <class T>
+asio::awaitable<std::optional<http::server_reply>> list_reply(
+    listing<T> all, std::shared_ptr<http::answer_room> room) {
+    http::server_reply out(200, "application/json", "");
+    auto whole = all;
+    whole.fill(out.body, longest_at_once);
+    if (whole.ended) co_return out;
+    out.body = {};
+    // Of a stream the server holds what the handler held: one piece of it is there at a time.
+    const bool held = !room || co_await room->wait_to_hold(2 * sent_at_once);
+    if (!held) co_return std::nullopt;
+    out.stream = [all](http::stream_writer& to) { return send_all(all, to); };
+    co_return out;
 }
 
 /// What the original's server said before its application saw the request.
@@ -207,10 +262,13 @@ ordered_json routes::shown(const model::testbed& of) const {
                     rows_by_pods(of, {from_.jobs, from_.schedulings, from_.pods, from_.slots_of}));
 }
 
-asio::awaitable<routes::reply> routes::get_testbeds(request) {
-    auto body = ordered_json::array();
-    for (const auto& each : in_namespace(from_.testbeds, namespace_)) body.push_back(shown(*each));
-    co_return ok(body);
+asio::awaitable<routes::reply> routes::get_testbeds(request from) {
+    const auto print = [this](std::string& out, const model::testbed& of) {
+        out += text_of(shown(of));
+    };
+    listing<model::testbed> all{from_.testbeds, namespace_, print, "[]"};
+    auto out = co_await list_reply(std::move(all), from.room);
+    co_return out ? std::move(*out) : refused(from, 503, {no_room});
 }
 
 asio::awaitable<routes::reply> routes::get_testbed(request from) {
@@ -220,12 +278,13 @@ asio::awaitable<routes::reply> routes::get_testbed(request from) {
 
 // --- jobs ---
 
-asio::awaitable<routes::reply> routes::get_jobs(request) {
-    auto body = ordered_json::object();
-    for (const auto& each : in_namespace(from_.jobs, namespace_)) {
-        body[each->metadata.name] = external(*each);
-    }
-    co_return ok(body);
+asio::awaitable<routes::reply> routes::get_jobs(request from) {
+    const auto print = [](std::string& out, const model::batchjob& of) {
+        out += text_of(of.metadata.name) + ':' + text_of(external(of));
+    };
+    listing<model::batchjob> all{from_.jobs, namespace_, print, "{}"};
+    auto out = co_await list_reply(std::move(all), from.room);
+    co_return out ? std::move(*out) : refused(from, 503, {no_room});
 }
 
 asio::awaitable<routes::reply> routes::get_job(request from) {
@@ -241,11 +300,9 @@ asio::awaitable<routes::reply> routes::put_job(request from) {
     json patch{{"spec", {{"externalScheduler", nullptr}}}};
     if (const auto& notes = wanted->external_scheduler) {
         // A JSON patch replaces the whole map; a merge would keep members that are left out.
-        auto value = model::encode(*notes);
         kind = kube::patch_kind::json;
-        patch = json::array({{{"op", "add"},
-                              {"path", "/spec/externalScheduler"},
-                              {"value", value.is_null() ? json::object() : std::move(value)}}});
+        patch =
+            json::array({{{"op", "add"}, {"path", "/spec/externalScheduler"}, {"value", *notes}}});
     }
     auto done =
         co_await from_.api.patch(types::batchjob, namespace_, wanted->name, kind, std::move(patch));
@@ -259,12 +316,13 @@ asio::awaitable<routes::reply> routes::put_job(request from) {
 
 // --- schedulings ---
 
-asio::awaitable<routes::reply> routes::get_schedulings(request) {
-    auto body = ordered_json::array();
-    for (const auto& each : in_namespace(from_.schedulings, namespace_)) {
-        body.push_back(external(*each));
-    }
-    co_return ok(body);
+asio::awaitable<routes::reply> routes::get_schedulings(request from) {
+    const auto print = [](std::string& out, const model::scheduling& of) {
+        out += text_of(external(of));
+    };
+    listing<model::scheduling> all{from_.schedulings, namespace_, print, "[]"};
+    auto out = co_await list_reply(std::move(all), from.room);
+    co_return out ? std::move(*out) : refused(from, 503, {no_room});
 }
 
 asio::awaitable<routes::reply> routes::get_scheduling(request from) {

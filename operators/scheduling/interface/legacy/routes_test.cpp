@@ -1,12 +1,15 @@
 #include "scheduling/interface/legacy/routes.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <map>
 
 #include "base/virtual_clock.h"
+#include "http/stream.h"
 #include "model/json.h"
 #include "model/names.h"
 
@@ -182,6 +185,67 @@ TEST_F(legacy_rest, claims_are_left_out) {
     EXPECT_TRUE(posted.body.contains("has a claim")) << posted.body;
     EXPECT_EQ(ask("DELETE", "/external/schedulings/s").status, 304);
     EXPECT_TRUE(server.objects.contains(base + "/schedulings/s"));
+}
+
+/// Keeps what a stream sends; calls `between` behind each piece.
+class kept_stream final : public http::stream_writer {
+public:
+    std::string text;
+    std::size_t longest = 0;
+    int pieces = 0;
+    std::function<void(int)> between;
+    asio::awaitable<bool> write(std::span<const std::string_view> parts) override {
+        std::size_t size = 0;
+        for (const auto& each : parts) {
+            text += each;
+            size += each.size();
+        }
+        longest = std::max(longest, size);
+        if (between) between(++pieces);
+        co_return true;
+    }
+};
+
+TEST_F(legacy_rest, a_long_list_is_sent_bit_by_bit_and_has_each_object_once) {
+    const auto put = [&](int i) {
+        model::batchjob of;
+        of.metadata.namespace_ = "default";
+        of.metadata.name = fmt::format("j{:05}", i);
+        of.metadata.uid = "u-" + of.metadata.name;
+        of.status.scheduled_events.resize(15);
+        for (auto& each : of.status.scheduled_events) each.scheduling.name = std::string(63, 'x');
+        jobs.apply(of);
+    };
+    put(0);
+    const auto short_one = ask("GET", "/external/jobs");
+    EXPECT_FALSE(short_one.stream);
+    const auto one = json::parse(short_one.body)["j00000"];
+    for (int i = 2; i < 4000; i += 2) put(i);
+    const auto reply = ask("GET", "/external/jobs");
+    EXPECT_EQ(reply.status, 200);
+    EXPECT_EQ(reply.content_type, "application/json");
+    EXPECT_TRUE(reply.body.empty());
+    ASSERT_TRUE(reply.stream);
+    kept_stream to;
+    to.between = [&](int piece) {
+        if (piece > 10) return;
+        jobs.erase({"default", fmt::format("j{:05}", 2 * piece)});
+        jobs.erase({"default", fmt::format("j{:05}", 2000 + 2 * piece)});
+        put(2101 + 2 * piece);
+    };
+    bool done = false;
+    asio::co_spawn(loop, reply.stream(to), [&](std::exception_ptr failed) {
+        EXPECT_FALSE(failed);
+        done = true;
+    });
+    run_until(loop, time, [&] { return done; });
+    EXPECT_LE(to.longest, 70'000u);
+    const auto told = json::parse(to.text, nullptr, false);
+    ASSERT_TRUE(told.is_object());
+    EXPECT_EQ(told["j00000"], one);
+    EXPECT_EQ(told.size(), 2000u - 10 + 10) << "those that went before their turn are not there";
+    EXPECT_EQ(std::ranges::count(to.text, ':'), std::ranges::count(told.dump(), ':'))
+        << "none is there twice";
 }
 
 TEST_F(legacy_rest, answers_as_recorded) {

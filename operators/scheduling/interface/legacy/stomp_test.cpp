@@ -91,7 +91,7 @@ protected:
         return out;
     }
     static model::batchjob noted(model::batchjob of, const std::string& note) {
-        of.spec.external_scheduler.emplace()["notes"].push_back({{"note", note}});
+        of.spec.external_scheduler = model::raw_json{R"({"notes":[{"note":")" + note + "\"}]}"};
         return of;
     }
     static model::testbed testbed(const std::string& state, const std::string& name = "t") {

@@ -112,7 +112,7 @@ export function runOf(line, ns) {
     testbed: refOf(line.testbed, ns),
     slots: list(line.slots),
     nodes: list(line.nodes),
-    neighbours: list(line.neighbours).map((each) => ({ node: each.node ?? "", jobs: list(each.jobs) })),
+    neighbours: list(line.neighbours).map((each) => ({ node: each.node ?? "", jobs: list(each.jobs), others: each.others ?? 0 })),
     submitted: timeOf(line.submitted),
     scheduled: timeOf(line.scheduled),
     started: timeOf(line.started),
@@ -267,6 +267,7 @@ export function matrixOf(answer) {
     testbed: refOf(answer.testbed, ""),
     runs: answer.runs ?? 0,
     runsNotCounted: answer.runsNotCounted ?? 0,
+    runsBesideOthers: answer.runsBesideOthers ?? 0,
     pairsLeftOut: answer.pairsLeftOut ?? 0,
     pairs: list(answer.pairs).map((each) => ({
       job: refOf(each.job, ""),

@@ -5,7 +5,7 @@ import { empty, h, sign, time } from "./dom.js";
 import { duration, plural, ranges, short } from "./format.js";
 import { Lazy } from "./lazy.js";
 import { addressOf } from "./routes.js";
-import { facts, schedulingLink } from "./slot_words.js";
+import { beside, facts, schedulingLink } from "./slot_words.js";
 import { sharesOf, storyOf } from "./story_data.js";
 import { beginOf, endOf } from "./timeline_data.js";
 import { View } from "./view.js";
@@ -62,7 +62,7 @@ export class JobView extends View {
       ["Application", job.application],
       ["Pods", job.placements.length > 0 && h("ul", { class: "plain" }, job.placements.slice(0, 20).map((each) => h("li", null, h("span", { class: "muted" }, `slot ${each.slot} `), h("code", null, each.pod))), job.placements.length > 20 ? h("li", { class: "muted" }, `and ${job.placements.length - 20} more`) : null)],
       ["Runs", job.runCount > 0 && `${job.runCount} in all${job.lastResult ? `, the last ${job.lastResult}` : ""}`],
-      ["Last ran beside", last && [...new Set(last.neighbours.flatMap((each) => each.jobs))].map((key, index) => [index ? ", " : "", h("a", { href: addressOf("job", key) }, short(key, job.ns))])],
+      ["Last ran beside", last && beside(last.neighbours, job.ns)],
     ];
     return h("div", { class: "card" }, h("h2", null, "Now"), facts(rows.filter(([, value]) => !Array.isArray(value) || value.length > 0)));
   }
@@ -101,7 +101,6 @@ export class JobView extends View {
     const outcome = stateOf("outcome", run.outcome);
     const shares = sharesOf(run, longest, now);
     const words = shares.map(({ name, width }) => `${name} ${duration((width * longest) / 100)}`).join(", ");
-    const beside = [...new Set(run.neighbours.flatMap((each) => each.jobs))];
     return h(
       "tr",
       { "data-key": `${run.run} ${run.submitted}` },
@@ -110,7 +109,7 @@ export class JobView extends View {
       h("td", { class: "phases" }, h("svg", { role: "img", "aria-label": words || "no times", width: "100%", height: 14 }, shares.map(({ name, from, width }) => h("rect", { class: name, x: `${from.toFixed(2)}%`, width: `${Math.max(0.4, width).toFixed(2)}%`, y: name === "running" ? 1 : 4, height: name === "running" ? 12 : 6 })))),
       h("td", { class: "nowrap" }, run.started === null ? "" : duration(endOf(run, now) - run.started)),
       h("td", { class: "code" }, ranges(run.slots, 5)),
-      h("td", null, beside.slice(0, 6).map((key, index) => [index ? ", " : "", h("a", { href: addressOf("job", key) }, short(key, job.ns))]), beside.length > 6 ? ` and ${beside.length - 6} more` : ""),
+      h("td", null, beside(run.neighbours, job.ns, 6)),
     );
   }
   #story(job, runs, notes) {

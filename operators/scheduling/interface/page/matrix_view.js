@@ -62,7 +62,7 @@ export class MatrixView extends View {
       "div",
       { class: "bar", "data-key": "bar" },
       h("h1", null, "Run times by neighbour"),
-      h("span", { class: "muted grow" }, matrix ? `${testbed.name} · ${plural(matrix.runs, "run")} counted${matrix.runsNotCounted ? `, ${matrix.runsNotCounted} not (failed, released or under way)` : ""}` : testbed.name),
+      h("span", { class: "muted grow" }, matrix ? `${testbed.name} · ${plural(matrix.runs, "run")} counted${matrix.runsNotCounted ? `, ${matrix.runsNotCounted} not (failed, released or under way)` : ""}${matrix.runsBesideOthers ? `, ${matrix.runsBesideOthers} beside jobs that are not named` : ""}` : testbed.name),
       this.#namespaces.length > 1 ? h("label", { class: "field" }, h("span", null, "Jobs of"), h("select", { "data-on": "jobs" }, this.#namespaces.map((each) => h("option", { value: each, selected: each === this.jobs }, each)))) : null,
       h("div", { class: "group", role: "group", "aria-label": "Measure" }, Object.entries(measures).map(([name, { word }]) => h("button", { type: "button", "data-do": "measure", "data-value": name, "aria-pressed": name === this.measure ? "true" : "false" }, word))),
     );

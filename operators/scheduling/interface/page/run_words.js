@@ -3,7 +3,7 @@ import { h, sign, time } from "./dom.js";
 import { duration, ranges, short } from "./format.js";
 import { pager, pageOf } from "./pager.js";
 import { addressOf } from "./routes.js";
-import { facts } from "./slot_words.js";
+import { beside, facts } from "./slot_words.js";
 import { endOf, gapsOf } from "./timeline_data.js";
 import { stateOf } from "./words.js";
 
@@ -71,7 +71,7 @@ export function runCard({ bar, slot }, rows, testbed, now) {
       ["Ended", run.stopped && time(run.stopped)],
       ["Ran", run.started && duration(endOf(run, now) - run.started)],
       [`Slot ${slot} then free`, gap && (gap.before ? duration(gap.to - gap.from) : `since ${duration(gap.to - gap.from)}`)],
-      ["Beside", run.neighbours.flatMap((each) => each.jobs.map((job) => h("div", null, h("a", { href: addressOf("job", job) }, short(job, testbed.ns)), h("span", { class: "muted" }, ` on ${each.node}`))))],
+      ["Beside", run.neighbours.map((each) => h("div", null, beside([each], testbed.ns), h("span", { class: "muted" }, ` on ${each.node}`)))],
       ["Scheduling", run.scheduling && h("a", { href: addressOf("queue", testbed.key, { scheduling: run.scheduling }) }, short(run.scheduling, testbed.ns))],
     ].filter(([, value]) => !Array.isArray(value) || value.length > 0)),
     h("p", { class: "actions" }, h("a", { class: "button", href: addressOf("job", bar.job) }, "Story of the job"), h("a", { class: "button", href: addressOf("slots", testbed.key, { slot }) }, "On the map")),

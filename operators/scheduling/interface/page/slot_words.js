@@ -1,6 +1,6 @@
 // What there is to say of one slot: the card beside the map, and a line for those who listen.
 import { h, sign, time } from "./dom.js";
-import { clock, duration, short } from "./format.js";
+import { clock, duration, plural, short } from "./format.js";
 import { stateOf, slotStates } from "./words.js";
 import { addressOf } from "./routes.js";
 
@@ -15,6 +15,16 @@ export function lineOf(slot) {
 
 /** [term, value] pairs of a description list; without a value, nothing. */
 export const facts = (pairs) => h("dl", { class: "facts" }, pairs.filter(([, value]) => value).map(([term, value]) => h("div", null, h("dt", null, term), h("dd", null, value))));
+
+/** Links to the jobs that a run had beside it, and how many more there were: not linked, or not named. */
+export function beside(neighbours, ns, most = Infinity) {
+  const jobs = [...new Set(neighbours.flatMap((each) => each.jobs))];
+  const named = jobs.slice(0, most);
+  const more = jobs.length - named.length + Math.max(0, ...neighbours.map((each) => each.others));
+  const all = named.map((key) => h("a", { href: addressOf("job", key) }, short(key, ns)));
+  if (more > 0) all.push(h("span", { class: "muted" }, named.length ? `${more} more` : plural(more, "job")));
+  return all.flatMap((each, index) => (index ? [", ", each] : [each]));
+}
 
 /** To the Scheduling that has a job, in the queue of its Testbed where that is known. */
 export function schedulingLink(store, job) {
@@ -41,7 +51,7 @@ export function slotCard(slot, { testbed, job, notes, now }) {
       ["In it", slot.pod && h("code", null, slot.pod)],
       ["Waits for it", slot.reservedFor && h("code", null, slot.reservedFor)],
       ["Runs since", running?.started && [time(running.started), h("span", { class: "muted" }, ` · ${duration(now - running.started)}`)]],
-      ["Neighbours", running && running.neighbours.filter((each) => each.node === slot.node).flatMap((each) => each.jobs).map((key, index) => [index ? ", " : "", h("a", { href: addressOf("job", key) }, short(key, testbed.ns))])],
+      ["Neighbours", running && beside(running.neighbours.filter((each) => each.node === slot.node), testbed.ns)],
     ]),
     problems.length > 0 ? [h("h3", null, `Problems of ${slot.node}`), h("ul", { class: "plain" }, problems.map((each) => h("li", null, each)))] : null,
     notes?.length ? [h("h3", null, "Its job since this page is open"), h("ul", { class: "plain" }, notes.slice(-6).reverse().map((each) => h("li", null, h("span", { class: "muted" }, `${clock(each.at, now)} `), stateOf("job", each.to).word)))] : null,

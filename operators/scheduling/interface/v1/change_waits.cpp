@@ -18,10 +18,12 @@ void change_waits::changed(const wait_place& at, std::uint64_t version) {
         auto& last = last_[*whole];
         last = std::max(last, version);
     }
-    for (const auto* each : {&at, &ns, &all}) {
-        for (auto [begin, end] = waiting_.equal_range(*each); begin != end; ++begin) {
-            begin->second->notify();
-        }
+    for (const auto* each : {&at, &ns, &all}) ring(*each);
+}
+
+void change_waits::ring(const wait_place& at) {
+    for (auto [begin, end] = waiting_.equal_range(at); begin != end; ++begin) {
+        begin->second->notify();
     }
 }
 

@@ -74,6 +74,8 @@ public:
     asio::awaitable<outcome> until(wait_place at, std::function<bool()> is_due,
                                    steady_time deadline, std::function<bool()> has_left = nullptr);
     static constexpr seconds look_for_caller{2};
+    /// Those that wait at the place ask again whether they are due.
+    void ring(const wait_place& at);
     /// Ends all waits.
     void stop();
     std::size_t size() const { return waiting_.size(); }

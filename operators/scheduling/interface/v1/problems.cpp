@@ -63,6 +63,8 @@ http::problem_details unavailable(std::string_view code, std::string detail) {
     return out;
 }
 
+http::problem_details no_room() { return unavailable("", "too many answers are on the way"); }
+
 http::problem_details with_faults(int status, std::vector<http::problem_fault> faults) {
     auto out = problem_of(status, faults.size() == 1 ? faults.front().code : "", "");
     if (!faults.empty()) {

@@ -57,6 +57,8 @@ http::problem_details not_found(std::string_view kind, const model::object_key& 
 http::problem_details problem_of(const error& why);
 /// 503 with Retry-After.
 http::problem_details unavailable(std::string_view code, std::string detail);
+/// 503: other answers have the memory.
+http::problem_details no_room();
 /// One that names its faults: the first one, and how many more there are.
 http::problem_details with_faults(int status, std::vector<http::problem_fault> faults);
 

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "kube/watch/live_list.h"
 #include "model/conditions.h"
+#include "scheduling/answers/lists.h"
 #include "scheduling/answers/matrix.h"
 #include "scheduling/answers/preview.h"
 #include "scheduling/interface/v1/access/refusals.h"
@@ -68,13 +69,14 @@ http::problem_details too_many_questions() {
 
 asio::awaitable<answer> questions::preview(server_request from) {
     if (auto wrong = no_parameters(from)) co_return std::unexpected(std::move(*wrong));
+    // What is made of a body may be many times as long: one at a time is read.
+    const auto turn = co_await turns_.take(from.caller->name);
+    if (!turn) co_return std::unexpected(too_many_questions());
     auto body = parse_body(from.body);
     if (!body) co_return std::unexpected(with_faults(400, std::move(body).error()));
     auto read = read_scheduling(*body, {key_of(from).namespace_, "", true});
     if (!read) co_return std::unexpected(with_faults(422, std::move(read).error()));
     if (read->key.name.empty()) read->key.name = nameless_plan;
-    const auto turn = co_await turns_.take(from.caller->name);
-    if (!turn) co_return std::unexpected(too_many_questions());
     const auto existing = from_.seen.schedulings().find(read->key);
     const auto now = from_.time.wall();
     live_facts live;
@@ -110,13 +112,16 @@ asio::awaitable<questions::explained> questions::explain(
             unbound.insert({pod.namespace_, pod.name});
         }
     }
-    bool fuller = false;
+    if (unbound.empty()) co_return out;
+    // It is made anew with what is read now: meanwhile many others may be at this point.
+    out = {};
     for (auto& pod : pods) {
         const auto key = pod->metadata.key();
         if (!unbound.contains(key)) continue;
         // A list of one, as the operator has the right to list pods and not to get them.
         kube::list_options one;
         one.field_selector = "metadata.name=" + key.name;
+        one.answer_limit = kube::most_object_bytes;
         auto read =
             co_await kube::live_list<model::pod>(from_.api, types::pod, key.namespace_, one);
         if (!read) {
@@ -127,11 +132,9 @@ asio::awaitable<questions::explained> questions::explain(
         for (auto& found : *read) {
             if (found.metadata.uid != pod->metadata.uid) continue;
             pod = std::make_shared<const model::pod>(std::move(found));
-            fuller = true;
             break;
         }
     }
-    if (!fuller) co_return out;
     turn = co_await turns_.take(std::move(caller));
     if (!turn) co_return std::unexpected(too_many_questions());
     co_return answer();
@@ -176,13 +179,21 @@ asio::awaitable<answer> questions::explain_job(server_request from) {
             plans, [&](const auto& each) { return each->metadata.key() == active->key(); });
         if (holder != plans.end()) std::rotate(plans.begin(), holder, holder + 1);
     }
+    answers::answer_size size;
     for (const auto& each : plans) {
-        if (out.plans.size() == most_plans) {
+        if (out.plans.size() == most_plans || size.is_full()) {
             ++out.plans_left_out;
             continue;
         }
         auto plan = co_await explain(from.caller->name, each, key);
         if (!plan) co_return std::unexpected(std::move(plan).error());
+        size.count(*plan);
+        if (from.room && !from.room->hold(size.bytes())) {
+            if (out.plans.empty()) co_return std::unexpected(no_room());
+            size.fill();
+            ++out.plans_left_out;
+            continue;
+        }
         out.plans.push_back(std::move(*plan));
     }
     co_return json_reply(printed(out));

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "http/entity_tag.h"
+#include "model/footprint.h"
 #include "scheduling/interface/v1/continue_token.h"
 #include "scheduling/interface/v1/print.h"
 #include "scheduling/interface/v1/problems.h"
@@ -160,11 +161,15 @@ asio::awaitable<std::optional<problem_details>> reads::wait(const kube::store<T>
         return number_of_version(object->metadata.resource_version) > *wish.index;
     };
     if (is_due()) co_return std::nullopt;
-    const auto lease = from_.limits.take(*from.caller, quota::kind::wait);
+    if (from.room) from.room->stand_aside();
+    auto lease = from_.limits.take(*from.caller, quota::kind::wait);
     if (!lease) co_return from_.limits.refused(quota::kind::wait);
-    const auto ended =
-        co_await waits_.until({kind, at}, is_due, from_.time.now() + wish.wait,
-                              from.peer ? from.peer->has_ended : std::function<bool()>());
+    const wait_place place{kind, at};
+    lease->when_lost([this, &place] { waits_.ring(place); });
+    const auto ended = co_await waits_.until(
+        place, [&] { return lease->lost() || is_due(); }, from_.time.now() + wish.wait,
+        from.peer ? from.peer->has_ended : std::function<bool()>());
+    if (lease->lost() && !is_due()) co_return from_.limits.refused(quota::kind::wait);
     switch (ended) {
         case change_waits::outcome::due:
             co_return std::nullopt;
@@ -190,15 +195,15 @@ asio::awaitable<std::optional<problem_details>> reads::wait(const kube::store<T>
 
 // --- whole objects ---
 
-asio::awaitable<result<std::vector<std::shared_ptr<const model::batchjob>>>> reads::whole(
-    std::vector<std::shared_ptr<const model::batchjob>> of) {
-    co_return co_await specs_.whole(std::move(of));
+whole_jobs reads::whole(std::vector<std::shared_ptr<const model::batchjob>> of,
+                        std::shared_ptr<http::answer_room> room) {
+    return whole_jobs(specs_, std::move(of), std::move(room));
 }
 
 template <class T>
-asio::awaitable<result<std::vector<std::shared_ptr<const T>>>> reads::whole(
-    std::vector<std::shared_ptr<const T>> of) {
-    co_return of;
+cached_objects<T> reads::whole(std::vector<std::shared_ptr<const T>> of,
+                               const std::shared_ptr<http::answer_room>&) {
+    return cached_objects<T>(std::move(of));
 }
 
 template <class T>
@@ -232,10 +237,12 @@ asio::awaitable<answer> reads::get(const kube::store<T>& of, server_request from
         co_return tag(*object, server_reply(304, "", ""));
     }
     std::vector<std::shared_ptr<const T>> one{std::move(object)};
-    auto read = co_await whole(std::move(one));
+    auto objects = whole(std::move(one), from.room);
+    const auto read = co_await objects.next(0);
     if (!read) co_return std::unexpected(problem_of(read.error()));
-    if (read->empty()) co_return std::unexpected(not_found(kind, key));
-    const auto& shown = *read->front();
+    if (objects.out_of_room()) co_return std::unexpected(no_room());
+    if (!*read) co_return std::unexpected(not_found(kind, key));
+    const auto& shown = **read;
     if (has_it(known, shown.metadata.resource_version)) {
         co_return tag(shown, server_reply(304, "", ""));
     }
@@ -273,17 +280,26 @@ asio::awaitable<answer> reads::list(const kube::store<T>& of, server_request fro
         found.push_back(at->second);
     }
     auto last = found.empty() ? model::object_key() : found.back()->metadata.key();
-    auto read = co_await whole(std::move(found));
-    if (!read) co_return std::unexpected(problem_of(read.error()));
+    auto objects = whole(std::move(found), from.room);
     std::string body = R"({"items":[)";
-    for (std::size_t i = 0; i < read->size(); ++i) {
-        if (body.size() > list_limits::most_bytes) {
-            more = true;
-            last = (*read)[i - 1]->metadata.key();
-            break;
-        }
-        if (i > 0) body += ',';
-        print_object(body, *(*read)[i]);
+    std::optional<model::object_key> shown;
+    bool ends_here = false;
+    while (!objects.at_end()) {
+        // Asked before the next one is read.
+        ends_here = body.size() > list_limits::most_bytes;
+        if (ends_here) break;
+        const auto read = co_await objects.next(body.size());
+        if (!read) co_return std::unexpected(problem_of(read.error()));
+        ends_here = objects.out_of_room();
+        if (!*read) break;
+        if (shown) body += ',';
+        print_object(body, **read);
+        shown = (*read)->metadata.key();
+    }
+    if (ends_here) {
+        if (!shown) co_return std::unexpected(no_room());
+        more = true;
+        last = *shown;
     }
     body += R"(],"resourceVersion":)";
     print_text(body, version);
@@ -349,14 +365,17 @@ asio::awaitable<answer> reads::list_slots(server_request from) {
     slot_list out{key, testbed->metadata.resource_version, {}, {}};
     const slot_sources where{seen.jobs(), seen.schedulings(), seen.pods(),
                              [&seen](const model::object_key& of) { return seen.slots_of(of); }};
+    std::size_t bytes = 0;
     for (auto& row : slot_rows(*testbed, where)) {
         if (begin && static_cast<std::uint64_t>(std::max(row.position, 0)) < *begin) continue;
         if (!states.empty() && !states.contains(row.state)) continue;
         if (!nodes.empty() && !nodes.contains(row.node_name)) continue;
-        if (out.items.size() == static_cast<std::size_t>(limit)) {
+        if (out.items.size() == static_cast<std::size_t>(limit) ||
+            bytes > list_limits::most_bytes) {
             out.continue_ = std::to_string(row.position);
             break;
         }
+        bytes += sizeof(row) + model::held_by(row);
         out.items.push_back(std::move(row));
     }
     auto reply = json_reply(printed(out));

@@ -45,6 +45,22 @@ inline constexpr int most_slots = 5000;
 inline constexpr std::size_t most_bytes = 4u << 20;
 }  // namespace list_limits
 
+/// Objects of which the caches have all, in the form of whole_jobs.
+template <class T>
+class cached_objects {
+public:
+    explicit cached_objects(std::vector<std::shared_ptr<const T>> all) : all_(std::move(all)) {}
+    asio::awaitable<result<std::shared_ptr<const T>>> next(std::size_t) {
+        co_return at_ < all_.size() ? all_[at_++] : nullptr;
+    }
+    bool at_end() const { return at_ == all_.size(); }
+    bool out_of_room() const { return false; }
+
+private:
+    std::vector<std::shared_ptr<const T>> all_;
+    std::size_t at_ = 0;
+};
+
 class reads {
 public:
     reads(const sources& from, limits bounds);
@@ -99,11 +115,12 @@ private:
     template <class T>
     static bool is_as_wished(const T& object, const wait_wish& wish);
 
-    asio::awaitable<result<std::vector<std::shared_ptr<const model::batchjob>>>> whole(
-        std::vector<std::shared_ptr<const model::batchjob>> of);
+    /// Gives the objects with what the caches lack of them.
+    whole_jobs whole(std::vector<std::shared_ptr<const model::batchjob>> of,
+                     std::shared_ptr<http::answer_room> room);
     template <class T>
-    asio::awaitable<result<std::vector<std::shared_ptr<const T>>>> whole(
-        std::vector<std::shared_ptr<const T>> of);
+    static cached_objects<T> whole(std::vector<std::shared_ptr<const T>> of,
+                                   const std::shared_ptr<http::answer_room>& room);
 
     const sources& from_;
     limits bounds_;

@@ -114,22 +114,6 @@ TEST_F(api_test, a_job_is_served_with_the_spec_that_the_cache_does_not_keep) {
     EXPECT_EQ(server.log.size(), reads + 1);
 }
 
-TEST_F(api_test, a_list_of_many_jobs_is_read_in_one_request) {
-    for (int i = 0; i < 30; ++i) put_job(fmt::format("j{:02}", i));
-    const auto reply = get(base + "/jobs?limit=20");
-    EXPECT_EQ(server.log.size(), 1u);
-    EXPECT_EQ(body(reply)["items"].size(), 20u);
-    EXPECT_EQ(body(reply)["items"][19]["spec"]["sparkSpec"]["mainClass"], "Main of j19");
-    server.log.clear();
-    EXPECT_EQ(body(get(base + "/jobs?limit=20"))["items"].size(), 20u);
-    EXPECT_TRUE(server.log.empty());
-    server.instead = [](const kube::request&) { return fail(errc::transport, "reset"); };
-    const auto broken = get(base + "/jobs?limit=25");
-    EXPECT_EQ(broken.status, 503);
-    EXPECT_EQ(header(broken, "Retry-After"), "2");
-    EXPECT_EQ(body(broken)["code"], "ApiServer");
-}
-
 TEST_F(api_test, a_blocking_query_answers_at_the_next_change_of_its_object) {
     put_plan("s", {"j"});
     const auto index = header(get(base + "/schedulings/s"), "X-ESI-Index");
@@ -238,6 +222,33 @@ TEST_F(few_waits, more_than_may_wait_are_told_to_come_later) {
     EXPECT_EQ(header(second, "Retry-After"), "2");
     EXPECT_EQ(get(base + "/schedulings/s?waitFor=state%3DAcquireState").status, 200)
         << "it does not wait";
+}
+
+struct two_waits : api_test {
+    two_waits() : api_test(limits(), {{1e6, 1e6}, 2, 2, 2, 2}) {}
+};
+
+TEST_F(two_waits, a_wait_of_the_tenant_with_the_most_ends_for_one_of_another) {
+    put_plan("s", {"j"});
+    const auto target = base + "/schedulings/s?waitFor=state%3DFinishedState";
+    who.caller = "system:serviceaccount:evil:a";
+    auto first = begin("GET", target);
+    who.caller = "system:serviceaccount:evil:b";
+    auto second = begin("GET", target);
+    EXPECT_FALSE(second->reply);
+    who.caller = "anna";
+    auto good = begin("GET", target);
+    EXPECT_FALSE(good->reply) << "it waits";
+    EXPECT_FALSE(first->reply);
+    ASSERT_TRUE(second->reply);
+    EXPECT_EQ(second->reply->status, 429);
+    EXPECT_EQ(body(*second->reply)["code"], "Throttled");
+    EXPECT_EQ(header(*second->reply, "Retry-After"), "2");
+    put_plan("s", {"j"}, "FinishedState");
+    loop.restart();
+    loop.poll();
+    ASSERT_TRUE(good->reply);
+    EXPECT_EQ(good->reply->status, 200);
 }
 
 TEST_F(api_test, slots_are_filtered_and_come_in_parts) {

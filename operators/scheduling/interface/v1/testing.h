@@ -18,8 +18,8 @@
 #include "base/virtual_clock.h"
 #include "http/target.h"
 #include "kube/client.h"
-#include "model/application_specs.h"
 #include "model/json.h"
+#include "model/kept.h"
 #include "scheduling/caches.h"
 #include "scheduling/interface/v1/events/hub.h"
 #include "scheduling/interface/v1/surface.h"
@@ -40,6 +40,10 @@ public:
     std::vector<json> bodies;      ///< of writes
     /// Instead of any answer.
     std::function<std::optional<result<kube::response>>(const kube::request&)> instead;
+    /// Called with each request before it is answered.
+    std::function<void(const kube::request&)> before_answer;
+    /// Of each answer.
+    steady_time::duration latency{};
     std::int64_t version = 100;
 
     static std::string path_of(const json& object) {
@@ -77,6 +81,8 @@ public:
     }
 
     asio::awaitable<result<kube::response>> send(kube::request what, steady_time) override {
+        if (before_answer) before_answer(what);
+        if (latency > steady_time::duration::zero()) co_await time_.sleep_for(latency);
         co_return answer(what);
     }
     asio::awaitable<result<std::unique_ptr<kube::stream>>> open(kube::request,
@@ -213,6 +219,48 @@ private:
     clock& time_;
 };
 
+/// The memory that requests share, as the server counts it: who asks while there is room gets all
+/// that he asks for.
+struct counted_memory {
+    explicit counted_memory(clock& time_) : time(time_) {}
+
+    clock& time;
+    std::size_t limit = 16u << 20;
+    seconds patience{20};
+    std::size_t held = 0;  ///< by all of them
+    std::size_t most = 0;  ///< at any time
+};
+
+class counted_room final : public http::answer_room {
+public:
+    explicit counted_room(std::shared_ptr<counted_memory> of) : all_(std::move(of)), of_(*all_) {}
+    ~counted_room() override { of_.held -= own_; }
+
+    bool hold(std::size_t bytes) override {
+        if (bytes > own_ && of_.held >= of_.limit) return false;
+        of_.held += bytes;
+        of_.held -= std::exchange(own_, bytes);
+        of_.most = std::max(of_.most, of_.held);
+        return true;
+    }
+    asio::awaitable<bool> wait_to_hold(std::size_t bytes) override {
+        EXPECT_EQ(own_, 0u) << "who holds something does not wait: two of them would wait for ever";
+        const auto until = of_.time.now() + of_.patience;
+        while (!hold(bytes)) {
+            if (of_.time.now() >= until) co_return false;
+            co_await of_.time.sleep_for(milliseconds(10));
+        }
+        co_return true;
+    }
+    void stand_aside() override {}
+
+private:
+    /// A request that is cut off at the end of a test still has it.
+    std::shared_ptr<counted_memory> all_;
+    counted_memory& of_;
+    std::size_t own_ = 0;
+};
+
 /// Everybody is anna, and may all that `forbidden` does not name.
 class test_access final : public access {
 public:
@@ -297,8 +345,10 @@ protected:
         if (!body.empty() && !has_type) with.emplace_back("content-type", "application/json");
         request.body = std::move(body);
         request.headers = std::move(with);
+        const auto room = std::make_shared<counted_room>(memory_);
+        request.room = room;
         asio::co_spawn(loop, router.answer(std::move(request)),
-                       [out](std::exception_ptr failed, http::server_reply reply) {
+                       [out, room](std::exception_ptr failed, http::server_reply reply) {
                            EXPECT_FALSE(failed);
                            out->reply = std::move(reply);
                        });
@@ -412,6 +462,8 @@ protected:
     asio::io_context loop;
     virtual_clock time;
     object_server server{time};
+    std::shared_ptr<counted_memory> memory_ = std::make_shared<counted_memory>(time);
+    counted_memory& memory = *memory_;
     kube::client api{server, time};
     scheduling::caches seen{api, time, {}};
     test_access who;

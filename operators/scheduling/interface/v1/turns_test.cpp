@@ -1,5 +1,6 @@
 #include "scheduling/interface/v1/turns.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -40,6 +41,45 @@ TEST_F(turns_test, all_that_wait_are_bounded) {
     loop.run();
     EXPECT_EQ(order.front(), "g refused");
     EXPECT_EQ(order.size(), 7);
+}
+
+TEST_F(turns_test, a_tenant_with_many_accounts_has_no_more_turns_than_another) {
+    turns many{loop.get_executor(), {3, 50}};
+    const auto ask = [&](std::string caller) -> asio::awaitable<void> {
+        const auto turn = co_await many.take(caller);
+        if (turn) order.push_back(caller);
+    };
+    for (int i = 0; i < 12; ++i) {
+        asio::co_spawn(loop, ask(fmt::format("system:serviceaccount:evil:a{}", i)), asio::detached);
+        asio::co_spawn(loop, ask(fmt::format("system:serviceaccount:bad:a{}", i)), asio::detached);
+    }
+    asio::co_spawn(loop, ask("anna"), asio::detached);
+    asio::co_spawn(loop, ask("anna"), asio::detached);
+    loop.run();
+    ASSERT_EQ(order.size(), 26U);
+    const auto place_of = [&](int which) {
+        auto at = std::ranges::find(order, "anna");
+        if (which == 1) at = std::ranges::find(at + 1, order.end(), "anna");
+        return at - order.begin();
+    };
+    EXPECT_LE(place_of(0), 2) << "one turn of each of the others";
+    EXPECT_LE(place_of(1), 5);
+}
+
+TEST_F(turns_test, a_tenant_with_many_accounts_leaves_others_room_to_wait) {
+    turns many{loop.get_executor(), {3, 20}};
+    const auto ask = [&](std::string caller) -> asio::awaitable<void> {
+        const auto turn = co_await many.take(caller);
+        order.push_back(turn ? "answered" : "refused");
+        if (caller == "anna") order.back() += " anna";
+    };
+    for (int i = 0; i < 30; ++i) {
+        asio::co_spawn(loop, ask(fmt::format("system:serviceaccount:evil:a{}", i)), asio::detached);
+    }
+    asio::co_spawn(loop, ask("anna"), asio::detached);
+    loop.run();
+    EXPECT_EQ(std::ranges::count(order, "answered anna"), 1);
+    EXPECT_EQ(std::ranges::count(order, "refused"), 13);
 }
 
 TEST_F(turns_test, what_is_ready_runs_between_two_turns) {

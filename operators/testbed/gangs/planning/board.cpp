@@ -264,7 +264,7 @@ void board::count_pods() {
             if (there == numbers.end()) continue;
             counted.insert(pod->metadata.uid);
             count_pod(*pod, there->second, true,
-                      ground_ == ground_of_plan::free || stays_for_good(*pod));
+                      ground_ == ground_of_plan::free || room_.stays_for_good(*pod));
         }
     }
     if (ground_ == ground_of_plan::emptied) return;

@@ -17,6 +17,10 @@ std::string more_than(const model::pod& pod, std::size_t count, std::string_view
 }
 
 std::string too_much_of(const model::pod& pod) {
+    if (!pod.metadata.undecodable.empty()) {
+        return fmt::format("pod {} cannot be read: {}", pod.metadata.key().text(),
+                           pod.metadata.undecodable);
+    }
     const auto text = pod.affinity.text.size() + pod.topology_spread.text.size();
     if (text > most_rule_text) {
         return more_than(pod, text, "bytes of affinity and topology spread", most_rule_text);

@@ -13,7 +13,7 @@ namespace esi::testbed::gangs::planning {
 
 /// Of one member: affinity and topology spread as text, required terms for other pods, and the
 /// rest.
-constexpr std::size_t most_rule_text = 64 * 1024;
+using model::most_rule_text;
 constexpr std::size_t most_terms = 64;
 constexpr std::size_t most_claims = 16;
 constexpr std::size_t most_ports = 64;

@@ -145,8 +145,10 @@ TEST_F(a_plan_within_bounds, does_not_take_a_gang_apart_by_the_labels_that_other
         }
         return out;
     };
-    EXPECT_THAT(show(at.fit(members_of(60))), HasSubstr("n0000"));
-    const auto many = show(at.fit(members_of(200)));
+    fit_options named;
+    named.tell_nodes = true;
+    EXPECT_THAT(show(at.fit(members_of(60), named)), HasSubstr("n0000"));
+    const auto many = show(at.fit(members_of(200), named));
     EXPECT_THAT(many, HasSubstr("n0001"));
     EXPECT_THAT(many, testing::Not(HasSubstr("n0000"))) << "it may mean one of them";
 }

@@ -73,9 +73,9 @@ std::string describe_requests(const model::pod& pod) {
     return fmt::format("{}", fmt::join(out, ", "));
 }
 
-std::string describe_refusals(board& on, const outcome& placed,
-                              std::span<const pod_pointer> members, const resource_names& resources,
-                              const fit_options& options) {
+refusal_words describe_refusals(board& on, const outcome& placed,
+                                std::span<const pod_pointer> members,
+                                const resource_names& resources, const fit_options& options) {
     // The first in the order of the list, so that it is the same one each time.
     const auto first = std::ranges::find(placed.nodes, -1);
     if (first == placed.nodes.end()) return {};
@@ -113,6 +113,7 @@ std::string describe_refusals(board& on, const outcome& placed,
     for (const auto& [count, text] : sorted) parts.push_back(fmt::format("{} {}", -count, text));
 
     std::string left;
+    std::string left_on;
     if (!lacking.empty()) {
         const auto most =
             std::ranges::max_element(lacking, {}, [](const auto& each) { return each.second; });
@@ -122,14 +123,16 @@ std::string describe_refusals(board& on, const outcome& placed,
             if (best.node < 0 || amount > best.amount) best = {best.resource, amount, at};
         }
         const auto& name = resources.name(best.resource);
-        left = fmt::format("; most {} left on one node: {} ({})", name,
-                           model::show(name, best.amount), on.node(best.node).metadata.name);
+        left_on = on.node(best.node).metadata.name;
+        left = fmt::format("; most {} left on one node: {}{}", name, model::show(name, best.amount),
+                           options.tell_nodes ? fmt::format(" ({})", left_on) : std::string());
     }
     const auto requests = describe_requests(pod);
-    return fmt::format("{} of {} {} fit; {} {}{} does not: 0/{} nodes are available{}{}{}",
-                       placed.fitting, members.size(), options.members, options.member,
-                       pod.metadata.key().text(), requests.empty() ? "" : " (" + requests + ")",
-                       on.nodes(), parts.empty() ? "" : ": ", fmt::join(parts, ", "), left);
+    return {fmt::format("{} of {} {} fit; {} {}{} does not: 0/{} nodes are available{}{}{}",
+                        placed.fitting, members.size(), options.members, options.member,
+                        pod.metadata.key().text(), requests.empty() ? "" : " (" + requests + ")",
+                        on.nodes(), parts.empty() ? "" : ": ", fmt::join(parts, ", "), left),
+            std::move(left_on)};
 }
 
 }  // namespace esi::testbed::gangs::planning

@@ -8,11 +8,17 @@
 
 namespace esi::testbed::gangs::planning {
 
+struct refusal_words {
+    std::string message;
+    /// no_fit::most_left_on
+    std::string most_left_on;
+};
+
 /// With the members on the board that fit: which member is the first that does not, and what each
 /// node has against it.
-std::string describe_refusals(board& on, const outcome& placed,
-                              std::span<const pod_pointer> members, const resource_names& resources,
-                              const fit_options& options);
+refusal_words describe_refusals(board& on, const outcome& placed,
+                                std::span<const pod_pointer> members,
+                                const resource_names& resources, const fit_options& options);
 
 /// "2 cpu, 4Gi memory".
 std::string describe_requests(const model::pod& pod);

@@ -42,7 +42,7 @@ protected:
     }
 
     review_server server;
-    access_options options;
+    access_options options = over_tls();
     std::unique_ptr<access> who_may =
         make_access({server.loop.get_executor(), server.time, server.api, server.numbers}, options);
     quota_options most;

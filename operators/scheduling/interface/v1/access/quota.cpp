@@ -2,52 +2,57 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <map>
 #include <utility>
 
+#include "scheduling/interface/v1/access/fair_share.h"
 #include "scheduling/interface/v1/access/refusals.h"
+#include "scheduling/interface/v1/access/tenant.h"
 
 namespace esi::scheduling::v1 {
 
 namespace {
 
-constexpr std::size_t kinds = 2;
-
 const char* name_of(quota::kind what) { return what == quota::kind::stream ? "streams" : "waits"; }
-
-std::size_t index_of(quota::kind what) { return static_cast<std::size_t>(what); }
 
 }  // namespace
 
 struct quota::state {
     state(clock& time_, controller::metrics& numbers_, quota_options options_)
-        : time(time_), numbers(numbers_), options(options_), requests(options_.requests) {}
+        : time(time_),
+          numbers(numbers_),
+          options(options_),
+          requests(options_.requests),
+          all_requests(options_.all_requests()),
+          streams({options_.streams, options_.all_streams}),
+          waits({options_.waits, options_.all_waits}) {}
 
     clock& time;
     controller::metrics& numbers;
     quota_options options;
     bucket_table requests;
-    using counts = std::array<int, kinds>;
-    /// Of those alone who have some.
-    std::map<std::string, counts, std::less<>> of_callers;
-    counts of_all{};
+    fair_bucket all_requests;
+    shared_places streams;
+    shared_places waits;
 
-    int most(kind what) const { return what == kind::stream ? options.streams : options.waits; }
-    int most_of_all(kind what) const {
-        return what == kind::stream ? options.all_streams : options.all_waits;
-    }
+    shared_places& places(kind what) { return what == kind::stream ? streams : waits; }
     void show(kind what) {
         numbers
             .gauge("esi_api_under_way",
                    "Streams of events, and requests that wait for a change, of /api/v1",
                    {{"what", name_of(what)}})
-            .Set(of_all[index_of(what)]);
+            .Set(places(what).size());
     }
     void count_throttled(const char* what) {
         numbers
             .counter("esi_api_throttled_total", "Requests of /api/v1 that were answered with 429",
                      {{"what", what}})
+            .Increment();
+    }
+    void count_lost(kind what) {
+        numbers
+            .counter("esi_api_displaced_total",
+                     "Streams and waits of /api/v1 that ended for one of a tenant with fewer",
+                     {{"what", name_of(what)}})
             .Increment();
     }
 };
@@ -59,52 +64,61 @@ quota::~quota() = default;
 
 std::optional<quota::lease> quota::take(const http::identity& caller, kind what) {
     auto& own = *state_;
-    const auto at = index_of(what);
-    const auto known = own.of_callers.find(caller.name);
-    const int has = known == own.of_callers.end() ? 0 : known->second[at];
-    if (has >= own.most(what) || own.of_all[at] >= own.most_of_all(what)) {
+    auto& places = own.places(what);
+    const auto lost = places.lost();
+    auto place = places.take(caller.name);
+    if (!place) {
         own.count_throttled(name_of(what));
         return std::nullopt;
     }
-    ++own.of_callers[caller.name][at];
-    ++own.of_all[at];
+    if (places.lost() != lost) own.count_lost(what);
     own.show(what);
-    return lease(state_, caller.name, what);
+    return lease(state_, std::move(place), what);
 }
 
 http::problem_details quota::refused(kind what) const {
     const auto& options = state_->options;
-    auto out =
-        v1::throttled(what == kind::stream
-                          ? fmt::format("a caller may have {} streams of events open "
-                                        "(--api-streams-per-caller), and all callers together {}",
-                                        options.streams, options.all_streams)
-                          : fmt::format("a caller may have {} requests that wait for a change "
-                                        "(--api-waits-per-caller), and all callers together {}",
-                                        options.waits, options.all_waits),
-                      seconds(2));
+    auto out = v1::throttled(
+        what == kind::stream ? fmt::format("a caller may have {} streams of events open "
+                                           "(--api-streams-per-caller), and all callers together "
+                                           "{}, of which each tenant has its share",
+                                           options.streams, options.all_streams)
+                             : fmt::format("a caller may have {} requests that wait for a change "
+                                           "(--api-waits-per-caller), and all callers together "
+                                           "{}, of which each tenant has its share",
+                                           options.waits, options.all_waits),
+        seconds(2));
     return out;
 }
 
 std::optional<http::problem_details> quota::throttled(const http::identity& caller) {
     auto& own = *state_;
-    const auto wait = own.requests.take(caller.name, own.time.now());
+    const auto now = own.time.now();
+    if (const auto wait = own.requests.take(caller.name, now)) {
+        own.count_throttled("requests");
+        return v1::throttled(fmt::format("\"{}\" sends more than {:g} requests per second "
+                                         "(--api-requests-per-second)",
+                                         caller.name, own.options.requests.per_second),
+                             *wait);
+    }
+    const auto wait = own.all_requests.take(tenant_of(caller.name), now);
     if (!wait) return std::nullopt;
     own.count_throttled("requests");
-    return v1::throttled(fmt::format("\"{}\" sends more than {:g} requests per second "
-                                     "(--api-requests-per-second)",
-                                     caller.name, own.options.requests.per_second),
-                         *wait);
+    return v1::throttled(
+        fmt::format("{} are more than their share of the {:g} per second that are answered in all "
+                    "(ten times --api-requests-per-second)",
+                    tenant_words(caller.name), own.options.all_requests().per_second),
+        *wait);
 }
 
-quota::lease::lease(std::shared_ptr<state> of, std::string caller, kind what)
-    : of_(std::move(of)), caller_(std::move(caller)), what_(what) {}
+quota::lease::lease(std::shared_ptr<state> of, std::unique_ptr<shared_places::place> its, kind what)
+    : of_(std::move(of)), place_(std::move(its)), what_(what) {}
 
 quota::lease& quota::lease::operator=(lease&& other) noexcept {
     if (this == &other) return *this;
     give_back();
     of_ = std::move(other.of_);
-    caller_ = std::move(other.caller_);
+    place_ = std::move(other.place_);
     what_ = other.what_;
     return *this;
 }
@@ -114,10 +128,7 @@ quota::lease::~lease() { give_back(); }
 void quota::lease::give_back() {
     const auto of = std::exchange(of_, nullptr);
     if (!of) return;
-    const auto at = index_of(what_);
-    const auto known = of->of_callers.find(caller_);
-    if (--known->second[at] == 0 && known->second == state::counts{}) of->of_callers.erase(known);
-    --of->of_all[at];
+    place_.reset();
     of->show(what_);
 }
 

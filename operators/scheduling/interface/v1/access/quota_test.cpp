@@ -1,8 +1,10 @@
 #include "scheduling/interface/v1/access/quota.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "base/virtual_clock.h"
@@ -16,6 +18,10 @@ using kind = quota::kind;
 
 const http::identity anna{"anna", "", {}, {}};
 const http::identity ben{"ben", "", {}, {}};
+
+http::identity account(const std::string& ns, int number) {
+    return {fmt::format("system:serviceaccount:{}:a{}", ns, number), "", {}, {}};
+}
 
 class quota_test : public testing::Test {
 protected:
@@ -60,6 +66,48 @@ TEST_F(quota_test, all_callers_together_are_bounded) {
     }
     EXPECT_FALSE(own.take(anna, kind::wait));
     EXPECT_TRUE(own.take(anna, kind::stream));
+}
+
+TEST_F(quota_test, accounts_of_one_namespace_lose_places_to_other_tenants) {
+    options.all_waits = 20;
+    options.waits = 10;
+    quota own(time, numbers, options);
+    std::vector<quota::lease> evil;
+    int woken = 0;
+    for (int i = 0; i < 20; ++i) {
+        evil.push_back(own.take(account("evil", i % 10), kind::wait).value());
+        evil.back().when_lost([&] { ++woken; });
+    }
+    EXPECT_FALSE(own.take(account("evil", 10), kind::wait));
+    std::vector<quota::lease> good;
+    for (int i = 0; i < 10; ++i) good.push_back(own.take(anna, kind::wait).value());
+    EXPECT_EQ(woken, 10);
+    EXPECT_EQ(std::ranges::count_if(evil, &quota::lease::lost), 10);
+    EXPECT_EQ(std::ranges::count_if(good, &quota::lease::lost), 0);
+    EXPECT_THAT(numbers.text(), HasSubstr("esi_api_displaced_total{what=\"waits\"} 10"));
+    EXPECT_THAT(numbers.text(), HasSubstr("esi_api_under_way{what=\"waits\"} 20"));
+    evil.clear();
+    EXPECT_THAT(numbers.text(), HasSubstr("esi_api_under_way{what=\"waits\"} 10"));
+}
+
+TEST_F(quota_test, requests_of_a_namespace_with_many_accounts_keep_back_no_other_tenants) {
+    quota own(time, numbers, options);
+    int of_evil = 0;
+    std::optional<http::problem_details> refused;
+    for (int i = 0; i < 1000; ++i) {
+        time.advance_to(time.now() + milliseconds(10));
+        for (int a = 0; a < 60; ++a) {
+            auto why = own.throttled(account("evil", a));
+            of_evil += why ? 0 : 1;
+            if (why) refused = why;
+        }
+        EXPECT_FALSE(own.throttled(anna)) << i;
+        EXPECT_FALSE(own.throttled(account("good", 1))) << i;
+    }
+    EXPECT_NEAR(of_evil, 20'000 + 3'200 - 2'000, 500) << "ten seconds and the burst";
+    ASSERT_TRUE(refused);
+    EXPECT_EQ(refused->status, 429);
+    EXPECT_THAT(refused->detail, HasSubstr("of the namespace \"evil\" are more than their share"));
 }
 
 TEST_F(quota_test, a_lease_may_move_and_outlive_the_quota) {

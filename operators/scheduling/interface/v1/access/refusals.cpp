@@ -40,6 +40,17 @@ http::problem_details unauthenticated(std::string detail, bool bad_token) {
     return out;
 }
 
+http::problem_details readable_token() {
+    http::problem_details out;
+    out.status = 403;
+    out.detail =
+        "a bearer token is not taken over plain HTTP from another machine, as whoever reads the "
+        "network could use it; this one has been sent so. Ask over TLS (tls.mode of the chart, "
+        "--tls-cert-file), or over loopback (kubectl port-forward), or let esi-scheduling take it "
+        "(interface.api.plainTokens, --api-plain-tokens)";
+    return out;
+}
+
 std::string can_i(const http::identity& who, const access_question& of) {
     auto out = "kubectl auth can-i " + of.what.verb + " " + resource_of(of.what);
     if (!of.name.empty()) out += "/" + quoted(of.name);

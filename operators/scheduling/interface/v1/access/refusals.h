@@ -12,6 +12,8 @@ namespace esi::scheduling::v1 {
 
 /// 401 with WWW-Authenticate; `bad_token`: one was sent.
 http::problem_details unauthenticated(std::string detail, bool bad_token);
+/// 403 for a token that others on the network could read, with what to do.
+http::problem_details readable_token();
 /// 403 that names user, verb, resource and namespace, and the command that shows the right.
 http::problem_details forbidden(const http::identity& who, const access_question& of);
 /// `kubectl auth can-i patch schedulings.esi.tu-berlin.de/a -n default --as=anna`

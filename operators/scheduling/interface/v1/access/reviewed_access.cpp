@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <boost/asio/ip/address.hpp>
 #include <chrono>
 #include <cmath>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "scheduling/interface/v1/access/credential.h"
 #include "scheduling/interface/v1/access/digest.h"
 #include "scheduling/interface/v1/access/refusals.h"
+#include "scheduling/interface/v1/access/tenant.h"
 
 namespace esi::scheduling::v1 {
 
@@ -32,6 +34,17 @@ std::string without(std::string text, std::string_view secret) {
         at = text.find(secret, at + instead.size());
     }
     return text;
+}
+
+/// All of 127/8 and ::1: a service mesh hands on from there what it has decrypted.
+bool stays_on_machine(const std::string& peer) {
+    boost::system::error_code failure;
+    auto address = asio::ip::make_address(peer, failure);
+    if (failure) return false;
+    if (address.is_v6() && address.to_v6().is_v4_mapped()) {
+        address = asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
+    }
+    return address.is_loopback();
 }
 
 /// Why a review of `token` failed, for the log. What the API server wrote is left out: it, or a
@@ -67,7 +80,9 @@ reviewed_access::reviewed_access(access_sources from, access_options options)
       token_flights_(from.executor),
       right_flights_(from.executor),
       of_peers_(options_.reviews_of_a_peer),
-      of_callers_(options_.reviews_of_a_caller) {}
+      of_callers_(options_.reviews_of_a_caller),
+      of_all_(options_.reviews),
+      under_way_(options_.most_reviews_under_way) {}
 
 void reviewed_access::count_review(const kube::resource_type& type, std::string_view outcome) {
     from_.numbers
@@ -90,13 +105,12 @@ void reviewed_access::show_sizes() {
     }
 }
 
-std::optional<problem_details> reviewed_access::too_many(bucket_table& own, std::string_view key) {
+std::optional<problem_details> reviewed_access::too_many(bucket_table& own, std::string_view key,
+                                                         const share& whose) {
     const auto now = from_.time.now();
     auto wait = own.take(key, now);
-    if (!wait) wait = of_all_.take(options_.reviews, now);
-    if (!wait && token_flights_.size() + right_flights_.size() >= options_.most_reviews_under_way) {
-        wait = seconds(1);
-    }
+    if (!wait) wait = of_all_.take(whose.tenant, now, whose.who);
+    if (!wait && !under_way_.has_room(whose.tenant, whose.who)) wait = seconds(1);
     if (!wait) return std::nullopt;
     from_.numbers
         .counter("esi_api_throttled_total", "Requests of /api/v1 that were answered with 429",
@@ -119,7 +133,9 @@ asio::awaitable<result<std::string>> reviewed_access::ask(const kube::resource_t
 }
 
 asio::awaitable<reviewed_access::token_outcome> reviewed_access::review_token(std::string token,
-                                                                              std::string key) {
+                                                                              std::string key,
+                                                                              share whose) {
+    const fair_count::one counted(under_way_, whose.tenant, whose.who);
     auto answer = co_await ask(token_review_type, token_review(token, options_.audience));
     auto verdict = answer ? read_token_review(*answer, options_.audience)
                           : result<token_verdict>(std::unexpected(std::move(answer).error()));
@@ -133,7 +149,9 @@ asio::awaitable<reviewed_access::token_outcome> reviewed_access::review_token(st
     const auto& who = verdict->who;
     if (who != nullptr && is_plain_name(who->name)) {
         count_review(token_review_type, "yes");
-        known_before_.put(key, true, now + known_for);
+        std::string tenant(tenant_of(who->name));
+        const auto bytes = sizeof(tenant) + tenant.size();
+        known_before_.put(key, std::move(tenant), now + known_for, bytes);
         persons_.put(std::move(key), who, now + options_.ttl_of(true), size_of(*who));
         show_sizes();
         co_return who;
@@ -149,18 +167,23 @@ asio::awaitable<reviewed_access::token_outcome> reviewed_access::person_of(std::
                                                                            std::string peer) {
     auto key = sha256(token);
     const auto now = from_.time.now();
+    // Looked for each time, so that of these, too, the one goes first that was not used the
+    // longest.
+    const auto* before = known_before_.find(key, now);
     if (const auto* known = persons_.find(key, now)) co_return *known;
     if (strangers_.find(key, now) != nullptr) co_return nullptr;
+    // Strangers at the same address (behind one proxy, say) shut out nobody who is known, and a
+    // part of all reviews is for those who are. Of others the address is all that is known.
+    const bool known = before != nullptr;
+    const share whose = known ? share{*before} : share{"peer " + peer, acquaintance::stranger};
     co_return co_await token_flights_.ask(
         key,
-        [this, &peer, &key, now]() -> std::optional<token_outcome> {
-            // Strangers at the same address (behind one proxy, say) shut out nobody who is known.
-            const bool known = known_before_.find(key, now) != nullptr;
-            auto why = known ? too_many(of_callers_, key) : too_many(of_peers_, peer);
+        [this, &peer, &key, &whose, known]() -> std::optional<token_outcome> {
+            auto why = known ? too_many(of_callers_, key, whose) : too_many(of_peers_, peer, whose);
             if (why) return std::unexpected(std::move(*why));
             return std::nullopt;
         },
-        [this, &token, &key] { return review_token(token, key); });
+        [this, &token, &key, &whose] { return review_token(token, key, whose); });
 }
 
 asio::awaitable<std::expected<std::shared_ptr<const http::identity>, problem_details>>
@@ -180,6 +203,10 @@ reviewed_access::authenticate(const http::server_request& head) {
         if (!who) co_return std::unexpected(unauthenticated(who.error(), false));
         co_return std::move(*who);
     }
+    const bool any_way = options_.plain_tokens || options_.encrypted;
+    if (!any_way && head.peer && !stays_on_machine(head.peer->address)) {
+        co_return std::unexpected(readable_token());
+    }
     auto who = co_await person_of(std::string(*token), head.peer ? head.peer->address : "");
     if (!who) co_return std::unexpected(std::move(who).error());
     if (*who != nullptr) co_return std::move(*who);
@@ -192,7 +219,9 @@ reviewed_access::authenticate(const http::server_request& head) {
 }
 
 asio::awaitable<reviewed_access::right_outcome> reviewed_access::review_right(json review,
-                                                                              std::string key) {
+                                                                              std::string key,
+                                                                              share whose) {
+    const fair_count::one counted(under_way_, whose.tenant, whose.who);
     auto answer = co_await ask(access_review_type, std::move(review));
     auto may = answer ? read_access_review(*answer)
                       : result<bool>(std::unexpected(std::move(answer).error()));
@@ -219,13 +248,15 @@ asio::awaitable<std::optional<problem_details>> reviewed_access::refusal(const h
     const auto now = from_.time.now();
     if (allowed_.find(key, now) != nullptr) co_return std::nullopt;
     if (forbidden_.find(key, now) != nullptr) co_return forbidden(who, question);
+    const share whose{std::string(tenant_of(who.name))};
     auto may = co_await right_flights_.ask(
         key,
-        [this, &who]() -> std::optional<right_outcome> {
-            if (auto why = too_many(of_callers_, who.name)) return std::unexpected(std::move(*why));
+        [this, &who, &whose]() -> std::optional<right_outcome> {
+            auto why = too_many(of_callers_, who.name, whose);
+            if (why) return std::unexpected(std::move(*why));
             return std::nullopt;
         },
-        [this, &review, &key] { return review_right(review, key); });
+        [this, &review, &key, &whose] { return review_right(review, key, whose); });
     if (!may) co_return std::move(may).error();
     if (*may) co_return std::nullopt;
     co_return forbidden(who, question);

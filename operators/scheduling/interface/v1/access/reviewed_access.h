@@ -9,6 +9,7 @@
 #include "kube/client.h"
 #include "scheduling/interface/v1/access.h"
 #include "scheduling/interface/v1/access/bounded_cache.h"
+#include "scheduling/interface/v1/access/fair_share.h"
 #include "scheduling/interface/v1/access/options.h"
 #include "scheduling/interface/v1/access/review_trouble.h"
 #include "scheduling/interface/v1/access/reviews.h"
@@ -37,11 +38,17 @@ private:
     using right_outcome = std::expected<bool, problem>;
 
     asio::awaitable<token_outcome> person_of(std::string token, std::string peer);
-    asio::awaitable<token_outcome> review_token(std::string token, std::string key);
-    asio::awaitable<right_outcome> review_right(nlohmann::json review, std::string key);
+    /// Whose share of the reviews one takes.
+    struct share {
+        std::string tenant;
+        acquaintance who = acquaintance::known;
+    };
+    asio::awaitable<token_outcome> review_token(std::string token, std::string key, share whose);
+    asio::awaitable<right_outcome> review_right(nlohmann::json review, std::string key,
+                                                share whose);
     asio::awaitable<result<std::string>> ask(const kube::resource_type& type,
                                              nlohmann::json review);
-    std::optional<problem> too_many(bucket_table& own, std::string_view key);
+    std::optional<problem> too_many(bucket_table& own, std::string_view key, const share& whose);
     void count_review(const kube::resource_type& type, std::string_view outcome);
     void show_sizes();
 
@@ -50,15 +57,16 @@ private:
     /// Apart, so that tokens of somebody's own making drive out no good ones.
     bounded_cache<person> persons_;
     bounded_cache<bool> strangers_;
-    /// Tokens that the API server has said yes to lately.
-    bounded_cache<bool> known_before_;
+    /// Tokens that the API server has said yes to lately, and of which tenant they are.
+    bounded_cache<std::string> known_before_;
     bounded_cache<bool> allowed_;
     bounded_cache<bool> forbidden_;
     single_flight<token_outcome> token_flights_;
     single_flight<right_outcome> right_flights_;
     bucket_table of_peers_;
     bucket_table of_callers_;
-    token_bucket of_all_;
+    fair_bucket of_all_;
+    fair_count under_way_;
     review_trouble trouble_;
 };
 

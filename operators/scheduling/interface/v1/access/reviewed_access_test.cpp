@@ -55,7 +55,7 @@ protected:
     }
 
     review_server server;
-    access_options options;
+    access_options options = over_tls();
     std::unique_ptr<reviewed_access> own;
     http::problem_details last;
 };
@@ -87,6 +87,23 @@ TEST_F(reviewed, without_a_token_or_with_none_that_could_be_one_nobody_is_asked)
     EXPECT_EQ(last.headers.front().first, "WWW-Authenticate");
     EXPECT_EQ(who("a b"), "401");
     EXPECT_EQ(server.token_reviews, 0);
+}
+
+TEST_F(reviewed, a_token_that_others_on_the_network_can_read_is_taken_only_where_that_is_wanted) {
+    options.encrypted = false;
+    EXPECT_EQ(who("anna-token", "10.0.0.7"), "403");
+    EXPECT_THAT(last.detail, HasSubstr("kubectl port-forward"));
+    EXPECT_THAT(last.detail, HasSubstr("interface.api.plainTokens"));
+    EXPECT_EQ(who("anna-token", "fe80::1"), "403");
+    EXPECT_EQ(who("anna-token", ""), "403");
+    EXPECT_EQ(server.token_reviews, 0);
+    EXPECT_EQ(who("", "10.0.0.7"), "401") << "there is no token";
+    for (const auto* near : {"127.0.0.1", "127.0.0.6", "::1", "::ffff:127.0.0.1"}) {
+        EXPECT_EQ(who("anna-token", near), "anna") << near;
+    }
+    options.plain_tokens = true;
+    make();
+    EXPECT_EQ(who("anna-token", "10.0.0.7"), "anna");
 }
 
 TEST_F(reviewed, a_certificate_names_who_asks_but_a_token_goes_first) {
@@ -276,7 +293,7 @@ TEST_F(reviewed, all_peers_together_are_bounded_too) {
         const auto address = fmt::format("10.6.{}.1", i);
         reviewed_ones += who(fmt::format("made-up-{}", i), address) == "401" ? 1 : 0;
     }
-    EXPECT_EQ(reviewed_ones, 50);
+    EXPECT_EQ(reviewed_ones, 40) << "the rest is for those who are known";
 }
 
 TEST_F(reviewed, reviews_under_way_are_bounded) {
@@ -296,8 +313,81 @@ TEST_F(reviewed, reviews_under_way_are_bounded) {
                        });
     }
     pass(seconds(30));
-    EXPECT_EQ(unknown, 256);
-    EXPECT_EQ(throttled, 44);
+    EXPECT_EQ(unknown, 204) << "the rest of 256 is for those who are known";
+    EXPECT_EQ(throttled, 96);
+}
+
+TEST_F(reviewed, accounts_of_one_namespace_leave_reviews_to_other_tenants) {
+    EXPECT_EQ(who("anna-token"), "anna");
+    int of_evil = 0;
+    int refused = 0;
+    for (int second = 0; second < 130; ++second) {
+        pass(seconds(1));
+        // Ten accounts without a right: each namespace is another one to ask for.
+        for (int a = 0; a < 10; ++a) {
+            for (int i = 0; i < 30; ++i) {
+                const auto name = fmt::format("system:serviceaccount:evil:a{}", a);
+                const auto status = may(name, list_testbeds, fmt::format("n{}-{}", second, i));
+                of_evil += status == 403 ? 1 : 0;
+                refused += status == 429 ? 1 : 0;
+            }
+        }
+        // She is known, and asked about again each minute; her rights as well.
+        EXPECT_EQ(who("anna-token"), "anna") << second;
+        EXPECT_EQ(may("anna", list_testbeds, "a"), 200) << second;
+    }
+    EXPECT_GT(of_evil, 20'000);
+    EXPECT_GT(refused, 8'000);
+}
+
+TEST_F(reviewed, strangers_at_any_number_of_addresses_leave_reviews_to_those_who_are_known) {
+    EXPECT_EQ(who("anna-token"), "anna");
+    int throttled = 0;
+    for (int second = 0; second < 130; ++second) {
+        pass(seconds(1));
+        for (int i = 0; i < 400; ++i) {
+            const auto address = fmt::format("10.{}.{}.1", i % 200, i / 200);
+            throttled += who(fmt::format("made-up-{}-{}", second, i), address) == "429" ? 1 : 0;
+        }
+        EXPECT_EQ(who("anna-token"), "anna") << second;
+        EXPECT_EQ(may("anna", list_testbeds, "a"), 200) << second;
+    }
+    EXPECT_GT(throttled, 10'000);
+}
+
+TEST_F(reviewed, a_tenant_whose_reviews_hang_leaves_room_to_others) {
+    make();
+    server.wire.latency = seconds(5);
+    std::vector<http::identity> accounts;
+    for (int a = 0; a < 10; ++a) {
+        accounts.push_back({fmt::format("system:serviceaccount:evil:a{}", a), "", {}, {}});
+    }
+    for (int i = 0; i < 300; ++i) {
+        asio::co_spawn(server.loop,
+                       own->refusal(accounts[static_cast<std::size_t>(i % 10)], list_testbeds,
+                                    fmt::format("n{}", i), ""),
+                       [](std::exception_ptr, auto) {});
+    }
+    pass(milliseconds(100));
+    EXPECT_EQ(server.wire.asked.size(), 205U);
+    EXPECT_EQ(who("anna-token"), "anna") << "who was not known before, too";
+    pass(seconds(30));
+}
+
+TEST_F(reviewed, a_token_that_is_in_use_stays_known_while_others_come_and_go) {
+    options.most_tokens = 10;
+    options.reviews = options.reviews_of_a_peer = {1e6, 1e6};
+    EXPECT_EQ(who("anna-token"), "anna");
+    for (int i = 0; i < 100; ++i) {
+        const auto token = fmt::format("evil-{}", i);
+        server.users[token] = "system:serviceaccount:evil:a";
+        EXPECT_EQ(who(token), "system:serviceaccount:evil:a");
+        EXPECT_EQ(who("anna-token"), "anna");
+    }
+    pass(options.yes_ttl + seconds(1));
+    // As one who is known, and not as a stranger at an address that sends too much.
+    for (int i = 0; i < 1000; ++i) who("made-up", "10.0.0.7");
+    EXPECT_EQ(who("anna-token"), "anna");
 }
 
 TEST_F(reviewed, a_caller_with_ever_new_questions_is_throttled) {

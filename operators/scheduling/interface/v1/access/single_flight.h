@@ -41,8 +41,6 @@ public:
             co_return answer;
         }
     }
-    /// Questions under way.
-    std::size_t size() const { return flights_.size(); }
 
 private:
     struct flight {

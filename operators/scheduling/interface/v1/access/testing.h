@@ -18,6 +18,7 @@
 #include "http/message.h"
 #include "kube/client.h"
 #include "kube/testing/scripted_transport.h"
+#include "scheduling/interface/v1/access/options.h"
 
 namespace esi::scheduling::v1 {
 
@@ -86,6 +87,13 @@ private:
         return out;
     }
 };
+
+/// Of a server with a certificate, so that peers at any address may send tokens.
+inline access_options over_tls() {
+    access_options out;
+    out.encrypted = true;
+    return out;
+}
 
 inline http::server_request request_with(const std::string& token,
                                          const std::string& address = "10.0.0.7") {

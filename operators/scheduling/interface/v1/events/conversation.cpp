@@ -1,6 +1,7 @@
 #include "scheduling/interface/v1/events/conversation.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace esi::scheduling::v1::events {
@@ -31,6 +32,7 @@ asio::awaitable<void> conversation::run(http::stream_writer& to) {
         conversation& own;
         ~leaving() { own.hub_.leave(own.self_); }
     } on_return{*this};
+    if (quota_place_) quota_place_->when_lost([self = self_] { self->wake.notify(); });
     const auto begun = hub_.time().now();
     next_heartbeat_ = begun + hub_.options().heartbeat;
     next_rights_ = begun + hub_.options().rights;
@@ -40,6 +42,10 @@ asio::awaitable<void> conversation::run(http::stream_writer& to) {
         const auto now = hub_.time().now();
         if (hub_.stopping()) {
             then = co_await finish(to, "Stopping", "the server is ending; come again");
+        } else if (has_lost_its_place()) {
+            then = co_await finish(to, "Displaced",
+                                   "all streams are taken, and this one's place went to a caller "
+                                   "of another tenant, which has fewer; come again");
         } else if (now >= next_rights_) {
             if (auto why = co_await right_gone()) {
                 then = co_await finish(to, why->word, std::move(why->detail));
@@ -130,12 +136,12 @@ asio::awaitable<conversation::next> conversation::tell_present(http::stream_writ
     const auto schedulings = hub_.schedulings();
     auto then = next::on;
     for (const auto each : asked_.kinds) {
-        if (then == next::over || void_by()) co_return then;
+        if (then == next::over || has_lost_its_place() || void_by()) co_return then;
         if (each == kind::testbed) then = co_await tell_objects(to, testbeds, deadline);
         if (each == kind::batchjob) then = co_await tell_objects(to, jobs, deadline);
         if (each == kind::scheduling) then = co_await tell_objects(to, schedulings, deadline);
     }
-    if (then == next::over || void_by()) co_return then;
+    if (then == next::over || has_lost_its_place() || void_by()) co_return then;
     synced_ = true;
     co_return co_await say(to, sync(asked_.how, ids_.id(begin)));
 }
@@ -151,13 +157,20 @@ asio::awaitable<conversation::next> conversation::tell_objects(http::stream_writ
         if (!asked_.ns.empty() && each->metadata.namespace_ != asked_.ns) continue;
         if (!asked_.labels.matches(each->metadata.labels)) continue;
         batch += begin;
-        batch += *hub_.text(each);
-        batch += object_end(asked_.how);
+        // A large one is sent from where all streams have it: two thousand copies would be too
+        // many.
+        const auto text = hub_.text(each);
+        const bool apart = text->size() >= batch_bytes;
+        if (!apart) batch += *text;
+        if (!apart) batch += object_end(asked_.how);
         ++count;
-        if (batch.size() < batch_bytes) continue;
+        if (batch.size() < batch_bytes && !apart) continue;
         hub_.counts().objects.Increment(static_cast<double>(std::exchange(count, 0)));
-        if (co_await say(to, std::exchange(batch, {})) == next::over) co_return next::over;
-        if (hub_.stopping() || void_by()) co_return next::on;
+        if (co_await say(to, std::exchange(batch, {}), apart ? text.get() : nullptr) ==
+            next::over) {
+            co_return next::over;
+        }
+        if (hub_.stopping() || has_lost_its_place() || void_by()) co_return next::on;
         if (hub_.time().now() >= deadline) {
             co_return co_await finish(to, "TooSlow", "the snapshot was not read in time");
         }
@@ -193,6 +206,7 @@ asio::awaitable<conversation::next> conversation::tell_changes(http::stream_writ
     std::size_t count = 0;
     // What was dropped before its place is known to the client: void_by() has looked.
     place_ = std::max(place_, log.first());
+    shared_change apart;  ///< a large one, as in tell_objects()
     while (place_ < log.end() && batch.size() < batch_bytes) {
         const auto& what = log.at(place_++);
         if (!what) continue;
@@ -202,17 +216,25 @@ asio::awaitable<conversation::next> conversation::tell_changes(http::stream_writ
         const auto as = told_as(*what);
         if (known || !as) continue;
         batch += object_begin(asked_.how, ids_.id(heard_), word_of(*as));
+        ++count;
+        if (what->text.size() >= batch_bytes) {
+            apart = what;
+            break;
+        }
         batch += what->text;
         batch += object_end(asked_.how);
-        ++count;
     }
     hub_.counts().sent.Increment(static_cast<double>(count));
     if (batch.empty()) co_return next::on;
-    co_return co_await say(to, std::move(batch));
+    co_return co_await say(to, std::move(batch), apart ? &apart->text : nullptr);
 }
 
-asio::awaitable<conversation::next> conversation::say(http::stream_writer& to, std::string text) {
-    const bool said = co_await to.write(text);
+asio::awaitable<conversation::next> conversation::say(http::stream_writer& to, std::string text,
+                                                      const std::string* object) {
+    const auto end = object_end(asked_.how);
+    const std::array<std::string_view, 3> parts{text, object ? *object : std::string_view(),
+                                                object ? end : std::string_view()};
+    const bool said = co_await to.write(parts);
     next_heartbeat_ = hub_.time().now() + hub_.options().heartbeat;
     co_return said ? next::on : next::over;
 }

@@ -25,9 +25,10 @@ protected:
             list<model::batchjob>(jobs, {}, "10", ns);
             list<model::scheduling>(schedulings, {}, "10", ns);
         }
-        own = std::make_unique<hub>(hub_sources{loop.get_executor(), time, numbers, api, testbeds,
-                                                jobs, schedulings, std::move(namespaces)},
-                                    rights, options);
+        own = std::make_unique<hub>(
+            hub_sources{loop.get_executor(), time, numbers, api, testbeds, jobs, schedulings,
+                        std::move(namespaces), limits ? &*limits : nullptr},
+            rights, options);
         for (const auto* path : {"/api/v1/events", "/api/v1/namespaces/{namespace}/events"}) {
             routes.add("GET", path, [this](http::server_request request) {
                 return own->answer(std::move(request));
@@ -135,6 +136,7 @@ protected:
     kube::store<model::scheduling> schedulings;
     given_rights rights;
     hub_options options;
+    std::optional<quota> limits;
     http::router routes;
     std::unique_ptr<hub> own;
     std::unique_ptr<http::server> server;
@@ -160,6 +162,31 @@ TEST_F(events_hub, tells_what_there_is_then_sync_then_each_change) {
     EXPECT_EQ(by->lines[6]["id"], "t11.j16.s13");
     EXPECT_EQ(by->lines[6]["kind"], "BatchJob");
     EXPECT_EQ(by->lines[7]["id"], "t17.j16.s13");
+}
+
+TEST_F(events_hub, large_objects_are_told_whole_between_small_ones) {
+    start();
+    const auto put_large = [&](const std::string& name, version at) {
+        auto one = made<model::batchjob>(name, at);
+        one.metadata.annotations["note"] = std::string(200'000, 'x');
+        jobs.apply(std::move(one));
+        jobs.set_version(std::to_string(at), "");
+    };
+    put(jobs, "a", 11);
+    put_large("b", 12);
+    put(jobs, "c", 13);
+    const auto by = come("?kinds=jobs");
+    EXPECT_EQ(said(by, 4), (strings{"snapshot a@11", "snapshot b@12", "snapshot c@13", "sync"}));
+    put(jobs, "a", 14);
+    put_large("b", 15);
+    put_large("c", 16);
+    put(jobs, "a", 17);
+    EXPECT_EQ(said(by, 8),
+              (strings{"snapshot a@11", "snapshot b@12", "snapshot c@13", "sync", "MODIFIED a@14",
+                       "MODIFIED b@15", "MODIFIED c@16", "MODIFIED a@17"}));
+    EXPECT_EQ(by->lines[5]["object"]["metadata"]["annotations"]["note"].get<std::string>().size(),
+              200'000u);
+    EXPECT_EQ(by->last_id(), "j17");
 }
 
 TEST_F(events_hub, speaks_as_server_sent_events) {
@@ -491,6 +518,32 @@ TEST_F(events_hub, refuses_streams_above_its_limit_and_before_the_caches_are_ful
     EXPECT_EQ(refusal(come()), "503");
     go(a);
     said(come(), 1);
+}
+
+TEST_F(events_hub, a_stream_of_the_tenant_with_the_most_ends_for_one_of_another) {
+    quota_options few;
+    few.all_streams = 3;
+    limits.emplace(time, numbers, few);
+    start();
+    rights.caller = "system:serviceaccount:evil:a";
+    const auto first = come();
+    said(first, 1);
+    rights.caller = "system:serviceaccount:evil:b";
+    const auto second = come();
+    said(second, 1);
+    const auto third = come();
+    said(third, 1);
+    EXPECT_EQ(refusal(come()), "429");
+    rights.caller = "anna";
+    const auto good = come();
+    EXPECT_EQ(said(good, 1), (strings{"sync"}));
+    EXPECT_EQ(said(third, 2), (strings{"sync", "end Displaced"}));
+    EXPECT_TRUE(until([&] { return third->closed; }));
+    EXPECT_TRUE(third->whole);
+    put(jobs, "j", 11);
+    for (const auto& each : {first, second, good}) {
+        EXPECT_EQ(said(each, 2), (strings{"sync", "ADDED j@11"}));
+    }
 }
 
 TEST_F(events_hub, keeps_nothing_while_nobody_listens) {

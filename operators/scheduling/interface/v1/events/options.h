@@ -21,8 +21,8 @@ struct hub_options {
     std::size_t log_changes = 16'384;
     /// Of objects as text, for snapshots.
     std::size_t cached_bytes = 8u << 20;
-    /// Of this replica.
-    std::size_t most_streams = 2000;
+    /// Of this replica, with those that have lost their place and are about to end (quota.h).
+    std::size_t most_streams = 2200;
     /// The log is kept so long behind the last stream: clients come again.
     seconds linger{300};
     seconds heartbeat{15};

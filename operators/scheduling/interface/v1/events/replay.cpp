@@ -10,8 +10,8 @@
 #include "kube/connection/percent.h"
 #include "kube/status_error.h"
 #include "kube/watch/line_splitter.h"
-#include "model/application_specs.h"
 #include "model/json.h"
+#include "model/kept.h"
 #include "model/parse.h"
 #include "scheduling/interface/v1/events/frames.h"
 

@@ -16,8 +16,9 @@
 
 namespace esi::scheduling::v1::events {
 
-/// Everybody is "somebody" and may do all but what is named "VERB RESOURCE NAMESPACE".
+/// Everybody is `caller` and may do all but what is named "VERB RESOURCE NAMESPACE".
 struct given_rights final : access {
+    std::string caller = "somebody";
     std::set<std::string> missing;
     /// 0: it is known who asks.
     int unknown = 0;
@@ -32,7 +33,7 @@ struct given_rights final : access {
             co_return std::unexpected(std::move(why));
         }
         auto out = std::make_shared<http::identity>();
-        out->name = "somebody";
+        out->name = caller;
         co_return out;
     }
     asio::awaitable<std::optional<http::problem_details>> refusal(const http::identity&,

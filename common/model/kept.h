@@ -1,0 +1,73 @@
+// What caches keep of an object: what is decided by, and no more of what its author may write at
+// any length.
+#pragma once
+
+#include <boost/describe.hpp>
+#include <boost/mp11/algorithm.hpp>
+#include <string>
+
+#include "model/batchjob.h"
+#include "model/cluster.h"
+#include "model/footprint.h"
+#include "model/json.h"
+#include "model/scheduling.h"
+#include "model/testbed.h"
+
+namespace esi::model {
+
+// --- transforms: by what one operator asks for ---
+
+/// Forgets the text of the Spark or Flink spec (up to 1 MiB), but not which of them it is: for the
+/// caches of operators that submit no job. That of a driver is a uid, and is kept.
+void drop_application_specs(batchjob& job);
+/// Forgets all but whose slots the job has: its order, its placements, and in which Testbed they
+/// are.
+void keep_rights(batchjob& job);
+/// Forgets all but which job has which slots.
+void keep_rights(scheduling& of);
+/// Forgets what is for people alone: rows, problems, messages.
+void keep_layout(testbed& of);
+/// Forgets where the pod may run.
+void drop_placement_rules(pod& of);
+
+// --- what is left of an object where its namespace stores more than a cache keeps ---
+
+/// The metadata by which an object is identified, owned, released and deleted.
+object_meta essential(object_meta meta);
+
+/// Leaves out what its author wrote. What operators wrote is kept: rights stand in it.
+template <object T>
+void leave_out_content(T& of) {
+    T kept;
+    kept.metadata = essential(std::move(of.metadata));
+    of = std::move(kept);
+}
+void leave_out_content(batchjob& of);
+void leave_out_content(scheduling& of);
+void leave_out_content(testbed& of);
+void leave_out_content(pod& of);
+
+/// The member of a record that takes most memory, as a path (".spec.slotBased.jobs"): for people.
+template <class T>
+std::string largest_member(const T& of) {
+    std::string out;
+    if constexpr (boost::describe::has_describe_members<T>::value) {
+        std::size_t most = 0;
+        using members = boost::describe::describe_members<T, boost::describe::mod_public>;
+        boost::mp11::mp_for_each<members>([&](auto member) {
+            const auto& value = of.*member.pointer;
+            const auto bytes = held_by(value);
+            if (bytes <= most) return;
+            most = bytes;
+            out = "." + json_name(member.name) + largest_member(value);
+        });
+    }
+    return out;
+}
+template <class T>
+std::string largest_member(const std::optional<T>& of) {
+    return of ? largest_member(*of) : std::string();
+}
+std::string largest_member(const pod& of);
+
+}  // namespace esi::model

@@ -1,0 +1,33 @@
+// esi-memory-oracle FOLDER: a line for each operator and kind, then what is wrong. Exit code 1
+// where anything is.
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "oracle.h"
+
+int main(int argc, char** argv) {
+    using namespace esi;
+    if (argc != 2) {
+        fmt::print(stderr, "usage: esi-memory-oracle FOLDER (OpenAPI v3 documents)\n");
+        return 2;
+    }
+    log::send_to([](log::level, std::string_view) {});
+    const memory::schemas kinds{argv[1]};
+    bool well = true;
+    for (const char* name : {"testbed", "batchjob", "scheduling"}) {
+        for (const auto& each : memory::judge(name, kinds)) {
+            const auto mib = [](std::int64_t bytes) {
+                return static_cast<double>(bytes) / (1 << 20);
+            };
+            fmt::print("{:10} {:60} {:4} places, most {:5.1f} MiB ({}), kept {:5.1f} MiB ({})\n",
+                       each.operator_name, each.list, each.places, mib(each.most), each.most_at,
+                       mib(each.kept), each.kept_at);
+            for (const auto& line : each.wrong) {
+                fmt::print("WRONG {} {}{}\n", each.operator_name, each.list, line);
+                well = false;
+            }
+            std::fflush(stdout);
+        }
+    }
+    return well ? 0 : 1;
+}

@@ -1,0 +1,208 @@
+"""Tenants share what /api/v1 has: ten accounts of one namespace take all reviews, waits and streams that they can
+get, and a caller of another namespace is answered each time. What it costs that caller is printed."""
+import contextlib
+import http.client
+import multiprocessing
+import re
+import select
+import socket
+import statistics
+import threading
+import time
+
+import pytest
+import requests
+
+from event_stream import EventStream
+from hostile_clients import allow_many_files
+from operators import Operator
+from patience import PATIENCE
+from rights import roles_of_chart
+
+EVIL, GOOD = "share-evil", "share-good"
+ACCOUNTS = 10
+#: Ten accounts can have all of them: 2,000 and 512.
+STREAMS_OF_A_CALLER, ALL_STREAMS, ALL_WAITS = 200, 2000, 512
+ROUNDS = 60
+
+
+def account(plane, namespace, name):
+    """The token of an account that sees and changes its own namespace."""
+    plane.kubectl("create", "serviceaccount", name, "-n", namespace)
+    for role in ("view", "edit"):
+        plane.kubectl("create", "rolebinding", f"{name}-{role}", "-n", namespace, f"--clusterrole=esi-{role}",
+                      f"--serviceaccount={namespace}:{name}")
+    return plane.kubectl("create", "token", name, "-n", namespace, "--audience=esi", "--duration=2h").strip()
+
+
+@pytest.fixture(scope="module")
+def tokens(plane):
+    """Those of the ten, and that of the other."""
+    plane.kubectl("apply", "-f", "-", stdin=roles_of_chart())
+    for each in (EVIL, GOOD):
+        plane.kubectl("create", "namespace", each)
+    yield [account(plane, EVIL, f"a{i}") for i in range(ACCOUNTS)], account(plane, GOOD, "good")
+    plane.kubectl("delete", "namespace", EVIL, GOOD)
+
+
+@pytest.fixture(scope="module")
+def replica(operators, folder):
+    """It believes a yes for a second only: the good caller is asked about again and again."""
+    one = Operator("scheduling", operators.kubeconfigs["scheduling"], folder / "operators", replica=49, flags=(
+        "--api-auth-cache-ttl=1s", f"--api-streams-per-caller={STREAMS_OF_A_CALLER}")).start().ready()
+    yield one
+    assert one.stop() == 0, one.tail()
+
+
+# --- the ten, in a process of their own
+
+def asks_for_ever_new_rights(port, token, stop, counts, who):
+    """Each namespace is another right to ask the API server for."""
+    number, connection = 0, None
+    while not stop.is_set():
+        try:
+            connection = connection or http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+            number += 1
+            connection.request("GET", f"/api/v1/namespaces/n{who}-{number}/testbeds",
+                               headers={"Authorization": f"Bearer {token}"})
+            answer = connection.getresponse()
+            answer.read()
+            counts[0 if answer.status == 429 else 1] += 1
+        except OSError:
+            connection = None
+
+
+def keeps_open(port, token, path, wanted, stop):
+    """So many requests that are not answered; one that is answered or cut comes again."""
+    text = (f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: application/x-ndjson\r\n"
+            f"Authorization: Bearer {token}\r\n\r\n").encode()
+    held = []
+    while not stop.is_set():
+        while len(held) < wanted:
+            one = socket.create_connection(("127.0.0.1", port), PATIENCE)
+            one.sendall(text)
+            held.append(one)
+        readable, *_ = select.select([each for each in held if each.fileno() < 1024], [], [], 0.2)
+        for one in readable:
+            with contextlib.suppress(OSError):
+                said = one.recv(1 << 16)
+                if said and b"HTTP/1.1 429" not in said and b'"END"' not in said:
+                    continue
+            held.remove(one)
+            one.close()
+        time.sleep(0.05)
+
+
+def attack(port, tokens, path, wanted, stop):
+    """One process: in one each select() sees less than 1,024 sockets."""
+    allow_many_files()
+    threads = [threading.Thread(target=keeps_open, args=(port, each, path, wanted, stop), daemon=True)
+               for each in tokens]
+    for each in threads:
+        each.start()
+    stop.wait()
+
+
+def flood(port, tokens, stop, throttled, answered):
+    counts = [[0, 0] for _ in tokens]
+    threads = [threading.Thread(target=asks_for_ever_new_rights, args=(port, each, stop, counts[i], i), daemon=True)
+               for i, each in enumerate(tokens)]
+    for each in threads:
+        each.start()
+    stop.wait()
+    for each in threads:
+        each.join(PATIENCE)
+    throttled.value, answered.value = (sum(each[i] for each in counts) for i in (0, 1))
+
+
+# --- what the good one sees
+
+def gauge(replica, name, what):
+    text = requests.get(replica.url + "/metrics", timeout=PATIENCE).text
+    found = re.search(rf'^{name}{{what="{what}"}} (\d+)', text, re.M)
+    return int(found[1]) if found else 0
+
+
+class Good:
+    def __init__(self, replica, token):
+        self.replica, self.token, self.took, self.refused = replica, token, [], []
+        self.session = requests.Session()
+        self.session.headers["Authorization"] = f"Bearer {token}"
+
+    def get(self, path):
+        begun = time.monotonic()
+        answer = self.session.get(f"{self.replica.url}/api/v1/namespaces/{GOOD}{path}", timeout=PATIENCE)
+        if answer.status_code != 200:
+            self.refused.append(f"{path}: {answer.status_code} {answer.text}")
+        return answer, time.monotonic() - begun
+
+    def one_round(self):
+        """A list, a request that waits, and a stream: none is refused."""
+        answer, took = self.get("/testbeds")
+        self.took.append(took)
+        index = answer.headers.get("X-ESI-Index", "0")
+        self.get(f"/testbeds?index={int(index) + 1_000_000_000}&wait=1s")
+        stream = EventStream(self.replica.port, self.token, f"/api/v1/namespaces/{GOOD}/events")
+        try:
+            if stream.status != 200:
+                self.refused.append(f"stream: {stream.head}")
+            elif stream.line()["type"] != "SYNC":
+                self.refused.append("the stream does not begin with what there is")
+        finally:
+            stream.socket.close()
+
+    def rounds(self, count):
+        """Median and worst time of the lists, in ms."""
+        self.took = []
+        for _ in range(count):
+            self.one_round()
+        return [round(1000 * each, 1) for each in (statistics.median(self.took), max(self.took))]
+
+
+def wait_until(what, holds):
+    deadline = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < deadline, f"waited for {what}"
+        time.sleep(0.2)
+
+
+@contextlib.contextmanager
+def processes(*parts):
+    """Each a function and its arguments; they end when they are left."""
+    context = multiprocessing.get_context("spawn")
+    running = [context.Process(target=what, args=arguments, daemon=True) for what, *arguments in parts]
+    for each in running:
+        each.start()
+    try:
+        yield
+    finally:
+        for each in running:
+            each.join(PATIENCE)
+
+
+def test_ten_accounts_of_a_namespace_take_all_they_can_and_no_request_of_another_is_refused(replica, tokens):
+    evil, token = tokens
+    good = Good(replica, token)
+    quiet = good.rounds(10)
+    assert not good.refused, good.refused
+    context = multiprocessing.get_context("spawn")
+    stop = context.Event()
+    throttled, answered = context.Value("i", 0), context.Value("i", 0)
+    port, own = replica.port, f"/api/v1/namespaces/{EVIL}"
+    streams = [(attack, port, evil[i:i + 4], own + "/events", STREAMS_OF_A_CALLER + 5, stop)
+               for i in range(0, ACCOUNTS, 4)]
+    waits = (attack, port, evil, own + "/testbeds?index=999999999999&wait=60s", 60, stop)
+    with processes(*streams, waits, (flood, port, evil, stop, throttled, answered)):
+        try:
+            wait_until("all streams to be taken", lambda: gauge(replica, "esi_api_under_way", "streams") >= ALL_STREAMS)
+            wait_until("all waits to be taken", lambda: gauge(replica, "esi_api_under_way", "waits") >= ALL_WAITS)
+            hostile = good.rounds(ROUNDS)
+        finally:
+            stop.set()
+    assert not good.refused, f"{len(good.refused)} of {3 * ROUNDS}: {good.refused[:3]}"
+    assert throttled.value > 0, "they took all the reviews that they could"
+    for what in ("streams", "waits"):
+        assert gauge(replica, "esi_api_displaced_total", what) >= ROUNDS, what
+    print(f"\nten accounts of one namespace: {answered.value} requests answered, {throttled.value} got 429; "
+          f"a list of another tenant: median {hostile[0]} ms, worst {hostile[1]} ms "
+          f"(alone: {quiet[0]} ms, {quiet[1]} ms); none of its {3 * ROUNDS} requests was refused")

@@ -1,0 +1,92 @@
+#include "batchjob/caches.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+
+#include "base/virtual_clock.h"
+#include "batchjob/testing.h"
+#include "kube/connection/no_server.h"
+
+namespace esi::batchjob {
+namespace {
+
+using model::object_key;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+/// The caches, filled by hand, and the keys that each change enqueues.
+struct filled_caches : ::testing::Test {
+    filled_caches() {
+        caches_.on_change([this](const object_key& key) { enqueued.insert(key); });
+    }
+    /// A pod with the label of that job, bound to node-a.
+    void add_pod(const std::string& ns, const std::string& name, const std::string& job) {
+        auto pod = *testing::make_pod(name, "executor");
+        pod.metadata.namespace_ = ns;
+        pod.metadata.uid = "uid-" + ns + "-" + name;
+        pod.metadata.labels["esi.tu-berlin.de/job"] = job;
+        pod.metadata.labels["esi.tu-berlin.de/testbed"] = "bed";
+        testing::bind(pod, "node-a", 1);
+        caches_.fill().pods.apply(pod);
+    }
+    /// A job that has these pods on record.
+    void add_job(const std::string& ns, const std::string& name,
+                 const std::vector<std::string>& pods) {
+        auto job = *testing::make_job();
+        job.metadata.namespace_ = ns;
+        job.metadata.name = name;
+        job.metadata.uid = "uid-" + name;
+        for (const auto& pod : pods) {
+            const int slot = static_cast<int>(job.status.placements.size());
+            job.status.placements.push_back({slot, "uid-" + ns + "-" + pod, pod});
+        }
+        caches_.fill().jobs.apply(job);
+    }
+    jobs_by_node neighbours_of(const object_key& job) {
+        return observe(caches_.find_job(job), caches_, {}, {}).neighbours;
+    }
+
+    asio::io_context loop;
+    virtual_clock time;
+    kube::no_server nobody;
+    kube::client api{nobody, time};
+    controller::event_recorder events{api, time, "esi-batchjob", "test"};
+    controller::metrics numbers;
+    http::router routes;
+    controller::process_options flags;
+    controller::environment env{
+        loop.get_executor(), time, api, events, numbers, routes, flags, api, "test"};
+    application_kinds kinds = known_kinds();
+    caches caches_{env, kinds, {}};
+    std::set<object_key> enqueued;
+};
+
+TEST_F(filled_caches, neighbours_come_from_records_and_never_from_labels) {
+    add_job("jobs", "a", {"a-exec-1"});
+    add_pod("jobs", "a-exec-1", "a");
+    add_pod("evil", "forged", "n00001");
+    add_job("evil", "n00001", {});
+    add_pod("jobs", "forged", "b");
+    EXPECT_THAT(neighbours_of({"jobs", "a"}), IsEmpty());
+    add_job("jobs", "b", {"b-exec-1"});
+    add_pod("jobs", "b-exec-1", "another-label");
+    EXPECT_EQ(neighbours_of({"jobs", "a"}), (jobs_by_node{{"node-a", {{"jobs", "b"}}}}));
+}
+
+TEST_F(filled_caches, a_pod_enqueues_the_jobs_that_are_recorded_on_its_node) {
+    add_job("jobs", "a", {"a-exec-1"});
+    add_pod("jobs", "a-exec-1", "a");
+    add_pod("evil", "forged", "c");
+    enqueued.clear();
+    add_pod("jobs", "b-exec-1", "b");
+    EXPECT_THAT(enqueued, UnorderedElementsAre(object_key{"jobs", "a"}, object_key{"jobs", "b"}));
+    // The record of a pod may be seen after its binding.
+    enqueued.clear();
+    add_job("jobs", "b", {"b-exec-1"});
+    EXPECT_THAT(enqueued, UnorderedElementsAre(object_key{"jobs", "a"}, object_key{"jobs", "b"}));
+}
+
+}  // namespace
+}  // namespace esi::batchjob

@@ -1,0 +1,14 @@
+// The status of a Testbed, made small enough to be stored. What others decide by always stays:
+// layout, rows, nodes out of use, and the reasons of conditions. What grows by what others write
+// are texts: they name pods, and quote why something is refused. Pure.
+#pragma once
+
+#include "model/testbed.h"
+
+namespace esi::testbed {
+
+/// A controller::fit_function. Shortened in this order: texts, the problems of nodes (the first
+/// nodes keep theirs), all of these.
+model::testbed_status fit_status(model::testbed_status wanted, std::size_t room);
+
+}  // namespace esi::testbed
