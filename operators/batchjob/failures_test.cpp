@@ -45,6 +45,21 @@ TEST(failure, of_the_submission_for_good) {
     EXPECT_THAT(w.job->status.problems, ElementsAre(HasSubstr("no such class")));
 }
 
+TEST(failure, words_of_an_author_reach_no_terminal_as_commands) {
+    world w;
+    w.submitted();
+    w.app = make_app("FAILED");
+    w.app->attempt = 0;
+    w.app->message =
+        "no such file\n\x1b]0;owned\x07\xc2\x9b"
+        "2J\xe2\x80\xae";
+    w.step(20);
+    const auto& status = w.job->status;
+    ASSERT_EQ(status.runs.size(), 1u);
+    EXPECT_EQ(status.runs[0].message, "no such file\n ]0;owned  2J ");
+    EXPECT_THAT(status.problems, ElementsAre("SubmissionFailed: no such file\n ]0;owned  2J "));
+}
+
 TEST(failure, words_too_long_for_a_status_are_cut_between_two_letters) {
     std::string words;
     for (int i = 0; i < 20000; ++i) words += "\u20ac";
