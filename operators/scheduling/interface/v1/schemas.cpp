@@ -282,6 +282,11 @@ template <class T>
 void add_kind(builder& in, std::set<std::string>& done) {
     const auto& type = type_of<T>();
     shape_of<T>(in);
+    if constexpr (std::is_same_v<T, model::batchjob>) {
+        // A text in the record, as ESI never reads them; a map for clients.
+        using notes = std::map<std::string, std::vector<model::string_map>>;
+        in.all["BatchJobSpec"]["properties"]["externalScheduler"] = shape_of<notes>(in);
+    }
     const auto crd = crd_schema(type.kind);
     auto& whole = in.all[type.kind];
     whole["description"] = crd["description"];
