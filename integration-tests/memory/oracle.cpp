@@ -75,11 +75,12 @@ public:
     experiment(const std::string& name, const schemas& kinds)
         : name_(name), kinds_(kinds), of_(name, factory_of(name)) {}
 
-    std::vector<verdict> run() {
+    std::vector<verdict> run(const std::string& only) {
         std::vector<verdict> out;
         for (const auto& list : of_.watched()) {
             if (std::ranges::any_of(of_administrators,
-                                    [&](auto part) { return list.ends_with(part); })) {
+                                    [&](auto part) { return list.ends_with(part); }) ||
+                !list.contains(only)) {
                 continue;
             }
             out.push_back(judge(list));
@@ -149,8 +150,9 @@ private:
 
 }  // namespace
 
-std::vector<verdict> judge(const std::string& operator_name, const schemas& kinds) {
-    return experiment(operator_name, kinds).run();
+std::vector<verdict> judge(const std::string& operator_name, const schemas& kinds,
+                           const std::string& only) {
+    return experiment(operator_name, kinds).run(only);
 }
 
 }  // namespace esi::memory

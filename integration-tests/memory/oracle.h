@@ -30,7 +30,8 @@ struct verdict {
     std::vector<std::string> wrong;
 };
 
-/// One verdict for each kind that the operator watches.
-std::vector<verdict> judge(const std::string& operator_name, const schemas& kinds);
+/// One verdict for each kind that the operator watches, of those whose list has `only` in its path.
+std::vector<verdict> judge(const std::string& operator_name, const schemas& kinds,
+                           const std::string& only);
 
 }  // namespace esi::memory
