@@ -517,6 +517,19 @@ TEST(members, a_finalizer_on_an_ended_pod_holds_up_no_release) {
     EXPECT_EQ(w.condition("Startable"), "True Ready");
 }
 
+TEST(members, a_forged_pod_that_is_kept_is_not_told_of) {
+    world w;
+    w.running();
+    auto kept = kept_executor(*w.pods[1]);
+    kept->phase = "Failed";
+    kept->metadata.owner_references.clear();
+    release(*w.job);
+    w.app.reset();
+    w.pods = {kept};
+    w.step(91);
+    EXPECT_EQ(w.job->status.reason, "");
+}
+
 TEST(members, a_pod_whose_node_does_not_report_its_end_keeps_its_slot_and_is_named) {
     world w;
     w.running();

@@ -142,12 +142,15 @@ std::string decider::why_it_stays(const model::pod& pod) const {
         pod.terminal() ? "its slot is free" : "it never gets a node");
 }
 
-/// A pod of an ended run whose object stays.
+/// A pod of an ended run whose object stays. One without an owner only says that it is of the run.
 void decider::report_stuck_pods() {
     std::size_t reported = 0;
     for (const auto& pod : seen_.pods) {
         const auto& meta = pod->metadata;
-        if (!meta.deletion_timestamp || meta.annotation(names::run).empty()) continue;
+        if (!meta.deletion_timestamp || meta.annotation(names::run).empty() ||
+            !meta.controller_owner()) {
+            continue;
+        }
         const auto patience = meta.deletion_timestamp->value + deletion_patience;
         if (now_ < patience) {
             reconcile_in(patience - now_);
