@@ -241,24 +241,9 @@ void take_bounds(ordered_json& into, const ordered_json& crd) {
     }
 }
 
-/// What the CRD says of maps, lists and texts that are kept as they are.
-ordered_json shape_by_crd(const ordered_json& crd) {
-    ordered_json out{{"type", crd["type"]}};
-    for (const char* part : {"items", "additionalProperties"}) {
-        if (crd.contains(part)) out[part] = shape_by_crd(crd[part]);
-    }
-    take_bounds(out, crd);
-    return out;
-}
-
 void overlay(ordered_json& all, ordered_json& into, const ordered_json& crd,
              std::set<std::string>& done) {
     take_bounds(into, crd);
-    if (into.value("additionalProperties", ordered_json()) == true &&
-        crd.contains("additionalProperties")) {
-        into["additionalProperties"] = shape_by_crd(crd["additionalProperties"]);
-        return;
-    }
     if (into.contains("items") && crd.contains("items")) {
         overlay(all, into["items"], crd["items"], done);
     }
