@@ -88,7 +88,7 @@ TEST(runs, csv_has_nothing_that_a_terminal_would_act_on) {
     runs.front().run.message =
         "a\x1b]0;owned\x07\xc2\x9b"
         "2J\xe2\x80\xae\r\nb";
-    EXPECT_TRUE(csv_text(runs).ends_with(",a ]0;owned  2J   b\r\n")) << csv_text(runs);
+    EXPECT_TRUE(csv_text(runs).contains(",a ]0;owned  2J   b,")) << csv_text(runs);
 }
 
 TEST(runs, a_line_of_json_is_the_record_with_its_job) {
