@@ -64,7 +64,7 @@ TEST(external_json, of_a_state_that_the_readers_do_not_know_is_null) {
     model::batchjob of;
     of.metadata.name = "j";
     of.status.state = "InitState";
-    of.spec.external_scheduler = model::raw_json{R"({"profiler":[{"spark-job-2":"12 (1)"}]})"};
+    of.spec.external_scheduler = model::raw_json{R"x({"profiler":[{"spark-job-2":"12 (1)"}]})x"};
     EXPECT_EQ(
         text_of(external(of)),
         R"x({"name":"j","state":null,"externalScheduler":{"profiler":[{"spark-job-2":"12 (1)"}]},)x"

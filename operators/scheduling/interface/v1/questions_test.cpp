@@ -53,6 +53,22 @@ TEST_F(api_test, a_preview_of_a_claim_waits_for_its_places) {
     EXPECT_TRUE(server.log.empty());
 }
 
+TEST_F(api_test, plans_of_a_job_are_explained_while_there_is_room) {
+    put_testbed("t");
+    put_job("a");
+    for (const char* name : {"p", "q", "r"}) put_plan(name, {"a"});
+    EXPECT_EQ(body(get(base + "/jobs/a/explain"))["plans"].size(), 3u);
+    EXPECT_GT(memory.most, 0u) << "what is kept until the last one is made is counted";
+    memory.limit = 1;
+    const auto some = body(get(base + "/jobs/a/explain"));
+    EXPECT_EQ(some["plans"].size(), 1u) << "the first one comes while there is room";
+    EXPECT_EQ(some["plansLeftOut"], 2);
+    memory.limit = 0;
+    const auto none = get(base + "/jobs/a/explain");
+    EXPECT_EQ(none.status, 503);
+    EXPECT_EQ(body(none)["code"], "Unavailable");
+}
+
 TEST_F(api_test, all_faults_of_a_plan_are_told_at_once) {
     json spec{{"testbed", {{"name", "t"}, {"kind", "x"}}},
               {"queueBased", {{{"name", 1}}, "a"}},

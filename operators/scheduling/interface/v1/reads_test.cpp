@@ -251,6 +251,29 @@ TEST_F(two_waits, a_wait_of_the_tenant_with_the_most_ends_for_one_of_another) {
     EXPECT_EQ(good->reply->status, 200);
 }
 
+TEST_F(api_test, slots_with_long_names_end_at_the_bound_of_an_answer) {
+    put_testbed("t", 1200, 4);
+    server.change(path_of(kube::types::testbed, "t"), [](json& testbed) {
+        for (auto& slot : testbed["status"]["slots"]) {
+            slot["podName"] = std::string(253, 'p');
+            slot["reservedFor"] = std::string(253, 'j');
+            slot["nodeName"] = std::string(253, 'n');
+        }
+    });
+    std::size_t told = 0;
+    int parts = 0;
+    for (std::string more; parts < 9; ++parts) {
+        const auto reply = get(base + "/testbeds/t/slots?limit=5000" + more);
+        EXPECT_LE(reply.body.size(), list_limits::most_bytes + (1u << 20));
+        const auto list = body(reply);
+        for (const auto& slot : list["items"]) EXPECT_EQ(slot["position"], told++);
+        if (!list.contains("continue")) break;
+        more = "&continue=" + list["continue"].get<std::string>();
+    }
+    EXPECT_EQ(told, 4800u);
+    EXPECT_EQ(parts, 1) << "two of them";
+}
+
 TEST_F(api_test, slots_are_filtered_and_come_in_parts) {
     put_testbed("t", 2, 2);
     const auto all = body(get(base + "/testbeds/t/slots"));

@@ -241,9 +241,24 @@ void take_bounds(ordered_json& into, const ordered_json& crd) {
     }
 }
 
+/// What the CRD says of maps, lists and texts that are kept as they are.
+ordered_json shape_by_crd(const ordered_json& crd) {
+    ordered_json out{{"type", crd["type"]}};
+    for (const char* part : {"items", "additionalProperties"}) {
+        if (crd.contains(part)) out[part] = shape_by_crd(crd[part]);
+    }
+    take_bounds(out, crd);
+    return out;
+}
+
 void overlay(ordered_json& all, ordered_json& into, const ordered_json& crd,
              std::set<std::string>& done) {
     take_bounds(into, crd);
+    if (into.value("additionalProperties", ordered_json()) == true &&
+        crd.contains("additionalProperties")) {
+        into["additionalProperties"] = shape_by_crd(crd["additionalProperties"]);
+        return;
+    }
     if (into.contains("items") && crd.contains("items")) {
         overlay(all, into["items"], crd["items"], done);
     }
@@ -267,6 +282,11 @@ template <class T>
 void add_kind(builder& in, std::set<std::string>& done) {
     const auto& type = type_of<T>();
     shape_of<T>(in);
+    if constexpr (std::is_same_v<T, model::batchjob>) {
+        // A text in the record, as ESI never reads them; a map for clients.
+        using notes = std::map<std::string, std::vector<model::string_map>>;
+        in.all["BatchJobSpec"]["properties"]["externalScheduler"] = shape_of<notes>(in);
+    }
     const auto crd = crd_schema(type.kind);
     auto& whole = in.all[type.kind];
     whole["description"] = crd["description"];
