@@ -607,6 +607,14 @@ TEST(bounds, of_too_many_owners_the_controller_is_kept) {
               ".metadata.ownerReferences: has 101 entries, of which ESI reads 64 at most");
 }
 
+TEST(bounds, of_too_many_finalizers_that_of_esi_is_kept) {
+    const auto read = pod_with(
+        R"(,"finalizers":[)" + repeated(100, R"("a/f#")") + R"(,"esi.tu-berlin.de/release"])", "");
+    EXPECT_EQ(read.metadata.finalizers, (std::vector<std::string>{"esi.tu-berlin.de/release"}));
+    EXPECT_EQ(read.metadata.undecodable,
+              ".metadata.finalizers: has 101 entries, of which ESI reads 64 at most");
+}
+
 TEST(bounds, of_too_many_annotations_with_the_prefix_those_that_nobody_reads_are_left_out) {
     const auto read = pod_with(R"(,"annotations":{"esi.tu-berlin.de/run":"r",)" +
                                    repeated(100, R"("esi.tu-berlin.de/x#":"v")") + "}",

@@ -6,6 +6,7 @@
 
 #include "base/overloaded.h"
 #include "base/wait.h"
+#include "controller/finalizers.h"
 #include "controller/patch_status.h"
 #include "kube/patch.h"
 #include "model/json.h"
@@ -201,9 +202,10 @@ asio::awaitable<result<void>> actor::take(self_pointer self, add_finalizer, live
 }
 
 asio::awaitable<result<void>> actor::take(self_pointer self, remove_finalizer, live_facts& live) {
-    auto finalizers = self->metadata.finalizers;
-    std::erase(finalizers, std::string(names::scheduling_finalizer));
-    co_return co_await write_finalizers(self, std::move(finalizers), live);
+    auto all = co_await controller::all_finalizers(env_.api, types::scheduling, self->metadata);
+    if (!all) co_return std::unexpected(std::move(all).error());
+    std::erase(*all, std::string(names::scheduling_finalizer));
+    co_return co_await write_finalizers(self, std::move(*all), live);
 }
 
 asio::awaitable<result<void>> actor::take(self_pointer self, delete_self, live_facts& live) {

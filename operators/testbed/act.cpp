@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/overloaded.h"
+#include "controller/finalizers.h"
 #include "controller/patch_status.h"
 #include "kube/patch.h"
 #include "kube/resource.h"
@@ -377,14 +378,13 @@ asio::awaitable<result<bool>> actor::taint_is_left(testbed_pointer testbed) {
 
 asio::awaitable<result<void>> actor::set_finalizer(testbed_pointer testbed, bool present) {
     const auto& meta = testbed->metadata;
-    json list = json::array();
-    for (const auto& name : meta.finalizers) {
-        if (name != names::testbed_finalizer) list.push_back(name);
-    }
-    if (present) list.push_back(names::testbed_finalizer);
+    auto all = co_await controller::all_finalizers(api_, types::testbed, meta);
+    if (!all) co_return std::unexpected(std::move(all).error());
+    std::erase(*all, std::string(names::testbed_finalizer));
+    if (present) all->emplace_back(names::testbed_finalizer);
     auto text =
         co_await api_.patch(types::testbed, meta.namespace_, meta.name, kube::patch_kind::merge,
-                            kube::guarded({{"metadata", {{"finalizers", std::move(list)}}}},
+                            kube::guarded({{"metadata", {{"finalizers", std::move(*all)}}}},
                                           meta.uid, meta.resource_version));
     if (!text) co_return std::unexpected(text.error());
     auto written = model::decode<model::testbed>(*text, "Testbed");

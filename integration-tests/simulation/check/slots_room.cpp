@@ -189,6 +189,8 @@ std::optional<model::amounts> slot_rules::room_for_its_ghost(const testbed_recor
         there.unschedulable || keeps_ghosts_away(there)) {
         return std::nullopt;
     }
+    // Ghosts come after the taint.
+    if (all_.wants_taint(bed, there) && !taint_of(there)) return std::nullopt;
     if (!all_.elders_are_whole(bed, node)) return std::nullopt;
     for (const auto& slot : grid::slots_of(*bed.status.layout)) {
         const place where{bed.metadata.key(), slot.node, slot.index};

@@ -378,6 +378,8 @@ TEST_F(slots_test, a_younger_slot_is_passed_by_only_while_the_older_testbed_lack
     // A testbed of the same two nodes, made before the one that lacks a ghost.
     const auto with_an_elder = [](bool whole) {
         forged_world here;
+        here.bed["metadata"]["creationTimestamp"] = "2026-01-02T03:04:05Z";
+        here.bed = here.put(kinds::testbed, here.bed);
         auto elder = here.bed;
         elder["metadata"]["name"] = "elder";
         elder["metadata"]["uid"] = "00000000-0000-4000-8000-0000000000e1";
@@ -519,6 +521,7 @@ struct taint_test : slots_test {
         world.bed["spec"]["isolation"] = "Taint";
         world.bed = world.put(kinds::testbed, world.bed);
         for (int node : {0, 1}) taint(node, true);
+        world.make_ghosts();
         world.begin();
         world.judge->all_disturbances_are_told();
         world.wait(seconds(60));
