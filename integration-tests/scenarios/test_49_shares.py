@@ -86,7 +86,7 @@ def keeps_open(port, token, path, wanted, stop):
         for one in readable:
             with contextlib.suppress(OSError):
                 said = one.recv(1 << 16)
-                if said and b"HTTP/1.1 429" not in said and b'"END"' not in said:
+                if said and b"HTTP/1.1 429" not in said and b'"type":"end"' not in said:
                     continue
             held.remove(one)
             one.close()
@@ -146,7 +146,7 @@ class Good:
         try:
             if stream.status != 200:
                 self.refused.append(f"stream: {stream.head}")
-            elif stream.line()["type"] != "SYNC":
+            elif stream.line()["type"] != "sync":
                 self.refused.append("the stream does not begin with what there is")
         finally:
             stream.socket.close()
