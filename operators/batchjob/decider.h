@@ -96,7 +96,7 @@ private:
     bool coordinator_may_stay(const model::pod& pod);
     void remove_leftovers(std::string_view keep_run, bool application_stays);
     void report_stuck_deletion(const model::object_meta& meta);
-    std::string why_it_stays(const model::pod& pod) const;
+    std::string why_it_stays(const model::pod& pod, const model::timestamp& deleted) const;
     void report_stuck_pods();
     bool is_only_kept(const application& app) const;
 

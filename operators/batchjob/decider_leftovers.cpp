@@ -125,9 +125,9 @@ void decider::remove_leftovers(std::string_view keep_run, bool application_stays
 }
 
 /// Why a pod that is being deleted is still there; empty where it may go by itself.
-std::string decider::why_it_stays(const model::pod& pod) const {
+std::string decider::why_it_stays(const model::pod& pod, const model::timestamp& deleted) const {
     const auto& meta = pod.metadata;
-    const auto since = meta.deletion_timestamp->whole_seconds();
+    const auto since = deleted.whole_seconds();
     if (pod.may_run()) {
         return fmt::format(
             "pod {} was to end until {}, and the kubelet of node {} has not reported its end: its "
@@ -156,7 +156,7 @@ void decider::report_stuck_pods() {
             reconcile_in(patience - now_);
             continue;
         }
-        auto why = why_it_stays(*pod);
+        auto why = why_it_stays(*pod, *meta.deletion_timestamp);
         if (why.empty() || ++reported > most_stuck_pods) continue;
         if (reason_.empty()) {
             set_reason("PodStays", why);
