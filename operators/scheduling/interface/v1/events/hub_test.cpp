@@ -366,7 +366,8 @@ TEST_F(events_hub, a_client_that_is_too_slow_begins_anew_once_it_reads) {
     EXPECT_EQ(said(by, 1), (strings{"sync"}));
     // More than the log and what the system takes for it.
     auto large = made<model::batchjob>("j", 0);
-    large.spec.external_scheduler.emplace()["a"].push_back({{"b", std::string(50'000, 'x')}});
+    large.spec.external_scheduler =
+        model::raw_json{R"({"a":[{"b":")" + std::string(50'000, 'x') + R"("}]})"};
     version at = 100;
     // The loop does not run meanwhile: nobody reads.
     for (int i = 0; i < 200; ++i) {
