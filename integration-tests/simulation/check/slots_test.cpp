@@ -385,7 +385,9 @@ TEST_F(slots_test, a_younger_slot_is_passed_by_only_while_the_older_testbed_lack
         elder["metadata"]["uid"] = "00000000-0000-4000-8000-0000000000e1";
         elder["metadata"]["creationTimestamp"] = "1999-01-02T03:04:05Z";
         elder["metadata"].erase("resourceVersion");
-        elder["spec"]["resourcesPerSlot"] = {{"cpu", "100m"}, {"memory", "1Mi"}};
+        // Its own slot does not fit into the room that comes free, so only the other one's is
+        // judged.
+        elder["spec"]["resourcesPerSlot"] = {{"cpu", "64"}, {"memory", "1Mi"}};
         elder["status"]["layout"]["resourcesPerSlot"] = elder["spec"]["resourcesPerSlot"];
         here.put(kinds::testbed, elder);
         auto ghost = here.ghost(0, "elder-ghost", false);
@@ -521,8 +523,8 @@ struct taint_test : slots_test {
         world.bed["spec"]["isolation"] = "Taint";
         world.bed = world.put(kinds::testbed, world.bed);
         for (int node : {0, 1}) taint(node, true);
-        world.make_ghosts();
         world.begin();
+        world.make_ghosts();
         world.judge->all_disturbances_are_told();
         world.wait(seconds(60));
         heartbeat();
