@@ -197,13 +197,14 @@ std::string value_fault(std::string_view what, std::string_view key, const json&
         const auto most = std::chrono::duration_cast<seconds>(longest_time).count();
         return number_fault(value, -most, most);
     }
-    if (key == "depth") return number_fault(value, 1, 5000);
+    if (key == "depth" || key == "kib") return number_fault(value, 1, 5000);
     if (key == "nth" || key == "slot" || key == "replica" || key == "times" || key == "count" ||
         key == "fails" || key == "grace" || key == "code") {
         return number_fault(value, 0, many);
     }
     if (key == "when") return when_fault(value);
-    if (key == "everybody" || key == "installed" || key == "gated" || key == "keep") {
+    if (key == "everybody" || key == "installed" || key == "gated" || key == "keep" ||
+        key == "bulk") {
         return value.is_boolean() ? "" : "is neither true nor false";
     }
     if (key == "object" || key == "allocatable" || key == "template")
