@@ -22,9 +22,11 @@ int main(int argc, char** argv) {
             const auto mib = [](std::int64_t bytes) {
                 return static_cast<double>(bytes) / (1 << 20);
             };
-            fmt::print("{:10} {:60} {:4} places, most {:5.1f} MiB ({}), kept {:5.1f} MiB ({})\n",
-                       each.operator_name, each.list, each.places, mib(each.most), each.most_at,
-                       mib(each.kept), each.kept_at);
+            fmt::print(
+                "{:10} {:60} {:4} places, {:3} read, most {:5.1f} MiB ({}), kept {:5.1f} MiB "
+                "({})\n",
+                each.operator_name, each.list, each.places, each.read, mib(each.most), each.most_at,
+                mib(each.kept), each.kept_at);
             for (const auto& line : each.wrong) {
                 fmt::print("WRONG {} {}{}\n", each.operator_name, each.list, line);
                 well = false;

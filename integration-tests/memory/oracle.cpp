@@ -16,8 +16,11 @@ namespace esi::memory {
 namespace {
 
 constexpr int copies = 10;
-/// What leaves no more than this behind is not repeated.
-constexpr std::int64_t little = 64 << 10;
+/// First one object of a fifth of the size is shown. What keeps little of it, and takes no more
+/// while it is read than a reader of JSON does, is not read at all by the operator.
+constexpr std::size_t probe_object = largest_object / 5;
+constexpr std::int64_t little = 16 << 10;
+constexpr std::int64_t reading = 8 << 20;
 /// Tables that have grown and are reused.
 constexpr std::int64_t rest = 512 << 10;
 
@@ -101,6 +104,8 @@ private:
         for (const auto& where : kinds_.places_of(kind)) {
             ++out.places;
             for (const auto& base : bases_of(list)) {
+                if (!is_read(list, kinds_.stuffed(base, where, probe_object, false))) continue;
+                ++out.read;
                 for (const bool filled : {false, true}) {
                     try_place(list, where, kinds_.stuffed(base, where, largest_object, filled),
                               out);
@@ -110,24 +115,29 @@ private:
         return out;
     }
 
+    bool is_read(const std::string& list, const json& object) {
+        const auto before = bytes_held();
+        auto text = line("ADDED", list, object, 0);
+        forget_most_bytes_held();
+        of_.show(list, std::move(text));
+        const bool out = bytes_held() - before > little || most_bytes_held() - before > reading;
+        of_.show(list, line("DELETED", list, json::object(), 0));
+        return out;
+    }
+
     void try_place(const std::string& list, const place& where, json object, verdict& into) {
         const auto where_text = where.text();
         const auto before = bytes_held();
         std::int64_t most = 0;
-        int shown = 0;
-        for (; shown < copies; ++shown) {
+        for (int copy = 0; copy < copies; ++copy) {
             // Also the bytes of the event: the operator has read them from its connection.
-            auto text = line("ADDED", list, object, shown);
+            auto text = line("ADDED", list, object, copy);
             forget_most_bytes_held();
             of_.show(list, std::move(text));
             most = std::max(most, most_bytes_held() - before);
-            if (bytes_held() - before < little) {
-                ++shown;
-                break;
-            }
         }
         const auto kept = bytes_held() - before;
-        for (int copy = 0; copy < shown; ++copy) {
+        for (int copy = 0; copy < copies; ++copy) {
             of_.show(list, line("DELETED", list, json::object(), copy));
         }
         const auto left = bytes_held() - before;
@@ -135,7 +145,7 @@ private:
         if (kept > into.kept) std::tie(into.kept, into.kept_at) = std::tie(kept, where_text);
         if (idle + most > chart_limit) {
             into.wrong.push_back(fmt::format("{}: {} objects make it hold {} bytes, with {} idle",
-                                             where_text, shown, most, idle));
+                                             where_text, copies, most, idle));
         }
         if (left > rest) {
             into.wrong.push_back(

@@ -20,6 +20,8 @@ struct verdict {
     std::string operator_name;
     std::string list;
     std::size_t places = 0;
+    /// Of these, those that the operator reads; of pods one that waits and one that runs.
+    std::size_t read = 0;
     /// The most bytes that were held at any moment, and in which place.
     std::int64_t most = 0;
     std::string most_at;
