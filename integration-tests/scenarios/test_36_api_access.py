@@ -125,7 +125,7 @@ def accounts(plane):
 def roles():
     """The roles for people, as the chart has them."""
     text = (MANIFESTS / "install" / "install.yaml").read_text("utf-8")
-    found = [each for each in text.split("\n---\n") if re.search(r"^  name: esi-(view|edit|admin)$", each, re.M)]
+    found = [each for each in text.split("\n---\n") if re.search(r"^  name: esi-(view|edit|testbed-admin)$", each, re.M)]
     assert len(found) == 3
     return "\n---\n".join(found)
 

@@ -9,6 +9,7 @@ import socket
 import statistics
 import threading
 import time
+import zlib
 
 import pytest
 import requests
@@ -77,9 +78,12 @@ def keeps_open(port, token, path, wanted, stop):
     text = (f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: application/x-ndjson\r\n"
             f"Authorization: Bearer {token}\r\n\r\n").encode()
     held = []
+    # Of one address only 256 connections are taken.
+    number = zlib.crc32((token + path).encode())
+    address = f"127.1.{number >> 8 & 255}.{(number & 255) % 254 + 1}"
     while not stop.is_set():
         while len(held) < wanted:
-            one = socket.create_connection(("127.0.0.1", port), PATIENCE)
+            one = socket.create_connection(("127.0.0.1", port), PATIENCE, (address, 0))
             one.sendall(text)
             held.append(one)
         readable, *_ = select.select([each for each in held if each.fileno() < 1024], [], [], 0.2)

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "batchjob/backends/spark_driver/backend.h"
 #include "grid/grid.h"
 #include "grid/rights.h"
 #include "kube/resource.h"
@@ -65,6 +66,12 @@ void keep_assignments(model::scheduling& of) {
     of = std::move(kept);
 }
 
+void keep_of_job_pod(model::pod& pod) {
+    // The claim of a driver asks for places where the driver may be.
+    const bool asks = spark_driver::is_driver(pod) && !pod.bound() && pod.run().empty();
+    if (!asks) model::drop_placement_rules(pod);
+}
+
 model::object_key job_of(const model::pod& pod) {
     return {pod.metadata.namespace_, std::string(pod.metadata.label(names::job))};
 }
@@ -82,7 +89,7 @@ caches::caches(controller::environment& env, const application_kinds& kinds,
     jobs_.set_transform([](model::batchjob& job) { job.spec.external_scheduler.reset(); });
     testbeds_.set_transform(model::keep_layout);
     schedulings_.set_transform(keep_assignments);
-    pods_.set_transform(model::drop_placement_rules);
+    pods_.set_transform(keep_of_job_pod);
     jobs_.items().add_index("testbed", [](const model::batchjob& job) {
         if (!job.spec.creation_request) return std::vector<std::string>{};
         return std::vector{grid::testbed_of(job).text()};

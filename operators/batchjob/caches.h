@@ -21,6 +21,8 @@
 
 namespace esi::batchjob {
 
+/// Forgets where a pod may run, but of a driver that waits for its claim.
+void keep_of_job_pod(model::pod& pod);
 /// Leaves of a Scheduling what an order is compared with: its identity and the assignments that
 /// have not ended; and of one that was made for a driver its owner and its condition Acquired.
 void keep_assignments(model::scheduling& of);

@@ -88,5 +88,25 @@ TEST_F(filled_caches, a_pod_enqueues_the_jobs_that_are_recorded_on_its_node) {
     EXPECT_THAT(enqueued, UnorderedElementsAre(object_key{"jobs", "a"}, object_key{"jobs", "b"}));
 }
 
+TEST(job_pods_in_caches, of_a_driver_that_waits_for_its_claim_stays_where_it_may_run) {
+    model::pod pod;
+    pod.metadata.labels = {{"spark-role", "driver"}};
+    pod.node_selector = {{"lab", "a"}};
+    pod.requests = {{"cpu", 500}};
+    auto driver = pod;
+    keep_of_job_pod(driver);
+    EXPECT_EQ(driver.node_selector, pod.node_selector);
+    EXPECT_EQ(driver.requests, pod.requests);
+    auto taken_over = pod;
+    taken_over.metadata.annotations["esi.tu-berlin.de/run"] = "h.1.2";
+    auto executor = pod;
+    executor.metadata.labels["spark-role"] = "executor";
+    for (auto* each : {&taken_over, &executor}) {
+        keep_of_job_pod(*each);
+        EXPECT_TRUE(each->node_selector.empty());
+        EXPECT_TRUE(each->requests.empty());
+    }
+}
+
 }  // namespace
 }  // namespace esi::batchjob

@@ -9,6 +9,7 @@
 #include "base/contains.h"
 #include "batchjob/backends/spark_driver/backend.h"
 #include "kube/resource.h"
+#include "model/conditions.h"
 #include "model/json.h"
 #include "model/names.h"
 #include "model/testbed.h"
@@ -139,6 +140,13 @@ std::expected<driver_request, request_problem> read_request(const model::pod& dr
                 "and hyphens, beginning with a letter. Delete the driver, and make it again "
                 "with another name (spark.kubernetes.driver.pod.name)",
                 driver.metadata.name, longest_name)});
+    }
+    if (!driver.metadata.undecodable.empty()) {
+        return std::unexpected(request_problem{
+            model::condition_reason::undecodable,
+            fmt::format("driver pod {} cannot be read: {}. Delete the driver, and make it again "
+                        "with less",
+                        driver.metadata.key().text(), driver.metadata.undecodable)});
     }
     driver_request out;
     const auto count = driver.metadata.label("executors");

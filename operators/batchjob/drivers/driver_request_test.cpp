@@ -106,6 +106,15 @@ TEST(driver_request, a_name_that_no_batchjob_may_have_is_told_before_the_api_ser
     EXPECT_EQ(read_request(pod).error().reason, "NameUnsuited");
 }
 
+TEST(driver_request, of_a_driver_that_could_not_be_read_is_none) {
+    auto pod = driver();
+    pod.metadata.undecodable = ".spec.affinity: has 70000 bytes";
+    const auto got = read_request(pod);
+    ASSERT_FALSE(got);
+    EXPECT_EQ(got.error().reason, "Undecodable");
+    EXPECT_TRUE(got.error().text.contains(".spec.affinity: has 70000 bytes")) << got.error().text;
+}
+
 TEST(driver_request, waits_only_at_our_gate_and_before_any_run) {
     EXPECT_TRUE(waits(driver()));
     const std::pair<const char*, std::function<void(model::pod&)>> rows[] = {
