@@ -43,6 +43,9 @@ constexpr int ending_streams = 200;
 constexpr auto version_patience = 5s;
 
 constexpr auto lag_period = 1s;
+constexpr auto heap_period = 5s;
+/// Free bytes that stay in the heap for what comes next.
+constexpr std::size_t heap_slack = 4u << 20;
 const std::vector<double> lag_buckets{0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5};
 const std::vector<double> answer_buckets{0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 30};
 
@@ -114,6 +117,7 @@ private:
     http::server_options listen_options();
     void tell_start(const result<kube::cluster_access>& access) const;
     asio::awaitable<void> measure_lag();
+    asio::awaitable<void> give_back_memory();
     void count_answer(const http::answered_request& what);
 
     std::string component_;
@@ -233,6 +237,7 @@ asio::awaitable<int> process::serve(const operator_factory& make) {
 
     if (stop_asked_) life_->ask_to_stop();
     background_.spawn("loop lag", measure_lag());
+    background_.spawn("memory", give_back_memory());
     const bool orderly = co_await life_->run();
     co_await life_->stop();
     co_await server.stop(time_.now() + http_patience);
@@ -275,6 +280,21 @@ asio::awaitable<void> process::measure_lag() {
         const auto due = time_.now() + lag_period;
         co_await time_.sleep_until(due);
         lag.Observe(std::chrono::duration<double>(time_.now() - due).count());
+    }
+}
+
+/// What many objects or connections needed lies scattered in the heap when they are gone: no free()
+/// gives that back.
+asio::awaitable<void> process::give_back_memory() {
+    std::size_t known = 0;  ///< free bytes of the heap that are given back, or too few for that
+    while (true) {
+        co_await time_.sleep_for(heap_period);
+        const std::size_t free = mallinfo2().fordblks;
+        if (free >= known + heap_slack) {
+            malloc_trim(0);
+            known = free;
+        }
+        known = std::min(known, free);
     }
 }
 

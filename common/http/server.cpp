@@ -2,7 +2,6 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <malloc.h>
 
 #include <algorithm>
 #include <array>
@@ -36,8 +35,6 @@ constexpr std::size_t linger_bytes = 1u << 20;
 /// each.
 constexpr int send_buffer_bytes = 128 << 10;
 constexpr std::size_t send_piece_bytes = 64u << 10;
-constexpr std::size_t many_connections = 64;
-constexpr std::size_t few_connections = 16;
 
 asio::ip::address address_of(const tcp_connection::socket_type& socket) {
     error_code failure;
@@ -252,8 +249,6 @@ struct server::state : std::enable_shared_from_this<server::state> {
     asio::ip::tcp::acceptor acceptor;
     std::optional<tls_files> tls;
     std::list<stream_control> streams;
-    /// Connections at a time since memory was last given back.
-    std::size_t most = 0;
     bool stopping = false;
 
     using place_pointer = std::shared_ptr<connection_table::place>;
@@ -261,7 +256,6 @@ struct server::state : std::enable_shared_from_this<server::state> {
 
     result<void> listen();
     void take(asio::ip::tcp::socket socket);
-    void tidy();
     static asio::awaitable<void> accept_all(std::shared_ptr<state> own);
     static asio::awaitable<void> attend(std::shared_ptr<state> own,
                                         std::shared_ptr<tcp_connection> connection,
@@ -461,7 +455,6 @@ asio::awaitable<void> server::state::attend(std::shared_ptr<state> own,
                                             place_pointer place) {
     co_await serve(own, std::move(connection), std::move(place));
     own->large.freed();
-    own->tidy();
 }
 
 /// Gives a new connection a place, if there is one. Who keeps connections without a request, or
@@ -479,19 +472,7 @@ void server::state::take(asio::ip::tcp::socket socket) {
         log::debug("connection refused: too many are open");
         return;
     }
-    most = std::max(most, table.size());
     tasks.spawn("http connection", attend(shared_from_this(), std::move(connection), place));
-}
-
-/// What many connections needed lies scattered in the heap: no free() gives that back. The last of
-/// them are let end first.
-void server::state::tidy() {
-    if (most < many_connections || table.size() > few_connections) return;
-    most = 0;
-    tasks.spawn("http memory", [](clock& time) -> asio::awaitable<void> {
-        co_await time.sleep_for(std::chrono::seconds(1));
-        malloc_trim(0);
-    }(time));
 }
 
 asio::awaitable<void> server::state::accept_all(std::shared_ptr<state> own) {
