@@ -1,7 +1,10 @@
 #include "scheduling/fit_status.h"
 
+#include <algorithm>
+
 #include "model/json_size.h"
 #include "model/text.h"
+#include "scheduling/plan.h"
 
 namespace esi::scheduling {
 
@@ -18,9 +21,21 @@ void cut_texts(model::scheduling_status& status, std::size_t longest, std::size_
     status.waiting_for = model::cut(status.waiting_for, longest);
 }
 
+/// A job that comes after so many is never started, and each row costs the API server with each
+/// write.
+void leave_out_jobs_that_cannot_start(std::vector<model::job_progress>& rows) {
+    const auto is_left_out = [&](const model::job_progress& row) {
+        return row.state == model::job_progress_state::acquiring;
+    };
+    if (rows.size() <= most_jobs) return;
+    const auto first = rows.begin() + static_cast<std::ptrdiff_t>(most_jobs);
+    rows.erase(std::remove_if(first, rows.end(), is_left_out), rows.end());
+}
+
 }  // namespace
 
 model::scheduling_status fit_status(model::scheduling_status wanted, std::size_t room) {
+    leave_out_jobs_that_cannot_start(wanted.job_states);
     cut_texts(wanted, model::longest_text, wanted.problems.size());
     if (room > 0 && model::json_size(wanted) <= room) return wanted;
     cut_texts(wanted, short_text, most_short_problems);

@@ -7,7 +7,8 @@
 
 namespace esi::scheduling {
 
-/// A controller::fit_function. Texts are shortened first, then left out together with the states of
+/// A controller::fit_function. Of jobs that have reached nothing, the first most_jobs have a row in
+/// jobStates. Texts are shortened first, then left out together with the states of
 /// the jobs, which the next report works out again.
 model::scheduling_status fit_status(model::scheduling_status wanted, std::size_t room);
 

@@ -54,5 +54,17 @@ TEST(fit_status, of_a_scheduling_shortens_texts_and_keeps_what_others_decide_by)
     }
 }
 
+TEST(fit_status, has_no_row_for_a_job_that_comes_after_as_many_as_can_start) {
+    model::scheduling_status status;
+    for (int i = 0; i < 1026; ++i) {
+        status.job_states.push_back({{"ns", fmt::format("job-{}", i)}, "Acquiring"});
+    }
+    status.job_states[1025].state = "Submitted";  // it started, and was taken out of the plan
+    const auto fitted = fit_status(status, 1 << 30).job_states;
+    ASSERT_EQ(fitted.size(), 1025u);
+    EXPECT_EQ(fitted[1023].name.name, "job-1023");
+    EXPECT_EQ(fitted[1024].name.name, "job-1025");
+}
+
 }  // namespace
 }  // namespace esi::scheduling
