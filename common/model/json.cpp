@@ -193,12 +193,30 @@ void read_ports(const element& spec, pod& out) {
 
 /// What was gathered from several places is kept up to as many entries.
 template <class List>
-result<void> bound(List& entries, std::string_view where, std::string_view what) {
+result<void> bound(List& entries, std::string_view where, std::string_view what,
+                   std::size_t most = most_entries) {
     const auto count = entries.size();
-    if (count <= most_entries) return {};
-    entries.erase(std::next(entries.begin(), most_entries), entries.end());
-    auto why = more_than(count, what, most_entries);
+    if (count <= most) return {};
+    entries.erase(std::next(entries.begin(), static_cast<std::ptrdiff_t>(most)), entries.end());
+    auto why = more_than(count, what, most);
     why.text.insert(0, where);
+    return std::unexpected(std::move(why));
+}
+
+/// Of many kinds those stay of which something is requested, and before all others those of
+/// Kubernetes itself (cpu, memory), whatever their names sort like.
+result<void> bound_requests(amounts& of) {
+    if (of.size() <= most_requests) return {};
+    const auto count = of.size();
+    std::erase_if(of, [](const auto& each) { return each.second == 0; });
+    for (auto at = of.end(); of.size() > most_requests && at != of.begin();) {
+        --at;
+        if (at->first.contains('/')) at = of.erase(at);
+    }
+    auto cut_off = bound(of, ".containers", "kinds of resources requested", most_requests);
+    if (!cut_off) return cut_off;
+    auto why = more_than(count, "kinds of resources requested", most_requests);
+    why.text.insert(0, ".containers");
     return std::unexpected(std::move(why));
 }
 
@@ -287,17 +305,26 @@ result<void> read_labels(const element& from, string_map& out) {
     return std::unexpected(more_than(count, "entries", most_labels));
 }
 
-void read_annotations(const element& from, string_map& out) {
+result<void> read_annotations(const element& from, string_map& out) {
     simdjson::dom::object annotations;
-    if (from.get(annotations) != simdjson::SUCCESS) return;
+    if (from.get(annotations) != simdjson::SUCCESS) return {};
     std::size_t count = 0;
     for (auto each : annotations) count += is_kept_annotation(each.key) ? 1 : 0;
+    std::size_t bytes = 0;
+    std::size_t kept = 0;
     for (auto each : annotations) {
         // Of too many those that are not ESI's own are left out.
         const bool own = count <= most_annotations ||
                          std::ranges::find(names::decisive, each.key) != names::decisive.end();
-        if (own && is_kept_annotation(each.key)) out.emplace(each.key, text_of(each.value));
+        if (!own || !is_kept_annotation(each.key)) continue;
+        auto value = text_of(each.value);
+        bytes += value.size();
+        if (kept + value.size() > most_annotation_bytes) continue;
+        kept += value.size();
+        out.emplace(each.key, std::move(value));
     }
+    if (bytes == kept) return {};
+    return std::unexpected(more_than(bytes, "bytes", most_annotation_bytes));
 }
 
 /// Of too many only those are read that ESI writes.
@@ -316,8 +343,21 @@ result<void> read_finalizers(const element& from, std::vector<std::string>& out)
     return std::unexpected(more_than(count, "entries", most_finalizers));
 }
 
+/// An owner with a longer name than any object has is none.
+result<void> leave_out_long(std::vector<owner_reference>& owners) {
+    std::size_t longest = 0;
+    std::erase_if(owners, [&](const owner_reference& each) {
+        const auto bytes =
+            each.api_version.size() + each.kind.size() + each.name.size() + each.uid.size();
+        longest = std::max(longest, bytes);
+        return bytes > most_owner_bytes;
+    });
+    if (longest <= most_owner_bytes) return {};
+    return std::unexpected(more_than(longest, "bytes in one entry", most_owner_bytes));
+}
+
 /// Of too many only the controller is read, the one by which ESI decides.
-result<void> read_owners(const element& from, std::vector<owner_reference>& out) {
+result<void> read_some_owners(const element& from, std::vector<owner_reference>& out) {
     const auto count = entries_of(from);
     if (count <= most_owners) return codec<std::vector<owner_reference>>::decode(from, out);
     simdjson::dom::array list;
@@ -330,6 +370,12 @@ result<void> read_owners(const element& from, std::vector<owner_reference>& out)
         }
     }
     return std::unexpected(more_than(count, "entries", most_owners));
+}
+
+result<void> read_owners(const element& from, std::vector<owner_reference>& out) {
+    auto done = read_some_owners(from, out);
+    note(leave_out_long(out), done);
+    return done;
 }
 
 /// "OOMKilled (exit code 137)"; empty for a container that has not ended, or ended well.
@@ -594,7 +640,7 @@ result<void> codec<object_meta>::decode(const element& from, object_meta& out) {
         if (key == "labels") done = read_labels(member.value, out.labels);
         if (key == "ownerReferences") done = read_owners(member.value, out.owner_references);
         if (key == "finalizers") done = read_finalizers(member.value, out.finalizers);
-        if (key == "annotations") read_annotations(member.value, out.annotations);
+        if (key == "annotations") done = read_annotations(member.value, out.annotations);
         if (!done) note(fail(errc::decode, "." + std::string(key) + done.error().text), first);
     }
     return first;
@@ -618,21 +664,27 @@ result<void> codec<pod>::decode(const element& from, pod& out) {
             note(std::move(done), first);
         };
         out.node_name = text_at(spec, {"nodeName"});
-        out.scheduler_name = text_at(spec, {"schedulerName"});
+        // The API server bounds it not at all, and schedulers have short names.
+        out.scheduler_name = cut(text_at(spec, {"schedulerName"}), most_owner_bytes);
         out.priority_class_name = text_at(spec, {"priorityClassName"});
         if (auto requests = effective_requests(spec)) {
             out.requests = std::move(*requests);
         } else {
             note_spec(std::unexpected(requests.error()));
         }
-        note_spec(bound(out.requests, ".containers", "kinds of resources requested"));
+        note_spec(bound_requests(out.requests));
         element list;
         if (at(spec, {"schedulingGates"}, list) && list.is_array()) {
             for (element gate : simdjson::dom::array(list)) {
                 out.scheduling_gates.push_back(text_at(gate, {"name"}));
             }
         }
-        note_spec(bound(out.scheduling_gates, ".schedulingGates", "entries"));
+        if (out.scheduling_gates.size() > most_gates) {
+            std::ranges::partition(out.scheduling_gates, [](const std::string& gate) {
+                return gate.starts_with(names::prefix);
+            });
+        }
+        note_spec(bound(out.scheduling_gates, ".schedulingGates", "entries", most_gates));
         note_spec(read(spec, {"priority"}, out.priority));
         read_ports(spec, out);
         note_spec(bound(out.host_ports, ".containers", "host ports"));

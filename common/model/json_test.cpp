@@ -552,7 +552,7 @@ TEST(bounds, a_pod_of_which_a_part_is_too_large_is_read_without_it_and_marked) {
         {"\"nodeSelector\":{" + repeated(513, R"("k#":"v")") + "}",
          ".spec.nodeSelector: has 513 entries, of which ESI reads 512 at most"},
         {"\"schedulingGates\":[" + repeated(600, R"({"name":"g#"})") + "]",
-         ".spec.schedulingGates: has 600 entries, of which ESI reads 512 at most"},
+         ".spec.schedulingGates: has 600 entries, of which ESI reads 16 at most"},
         {R"("schedulingGates":[{"name":"g"}],"topologySpreadConstraints":[")" +
              std::string(70'000, 'a') + "\"]",
          ".spec.topologySpreadConstraints: has 70004 bytes, of which ESI reads 65536 at most"},
@@ -565,7 +565,7 @@ TEST(bounds, a_pod_of_which_a_part_is_too_large_is_read_without_it_and_marked) {
              repeated(600, R"({"persistentVolumeClaim":{"claimName":"c#"}})") + "]",
          ".spec.volumes: has 600 PersistentVolumeClaims, of which ESI reads 512 at most"},
         {R"("containers":[{"resources":{"requests":{)" + repeated(600, R"("r#":"1")") + "}}}]",
-         ".spec.containers: has 600 kinds of resources requested, of which ESI reads 512 at most"},
+         ".spec.containers: has 600 kinds of resources requested, of which ESI reads 64 at most"},
         {R"("containers":[{"ports":[)" + repeated(600, R"({"hostPort":1})") + "]}]",
          ".spec.containers: has 600 host ports, of which ESI reads 512 at most"},
     };
@@ -621,6 +621,48 @@ TEST(bounds, of_too_many_annotations_with_the_prefix_those_that_nobody_reads_are
                                "");
     EXPECT_EQ(read.metadata.annotations, (string_map{{"esi.tu-berlin.de/run", "r"}}));
     EXPECT_EQ(read.metadata.undecodable, "") << "nothing is missing";
+}
+
+TEST(bounds, of_many_requests_none_hides_those_of_kubernetes) {
+    for (const char* amount : {"0", "1"}) {
+        const auto many = repeated(600, "\"a.io/r#\":\"" + std::string(amount) + "\"");
+        const auto read = pod_with("", R"("containers":[{"resources":{"requests":{)" + many +
+                                           R"(,"cpu":"4","memory":"8"}}}])");
+        EXPECT_EQ(read.requests.at("cpu"), 4000) << amount;
+        EXPECT_EQ(read.requests.at("memory"), 8000) << amount;
+        EXPECT_LE(read.requests.size(), most_requests);
+        EXPECT_EQ(read.metadata.undecodable,
+                  ".spec.containers: has 602 kinds of resources requested, of which ESI reads 64 at "
+                  "most");
+    }
+}
+
+TEST(bounds, of_many_gates_that_of_esi_is_kept) {
+    const auto read = pod_with("", "\"schedulingGates\":[" + repeated(600, R"({"name":"g#"})") +
+                                       R"(,{"name":"esi.tu-berlin.de/slot"}])");
+    EXPECT_EQ(read.scheduling_gates.size(), most_gates);
+    EXPECT_EQ(read.scheduling_gates.front(), "esi.tu-berlin.de/slot");
+}
+
+TEST(bounds, texts_that_the_api_server_takes_at_any_length_are_cut_or_left_out) {
+    const std::string megabyte(1 << 20, 'x');
+    const auto scheduler = pod_with("", R"("schedulerName":")" + megabyte + "\"");
+    EXPECT_LE(scheduler.scheduler_name.size(), most_owner_bytes);
+    const auto owned = pod_with(R"(,"ownerReferences":[{"name":")" + megabyte +
+                                    R"(","controller":true},{"name":"o","uid":"u"}])",
+                                "");
+    ASSERT_EQ(owned.metadata.owner_references.size(), 1U);
+    EXPECT_EQ(owned.metadata.owner_references[0].name, "o");
+    EXPECT_EQ(owned.metadata.undecodable,
+              ".metadata.ownerReferences: has 1048576 bytes in one entry, of which ESI reads 1024 "
+              "at most");
+    const auto noted = pod_with(R"(,"annotations":{"esi.tu-berlin.de/run":"r",)"
+                                R"("scheduling.k8s.io/group-name":")" +
+                                    megabyte + "\"}",
+                                "");
+    EXPECT_EQ(noted.metadata.annotations, (string_map{{"esi.tu-berlin.de/run", "r"}}));
+    EXPECT_EQ(noted.metadata.undecodable,
+              ".metadata.annotations: has 1048577 bytes, of which ESI reads 32768 at most");
 }
 
 TEST(bounds, an_error_names_no_member_at_any_length) {

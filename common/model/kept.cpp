@@ -14,8 +14,13 @@ bool is_decisive(std::string_view key) {
     return std::ranges::find(names::decisive, key) != names::decisive.end();
 }
 
+/// A longer one is no name, no number and no token.
+constexpr std::size_t longest_mark = 512;
+
 string_map only_decisive(string_map all) {
-    std::erase_if(all, [](const auto& each) { return !is_decisive(each.first); });
+    std::erase_if(all, [](const auto& each) {
+        return !is_decisive(each.first) || each.second.size() > longest_mark;
+    });
     return all;
 }
 

@@ -35,12 +35,13 @@ void drop_placement_rules(pod& of);
 /// The metadata by which an object is identified, owned, released and deleted.
 object_meta essential(object_meta meta);
 
-/// Leaves out what its author wrote. What operators wrote is kept: rights stand in it.
+/// Leaves out what its author wrote. What operators wrote is kept: rights and states stand in it.
+/// Of a kind that is not ESI's own only a few short members are read at all, and these stay.
 template <object T>
 void leave_out_content(T& of) {
-    T kept;
-    kept.metadata = essential(std::move(of.metadata));
-    of = std::move(kept);
+    auto finalizers = std::move(of.metadata.finalizers);
+    of.metadata = essential(std::move(of.metadata));
+    of.metadata.finalizers = std::move(finalizers);
 }
 void leave_out_content(batchjob& of);
 void leave_out_content(scheduling& of);

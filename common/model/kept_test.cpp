@@ -64,6 +64,25 @@ TEST(kept, without_its_content_a_plan_still_says_which_testbed_is_its_own_and_wh
     EXPECT_EQ(plan.status.plan->queue_based->size(), 5U) << "what runs is decided by this";
 }
 
+TEST(kept, without_its_content_an_object_has_no_long_text) {
+    batchjob job;
+    job.metadata.annotations = {{std::string(names::reset), std::string(4000, 'x')},
+                                {std::string(names::run), "h.1.2"}};
+    leave_out_content(job);
+    EXPECT_EQ(job.metadata.annotations, (string_map{{std::string(names::run), "h.1.2"}}));
+}
+
+TEST(kept, without_its_content_an_application_says_how_it_stands_and_who_keeps_it) {
+    spark_application app;
+    app.metadata.labels["app"] = std::string(4000, 'x');
+    app.metadata.finalizers = {"guest.example/stay"};
+    app.state = "COMPLETED";
+    leave_out_content(app);
+    EXPECT_TRUE(app.metadata.labels.empty());
+    EXPECT_EQ(app.metadata.finalizers.size(), 1U);
+    EXPECT_EQ(app.state, "COMPLETED");
+}
+
 TEST(kept, the_largest_member_is_named_as_people_write_it) {
     scheduling plan;
     plan.spec.slot_based.emplace().jobs.resize(100);

@@ -54,7 +54,15 @@ BOOST_DESCRIBE_STRUCT(object_key, (), (namespace_, name))
 inline constexpr std::size_t most_labels = 1024;
 /// Annotations with ESI's prefix.
 inline constexpr std::size_t most_annotations = 64;
+/// Of their values together, in bytes; a list of all slots that a job can have takes 20 KB.
+inline constexpr std::size_t most_annotation_bytes = 32 * 1024;
 inline constexpr std::size_t most_owners = 64;
+/// Of the four texts of an owner, in bytes.
+inline constexpr std::size_t most_owner_bytes = 1024;
+/// Kinds of resources that a pod requests. It may name many of which it wants none.
+inline constexpr std::size_t most_requests = 64;
+/// Scheduling gates; those of ESI are among them in any case.
+inline constexpr std::size_t most_gates = 16;
 /// Of each other list and map of a pod or node.
 inline constexpr std::size_t most_entries = 512;
 /// Bytes of a rule that is kept as text: affinity, topology spread.
@@ -81,7 +89,8 @@ struct object_meta {
     std::optional<timestamp> deletion_timestamp;
     string_map labels;
     /// Only those with the prefix esi.tu-berlin.de/ are kept, and those of kube-batch by which a
-    /// pod names its group. Of more than most_annotations only those that ESI writes.
+    /// pod names its group. Of more than most_annotations only those that ESI writes; none that
+    /// would make them larger than most_annotation_bytes.
     string_map annotations;
     std::vector<owner_reference> owner_references;
     std::vector<std::string> finalizers;

@@ -332,6 +332,12 @@ FORBIDDEN = {
         spec={"tolerations": [{"operator": "Exists"}]}))),
     "a ghost on the control plane": (TOLERATIONS, create(T, "Pod", ghost(
         spec={"tolerations": [{"key": "node-role.kubernetes.io/control-plane", "operator": "Exists"}]}))),
+    "a ghost on the control plane, by a request of nothing": (TOLERATIONS, create(T, "Pod", changed(ghost_container(
+        resources={"requests": {"node-role.kubernetes.io/control-plane": "0"}}),
+        spec(tolerations=[{"key": "node-role.kubernetes.io/control-plane", "operator": "Exists"}])))),
+    "a ghost on nodes of others, by a request of nothing": (TOLERATIONS, create(T, "Pod", changed(ghost_container(
+        resources={"requests": {"example.com/dedicated": "0"}, "limits": {"example.com/dedicated": "0"}}),
+        spec(tolerations=[{"key": "example.com/dedicated", "operator": "Exists"}])))),
     "a ghost in a namespace of Kubernetes itself": (("testbed-pods", "makes ghosts in namespaces of Kubernetes itself"), create(T, "Pod", ghost(
         metadata={"labels": {P + "testbed-namespace": "kube-system"}}), "kube-system")),
     "a ghost with a token": (ONE_CONTAINER, create(T, "Pod", ghost(
@@ -566,8 +572,12 @@ FORBIDDEN = {
         AUTHOR, "Testbed", "heavy", meta(labels={"one": "more"}))),
     "one more annotation of a Testbed that has too many": (BOUND["annotations"], patch(
         AUTHOR, "Testbed", "heavy", meta(annotations={"one": "more"}))),
-    "a long annotation of ESI's": (("bounds", "an annotation of esi.tu-berlin.de has at most 4,096 characters"), patch(
+    "a long annotation of ESI's": (("bounds", "an annotation of esi.tu-berlin.de, or of scheduling.k8s.io/group-, has at most 4,096"), patch(
         AUTHOR, "BatchJob", "pi", meta(annotations=notes(reset="x" * 4097)))),
+    "a long annotation by which pods name their group": (("bounds", "of scheduling.k8s.io/group-"), patch(
+        AUTHOR, "BatchJob", "pi", meta(annotations={"scheduling.k8s.io/group-name": "x" * 4097}))),
+    "an owner with a long name in place of two": (("bounds", "an owner has a name of at most 253 characters"), patch(
+        AUTHOR, "BatchJob", "owned", meta(ownerReferences=[owner("ConfigMap", "x" * 254, version="v1", controller=False)]))),
     "an owner with a long name": (("bounds", "an owner has a name of at most 253 characters"), patch(
         AUTHOR, "BatchJob", "pi", meta(ownerReferences=[owner("ConfigMap", "x" * 254, version="v1", controller=False)]))),
     "the class of ghosts": (("priority-classes", "the PriorityClass esi-ghost is for ghosts"), create(
@@ -658,6 +668,7 @@ ALLOWED = {
     "the finalizer of that Testbed": patch(T, "Testbed", "inline", meta(finalizers=[P + "held"])),
     "a claim, by people": create(AUTHOR, "Testbed", claim("new", [])),
     "no hold of a Testbed with very many annotations": patch(S, "Testbed", "heavy", meta(annotations=notes(hold=None))),
+    "a hold of a Testbed with as many labels and annotations as people may give it": patch(S, "Testbed", "full", meta(**HOLD)),
     "no hold of a Testbed with very many labels": patch(S, "Testbed", "laden", meta(annotations=notes(hold=None))),
     "a label taken from a Testbed that has too many": patch(AUTHOR, "Testbed", "laden", meta(labels={"l0": None})),
     "the status of a Testbed with very many labels": patch(T, "Testbed", "laden", {"status": {"state": "SUCCESS"}}, "status"),
@@ -766,11 +777,16 @@ def furnish(plane):
     # As many as an object may have: what its author writes must not keep the operators from letting go.
     heavy = {"annotations": {f"{number:x}": "" for number in range(45000)} | notes(hold="hold-uid.7")}
     make("Testbed", "lab", changed(objects.testbed("heavy", "tuberlin.de/none"), meta(labels=many(101), **heavy)))
+    make("Testbed", "lab", changed(objects.testbed("full", "tuberlin.de/none"), meta(
+        labels=many(100), annotations=many(100), finalizers=[f"example.com/f{number}" for number in range(31)] + [P + "held"])))
     make("Testbed", "lab", changed(objects.testbed("laden", "tuberlin.de/none"), meta(
         labels=many(20000) | HOLD["labels"], annotations=HOLD["annotations"])))
     tb = owner("Testbed", "tb", api.get("Testbed", "lab", "tb")["metadata"]["uid"])
     pi = owner("BatchJob", "pi", api.get("BatchJob", "lab", "pi")["metadata"]["uid"])
     driver = api.call("POST", "/api/v1/namespaces/lab/configmaps", {"metadata": {"name": "driver"}})
+    other = api.call("POST", "/api/v1/namespaces/lab/configmaps", {"metadata": {"name": "other"}})
+    make("BatchJob", "lab", changed(objects.job("owned"), meta(ownerReferences=[
+        owner("ConfigMap", each["metadata"]["name"], each["metadata"]["uid"], "v1", False) for each in (driver, other)])))
     real = meta(ownerReferences=[owner("ConfigMap", "driver", driver["metadata"]["uid"], "v1")])
     make("Pod", "lab", ghost(metadata={"ownerReferences": [tb]}))
     make("Pod", "lab", changed(ghost(metadata={"ownerReferences": [tb], "name": "old-ghost"}), spec(

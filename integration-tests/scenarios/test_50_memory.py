@@ -116,6 +116,25 @@ def pod_with_a_ghosts_name(number):
     return "Pod", gated(f"a-ghost-{number}", {})
 
 
+def pod_with_a_long_scheduler(number):
+    return "Pod", objects.pod(f"scheduler-{number}", cpu="0", memory="0", schedulerName="x" * 1_200_000)
+
+
+def pod_with_a_long_owner(number):
+    body = gated(f"owned-{number}", {P + "job": "x"})
+    del body["spec"]["affinity"]
+    body["metadata"]["ownerReferences"] = [{"apiVersion": "example.com/v1", "kind": "Thing", "uid": f"uid-{number}",
+                                            "controller": True, "name": "x" * 1_200_000}]
+    return "Pod", body
+
+
+def pod_with_a_long_group(number):
+    body = gated(f"grouped-{number}", {P + "job": "x"})
+    del body["spec"]["affinity"]
+    body["metadata"]["annotations"] = {"scheduling.k8s.io/group-name": "x" * 200_000}
+    return "Pod", body
+
+
 def gated(name, labels):
     body = objects.pod(name, cpu="0", memory="0", schedulingGates=[{"name": "x.y/z"}], affinity={"nodeAffinity": {
         "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [
@@ -143,7 +162,8 @@ def store(scene, make, count):
 
 @pytest.mark.parametrize("make, count", [
     (with_notes, 10), (with_labels, 10), (with_notes_at_the_bound, 40), (with_a_large_spec, 40), (with_many_jobs, 20),
-    (marked_pod, 60), (pod_with_a_ghosts_name, 60)], ids=lambda value: getattr(value, "__name__", None))
+    (marked_pod, 60), (pod_with_a_ghosts_name, 60), (pod_with_a_long_scheduler, 100), (pod_with_a_long_owner, 100),
+    (pod_with_a_long_group, 500)], ids=lambda value: getattr(value, "__name__", None))
 def test_what_a_tenant_stores_ends_no_operator(scene, make, count):
     """As many objects of one tenant as would have taken an operator above its limit, or near it."""
     before = {operator.label: operator.resident_kib() for operator in scene.operators}

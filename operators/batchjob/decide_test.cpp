@@ -732,6 +732,41 @@ TEST(undecodable, a_run_goes_on_and_is_released_like_any_other) {
     EXPECT_EQ(w.condition("Accepted"), "False Undecodable");
 }
 
+TEST(undecodable, a_failed_job_is_not_reset_by_it_and_is_judged_again_after_it) {
+    world w;
+    w.failed();
+    release(*w.job);
+    w.app.reset();
+    w.pods.clear();
+    w.step(50);
+    const auto text = w.job->spec.spark_spec->text;
+    w.job->spec.spark_spec->text.clear();
+    w.job->metadata.undecodable = ".spec.sparkSpec: it takes 40.0 MiB of memory";
+    w.step(51);
+    EXPECT_EQ(w.job->status.state, "FailedState");
+    EXPECT_EQ(w.condition("Accepted"), "False Undecodable");
+    w.job->spec.spark_spec->text = text;
+    w.job->metadata.undecodable.clear();
+    w.step(52);
+    EXPECT_EQ(w.job->status.state, "FailedState");
+    EXPECT_NE(w.condition("Accepted"), "False Undecodable");
+}
+
+TEST(undecodable, metadata_that_is_mended_makes_the_job_startable_again) {
+    world w;
+    w.step(0);
+    w.job->metadata.undecodable = ".metadata.labels: has 2001 entries";
+    w.step(1);
+    EXPECT_EQ(w.condition("Accepted"), "False Undecodable");
+    w.job->metadata.undecodable.clear();
+    w.step(2);
+    EXPECT_THAT(w.condition("Accepted"), HasSubstr("True"));
+    acquire(*w.job);
+    order(*w.job, {0, 3});
+    w.step(10);
+    EXPECT_NE(w.job->status.state, "FailedSubmissionState");
+}
+
 // Release.
 
 TEST(release_in_each_state, leads_to_ready_when_application_and_pods_are_gone) {

@@ -139,7 +139,9 @@ void decider::release_by_others(const model::run_record& line) {
 void decider::apply_reset() {
     const auto reset = job_.metadata.annotation(names::reset);
     const bool asked = !reset.empty() && reset != status_.observed_reset;
-    const bool changed = !status_.spec_hash.empty() && status_.spec_hash != spec_hash_now();
+    // What cannot be read looks like another spec.
+    const bool changed = job_.metadata.undecodable.empty() && !status_.spec_hash.empty() &&
+                         status_.spec_hash != spec_hash_now();
     status_.observed_reset = reset;
     if (failed() && (asked || changed)) status_.state = state::pending_deletion;
 }

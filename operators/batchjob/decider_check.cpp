@@ -27,15 +27,15 @@ std::pair<std::string, std::string> describe_accepted(const built& made) {
 }  // namespace
 
 void decider::check() {
-    const auto hash = spec_hash_now();
     if (!job_.metadata.undecodable.empty()) {
-        status_.spec_hash = hash;
         set_condition(condition_type::accepted, "False", reasons::undecodable,
                       job_.metadata.undecodable_text());
         return;
     }
+    const auto hash = spec_hash_now();
     const auto* known = model::find_condition(status_.conditions, condition_type::accepted);
-    const bool judged = known && known->status != "Unknown" && status_.spec_hash == hash;
+    const bool judged = known && known->status != "Unknown" &&
+                        known->reason != reasons::undecodable && status_.spec_hash == hash;
     status_.spec_hash = hash;
     if (judged || job_.metadata.deleting()) return;
 

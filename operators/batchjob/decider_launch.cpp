@@ -75,7 +75,8 @@ std::optional<decider::launch_problem> decider::judge_launch() const {
         return launch_problem{reasons::undecodable, job_.metadata.undecodable_text()};
     }
     const auto* accepted = model::find_condition(status_.conditions, condition_type::accepted);
-    if (accepted && accepted->status == "False" && status_.spec_hash == spec_hash_now()) {
+    if (accepted && accepted->status == "False" && accepted->reason != reasons::undecodable &&
+        status_.spec_hash == spec_hash_now()) {
         return launch_problem{reasons::spec_refused, accepted->message};
     }
     return std::nullopt;

@@ -122,13 +122,17 @@ decision decider::end_assignments(const ended_runs& ended, const skipped_jobs& s
         note.jobs.back().outcome = end.outcome;
     }
     // It starts again when the plan goes on.
-    std::erase_if(status_.assignments, [&](const auto& a) {
-        return a.ended && a.outcome == outcome::suspended && plan_.find(a.job.key()) != nullptr;
-    });
-    drop_old_assignments();
+    std::erase_if(status_.assignments, [&](const auto& a) { return was_suspended(a); });
+    // Of a plan that cannot be read all look as if it did not name them.
+    if (self_.metadata.undecodable.empty()) drop_old_assignments();
     status_.problems = skipped.texts();
     report_jobs(v_, plan_, skipped.keys, status_);
     return {std::move(note), status_};
+}
+
+/// Its run was ended to start again.
+bool decider::was_suspended(const model::assignment& a) const {
+    return a.ended && a.outcome == outcome::suspended && plan_.find(a.job.key()) != nullptr;
 }
 
 /// Nothing else remembers for sure that a job of the plan has been run: its BatchJob may be

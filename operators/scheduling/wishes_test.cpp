@@ -139,6 +139,47 @@ TEST_P(wishes, a_job_that_ended_well_while_it_was_taken_back_does_not_run_again)
     EXPECT_EQ(w.verdict("s", "Succeeded"), "True AllSucceeded");
 }
 
+TEST_P(wishes, a_run_that_a_pause_ends_while_the_plan_cannot_be_read_starts_again) {
+    w.add_queue("s", "t", {"a"});
+    w.settle();
+    w.edit(w.schedulings, {"ns", "s"}, [](model::scheduling& s) {
+        s.status.assignments[0].ending = "Suspended";
+        s.metadata.undecodable = ".spec.queueBased: it takes 40.0 MiB of memory";
+        s.spec.queue_based.reset();
+    });
+    w.settle();
+    EXPECT_EQ(outcome("a"), "Suspended");
+    w.edit(w.schedulings, {"ns", "s"}, [](model::scheduling& s) {
+        s.metadata.undecodable.clear();
+        s.spec.queue_based.emplace().push_back({"", "a"});
+    });
+    w.settle();
+    EXPECT_EQ(w.running("s"), "a:0");
+}
+
+TEST_P(wishes, what_has_run_is_remembered_though_the_plan_cannot_be_read) {
+    w.add_queue("s", "t", {"a"});
+    w.settle();
+    w.edit(w.schedulings, {"ns", "s"}, [](model::scheduling& s) {
+        auto& all = s.status.assignments;
+        for (int i = 0; i < 150; ++i) {
+            auto ended = all.front();
+            ended.job.name = "job-" + std::to_string(i);
+            ended.run.resize(ended.run.rfind('.') + 1);
+            ended.run += std::to_string(1000 + i);
+            ended.ended = model::timestamp();
+            ended.outcome = "Succeeded";
+            all.push_back(std::move(ended));
+        }
+        s.metadata.undecodable = ".spec.queueBased: it takes 40.0 MiB of memory";
+        s.spec.queue_based.reset();
+    });
+    w.end_job("a");
+    w.settle();
+    EXPECT_EQ(outcome("a"), "Succeeded");
+    EXPECT_EQ(w.s("s").status.assignments.size(), 151U);
+}
+
 TEST_P(wishes, a_job_out_of_the_plan_that_a_pause_has_ended_is_not_forgotten) {
     w.add_queue("s", "t", {"a", "b"});
     w.settle();

@@ -150,7 +150,7 @@ private:
             whole.store_.set_version(std::move(resource_version), ns);
         }
 
-        bool wants_list() override { return whole.store_.shares().has_room_again(); }
+        bool wants_list() override { return whole.store_.shares().has_room_again(ns); }
 
         bool denied() override {
             if (whole.feeds_.size() == 1) return false;

@@ -24,7 +24,7 @@ void namespace_shares::take(std::string_view ns, std::size_t bytes) {
     if (found == shares_.end()) return;
     auto& of = found->second;
     of.bytes -= std::min(bytes, of.bytes);
-    if (of.bytes <= limit_) of.stuck_at = 0;
+    of.stuck_at = of.bytes <= limit_ ? 0 : std::min(of.stuck_at, of.bytes);
     if (of.bytes == 0) shares_.erase(found);
 }
 
@@ -48,6 +48,13 @@ void namespace_shares::gone(const model::object_key& key, std::size_t weight) {
 
 void namespace_shares::left_out(const model::object_key& key, std::size_t weight) {
     left_out_.insert_or_assign(key, weight);
+}
+
+bool namespace_shares::stays_left_out(const model::object_key& key, std::size_t weight) const {
+    if (!left_out_.contains(key)) return false;
+    const auto found = shares_.find(key.namespace_);
+    const auto bytes = found == shares_.end() ? 0 : found->second.bytes;
+    return bytes + weight > goal();
 }
 
 bool namespace_shares::is_above(std::string_view ns) const {

@@ -36,6 +36,11 @@ public:
     /// It was changed to a version without its content; `weight`: what it takes with it.
     void left_out(const model::object_key& key, std::size_t weight);
 
+    /// Its content was left out, and a new version of it that takes `weight` has no room for it
+    /// either.
+    bool stays_left_out(const model::object_key& key, std::size_t weight) const;
+    bool is_left_out(const model::object_key& key) const { return left_out_.contains(key); }
+
     /// Content should be left out: the namespace takes more than the limit, and, where the last
     /// look found nothing more to leave out, clearly more than then.
     bool is_above(std::string_view ns) const;
@@ -47,8 +52,10 @@ public:
 
     /// A list has just shown all objects of that namespace (empty: of all) with their content.
     void listed(std::string_view ns);
-    /// The content of some object that was left out would fit in.
-    bool has_room_again() const { return !roomy_.empty(); }
+    /// The content of some object of that namespace (empty: of any) that was left out would fit in.
+    bool has_room_again(std::string_view ns = {}) const {
+        return ns.empty() ? !roomy_.empty() : roomy_.contains(ns);
+    }
 
     std::size_t bytes() const;
     /// Of the namespace that takes most.

@@ -110,6 +110,89 @@ TEST_F(a_store_with_shares, what_operators_wrote_is_never_left_out_however_much_
     EXPECT_EQ(left_out(), strings{"lab/b"});
 }
 
+TEST_F(a_store_with_shares, a_new_version_brings_back_no_content_for_which_there_is_no_room) {
+    for (const char* name : {"a", "b", "c"}) jobs.apply(job("lab", name, 60 * kilobyte));
+    ASSERT_EQ(left_out().size(), 1U);
+    const auto which = left_out().front();
+    const auto name = model::object_key::from_text(which).name;
+    changed.clear();
+    // As after a write of an operator to its status.
+    auto written = job("lab", name, 60 * kilobyte);
+    written.metadata.resource_version = "2";
+    jobs.apply(written);
+    EXPECT_EQ(left_out(), strings{which});
+    EXPECT_EQ(changed, strings{which}) << "no other one lost its content for it";
+    EXPECT_EQ(jobs.find({"lab", name})->metadata.resource_version, "2");
+    EXPECT_FALSE(is_whole("lab", name));
+    // One that has become small has its content.
+    written = job("lab", name, 100);
+    written.metadata.resource_version = "3";
+    jobs.apply(written);
+    EXPECT_TRUE(is_whole("lab", name));
+    EXPECT_EQ(left_out(), strings{});
+}
+
+TEST_F(a_store_with_shares, an_object_that_comes_twice_in_a_list_is_as_it_came_last) {
+    auto list = jobs.new_list();
+    for (const char* name : {"a", "b", "c"}) {
+        list.add(store<model::batchjob>::keep(job("lab", name, 60 * kilobyte)));
+    }
+    auto small = job("lab", "a", 100);
+    small.metadata.resource_version = "2";
+    list.add(store<model::batchjob>::keep(small));
+    small = job("lab", "b", 100);
+    small.metadata.resource_version = "2";
+    list.add(store<model::batchjob>::keep(small));
+    small = job("lab", "c", 100);
+    small.metadata.resource_version = "2";
+    list.add(store<model::batchjob>::keep(small));
+    jobs.replace(std::move(list), "");
+    EXPECT_EQ(left_out(), strings{});
+}
+
+TEST_F(a_store_with_shares, one_that_esi_cannot_read_anyway_gets_its_content_again) {
+    const auto broken = [](const char* name) {
+        auto out = job("lab", name, 60 * kilobyte);
+        out.metadata.undecodable = ".spec.x: is wrong";
+        return out;
+    };
+    for (const char* name : {"a", "b", "c"}) jobs.apply(broken(name));
+    ASSERT_EQ(left_out().size(), 1U);
+    const auto gone = model::object_key::from_text(left_out().front()).name;
+    const std::string other = gone == "a" ? "b" : "a";
+    jobs.erase({"lab", other});
+    auto list = jobs.new_list();
+    for (const char* name : {"a", "b", "c"}) {
+        if (name != other) list.add(store<model::batchjob>::keep(broken(name)));
+    }
+    jobs.replace(std::move(list), "");
+    EXPECT_EQ(left_out(), strings{});
+    EXPECT_EQ(jobs.find({"lab", gone})->spec.spark_spec->text.size(), 60 * kilobyte);
+}
+
+TEST_F(a_store_with_shares, after_a_peak_the_share_counts_from_where_it_fell_to) {
+    for (const char* name : {"a", "b", "c"}) {
+        auto large = job("lab", name, 0);
+        large.status.problems = {std::string(100 * kilobyte, 'p')};
+        jobs.apply(large);
+    }
+    EXPECT_FALSE(jobs.shares().is_above("lab")) << "nothing can be left out";
+    jobs.erase({"lab", "a"});
+    jobs.apply(job("lab", "d", 60 * kilobyte));
+    EXPECT_EQ(left_out(), strings{"lab/d"});
+}
+
+TEST(shares, room_in_one_namespace_is_no_reason_to_list_another) {
+    namespace_shares shares(100 * kilobyte, "Pod");
+    shares.came({"lab", "a"}, 10 * kilobyte);
+    shares.left_out({"lab", "a"}, 50 * kilobyte);
+    shares.came({"lab", "b"}, 80 * kilobyte);
+    shares.gone({"lab", "b"}, 80 * kilobyte);
+    EXPECT_TRUE(shares.has_room_again());
+    EXPECT_TRUE(shares.has_room_again("lab"));
+    EXPECT_FALSE(shares.has_room_again("other"));
+}
+
 TEST_F(a_store_with_shares, without_a_limit_nothing_is_left_out) {
     jobs.limit(0, "BatchJob");
     jobs.apply(job("lab", "a", 1000 * kilobyte));

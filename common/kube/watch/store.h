@@ -197,7 +197,8 @@ public:
     static kept without_content(const kept& object, const namespace_shares& shares) {
         T out = *show(object);
         auto why = shares.left_out_text(model::largest_member(out), weight_of(object));
-        model::leave_out_content(out);
+        using model::leave_out_content;
+        leave_out_content(out);
         if (out.metadata.undecodable.empty()) out.metadata.undecodable = std::move(why);
         return keep(std::move(out));
     }
@@ -212,6 +213,7 @@ public:
     /// nobody is told.
     void apply(T object) {
         const auto object_ns = object.metadata.namespace_;
+        if (shares_.is_left_out(object.metadata.key()) && apply_left_out(object)) return;
         if constexpr (packable<T>) {
             auto bytes = model::pack(object);
             const auto known = find_item(bytes);
@@ -235,22 +237,10 @@ public:
     /// The first list of a namespace (empty: of all), or a relist: what is not in `objects` was
     /// deleted meanwhile.
     void replace(std::vector<kept> objects, std::string_view ns = {}) {
-        replacing_ = true;
-        for (const auto& key : absent_from(objects, ns)) erase(key);
-        for (auto& object : objects) {
-            const auto known = find_item(object);
-            if (known != items_.end() && is_same(kept_in(*known), object)) continue;
-            auto shown = show(object);
-            put(known, std::move(object), std::move(shown));
-        }
-        for (const auto& full : shares_.above()) keep_share(full);
-        shares_.listed(ns);
-        replacing_ = false;
-        for (const auto& listener : list_listeners_) listener(ns);
+        replace(std::move(objects), ns, {});
     }
     void replace(list of, std::string_view ns) {
-        replace(std::move(of.objects_), ns);
-        for (const auto& [key, weight] : of.shares_.all_left_out()) shares_.left_out(key, weight);
+        replace(std::move(of.objects_), ns, of.shares_.all_left_out());
     }
     void replace(std::vector<T> objects, std::string_view ns = {}) {
         std::vector<kept> all;
@@ -260,6 +250,54 @@ public:
     }
 
 private:
+    using weights = std::map<model::object_key, std::size_t>;
+    /// `left_out`: of which of them the list has left the content out, and what they take with it.
+    void replace(std::vector<kept> objects, std::string_view ns, const weights& left_out) {
+        replacing_ = true;
+        for (const auto& key : absent_from(objects, ns)) erase(key);
+        for (auto& object : objects) {
+            const auto known = find_item(object);
+            if (known != items_.end() && is_same(kept_in(*known), object) &&
+                is_left_out_in(left_out, object) == is_left_out_in(shares_.all_left_out(), object)) {
+                continue;
+            }
+            auto shown = show(object);
+            put(known, std::move(object), std::move(shown));
+        }
+        for (const auto& [key, weight] : left_out) {
+            // It came again, with its content, while the list was under way.
+            const auto at = find(key);
+            if (at && !at->metadata.undecodable.empty()) shares_.left_out(key, weight);
+        }
+        for (const auto& full : shares_.above()) keep_share(full);
+        shares_.listed(ns);
+        replacing_ = false;
+        for (const auto& listener : list_listeners_) listener(ns);
+    }
+    static bool is_left_out_in(const weights& these, const kept& object) {
+        if (these.empty()) return false;
+        const auto [ns, name] = key_of(object);
+        return these.contains({std::string(ns), std::string(name)});
+    }
+    /// A new version of an object whose content was left out has it again only where there is
+    /// room: what an operator writes of such an object comes back as its next version. False: there
+    /// is.
+    bool apply_left_out(const T& object) {
+        const auto key = object.metadata.key();
+        const auto whole = keep(object);
+        const auto weight = weight_of(whole);
+        if (!shares_.stays_left_out(key, weight)) return false;
+        auto smaller = without_content(whole, shares_);
+        if (weight_of(smaller) + namespace_shares::least_gain > weight) return false;
+        const auto known = find_item(key);
+        if (known == items_.end() || !is_same(kept_in(*known), smaller)) {
+            auto shown = show(smaller);
+            put(known, std::move(smaller), std::move(shown));
+        }
+        shares_.left_out(key, weight);
+        return true;
+    }
+
     /// Bytes that stay where they are while others with the same key take their place.
     struct packed_item {
         mutable model::packed bytes;

@@ -145,6 +145,8 @@ asio::awaitable<answer> questions::explain_scheduling(server_request from) {
     const auto key = key_of(from);
     auto found = from_.seen.schedulings().find(key);
     if (!found) co_return std::unexpected(not_found("Scheduling", key));
+    // It may wait long for its turn.
+    if (from.room) from.room->stand_aside();
     auto out = co_await explain(from.caller->name, std::move(found), std::nullopt);
     if (!out) co_return std::unexpected(std::move(out).error());
     co_return json_reply(printed(*out));
@@ -155,6 +157,8 @@ asio::awaitable<answer> questions::explain_job(server_request from) {
     const auto key = key_of(from);
     const auto job = from_.seen.jobs().find(key);
     if (!job) co_return std::unexpected(not_found("BatchJob", key));
+    // It may wait long for its turn.
+    if (from.room) from.room->stand_aside();
     job_explanation out;
     out.namespace_ = key.namespace_;
     out.name = key.name;
@@ -216,6 +220,8 @@ asio::awaitable<answer> questions::matrix(server_request from) {
     if (auto faults = given.take_faults(); !faults.empty()) {
         co_return std::unexpected(bad_parameters(std::move(faults)));
     }
+    // It may wait long for its turn.
+    if (from.room) from.room->stand_aside();
     const auto turn = co_await turns_.take(from.caller->name);
     if (!turn) co_return std::unexpected(too_many_questions());
     std::vector<std::shared_ptr<const model::batchjob>> jobs;

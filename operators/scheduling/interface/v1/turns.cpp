@@ -46,7 +46,11 @@ void turns::begins(std::string_view tenant) {
             waiting_, [&](const auto* each) { return tenant_of(each->caller) == which; });
     };
     if (last_turns_.size() > waiting_.size()) {
-        std::erase_if(last_turns_, [&](const auto& each) { return !waits(each.first); });
+        std::erase_if(last_turns_, [&](const auto& each) {
+            if (waits(each.first)) return false;
+            forgotten_ = std::max(forgotten_, each.second);
+            return true;
+        });
     }
     last_turns_.insert_or_assign(std::string(tenant), ++begun_);
 }
@@ -56,7 +60,7 @@ void turns::pass_on() {
     if (!taken_) return;
     const auto last_turn = [&](const waiter* each) -> std::uint64_t {
         const auto found = last_turns_.find(tenant_of(each->caller));
-        return found == last_turns_.end() ? 0 : found->second;
+        return found == last_turns_.end() ? forgotten_ : found->second;
     };
     const auto next = std::ranges::min_element(waiting_, {}, last_turn);
     auto* of = *next;

@@ -65,6 +65,8 @@ private:
     fair_count shared_;
     /// By tenant, of few more than wait: the number of its last turn.
     std::map<std::string, std::uint64_t, std::less<>> last_turns_;
+    /// The last turn of all tenants that are forgotten: who comes back is behind those that wait.
+    std::uint64_t forgotten_ = 0;
     std::uint64_t begun_ = 0;
     bool taken_ = false;
 };

@@ -82,6 +82,25 @@ TEST_F(turns_test, a_tenant_with_many_accounts_leaves_others_room_to_wait) {
     EXPECT_EQ(std::ranges::count(order, "refused"), 13);
 }
 
+TEST_F(turns_test, who_comes_back_goes_behind_those_that_wait) {
+    // Three that ask again as soon as they are answered, and one that asks twice at once.
+    const auto again = [&](std::string caller) -> asio::awaitable<void> {
+        for (int i = 0; i < 20; ++i) {
+            const auto turn = co_await all.take(caller);
+            if (turn) order.push_back(caller);
+        }
+    };
+    asio::co_spawn(loop, again("a"), asio::detached);
+    asio::co_spawn(loop, work("w"), asio::detached);
+    asio::co_spawn(loop, work("w"), asio::detached);
+    asio::co_spawn(loop, again("b"), asio::detached);
+    asio::co_spawn(loop, again("c"), asio::detached);
+    loop.run();
+    ASSERT_EQ(std::ranges::count(order, "w"), 2);
+    const auto first = std::ranges::find(order, "w");
+    EXPECT_LE(std::find(first + 1, order.end(), "w") - order.begin(), 8);
+}
+
 TEST_F(turns_test, what_is_ready_runs_between_two_turns) {
     for (int i = 0; i < 3; ++i) begin("a");
     loop.poll_one();
