@@ -567,7 +567,7 @@ FORBIDDEN = {
         AUTHOR, "BatchJob", "pi", meta(ownerReferences=[owner("ConfigMap", f"c{number}", f"uid-{number}", "v1", False)
                                                         for number in range(17)]))),
     "a slice with too many labels": (BOUND["labels"], create(
-        T, "TestbedSlotSlice", changed(slot_slice(), meta(labels=many(101))))),
+        T, "TestbedSlotSlice", changed(slot_slice(), meta(labels=many(109))))),
     "one more label of a Testbed that has too many": (BOUND["labels"], patch(
         AUTHOR, "Testbed", "heavy", meta(labels={"one": "more"}))),
     "one more annotation of a Testbed that has too many": (BOUND["annotations"], patch(
