@@ -631,9 +631,10 @@ TEST(bounds, of_many_requests_none_hides_those_of_kubernetes) {
         EXPECT_EQ(read.requests.at("cpu"), 4000) << amount;
         EXPECT_EQ(read.requests.at("memory"), 8000) << amount;
         EXPECT_LE(read.requests.size(), most_requests);
-        EXPECT_EQ(read.metadata.undecodable,
-                  ".spec.containers: has 602 kinds of resources requested, of which ESI reads 64 at "
-                  "most");
+        EXPECT_EQ(
+            read.metadata.undecodable,
+            ".spec.containers: has 602 kinds of resources requested, of which ESI reads 64 at "
+            "most");
     }
 }
 

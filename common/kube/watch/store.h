@@ -258,7 +258,8 @@ private:
         for (auto& object : objects) {
             const auto known = find_item(object);
             if (known != items_.end() && is_same(kept_in(*known), object) &&
-                is_left_out_in(left_out, object) == is_left_out_in(shares_.all_left_out(), object)) {
+                is_left_out_in(left_out, object) ==
+                    is_left_out_in(shares_.all_left_out(), object)) {
                 continue;
             }
             auto shown = show(object);
