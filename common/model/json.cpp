@@ -665,7 +665,8 @@ result<void> codec<pod>::decode(const element& from, pod& out) {
         };
         out.node_name = text_at(spec, {"nodeName"});
         // The API server bounds it not at all, and schedulers have short names.
-        out.scheduler_name = cut(text_at(spec, {"schedulerName"}), most_owner_bytes);
+        out.scheduler_name = text_at(spec, {"schedulerName"});
+        out.scheduler_name.resize(cut_size(out.scheduler_name, most_owner_bytes));
         out.priority_class_name = text_at(spec, {"priorityClassName"});
         if (auto requests = effective_requests(spec)) {
             out.requests = std::move(*requests);

@@ -35,11 +35,6 @@ decision decider::drive() {
     if (ended.read_first) return {*ended.read_first, self_.status};
     if (!ended.ends.empty()) return end_assignments(ended, skipped);
     if (!self_.metadata.undecodable.empty()) return settle_unread();
-    // They ended while the plan could not be read.
-    if (std::ranges::any_of(status_.assignments,
-                            [this](const auto& a) { return was_suspended(a); })) {
-        return end_assignments(ended, skipped);
-    }
     if (auto ending = begin_endings(skipped.late)) return std::move(*ending);
     if (auto stray = job_outside_plan(skipped.keys)) return release_of(*stray);
     auto orders = orders_to_give();

@@ -132,7 +132,9 @@ decision decider::end_assignments(const ended_runs& ended, const skipped_jobs& s
 
 /// Its run was ended to start again.
 bool decider::was_suspended(const model::assignment& a) const {
-    return a.ended && a.outcome == outcome::suspended && plan_.find(a.job.key()) != nullptr;
+    // Of a plan that cannot be read it may be any job.
+    const bool planned = plan_.find(a.job.key()) != nullptr || !self_.metadata.undecodable.empty();
+    return a.ended && a.outcome == outcome::suspended && planned;
 }
 
 /// Nothing else remembers for sure that a job of the plan has been run: its BatchJob may be

@@ -148,7 +148,7 @@ TEST_P(wishes, a_run_that_a_pause_ends_while_the_plan_cannot_be_read_starts_agai
         s.spec.queue_based.reset();
     });
     w.settle();
-    EXPECT_EQ(outcome("a"), "Suspended");
+    EXPECT_EQ(w.running("s"), "");
     w.edit(w.schedulings, {"ns", "s"}, [](model::scheduling& s) {
         s.metadata.undecodable.clear();
         s.spec.queue_based.emplace().push_back({"", "a"});
