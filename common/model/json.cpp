@@ -191,33 +191,42 @@ void read_ports(const element& spec, pod& out) {
     }
 }
 
+error more_in(std::string_view where, std::size_t count, std::string_view what, std::size_t most) {
+    auto why = more_than(count, what, most);
+    why.text.insert(0, where);
+    return why;
+}
+
+/// Its first entries, as many as `most`.
+template <class List>
+void cut_to(List& entries, std::size_t most) {
+    if (entries.size() <= most) return;
+    entries.erase(std::next(entries.begin(), static_cast<std::ptrdiff_t>(most)), entries.end());
+}
+
 /// What was gathered from several places is kept up to as many entries.
 template <class List>
 result<void> bound(List& entries, std::string_view where, std::string_view what,
                    std::size_t most = most_entries) {
     const auto count = entries.size();
     if (count <= most) return {};
-    entries.erase(std::next(entries.begin(), static_cast<std::ptrdiff_t>(most)), entries.end());
-    auto why = more_than(count, what, most);
-    why.text.insert(0, where);
-    return std::unexpected(std::move(why));
+    cut_to(entries, most);
+    return std::unexpected(more_in(where, count, what, most));
 }
 
 /// Of many kinds those stay of which something is requested, and before all others those of
 /// Kubernetes itself (cpu, memory), whatever their names sort like.
 result<void> bound_requests(amounts& of) {
-    if (of.size() <= most_requests) return {};
     const auto count = of.size();
+    if (count <= most_requests) return {};
     std::erase_if(of, [](const auto& each) { return each.second == 0; });
     for (auto at = of.end(); of.size() > most_requests && at != of.begin();) {
         --at;
         if (at->first.contains('/')) at = of.erase(at);
     }
-    auto cut_off = bound(of, ".containers", "kinds of resources requested", most_requests);
-    if (!cut_off) return cut_off;
-    auto why = more_than(count, "kinds of resources requested", most_requests);
-    why.text.insert(0, ".containers");
-    return std::unexpected(std::move(why));
+    cut_to(of, most_requests);
+    return std::unexpected(
+        more_in(".containers", count, "kinds of resources requested", most_requests));
 }
 
 /// An empty list is the same as none.
@@ -350,10 +359,10 @@ result<void> leave_out_long(std::vector<owner_reference>& owners) {
         const auto bytes =
             each.api_version.size() + each.kind.size() + each.name.size() + each.uid.size();
         longest = std::max(longest, bytes);
-        return bytes > most_owner_bytes;
+        return bytes > most_name_bytes;
     });
-    if (longest <= most_owner_bytes) return {};
-    return std::unexpected(more_than(longest, "bytes in one entry", most_owner_bytes));
+    if (longest <= most_name_bytes) return {};
+    return std::unexpected(more_than(longest, "bytes in one entry", most_name_bytes));
 }
 
 /// Of too many only the controller is read, the one by which ESI decides.
@@ -666,7 +675,7 @@ result<void> codec<pod>::decode(const element& from, pod& out) {
         out.node_name = text_at(spec, {"nodeName"});
         // The API server bounds it not at all, and schedulers have short names.
         out.scheduler_name = text_at(spec, {"schedulerName"});
-        out.scheduler_name.resize(cut_size(out.scheduler_name, most_owner_bytes));
+        out.scheduler_name.resize(cut_size(out.scheduler_name, most_name_bytes));
         out.priority_class_name = text_at(spec, {"priorityClassName"});
         if (auto requests = effective_requests(spec)) {
             out.requests = std::move(*requests);

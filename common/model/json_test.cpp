@@ -648,7 +648,7 @@ TEST(bounds, of_many_gates_that_of_esi_is_kept) {
 TEST(bounds, texts_that_the_api_server_takes_at_any_length_are_cut_or_left_out) {
     const std::string megabyte(1 << 20, 'x');
     const auto scheduler = pod_with("", R"("schedulerName":")" + megabyte + "\"");
-    EXPECT_LE(scheduler.scheduler_name.size(), most_owner_bytes);
+    EXPECT_LE(scheduler.scheduler_name.size(), most_name_bytes);
     const auto owned = pod_with(R"(,"ownerReferences":[{"name":")" + megabyte +
                                     R"(","controller":true},{"name":"o","uid":"u"}])",
                                 "");

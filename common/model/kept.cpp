@@ -93,6 +93,13 @@ object_meta essential(object_meta meta) {
     return kept;
 }
 
+object_meta essential_with_finalizers(object_meta meta) {
+    auto finalizers = std::move(meta.finalizers);
+    auto kept = essential(std::move(meta));
+    kept.finalizers = std::move(finalizers);
+    return kept;
+}
+
 void leave_out_content(batchjob& of) {
     batchjob kept;
     kept.metadata = essential(std::move(of.metadata));
@@ -109,10 +116,7 @@ void leave_out_content(batchjob& of) {
 
 void leave_out_content(scheduling& of) {
     scheduling kept;
-    // They are written as a whole: one that is not known would be taken away.
-    auto finalizers = std::move(of.metadata.finalizers);
-    kept.metadata = essential(std::move(of.metadata));
-    kept.metadata.finalizers = std::move(finalizers);
+    kept.metadata = essential_with_finalizers(std::move(of.metadata));
     kept.spec = std::move(of.spec);
     kept.spec.queue_based.reset();
     kept.spec.slot_based.reset();
@@ -126,9 +130,7 @@ void leave_out_content(scheduling& of) {
 
 void leave_out_content(testbed& of) {
     testbed kept;
-    auto finalizers = std::move(of.metadata.finalizers);
-    kept.metadata = essential(std::move(of.metadata));
-    kept.metadata.finalizers = std::move(finalizers);
+    kept.metadata = essential_with_finalizers(std::move(of.metadata));
     kept.spec = std::move(of.spec);
     kept.spec.allowed_namespaces.clear();
     if (kept.spec.claim) kept.spec.claim->shapes.clear();

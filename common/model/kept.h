@@ -35,13 +35,15 @@ void drop_placement_rules(pod& of);
 /// The metadata by which an object is identified, owned, released and deleted.
 object_meta essential(object_meta meta);
 
+/// The same with the finalizers. They are written as a whole: one that is not known would be taken
+/// away.
+object_meta essential_with_finalizers(object_meta meta);
+
 /// Leaves out what its author wrote. What operators wrote is kept: rights and states stand in it.
 /// Of a kind that is not ESI's own only a few short members are read at all, and these stay.
 template <object T>
 void leave_out_content(T& of) {
-    auto finalizers = std::move(of.metadata.finalizers);
-    of.metadata = essential(std::move(of.metadata));
-    of.metadata.finalizers = std::move(finalizers);
+    of.metadata = essential_with_finalizers(std::move(of.metadata));
 }
 void leave_out_content(batchjob& of);
 void leave_out_content(scheduling& of);

@@ -57,8 +57,8 @@ inline constexpr std::size_t most_annotations = 64;
 /// Of their values together, in bytes; a list of all slots that a job can have takes 20 KB.
 inline constexpr std::size_t most_annotation_bytes = 32 * 1024;
 inline constexpr std::size_t most_owners = 64;
-/// Of the four texts of an owner, in bytes.
-inline constexpr std::size_t most_owner_bytes = 1024;
+/// Of what names another object, in bytes: the four texts of an owner, a pod's scheduler.
+inline constexpr std::size_t most_name_bytes = 1024;
 /// Kinds of resources that a pod requests. It may name many of which it wants none.
 inline constexpr std::size_t most_requests = 64;
 /// Scheduling gates; those of ESI are among them in any case.

@@ -1,6 +1,6 @@
 """What one tenant costs the others: each thing that it may do, one object a second (at full speed it fills etcd first, with
-ESI and without), and meanwhile the memory of the operators, a good caller of /api/v1, and starts of another tenant, beside the same application by hand, for which
-no ESI is needed."""
+ESI and without), and meanwhile the memory of the operators, a good caller of /api/v1, and starts of another tenant, beside
+the same application by hand, for which no ESI is needed."""
 import contextlib
 import pathlib
 import statistics

@@ -109,11 +109,11 @@ def with_many_jobs(number):
 
 
 def marked_pod(number):
-    return "Pod", gated(f"marked-{number}", {P + "job": "x"})
+    return "Pod", gated(f"marked-{number}", {P + "job": "x"}, affinity=LONG_AFFINITY)
 
 
 def pod_with_a_ghosts_name(number):
-    return "Pod", gated(f"a-ghost-{number}", {})
+    return "Pod", gated(f"a-ghost-{number}", {}, affinity=LONG_AFFINITY)
 
 
 def pod_with_a_long_scheduler(number):
@@ -122,7 +122,6 @@ def pod_with_a_long_scheduler(number):
 
 def pod_with_a_long_owner(number):
     body = gated(f"owned-{number}", {P + "job": "x"})
-    del body["spec"]["affinity"]
     body["metadata"]["ownerReferences"] = [{"apiVersion": "example.com/v1", "kind": "Thing", "uid": f"uid-{number}",
                                             "controller": True, "name": "x" * 1_200_000}]
     return "Pod", body
@@ -130,15 +129,17 @@ def pod_with_a_long_owner(number):
 
 def pod_with_a_long_group(number):
     body = gated(f"grouped-{number}", {P + "job": "x"})
-    del body["spec"]["affinity"]
     body["metadata"]["annotations"] = {"scheduling.k8s.io/group-name": "x" * 200_000}
     return "Pod", body
 
 
-def gated(name, labels):
-    body = objects.pod(name, cpu="0", memory="0", schedulingGates=[{"name": "x.y/z"}], affinity={"nodeAffinity": {
-        "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [
-            {"key": "a", "operator": "In", "values": [f"{value:061}" for value in range(18_500)]}]}]}}})
+LONG_AFFINITY = {"nodeAffinity": {
+    "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [
+        {"key": "a", "operator": "In", "values": [f"{value:061}" for value in range(18_500)]}]}]}}}
+
+
+def gated(name, labels, **spec):
+    body = objects.pod(name, cpu="0", memory="0", schedulingGates=[{"name": "x.y/z"}], **spec)
     body["metadata"]["labels"] = labels
     return body
 

@@ -734,11 +734,7 @@ TEST(undecodable, a_run_goes_on_and_is_released_like_any_other) {
 
 TEST(undecodable, a_failed_job_is_not_reset_by_it_and_is_judged_again_after_it) {
     world w;
-    w.failed();
-    release(*w.job);
-    w.app.reset();
-    w.pods.clear();
-    w.step(50);
+    w.failed_and_released();
     const auto text = w.job->spec.spark_spec->text;
     w.job->spec.spark_spec->text.clear();
     w.job->metadata.undecodable = ".spec.sparkSpec: it takes 40.0 MiB of memory";
@@ -880,11 +876,7 @@ TEST(release_in_each_state, failed_jobs_stay_failed_without_application_and_pods
 
 TEST(release_in_each_state, a_changed_spec_makes_a_failed_job_ready) {
     world w;
-    w.failed();
-    release(*w.job);
-    w.app.reset();
-    w.pods.clear();
-    w.step(50);
+    w.failed_and_released();
     EXPECT_EQ(w.job->status.state, "FailedState");
     w.job->spec.spark_spec->text = R"({"type":"Python"})";
     ++w.job->metadata.generation;

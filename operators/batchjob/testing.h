@@ -423,6 +423,14 @@ struct world {
         });
         step(31);
     }
+    /// It failed, its Scheduling has let it go, and nothing of the run is left.
+    void failed_and_released() {
+        failed();
+        release(*job);
+        app.reset();
+        pods.clear();
+        step(50);
+    }
     void failed_submission() {
         queued();
         create_error = error{errc::invalid, "SparkApplication a is invalid: spec.type"};

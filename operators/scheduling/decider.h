@@ -131,7 +131,6 @@ private:
     run_end end_of(const model::assignment& a) const;
     ended_runs runs_that_ended() const;
     decision end_assignments(const ended_runs& ended, const skipped_jobs& skipped);
-    bool was_suspended(const model::assignment& a) const;
     void drop_old_assignments();
     std::string_view reason_to_end(const model::assignment& a, bool late) const;
     std::optional<decision> begin_endings(bool late);

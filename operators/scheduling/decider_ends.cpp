@@ -121,20 +121,17 @@ decision decider::end_assignments(const ended_runs& ended, const skipped_jobs& s
         note.jobs.push_back(note_of(a, end_text(a, v_.find_job(a.job.key()).get(), plan_), bad));
         note.jobs.back().outcome = end.outcome;
     }
+    // A plan that cannot be read looks as if it named no job.
+    const bool readable = self_.metadata.undecodable.empty();
     // It starts again when the plan goes on.
-    std::erase_if(status_.assignments, [&](const auto& a) { return was_suspended(a); });
-    // Of a plan that cannot be read all look as if it did not name them.
-    if (self_.metadata.undecodable.empty()) drop_old_assignments();
+    std::erase_if(status_.assignments, [&](const auto& a) {
+        const bool planned = !readable || plan_.find(a.job.key()) != nullptr;
+        return a.ended && a.outcome == outcome::suspended && planned;
+    });
+    if (readable) drop_old_assignments();
     status_.problems = skipped.texts();
     report_jobs(v_, plan_, skipped.keys, status_);
     return {std::move(note), status_};
-}
-
-/// Its run was ended to start again.
-bool decider::was_suspended(const model::assignment& a) const {
-    // Of a plan that cannot be read it may be any job.
-    const bool planned = plan_.find(a.job.key()) != nullptr || !self_.metadata.undecodable.empty();
-    return a.ended && a.outcome == outcome::suspended && planned;
 }
 
 /// Nothing else remembers for sure that a job of the plan has been run: its BatchJob may be

@@ -24,7 +24,7 @@ void cut_texts(model::scheduling_status& status, std::size_t longest, std::size_
 /// A job that comes after so many is never started, and each row costs the API server with each
 /// write.
 void leave_out_jobs_that_cannot_start(std::vector<model::job_progress>& rows) {
-    const auto is_left_out = [&](const model::job_progress& row) {
+    const auto is_left_out = [](const model::job_progress& row) {
         return row.state == model::job_progress_state::acquiring;
     };
     if (rows.size() <= most_jobs) return;

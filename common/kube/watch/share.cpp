@@ -51,10 +51,7 @@ void namespace_shares::left_out(const model::object_key& key, std::size_t weight
 }
 
 bool namespace_shares::stays_left_out(const model::object_key& key, std::size_t weight) const {
-    if (!left_out_.contains(key)) return false;
-    const auto found = shares_.find(key.namespace_);
-    const auto bytes = found == shares_.end() ? 0 : found->second.bytes;
-    return bytes + weight > goal();
+    return left_out_.contains(key) && bytes_of(key.namespace_) + weight > goal();
 }
 
 bool namespace_shares::is_above(std::string_view ns) const {
@@ -65,10 +62,7 @@ bool namespace_shares::is_above(std::string_view ns) const {
     return of.bytes > limit_ && of.bytes > of.stuck_at + (of.stuck_at == 0 ? 0 : limit_ / 16);
 }
 
-bool namespace_shares::is_within_goal(std::string_view ns) const {
-    const auto found = shares_.find(ns);
-    return found == shares_.end() || found->second.bytes <= goal();
-}
+bool namespace_shares::is_within_goal(std::string_view ns) const { return bytes_of(ns) <= goal(); }
 
 void namespace_shares::looked_at(std::string_view ns) {
     const auto found = shares_.find(ns);
@@ -95,12 +89,16 @@ void namespace_shares::listed(std::string_view ns) {
 
 void namespace_shares::note_room(std::string_view ns) {
     if (left_out_.empty() || limit_ == 0) return;
-    const auto found = shares_.find(ns);
-    const auto bytes = found == shares_.end() ? 0 : found->second.bytes;
+    const auto bytes = bytes_of(ns);
     const auto fits = [&](const auto& each) {
         return each.first.namespace_ == ns && bytes + each.second <= goal();
     };
     if (std::ranges::any_of(left_out_, fits)) roomy_.emplace(ns);
+}
+
+std::size_t namespace_shares::bytes_of(std::string_view ns) const {
+    const auto found = shares_.find(ns);
+    return found == shares_.end() ? 0 : found->second.bytes;
 }
 
 std::size_t namespace_shares::bytes() const {

@@ -39,7 +39,6 @@ public:
     /// Its content was left out, and a new version of it that takes `weight` has no room for it
     /// either.
     bool stays_left_out(const model::object_key& key, std::size_t weight) const;
-    bool is_left_out(const model::object_key& key) const { return left_out_.contains(key); }
 
     /// Content should be left out: the namespace takes more than the limit, and, where the last
     /// look found nothing more to leave out, clearly more than then.
@@ -73,6 +72,7 @@ private:
         std::size_t stuck_at = 0;
     };
     std::size_t goal() const { return limit_ - limit_ / 8; }
+    std::size_t bytes_of(std::string_view ns) const;
     void add(std::string_view ns, std::size_t bytes);
     void take(std::string_view ns, std::size_t bytes);
     void note_room(std::string_view ns);

@@ -137,15 +137,11 @@ TEST_F(a_store_with_shares, an_object_that_comes_twice_in_a_list_is_as_it_came_l
     for (const char* name : {"a", "b", "c"}) {
         list.add(store<model::batchjob>::keep(job("lab", name, 60 * kilobyte)));
     }
-    auto small = job("lab", "a", 100);
-    small.metadata.resource_version = "2";
-    list.add(store<model::batchjob>::keep(small));
-    small = job("lab", "b", 100);
-    small.metadata.resource_version = "2";
-    list.add(store<model::batchjob>::keep(small));
-    small = job("lab", "c", 100);
-    small.metadata.resource_version = "2";
-    list.add(store<model::batchjob>::keep(small));
+    for (const char* name : {"a", "b", "c"}) {
+        auto small = job("lab", name, 100);
+        small.metadata.resource_version = "2";
+        list.add(store<model::batchjob>::keep(std::move(small)));
+    }
     jobs.replace(std::move(list), "");
     EXPECT_EQ(left_out(), strings{});
 }

@@ -197,8 +197,7 @@ public:
     static kept without_content(const kept& object, const namespace_shares& shares) {
         T out = *show(object);
         auto why = shares.left_out_text(model::largest_member(out), weight_of(object));
-        using model::leave_out_content;
-        leave_out_content(out);
+        model::leave_out_content(out);
         if (out.metadata.undecodable.empty()) out.metadata.undecodable = std::move(why);
         return keep(std::move(out));
     }
@@ -213,7 +212,7 @@ public:
     /// nobody is told.
     void apply(T object) {
         const auto object_ns = object.metadata.namespace_;
-        if (shares_.is_left_out(object.metadata.key()) && apply_left_out(object)) return;
+        if (apply_left_out(object)) return;
         if constexpr (packable<T>) {
             auto bytes = model::pack(object);
             const auto known = find_item(bytes);
@@ -282,9 +281,11 @@ private:
     }
     /// A new version of an object whose content was left out has it again only where there is
     /// room: what an operator writes of such an object comes back as its next version. False: there
-    /// is.
+    /// is, or nothing was left out of it.
     bool apply_left_out(const T& object) {
+        if (shares_.all_left_out().empty()) return false;
         const auto key = object.metadata.key();
+        if (!shares_.all_left_out().contains(key)) return false;
         const auto whole = keep(object);
         const auto weight = weight_of(whole);
         if (!shares_.stays_left_out(key, weight)) return false;

@@ -67,10 +67,17 @@ http::problem_details too_many_questions() {
 
 }  // namespace
 
+/// It may wait long for it: others make their large answers meanwhile.
+asio::awaitable<std::unique_ptr<turns::turn>> questions::take_turn(
+    const http::server_request& from) {
+    if (from.room) from.room->stand_aside();
+    return turns_.take(from.caller->name);
+}
+
 asio::awaitable<answer> questions::preview(server_request from) {
     if (auto wrong = no_parameters(from)) co_return std::unexpected(std::move(*wrong));
     // What is made of a body may be many times as long: one at a time is read.
-    const auto turn = co_await turns_.take(from.caller->name);
+    const auto turn = co_await take_turn(from);
     if (!turn) co_return std::unexpected(too_many_questions());
     auto body = parse_body(from.body);
     if (!body) co_return std::unexpected(with_faults(400, std::move(body).error()));
@@ -89,9 +96,9 @@ asio::awaitable<answer> questions::preview(server_request from) {
 }
 
 asio::awaitable<questions::explained> questions::explain(
-    std::string caller, std::shared_ptr<const model::scheduling> of,
+    const http::server_request& from, std::shared_ptr<const model::scheduling> of,
     std::optional<model::object_key> only) {
-    auto turn = co_await turns_.take(caller);
+    auto turn = co_await take_turn(from);
     if (!turn) co_return std::unexpected(too_many_questions());
     const auto now = from_.time.wall();
     auto pods = pods_of(from_.seen, *of);
@@ -135,7 +142,7 @@ asio::awaitable<questions::explained> questions::explain(
             break;
         }
     }
-    turn = co_await turns_.take(std::move(caller));
+    turn = co_await take_turn(from);
     if (!turn) co_return std::unexpected(too_many_questions());
     co_return answer();
 }
@@ -145,9 +152,7 @@ asio::awaitable<answer> questions::explain_scheduling(server_request from) {
     const auto key = key_of(from);
     auto found = from_.seen.schedulings().find(key);
     if (!found) co_return std::unexpected(not_found("Scheduling", key));
-    // It may wait long for its turn.
-    if (from.room) from.room->stand_aside();
-    auto out = co_await explain(from.caller->name, std::move(found), std::nullopt);
+    auto out = co_await explain(from, std::move(found), std::nullopt);
     if (!out) co_return std::unexpected(std::move(out).error());
     co_return json_reply(printed(*out));
 }
@@ -157,8 +162,6 @@ asio::awaitable<answer> questions::explain_job(server_request from) {
     const auto key = key_of(from);
     const auto job = from_.seen.jobs().find(key);
     if (!job) co_return std::unexpected(not_found("BatchJob", key));
-    // It may wait long for its turn.
-    if (from.room) from.room->stand_aside();
     job_explanation out;
     out.namespace_ = key.namespace_;
     out.name = key.name;
@@ -189,7 +192,7 @@ asio::awaitable<answer> questions::explain_job(server_request from) {
             ++out.plans_left_out;
             continue;
         }
-        auto plan = co_await explain(from.caller->name, each, key);
+        auto plan = co_await explain(from, each, key);
         if (!plan) co_return std::unexpected(std::move(plan).error());
         size.count(*plan);
         if (from.room && !from.room->hold(size.bytes())) {
@@ -220,9 +223,7 @@ asio::awaitable<answer> questions::matrix(server_request from) {
     if (auto faults = given.take_faults(); !faults.empty()) {
         co_return std::unexpected(bad_parameters(std::move(faults)));
     }
-    // It may wait long for its turn.
-    if (from.room) from.room->stand_aside();
-    const auto turn = co_await turns_.take(from.caller->name);
+    const auto turn = co_await take_turn(from);
     if (!turn) co_return std::unexpected(too_many_questions());
     std::vector<std::shared_ptr<const model::batchjob>> jobs;
     const auto& all = from_.seen.jobs().all();

@@ -49,7 +49,8 @@ public:
 
 private:
     using explained = std::expected<answers::explanation, http::problem_details>;
-    asio::awaitable<explained> explain(std::string caller,
+    asio::awaitable<std::unique_ptr<turns::turn>> take_turn(const http::server_request& from);
+    asio::awaitable<explained> explain(const http::server_request& from,
                                        std::shared_ptr<const model::scheduling> of,
                                        std::optional<model::object_key> only);
 
