@@ -2,7 +2,7 @@
 PRESET ?= release
 BUILD := build/$(PRESET)
 
-.PHONY: help setup build operators cluster test unit simulation soak mutations fuzz scenarios demo bench images test-images nodes demo-real test-real audit check format tidy asan tsan
+.PHONY: help setup build operators cluster manifests test unit simulation soak mutations fuzz scenarios demo bench images test-images nodes demo-real test-real audit check format tidy asan tsan
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -19,6 +19,9 @@ operators: setup ## Build the three operators and kubectl esi only, without thei
 
 cluster: setup ## Build the control plane used by demo and tests (once: about 5 minutes)
 	@integration-tests/cluster/build.sh
+
+manifests: cluster ## The chart rendered into helm/manifests, for people without Helm and for a release
+	@scripts/manifests.sh
 
 test: ## Everything: unit tests, then the real binaries on a real control plane (K8S=1.34: only the core, there)
 	@scripts/$(if $(K8S),test_kubernetes,test).sh

@@ -56,7 +56,7 @@ def main():
     if "--check" not in sys.argv[1:]:
         readme.write_text(new, "utf-8")
     elif new != old:
-        print("helm/esi/README.md is not made from values.yaml: run scripts/chart.sh", file=sys.stderr)
+        print("helm/esi/README.md is not made from values.yaml: run scripts/chart_readme.py", file=sys.stderr)
         return 1
     return 0
 

@@ -11,13 +11,14 @@ import time
 
 import requests
 
+import manifests
 from api import Api, ApiException
 from patience import PATIENCE
 from product import APPLICATIONS, KINDS
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CRDS = [ROOT / "crds" / f"{kind.lower()}.yaml" for kind in KINDS]
-MANIFESTS = ROOT / "helm" / "manifests"
+MANIFESTS = manifests.made()
 
 
 class ControlPlane:

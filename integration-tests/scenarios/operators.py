@@ -44,7 +44,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 @functools.cache
 def arguments_of_pods():
     """{operator: arguments of its container}, as the chart has them with its default values."""
-    text = (ROOT / "helm" / "manifests" / "install" / "install.yaml").read_text("utf-8")
+    text = (manifests.made() / "install" / "install.yaml").read_text("utf-8")
     found = {}
     for each in yaml.safe_load_all(text):
         if each and each["kind"] == "Deployment":

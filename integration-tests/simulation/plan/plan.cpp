@@ -85,6 +85,24 @@ json to_json(const plan& what) {
             {"patience_ms", what.patience.count()}};
 }
 
+std::string to_text(const json& plan) {
+    const auto members_of = [](const json& of, const std::string& between, auto text) {
+        std::string out;
+        for (const auto& [key, value] : of.items()) {
+            out += (out.empty() ? "\n" : ",\n") + between;
+            if (of.is_object()) out += json(key).dump() + ": ";
+            out += text(value);
+        }
+        return out;
+    };
+    const auto value_text = [&](const json& value) {
+        if (!value.is_structured() || value.empty()) return value.dump();
+        const auto lines = members_of(value, "  ", [](const json& each) { return each.dump(); });
+        return value.is_object() ? "{" + lines + "\n }" : "[" + lines + "\n ]";
+    };
+    return "{" + members_of(plan, " ", value_text) + "\n}\n";
+}
+
 result<plan> plan_from_json(const json& from) {
     if (!from.is_object()) return bad("not an object");
     plan out;

@@ -75,6 +75,8 @@ struct plan {
 };
 
 json to_json(const plan& what);
+/// As kept plans are written: each happening and each script in a line of its own.
+std::string to_text(const json& plan);
 result<plan> plan_from_json(const json& from);
 
 }  // namespace esi::simulation

@@ -35,6 +35,28 @@ TEST(plan_file, what_is_written_is_read_again) {
     EXPECT_EQ(read->last(), milliseconds(4321));
 }
 
+TEST(plan_file, has_each_happening_and_each_script_in_a_line) {
+    auto least = sample();
+    least.faults.clear();
+    auto text = to_text(to_json(least));
+    EXPECT_EQ(json::parse(text), to_json(least));
+    EXPECT_NE(text.find(" \"faults\": [],\n"), std::string::npos) << text;
+    EXPECT_NE(text.find(R"( "scripts": {
+  "job-a": {"seconds":5}
+ },
+)"),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find(R"( "workload": [
+  {"at_ms":0,"what":"create","with":{"object":{"kind":"Node"}}},
+  {"at_ms":700,"what":"delete","with":{"kind":"pods","name":"a"}}
+ ]
+}
+)"),
+              std::string::npos)
+        << text;
+}
+
 TEST(plan_file, a_wrong_one_is_refused_with_the_place) {
     for (const auto& [text, place] :
          {std::pair{R"([])", "not an object"}, std::pair{R"({"seed": "x"})", "seed"},

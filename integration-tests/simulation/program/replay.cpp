@@ -97,7 +97,7 @@ int replay(const replay_request& what) {
 int show_plan(const std::string& name) {
     auto found = find_plan(name);
     if (!found) return refuse(found.error());
-    fmt::print("{}\n", to_json(*found).dump(2));
+    fmt::print("{}", to_text(to_json(*found)));
     return 0;
 }
 
@@ -140,7 +140,7 @@ int shrink_plan(const std::string& name, const std::string& save) {
                found->workload.size());
     print_faults(least);
     if (!save.empty()) {
-        file << to_json(least).dump(1) << "\n";
+        file << to_text(to_json(least));
         if (!file.flush()) return refuse({errc::config, save + ": cannot be written"});
         fmt::print("kept in {}: esi-simulation replay {} --story\n", save, save);
     }

@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
-# Makes what is made from other files: the chart's copy of crds/, the table in its README, and
-# helm/manifests, which is the chart rendered for people without Helm. The tests of the chart compare.
-#   scripts/chart.sh            makes all of it
-#   scripts/chart.sh FOLDER     renders what is in helm/manifests into FOLDER, and nothing else
+# Makes helm/manifests (or FOLDER): the chart rendered with its defaults, for people without Helm; one file with all of it,
+# and the parts that single features need.
+#   scripts/manifests.sh [FOLDER]
 # HELM names a helm; else it is the one of integration-tests/cluster.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 chart=helm/esi
 if [[ ${1:-} == -* ]]; then
-    echo "usage: scripts/chart.sh [FOLDER]" >&2
+    echo "usage: scripts/manifests.sh [FOLDER]" >&2
     exit 2
 fi
 manifests=${1:-helm/manifests}
@@ -29,20 +28,13 @@ render() {
     done
     mkdir -p "$(dirname "$file")"
     {
-        echo "# Made from the chart helm/esi by scripts/chart.sh."
+        echo "# Made from the chart helm/esi by scripts/manifests.sh."
         "${helm[@]}" template esi "$chart" --namespace esi-system --skip-tests --kube-version 1.36 \
             --set crds.keep=false "${shown[@]}" "${@:2}" |
             sed -e '/^# Source: /d' -e '/^ *helm.sh\/chart: /d' -e '/^ *app.kubernetes.io\/managed-by: /d' |
             awk 'NR == 1 && /^---$/ { next } /^$/ { next } { print }'
     } >"$file"
 }
-
-if (($# == 0)); then
-    for kind in testbed batchjob scheduling testbedslotslice; do
-        install -D -m 0644 "crds/$kind.yaml" "$chart/files/crds/$kind.yaml"
-    done
-    "$(integration-tests/venv.sh scenarios)" scripts/chart_readme.py
-fi
 
 render namespace.yaml namespace.yaml -- --set namespace.create=true
 render priority-classes.yaml priority-classes.yaml
