@@ -55,4 +55,8 @@ bool error::transient() const {
     }
 }
 
+bool is_of_the_moment(errc code) {
+    return code == errc::conflict || code == errc::not_found || code == errc::not_leader;
+}
+
 }  // namespace esi

@@ -49,6 +49,9 @@ struct error {
 template <class T>
 using result = std::expected<T, error>;
 
+/// Another writer was first, or leads: the cache will show it.
+bool is_of_the_moment(errc code);
+
 inline std::unexpected<error> fail(errc code, std::string text) {
     return std::unexpected(error{code, std::move(text)});
 }

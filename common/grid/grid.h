@@ -18,6 +18,7 @@
 namespace esi::grid {
 
 using pod_pointer = std::shared_ptr<const model::pod>;
+using node_pointer = std::shared_ptr<const model::node>;
 
 /// Where a position is. Positions are ranks in the order (index on the node, node id), from 0; in
 /// the layout of a claim they are numbered through its shapes, and the index counts the places of a

@@ -7,8 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "applications.h"
+#include "placement/admission.h"
+#include "placement/door.h"
 #include "target.h"
-#include "testbed/room/admission.h"
 
 namespace esi::fuzz {
 namespace {
@@ -29,14 +30,14 @@ void affinity(std::string_view text) {
     static const json::json_pointer terms(
         "/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms");
     if (parsed.is_object() && parsed.contains(terms) && parsed.at(terms).empty()) return;
-    const bool before = !testbed::admission_refusal(pod, near);
-    const auto pinned = testbed::pinned_affinity(pod.affinity, "near");
+    const bool before = !placement::admission_refusal(pod, near);
+    const auto pinned = placement::pinned_affinity(pod.affinity, "near");
     pod.affinity.text = pinned.dump();
-    require(!testbed::admission_refusal(pod, near) <= before,
+    require(!placement::admission_refusal(pod, near) <= before,
             "the pin lets in where the pod did not fit: {}", pod.affinity.text);
-    require(testbed::admission_refusal(pod, far).has_value(), "the pin does not hold: {}",
+    require(placement::admission_refusal(pod, far).has_value(), "the pin does not hold: {}",
             pod.affinity.text);
-    require(testbed::pinned_affinity(pod.affinity, "near") == pinned, "pinned twice: {}",
+    require(placement::pinned_affinity(pod.affinity, "near") == pinned, "pinned twice: {}",
             pod.affinity.text);
 }
 

@@ -5,16 +5,16 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "interface/legacy/content.h"
+#include "interface/legacy/json.h"
 #include "model/json.h"
-#include "scheduling/interface/legacy/content.h"
-#include "scheduling/interface/legacy/json.h"
 #include "target.h"
 
 namespace esi::fuzz {
 namespace {
 
 using nlohmann::json;
-namespace legacy = scheduling::legacy;
+namespace legacy = interface::legacy;
 
 bool good_name(const std::string& name) {
     constexpr std::string_view ends = "abcdefghijklmnopqrstuvwxyz0123456789";

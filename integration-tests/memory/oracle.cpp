@@ -7,9 +7,9 @@
 
 #include "base/counting_new.h"
 #include "batchjob/operator.h"
-#include "scheduling/operator.h"
+#include "programs/scheduling/program.h"
+#include "programs/testbed/program.h"
 #include "standby.h"
-#include "testbed/operator.h"
 
 namespace esi::memory {
 
@@ -31,9 +31,9 @@ controller::operator_factory factory_of(const std::string& name) {
     using controller::environment;
     if (name == "testbed") {
         return [](environment& in) {
-            testbed::options chosen;
-            chosen.gangs.enabled = chosen.claims.enabled = true;
-            return std::make_unique<testbed::testbed_operator>(in, chosen);
+            programs::testbed_options chosen;
+            chosen.gangs.enabled = chosen.slots.claims.enabled = true;
+            return std::make_unique<programs::testbed_program>(in, chosen);
         };
     }
     if (name == "batchjob") {
@@ -42,7 +42,7 @@ controller::operator_factory factory_of(const std::string& name) {
         };
     }
     return [](environment& in) {
-        return std::make_unique<scheduling::scheduling_operator>(in, scheduling::options());
+        return std::make_unique<programs::scheduling_program>(in, programs::scheduling_options());
     };
 }
 

@@ -5,8 +5,8 @@
 
 #include <boost/asio/co_spawn.hpp>
 
+#include "kube/testing/object_server.h"
 #include "model/names.h"
-#include "scheduling/interface/v1/testing.h"
 
 namespace esi::scheduling {
 namespace {
@@ -51,7 +51,7 @@ struct acting : testing::Test {
     const std::string path = kube::types::testbed.path("ns", "s");
     asio::io_context loop;
     virtual_clock time;
-    v1::object_server server{time};
+    kube::object_server server{time};
     kube::client api{server, time};
     controller::event_recorder events{api, time, "esi-scheduling", "test"};
     controller::metrics numbers;

@@ -5,13 +5,6 @@
 
 #include "base/log.h"
 #include "scheduling/acquire.h"
-#include "scheduling/interface/legacy/routes.h"
-#include "scheduling/interface/page/page_routes.h"
-#include "scheduling/interface/v1/access.h"
-#include "scheduling/interface/v1/access/gate.h"
-#include "scheduling/interface/v1/access/quota.h"
-#include "scheduling/interface/v1/events/hub.h"
-#include "scheduling/interface/v1/surface.h"
 
 namespace esi::scheduling {
 
@@ -24,7 +17,6 @@ namespace states = model::scheduling_state;
 /// Bounds one reconcile; more actions follow in the next.
 constexpr int most_actions = 8192;
 constexpr int most_conflicts = 5;
-constexpr auto events_patience = seconds(2);
 
 /// Asked again it would answer the same, for one object.
 bool is_refusal(errc code) {
@@ -55,45 +47,7 @@ bool goes_on_without(const action& what, const model::scheduling& self, errc cod
     return true;
 }
 
-/// A server with TLS has fewer connections: waits are to leave half of them to others.
-v1::quota_options quota_of(const options& chosen, const controller::process_options& process) {
-    auto out = chosen.api.quota;
-    if (!process.tls_cert_file.empty()) out.all_waits = out.all_waits_with_tls;
-    return out;
-}
-
 }  // namespace
-
-struct scheduling_operator::interfaces {
-    legacy::routes legacy;
-    legacy::stomp_topics stomp;
-    std::unique_ptr<v1::access> who_may;
-    v1::quota limits;
-    v1::gate gate;
-    v1::events::hub events;
-    v1::surface api;
-
-    interfaces(controller::environment& env, legacy::sources from, legacy::stomp_sources topics,
-               scheduling::caches& seen, const options& chosen)
-        : legacy(from, chosen.legacy_namespace, chosen.access),
-          stomp(shown_by(std::move(topics)), chosen.legacy_namespace, chosen.access, chosen.stomp),
-          who_may(v1::make_access({env.executor, env.time, env.open_api, env.numbers},
-                                  chosen.api.access)),
-          limits(env.time, env.numbers, quota_of(chosen, env.options)),
-          gate(*who_may, limits, {!chosen.api.access.by_token, chosen.access.hosts}),
-          events({env.executor, env.time, env.numbers, env.open_api, seen.testbeds(), seen.jobs(),
-                  seen.schedulings(), env.options.namespaces, &limits},
-                 *who_may, chosen.api.events),
-          api({env.executor, env.time, env.open_api, seen, limits, env.options.namespaces,
-               chosen.cross_namespace_jobs},
-              {chosen.api.longest_wait, chosen.api.nodes}, gate, events) {}
-
-private:
-    legacy::stomp_sources shown_by(legacy::stomp_sources topics) const {
-        topics.shown = [this](const model::testbed& of) { return legacy.shown(of); };
-        return topics;
-    }
-};
 
 scheduling_operator::scheduling_operator(controller::environment& env, options chosen)
     : env_(env),
@@ -103,7 +57,6 @@ scheduling_operator::scheduling_operator(controller::environment& env, options c
       reconciler_("scheduling", env.time, env.executor, env.numbers,
                   [this](object_key key) { return reconcile(std::move(key)); }),
       orphans_(env, caches_, actor_) {
-    options_.api.access.encrypted = !env_.options.tls_cert_file.empty();
     caches_.feed(gate_);
     caches_.on_change({[this](const object_key& key) { reconciler_.enqueue(key); },
                        [this](const object_key& key) { orphans_.enqueue_testbed(key); },
@@ -113,51 +66,10 @@ scheduling_operator::scheduling_operator(controller::environment& env, options c
             what.before && what.after && what.before->status.state == what.after->status.state;
         if (leading_ && !same) count_states();
     });
-    interfaces_ = std::make_unique<interfaces>(
-        env,
-        legacy::sources{env.open_api, env.time, caches_.testbeds(), caches_.jobs(),
-                        caches_.schedulings(), caches_.pods(),
-                        [this](const object_key& key) { return caches_.slots_of(key); }},
-        legacy::stomp_sources{env.executor, env.time, env.numbers, caches_.testbeds(),
-                              caches_.jobs(), caches_.schedulings(), nullptr},
-        caches_, options_);
-    if (!options_.api.access.by_token) {
-        log::warn(
-            "--api-auth=none: whoever reaches this port may read and change, without any right",
-            {{"routes", "/api/v1"}});
-    }
-    tell_of_plain_tokens();
-    if (options_.access.open) controller::warn_of_open_access("/external and /scheduler");
-    interfaces_->legacy.add_to(env.routes);
-    interfaces_->stomp.add_to(env.routes);
-    interfaces_->api.add_to(env.routes);
-    page::add_to(env.routes);
-}
-
-scheduling_operator::~scheduling_operator() = default;
-
-void scheduling_operator::tell_of_plain_tokens() const {
-    const auto& access = options_.api.access;
-    if (!access.by_token || access.encrypted) return;
-    if (access.plain_tokens) {
-        log::warn(
-            "--api-plain-tokens without TLS: bearer tokens cross the network readable; give "
-            "--tls-cert-file and --tls-private-key-file",
-            {{"routes", "/api/v1"}});
-    } else {
-        log::info("no TLS: bearer tokens are taken over loopback only, from no other machine",
-                  {{"routes", "/api/v1"}});
-    }
 }
 
 std::vector<controller::operator_part::cache> scheduling_operator::caches() {
     return caches_.list();
-}
-
-/// A replica that cannot ask for rights is ready all the same: it drives Schedulings, and no other
-/// replica could do better.
-std::vector<controller::readiness_check> scheduling_operator::checks() const {
-    return {{"api-access", true, interfaces_->who_may->trouble()}};
 }
 
 void scheduling_operator::lead() {
@@ -168,12 +80,8 @@ void scheduling_operator::lead() {
 }
 
 asio::awaitable<void> scheduling_operator::stop(steady_time deadline) {
-    // First, as their clients go on elsewhere; who does not read takes no time from the others.
-    interfaces_->api.stop();
-    co_await interfaces_->events.stop(std::min(deadline, env_.time.now() + events_patience));
     co_await reconciler_.stop(deadline);
     co_await orphans_.stop(deadline);
-    co_await interfaces_->stomp.stop(deadline);
 }
 
 /// By the leader alone: a sum over all replicas counts each once.

@@ -1,5 +1,5 @@
-// The scheduling operator: drives Schedulings to the end, releases orphans, serves the original's
-// REST and STOMP. Owned by the process (controller/process.h); observes through
+// The scheduling operator: drives Schedulings to the end, and releases orphans. Owned by its
+// program (programs/scheduling); observes through
 // scheduling/caches.h, decides with scheduling/decide.h, acts through scheduling/act.h. Memory is
 // never the truth: each reconcile reads everything again from the objects.
 #pragma once
@@ -21,16 +21,16 @@ namespace esi::scheduling {
 class scheduling_operator final : public controller::operator_part {
 public:
     scheduling_operator(controller::environment& env, options chosen);
-    ~scheduling_operator() override;
 
     std::vector<cache> caches() override;
-    std::vector<controller::readiness_check> checks() const override;
     void lead() override;
     asio::awaitable<void> stop(steady_time deadline) override;
 
+    /// What the caches show, for those who answer questions about it.
+    scheduling::caches& seen() { return caches_; }
+
 private:
     asio::awaitable<result<controller::outcome>> reconcile(model::object_key key);
-    void tell_of_plain_tokens() const;
     void count_states();
     void count_slots_read();
 
@@ -43,9 +43,6 @@ private:
     orphan_releaser orphans_;
     bool leading_ = false;
     std::uint64_t slots_read_ = 0;  ///< those that the metric has
-
-    struct interfaces;
-    std::unique_ptr<interfaces> interfaces_;
 };
 
 }  // namespace esi::scheduling

@@ -2,41 +2,15 @@
 // (controller/process.h). Plain values; read once, at the start.
 #pragma once
 
-#include <string>
-
-#include "http/access.h"
-#include "scheduling/interface/legacy/stomp.h"
-#include "scheduling/interface/v1/access/options.h"
-#include "scheduling/interface/v1/events/options.h"
-
 namespace CLI {
 class App;
 }
 
 namespace esi::scheduling {
 
-/// Of /api/v1.
-struct api_options {
-    v1::access_options access;
-    v1::quota_options quota;
-    v1::events::hub_options events;
-    /// This operator has the right to patch nodes: those of a Testbed can be chosen by a request.
-    bool nodes = false;
-    /// A request that waits for a change waits for no longer.
-    seconds longest_wait{300};
-
-    void add_to(CLI::App& app);
-};
-
 struct options {
-    /// The peers that may use /external and /scheduler.
-    http::local_access access;
     /// A Scheduling may name BatchJobs of any namespace, as in the original.
     bool cross_namespace_jobs = false;
-    /// The one namespace that the original's interface speaks of.
-    std::string legacy_namespace = "default";
-    legacy::stomp_options stomp;
-    api_options api;
 
     void add_to(CLI::App& app);
 };

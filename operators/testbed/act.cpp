@@ -12,6 +12,7 @@
 #include "kube/watch/live_list.h"
 #include "model/json.h"
 #include "model/names.h"
+#include "placement/door.h"
 #include "testbed/fit_status.h"
 
 namespace esi::testbed {
@@ -43,10 +44,6 @@ struct worker_count {
 };
 
 }  // namespace
-
-bool is_of_the_moment(errc code) {
-    return code == errc::conflict || code == errc::not_found || code == errc::not_leader;
-}
 
 actor::actor(asio::any_io_executor executor, clock& time, kube::client& api, const caches& from,
              controller::write_gate& gate, gap_times& gaps, ghost_options ghosts)
@@ -181,7 +178,8 @@ asio::awaitable<void> actor::change_image(std::shared_ptr<turn> at, pod_pointer 
 
 asio::awaitable<void> actor::nominate(std::shared_ptr<turn> at, nominate_ghost wanted) {
     const auto& ghost = *wanted.ghost;
-    auto done = co_await patch_pod(at, ghost, nomination_patch(ghost, wanted.node), "status");
+    auto done =
+        co_await patch_pod(at, ghost, placement::nomination_patch(ghost, wanted.node), "status");
     if (!done) {
         failed(at, "ghost not nominated", done.error(), trail_of(*at->seen.testbed, ghost));
     }
@@ -333,7 +331,8 @@ asio::awaitable<void> actor::make_ghost(std::shared_ptr<turn> at, grid::slot pla
     }
     gate_.wrote(testbed.metadata.key(), "Pod", ghost->metadata);
     if (ghost->bound()) co_return;
-    auto nominated = co_await patch_pod(at, *ghost, nomination_patch(*ghost, place.node), "status");
+    auto nominated =
+        co_await patch_pod(at, *ghost, placement::nomination_patch(*ghost, place.node), "status");
     // Bound or judged by the scheduler meanwhile: if it still waits, the next look nominates it.
     if (!nominated && nominated.error().code != errc::conflict) {
         failed(at, "ghost not nominated", nominated.error());

@@ -64,9 +64,6 @@ struct turn {
 /// The slot to which the action lets a pod in; null for all others.
 const slot_assessment* slot_to_open(const action& what);
 
-/// Another writer was first, or leads: the cache will show it.
-bool is_of_the_moment(errc code);
-
 class actor {
 public:
     /// `from` tells pods_changed() of each change of a pod.

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "model/names.h"
+#include "placement/admission.h"
 #include "testbed/judge.h"
-#include "testbed/room/admission.h"
 #include "testbed/room/isolation.h"
 
 namespace esi::testbed {
@@ -70,7 +70,7 @@ std::string pod_refusal(const model::pod& pod, const model::testbed& testbed,
                                gate);
         }
     }
-    if (auto why = admission_refusal(pod, *node->node)) {
+    if (auto why = placement::admission_refusal(pod, *node->node)) {
         return fmt::format("{} {}", pod_text(pod, testbed), *why);
     }
     return {};

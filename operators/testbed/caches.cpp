@@ -167,17 +167,7 @@ caches::caches(kube::client& api, clock& time, const std::vector<std::string>& n
     slices_.items().add_index(
         "testbed", [](const model::slot_slice& slice) { return values{slice.testbed().text()}; });
     pods_.set_transform([gangs](model::pod& pod) { trim(pod, gangs); });
-    testbeds_.items().on_change([this](const kube::change<model::testbed>& what) {
-        const auto key = (what.after ? what.after : what.before)->metadata.key();
-        roster_.put(key, what.after, slices_of(key));
-    });
-    slices_.items().on_change([this](const kube::change<model::slot_slice>& what) {
-        std::set<model::object_key> testbeds;
-        for (const auto& side : {what.before, what.after}) {
-            if (side) testbeds.insert(side->testbed());
-        }
-        for (const auto& key : testbeds) roster_.put_slices(key, slices_of(key));
-    });
+    listen();
 }
 
 void caches::trim(model::pod& pod, bool gangs) {
@@ -212,14 +202,6 @@ std::vector<controller::operator_part::cache> caches::list() {
             cache::of("nodes", nodes_),
             cache::of("pods", pods_),
             cache::if_served("testbedslotslices", slices_, time_)};
-}
-
-void caches::on_pod_change(std::function<void(const kube::change<model::pod>&)> listener) {
-    pods_.items().on_change(std::move(listener));
-}
-
-void caches::on_node_change(std::function<void(const kube::change<model::node>&)> listener) {
-    nodes_.items().on_change(std::move(listener));
 }
 
 std::vector<grid::slice_pointer> caches::slices_of(const model::object_key& testbed) const {

@@ -3,7 +3,6 @@
 // reconcile and its endpoints.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,6 +36,9 @@ public:
     virtual void all_changed(const model::object_key& testbed) = 0;
     /// A slice of its rows, whose first row is that of this position.
     virtual void slice_changed(const model::object_key& testbed, int first) = 0;
+    // Each change of a node or pod itself, after all that it concerns was told.
+    virtual void node_seen(const kube::change<model::node>& what) = 0;
+    virtual void pod_seen(const kube::change<model::pod>& what) = 0;
 };
 
 class caches final : public extender_facts {
@@ -52,9 +54,7 @@ public:
     static void trim(model::pod& pod, bool gangs = false);
     std::vector<controller::operator_part::cache> list();
     /// `listener` is called with what each change concerns, and lives as long as this.
-    void on_change(change_listener& listener);
-    void on_pod_change(std::function<void(const kube::change<model::pod>&)> listener);
-    void on_node_change(std::function<void(const kube::change<model::node>&)> listener);
+    void on_change(change_listener& listener) { listener_ = &listener; }
     void feed(controller::write_gate& gate);
 
     const kube::store<model::testbed>& testbeds() const { return testbeds_.items(); }
@@ -94,6 +94,8 @@ public:
     std::vector<node_view> with_pods(std::vector<model::node> nodes) const;
 
 private:
+    /// One listener of each kind, which tells what it concerns in a fixed order.
+    void listen();
     void testbed_changed(const kube::change<model::testbed>& what);
     void node_changed(const kube::change<model::node>& what);
     void pod_changed(const kube::change<model::pod>& what);

@@ -206,7 +206,7 @@ TEST_F(pods_in_caches, a_ghost_without_its_labels_is_still_known_by_its_name) {
 
 TEST_F(pods_in_caches, what_a_kubelet_reports_of_a_pod_of_others_is_no_change) {
     int told = 0;
-    seen.on_pod_change([&](const auto&) { ++told; });
+    seen.fill().pods.on_change([&](const auto&) { ++told; });
     const auto apply = [&](json object) {
         auto pod = decode(object);
         caches::trim(pod);

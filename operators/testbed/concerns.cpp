@@ -61,14 +61,36 @@ void each_difference(const auto& was, const auto& is, auto same, auto use) {
 
 }  // namespace
 
-void caches::on_change(change_listener& listener) {
-    listener_ = &listener;
-    testbeds_.items().on_change([this](const auto& what) { testbed_changed(what); });
-    nodes_.items().on_change([this](const auto& what) { node_changed(what); });
-    pods_.items().on_change([this](const auto& what) { pod_changed(what); });
-    jobs_.items().on_change([this](const auto& what) { job_changed(what); });
-    schedulings_.items().on_change([this](const auto& what) { scheduling_changed(what); });
-    slices_.items().on_change([this](const auto& what) { slice_changed(what); });
+void caches::listen() {
+    testbeds_.items().on_change([this](const kube::change<model::testbed>& what) {
+        const auto key = (what.after ? what.after : what.before)->metadata.key();
+        roster_.put(key, what.after, slices_of(key));
+        if (listener_) testbed_changed(what);
+    });
+    slices_.items().on_change([this](const kube::change<model::slot_slice>& what) {
+        std::set<model::object_key> testbeds;
+        for (const auto& side : {what.before, what.after}) {
+            if (side) testbeds.insert(side->testbed());
+        }
+        for (const auto& key : testbeds) roster_.put_slices(key, slices_of(key));
+        if (listener_) slice_changed(what);
+    });
+    nodes_.items().on_change([this](const kube::change<model::node>& what) {
+        if (!listener_) return;
+        node_changed(what);
+        listener_->node_seen(what);
+    });
+    pods_.items().on_change([this](const kube::change<model::pod>& what) {
+        if (!listener_) return;
+        pod_changed(what);
+        listener_->pod_seen(what);
+    });
+    jobs_.items().on_change([this](const kube::change<model::batchjob>& what) {
+        if (listener_) job_changed(what);
+    });
+    schedulings_.items().on_change([this](const kube::change<model::scheduling>& what) {
+        if (listener_) scheduling_changed(what);
+    });
 }
 
 void caches::concern(const roster_keys& of, std::string_view node) {

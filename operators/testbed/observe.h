@@ -21,8 +21,8 @@
 
 namespace esi::testbed {
 
+using grid::node_pointer;
 using grid::pod_pointer;
-using node_pointer = std::shared_ptr<const model::node>;
 using testbed_pointer = std::shared_ptr<const model::testbed>;
 using job_pointer = std::shared_ptr<const model::batchjob>;
 

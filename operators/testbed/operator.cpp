@@ -8,6 +8,7 @@
 #include "model/conditions.h"
 #include "model/names.h"
 #include "testbed/room/ghosts.h"
+#include "testbed/slot_promises.h"
 #include "testbed/words.h"
 
 namespace esi::testbed {
@@ -41,7 +42,7 @@ testbed_operator::testbed_operator(controller::environment& env, options chosen)
     : env_(env),
       options_(std::move(chosen)),
       caches_(env.api, env.time, env.options.namespaces,
-              options_.gangs.enabled || options_.claims.enabled),
+              options_.shared_room || options_.claims.enabled),
       gaps_(env.numbers, env.time),
       slots_(env.numbers, options_.metrics_by_testbed),
       assessed_(env.numbers.counter("esi_testbed_slots_assessed_total",
@@ -58,16 +59,9 @@ testbed_operator::testbed_operator(controller::environment& env, options chosen)
     caches_.feed(report_gate_);
     caches_.feed(slice_gate_);
     caches_.on_change(*this);
-    caches_.on_pod_change([this](const kube::change<model::pod>& what) {
-        measure(what);
-        actor_.pods_changed();
-    });
-    if (options_.gangs.enabled || options_.claims.enabled) {
-        room_ = std::make_unique<gangs::room_upkeep>(caches_);
-    }
-    if (options_.gangs.enabled) {
-        gangs_ = std::make_unique<gangs::gang_operator>(env, options_.gangs, caches_, *room_,
-                                                        options_.tell_nodes);
+    if (options_.shared_room || options_.claims.enabled) {
+        room_ = std::make_unique<placement::room_upkeep>(
+            [this](const std::string& node) { return slots_on(caches_, node); });
     }
     if (options_.claims.enabled) {
         claims_ = std::make_unique<claims::claims_operator>(
@@ -78,17 +72,12 @@ testbed_operator::testbed_operator(controller::environment& env, options chosen)
     add_routes();
 }
 
-std::vector<controller::operator_part::cache> testbed_operator::caches() {
-    auto out = caches_.list();
-    if (gangs_) std::ranges::move(gangs_->caches(), std::back_inserter(out));
-    return out;
-}
+std::vector<controller::operator_part::cache> testbed_operator::caches() { return caches_.list(); }
 
 void testbed_operator::lead() {
     controller_.start();
     reports_.start();
     slices_writer_.start();
-    if (gangs_) gangs_->lead();
     if (claims_) claims_->lead();
 }
 
@@ -97,7 +86,6 @@ asio::awaitable<void> testbed_operator::stop(steady_time deadline) {
     co_await reports_.stop(deadline);
     co_await slices_writer_.stop(deadline);
     co_await actor_.stop();
-    if (gangs_) co_await gangs_->stop(deadline);
     if (claims_) co_await claims_->stop(deadline);
 }
 
@@ -113,8 +101,7 @@ void testbed_operator::report_changed(const model::object_key& testbed) {
 
 void testbed_operator::node_changed(const model::object_key& testbed, std::string_view node) {
     if (room_) room_->slots_changed(node);
-    if (gangs_) gangs_->slots_changed();
-    if (claims_) claims_->slots_changed();
+    tell_planners([](auto& each) { each.slots_changed(); });
     if (auto* own = changed(testbed)) own->ledger.node_changed(node);
 }
 
@@ -140,8 +127,12 @@ void testbed_operator::labels_changed(const model::object_key& testbed) {
 }
 
 void testbed_operator::all_changed(const model::object_key& testbed) {
-    if (room_) room_->all_slots_changed(testbed);
-    if (gangs_) gangs_->slots_changed();
+    if (room_) {
+        const auto found = caches_.find_testbed(testbed);
+        room_->all_slots_changed(testbed,
+                                 found ? nodes_with_slots(*found) : std::set<std::string>());
+    }
+    if (neighbour_) neighbour_->slots_changed();
     if (claims_) claims_->testbed_changed(testbed);
     if (auto* own = changed(testbed)) own->ledger.all_changed();
 }
@@ -151,6 +142,18 @@ void testbed_operator::slice_changed(const model::object_key& testbed, int first
     if (found == hints_.end()) return;
     found->second->ledger.slice_changed(first);
     slices_writer_.enqueue(testbed);
+}
+
+void testbed_operator::node_seen(const kube::change<model::node>& what) {
+    if (room_) room_->node_changed(what);
+    tell_planners([](auto& each) { each.node_changed(); });
+}
+
+void testbed_operator::pod_seen(const kube::change<model::pod>& what) {
+    measure(what);
+    actor_.pods_changed();
+    if (room_) room_->pod_changed(what);
+    tell_planners([&](auto& each) { each.pod_changed(what); });
 }
 
 void testbed_operator::measure(const kube::change<model::pod>& what) {

@@ -15,7 +15,6 @@
 #include "testbed/act.h"
 #include "testbed/caches.h"
 #include "testbed/claims/claims_operator.h"
-#include "testbed/gangs/gang_operator.h"
 #include "testbed/ledger/upkeep.h"
 #include "testbed/options.h"
 #include "testbed/slot_numbers.h"
@@ -28,6 +27,12 @@ inline constexpr milliseconds own_writes_pause{20};
 class testbed_operator final : public controller::operator_part, private change_listener {
 public:
     testbed_operator(controller::environment& env, options chosen);
+
+    /// Null unless there are claims, or options.shared_room.
+    placement::room_upkeep* room() { return room_.get(); }
+    const kube::store<model::node>& nodes() const { return caches_.nodes(); }
+    /// `other` plans by room(), too, and lives as long as this.
+    void share_room_with(placement::room_listener& other) { neighbour_ = &other; }
 
     std::vector<cache> caches() override;
     void lead() override;
@@ -121,6 +126,14 @@ private:
     void labels_changed(const model::object_key& testbed) override;
     void all_changed(const model::object_key& testbed) override;
     void slice_changed(const model::object_key& testbed, int first) override;
+    void node_seen(const kube::change<model::node>& what) override;
+    void pod_seen(const kube::change<model::pod>& what) override;
+    /// Tells those who plan by the room, in their order.
+    template <class Call>
+    void tell_planners(Call call) {
+        if (neighbour_) call(*neighbour_);
+        if (claims_) call(*claims_);
+    }
     /// Null before the Testbed's first reconcile.
     memory* changed(const model::object_key& testbed);
 
@@ -142,10 +155,8 @@ private:
     controller::controller controller_;
     controller::controller reports_;
     controller::controller slices_writer_;
-    /// Null without --gangs and --claims.
-    std::unique_ptr<gangs::room_upkeep> room_;
-    /// Null without --gangs.
-    std::unique_ptr<gangs::gang_operator> gangs_;
+    std::unique_ptr<placement::room_upkeep> room_;
+    placement::room_listener* neighbour_ = nullptr;
     /// Null without --claims.
     std::unique_ptr<claims::claims_operator> claims_;
 };

@@ -31,7 +31,6 @@ void options::add_to(CLI::App& app) {
                  "PodGroups, Testbeds and Events; else amounts alone are told: their readers may "
                  "be people who may not list nodes")
         ->envname("ESI_TELL_NODES");
-    gangs.add_to(app);
     claims.add_to(app);
     controller::add_legacy_namespace(app, legacy_namespace,
                                      "in which the original's /debug endpoints look for names",

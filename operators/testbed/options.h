@@ -5,7 +5,6 @@
 
 #include "controller/process.h"
 #include "testbed/claims/claim_options.h"
-#include "testbed/gangs/gang_options.h"
 #include "testbed/room/ghosts.h"
 #include "testbed/status.h"
 
@@ -25,10 +24,13 @@ struct options {
     int most_listed_slots = grid::most_listed_slots;
     /// Messages to tenants name nodes with what is left on them.
     bool tell_nodes = false;
-    gangs::gang_options gangs;
     claims::claim_options claims;
 
-    // No flags: for tests.
+    // No flags.
+    /// The room of all nodes is kept up for a part of the process that is not this operator's.
+    bool shared_room = false;
+
+    // For tests.
     /// Above this many slots the report is written beside the work.
     int many_slots = testbed::many_slots;
     /// Compares the ledger with one made anew at each reconcile, and logs what differs.

@@ -22,9 +22,6 @@ asio::awaitable<http::server_reply> answer_extender(extender_verb verb, const ca
     co_return http::server_reply(200, "application/json", std::move(*answer));
 }
 
-/// Lines of GET /debug/gangs.
-constexpr std::size_t most_explained = 10000;
-
 /// What kube-scheduler sends: the names of all nodes, or with nodeCacheCapable: false the nodes as
 /// a whole (10 to 40 KiB each), which only a scheduler with a certificate may.
 http::route_rules extender_rules() {
@@ -73,13 +70,6 @@ void testbed_operator::add_routes() {
         if (options_.access.open) controller::warn_of_open_access("/debug");
         add_debug_routes(
             routes, {time, env_.open_api, caches_, options_.legacy_namespace, options_.access});
-        if (gangs_) {
-            routes.add("GET", "/debug/gangs",
-                       [this](http::server_request) -> asio::awaitable<http::server_reply> {
-                           co_return http::server_reply(200, "text/plain",
-                                                        gangs_->explain(most_explained));
-                       });
-        }
     }
 }
 

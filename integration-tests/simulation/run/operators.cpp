@@ -7,8 +7,8 @@
 #include "base/operators.h"
 #include "batchjob/operator.h"
 #include "plan/claims.h"
-#include "scheduling/operator.h"
-#include "testbed/operator.h"
+#include "programs/scheduling/program.h"
+#include "programs/testbed/program.h"
 
 namespace esi::simulation {
 
@@ -19,19 +19,20 @@ controller::operator_factory make_testbed(const plan& what) {
     return [beside = what.seed % 3 == 0, layouts = what.layouts, listed = what.most_listed_slots,
             gangs = what.gangs, claims = has_claims(what), spread = what.seed % 4 == 0,
             lives = std::make_shared<int>(0)](controller::environment& in) {
-        testbed::options chosen;
-        chosen.check_ledger = true;
-        if (beside) chosen.many_slots = 0;
-        chosen.most_listed_slots = listed;
+        programs::testbed_options chosen;
+        auto& slots = chosen.slots;
+        slots.check_ledger = true;
+        if (beside) slots.many_slots = 0;
+        slots.most_listed_slots = listed;
         chosen.gangs.enabled = gangs;
-        chosen.claims.enabled = gangs || claims;
+        slots.claims.enabled = gangs || claims;
         chosen.gangs.reserve_after = gang_reserve_after;
         chosen.gangs.reserve_for = gang_reserve_for;
         if (spread) chosen.gangs.packing = "Spread";
-        if (listed < most_listed_by_default) chosen.rows_per_slice = 2;
+        if (listed < most_listed_by_default) slots.rows_per_slice = 2;
         const bool odd = (*lives)++ % 2 == 1;
-        chosen.compact_layouts = layouts == "compact" || (layouts == "alternating" && odd);
-        return std::make_unique<testbed::testbed_operator>(in, chosen);
+        slots.compact_layouts = layouts == "compact" || (layouts == "alternating" && odd);
+        return std::make_unique<programs::testbed_program>(in, chosen);
     };
 }
 
@@ -45,9 +46,9 @@ controller::operator_factory make_batchjob(const plan& what) {
 
 controller::operator_factory make_scheduling(const plan& what) {
     return [cross = what.cross_namespace_jobs](controller::environment& in) {
-        scheduling::options chosen;
-        chosen.cross_namespace_jobs = cross;
-        return std::make_unique<scheduling::scheduling_operator>(in, chosen);
+        programs::scheduling_options chosen;
+        chosen.plans.cross_namespace_jobs = cross;
+        return std::make_unique<programs::scheduling_program>(in, chosen);
     };
 }
 

@@ -7,8 +7,8 @@
 #include "base/version.h"
 #include "kubectl-esi/doctor/definitions.h"
 #include "kubectl-esi/doctor/doctor.h"
+#include "model/crd_files.h"
 #include "model/names.h"
-#include "scheduling/interface/v1/crd_files.h"
 
 namespace esi::kubectl::doctor {
 namespace {
@@ -345,7 +345,7 @@ TEST(definitions_of_this_release, lack_nothing_of_themselves_and_an_older_one_la
         {"d":{}}}}}}}})");
     EXPECT_EQ(missing_fields(own, old), (std::vector<std::string>{"spec.b[].c", "spec.e"}));
     EXPECT_EQ(missing_fields(old, own), std::vector<std::string>()) << "a newer one lacks nothing";
-    EXPECT_EQ(scheduling::crds::files().size(), 4);
+    EXPECT_EQ(model::crds::files().size(), 4);
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 #include "kubectl-esi/doctor/definitions.h"
 #include "kubectl-esi/read/world.h"
 #include "kubectl-esi/shown/documents.h"
+#include "model/crd_files.h"
 #include "model/names.h"
-#include "scheduling/interface/v1/crd_files.h"
 
 namespace esi::kubectl::doctor {
 
@@ -136,7 +136,7 @@ bool is_established(const json& definition) {
 }
 
 asio::awaitable<void> read_definitions(session& in, facts& into) {
-    for (const auto& file : scheduling::crds::files()) {
+    for (const auto& file : model::crds::files()) {
         const auto documents = shown::read_documents(file.content, "definition");
         if (!documents || documents->empty()) continue;
         const auto& own = documents->front();

@@ -56,8 +56,8 @@ pod_pointer promise_for(const model::pod& place) {
     return out;
 }
 
-model::testbed_layout layout_of(const model::testbed& testbed, const gangs::placement& where,
-                                const gangs::cluster_room& room, bool compact) {
+model::testbed_layout layout_of(const model::testbed& testbed, const placement::chosen_nodes& where,
+                                const placement::cluster_room& room, bool compact) {
     auto out = layout_without_places(testbed);
     out.compact = compact;
     for (const auto& shape : testbed.spec.claim->shapes) {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "placement/fit.h"
 #include "testbed/claims/standing.h"
-#include "testbed/gangs/fit.h"
 #include "testbed/hints.h"
 #include "testbed/ledger/ledger.h"
 
@@ -26,8 +26,8 @@ std::vector<pod_pointer> places_asked_for(const model::testbed& testbed);
 pod_pointer promise_for(const model::pod& place);
 
 /// The next layout with the places where fit() has put them; `room` has all these nodes.
-model::testbed_layout layout_of(const model::testbed& testbed, const gangs::placement& where,
-                                const gangs::cluster_room& room, bool compact);
+model::testbed_layout layout_of(const model::testbed& testbed, const placement::chosen_nodes& where,
+                                const placement::cluster_room& room, bool compact);
 /// The next layout when the places are given back.
 model::testbed_layout layout_without_places(const model::testbed& testbed);
 

@@ -28,8 +28,8 @@ struct claiming : world {
         testbed.status.layout.reset();
         known.claim = {"NoRoom", "0 of 4 places fit"};
     }
-    gangs::cluster_room room() const {
-        gangs::cluster_room out;
+    placement::cluster_room room() const {
+        placement::cluster_room out;
         for (const auto& [name, node] : nodes) {
             out.node_changed(name, std::make_shared<const model::node>(node));
         }
@@ -37,8 +37,9 @@ struct claiming : world {
     }
     void form() {
         const auto at = room();
-        const auto found = gangs::fit(places_asked_for(testbed), at, {});
-        testbed.status.layout = layout_of(testbed, std::get<gangs::placement>(found), at, false);
+        const auto found = placement::fit(places_asked_for(testbed), at, {});
+        testbed.status.layout =
+            layout_of(testbed, std::get<placement::placement>(found), at, false);
     }
     model::pod& place(int position, const std::string& cpu, const std::string& memory) {
         const auto at = grid::slots_at(*testbed.status.layout, std::vector{position}).at(0);
@@ -248,26 +249,27 @@ TEST(claim, is_planned_all_or_none_and_by_its_constraints) {
     const auto places = places_asked_for(at.testbed);
     ASSERT_EQ(places.size(), 4u);
     EXPECT_NE(places[1]->metadata.uid, places[2]->metadata.uid);
-    gangs::fit_options how;
+    placement::fit_options how;
     how.members = "places";
     how.member = "place";
-    const auto found = gangs::fit(places, at.room(), {}, how);
-    const auto* none = std::get_if<gangs::no_fit>(&found);
+    const auto found = placement::fit(places, at.room(), {}, how);
+    const auto* none = std::get_if<placement::no_fit>(&found);
     ASSERT_TRUE(none);
     EXPECT_THAT(none->message, HasSubstr("3 of 4 places fit; place default/tb-executors-2"));
 }
 
 TEST(claim, spread_places_are_on_many_nodes_and_packed_ones_on_few) {
     claiming at;
-    const auto nodes_of = [&](gangs::packing how) {
-        gangs::fit_options options;
+    const auto nodes_of = [&](placement::packing how) {
+        placement::fit_options options;
         options.how = how;
         const auto room = at.room();
-        const auto found = gangs::fit(places_asked_for(at.testbed), room, {}, options);
-        return layout_of(at.testbed, std::get<gangs::placement>(found), room, false).nodes.size();
+        const auto found = placement::fit(places_asked_for(at.testbed), room, {}, options);
+        return layout_of(at.testbed, std::get<placement::placement>(found), room, false)
+            .nodes.size();
     };
-    EXPECT_EQ(nodes_of(gangs::packing::fewest_nodes), 2u);
-    EXPECT_EQ(nodes_of(gangs::packing::spread), 4u);
+    EXPECT_EQ(nodes_of(placement::packing::fewest_nodes), 2u);
+    EXPECT_EQ(nodes_of(placement::packing::spread), 4u);
 }
 
 TEST(claim, the_highest_priority_goes_first_and_then_the_oldest) {

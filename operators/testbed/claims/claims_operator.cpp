@@ -85,8 +85,8 @@ private:
 
 }  // namespace
 
-claims_operator::claims_operator(controller::environment& env, testbed::caches& from,
-                                 gangs::room_upkeep& room, forms how, listener changed)
+claims_operator::claims_operator(controller::environment& env, const testbed::caches& from,
+                                 placement::room_upkeep& room, forms how, listener changed)
     : env_(env),
       caches_(from),
       ledger_(room),
@@ -95,10 +95,7 @@ claims_operator::claims_operator(controller::environment& env, testbed::caches& 
       controller_(
           "claims", env.time, env.executor, env.numbers,
           [this](model::object_key) { return pass(); }, 1),
-      numbers_(env.numbers) {
-    from.on_node_change([this](const kube::change<model::node>&) { wake(); });
-    from.on_pod_change([this](const kube::change<model::pod>&) { wake(); });
-}
+      numbers_(env.numbers) {}
 
 void claims_operator::lead() {
     leads_ = true;
@@ -403,20 +400,20 @@ void claims_operator::plan(const testbed_pointer& testbed, entry& own) {
     // That was about earlier places.
     own.refusal.clear();
     auto& room = ledger_.bring_up();
-    gangs::fit_options how;
+    placement::fit_options how;
     how.without = nodes_left_out(own);
     const auto places = places_asked_for(*testbed);
     how.how = testbed->spec.claim->packing == model::claim_packing::spread
-                  ? gangs::packing::spread
-                  : gangs::packing::fewest_nodes;
+                  ? placement::packing::spread
+                  : placement::packing::fewest_nodes;
     how.members = "places";
     how.member = "place";
     how.tell_nodes = forms_.tell_nodes;
     how.left_out =
         "node(s) carry the label of a Testbed (kubectl get nodes --show-labels; spec.nodeLabel of "
         "the Testbeds), or gave back a place";
-    auto found = gangs::fit(places, room, {}, how);
-    if (const auto* where = std::get_if<gangs::placement>(&found)) {
+    auto found = placement::fit(places, room, {}, how);
+    if (const auto* where = std::get_if<placement::chosen_nodes>(&found)) {
         entry::plan next{layout_of(*testbed, *where, room, forms_.compact), {}, env_.time.now()};
         for (std::size_t i = 0; i < places.size(); ++i) {
             next.promises.push_back(places[i]->metadata.uid);
@@ -428,7 +425,7 @@ void claims_operator::plan(const testbed_pointer& testbed, entry& own) {
         return changed_(key);
     }
     own.failed = around(*testbed, own);
-    auto& why = std::get<gangs::no_fit>(found);
+    auto& why = std::get<placement::no_fit>(found);
     log::debug("claim does not fit",
                {{"key", key.text()}, {"why", why.message}, {"most_left_on", why.most_left_on}});
     how.without.clear();
@@ -444,14 +441,14 @@ void claims_operator::plan(const testbed_pointer& testbed, entry& own) {
 
 const std::string& claims_operator::never_fits(const model::testbed& testbed, entry& own,
                                                std::span<const pod_pointer> places,
-                                               const gangs::fit_options& how) {
+                                               const placement::fit_options& how) {
     const auto now = env_.time.now();
     auto& never = own.never;
     const auto generation = testbed.metadata.generation;
     if (never.generation != generation) never = {};
     const bool asked = never.at && now - *never.at < never_pause;
     if (asked || !std::exchange(may_ask_empty_, false)) return never.why;
-    gangs::cluster_room empty;
+    placement::cluster_room empty;
     for (const auto& [key, node] : caches_.nodes().all()) {
         if (node->ready) {
             empty.node_changed(key.name, node);
@@ -464,8 +461,8 @@ const std::string& claims_operator::never_fits(const model::testbed& testbed, en
         });
         empty.node_changed(key.name, std::move(well));
     }
-    auto found = gangs::fit(places, empty, {}, how);
-    auto* why = std::get_if<gangs::no_fit>(&found);
+    auto found = placement::fit(places, empty, {}, how);
+    auto* why = std::get_if<placement::no_fit>(&found);
     never = {now, generation, why ? "on empty nodes " + why->message : std::string(),
              ledger_.room().freed()};
     return never.why;

@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "controller/process.h"
+#include "placement/room_upkeep.h"
 #include "testbed/caches.h"
 #include "testbed/claims/claim.h"
 #include "testbed/claims/claim_numbers.h"
-#include "testbed/gangs/room_upkeep.h"
 
 namespace esi::testbed::claims {
 
@@ -63,17 +63,18 @@ inline constexpr int most_plans = 4;
 /// pod.
 inline constexpr seconds words_pause{10};
 
-class claims_operator {
+class claims_operator final : public placement::room_listener {
 public:
     using listener = std::function<void(const model::object_key&)>;
     struct forms {
         bool compact = false;     ///< layouts: --compact-layouts
         bool tell_nodes = false;  ///< messages: --tell-nodes
     };
-    /// `from` has been made for gangs, and has no objects yet; `room` is kept up from it. `changed`
-    /// is called with each Testbed that has to be reconciled: it has a plan, or another standing.
-    claims_operator(controller::environment& env, testbed::caches& from, gangs::room_upkeep& room,
-                    forms how, listener changed);
+    /// `from` has been made for planners, and has no objects yet; `room` is kept up from it, and
+    /// this is told of its changes. `changed` is called with each Testbed that has to be
+    /// reconciled: it has a plan, or another standing.
+    claims_operator(controller::environment& env, const testbed::caches& from,
+                    placement::room_upkeep& room, forms how, listener changed);
 
     void lead();
     asio::awaitable<void> stop(steady_time deadline);
@@ -81,8 +82,10 @@ public:
     // What the testbed operator is told of its Testbeds (change_listener).
     /// Its spec, its layout, its hold, or it is gone.
     void testbed_changed(const model::object_key& key);
-    /// Places of Testbeds have changed, and the ledger knows of it.
-    void slots_changed() { wake(); }
+    // room_listener
+    void node_changed() override { wake(); }
+    void pod_changed(const kube::change<model::pod>&) override { wake(); }
+    void slots_changed() override { wake(); }
 
     /// The layout that is to be written for the Testbed; null: none.
     const model::testbed_layout* plan_of(const model::testbed& testbed) const;
@@ -210,7 +213,7 @@ private:
     /// not known.
     const std::string& never_fits(const model::testbed& testbed, entry& own,
                                   std::span<const pod_pointer> places,
-                                  const gangs::fit_options& how);
+                                  const placement::fit_options& how);
     /// When empty nodes are to be asked for it, as their answer is not known or not new; nothing:
     /// it is known.
     std::optional<steady_time> asks_empty_at(const entry& own) const;
@@ -229,7 +232,7 @@ private:
 
     controller::environment& env_;
     const testbed::caches& caches_;
-    gangs::room_upkeep& ledger_;
+    placement::room_upkeep& ledger_;
     forms forms_;
     listener changed_;
     /// Of Testbeds with a claim, also those that have their places.

@@ -8,6 +8,7 @@
 
 #include "base/virtual_clock.h"
 #include "kube/testing/scripted_transport.h"
+#include "testbed/slot_promises.h"
 #include "testbed/testing.h"
 
 namespace esi::testbed::claims {
@@ -95,10 +96,20 @@ struct operator_of_claims : testing::Test {
         void hold_changed(const model::object_key& key) override { of.part.testbed_changed(key); }
         void labels_changed(const model::object_key&) override {}
         void all_changed(const model::object_key& key) override {
-            of.room.all_slots_changed(key);
+            const auto found = of.from.find_testbed(key);
+            of.room.all_slots_changed(key,
+                                      found ? nodes_with_slots(*found) : std::set<std::string>());
             of.part.testbed_changed(key);
         }
         void slice_changed(const model::object_key&, int) override {}
+        void node_seen(const kube::change<model::node>& what) override {
+            of.room.node_changed(what);
+            of.part.node_changed();
+        }
+        void pod_seen(const kube::change<model::pod>& what) override {
+            of.room.pod_changed(what);
+            of.part.pod_changed(what);
+        }
         operator_of_claims& of;
     };
 
@@ -117,7 +128,7 @@ struct operator_of_claims : testing::Test {
     controller::environment env{
         loop.get_executor(), time, api, events, numbers, routes, common, api, "test"};
     testbed::caches from{api, time, {}, true};
-    gangs::room_upkeep room{from};
+    placement::room_upkeep room{[this](const std::string& node) { return slots_on(from, node); }};
     claims_operator part{
         env, from, room, {}, [this](const model::object_key& key) { changed.push_back(key.name); }};
     operator_double listener{*this};

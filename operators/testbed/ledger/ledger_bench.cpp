@@ -59,6 +59,8 @@ private:
     void hold_changed(const model::object_key&) override { states_.hold_changed(); }
     void labels_changed(const model::object_key&) override { states_.labels_changed(); }
     void all_changed(const model::object_key&) override { states_.all_changed(); }
+    void node_seen(const kube::change<model::node>&) override {}
+    void pod_seen(const kube::change<model::pod>&) override {}
     void slice_changed(const model::object_key&, int first) override {
         states_.slice_changed(first);
     }

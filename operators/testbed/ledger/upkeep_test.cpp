@@ -90,6 +90,8 @@ private:
     void all_changed(const model::object_key& of) override {
         if (mine(of)) states_.all_changed();
     }
+    void node_seen(const kube::change<model::node>&) override {}
+    void pod_seen(const kube::change<model::pod>&) override {}
     void slice_changed(const model::object_key& of, int first) override {
         if (mine(of)) states_.slice_changed(first);
     }

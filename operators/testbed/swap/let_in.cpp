@@ -7,6 +7,7 @@
 #include "kube/watch/live_list.h"
 #include "model/json.h"
 #include "model/names.h"
+#include "placement/door.h"
 #include "testbed/act.h"
 #include "testbed/caches.h"
 
@@ -222,8 +223,8 @@ asio::awaitable<void> actor::swap(std::shared_ptr<turn> at, slot_assessment slot
                 co_return;
             case swap_step::nominate: {
                 written = time_.now();
-                auto done =
-                    co_await patch_pod(at, pod, nomination_patch(pod, place.node), "status");
+                auto done = co_await patch_pod(
+                    at, pod, placement::nomination_patch(pod, place.node), "status");
                 if (!done) {
                     failed(at, "pod not nominated", done.error(), of, uid);
                     co_return;
@@ -236,7 +237,7 @@ asio::awaitable<void> actor::swap(std::shared_ptr<turn> at, slot_assessment slot
             }
             case swap_step::show_nomination: {
                 written = time_.now();
-                auto done = co_await patch_pod(at, pod, shown_nomination_patch(pod), "");
+                auto done = co_await patch_pod(at, pod, placement::shown_nomination_patch(pod), "");
                 if (!done) {
                     failed(at, "nomination not shown", done.error(), of, uid);
                     co_return;
@@ -363,7 +364,7 @@ asio::awaitable<void> actor::wake(std::shared_ptr<turn> at, slot_assessment slot
     std::vector<std::string> nominations{"", node};
     if (pod.nominated_node_name.empty()) nominations.insert(nominations.begin(), node);
     for (const auto& wanted : nominations) {
-        auto done = co_await patch_pod(at, pod, nomination_patch(pod, wanted), "status");
+        auto done = co_await patch_pod(at, pod, placement::nomination_patch(pod, wanted), "status");
         if (!done) {
             failed(at, "pod not woken", done.error(), of);
             co_return;
@@ -375,7 +376,7 @@ asio::awaitable<void> actor::wake(std::shared_ptr<turn> at, slot_assessment slot
 asio::awaitable<void> actor::take_back(std::shared_ptr<turn> at, pod_pointer pod) {
     const auto of = trail_of(*at->seen.testbed, *pod);
     if (!pod->nominated_node_name.empty() && !grid::let_in(*pod)) {
-        auto done = co_await patch_pod(at, *pod, nomination_patch(*pod, ""), "status");
+        auto done = co_await patch_pod(at, *pod, placement::nomination_patch(*pod, ""), "status");
         if (!done) {
             failed(at, "nomination not withdrawn", done.error(), of);
         } else {

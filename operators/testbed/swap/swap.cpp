@@ -4,7 +4,8 @@
 
 #include "kube/patch.h"
 #include "model/names.h"
-#include "testbed/room/admission.h"
+#include "placement/admission.h"
+#include "placement/door.h"
 
 namespace esi::testbed {
 
@@ -71,20 +72,14 @@ node_look judge_node(const std::vector<pod_pointer>& on_node, const model::node&
     return out;
 }
 
-json shown_nomination_patch(const model::pod& pod) {
-    return kube::guarded(
-        {{"metadata",
-          {{"annotations", {{names::nomination_shown, pod.metadata.resource_version}}}}}},
-        pod.metadata.uid, pod.metadata.resource_version);
-}
-
 json let_in_patch(const model::pod& pod, const grid::slot& place) {
     return kube::guarded(
         {{"metadata",
           {{"annotations",
             {{names::slot, std::to_string(place.position)}, {names::slot_node, place.node}}}}},
          {"spec",
-          {{"affinity", pinned_affinity(pod.affinity, place.node)}, {"schedulingGates", nullptr}}}},
+          {{"affinity", placement::pinned_affinity(pod.affinity, place.node)},
+           {"schedulingGates", nullptr}}}},
         pod.metadata.uid, pod.metadata.resource_version);
 }
 
@@ -102,12 +97,6 @@ json uncommit_patch(const model::pod& pod) {
         {{"metadata",
           {{"annotations",
             {{names::slot, nullptr}, {names::slot_node, nullptr}, {names::slot_ghost, nullptr}}}}}},
-        pod.metadata.uid, pod.metadata.resource_version);
-}
-
-json nomination_patch(const model::pod& pod, const std::string& node) {
-    return kube::guarded(
-        {{"status", {{"nominatedNodeName", node.empty() ? json(nullptr) : json(node)}}}},
         pod.metadata.uid, pod.metadata.resource_version);
 }
 

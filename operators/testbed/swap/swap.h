@@ -61,12 +61,6 @@ node_look judge_node(const std::vector<pod_pointer>& on_node, const model::node&
                      const grid::records& known, const model::pod& pod,
                      const model::amounts& on_the_way);
 
-/// An update of a pod whose nomination stands, for a kube-scheduler that was started after the
-/// nomination was set: it takes the nominations of gated pods from updates only, and from any
-/// update (1.36.3, backend/queue/nominator.go, updateNominatedPodUnlocked). Each one is another
-/// value: a patch that changes nothing is no update. Guarded.
-nlohmann::json shown_nomination_patch(const model::pod& pod);
-
 /// The one patch of step 4: annotations, the node in every required affinity term, the gate gone.
 /// Guarded by the pod's uid and resourceVersion.
 nlohmann::json let_in_patch(const model::pod& pod, const grid::slot& place);
@@ -78,8 +72,5 @@ nlohmann::json commit_patch(const model::pod& pod, const grid::slot& place,
                             const std::string& ghost_uid);
 /// Takes that commit back.
 nlohmann::json uncommit_patch(const model::pod& pod);
-
-/// status.nominatedNodeName; an empty node clears it. Guarded.
-nlohmann::json nomination_patch(const model::pod& pod, const std::string& node);
 
 }  // namespace esi::testbed

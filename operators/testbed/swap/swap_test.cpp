@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "placement/door.h"
 #include "testbed/original/node_setup.h"
 #include "testbed/room/ghosts.h"
 #include "testbed/testing.h"
@@ -137,13 +138,13 @@ TEST(swap, a_required_term_without_requirements_stays_so) {
 }
 
 TEST(swap, nominations_are_guarded) {
-    EXPECT_EQ(shown_nomination_patch(gated()),
+    EXPECT_EQ(placement::shown_nomination_patch(gated()),
               json::parse(R"({"metadata": {"uid": "u1", "resourceVersion": "42", "annotations": {
                               "esi.tu-berlin.de/nomination-shown": "42"}}})"));
-    EXPECT_EQ(nomination_patch(gated(), "node-a"),
+    EXPECT_EQ(placement::nomination_patch(gated(), "node-a"),
               json::parse(R"({"metadata": {"uid": "u1", "resourceVersion": "42"},
                               "status": {"nominatedNodeName": "node-a"}})"));
-    EXPECT_EQ(nomination_patch(gated(), "")["status"],
+    EXPECT_EQ(placement::nomination_patch(gated(), "")["status"],
               json::parse(R"({"nominatedNodeName": null})"));
 }
 

@@ -1,0 +1,72 @@
+// The gangs that there are: groups with their member pods, kept up by the changes of both, each at
+// the cost of the one gang that it concerns. Memory of a process; made anew from what the caches
+// tell.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "gangs/gang_caches.h"
+
+namespace esi::gangs {
+
+/// Who waits at the gate of gangs, and waits until somebody changes something.
+struct stranded {
+    /// Not of an enabled namespace; without a name: the pod names no group.
+    gang_key of;
+    group_object group;
+    /// A pod at the gate.
+    pod_pointer pod;
+};
+
+class gang_book {
+public:
+    /// Pods of other namespaces than these are not looked at; none: all are.
+    explicit gang_book(const std::vector<std::string>& namespaces = {})
+        : limited_to_(namespaces.begin(), namespaces.end()) {}
+
+    /// As the cache of pods tells it.
+    void pod_changed(const pod_pointer& before, const pod_pointer& after);
+    void group_changed(const gang_key& of) { stale_.insert(of); }
+    /// Gangs are started in it from now on, or no more.
+    void namespace_changed(std::string_view ns, const gang_caches& from);
+
+    /// So many groups have changed.
+    std::size_t stale() const { return stale_.size(); }
+    /// Makes anew the gangs of which something has changed. True where one was.
+    bool bring_up(const gang_caches& from);
+
+    /// Those of enabled namespaces. Of other namespaces, as long as their places have to be given
+    /// back or kept: those with a nominated pod at the gate, and those that were here before and
+    /// have a pod that is let in and not bound. Of what else names a group other schedulers take
+    /// care.
+    const std::map<gang_key, gang_pointer>& gangs() const { return gangs_; }
+    /// Gated and nominated pods that name no group.
+    std::vector<pod_pointer> loose() const;
+    /// At most `most` of those that are stranded and were not given before; in a namespace that
+    /// was enabled in between they are given again.
+    std::vector<stranded> take_stranded(const gang_caches& from, std::size_t most);
+    bool any_stranded() const { return !untold_strays_.empty() || !untold_groups_.empty(); }
+
+private:
+    using pods = std::map<model::object_key, pod_pointer>;
+
+    void note_stray(const model::object_key& key, const pod_pointer& now);
+
+    std::set<std::string, std::less<>> limited_to_;
+    std::map<gang_key, pods> members_;
+    pods loose_;
+    /// At the gate, and name no group.
+    pods strays_;
+    std::set<model::object_key> untold_strays_;
+    /// With a pod at the gate, in namespaces that are not enabled.
+    std::set<gang_key> outside_;
+    std::set<gang_key> untold_groups_;
+    std::map<gang_key, gang_pointer> gangs_;
+    std::set<gang_key> stale_;
+};
+
+}  // namespace esi::gangs

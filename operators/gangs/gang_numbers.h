@@ -1,0 +1,43 @@
+// The metrics of gangs (docs/operations.md). Decides nothing.
+#pragma once
+
+#include <map>
+#include <string_view>
+
+#include "controller/metrics.h"
+#include "gangs/memory.h"
+
+namespace esi::gangs {
+
+class gang_numbers {
+public:
+    explicit gang_numbers(controller::metrics& numbers);
+
+    void pass(steady_time::duration took);
+    /// What there is after a pass: groups by state, and of each attempt how long it took.
+    void show(const memory& known);
+    /// A request that changes something; `what`: "nominate", "let_in" ...
+    void wrote(std::string_view what);
+    /// Gangs that the look has let go, and those that it has held back.
+    void looked(bool go);
+    /// A member that was let in was refused by kube-scheduler, and deleted.
+    void refused();
+
+private:
+    /// Of the attempt that was seen last.
+    struct seen {
+        std::optional<steady_time> reserved, let_in, bound;
+    };
+
+    controller::metrics& numbers_;
+    prometheus::Histogram& passes_;
+    prometheus::Histogram& reserved_;
+    prometheus::Histogram& let_in_;
+    prometheus::Histogram& bound_;
+    prometheus::Counter& looks_go_;
+    prometheus::Counter& looks_held_;
+    prometheus::Counter& refused_;
+    std::map<gang_key, seen> seen_;
+};
+
+}  // namespace esi::gangs

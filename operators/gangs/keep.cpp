@@ -1,0 +1,379 @@
+#include <algorithm>
+
+#include "gangs/pass.h"
+#include "gangs/plan_mark.h"
+#include "model/names.h"
+
+namespace esi::gangs {
+
+namespace names = model::names;
+
+namespace {
+
+/// A deleted member's follower takes over how often that was done.
+void take_over(gang_memory& own, const member& newcomer, member_memory& as) {
+    const auto* owner = newcomer.pod->metadata.controller_owner();
+    if (!owner) return;
+    const auto left = own.followers.find(owner->uid);
+    if (left == own.followers.end()) return;
+    as.refusals = left->second;
+    own.followers.erase(left);
+}
+
+void take_up_members(const gang& of, gang_memory& own) {
+    std::map<std::string, member_memory> next;
+    for (const auto& each : of.members) {
+        if (auto known = own.members.extract(each.uid())) {
+            next.insert(std::move(known));
+        } else if (each.at != stage::ended) {
+            take_over(own, each, next[each.uid()]);
+        }
+    }
+    own.members = std::move(next);
+    std::erase_if(own.told, [&](const auto& entry) {
+        constexpr std::string_view pod = "pod ";
+        if (!entry.first.starts_with(pod)) return false;
+        const auto end = entry.first.find(' ', pod.size());
+        return !own.members.contains(entry.first.substr(pod.size(), end - pod.size()));
+    });
+}
+
+void take_up_muster(pass& at, const gang_pointer& of, gang_memory& own) {
+    own.what = muster_of(*of, own.reached, at.seen.scheduler_name);
+    const auto& next = own.what.next;
+    const bool others = !next.empty() && std::ranges::none_of(next, [&](const auto& uid) {
+        return own.vain_members.contains(uid);
+    });
+    const bool more_urgent = own.what.how == start::refill && own.vain_how != start::refill;
+    if (own.vain_plans > 0 && (others || more_urgent)) forget_vain_plans(own);
+    own.seen_reached = own.reached;
+    own.seen = of;
+    own.changed = true;
+    own.changed_since_tried = true;
+    own.shape.reset();
+}
+
+/// What became free of a reservation was not free before it (memory::let_go).
+void release(pass& at, const gang_memory& own, const std::string& uid) {
+    const auto freed = at.room.freed();
+    at.room.release(uid);
+    if (own.has && own.has->reservation) at.known.let_go += at.room.freed() - freed;
+}
+
+/// The plan goes.
+void forget_plan(pass& at, gang_memory& own) {
+    if (!own.has) return;
+    // Once it was looked at, the gang has begun.
+    if (own.has->reserved_since && !own.has->looked) {
+        own.reservation_used += at.seen.now - *own.has->reserved_since;
+    }
+    if (own.has->reservation) {
+        at.known.reserving.reset();
+        own.reservation_seen.reset();
+    }
+    own.has.reset();
+    own.changed = true;
+}
+
+/// A place of a plan is not needed any more: its pod has it, or is no member any more.
+void settle_place(pass& at, gang_memory& own, const member& of, bool& lost) {
+    if (!own.has || own.has->places.erase(of.uid()) == 0) return;
+    own.changed = true;
+    // Another process may have let it in by a plan of its own.
+    const bool by_this_plan = was_let_in(*of.pod) && mark_of(*of.pod) == own.has->mark;
+    if (by_this_plan && (of.at == stage::let_in || of.at == stage::bound)) {
+        own.has->looked = true;
+        forget_vain_plans(own);
+        return;
+    }
+    release(at, own, of.uid());
+    lost = true;
+}
+
+void keep_members(pass& at, const gang& of, gang_memory& own, bool& lost) {
+    for (const auto& each : of.members) {
+        const auto known = own.members.find(each.uid());
+        if (known != own.members.end()) {
+            auto& member = known->second;
+            if (!member.awaited.empty() &&
+                model::version_at_least(each.pod->metadata.resource_version, member.awaited)) {
+                member.awaited.clear();
+            }
+            if (each.at == stage::let_in) {
+                if (!member.let_in_since) member.let_in_since = at.seen.now;
+                const auto node = each.pod->metadata.annotation(names::gang_node);
+                if (at.room.promised_to(each.uid()) != node) {
+                    at.room.promise(each.pod, std::string(node));
+                }
+            }
+        }
+        if (!each.waits()) settle_place(at, own, each, lost);
+    }
+    if (!own.has) return;
+    for (auto place = own.has->places.begin(); place != own.has->places.end();) {
+        const auto* planned = of.find(place->first);
+        // Another process has taken the place away since all were looked at: who is left is looked
+        // at again, wherever it is to go.
+        const bool moved = planned && planned->waits() && own.has->looked &&
+                           (mark_of(*planned->pod) != own.has->mark ||
+                            planned->pod->nominated_node_name != place->second);
+        if (own.members.contains(place->first) && !moved) {
+            ++place;
+            continue;
+        }
+        release(at, own, place->first);
+        place = own.has->places.erase(place);
+        own.changed = true;
+        lost = true;
+    }
+}
+
+/// At first sight, of a gang that has begun: what it needed, where its status or its pods say that
+/// it ran. Unknown and Failed are gangs that ran and lost members, or that never became whole: the
+/// first is assumed, as nobody that ran may be deleted for it.
+void take_up_reached(const gang& of, gang_memory& own) {
+    const auto& all = own.what;
+    if (!all.begun || !of.group || all.enough <= 0) return;
+    const auto& phase = of.group.object->status.phase;
+    const bool ran = phase == "Running" || phase == "Scheduled" || phase == "Unknown" ||
+                     phase == "Failed" || phase == "Finished";
+    // A minimum that has grown since may be on the way to what it is now.
+    const auto needed = [&](std::int64_t said) {
+        return said > 0 ? std::min(all.enough, said) : all.enough;
+    };
+    const auto most = needed(all.most_needed);
+    const auto least = needed(all.least_needed);
+    if (ran || all.had_a_node >= most) {
+        own.reached = most;
+    } else if (all.had_a_node >= least) {
+        own.reached = least;
+    }
+}
+
+/// What was reached once, and how long the present attempt has lasted.
+void keep_clocks(pass& at, gang_memory& own) {
+    const auto& all = own.what;
+    const auto minimum = all.minimum.value_or(0);
+    const auto now_reached = all.reached() >= minimum ? minimum : all.enough;
+    if (now_reached > 0 && all.reached() >= now_reached && own.reached != now_reached) {
+        own.reached = now_reached;
+        own.partial_rounds = 0;
+        if (!own.at.bound_at) own.at.bound_at = at.seen.now;
+    }
+    if (all.placed() == 0 && !all.all_ended()) {
+        own.reached.reset();
+        own.at.let_in_at.reset();
+        own.at.bound_at.reset();
+    } else if (!own.reached && all.begun && all.let_in + all.bound > 0 && !own.attempt_since) {
+        own.attempt_since = at.seen.now;
+        own.at.let_in_at = at.seen.now;
+    }
+    if (own.reached) own.marks_lost = 0;
+    if (own.reached || all.let_in + all.bound == 0) {
+        own.attempt_since.reset();
+        own.partial_deleted = false;
+    }
+}
+
+/// Another process is about to start the gang by a plan of its own: one of the two has to yield.
+bool yields_to_another(const pass& at, const gang& of, const gang_memory& own, const plan& has) {
+    if (has.looked) return false;
+    const auto first = first_of(has.mark);
+    return std::ranges::any_of(has.places, [&](const auto& place) {
+        const auto* planned = of.find(place.first);
+        const auto mark = planned ? mark_of(*planned->pod) : std::string_view();
+        return mark != has.mark && is_of_another(at, of, own, mark) &&
+               (has.reservation || place.first == first || mark < has.mark ||
+                state_of(of, mark) == plan_state::begun);
+    });
+}
+
+bool still_right(const pass& at, const gang& of, const gang_memory& own, const plan& has) {
+    const auto nodes_stand = [&] {
+        return std::ranges::all_of(
+            has.places, [&](const auto& place) { return node_stands(at.room, place.second); });
+    };
+    if (has.looked) {
+        // Who was let in proves that the look was passed. The cache may not show it yet.
+        const bool on_the_way = std::ranges::any_of(own.members, [&](const auto& member) {
+            return !member.second.awaited.empty() &&
+                   at.seen.now < member.second.awaited_since + longest_await;
+        });
+        return (own.what.placed() > 0 || on_the_way) && nodes_stand();
+    }
+    if (own.what.how == start::none || has.places.size() != own.what.next.size()) return false;
+    if (has.shown && state_of(of, has.mark) == plan_state::over) return false;
+    // Whoever was planned is as good as whoever would be planned now.
+    for (const auto& [uid, node] : has.places) {
+        const auto* planned = of.find(uid);
+        if (!planned || !planned->waits()) return false;
+        // Somebody else has nominated it. With the mark of this plan it could not be changed.
+        const auto& nominated = planned->pod->nominated_node_name;
+        if (!nominated.empty() && nominated != node && mark_of(*planned->pod) == has.mark) {
+            return false;
+        }
+    }
+    return nodes_stand();
+}
+
+}  // namespace
+
+bool node_stands(const cluster_room& room, std::string_view node) {
+    const auto* entry = room.find(node);
+    return entry && entry->node->ready && !entry->node->unschedulable;
+}
+
+std::map<std::string, demand, std::less<>> wanted_on(const gang_memory& own) {
+    std::map<std::string, demand, std::less<>> out;
+    if (!own.has) return out;
+    for (const auto& [uid, node] : own.has->places) {
+        if (const auto* member = own.seen->find(uid)) out[node].count(*member->pod, 1);
+    }
+    return out;
+}
+
+bool lacks(const cluster_room& room, const placement::node_ledger& entry, const demand& wanted) {
+    return std::ranges::any_of(wanted.amounts, [&](const auto& need) {
+        if (need.second <= 0) return false;
+        return entry.free_of(room.resources().find(need.first)) < 0;
+    });
+}
+
+bool looks(const pass& at, const gang_key& of) {
+    constexpr std::string_view look = "look ";
+    const auto first = at.known.under_way.lower_bound(std::string(look));
+    if (first == at.known.under_way.end() || !first->starts_with(look)) return false;
+    return at.under_way(std::string(look) + of.text());
+}
+
+bool is_of_another(const pass& at, const gang& of, const gang_memory& own, std::string_view mark) {
+    const auto now = state_of(of, mark);
+    const auto dropped = own.dropped.find(mark);
+    const bool goes = dropped == own.dropped.end();
+    if (now == plan_state::open) return goes && !is_made_by(mark, at.known.process);
+    // One of its own, too: its first member was let in, and the answer came late or never.
+    return now == plan_state::begun && (goes || !dropped->second);
+}
+
+void drop(const gang& of, gang_memory& own, std::string_view mark) {
+    own.dropped.insert_or_assign(std::string(mark), state_of(of, mark) == plan_state::begun);
+}
+
+void name_plan(pass& at, plan& made, std::int64_t members) {
+    const auto first = made.reservation ? std::string_view() : made.places.begin()->first;
+    made.mark = plan_mark(first, at.known.process, ++at.known.plans, members);
+    made.shown = false;
+}
+
+void give_up(pass& at, gang_memory& own) {
+    if (!own.has) return;
+    if (own.has->looked || !is_made_by(own.has->mark, at.known.process)) {
+        drop(*own.seen, own, own.has->mark);
+    }
+    for (const auto& [uid, node] : own.has->places) release(at, own, uid);
+    forget_plan(at, own);
+}
+
+namespace {
+
+/// The first member waits at its place, and somebody has taken its mark away: everybody may. A new
+/// plan costs a write for each member, so that it waits longer each time.
+void wait_for_marks(pass& at, const gang& of, gang_memory& own, const plan& has) {
+    if (!has.shown || has.looked) return;
+    const auto* first = of.find(first_of(has.mark));
+    if (!first || first->at != stage::reserved || !mark_of(*first->pod).empty()) return;
+    const auto wait = milliseconds(100 << std::min(own.marks_lost++, 8));
+    own.next_plan = std::max(own.next_plan, at.seen.now + wait);
+}
+
+}  // namespace
+
+void keep(pass& at, const gang_pointer& of, gang_memory& own) {
+    const bool changed = own.seen != of;
+    const bool first_seen = !own.seen;
+    // Nobody has a place or was let in, and nothing moved.
+    if (!changed && own.what.let_in == 0 && !own.has) return;
+    if (changed) {
+        take_up_members(*of, own);
+        std::erase_if(own.dropped, [&](const auto& entry) {
+            return state_of(*of, entry.first) == plan_state::over;
+        });
+    }
+    bool lost = false;
+    keep_members(at, *of, own, lost);
+    if (changed) take_up_muster(at, of, own);
+    if (first_seen) take_up_reached(*of, own);
+    keep_clocks(at, own);
+    if (own.seen_reached != own.reached) take_up_muster(at, of, own);
+    if (!own.has || looks(at, of->key)) return;
+    if (own.has->places.empty()) return forget_plan(at, own);
+    wait_for_marks(at, *of, own, *own.has);
+    own.has->shown = own.has->shown || state_of(*of, own.has->mark) == plan_state::open;
+    if ((lost && !own.has->looked) || !still_right(at, *of, own, *own.has) ||
+        yields_to_another(at, *of, own, *own.has)) {
+        give_up(at, own);
+    }
+}
+
+void forget_gone(pass& at) {
+    for (auto entry = at.known.gangs.begin(); entry != at.known.gangs.end();) {
+        if (at.seen.gangs.contains(entry->first)) {
+            ++entry;
+            continue;
+        }
+        give_up(at, entry->second);
+        entry = at.known.gangs.erase(entry);
+    }
+}
+
+void keep_within(pass& at) {
+    // Firm places of those whose members can still be called back, by node.
+    struct claimant {
+        turn at;
+        gang_memory* own;
+        demand wants;
+    };
+    std::map<std::string, std::vector<claimant>, std::less<>> on;
+    std::map<std::string, demand, std::less<>> reserved;
+    for (auto& [key, own] : at.known.gangs) {
+        if (!own.has || own.has->looked) continue;
+        if (!own.has->reservation && looks(at, key)) continue;
+        for (auto& [node, wants] : wanted_on(own)) {
+            if (own.has->reservation) {
+                reserved[node] = std::move(wants);
+                continue;
+            }
+            on[node].push_back({turn_of(at, key), &own, std::move(wants)});
+        }
+    }
+    for (auto& [node, claimants] : on) {
+        // Of what the claimant asks for: what is lacking of others is no matter of its.
+        const auto overdrawn = [&](const demand& wants) {
+            const auto* entry = at.room.find(node);
+            if (!entry) return false;
+            const auto& names = at.room.resources();
+            for (int i = 0; i < static_cast<int>(entry->free.size()); ++i) {
+                wide left = entry->free[static_cast<std::size_t>(i)];
+                if (left >= 0) continue;
+                const auto wanted = wants.amounts.find(names.name(i));
+                if (wanted == wants.amounts.end() || wanted->second <= 0) continue;
+                // What is reserved piece by piece is promised before it is there.
+                const auto ahead = reserved.find(node);
+                if (ahead != reserved.end()) {
+                    const auto amount = ahead->second.amounts.find(names.name(i));
+                    if (amount != ahead->second.amounts.end()) left += amount->second;
+                }
+                if (left < 0) return true;
+            }
+            return false;
+        };
+        std::ranges::sort(claimants, [](const claimant& a, const claimant& b) {
+            return before_in_age(b.at, a.at);
+        });
+        for (auto& last : claimants) {
+            if (last.own->has && overdrawn(last.wants)) give_up(at, *last.own);
+        }
+    }
+}
+
+}  // namespace esi::gangs

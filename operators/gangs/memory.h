@@ -1,0 +1,258 @@
+// What the process remembers of gangs between two passes: who has which places, since when somebody
+// waits, what is under way. Losing it (a restart, another leader) loses no promise: places are made
+// again from the nominations and annotations of pods (adopt.h), and clocks start anew.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "gangs/action.h"
+#include "gangs/muster.h"
+
+namespace esi::gangs {
+
+/// Where a gang stands, for people, metrics and the status. One word each, as show() gives it.
+enum class state : std::uint8_t {
+    members_missing,  ///< fewer members than the minimum
+    group_missing,    ///< no object and no minimum
+    invalid,          ///< a minimum that is none, or too many members
+    suspended,
+    not_enabled,  ///< its namespace is not
+    waiting,      ///< ready to start, in the order
+    reserving,    ///< the same, and what becomes free on its places is kept for it
+    reserved,     ///< it has room and places; nominations or the look are under way
+    starting,     ///< members were let in, fewer than the minimum are bound
+    running,      ///< the minimum was reached
+    partial,      ///< its attempt is over, and fewer than the minimum are bound
+    ended,        ///< all members have ended
+};
+std::string_view show(state at);
+inline constexpr state all_states[] = {
+    state::members_missing, state::group_missing, state::invalid,   state::suspended,
+    state::not_enabled,     state::waiting,       state::reserving, state::reserved,
+    state::starting,        state::running,       state::partial,   state::ended};
+
+/// The answer to "why does it wait?".
+struct standing {
+    state at = state::members_missing;
+    /// One CamelCase word: NoRoom, NeverFits, ConstraintNotPlanned, MembersMissing, Suspended ...
+    std::string reason;
+    /// A sentence for people.
+    std::string message;
+    /// When `at` or `reason` became so, as far as this process knows.
+    std::optional<wall_time> since;
+    /// How many groups are before it in the order, and the one right before it.
+    int before = 0;
+    std::optional<gang_key> behind;
+    /// For metrics: of the present attempt.
+    std::optional<steady_time> ready_at, reserved_at, let_in_at, bound_at;
+    /// A member beyond the minimum waits for these.
+    std::string surplus;
+};
+
+/// Of gang_memory::in_line, for people.
+inline constexpr std::string_view in_line_text =
+    "its namespace has its share of the members that are on their way to their nodes; the group is "
+    "planned when some of them are bound";
+
+/// An own write that the cache does not show for so long is not waited for any more.
+inline constexpr seconds longest_await{5};
+/// A member that its scheduler says Unschedulable about for so long is refused.
+inline constexpr seconds refusal_time{10};
+
+struct member_memory {
+    /// Scheduler (view::scheduler) to which its nomination was shown by this process.
+    std::optional<std::string> shown_to;
+    /// An own write that the cache does not show yet.
+    std::string awaited;
+    steady_time awaited_since{};
+    /// Failed writes wait.
+    int failures = 0;
+    steady_time next{};
+    std::string failure;
+    /// The scheduler says Unschedulable about it, let in, since then.
+    std::optional<steady_time> refused_since;
+    /// How many pods before it, in its place, were refused and deleted.
+    int refusals = 0;
+    /// It is counted in gang_memory::followers.
+    bool counted = false;
+    /// Seen let in, not bound.
+    std::optional<steady_time> let_in_since;
+    /// How often its nomination was set again since, and when it may be again.
+    int kept = 0;
+    steady_time next_kept{};
+};
+
+/// Places of members that are to be let in together.
+struct plan {
+    /// By uid.
+    std::map<std::string, std::string> places;
+    /// See plan_mark.h; a plan that becomes another one has another mark.
+    std::string mark;
+    /// The first member has been seen with the mark.
+    bool shown = false;
+    /// Piece by piece: made before there is room.
+    bool reservation = false;
+    /// It is one, or was until its room was there: since then.
+    std::optional<steady_time> reserved_since;
+    /// The look has said go, or a member that was let in proves that one has.
+    bool looked = false;
+    /// When its places were taken.
+    steady_time since{};
+};
+
+struct status_memory {
+    /// What was written last, as one text, and to which object; empty: nothing yet.
+    std::string written;
+    std::string uid;
+    /// The resourceVersion that the write gave.
+    std::string version;
+    std::optional<steady_time> at;
+    /// Failed writes wait.
+    int failures = 0;
+    steady_time next{};
+    /// How often something else stood there afterwards.
+    int overwritten = 0;
+    steady_time overwritten_at{};
+    bool foreign = false;
+    /// It has to be compared with what stands.
+    bool due = true;
+};
+
+inline constexpr int looks_per_plan = 5;
+
+struct gang_memory {
+    standing at;
+    std::optional<plan> has;
+    /// Marks of plans that this process does not go by, until they are over; true: it knew that the
+    /// gang has begun by them. One that begins after it was dropped is gone by all the same.
+    std::map<std::string, bool, std::less<>> dropped;
+    /// So long it waits for plans of another process of which not all members are nominated yet.
+    std::optional<steady_time> yields_until;
+    bool yields = false;
+    /// How often the mark of its first member was taken away in a row; it is planned again then.
+    int marks_lost = 0;
+    steady_time next_plan{};
+    /// Plans in a row by which nobody was let in, and whom the last one was for; after two it is
+    /// not planned for some time.
+    int vain_plans = 0;
+    std::set<std::string> vain_members;
+    start vain_how = start::none;
+    steady_time put_off_until{};
+    /// It waits for that time, and others may have its room.
+    bool put_off = false;
+    /// Refused looks in a row; they wait, and after some another plan is made.
+    int looks = 0;
+    int looks_to_replan = looks_per_plan;
+    steady_time next_look{};
+    /// Why nobody was let in by its last plan.
+    std::string look_refused;
+    std::map<std::string, member_memory> members;  ///< by uid
+    /// Of members that were deleted after a refusal, by their controller's uid: how many pods in a
+    /// row, until a follower comes.
+    std::multimap<std::string, int> followers;
+    /// cluster_room::freed() (changes() for shapes that depend on facts) when it did not fit.
+    std::optional<std::uint64_t> failed_at;
+    no_fit_reason failed_by = no_fit_reason::no_room;
+    /// memory::sweep when it was tried last.
+    std::uint64_t tried_in = 0;
+    /// fnv1a of the shape that was tried last, and whether the gang has changed since.
+    std::uint64_t tried_shape = 0;
+    bool changed_since_tried = false;
+    /// Its shape depends on facts.
+    bool depends_on_facts = false;
+    std::string failed_text;
+    /// no_fit::most_left_on of then.
+    std::string most_left_on;
+    /// What was read for its next plan, used once.
+    std::optional<facts> read;
+    steady_time read_at{};
+    steady_time next_read{};
+    int reads = 0;
+    /// It is ready to start and has been since then; for the order of reservations it starts anew
+    /// when a reservation has ended.
+    std::optional<wall_time> waits_since;
+    std::optional<wall_time> counted_since;
+    std::optional<wall_time> reservation_ended;
+    /// What was free of others then (freed_by_others): as long as that stands, another reservation
+    /// would be as vain.
+    std::optional<std::uint64_t> vain_at;
+    /// The minimum was reached once, and what it was then.
+    std::optional<std::int64_t> reached;
+    /// When the first member was let in, of an attempt that has not reached the minimum.
+    std::optional<steady_time> attempt_since;
+    /// The time of its attempt is over.
+    bool over = false;
+    /// The members of its partial attempt were deleted.
+    bool partial_deleted = false;
+    /// How often that was done in a row, and when it may start again.
+    int partial_rounds = 0;
+    steady_time next_start{};
+    /// It waits for that time.
+    bool paused = false;
+    /// It is not planned as long as so many members are on their way.
+    bool in_line = false;
+    /// For how long places were reserved for it, those of now aside, since it waits or since its
+    /// last reservation ended.
+    steady_time::duration reservation_used{};
+    /// cluster_room::changes() when its reservation was last looked at.
+    std::optional<std::uint64_t> reservation_seen;
+    /// Of its status: what was written last, and whether somebody else writes it.
+    status_memory status;
+    /// Events: by subject the reason, the words, and when they were told.
+    struct words {
+        std::string reason;
+        std::string text;
+        steady_time at{};
+    };
+    std::map<std::string, words> told;
+    /// Some write of a pod of it failed, and not by chance.
+    bool refused_writes = false;
+    /// Of those whom it needs next; nothing: not worked out yet, or not of them alone.
+    std::optional<placement::gang_shape> shape;
+    /// Of which gang, and with which `reached`, `what` was made.
+    gang_pointer seen;
+    std::optional<std::int64_t> seen_reached;
+    muster what;
+    /// Something of it changed in this pass that its status may show.
+    bool changed = true;
+};
+
+/// What its last plans have come to is forgotten: somebody was let in, or others are to be.
+void forget_vain_plans(gang_memory& own);
+
+struct memory {
+    /// controller::environment::identity; and how many plans it has made.
+    std::string process;
+    std::uint64_t plans = 0;
+    std::map<gang_key, gang_memory> gangs;
+    /// name_of actions that are under way.
+    std::set<std::string> under_way;
+    /// Pods that name no group and have a nomination, by uid.
+    std::map<std::string, member_memory> loose;
+    /// The one that has a reservation.
+    std::optional<gang_key> reserving;
+    /// When a group of the namespace was given its last one; of so many, as one that makes and
+    /// deletes groups is to keep its place in the order.
+    std::map<std::string, wall_time, std::less<>> reserved_in;
+    static constexpr std::size_t most_reserved_in = 1000;
+    /// The last pass has not tried all: namespaces take turns until one has.
+    bool left_some = false;
+    /// Of cluster_room::freed(): what reservations let go.
+    std::uint64_t let_go = 0;
+    /// The places of the process before were taken up.
+    bool adopted = false;
+    std::uint64_t passes = 0;
+    /// Counts how often all that wait have been tried. One pass tries a limited number: the next
+    /// one goes on with those that were not tried yet, whatever has changed in between.
+    std::uint64_t sweep = 1;
+};
+
+/// Takes up how an action went; to be called for every action that decide gave.
+void take_outcome(memory& known, const action& what, const outcome& how, steady_time now);
+
+}  // namespace esi::gangs

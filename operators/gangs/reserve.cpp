@@ -1,0 +1,597 @@
+// Who gets room: the order, a plan for each gang that fits, and the one reservation.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ranges>
+#include <utility>
+
+#include "base/hash.h"
+#include "gangs/pass.h"
+
+namespace esi::gangs {
+
+namespace {
+
+enum class tried {
+    fits,
+    fails,
+    later,  ///< this pass has no more attempts, or facts have to be read
+};
+
+std::vector<pod_pointer> next_of(const gang_memory& own) {
+    std::vector<pod_pointer> out;
+    out.reserve(own.what.next.size());
+    for (const auto& uid : own.what.next) out.push_back(own.seen->find(uid)->pod);
+    return out;
+}
+
+void take_places(pass& at, const gang_key& key, gang_memory& own,
+                 const std::vector<pod_pointer>& pods, const chosen_nodes& where,
+                 bool reservation) {
+    plan made;
+    made.since = at.seen.now;
+    made.reservation = reservation;
+    if (reservation) made.reserved_since = at.seen.now;
+    for (std::size_t i = 0; i < pods.size(); ++i) {
+        at.room.promise(pods[i], where.nodes[i]);
+        made.places.emplace(pods[i]->metadata.uid, where.nodes[i]);
+    }
+    name_plan(at, made, own.what.enough_with_next());
+    own.has = std::move(made);
+    own.changed = true;
+    if (!reservation) at.coming.add(key, pods.size(), at.seen.now + longest_way);
+}
+
+/// From a plan until the binding.
+void count_on_their_way(pass& at) {
+    const auto count = [&](const gang_key& key, steady_time since, std::size_t members) {
+        const auto end = since + longest_way;
+        if (at.seen.now < end) at.coming.add(key, members, end);
+    };
+    for (const auto& [key, own] : at.known.gangs) {
+        if (own.has && !own.has->reservation) count(key, own.has->since, own.has->places.size());
+        if (own.what.let_in == 0) continue;
+        for (const auto& each : own.seen->members) {
+            const auto known = own.members.find(each.uid());
+            if (each.at != stage::let_in || known == own.members.end()) continue;
+            const auto& its = known->second;
+            if (its.let_in_since && !its.refused_since) count(key, *its.let_in_since, 1);
+        }
+    }
+}
+
+void fails(gang_memory& own, std::uint64_t when, no_fit_reason why, std::string text) {
+    own.failed_at = when;
+    if (own.failed_by != why || own.failed_text != text) own.changed = true;
+    own.failed_by = why;
+    own.failed_text = std::move(text);
+}
+
+void count_work(pass& at, const fit_result& answer) {
+    at.work += std::visit([](const auto& each) { return each.work; }, answer);
+}
+
+/// The facts that a plan needs; null: they have to be read first.
+const facts* facts_for(pass& at, const gang_key& key, gang_memory& own, const needs& what) {
+    if (const auto there = at.read.find(key); there != at.read.end()) return &there->second;
+    facts out;
+    if (!what.empty()) {
+        if (!own.read) {
+            if (at.seen.now >= own.next_read) {
+                at.give(read_facts{key, what});
+                // It keeps its turn while they are read, once: what does not fit reads again and
+                // again.
+                if (own.reads == 0) {
+                    at.coming.add(key, own.what.next.size(), at.seen.now + longest_way);
+                }
+            } else {
+                at.again_at(own.next_read);
+            }
+            return nullptr;
+        }
+        out = std::move(*own.read);
+        own.read.reset();
+        own.next_read = at.seen.now + seconds(1 << std::min(own.reads++, 5));
+    }
+    out.namespaces = at.seen.namespaces;
+    return &at.read.emplace(key, std::move(out)).first->second;
+}
+
+bool unchanged(const pass& at, const gang_memory& own) {
+    if (!own.failed_at) return false;
+    return *own.failed_at == (own.depends_on_facts ? at.room.changes() : at.room.freed());
+}
+
+/// Where no pod keeps others away, the shape depends on the members alone, and is kept.
+placement::gang_shape shape_for(const pass& at, gang_memory& own,
+                                const std::vector<pod_pointer>& pods, const fit_options& options) {
+    if (!at.room.repelling().empty()) {
+        own.shape.reset();
+        return shape_of(pods, at.room, options);
+    }
+    if (!own.shape) own.shape = shape_of(pods, at.room, options);
+    return *own.shape;
+}
+
+/// What does not fit is tried again when something has become free, or when the gang asks for
+/// something else than it did: fewer members, smaller ones, fewer constraints.
+void see_what_is_asked(const pass& at, gang_memory& own) {
+    if (!own.failed_at || !std::exchange(own.changed_since_tried, false)) return;
+    const auto shape = shape_for(at, own, next_of(own), options_for(at, *own.seen));
+    if (fnv1a(shape.text) == own.tried_shape) return;
+    own.failed_at.reset();
+    own.failed_text.clear();
+}
+
+/// So many are on their way that it is not planned now. Each namespace has its share: gangs of one
+/// that hang on their way keep back no others.
+bool stays_in_line(pass& at, const turn& of, gang_memory& own) {
+    const auto most = at.seen.options.most_on_their_way;
+    const auto& by = at.coming.by_namespace;
+    const auto found = by.find(of.key.namespace_);
+    const int its = found == by.end() ? 0 : found->second;
+    const auto sharing = static_cast<int>(by.size()) + (found == by.end() ? 1 : 0);
+    // A gang that has begun is to become whole soon.
+    const int share = of.how == start::refill ? 2 * most : std::max(most / sharing, 1);
+    const bool waits = at.coming.all >= most && its >= share;
+    if (waits != std::exchange(own.in_line, waits)) own.changed = true;
+    if (waits) at.again_at(at.coming.ends);
+    return waits;
+}
+
+/// A plan for those whom the gang needs next, or why there is none.
+tried try_plan(pass& at, const gang_key& key, gang_memory& own) {
+    if (unchanged(at, own)) return tried::fails;
+    const auto pods = next_of(own);
+    const auto options = options_for(at, *own.seen);
+    const auto shape = shape_for(at, own, pods, options);
+    own.depends_on_facts = shape.depends_on_facts;
+    own.tried_shape = fnv1a(shape.text);
+    own.changed_since_tried = false;
+    if (const auto same = at.failed.find(shape); same != at.failed.end()) {
+        own.tried_in = at.known.sweep;
+        const auto& [other, why] = same->second;
+        own.most_left_on = why.most_left_on;
+        // The namespace is the tenant: what is said of another's group does not name it.
+        fails(
+            own, at.room.freed(), why.reason,
+            other.namespace_ == key.namespace_
+                ? fmt::format("as {}/{}, which asks for the same: {}", other.namespace_, other.name,
+                              why.message)
+                : fmt::format("{} of {} members fit, as of a group of another namespace that asks "
+                              "for the same",
+                              why.fitting, why.members));
+        return tried::fails;
+    }
+    if (at.fits >= most_fits || at.work >= most_fit_work) {
+        at.some_left = true;
+        at.out.look_again({});
+        return tried::later;
+    }
+    own.tried_in = at.known.sweep;
+    const auto needed = needs_of(pods, at.seen.namespaces);
+    const auto* known = facts_for(at, key, own, needed);
+    if (!known) return tried::later;
+    ++at.fits;
+    auto answer = fit(pods, at.room, *known, options);
+    count_work(at, answer);
+    if (const auto* where = std::get_if<chosen_nodes>(&answer)) {
+        take_places(at, key, own, pods, *where, false);
+        own.failed_at.reset();
+        own.failed_text.clear();
+        own.reads = 0;
+        return tried::fits;
+    }
+    auto why = std::get<no_fit>(std::move(answer));
+    if (why.reason == no_fit_reason::facts_missing) {
+        own.next_read = at.seen.now + seconds(1);
+        at.again_at(own.next_read);
+        own.failed_text = why.message;
+        return tried::later;
+    }
+    if (why.reason == no_fit_reason::no_room &&
+        (!own.failed_at || own.failed_by == no_fit_reason::never_fits)) {
+        auto ever = fits_ever(pods, at.room, *known, options);
+        count_work(at, ever);
+        if (auto* never = std::get_if<no_fit>(&ever);
+            never && never->reason == no_fit_reason::never_fits) {
+            why = std::move(*never);
+        }
+    }
+    fails(own, own.depends_on_facts ? at.room.changes() : at.room.freed(), why.reason, why.message);
+    own.most_left_on = why.most_left_on;
+    if (!shape.depends_on_facts) at.failed.emplace(shape, std::pair(key, why));
+    return tried::fails;
+}
+
+/// It would start if there were room.
+bool wants_room(const gang_memory& own) {
+    return own.failed_at && own.failed_by == no_fit_reason::no_room;
+}
+
+/// When it may have a reservation.
+wall_time due_of(const pass& at, const gang_memory& own) {
+    return own.counted_since.value_or(at.seen.wall) + at.seen.options.reserve_after;
+}
+
+/// Counts what may have become free, but by the end of a reservation.
+std::uint64_t freed_by_others(const pass& at) { return at.room.freed() - at.known.let_go; }
+
+void end_reservation(pass& at, gang_memory& own) {
+    give_up(at, own);
+    own.vain_at = freed_by_others(at);
+    own.reservation_used = {};
+    own.reservation_ended = at.seen.wall;
+    own.counted_since = at.seen.wall;
+    tell(at, *own.seen, own, "reservation",
+         {false,
+          "ReservationEnded",
+          "Reserve",
+          fmt::format("what became free on its places was kept for {} s and was not enough; others "
+                      "may take it now, and its time to wait starts anew",
+                      at.seen.options.reserve_for.count()),
+          {},
+          {},
+          {}});
+}
+
+/// Of a reservation, the places that are there already are firm; whoever is on a node that has not
+/// enough is looked for a place elsewhere. True: all have one.
+bool complete(pass& at, gang_memory& own, plan& has) {
+    std::map<std::string, std::vector<wide>, std::less<>> lacking;
+    for (const auto& [node, wanted] : wanted_on(own)) {
+        const auto* entry = at.room.find(node);
+        if (!entry) return false;
+        if (!lacks(at.room, *entry, wanted)) continue;
+        auto& left = lacking[node];
+        left.assign(entry->free.begin(), entry->free.end());
+        // What its members do not ask for is lacking of others.
+        for (std::size_t i = 0; i < left.size(); ++i) {
+            const auto need = wanted.amounts.find(at.room.resources().name(static_cast<int>(i)));
+            if (need == wanted.amounts.end() || need->second <= 0) left[i] = 0;
+        }
+    }
+    if (lacking.empty()) return true;
+    std::vector<pod_pointer> elsewhere;
+    for (const auto& [uid, node] : has.places) {
+        const auto entry = lacking.find(node);
+        if (entry == lacking.end()) continue;
+        auto& left = entry->second;
+        if (std::ranges::all_of(left, [](auto amount) { return amount >= 0; })) continue;
+        const auto& pod = own.seen->find(uid)->pod;
+        demand gives;
+        gives.count(*pod, 1);
+        for (const auto& [name, amount] : gives.amounts) {
+            const auto number = at.room.resources().find(name);
+            if (number >= 0 && number < static_cast<int>(left.size())) {
+                left[static_cast<std::size_t>(number)] += amount;
+            }
+        }
+        elsewhere.push_back(pod);
+    }
+    // More is lacking than these places take: others have taken room that was there.
+    if (!needs_of(elsewhere, at.seen.namespaces).empty()) return false;
+    facts known;
+    known.namespaces = at.seen.namespaces;
+    ++at.fits;
+    const auto answer = fit(elsewhere, at.room, known, options_for(at, *own.seen));
+    const auto* found = std::get_if<chosen_nodes>(&answer);
+    if (!found) return false;
+    for (std::size_t i = 0; i < elsewhere.size(); ++i) {
+        at.room.promise(elsewhere[i], found->nodes[i]);
+        has.places[elsewhere[i]->metadata.uid] = found->nodes[i];
+    }
+    // Those that stay do not lack anything now, unless others have more than there is.
+    return std::ranges::all_of(wanted_on(own), [&](const auto& wanted) {
+        const auto* entry = at.room.find(wanted.first);
+        return entry && !lacks(at.room, *entry, wanted.second);
+    });
+}
+
+steady_time end_of_reservation(const pass& at, const gang_memory& own) {
+    const auto since = own.has ? own.has->reserved_since.value_or(at.seen.now) : at.seen.now;
+    return since + at.seen.options.reserve_for - own.reservation_used;
+}
+
+void keep_reservation(pass& at) {
+    const auto key = at.known.reserving;
+    if (!key) return;
+    const auto found = at.known.gangs.find(*key);
+    plan* has = nullptr;
+    if (found != at.known.gangs.end()) {
+        if (auto& its = found->second.has) has = &*its;
+    }
+    if (!has || !has->reservation) {
+        at.known.reserving.reset();
+        return;
+    }
+    auto& own = found->second;
+    const auto end = end_of_reservation(at, own);
+    if (own.reservation_seen != at.room.changes()) {
+        if (complete(at, own, *has)) {
+            has->reservation = false;
+            has->since = at.seen.now;
+            name_plan(at, *has, own.what.enough_with_next());
+            own.changed = true;
+            own.reservation_seen.reset();
+            own.failed_at.reset();
+            own.failed_text.clear();
+            at.known.reserving.reset();
+            return;
+        }
+        own.reservation_seen = at.room.changes();
+    }
+    if (at.seen.now >= end) return end_reservation(at, own);
+    at.again_at(end);
+}
+
+/// It had one in vain: as long as it waits for the next, others have their turn before it, and keep
+/// what they have.
+bool stands_back(const pass& at, const gang_memory& own) {
+    return own.reservation_ended && at.seen.wall < due_of(at, own);
+}
+
+/// The first of those that want room and have waited long enough: the greatest priority, whose
+/// namespace was given its last one longest ago, who had no reservation yet or whose ended longest
+/// ago, age. Null: nobody is due yet.
+const turn* due_for_reservation(pass& at, const std::vector<turn>& turns) {
+    const turn* first = nullptr;
+    const auto ended = [&](const turn& of) {
+        return at.known.gangs.at(of.key).reservation_ended.value_or(wall_time{});
+    };
+    const auto last_of_namespace = [&](const turn& of) {
+        const auto found = at.known.reserved_in.find(of.key.namespace_);
+        return found == at.known.reserved_in.end() ? wall_time{} : found->second;
+    };
+    const auto may_have_one = [&](const turn& of) {
+        const auto& own = at.known.gangs.at(of.key);
+        if (of.how == start::surplus || own.has || own.in_line || !wants_room(own)) return false;
+        if (own.vain_at == freed_by_others(at)) return false;
+        if (stands_back(at, own)) {
+            at.out.look_again(due_of(at, own) - at.seen.wall);
+            return false;
+        }
+        return true;
+    };
+    // What one of an earlier turn would take away again (take_reservation_from) is not begun.
+    auto may = turns | std::views::filter(may_have_one);
+    const auto most_urgent = std::ranges::min_element(may, {}, &turn::urgency);
+    for (const auto& each : may) {
+        if (each.urgency() != most_urgent->urgency()) continue;
+        const auto& own = at.known.gangs.at(each.key);
+        if (const auto due = due_of(at, own); at.seen.wall < due) {
+            at.out.look_again(due - at.seen.wall);
+            continue;
+        }
+        // All that are left have one urgency.
+        const auto comes_first = [&](const turn& other) {
+            const auto one = std::pair(last_of_namespace(other), ended(other));
+            const auto two = std::pair(last_of_namespace(each), ended(each));
+            return one != two ? one < two : before_in_age(other, each);
+        };
+        if (first && comes_first(*first)) continue;
+        first = &each;
+    }
+    return first;
+}
+
+void note_reservation_in(memory& known, const std::string& ns, wall_time now) {
+    auto& all = known.reserved_in;
+    all[ns] = now;
+    if (all.size() <= memory::most_reserved_in) return;
+    all.erase(std::ranges::min_element(all, {}, [](const auto& each) { return each.second; }));
+}
+
+void reserve(pass& at, const turn& of) {
+    auto& own = at.known.gangs.at(of.key);
+    const auto pods = next_of(own);
+    const auto needed = needs_of(pods, at.seen.namespaces);
+    const auto* read = facts_for(at, of.key, own, needed);
+    if (!read) return;
+    // One that lost its places in between (a node went, others took room that had completed it) has
+    // no more time for that.
+    if (own.reservation_used >= at.seen.options.reserve_for) return end_reservation(at, own);
+    ++at.fits;
+    auto answer = fits_ever(pods, at.room, *read, options_for(at, *own.seen));
+    count_work(at, answer);
+    if (auto* why = std::get_if<no_fit>(&answer)) {
+        fails(own, own.depends_on_facts ? at.room.changes() : at.room.freed(), why->reason,
+              std::move(why->message));
+        return;
+    }
+    take_places(at, of.key, own, pods, std::get<chosen_nodes>(answer), true);
+    at.known.reserving = of.key;
+    note_reservation_in(at.known, of.key.namespace_, at.seen.wall);
+    own.reservation_seen = at.room.changes();
+    at.again_at(end_of_reservation(at, own));
+    tell(
+        at, *own.seen, own, "reservation",
+        {false,
+         "ReservationBegun",
+         "Reserve",
+         fmt::format("it has waited for {} s; what becomes free on its places is kept for it, for "
+                     "{} s at most",
+                     at.seen.options.reserve_after.count(),
+                     std::chrono::ceil<seconds>(end_of_reservation(at, own) - at.seen.now).count()),
+         {},
+         {},
+         {}});
+}
+
+/// Somebody with an earlier turn lacks room while another keeps some: it is open to all again.
+bool take_reservation_from(pass& at, const turn& of) {
+    if (!at.known.reserving || *at.known.reserving == of.key) return false;
+    const auto& own = at.known.gangs.at(of.key);
+    // It would not have it itself: nothing became free since its own was in vain.
+    if (own.vain_at == freed_by_others(at) || stands_back(at, own)) return false;
+    const auto its = turn_of(at, *at.known.reserving);
+    if (its.urgency() <= of.urgency()) return false;
+    give_up(at, at.known.gangs.at(its.key));
+    return true;
+}
+
+void begin_to_wait(const pass& at, gang_memory& own) {
+    if (own.waits_since) return;
+    auto since = at.seen.wall;
+    if (!own.at.since) {
+        // The process sees it for the first time: it waits since its last member came.
+        wall_time latest{};
+        for (const auto& uid : own.what.next) {
+            const auto& made = own.seen->find(uid)->pod->metadata.creation_timestamp;
+            if (made) latest = std::max(latest, made->value);
+        }
+        if (latest > wall_time{}) since = std::min(since, latest);
+    }
+    own.waits_since = since;
+    own.counted_since = since;
+    own.at.ready_at = at.seen.now;
+}
+
+/// What was read of pods elsewhere and of volumes is as good as new for so long.
+constexpr seconds read_lasts{10};
+
+void forget_waiting(gang_memory& own) {
+    own.read.reset();
+    own.put_off = false;
+    if (!own.waits_since) return;
+    own.waits_since.reset();
+    own.failed_at.reset();
+    own.failed_text.clear();
+    own.reservation_used = {};
+    own.reservation_ended.reset();
+    own.vain_at.reset();
+    own.at.surplus.clear();
+    own.reads = 0;
+}
+
+std::vector<turn> turns_of(pass& at) {
+    std::vector<turn> out;
+    for (auto& [key, own] : at.known.gangs) {
+        if (own.read && at.seen.now - own.read_at >= read_lasts) own.read.reset();
+        if (own.what.how == start::none) {
+            forget_waiting(own);
+            continue;
+        }
+        own.paused = own.what.how == start::whole && at.seen.now < own.next_start;
+        if (own.paused) {
+            at.again_at(own.next_start);
+            continue;
+        }
+        begin_to_wait(at, own);
+        own.put_off = at.seen.now < own.put_off_until;
+        const auto next = std::max(own.next_plan, own.put_off_until);
+        if (at.seen.now < next) {
+            at.again_at(next);
+            continue;
+        }
+        if (own.has || own.yields || looks(at, key)) continue;
+        see_what_is_asked(at, own);
+        out.push_back(turn_of(at, key));
+    }
+    return out;
+}
+
+/// Who is before whom, of those that still wait.
+void count_those_before(pass& at, std::vector<turn>& turns) {
+    std::ranges::sort(turns, before_in_age);
+    int before = 0;
+    const gang_key* last = nullptr;
+    for (const auto& each : turns) {
+        auto& own = at.known.gangs.at(each.key);
+        if (own.has && !own.has->reservation) continue;
+        own.at.before = before;
+        if (!last) {
+            own.at.behind.reset();
+        } else if (own.at.behind != *last) {
+            own.at.behind = *last;
+        }
+        if (each.how == start::surplus) continue;
+        if (own.failed_at && own.failed_by != no_fit_reason::no_room) continue;
+        ++before;
+        last = &each.key;
+    }
+}
+
+}  // namespace
+
+fit_options options_for(const pass& at, const gang& of) {
+    fit_options out{at.seen.options.how};
+    out.tell_nodes = at.seen.options.tell_nodes;
+    out.best_effort = of.group && of.group.object->best_effort();
+    return out;
+}
+
+turn turn_of(const pass& at, const gang_key& key) {
+    const auto& own = at.known.gangs.at(key);
+    return {key,
+            own.what.how,
+            priority_of(*own.seen, at.seen.classes),
+            unchanged(at, own),
+            own.tried_in == at.known.sweep,
+            own.seen->created(),
+            own.seen->uid()};
+}
+
+void plan_all(pass& at) {
+    keep_reservation(at);
+    count_on_their_way(at);
+    auto turns = turns_of(at);
+    std::ranges::sort(turns, before);
+    if (at.known.left_some) in_turns(turns);
+    const turn* due = at.known.reserving ? nullptr : due_for_reservation(at, turns);
+    /// The greatest priority of those that lack room.
+    std::optional<std::int64_t> waiting;
+    if (at.known.reserving) {
+        waiting = priority_of(*at.known.gangs.at(*at.known.reserving).seen, at.seen.classes);
+    }
+    for (const auto& each : turns) {
+        // They come after others, which they would be before.
+        if (!each.tried || each.how == start::surplus) continue;
+        if (wants_room(at.known.gangs.at(each.key))) {
+            waiting = std::max(waiting.value_or(each.priority), each.priority);
+        }
+    }
+    for (const auto& each : turns) {
+        auto& own = at.known.gangs.at(each.key);
+        if (each.how == start::surplus && waiting && *waiting >= each.priority) {
+            own.at.surplus = "groups of its priority or above wait";
+            continue;
+        }
+        own.at.surplus.clear();
+        if (!unchanged(at, own) && stays_in_line(at, each, own)) {
+            if (each.how == start::surplus) {
+                own.at.surplus = in_line_text;
+            } else {
+                waiting = std::max(waiting.value_or(each.priority), each.priority);
+            }
+            continue;
+        }
+        auto how = try_plan(at, each.key, own);
+        if (how == tried::fails && wants_room(own) && take_reservation_from(at, each)) {
+            own.failed_at.reset();
+            at.failed.clear();
+            how = try_plan(at, each.key, own);
+        }
+        if (how == tried::fits) continue;
+        if (each.how == start::surplus) {
+            own.at.surplus = own.failed_text;
+            continue;
+        }
+        // What is looked at again and lacks something else than room keeps nobody back.
+        if (own.failed_at && !wants_room(own)) continue;
+        waiting = std::max(waiting.value_or(each.priority), each.priority);
+        if (due && due->key == each.key && !at.known.reserving) reserve(at, each);
+    }
+    if (!at.some_left) ++at.known.sweep;
+    at.known.left_some = at.some_left;
+    if (!at.known.reserving) {
+        if (const auto* first = due_for_reservation(at, turns)) reserve(at, *first);
+    }
+    if (at.known.reserving &&
+        std::ranges::find(turns, *at.known.reserving, &turn::key) == turns.end()) {
+        turns.push_back(turn_of(at, *at.known.reserving));
+    }
+    count_those_before(at, turns);
+}
+
+}  // namespace esi::gangs

@@ -1,0 +1,29 @@
+// Whether the API server answers reviews: told in the log when that changes, and in /readyz.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "http/problem.h"
+#include "kube/resource.h"
+
+namespace esi::interface::v1 {
+
+class review_trouble {
+public:
+    /// The API server gave no answer to a review of `type`: told in the log, once a minute. `why`
+    /// may be logged. The answer for the caller.
+    http::problem_details failed(const kube::resource_type& type, const error& why,
+                                 steady_time now);
+    void answered() { text_.clear(); }
+    /// In ESI's own words; empty: nothing is wrong.
+    const std::string& text() const { return text_; }
+
+private:
+    std::string text_;
+    std::optional<steady_time> told_;
+};
+
+}  // namespace esi::interface::v1

@@ -1,0 +1,40 @@
+// What a write leaves behind about who asked for it: an annotation of the object, and one line of
+// the log. Neither has anything of a token.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "http/message.h"
+#include "model/meta.h"
+
+namespace esi::interface::v1 {
+
+/// Who asked last for a change by the interface. It tells people; nobody decides by it.
+inline constexpr std::string_view requested_by = "esi.tu-berlin.de/requested-by";
+
+/// The caller's name as it may stand in an annotation: UTF-8 without control characters, at most
+/// 256 bytes; longer ones are cut and end with "...".
+std::string shown_name(const http::identity& who);
+
+/// Puts the annotation into an object that is to be created, or into a merge patch. A value that
+/// stands there is replaced.
+void note_requester(nlohmann::json& object, const http::identity& who);
+/// The same as operations of a JSON patch. `has_annotations`: the object has some already.
+nlohmann::json requester_operations(const http::identity& who, bool has_annotations);
+
+/// One write, done or refused.
+struct audited_write {
+    std::string_view verb;  ///< create, update, patch, delete, or the action's name: reset, cancel
+    std::string_view kind;  ///< Scheduling
+    model::object_key object;
+    int status = 0;
+    /// The code of the problem; empty: it was done.
+    std::string_view code = {};
+    bool dry_run = false;
+};
+/// Writes "api write" with caller, peer, verb, kind, object, status and code.
+void audit(const http::server_request& from, const audited_write& what);
+
+}  // namespace esi::interface::v1

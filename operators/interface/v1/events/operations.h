@@ -1,0 +1,16 @@
+// The operations of the events, for the table of operations.
+#pragma once
+
+#include <vector>
+
+#include "interface/v1/operation.h"
+
+namespace esi::interface::v1::events {
+
+class hub;
+
+/// Null: the table is read and not served. Rights are asked by the hub itself, for each kind that
+/// is asked for.
+std::vector<operation> operations(hub* by);
+
+}  // namespace esi::interface::v1::events

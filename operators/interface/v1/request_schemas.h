@@ -1,0 +1,15 @@
+// Schemas of the bodies of requests. An answer may have members that come with later versions; a
+// request is closed: a member that is not named is a fault, so that a wrong name does not go
+// unnoticed, and the words of an enumeration are those that are listed.
+#pragma once
+
+#include "interface/v1/schemas.h"
+
+namespace esi::interface::v1 {
+
+/// Adds them to `all`, which has those of the answers with their descriptions: SchedulingInput,
+/// SchedulingDraft, SchedulingPatch, with their parts. CancelRequest, SuspendRequest, NodesRequest
+/// are there already, and get their bounds.
+void add_request_schemas(ordered_json& all);
+
+}  // namespace esi::interface::v1
