@@ -1,5 +1,5 @@
-// The life of an operator: flags, log, credentials, HTTP, caches, election, controllers; and the
-// way back in the reverse order. A main.cpp is: make options, make process, add the operator, run.
+// What the parts of an operator and their process are to each other: flags that all have, what a
+// part is given, and what it has to offer (run_process.h runs it).
 #pragma once
 
 #include <functional>
@@ -154,12 +154,5 @@ public:
 
 /// Makes the operator once the environment stands.
 using operator_factory = std::function<std::unique_ptr<operator_part>(environment&)>;
-
-/// Parses flags (`add_flags` adds the operator's own), runs until SIGTERM or SIGINT, or until the
-/// lease is lost (then exits at once with 1: another leads). Returns the exit code: 0 after an
-/// orderly stop, 2 for wrong flags, 1 else.
-/// `name`: "testbed"; lease esi-<name>, user agent esi-<name>/<version>.
-int run_process(int argc, char** argv, std::string name, int default_port,
-                std::function<void(CLI::App&)> add_flags, operator_factory make);
 
 }  // namespace esi::controller

@@ -4,15 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
-#include <map>
 #include <optional>
-#include <set>
 
 #include "base/hash.h"
-#include "grid/places.h"
-#include "grid/rights.h"
-#include "grid/slot_slices.h"
 #include "model/names.h"
 
 namespace esi::grid {
@@ -59,14 +53,6 @@ int count_of_slots(const model::testbed_layout& layout) {
     if (layout.slots_per_node < 1 || layout.slots_per_node > model::most_slots_per_node) return 0;
     if (layout.nodes.size() > model::most_layout_nodes) return 0;
     return static_cast<int>(layout.nodes.size()) * layout.slots_per_node;
-}
-
-std::vector<slot> slots_of(const model::testbed_layout& layout) {
-    const places all(layout);
-    std::vector<slot> out;
-    out.reserve(static_cast<std::size_t>(all.count()));
-    for (int position = 0; position < all.count(); ++position) out.push_back(*all.at(position));
-    return out;
 }
 
 bool is_of_claim(const model::testbed_layout& layout) {
@@ -159,45 +145,9 @@ bool let_in(const model::pod& pod) {
            pod.scheduling_gates.end();
 }
 
-std::vector<slot_view> look(const model::testbed_layout& layout,
-                            std::span<const pod_pointer> pods) {
-    return look(slots_of(layout), pods);
-}
-
-std::vector<slot_view> look(std::vector<slot> slots, std::span<const pod_pointer> pods) {
-    std::vector<slot_view> out;
-    std::map<std::pair<std::string_view, int>, std::size_t> by_place;
-    std::map<int, std::size_t> by_position;
-    out.reserve(slots.size());
-    for (auto& place : slots) {
-        out.emplace_back().place = std::move(place);
-    }
-    for (std::size_t i = 0; i < out.size(); ++i) {
-        by_place[{out[i].place.node, out[i].place.index}] = i;
-        by_position[out[i].place.position] = i;
-    }
-    for (const auto& pod : pods) {
-        if (!pod) continue;
-        if (pod->is_ghost()) {
-            auto index = slot_index_of_ghost(*pod);
-            if (!index) continue;
-            auto at = by_place.find({pod->metadata.annotation(names::node), *index});
-            if (at == by_place.end()) continue;
-            auto& known = out[at->second].ghost;
-            if (!known || is_better_ghost(*pod, *known)) known = pod;
-            continue;
-        }
-        const auto position = slot_of_pod(*pod);
-        if (!position) continue;
-        const auto at = by_position.find(*position);
-        if (at == by_position.end()) continue;
-        if (pod->terminal() || pod->run().empty() || !let_in(*pod)) continue;
-        auto& view = out[at->second];
-        if (pod->metadata.annotation(names::slot_node) != view.place.node) continue;
-        if (pod->bound() && pod->node_name != view.place.node) continue;
-        view.job_pods.push_back(pod);
-    }
-    return out;
+model::object_key in_namespace(model::object_key reference, std::string_view ns) {
+    if (reference.namespace_.empty()) reference.namespace_ = ns;
+    return reference;
 }
 
 model::object_key placed_in(const model::batchjob& job) {
@@ -205,48 +155,10 @@ model::object_key placed_in(const model::batchjob& job) {
     return in_namespace(job.status.runs.back().testbed, job.metadata.namespace_);
 }
 
-void records::add(const model::testbed& testbed) {
-    if (testbed.metadata.key() != of_) return;
-    for (const auto& row : testbed.status.slots) entries_.emplace(row.pod_u_id, row.position);
-}
-
-void records::add(const slice_list& slices) {
-    for (const auto& slice : slices.all()) {
-        each_line(*slice, [&](int position, const slot_line& line) {
-            if (!line.record().empty()) entries_.emplace(line.record(), position);
-        });
-    }
-}
-
-void records::add(const model::batchjob& job) {
-    if (placed_in(job) != of_) return;
-    for (const auto& entry : job.status.placements) entries_.emplace(entry.pod_uid, entry.slot);
-}
-
-bool records::has(const model::pod& pod) const {
-    auto found = entries_.lower_bound({pod.metadata.uid, std::numeric_limits<int>::min()});
-    return found != entries_.end() && found->first == pod.metadata.uid;
-}
-
-bool records::has(const model::pod& pod, int position) const {
-    return entries_.contains({pod.metadata.uid, position});
-}
-
 bool is_own_ghost(const model::pod& pod, const model::testbed& testbed) {
     if (!pod.is_ghost() || pod.metadata.namespace_ != testbed.metadata.namespace_) return false;
     const auto* owner = pod.metadata.controller_owner();
     return owner && owner->uid == testbed.metadata.uid;
-}
-
-std::vector<pod_pointer> members_of(const model::testbed& testbed, const records& known,
-                                    std::span<const pod_pointer> pods) {
-    std::vector<pod_pointer> out;
-    for (const auto& pod : pods) {
-        const auto position = slot_of_pod(*pod);
-        const bool recorded = !pod->is_ghost() && position && known.has(*pod, *position);
-        if (recorded || is_own_ghost(*pod, testbed)) out.push_back(pod);
-    }
-    return out;
 }
 
 std::vector<int> parse_slot_list(std::string_view text) {

@@ -34,9 +34,6 @@ struct slot {
 /// hand can be, has none: what it would ask for has no end.
 int count_of_slots(const model::testbed_layout& layout);
 
-/// All slots of a layout in position order.
-std::vector<slot> slots_of(const model::testbed_layout& layout);
-
 /// The layout is that of a claim: its slots have the sizes and roles of its shapes.
 bool is_of_claim(const model::testbed_layout& layout);
 /// Size of the slot at a position of the layout; empty where there is no such position.
@@ -82,42 +79,14 @@ struct slot_view {
     bool free() const;
 };
 
-/// `pods`: ghosts and job pods of the Testbed; see members_of. A pod without a run token is no job
-/// pod, whatever else it carries.
-std::vector<slot_view> look(const model::testbed_layout& layout, std::span<const pod_pointer> pods);
-
+/// A reference that an object of namespace `ns` has: without a namespace it means that one.
+model::object_key in_namespace(model::object_key reference, std::string_view ns);
 /// The Testbed in whose slots the placements of a job are: that of its last run. An empty name: it
 /// has none.
 model::object_key placed_in(const model::batchjob& job);
 
-class slice_list;
-
-/// Which pod takes which slot of a Testbed by what ESI's operators have written: the placements of
-/// its jobs, and the rows of the Testbed's own status or slices, which outlive a deleted job. What
-/// a pod says of itself is no record. Refers to the objects that it was made of.
-class records {
-public:
-    explicit records(model::object_key testbed) : of_(std::move(testbed)) {}
-    void add(const model::testbed& testbed);
-    /// The slices that the Testbed believes.
-    void add(const slice_list& slices);
-    void add(const model::batchjob& job);
-    void add(std::string_view pod_uid, int position) { entries_.emplace(pod_uid, position); }
-    bool has(const model::pod& pod) const;
-    bool has(const model::pod& pod, int position) const;
-
-private:
-    model::object_key of_;
-    std::set<std::pair<std::string_view, int>> entries_;
-};
-
 /// A pod that the Testbed itself made to fill a slot: label and controller reference agree.
 bool is_own_ghost(const model::pod& pod, const model::testbed& testbed);
-/// Of `pods` the Testbed's own ghosts, and the job pods that are on record for the slot that they
-/// name. All others are strangers, whatever they carry.
-std::vector<pod_pointer> members_of(const model::testbed& testbed, const records& known,
-                                    std::span<const pod_pointer> pods);
-
 /// In place of the name of a pod of another namespace where people of one namespace read: in
 /// the status of a Testbed, and over REST.
 inline constexpr std::string_view foreign_pod = "a pod of another namespace";

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/allocations.h"
+#include "grid/places.h"
 #include "model/names.h"
 
 namespace esi::grid {

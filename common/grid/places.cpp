@@ -1,9 +1,15 @@
 #include "grid/places.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
+#include <utility>
+
+#include "model/names.h"
 
 namespace esi::grid {
+
+namespace names = model::names;
 
 std::vector<const model::layout_node*> nodes_in_order(
     const std::vector<model::layout_node>& nodes) {
@@ -95,6 +101,55 @@ std::optional<int> places::position_of(std::string_view node, int index) const {
 const model::layout_node* places::member(std::string_view node) const {
     const auto found = members_.find(node);
     return found == members_.end() ? nullptr : found->second;
+}
+
+std::vector<slot> slots_of(const model::testbed_layout& layout) {
+    const places all(layout);
+    std::vector<slot> out;
+    out.reserve(static_cast<std::size_t>(all.count()));
+    for (int position = 0; position < all.count(); ++position) out.push_back(*all.at(position));
+    return out;
+}
+
+std::vector<slot_view> look(const model::testbed_layout& layout,
+                            std::span<const pod_pointer> pods) {
+    return look(slots_of(layout), pods);
+}
+
+std::vector<slot_view> look(std::vector<slot> slots, std::span<const pod_pointer> pods) {
+    std::vector<slot_view> out;
+    std::map<std::pair<std::string_view, int>, std::size_t> by_place;
+    std::map<int, std::size_t> by_position;
+    out.reserve(slots.size());
+    for (auto& place : slots) {
+        out.emplace_back().place = std::move(place);
+    }
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        by_place[{out[i].place.node, out[i].place.index}] = i;
+        by_position[out[i].place.position] = i;
+    }
+    for (const auto& pod : pods) {
+        if (!pod) continue;
+        if (pod->is_ghost()) {
+            auto index = slot_index_of_ghost(*pod);
+            if (!index) continue;
+            auto at = by_place.find({pod->metadata.annotation(names::node), *index});
+            if (at == by_place.end()) continue;
+            auto& known = out[at->second].ghost;
+            if (!known || is_better_ghost(*pod, *known)) known = pod;
+            continue;
+        }
+        const auto position = slot_of_pod(*pod);
+        if (!position) continue;
+        const auto at = by_position.find(*position);
+        if (at == by_position.end()) continue;
+        if (pod->terminal() || pod->run().empty() || !let_in(*pod)) continue;
+        auto& view = out[at->second];
+        if (pod->metadata.annotation(names::slot_node) != view.place.node) continue;
+        if (pod->bound() && pod->node_name != view.place.node) continue;
+        view.job_pods.push_back(pod);
+    }
+    return out;
 }
 
 }  // namespace esi::grid

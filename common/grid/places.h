@@ -65,11 +65,17 @@ private:
 /// The nodes as positions count them: by id, then by name.
 std::vector<const model::layout_node*> nodes_in_order(const std::vector<model::layout_node>& nodes);
 
+/// All slots of a layout in position order.
+std::vector<slot> slots_of(const model::testbed_layout& layout);
+
 /// The slots at these positions, in their order, for one question about a layout that nobody keeps;
 /// positions that it does not have are left out.
 std::vector<slot> slots_at(const model::testbed_layout& layout, std::span<const int> positions);
 
-/// What stands in some slots of a layout, as `look` has it for all of them.
+/// `pods`: ghosts and job pods of the Testbed; see members_of. A pod without a run token is no job
+/// pod, whatever else it carries.
+std::vector<slot_view> look(const model::testbed_layout& layout, std::span<const pod_pointer> pods);
+/// The same of some slots of a layout.
 std::vector<slot_view> look(std::vector<slot> slots, std::span<const pod_pointer> pods);
 
 }  // namespace esi::grid

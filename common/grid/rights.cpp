@@ -7,11 +7,6 @@
 
 namespace esi::grid {
 
-model::object_key in_namespace(model::object_key reference, std::string_view ns) {
-    if (reference.namespace_.empty()) reference.namespace_ = ns;
-    return reference;
-}
-
 model::object_key testbed_of(const model::scheduling& of) {
     if (of.spec.claim) return of.metadata.key();
     return in_namespace(of.spec.testbed, of.metadata.namespace_);

@@ -5,14 +5,13 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "grid/grid.h"
 #include "model/batchjob.h"
 #include "model/scheduling.h"
 #include "model/testbed.h"
 
 namespace esi::grid {
 
-/// A reference that an object of namespace `ns` has: without a namespace it means that one.
-model::object_key in_namespace(model::object_key reference, std::string_view ns);
 /// The Testbed whose slots a Scheduling uses: the one that it names, or, where it has a claim, the
 /// one of its own name in its own namespace.
 model::object_key testbed_of(const model::scheduling& of);

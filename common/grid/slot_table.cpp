@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "grid/places.h"
+#include "grid/records.h"
 #include "grid/rights.h"
 #include "model/names.h"
 

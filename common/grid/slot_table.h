@@ -21,6 +21,7 @@
 
 #include "grid/grid.h"
 #include "grid/places.h"
+#include "grid/records.h"
 #include "grid/slot_slices.h"
 
 namespace esi::grid {

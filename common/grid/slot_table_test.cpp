@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <random>
 
+#include "grid/places.h"
+#include "grid/records.h"
 #include "model/conditions.h"
 #include "model/names.h"
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <boost/beast/http/status.hpp>
 
-#include "http/problem.h"
-
 namespace esi::http {
 
 std::string_view server_request::header(std::string_view lower_name) const {
@@ -28,14 +26,6 @@ std::string_view reason_phrase(int status) {
     if (status == 422) return "Unprocessable Content";
     return std::string_view(
         known::obsolete_reason(known::int_to_status(static_cast<unsigned>(status))));
-}
-
-server_reply problem(int status, std::string_view detail) {
-    problem_details what;
-    what.status = status;
-    what.detail = detail;
-    what.retryable = status == 408 || status == 429 || status == 503 || status == 504;
-    return reply_of(what);
 }
 
 }  // namespace esi::http

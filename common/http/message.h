@@ -122,8 +122,4 @@ struct server_reply {
 /// "Not Found" for 404.
 std::string_view reason_phrase(int status);
 
-/// What the server itself refuses, as problem.h writes it: code and title are the status' own, and
-/// 408, 429, 503 and 504 are retryable.
-server_reply problem(int status, std::string_view detail);
-
 }  // namespace esi::http

@@ -75,4 +75,12 @@ server_reply reply_of(const problem_details& what, std::string_view instance) {
     return out;
 }
 
+server_reply problem(int status, std::string_view detail) {
+    problem_details what;
+    what.status = status;
+    what.detail = detail;
+    what.retryable = status == 408 || status == 429 || status == 503 || status == 504;
+    return reply_of(what);
+}
+
 }  // namespace esi::http

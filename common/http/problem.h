@@ -47,4 +47,8 @@ std::string_view code_of_status(int status);
 /// retryable, errors.
 server_reply reply_of(const problem_details& what, std::string_view instance = {});
 
+/// What the server itself refuses, in that form: code and title are the status' own, and
+/// 408, 429, 503 and 504 are retryable.
+server_reply problem(int status, std::string_view detail);
+
 }  // namespace esi::http

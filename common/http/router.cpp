@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "http/problem.h"
 #include "http/target.h"
 
 namespace esi::http {

@@ -18,6 +18,7 @@
 #include "http/access.h"
 #include "http/certificate.h"
 #include "http/large_answers.h"
+#include "http/problem.h"
 #include "http/request_reader.h"
 #include "http/stream.h"
 #include "http/tls_files.h"

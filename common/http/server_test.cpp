@@ -1,4 +1,5 @@
 #include "http/server.h"
+#include "http/problem.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "kube/connection/percent.h"
+#include "kube/percent.h"
 #include "kube/status_error.h"
 
 namespace esi::kube {

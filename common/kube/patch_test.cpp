@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kube/connection/percent.h"
+#include "kube/percent.h"
 #include "kube/resource.h"
 
 namespace esi::kube {

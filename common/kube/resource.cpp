@@ -1,6 +1,6 @@
 #include "kube/resource.h"
 
-#include "kube/connection/percent.h"
+#include "kube/percent.h"
 
 namespace esi::kube {
 

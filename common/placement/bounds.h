@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "placement/fit.h"
+#include "placement/question.h"
 
 namespace esi::placement::planning {
 

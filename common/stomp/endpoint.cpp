@@ -14,6 +14,7 @@
 
 #include "base/log.h"
 #include "base/wait.h"
+#include "http/problem.h"
 #include "http/websocket.h"
 
 namespace esi::stomp {

@@ -10,7 +10,7 @@
 #include "model/names.h"
 #include "one_meaning.h"
 #include "target.h"
-#include "testbed/extender.h"
+#include "testbed/extender/extender.h"
 
 namespace esi::fuzz {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "choices.h"
 #include "grid/grid.h"
+#include "grid/places.h"
 #include "model/names.h"
 #include "target.h"
 

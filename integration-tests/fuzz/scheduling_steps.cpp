@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "choices.h"
+#include "grid/places.h"
 #include "model/json.h"
 #include "model/names.h"
 #include "scheduling/acquire.h"

@@ -2,7 +2,7 @@
 // again is the same one, and the server's own decoder reads what the client's encoder wrote.
 #include "http/target.h"
 #include "kube/auth/server_address.h"
-#include "kube/connection/percent.h"
+#include "kube/percent.h"
 #include "target.h"
 
 namespace esi::fuzz {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "batchjob/backends/registry.h"
+#include "batchjob/registry.h"
 #include "controller/process.h"
 #include "controller/write_gate.h"
 #include "kube/watch/informer.h"

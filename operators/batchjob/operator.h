@@ -6,7 +6,7 @@
 
 #include "batchjob/act.h"
 #include "batchjob/caches.h"
-#include "batchjob/drivers/driver_jobs.h"
+#include "batchjob/driver_jobs.h"
 #include "batchjob/hints.h"
 #include "batchjob/job_numbers.h"
 #include "batchjob/options.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "batchjob/backends/registry.h"
+#include "batchjob/registry.h"
 
 namespace CLI {
 class App;

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "batchjob/backends/registry.h"
 #include "batchjob/backends/spark/backend.h"
 #include "batchjob/backends/spark_driver/backend.h"
 #include "batchjob/decide.h"
+#include "batchjob/registry.h"
 #include "grid/grid.h"
 #include "model/json.h"
 #include "model/names.h"

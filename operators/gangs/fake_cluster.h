@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "gangs/gang_caches.h"
-#include "kube/connection/percent.h"
+#include "kube/percent.h"
 #include "kube/testing/scripted_transport.h"
 #include "model/json.h"
 #include "model/names.h"

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "gangs/decide.h"
 #include "gangs/order.h"
+#include "gangs/view.h"
 
 namespace esi::gangs {
 

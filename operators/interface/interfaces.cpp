@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "interface/legacy/routes.h"
 #include "interface/page/page_routes.h"
-#include "interface/v1/access.h"
+#include "interface/v1/access/access.h"
 #include "interface/v1/access/gate.h"
 #include "interface/v1/access/quota.h"
 #include "interface/v1/events/hub.h"

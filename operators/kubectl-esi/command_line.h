@@ -12,8 +12,8 @@
 #include "kubectl-esi/commands/runs.h"
 #include "kubectl-esi/commands/schedule.h"
 #include "kubectl-esi/commands/steer.h"
-#include "kubectl-esi/flags.h"
-#include "kubectl-esi/session.h"
+#include "kubectl-esi/read/session.h"
+#include "kubectl-esi/shown/flags.h"
 #include "kubectl-esi/watching.h"
 
 namespace esi::kubectl {

@@ -6,7 +6,7 @@
 
 #include "base/task_group.h"
 #include "base/wait.h"
-#include "kube/connection/percent.h"
+#include "kube/percent.h"
 #include "kubectl-esi/read/remedy.h"
 #include "model/json.h"
 

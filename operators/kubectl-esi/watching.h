@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kube/resource.h"
-#include "kubectl-esi/session.h"
+#include "kubectl-esi/read/session.h"
 
 namespace esi::kubectl {
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "model/conditions.h"
-#include "scheduling/observe.h"
 #include "scheduling/plan.h"
 #include "scheduling/subject.h"
+#include "scheduling/view.h"
 
 namespace esi::scheduling {
 

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "scheduling/action.h"
-#include "scheduling/observe.h"
+#include "scheduling/view.h"
 
 namespace esi::scheduling {
 

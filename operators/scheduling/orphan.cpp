@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "grid/records.h"
 #include "scheduling/words.h"
 
 namespace esi::scheduling {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "scheduling/observe.h"
+#include "scheduling/view.h"
 
 namespace esi::scheduling {
 

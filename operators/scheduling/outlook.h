@@ -14,8 +14,8 @@
 
 #include "base/clock.h"
 #include "scheduling/acquire.h"
-#include "scheduling/observe.h"
 #include "scheduling/plan.h"
+#include "scheduling/view.h"
 
 namespace esi::scheduling {
 

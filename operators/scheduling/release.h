@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "scheduling/observe.h"
 #include "scheduling/plan.h"
 #include "scheduling/subject.h"
+#include "scheduling/view.h"
 
 namespace esi::scheduling {
 

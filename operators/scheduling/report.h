@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "scheduling/observe.h"
 #include "scheduling/plan.h"
+#include "scheduling/view.h"
 
 namespace esi::scheduling {
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "grid/places.h"
 #include "model/json.h"
 #include "model/names.h"
 #include "scheduling/acquire.h"

@@ -13,6 +13,7 @@
 
 #include "base/task_group.h"
 #include "controller/write_gate.h"
+#include "grid/records.h"
 #include "kube/client.h"
 #include "testbed/decide.h"
 #include "testbed/room/ghosts.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "testbed/action.h"
+#include "testbed/ledger/action.h"
 #include "testbed/ledger/ledger.h"
 #include "testbed/status.h"
 

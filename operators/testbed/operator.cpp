@@ -7,9 +7,9 @@
 #include "kube/resource.h"
 #include "model/conditions.h"
 #include "model/names.h"
+#include "testbed/caches/slot_promises.h"
 #include "testbed/room/ghosts.h"
-#include "testbed/slot_promises.h"
-#include "testbed/words.h"
+#include "testbed/view/words.h"
 
 namespace esi::testbed {
 

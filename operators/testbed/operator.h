@@ -13,11 +13,11 @@
 #include "controller/process.h"
 #include "controller/write_gate.h"
 #include "testbed/act.h"
-#include "testbed/caches.h"
+#include "testbed/caches/caches.h"
 #include "testbed/claims/claims_operator.h"
-#include "testbed/ledger/upkeep.h"
 #include "testbed/options.h"
 #include "testbed/slot_numbers.h"
+#include "testbed/upkeep.h"
 
 namespace esi::testbed {
 

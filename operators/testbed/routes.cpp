@@ -1,6 +1,6 @@
 // The part of the operator (operator.h) that serves HTTP: the scheduler's extender, and the
 // original's helpers.
-#include "testbed/extender.h"
+#include "testbed/extender/extender.h"
 #include "testbed/operator.h"
 #include "testbed/original/debug.h"
 #include "testbed/original/original_error.h"

@@ -12,7 +12,7 @@
 #include "model/names.h"
 #include "model/text.h"
 #include "testbed/ledger/ledger.h"
-#include "testbed/words.h"
+#include "testbed/view/words.h"
 
 namespace esi::testbed {
 

@@ -4,9 +4,9 @@
 // whole nodes where `slots` is left out.
 #pragma once
 
-#include "testbed/hints.h"
-#include "testbed/observe.h"
 #include "testbed/room/layout.h"
+#include "testbed/view/hints.h"
+#include "testbed/view/view.h"
 
 namespace esi::testbed {
 
@@ -15,9 +15,6 @@ inline constexpr int many_slots = 200;
 inline constexpr milliseconds many_slots_pause{500};
 /// While there is something to do, the report waits for the end of it, at most so long.
 inline constexpr milliseconds acting_pause{1000};
-
-/// Bound of the CRD: problems of a Testbed, and of one node.
-inline constexpr std::size_t most_problems = 64;
 
 /// How long after the last report the next one may be written; `acts`: there are actions to
 /// take; `many`: more slots than that are many.

@@ -16,6 +16,7 @@
 #include <fstream>
 
 #include "base/task_group.h"
+#include "http/problem.h"
 #include "http/server.h"
 #include "http/tls_files.h"
 

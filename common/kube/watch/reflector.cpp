@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/log.h"
-#include "kube/connection/percent.h"
+#include "kube/percent.h"
 #include "kube/status_error.h"
 #include "kube/watch/line_splitter.h"
 #include "kube/watch/watch_ladder.h"

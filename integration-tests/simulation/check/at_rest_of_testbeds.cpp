@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "check/at_rest.h"
+#include "grid/places.h"
 
 namespace esi::simulation::checks {
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/application_kinds.h"
+#include "grid/places.h"
 #include "grid/rights.h"
 #include "model/names.h"
 

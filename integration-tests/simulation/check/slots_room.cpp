@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "check/slots.h"
+#include "grid/places.h"
 
 namespace esi::simulation::checks {
 

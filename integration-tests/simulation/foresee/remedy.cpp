@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/fields.h"
+#include "grid/places.h"
 #include "model/conditions.h"
 #include "model/json.h"
 #include "model/names.h"

@@ -30,7 +30,7 @@ SOURCES = ["CMakeLists.txt", "CMakePresets.json", "cmake", "scripts/build.sh", "
            "integration-tests/simulation", "integration-tests/fuzz"]
 KEYS = {"mistake", "source", "expect", "needs"}
 # Nothing of a run but `foresee` asks these.
-ANSWERS = ("operators/scheduling/answers/", "operators/scheduling/outlook.cpp")
+ANSWERS = ("operators/scheduling/answers/", "operators/scheduling/decider_outlook.cpp")
 # Plans of gangs, four of ten of which have claims, come here most.
 GANGS = ("operators/testbed/gangs/", "operators/testbed/claims/")
 # Seeds in growing steps: most mistakes show within a few.

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "interface/nesting.h"
+#include "http/nesting.h"
 #include "model/conditions.h"
 
 namespace esi::interface::legacy {

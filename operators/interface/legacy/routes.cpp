@@ -6,9 +6,9 @@
 
 #include "http/stream.h"
 #include "interface/legacy/content.h"
-#include "interface/slot_rows.h"
 #include "kube/reasons.h"
 #include "model/json.h"
+#include "scheduling/answers/slot_rows.h"
 
 namespace esi::interface::legacy {
 

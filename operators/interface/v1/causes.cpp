@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "interface/v1/problems.h"
+#include "interface/v1/wire/problems.h"
 #include "model/text.h"
 
 namespace esi::interface::v1 {

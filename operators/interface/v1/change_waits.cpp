@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/wait.h"
-#include "interface/v1/parameters.h"
+#include "interface/v1/wire/parameters.h"
 
 namespace esi::interface::v1 {
 

@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "base/task_group.h"
-#include "interface/v1/print.h"
+#include "interface/v1/wire/print.h"
 #include "kube/watch/store.h"
 
 namespace esi::interface::v1 {

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "base/text.h"
-#include "interface/v1/schemas.h"
+#include "interface/v1/crd_schema.h"
 #include "model/crd_files.h"
 
 namespace esi::interface::v1 {
@@ -45,6 +45,10 @@ ordered_json crd_schema(std::string_view kind) {
     if (found == all.end()) throw std::runtime_error("there is no CRD of the kind " + name);
     const auto crd = YAML::Load(std::string(found->content));
     return json_of(crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]);
+}
+
+ordered_json reference_to(std::string_view name) {
+    return {{"$ref", "#/components/schemas/" + std::string(name)}};
 }
 
 }  // namespace esi::interface::v1

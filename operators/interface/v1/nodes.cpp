@@ -7,10 +7,10 @@
 
 #include "grid/node_room.h"
 #include "interface/v1/access/trail.h"
-#include "interface/v1/parameters.h"
-#include "interface/v1/print.h"
-#include "interface/v1/problems.h"
 #include "interface/v1/reads.h"
+#include "interface/v1/wire/parameters.h"
+#include "interface/v1/wire/print.h"
+#include "interface/v1/wire/problems.h"
 #include "kube/patch.h"
 #include "kube/watch/live_list.h"
 #include "model/json.h"

@@ -4,8 +4,8 @@
 #include <span>
 #include <string>
 
-#include "interface/v1/operation.h"
 #include "interface/v1/schemas.h"
+#include "interface/v1/wire/operation.h"
 
 namespace esi::interface::v1 {
 

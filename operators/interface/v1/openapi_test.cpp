@@ -5,9 +5,9 @@
 #include <set>
 
 #include "interface/v1/operations.h"
-#include "interface/v1/print.h"
 #include "interface/v1/schema_texts.h"
 #include "interface/v1/validation.h"
+#include "interface/v1/wire/print.h"
 
 namespace esi::interface::v1 {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "interface/v1/operation.h"
+#include "interface/v1/wire/operation.h"
 
 namespace esi::interface::v1 {
 

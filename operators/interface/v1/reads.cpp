@@ -7,8 +7,8 @@
 #include "base/hash.h"
 #include "http/entity_tag.h"
 #include "interface/v1/continue_token.h"
-#include "interface/v1/print.h"
-#include "interface/v1/problems.h"
+#include "interface/v1/wire/print.h"
+#include "interface/v1/wire/problems.h"
 #include "model/footprint.h"
 
 namespace esi::interface::v1 {

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "interface/slot_rows.h"
 #include "interface/v1/application_specs.h"
 #include "interface/v1/change_waits.h"
-#include "interface/v1/label_selector.h"
-#include "interface/v1/parameters.h"
 #include "interface/v1/sources.h"
+#include "interface/v1/wire/label_selector.h"
+#include "interface/v1/wire/parameters.h"
+#include "scheduling/answers/slot_rows.h"
 
 namespace esi::interface::v1 {
 

@@ -3,7 +3,7 @@
 // unnoticed, and the words of an enumeration are those that are listed.
 #pragma once
 
-#include "interface/v1/schemas.h"
+#include "interface/v1/crd_schema.h"
 
 namespace esi::interface::v1 {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "interface/v1/label_selector.h"
-#include "interface/v1/problems.h"
+#include "interface/v1/wire/label_selector.h"
+#include "interface/v1/wire/problems.h"
 #include "kube/resource.h"
 #include "model/conditions.h"
 #include "model/json.h"

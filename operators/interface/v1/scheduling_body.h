@@ -12,7 +12,7 @@
 
 #include "interface/v1/validation.h"
 #include "model/scheduling.h"
-#include "scheduling/observe.h"
+#include "scheduling/view.h"
 
 namespace esi::interface::v1 {
 

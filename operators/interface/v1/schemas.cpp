@@ -6,11 +6,11 @@
 #include <string>
 
 #include "interface/v1/bodies.h"
-#include "interface/v1/print.h"
-#include "interface/v1/questions.h"
+#include "interface/v1/job_explanation.h"
 #include "interface/v1/reads.h"
 #include "interface/v1/request_schemas.h"
 #include "interface/v1/schema_texts.h"
+#include "interface/v1/wire/print.h"
 #include "scheduling/answers/explanation.h"
 #include "scheduling/answers/matrix.h"
 #include "scheduling/answers/preview.h"
@@ -429,10 +429,6 @@ ordered_json make_schemas() {
 }
 
 }  // namespace
-
-ordered_json reference_to(std::string_view name) {
-    return {{"$ref", "#/components/schemas/" + std::string(name)}};
-}
 
 const ordered_json& schemas() {
     static const auto made = make_schemas();

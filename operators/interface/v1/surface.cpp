@@ -6,7 +6,7 @@
 
 #include "http/accept.h"
 #include "interface/v1/openapi.h"
-#include "interface/v1/problems.h"
+#include "interface/v1/wire/problems.h"
 #include "model/text.h"
 
 namespace esi::interface::v1 {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <unordered_set>
 
-#include "interface/nesting.h"
-#include "interface/v1/problems.h"
+#include "http/nesting.h"
+#include "interface/v1/wire/problems.h"
 #include "model/text.h"
 
 namespace esi::interface::v1 {

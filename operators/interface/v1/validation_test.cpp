@@ -5,8 +5,8 @@
 #include <random>
 
 #include "interface/v1/causes.h"
-#include "interface/v1/problems.h"
 #include "interface/v1/scheduling_body.h"
+#include "interface/v1/wire/problems.h"
 
 namespace esi::interface::v1 {
 namespace {

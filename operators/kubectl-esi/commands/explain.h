@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "kubectl-esi/session.h"
+#include "kubectl-esi/read/session.h"
 #include "scheduling/answers/explanation.h"
 #include "scheduling/answers/waiting_pod.h"
 

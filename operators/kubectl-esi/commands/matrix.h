@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "kubectl-esi/session.h"
+#include "kubectl-esi/read/session.h"
 #include "scheduling/answers/matrix.h"
 
 namespace esi::kubectl {

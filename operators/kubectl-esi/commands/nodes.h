@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "grid/node_choice.h"
-#include "kubectl-esi/session.h"
+#include "kubectl-esi/read/session.h"
 
 namespace esi::kubectl {
 

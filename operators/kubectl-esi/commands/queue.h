@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kubectl-esi/session.h"
+#include "kubectl-esi/read/session.h"
 #include "scheduling/answers/run_times.h"
 #include "scheduling/answers/snapshot.h"
 

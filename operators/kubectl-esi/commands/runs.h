@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kubectl-esi/session.h"
+#include "kubectl-esi/read/session.h"
 #include "model/batchjob.h"
 
 namespace esi::kubectl {

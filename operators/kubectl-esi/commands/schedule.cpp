@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <iterator>
 
-#include "kube/connection/percent.h"
 #include "kube/patch.h"
+#include "kube/percent.h"
 #include "kube/status_error.h"
 #include "kubectl-esi/read/remedy.h"
 #include "kubectl-esi/read/world.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "kubectl-esi/session.h"
+#include "kubectl-esi/read/session.h"
 #include "scheduling/answers/preview.h"
 
 namespace esi::kubectl {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "grid/places.h"
 #include "kubectl-esi/read/world.h"
 #include "kubectl-esi/shown/documents.h"
 #include "kubectl-esi/shown/words.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "grid/slot_slices.h"
-#include "kubectl-esi/session.h"
+#include "kubectl-esi/read/session.h"
 #include "model/batchjob.h"
 #include "model/testbed.h"
 

@@ -1,7 +1,7 @@
 // Versions: of this program, of the API server, of the operators.
 #pragma once
 
-#include "kubectl-esi/session.h"
+#include "kubectl-esi/read/session.h"
 
 namespace esi::kubectl {
 

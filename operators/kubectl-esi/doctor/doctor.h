@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kubectl-esi/doctor/checks.h"
-#include "kubectl-esi/session.h"
+#include "kubectl-esi/read/session.h"
 
 namespace esi::kubectl::doctor {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kubectl-esi/doctor/facts.h"
-#include "kubectl-esi/session.h"
+#include "kubectl-esi/read/session.h"
 
 namespace esi::kubectl::doctor {
 

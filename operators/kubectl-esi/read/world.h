@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kube/watch/live_list.h"
-#include "kubectl-esi/session.h"
+#include "kubectl-esi/read/session.h"
 #include "model/kept.h"
 #include "scheduling/answers/snapshot.h"
 

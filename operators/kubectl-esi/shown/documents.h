@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "kubectl-esi/flags.h"
+#include "kubectl-esi/shown/flags.h"
 #include "model/json.h"
 
 namespace esi::kubectl::shown {

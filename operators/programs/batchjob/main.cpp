@@ -1,5 +1,6 @@
 // esi-batchjob: launches BatchJobs into the slots that they were given, and records how they went.
 #include "batchjob/operator.h"
+#include "controller/run_process.h"
 
 int main(int argc, char** argv) {
     esi::batchjob::options flags;

@@ -1,4 +1,5 @@
 // esi-scheduling: which jobs take which slots.
+#include "controller/run_process.h"
 #include "programs/scheduling/program.h"
 
 int main(int argc, char** argv) {

@@ -1,4 +1,5 @@
 // esi-testbed: slots, ghosts, claims and gangs.
+#include "controller/run_process.h"
 #include "programs/testbed/program.h"
 
 int main(int argc, char** argv) {

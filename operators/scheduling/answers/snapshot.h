@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "grid/slot_slices.h"
-#include "scheduling/observe.h"
+#include "scheduling/view.h"
 
 namespace esi::scheduling::answers {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "scheduling/observe.h"
+#include "scheduling/view.h"
 
 namespace esi::scheduling::answers {
 

@@ -11,7 +11,7 @@
 #include "model/conditions.h"
 #include "model/names.h"
 #include "testbed/room/ghosts.h"
-#include "testbed/words.h"
+#include "testbed/view/words.h"
 
 namespace esi::testbed::claims {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "placement/fit.h"
-#include "testbed/claims/standing.h"
-#include "testbed/hints.h"
 #include "testbed/ledger/ledger.h"
+#include "testbed/view/hints.h"
+#include "testbed/view/standing.h"
 
 namespace esi::testbed::claims {
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "grid/places.h"
 #include "testbed/room/ghosts.h"
 #include "testbed/testing.h"
 

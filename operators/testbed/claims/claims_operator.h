@@ -19,7 +19,7 @@
 
 #include "controller/process.h"
 #include "placement/room_upkeep.h"
-#include "testbed/caches.h"
+#include "testbed/caches/caches.h"
 #include "testbed/claims/claim.h"
 #include "testbed/claims/claim_numbers.h"
 

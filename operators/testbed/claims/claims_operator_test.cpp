@@ -8,7 +8,7 @@
 
 #include "base/virtual_clock.h"
 #include "kube/testing/scripted_transport.h"
-#include "testbed/slot_promises.h"
+#include "testbed/caches/slot_promises.h"
 #include "testbed/testing.h"
 
 namespace esi::testbed::claims {

@@ -8,8 +8,8 @@
 #include "base/allocations.h"
 #include "base/virtual_clock.h"
 #include "kube/connection/no_server.h"
-#include "testbed/ledger/upkeep.h"
 #include "testbed/testing.h"
+#include "testbed/upkeep.h"
 
 namespace esi::testbed::tests {
 namespace {

@@ -6,10 +6,9 @@
 #include <algorithm>
 
 #include "model/names.h"
-#include "testbed/judge.h"
+#include "testbed/ledger/judge.h"
 #include "testbed/room/ghosts.h"
-#include "testbed/status.h"
-#include "testbed/words.h"
+#include "testbed/view/words.h"
 
 namespace esi::testbed {
 

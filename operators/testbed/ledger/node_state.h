@@ -10,9 +10,12 @@
 #include <vector>
 
 #include "model/packed.h"
-#include "testbed/action.h"
+#include "testbed/ledger/action.h"
 
 namespace esi::testbed {
+
+/// Bound of the CRD: problems of a Testbed, and of one node.
+inline constexpr std::size_t most_problems = 64;
 
 /// What a Testbed's nodes are worked out for.
 enum class purpose {

@@ -10,7 +10,7 @@
 #include "http/access.h"
 #include "http/router.h"
 #include "kube/client.h"
-#include "testbed/caches.h"
+#include "testbed/caches/caches.h"
 
 namespace esi::testbed {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "grid/node_choice.h"
-#include "testbed/observe.h"
+#include "testbed/view/view.h"
 
 namespace esi::testbed {
 

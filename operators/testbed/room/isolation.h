@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "testbed/observe.h"
+#include "testbed/view/view.h"
 
 namespace esi::testbed {
 

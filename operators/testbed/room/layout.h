@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "testbed/observe.h"
+#include "testbed/view/view.h"
 
 namespace esi::testbed {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "model/names.h"
-#include "testbed/words.h"
+#include "testbed/view/words.h"
 
 namespace esi::testbed {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "grid/node_room.h"
-#include "testbed/observe.h"
 #include "testbed/room/layout.h"
+#include "testbed/view/view.h"
 
 namespace esi::testbed {
 

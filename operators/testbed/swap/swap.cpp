@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "grid/records.h"
 #include "kube/patch.h"
 #include "model/names.h"
 #include "placement/admission.h"

@@ -9,8 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "grid/records.h"
 #include "kube/watch/store.h"
-#include "testbed/assess.h"
+#include "testbed/ledger/assess.h"
 
 namespace esi::testbed {
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "grid/places.h"
 #include "placement/door.h"
 #include "testbed/original/node_setup.h"
 #include "testbed/room/ghosts.h"

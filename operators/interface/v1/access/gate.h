@@ -7,7 +7,7 @@
 
 #include "http/access.h"
 #include "http/router.h"
-#include "interface/v1/access.h"
+#include "interface/v1/access/access.h"
 #include "interface/v1/access/quota.h"
 
 namespace esi::interface::v1 {

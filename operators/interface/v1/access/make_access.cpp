@@ -1,4 +1,4 @@
-#include "interface/v1/access.h"
+#include "interface/v1/access/access.h"
 #include "interface/v1/access/options.h"
 #include "interface/v1/access/reviewed_access.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "controller/metrics.h"
-#include "interface/v1/access.h"
+#include "interface/v1/access/access.h"
 #include "interface/v1/access/bounded_cache.h"
 #include "interface/v1/access/fair_share.h"
 #include "interface/v1/access/options.h"

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "http/message.h"
-#include "interface/v1/operation.h"
+#include "interface/v1/wire/operation.h"
 #include "kube/resource.h"
 
 namespace esi::interface::v1 {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "interface/v1/events/ids.h"
-#include "interface/v1/print.h"
+#include "interface/v1/wire/print.h"
 
 namespace esi::interface::v1::events {
 

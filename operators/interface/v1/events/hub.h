@@ -20,7 +20,7 @@
 #include "base/task_group.h"
 #include "controller/metrics.h"
 #include "http/router.h"
-#include "interface/v1/access.h"
+#include "interface/v1/access/access.h"
 #include "interface/v1/access/quota.h"
 #include "interface/v1/events/event_log.h"
 #include "interface/v1/events/options.h"
@@ -67,8 +67,6 @@ public:
     hub(const hub&) = delete;
     hub& operator=(const hub&) = delete;
 
-    /// GET of both paths. `caller` of the request may be null: then it is authenticated here.
-    asio::awaitable<http::server_reply> answer(http::server_request request);
     std::size_t streams() const { return listeners_.size(); }
     /// Says `end` to all and waits until they are gone, at most until `deadline`.
     asio::awaitable<void> stop(steady_time deadline);
@@ -80,6 +78,9 @@ public:
     access& rights() { return rights_; }
     clock& time() const { return from_.time; }
     bool stopping() const { return stopping_; }
+    bool synced() const;
+    /// Null: none.
+    quota* limits() const { return from_.limits; }
     /// Of lists of the feed: what was told before another one is void.
     std::uint64_t epoch(std::size_t feed) const { return epochs_[feed]; }
     /// From then on all changes are in the log, until it is left.
@@ -120,10 +121,6 @@ private:
     asio::awaitable<void> wake_in_turns();
     asio::awaitable<void> tick();
     asio::awaitable<bool> read_back(std::size_t feed, version at);
-    http::problem_details not_synced() const;
-    bool synced() const;
-    asio::awaitable<std::expected<std::vector<kind>, http::problem_details>> allowed(
-        const http::identity& who, const selection& asked);
 
     hub_sources from_;
     access& rights_;

@@ -1,4 +1,4 @@
-#include "interface/v1/events/hub.h"
+#include "interface/v1/events/stream.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ protected:
             rights, options);
         for (const auto* path : {"/api/v1/events", "/api/v1/namespaces/{namespace}/events"}) {
             routes.add("GET", path, [this](http::server_request request) {
-                return own->answer(std::move(request));
+                return open_stream(*own, std::move(request));
             });
         }
         http::server_options where;
@@ -586,8 +586,9 @@ TEST_F(events_hub, cut_off_at_random_a_client_hears_each_change_once) {
                            {},
                            nullptr},
                rights, options);
-    routes.add("GET", "/second",
-               [&](http::server_request request) { return second.answer(std::move(request)); });
+    routes.add("GET", "/second", [&](http::server_request request) {
+        return open_stream(second, std::move(request));
+    });
     std::mt19937 random(5);
     // What happens, in the order of each kind; and how far each replica has seen it.
     std::vector<version> of_jobs;

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "interface/v1/events/hub.h"
+#include "interface/v1/events/stream.h"
 
 namespace esi::interface::v1::events {
 
@@ -47,7 +47,7 @@ operation stream_of(hub* by, std::string id, std::string path, std::string summa
     out.answers = {
         {200, "The stream.", {{"Event", "text/event-stream"}, {"Event", "application/x-ndjson"}}}};
     if (by != nullptr) {
-        out.handler = [by](http::server_request from) { return by->answer(std::move(from)); };
+        out.handler = [by](http::server_request from) { return open_stream(*by, std::move(from)); };
     }
     return out;
 }

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "interface/v1/operation.h"
+#include "interface/v1/wire/operation.h"
 
 namespace esi::interface::v1::events {
 

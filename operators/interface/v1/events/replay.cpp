@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "interface/v1/events/frames.h"
-#include "kube/connection/percent.h"
+#include "kube/percent.h"
 #include "kube/status_error.h"
 #include "kube/watch/line_splitter.h"
 #include "model/json.h"

@@ -6,8 +6,8 @@
 
 #include "base/text.h"
 #include "http/accept.h"
-#include "interface/v1/parameters.h"
-#include "interface/v1/problems.h"
+#include "interface/v1/wire/parameters.h"
+#include "interface/v1/wire/problems.h"
 
 namespace esi::interface::v1::events {
 

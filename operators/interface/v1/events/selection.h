@@ -8,7 +8,7 @@
 #include "http/problem.h"
 #include "interface/v1/events/frames.h"
 #include "interface/v1/events/ids.h"
-#include "interface/v1/label_selector.h"
+#include "interface/v1/wire/label_selector.h"
 
 namespace esi::interface::v1::events {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "interface/v1/access.h"
+#include "interface/v1/access/access.h"
 
 namespace esi::interface::v1::events {
 

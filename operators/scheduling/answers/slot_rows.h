@@ -1,0 +1,38 @@
+// The slots of a Testbed for people and external schedulers, also of one that has too many for its
+// status. Shared by the interfaces. Pure functions of the caches.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "grid/slot_table.h"
+#include "kube/watch/store.h"
+#include "model/batchjob.h"
+#include "model/cluster.h"
+#include "model/scheduling.h"
+#include "model/testbed.h"
+
+namespace esi::scheduling::answers {
+
+/// What the slots are read from; all of it outlives the questions.
+struct slot_sources {
+    const kube::store<model::batchjob>& jobs;
+    const kube::store<model::scheduling>& schedulings;
+    const kube::store<model::pod>& pods;
+    /// What is in the slots of a Testbed (caches::slots_of).
+    std::function<std::shared_ptr<const grid::slot_table>(const model::object_key&)> slots_of;
+};
+
+/// The Testbed has slots, and its status lists none of them.
+bool leaves_slots_out(const model::testbed& of);
+
+/// The rows of a Testbed with a layout as the pods and jobs tell them, in the order of positions.
+/// Pods and jobs of other namespaces are told without their names, as in the Testbed's status.
+std::vector<model::slot_status> rows_by_pods(const model::testbed& of, const slot_sources& from);
+
+/// The rows as the testbed operator has written them, in the status or in slices; by the pods where
+/// slices lack some. In the order of positions; none without a layout.
+std::vector<model::slot_status> slot_rows(const model::testbed& of, const slot_sources& from);
+
+}  // namespace esi::scheduling::answers
