@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""No include of this checkout runs up, and layers.py would see one that does."""
+"""No include of this checkout runs up or makes a circle, the document shows the floors, and layers.py would see a fault."""
 import pathlib
 import tempfile
 import unittest
@@ -16,6 +16,15 @@ class this_checkout(unittest.TestCase):
             for pattern in floor:
                 self.assertTrue(list(layers.ROOT.glob(pattern)), pattern)
 
+    def test_the_folders_of_a_part_are_all_that_have_sources(self):
+        for part, inner in layers.rooms_of(layers.ROOT).items():
+            folders = {path.parent.relative_to(layers.ROOT).as_posix() for path in (layers.ROOT / part).rglob("*.h")}
+            self.assertLessEqual(folders, set(inner), part)
+
+    def test_the_document_shows_the_floors(self):
+        document = (layers.ROOT / "docs/architecture.md").read_text("utf-8")
+        self.assertTrue(layers.table() in document, "not the table of scripts/layers.py --table")
+
 
 class a_forged_checkout(unittest.TestCase):
     def wrong(self, files):
@@ -29,8 +38,8 @@ class a_forged_checkout(unittest.TestCase):
     def test_down_and_within_a_folder_is_right(self):
         self.assertEqual(self.wrong({
             "common/base/clock.h": "#include <chrono>\n",
-            "common/kube/client.h": '#include "base/clock.h"\n#include "kube/watch/store.h"\n',
-            "common/kube/watch/store.h": "",
+            "common/kube/client.h": '#include "base/clock.h"\n#include "kube/patch.h"\n',
+            "common/kube/patch.h": "",
             "operators/testbed/act.cpp": '#include "testbed/act.h"\n#include "kube/client.h"\n',
             "operators/testbed/act.h": "",
         }), [])
@@ -74,6 +83,26 @@ class a_forged_checkout(unittest.TestCase):
             "common/base/clock.h": "",
         }), ['integration-tests/simulation/base/clock.h: "base/clock.h" is common/base/clock.h and '
              "integration-tests/simulation/base/clock.h"])
+
+    def test_an_arrow_up_within_a_part(self):
+        self.assertEqual(self.wrong({
+            "operators/testbed/view/view.h": '#include "testbed/room/room.h"\n',
+            "operators/testbed/view/view_test.cpp": '#include "testbed/act.h"\n',
+            "operators/testbed/room/room.h": '#include "testbed/act.h"\n',
+            "operators/testbed/act.h": '#include "testbed/swap/swap.h"\n',
+            "operators/testbed/swap/swap.h": "",
+        }), ["operators/testbed/room/room.h: operators/testbed/room must not include operators/testbed (testbed/act.h)",
+             "operators/testbed/view/view.h: operators/testbed/view must not include operators/testbed/room "
+             "(testbed/room/room.h)"])
+
+    def test_a_circle_of_rooms(self):
+        self.assertEqual(self.wrong({
+            "common/grid/grid.h": "",
+            "common/grid/grid.cpp": '#include "grid/grid.h"\n#include "grid/places.h"\n',
+            "common/grid/places.h": '#include "grid/rights.h"\n',
+            "common/grid/rights.h": '#include "grid/grid.h"\n',
+            "common/grid/table.h": '#include "grid/grid.h"\n',
+        }), ["a circle of rooms: common/grid/grid, common/grid/places, common/grid/rights"])
 
     def test_a_folder_without_a_floor_and_a_file_that_is_not_there(self):
         self.assertEqual(self.wrong({

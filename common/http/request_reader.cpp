@@ -13,6 +13,7 @@
 
 #include "base/wait.h"
 #include "http/admission.h"
+#include "http/problem.h"
 #include "http/target.h"
 
 namespace esi::http {

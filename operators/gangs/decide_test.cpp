@@ -10,6 +10,9 @@
 namespace esi::gangs::tests {
 namespace {
 
+using placement::tests::make_node;
+using placement::tests::make_pod;
+using placement::tests::shared;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::Ge;

@@ -7,6 +7,8 @@
 namespace esi::gangs::tests {
 namespace {
 
+using placement::tests::make_pod;
+using placement::tests::shared;
 using testing::HasSubstr;
 
 /// Two members, nominated to a node of two CPUs that is empty.
@@ -94,7 +96,7 @@ TEST(Look, CountsWhoIsBoundDuringTheLook) {
     other.metadata.annotations[std::string(names::gang_plan)] = "other/two/1";
     w.put(other);
     auto live = w.live();
-    live.promised = promised_on(*w.room, {"node-a"}, {});
+    live.promised = promised_on(*w.room, w.shown, {"node-a"}, {});
     other.scheduling_gates.clear();
     other.node_name = "node-a";
     w.put(other);

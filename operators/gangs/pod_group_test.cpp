@@ -8,6 +8,7 @@
 namespace esi::gangs::tests {
 namespace {
 
+using placement::tests::make_pod;
 pod_group read(std::string_view text) {
     auto out = model::decode<pod_group>(text, "PodGroup");
     EXPECT_TRUE(out.has_value());

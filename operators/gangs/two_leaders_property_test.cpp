@@ -10,6 +10,7 @@
 namespace esi::gangs::tests {
 namespace {
 
+using placement::tests::shared;
 /// The pods as the API server has them, and their changes in order.
 struct server {
     struct change {
@@ -166,7 +167,8 @@ protected:
                 each.live.nodes[name] = node;
                 each.live.on_nodes[name];
             }
-            each.live.promised = promised_on(*of.w.room, {"node-a", "node-b"}, look->ahead);
+            each.live.promised =
+                promised_on(*of.w.room, of.w.shown, {"node-a", "node-b"}, look->ahead);
             return false;
         }
         if (each.first && each.left.empty()) {

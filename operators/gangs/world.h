@@ -16,6 +16,9 @@
 namespace esi::gangs::tests {
 
 namespace names = model::names;
+using placement::tests::make_node;
+using placement::tests::make_pod;
+using placement::tests::shared;
 using lines = std::vector<std::string>;
 
 struct world {

@@ -5,6 +5,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 
+#include "base/virtual_clock.h"
 #include "kube/testing/object_server.h"
 #include "model/names.h"
 

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "scheduling/acquire.h"
+#include "scheduling/observe.h"
 
 namespace esi::scheduling {
 

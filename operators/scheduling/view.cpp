@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/names.h"
+#include "scheduling/plan.h"
 #include "scheduling/words.h"
 
 namespace esi::scheduling {

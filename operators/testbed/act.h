@@ -65,6 +65,8 @@ struct turn {
 /// The slot to which the action lets a pod in; null for all others.
 const slot_assessment* slot_to_open(const action& what);
 
+class caches;
+
 class actor {
 public:
     /// `from` tells pods_changed() of each change of a pod.

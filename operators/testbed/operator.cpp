@@ -7,6 +7,7 @@
 #include "kube/resource.h"
 #include "model/conditions.h"
 #include "model/names.h"
+#include "testbed/caches/observe.h"
 #include "testbed/caches/slot_promises.h"
 #include "testbed/room/ghosts.h"
 #include "testbed/view/words.h"

@@ -8,6 +8,7 @@
 
 #include "model/json.h"
 #include "model/names.h"
+#include "testbed/caches/observe.h"
 
 namespace esi::testbed {
 

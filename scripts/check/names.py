@@ -44,6 +44,8 @@ NO_TYPE = {"return", "co_return", "co_await", "co_yield", "else", "case", "throw
 #: Names of files that others write, or that are examples of a name.
 ELSEWHERE = {"case.json", "record.json", "values.yaml", "esi-backup.json", "nominator.go", "executor.go",
              "eventhandlers.go", "read_your_own_write_client.md"}
+#: Folders that a command makes.
+MADE = ("build/", "helm/manifests")
 #: "mutation `NAME`", "kept plans `NAME` and `NAME`": where these are.
 LISTS = {"mutation": "integration-tests/simulation/mutations/list/{}.mutation",
          "kept plan": "integration-tests/simulation/cases/{}.json"}
@@ -152,7 +154,7 @@ class Tree:
     def is_path(self, span):
         if not PATH.fullmatch(span) or span.startswith(("/", "-", ".")) or "//" in span:
             return False
-        if span.split("/")[-1] in ELSEWHERE or span.startswith("build/"):
+        if span.split("/")[-1] in ELSEWHERE or span.startswith(MADE):
             return False
         if ENDS_LIKE_A_SOURCE.search(span) and not span.startswith("*"):
             return True

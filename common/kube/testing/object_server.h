@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "http/target.h"
 #include "kube/client.h"
 #include "kube/resource.h"
 #include "model/json.h"

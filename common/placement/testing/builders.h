@@ -76,7 +76,7 @@ struct cluster {
     /// All pods of "lab" are known, also if there are none.
     fit_result fit(const std::vector<pod_pointer>& members, const fit_options& options = {}) {
         known.pods["lab"];
-        return gangs::fit(members, room, known, options);
+        return placement::fit(members, room, known, options);
     }
 };
 

@@ -130,7 +130,7 @@ private:
 
 std::expected<json, faults> parse_object(std::string_view text) {
     if (text.empty()) return std::unexpected(faults{"the body is missing"});
-    if (nests_deeper_than(deepest, text)) {
+    if (http::nests_deeper_than(deepest, text)) {
         return std::unexpected(
             faults{fmt::format("the body nests deeper than {} levels", deepest)});
     }

@@ -257,9 +257,9 @@ std::optional<routes::reply> routes::unreadable(const request& from) const {
 // --- testbeds ---
 
 ordered_json routes::shown(const model::testbed& of) const {
-    if (!leaves_slots_out(of)) return external(of);
-    return external(of,
-                    rows_by_pods(of, {from_.jobs, from_.schedulings, from_.pods, from_.slots_of}));
+    if (!scheduling::answers::leaves_slots_out(of)) return external(of);
+    return external(of, scheduling::answers::rows_by_pods(
+                            of, {from_.jobs, from_.schedulings, from_.pods, from_.slots_of}));
 }
 
 asio::awaitable<routes::reply> routes::get_testbeds(request from) {

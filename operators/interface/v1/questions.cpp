@@ -17,6 +17,7 @@
 #include "scheduling/answers/lists.h"
 #include "scheduling/answers/matrix.h"
 #include "scheduling/answers/preview.h"
+#include "scheduling/observe.h"
 
 namespace esi::interface::v1 {
 

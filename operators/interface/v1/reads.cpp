@@ -363,10 +363,11 @@ asio::awaitable<answer> reads::list_slots(server_request from) {
     if (!testbed) co_return std::unexpected(not_found("Testbed", key));
     auto& seen = from_.seen;
     slot_list out{key, testbed->metadata.resource_version, {}, {}};
-    const slot_sources where{seen.jobs(), seen.schedulings(), seen.pods(),
-                             [&seen](const model::object_key& of) { return seen.slots_of(of); }};
+    const scheduling::answers::slot_sources where{
+        seen.jobs(), seen.schedulings(), seen.pods(),
+        [&seen](const model::object_key& of) { return seen.slots_of(of); }};
     std::size_t bytes = 0;
-    for (auto& row : slot_rows(*testbed, where)) {
+    for (auto& row : scheduling::answers::slot_rows(*testbed, where)) {
         if (begin && static_cast<std::uint64_t>(std::max(row.position, 0)) < *begin) continue;
         if (!states.empty() && !states.contains(row.state)) continue;
         if (!nodes.empty() && !nodes.contains(row.node_name)) continue;

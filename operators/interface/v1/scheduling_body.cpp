@@ -215,7 +215,7 @@ faults faults_of_plan(const scheduling::view& v, const model::scheduling* existi
                               reasons::too_many_jobs,
                               fmt::format("comes after {} different jobs, which are as many as "
                                           "one Scheduling can have; create another",
-                                          most_jobs)});
+                                          scheduling::most_jobs)});
         }
     }
     for (const auto& job : wants.jobs) {

@@ -264,7 +264,7 @@ std::string pointer_to(const std::string& pointer, std::size_t index) {
 
 std::expected<json, faults> parse_body(std::string_view body) {
     faults wrong;
-    if (nests_deeper_than(deepest_body, body)) {
+    if (http::nests_deeper_than(deepest_body, body)) {
         add_fault(wrong, "", problem_code::too_deep,
                   fmt::format("the body nests deeper than {} levels", deepest_body));
         return std::unexpected(std::move(wrong));

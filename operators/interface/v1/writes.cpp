@@ -17,6 +17,7 @@
 #include "model/json.h"
 #include "model/names.h"
 #include "scheduling/answers/preview.h"
+#include "scheduling/observe.h"
 #include "scheduling/plan.h"
 
 namespace esi::interface::v1 {

@@ -85,7 +85,7 @@ TEST_F(slots_that_wait, are_not_those_with_a_job_pod_on_record) {
     w.jobs.push_back(job);
     show();
     EXPECT_EQ(places(), 1);
-    EXPECT_EQ(slots_on(seen, "node-a").in, uid_set{"uid-job-pod"});
+    EXPECT_EQ(slots_on(seen, "node-a").in, placement::uid_set{"uid-job-pod"});
 }
 
 TEST_F(slots_that_wait, are_none_of_a_testbed_that_goes_or_of_another_node_of_that_name) {

@@ -40,7 +40,7 @@ struct claiming : world {
         const auto at = room();
         const auto found = placement::fit(places_asked_for(testbed), at, {});
         testbed.status.layout =
-            layout_of(testbed, std::get<placement::placement>(found), at, false);
+            layout_of(testbed, std::get<placement::chosen_nodes>(found), at, false);
     }
     model::pod& place(int position, const std::string& cpu, const std::string& memory) {
         const auto at = grid::slots_at(*testbed.status.layout, std::vector{position}).at(0);
@@ -266,7 +266,7 @@ TEST(claim, spread_places_are_on_many_nodes_and_packed_ones_on_few) {
         options.how = how;
         const auto room = at.room();
         const auto found = placement::fit(places_asked_for(at.testbed), room, {}, options);
-        return layout_of(at.testbed, std::get<placement::placement>(found), room, false)
+        return layout_of(at.testbed, std::get<placement::chosen_nodes>(found), room, false)
             .nodes.size();
     };
     EXPECT_EQ(nodes_of(placement::packing::fewest_nodes), 2u);

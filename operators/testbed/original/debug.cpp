@@ -6,11 +6,13 @@
 #include <ranges>
 
 #include "base/log.h"
+#include "grid/node_choice.h"
 #include "kube/patch.h"
 #include "kube/resource.h"
 #include "kube/watch/live_list.h"
 #include "model/json.h"
 #include "model/names.h"
+#include "testbed/original/node_setup.h"
 #include "testbed/original/original_error.h"
 
 namespace esi::testbed {
