@@ -8,16 +8,20 @@
 #include <string>
 #include <string_view>
 
+#include "base/clock.h"
 #include "kube/watch/store.h"
 #include "placement/cluster_room.h"
 
 namespace esi::placement {
 
-/// A part that plans by the room. It is told of each change after the ledger knows of it, and must
-/// only note it.
-class room_listener {
+/// A part of a process that plans by the room. It is told of each change after the ledger knows of
+/// it, and must only note it.
+class planner {
 public:
-    virtual ~room_listener() = default;
+    virtual ~planner() = default;
+    /// This process leads from now on.
+    virtual void lead() = 0;
+    virtual asio::awaitable<void> stop(steady_time deadline) = 0;
     virtual void node_changed() = 0;
     virtual void pod_changed(const kube::change<model::pod>& what) = 0;
     /// Places of Testbeds.

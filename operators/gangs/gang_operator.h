@@ -31,7 +31,7 @@ inline steady_time::duration pause_after(steady_time::duration pass) {
     return std::clamp<steady_time::duration>(pass, pass_pause, longest_pass_pause);
 }
 
-class gang_operator final : public placement::room_listener, private group_listener {
+class gang_operator final : public placement::planner, private group_listener {
 public:
     /// `nodes` and `room` are kept up by others, who tell this of the changes; pods that name a
     /// group are told whole. `tell_nodes`: --tell-nodes.
@@ -40,10 +40,10 @@ public:
                   bool tell_nodes);
 
     std::vector<controller::operator_part::cache> caches() { return groups_.list(); }
-    void lead();
-    asio::awaitable<void> stop(steady_time deadline);
+    void lead() override;
+    asio::awaitable<void> stop(steady_time deadline) override;
 
-    // room_listener
+    // placement::planner
     void node_changed() override { wake(); }
     void pod_changed(const kube::change<model::pod>& what) override;
     void slots_changed() override { wake(); }

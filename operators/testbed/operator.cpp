@@ -69,6 +69,7 @@ testbed_operator::testbed_operator(controller::environment& env, options chosen)
             env, caches_, *room_,
             claims::claims_operator::forms{options_.compact_layouts, options_.tell_nodes},
             [this](const model::object_key& testbed) { report_changed(testbed); });
+        planners_.push_back(claims_.get());
     }
     add_routes();
 }
@@ -79,7 +80,7 @@ void testbed_operator::lead() {
     controller_.start();
     reports_.start();
     slices_writer_.start();
-    if (claims_) claims_->lead();
+    for (auto* each : planners_) each->lead();
 }
 
 asio::awaitable<void> testbed_operator::stop(steady_time deadline) {
@@ -87,7 +88,7 @@ asio::awaitable<void> testbed_operator::stop(steady_time deadline) {
     co_await reports_.stop(deadline);
     co_await slices_writer_.stop(deadline);
     co_await actor_.stop();
-    if (claims_) co_await claims_->stop(deadline);
+    for (auto* each : planners_) co_await each->stop(deadline);
 }
 
 testbed_operator::memory* testbed_operator::changed(const model::object_key& testbed) {
@@ -102,7 +103,7 @@ void testbed_operator::report_changed(const model::object_key& testbed) {
 
 void testbed_operator::node_changed(const model::object_key& testbed, std::string_view node) {
     if (room_) room_->slots_changed(node);
-    tell_planners([](auto& each) { each.slots_changed(); });
+    for (auto* each : planners_) each->slots_changed();
     if (auto* own = changed(testbed)) own->ledger.node_changed(node);
 }
 
@@ -133,7 +134,7 @@ void testbed_operator::all_changed(const model::object_key& testbed) {
         room_->all_slots_changed(testbed,
                                  found ? nodes_with_slots(*found) : std::set<std::string>());
     }
-    if (neighbour_) neighbour_->slots_changed();
+    for (auto* each : planners_) each->slots_changed();
     if (claims_) claims_->testbed_changed(testbed);
     if (auto* own = changed(testbed)) own->ledger.all_changed();
 }
@@ -147,14 +148,14 @@ void testbed_operator::slice_changed(const model::object_key& testbed, int first
 
 void testbed_operator::node_seen(const kube::change<model::node>& what) {
     if (room_) room_->node_changed(what);
-    tell_planners([](auto& each) { each.node_changed(); });
+    for (auto* each : planners_) each->node_changed();
 }
 
 void testbed_operator::pod_seen(const kube::change<model::pod>& what) {
     measure(what);
     actor_.pods_changed();
     if (room_) room_->pod_changed(what);
-    tell_planners([&](auto& each) { each.pod_changed(what); });
+    for (auto* each : planners_) each->pod_changed(what);
 }
 
 void testbed_operator::measure(const kube::change<model::pod>& what) {

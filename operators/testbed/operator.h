@@ -31,8 +31,9 @@ public:
     /// Null unless there are claims, or options.shared_room.
     placement::room_upkeep* room() { return room_.get(); }
     const kube::store<model::node>& nodes() const { return caches_.nodes(); }
-    /// `other` plans by room(), too, and lives as long as this.
-    void share_room_with(placement::room_listener& other) { neighbour_ = &other; }
+    /// `other` plans by room(), too, and lives as long as this; it is led, told and stopped before
+    /// claims.
+    void share_room_with(placement::planner& other) { planners_.insert(planners_.begin(), &other); }
 
     std::vector<cache> caches() override;
     void lead() override;
@@ -128,12 +129,6 @@ private:
     void slice_changed(const model::object_key& testbed, int first) override;
     void node_seen(const kube::change<model::node>& what) override;
     void pod_seen(const kube::change<model::pod>& what) override;
-    /// Tells those who plan by the room, in their order.
-    template <class Call>
-    void tell_planners(Call call) {
-        if (neighbour_) call(*neighbour_);
-        if (claims_) call(*claims_);
-    }
     /// Null before the Testbed's first reconcile.
     memory* changed(const model::object_key& testbed);
 
@@ -156,7 +151,8 @@ private:
     controller::controller reports_;
     controller::controller slices_writer_;
     std::unique_ptr<placement::room_upkeep> room_;
-    placement::room_listener* neighbour_ = nullptr;
+    /// Those who plan by the room, in the order in which they are told.
+    std::vector<placement::planner*> planners_;
     /// Null without --claims.
     std::unique_ptr<claims::claims_operator> claims_;
 };

@@ -31,7 +31,7 @@ RULES = (
     (re.compile(rf"(?:==|!=)\s*{SENTENCE}|{SENTENCE}\s*(?:==|!=)"), "compares with a sentence"),
 )
 #: Folders of operators/ that are no operator: they decide nothing.
-NO_OPERATORS = ("kubectl-esi",)
+NO_OPERATORS = ("kubectl-esi", "interface", "programs")
 #: What a line may contain all the same, and why.
 EXCEPTIONS = {"told->second == what.text": "its own Event, which is not to be repeated: no other part wrote it"}
 
@@ -61,7 +61,7 @@ def faults(text):
 
 def files(root):
     for pattern in DECIDING:
-        for path in sorted((root / "operators").glob(f"*/**/{pattern}")):
+        for path in sorted((root / "operators").glob(f"*/**/{pattern}")) + sorted((root / "common/placement").glob(pattern)):
             plain = path.stem.endswith(("_test", "_for_tests", "_bench")) or {"interface", "backends"} & set(path.parts)
             if path.suffix in (".cpp", ".h") and not plain:
                 yield path
@@ -73,7 +73,7 @@ def check(root):
     for operator in sorted(each for each in (root / "operators").iterdir() if each.is_dir()):
         if operator.name in NO_OPERATORS:
             continue
-        if not any(each.is_relative_to(operator) and each.name == "decide.cpp" for each in seen):
+        if not any(each.is_relative_to(operator) and each.name in ("decide.cpp", "decider.cpp") for each in seen):
             out.append(f"{operator.relative_to(root)}: has no decide.cpp: has its form changed?")
     for path in seen:
         name = path.relative_to(root).as_posix()

@@ -32,7 +32,7 @@ KEYS = {"mistake", "source", "expect", "needs"}
 # Nothing of a run but `foresee` asks these.
 ANSWERS = ("operators/scheduling/answers/", "operators/scheduling/decider_outlook.cpp")
 # Plans of gangs, four of ten of which have claims, come here most.
-GANGS = ("operators/testbed/gangs/", "operators/testbed/claims/")
+GANGS = ("operators/gangs/", "operators/testbed/claims/")
 # Seeds in growing steps: most mistakes show within a few.
 STEPS = [20, 80, 400]
 # "seed 7: RULE: TEXT", "case NAME: ...", "sweep NAME: ...", "SCENARIO --crash OPERATOR:WRITE:WHEN: ..."

@@ -36,14 +36,10 @@ std::vector<controller::operator_part::cache> testbed_program::caches() {
     return out;
 }
 
-void testbed_program::lead() {
-    slots_.lead();
-    if (gangs_) gangs_->lead();
-}
+void testbed_program::lead() { slots_.lead(); }
 
 asio::awaitable<void> testbed_program::stop(steady_time deadline) {
-    co_await slots_.stop(deadline);
-    if (gangs_) co_await gangs_->stop(deadline);
+    return slots_.stop(deadline);
 }
 
 }  // namespace esi::programs

@@ -26,6 +26,7 @@ public:
     asio::awaitable<void> stop(steady_time deadline) override;
 
 private:
+    /// Leads and stops gangs_ with its claims.
     testbed::testbed_operator slots_;
     /// Null without --gangs.
     std::unique_ptr<gangs::gang_operator> gangs_;

@@ -63,7 +63,7 @@ inline constexpr int most_plans = 4;
 /// pod.
 inline constexpr seconds words_pause{10};
 
-class claims_operator final : public placement::room_listener {
+class claims_operator final : public placement::planner {
 public:
     using listener = std::function<void(const model::object_key&)>;
     struct forms {
@@ -76,13 +76,13 @@ public:
     claims_operator(controller::environment& env, const testbed::caches& from,
                     placement::room_upkeep& room, forms how, listener changed);
 
-    void lead();
-    asio::awaitable<void> stop(steady_time deadline);
+    void lead() override;
+    asio::awaitable<void> stop(steady_time deadline) override;
 
     // What the testbed operator is told of its Testbeds (change_listener).
     /// Its spec, its layout, its hold, or it is gone.
     void testbed_changed(const model::object_key& key);
-    // room_listener
+    // placement::planner
     void node_changed() override { wake(); }
     void pod_changed(const kube::change<model::pod>&) override { wake(); }
     void slots_changed() override { wake(); }
