@@ -5,8 +5,8 @@ import subprocess
 
 from operators import binaries
 
-PROGRAMS = ("common/esi_common_bench", "operators/esi_testbed_bench", "operators/esi_batchjob_bench",
-            "operators/esi_scheduling_bench")
+PROGRAMS = ("common/esi_common_bench", "operators/esi_testbed_bench", "operators/esi_gangs_bench",
+            "operators/esi_batchjob_bench", "operators/esi_scheduling_bench")
 
 
 def programs():

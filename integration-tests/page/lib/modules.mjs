@@ -3,7 +3,7 @@
 import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { output } from "./browser.mjs";
 
-const source = new URL("../../../operators/scheduling/interface/page/", import.meta.url);
+const source = new URL("../../../operators/interface/page/", import.meta.url);
 const target = `${output}/../modules-${process.pid}`;
 mkdirSync(target, { recursive: true });
 writeFileSync(`${target}/package.json`, '{"type": "module"}');

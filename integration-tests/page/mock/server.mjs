@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { batchjob, explanation, matrix, rowsOf, runs, scheduling, testbed } from "./objects.mjs";
 import { World } from "./world.mjs";
 
-const folder = new URL("../../../operators/scheduling/interface/page/", import.meta.url);
+const folder = new URL("../../../operators/interface/page/", import.meta.url);
 const types = { html: "text/html;charset=utf-8", js: "text/javascript;charset=utf-8", css: "text/css;charset=utf-8", svg: "image/svg+xml" };
 /** The policy is read from the source, so that the page is tested under the one that it is served with. */
 function policyOf() {

@@ -38,8 +38,6 @@ std::vector<controller::operator_part::cache> testbed_program::caches() {
 
 void testbed_program::lead() { slots_.lead(); }
 
-asio::awaitable<void> testbed_program::stop(steady_time deadline) {
-    return slots_.stop(deadline);
-}
+asio::awaitable<void> testbed_program::stop(steady_time deadline) { return slots_.stop(deadline); }
 
 }  // namespace esi::programs

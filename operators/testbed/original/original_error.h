@@ -1,6 +1,6 @@
 // Errors in the shape of the Java original's server on this port: {timestamp (ISO 8601), status,
 // error, path}, with `messages` where there is more to say. Pure. (Its scheduling operator wrote
-// milliseconds; that one is in scheduling/interface/legacy.)
+// milliseconds; that one is in interface/legacy.)
 #pragma once
 
 #include <string>
