@@ -19,6 +19,7 @@ import uuid
 import requests
 import yaml
 
+import manifests
 from patience import PATIENCE
 from product import OPERATORS
 
