@@ -2,7 +2,7 @@
 PRESET ?= release
 BUILD := build/$(PRESET)
 
-.PHONY: help setup build operators cluster manifests test unit simulation soak mutations fuzz scenarios demo bench images test-images nodes demo-real test-real audit check format tidy asan tsan
+.PHONY: help setup build operators cluster manifests test test-all unit simulation soak mutations fuzz scenarios demo bench images test-images nodes demo-real test-real audit check format tidy asan tsan
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -23,8 +23,11 @@ cluster: setup ## Build the control plane used by demo and tests (once: about 5 
 manifests: cluster ## The chart rendered into helm/manifests, for people without Helm and for a release
 	@scripts/manifests.sh
 
-test: ## Everything: unit tests, then the real binaries on a real control plane (K8S=1.34: only the core, there)
+test: ## Unit tests, the core of the simulation, the real binaries on a real control plane (K8S=1.34: the core, there)
 	@scripts/$(if $(K8S),test_kubernetes,test).sh
+
+test-all: ## The rest: all scenarios, the whole simulation, images, the gate of the benchmark
+	@scripts/test.sh all
 
 unit: build ## Unit tests only
 	@ctest --preset $(PRESET) -j2 --no-tests=error

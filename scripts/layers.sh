@@ -1,26 +1,48 @@
-# Sourced by test.sh: layers of tests one after the other and side by side, each with its wall time.
+# Sourced by test.sh: layers of tests one after the other and side by side, each with its wall time. What begins and
+# ends is told on the terminal at once, also of layers in the background, with the time that is left as far as the last
+# run of the same command tells.
 # `results` is the folder that gets the logs and layers.tsv: for each layer its name in the results,
-# seconds, exit code, and what it is.
+# seconds, exit code, and what it is. `lasted` is the file that keeps how long the last run took.
 # shellcheck shell=bash
 : >"$results/layers.tsv"
 declare -A lanes=()
+exec 3>&1
+
+# clock: "2:10, some 7 min left"
+clock() {
+    local whole
+    printf '%d:%02d' "$((SECONDS / 60))" "$((SECONDS % 60))"
+    whole=$(cat "${lasted:-/dev/null}" 2>/dev/null)
+    if [[ -n $whole ]] && ((whole > SECONDS)); then
+        printf ', some %d min left' "$(((whole - SECONDS + 59) / 60))"
+    fi
+}
 
 # layer NAME WHAT COMMAND...: runs it and writes down how long it took and how it ended.
 layer() {
-    local name=$1 what=$2 began=$SECONDS code=0
+    local name=$1 what=$2 began=$SECONDS code=0 how=well
     shift 2
-    printf '\n==> %s\n' "$what"
+    printf '\n==> %s (%s)\n' "$what" "$(clock)" | tee /dev/fd/3 | in_lane
     "$@" || code=$?
+    ((code == 0)) || how="with exit code $code"
+    printf '<== %s: ended %s after %d s (%s)\n' "$what" "$how" "$((SECONDS - began))" "$(clock)" >&3
     printf '%s\t%s\t%s\t%s\n' "$name" "$((SECONDS - began))" "$code" "$what" >>"$results/layers.tsv"
     return "$code"
 }
+
+# In the background the headline is in the log, too.
+in_lane() { if [[ -n ${lane_log:-} ]]; then cat; else cat >/dev/null; fi; }
 
 # beside LANE COMMAND...: begins it in the background, in a process group of its own.
 beside() {
     local lane=$1
     shift
     set -m
-    ("$@") >"$results/$lane.log" 2>&1 </dev/null &
+    (
+        # shellcheck disable=SC2034
+        lane_log=$results/$lane.log
+        "$@"
+    ) >"$results/$lane.log" 2>&1 </dev/null &
     set +m
     lanes[$lane]=$!
 }

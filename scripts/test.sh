@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# Everything that must pass: unit tests of the C++ code, the simulation, the images, unit tests of the
-# cluster launcher, the scenarios with the real binaries on a real control plane, the chart, the
-# interface's document, and, where their parts are built, some minutes on real nodes. Ends with the time and
-# the count of each layer, and one line that counts all.
+# The tests, as two commands:
+#   scripts/test.sh        what a newcomer and a reviewer run: unit tests, the core of the simulation, the launcher, each
+#                          promise of README and user guide once on a real control plane, the chart, the interface's
+#                          document, its Python client, the page
+#   scripts/test.sh all    the rest: all scenarios, the whole simulation with crash table and sweep, the example
+#                          scheduler, the images, the gate of the benchmark, and, where their parts are built, some
+#                          minutes on real nodes
+# Each ends with the time and the count of each layer, and one line that counts all.
 #
-# Layers that need different things run side by side: scenarios, and beside them the chart and what is short,
-# wait most of the time, each on control planes of their own; what computes all the time (the simulation, then the
-# page) gets the rest of the processors.
+# Layers that need different things run side by side: what has control planes waits most of the time, each on its own;
+# what computes all the time (the simulation, the page) gets the rest of the processors.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
@@ -15,7 +18,17 @@ if [[ ${PRESET:-release} != release ]]; then
         "make unit PRESET=$PRESET, make simulation PRESET=$PRESET" >&2
     exit 2
 fi
-results=$PWD/build/test-results
+command=${1:-test}
+case $command in
+    test | all) ;;
+    *)
+        echo "usage: scripts/test.sh [all]" >&2
+        exit 2
+        ;;
+esac
+results=$PWD/build/test-results/$command
+# shellcheck disable=SC2034
+lasted=$PWD/build/test-results/$command.seconds
 rm -rf "$results"
 mkdir -p "$results"
 source scripts/layers.sh
@@ -43,23 +56,35 @@ launcher_tests() {
 
 # What computes all the time, one after the other, behind those that react.
 computing() {
-    local bad=0
     renice -n 5 "$BASHPID" >/dev/null
-    layer simulation "simulation: virtual time, every fault" \
-        env SIMULATION_SECONDS="${SIMULATION_SECONDS-900}" scripts/simulate.sh "$results/simulation.xml" || bad=1
+    "computing_of_$command"
+}
+
+computing_of_test() {
+    local bad=0
+    layer simulation "simulation: kept plans, 250 seeds, crashes in scenarios that differ" \
+        env CORE=1 SEEDS=250 scripts/simulate.sh "$results/simulation.xml" || bad=1
     layer page "the page in a browser" integration-tests/page/run.sh --junit-xml="$results/page.xml" || bad=1
     return "$bad"
 }
 
+computing_of_all() {
+    layer simulation "simulation: virtual time, every fault" \
+        env SIMULATION_SECONDS="${SIMULATION_SECONDS-900}" scripts/simulate.sh "$results/simulation.xml"
+}
+
 # What is short beside the scenarios, one after the other: what needs a control plane has its own.
-beside_scenarios() {
+beside_scenarios_of_test() {
     local bad=0
-    layer chart "the chart on a real control plane (beside the scenarios)" \
+    layer chart "the chart on a real control plane" \
         integration-tests/chart/run.sh --junit-xml="$results/chart.xml" || bad=1
-    layer interface "the interface's document and generated requests (beside the scenarios)" \
-        integration-tests/interface/run.sh --requests 300 --junit-xml="$results/interface.xml" || bad=1
     layer client "the Python client of the interface" \
         examples/clients/python/tests/run.sh --junit-xml="$results/client.xml" || bad=1
+    return "$bad"
+}
+
+beside_scenarios_of_all() {
+    local bad=0
     layer colocation "unit tests of the example scheduler" \
         examples/schedulers/colocation/tests/run.sh --junit-xml="$results/colocation.xml" || bad=1
     if layer "" "build the images" scripts/images.sh; then
@@ -70,38 +95,48 @@ beside_scenarios() {
     return "$bad"
 }
 
-on_control_planes() {
+scenarios_of_test() {
     layer launcher "unit tests of the control plane's launcher" launcher_tests || failed=1
-    beside short beside_scenarios
+    layer scenarios "scenarios on real control planes: each promise once" \
+        integration-tests/scenarios/run.sh -m promise --junit-xml="$results/scenarios.xml" || failed=1
+    layer interface "the interface's document and generated requests" \
+        integration-tests/interface/run.sh --requests 300 --junit-xml="$results/interface.xml" || failed=1
+}
+
+scenarios_of_all() {
     layer scenarios "scenarios on real control planes" \
         integration-tests/scenarios/run.sh --junit-xml="$results/scenarios.xml" || failed=1
-    ended short || failed=1
 }
 
 layer "" "setup" set_up || exit 1
 # Beside the compilers of C++: most of a first time is downloads and links, which leave a core idle.
 beside control-plane layer "" "build the control plane (minutes, once)" integration-tests/cluster/build.sh
 layer "" "build the operators" scripts/build.sh release || exit 1
-layer unit "unit tests" unit_tests || failed=1
+if [[ $command == test ]]; then
+    layer unit "unit tests" unit_tests || failed=1
+fi
 beside computing computing
 have_control_plane=0
 if ended control-plane; then
     have_control_plane=1
-    on_control_planes
+    beside short "beside_scenarios_of_$command"
+    "scenarios_of_$command"
+    ended short || failed=1
+else
+    failed=1
 fi
 ended computing || failed=1
-if ((have_control_plane)); then
+if [[ $command == all ]] && ((have_control_plane)); then
     # Alone on the machine: its ratios of times would suffer from others.
     layer bench "gate of the benchmark: counts and ratios" \
         integration-tests/bench/run.sh gate --junit-xml="$results/bench.xml" || failed=1
     layer nodes "real nodes: an installation, a Spark job, a Flink job (skipped where \`make nodes\` was not run)" \
         integration-tests/node/run.sh --if-built -m quick --junit-xml="$results/nodes.xml" || failed=1
-else
-    failed=1
 fi
 
 echo
-python3 scripts/count_results.py "$results" || failed=1
+python3 scripts/count_results.py "$results" "$command" || failed=1
 echo "wall time: $SECONDS s"
 failed_layers | sed 's/^/failed: /' >&2
+((failed)) || echo "$SECONDS" >"$lasted"
 exit "$failed"

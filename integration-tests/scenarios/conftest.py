@@ -36,8 +36,29 @@ CORE = ("test_01_", "test_02_", "test_03_", "test_04_", "test_05_", "test_06_", 
         "test_23_", "test_crds")
 
 
+#: What `make test` runs, `-m promise`: each promise of the README and the user guide once.
+PROMISES = (
+    "test_01_ghosts.py::test_three_nodes_with_two_slots", "test_01_ghosts.py::test_a_ghost_deleted_by_hand",
+    "test_01_ghosts.py::test_isolation_taints", "test_02_room.py::test_too_little_room_on_one_node",
+    "test_03_queue.py::test_two_interleaved_jobs", "test_03_queue.py::test_a_running_queue_may_be_extended",
+    "test_04_slots.py::test_strict_starts", "test_04_slots.py::test_relaxed_starts",
+    "test_05_contention.py::test_of_two_that_want_one_testbed", "test_06_deletion.py::test_a_deleted_scheduling",
+    "test_07_failures.py::test_a_job_that_fails", "test_08_strangers.py::test_a_pod_with_an_old_run_token",
+    "test_09_replacement.py::test_a_replacement_takes_the_slot", "test_10_nodes.py::test_cordoned_nodes",
+    "test_11_crashes.py::test_kill_9_after[hold]", "test_12_rest.py::test_a_whole_evaluation",
+    "test_18_stomp.py::test_a_plan_is_followed", "test_19_flink.py::test_spark_and_flink_jobs_share",
+    "test_22_debug.py::test_node_set_up_labels", "test_24_namespaces.py::test_a_testbed_is_held_from_another",
+    "test_30_first_week.py::test_a_suspended_plan", "test_30_first_week.py::test_the_plan_of_higher_priority",
+    "test_35_kubectl_esi.py::test_a_plan_from_its_preview", "test_35_kubectl_esi.py::test_version_and_help",
+    "test_37_api.py::test_a_plan_from_its_preview", "test_38_api_events.py::test_a_stream_tells",
+    "test_40_gangs.py::test_coschedulings_tutorial", "test_46_claims.py::test_a_queue_runs_in_the_places",
+    "test_47_spark_drivers.py::test_a_driver_starts", "test_crds")
+
+
 def pytest_collection_modifyitems(config, items):
     for item in items:
+        if item.nodeid.startswith(PROMISES):
+            item.add_marker(pytest.mark.promise)
         if item.nodeid.startswith(CORE):
             item.add_marker(pytest.mark.core)
     if hasattr(config, "workerinput"):
