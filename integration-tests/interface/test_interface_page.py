@@ -7,7 +7,7 @@ import pytest
 
 from conftest import ROOT
 
-SOURCES = ROOT / "operators" / "scheduling" / "interface" / "v1"
+SOURCES = ROOT / "operators" / "interface" / "v1"
 PAGE = (ROOT / "docs" / "interface.md").read_text("utf-8")
 DOCUMENT = json.loads((ROOT / "docs" / "openapi.json").read_text("utf-8"))
 
@@ -31,7 +31,7 @@ def text_of(*names):
 def codes_of_sources():
     """Those that the document lists, those of problems.h, and those of a status (common/http/problem.cpp)."""
     listed = {each["code"] for each in DOCUMENT["x-problem-codes"]}
-    named = set(re.findall(r'constexpr std::string_view \w+ = "(\w+)"', text_of("problems.h")))
+    named = set(re.findall(r'constexpr std::string_view \w+ = "(\w+)"', text_of("wire/problems.h")))
     statuses = set(re.findall(r'return "(\w+)"', (ROOT / "common" / "http" / "problem.cpp").read_text("utf-8")))
     assert len(named) > 20 and len(statuses) > 10
     # One line there has two: "Internal" and "BadRequest".

@@ -12,7 +12,8 @@ from control_plane import ROOT
 sys.path.insert(0, str(ROOT / "scripts"))
 import count_results  # noqa: E402
 
-LEAST = count_results.LEAST
+COMMANDS = count_results.LEAST
+LEAST = COMMANDS["test"]
 PASSED = "<testcase name='a'/>"
 
 
@@ -20,10 +21,9 @@ def junit(folder, name, cases, more=""):
     (folder / name).write_text(f"<testsuite>{more}{''.join(cases)}</testsuite>")
 
 
-@pytest.fixture
-def results(tmp_path):
-    """A folder in which every layer has as many tests as it has to have, all passed."""
-    for name, least in LEAST.items():
+def filled(tmp_path, command):
+    """A folder in which every layer of the command has as many tests as it has to have, all passed."""
+    for name, least in COMMANDS[command].items():
         if name.endswith(".json"):
             (tmp_path / name).write_text("\n".join([json.dumps({"Action": "pass", "Test": "A"})] * least))
         else:
@@ -31,8 +31,18 @@ def results(tmp_path):
     return tmp_path
 
 
-def count(folder):
-    done = subprocess.run([sys.executable, ROOT / "scripts" / "count_results.py", folder], capture_output=True,
+@pytest.fixture
+def results(tmp_path):
+    return filled(tmp_path, "test")
+
+
+@pytest.fixture
+def rest(tmp_path):
+    return filled(tmp_path, "all")
+
+
+def count(folder, command="test"):
+    done = subprocess.run([sys.executable, ROOT / "scripts" / "count_results.py", folder, command], capture_output=True,
                           text=True, timeout=60, check=False)
     return done.returncode, done.stdout
 
@@ -62,18 +72,25 @@ def test_a_failure_fails(results):
     assert count(results)[0] == 1
 
 
-def test_a_skip_counts_as_failed_unless_its_reason_is_listed(results):
+def test_all_of_the_rest_passed(rest):
+    code, said = count(rest, "all")
+    assert code == 0
+    assert said.endswith(f"\n{sum(COMMANDS['all'].values())} passed, 0 failed, 0 skipped\n")
+
+
+def test_a_skip_counts_as_failed_unless_its_reason_is_listed(rest):
+    least = COMMANDS["all"]
     listed = "<testcase name='b'><skipped message='real nodes: kubelet is not built'/></testcase>"
-    junit(results, "nodes.xml", [listed] * 4)
-    code, said = count(results)
+    junit(rest, "nodes.xml", [listed] * 4)
+    code, said = count(rest, "all")
     assert code == 0 and "nodes: 0 passed, 0 failed, 4 skipped" in said
-    junit(results, "scenarios.xml", [listed] * LEAST['scenarios.xml'])
-    code, said = count(results)
+    junit(rest, "scenarios.xml", [listed] * least['scenarios.xml'])
+    code, said = count(rest, "all")
     assert code == 1
     assert "b was skipped, which is in no list: real nodes: kubelet is not built" in said
-    junit(results, "scenarios.xml", [PASSED] * LEAST['scenarios.xml'])
-    junit(results, "unit.xml", [PASSED] * LEAST['unit.xml'] + ["<testcase name='c' status='notrun'/>"])
-    assert "c was skipped, which is in no list: without a reason" in count(results)[1]
+    junit(rest, "scenarios.xml", [PASSED] * least['scenarios.xml'])
+    junit(rest, "colocation.xml", [PASSED] * least['colocation.xml'] + ["<testcase name='c' status='notrun'/>"])
+    assert "c was skipped, which is in no list: without a reason" in count(rest, "all")[1]
 
 
 def test_fewer_seeds_are_told(results):
@@ -81,8 +98,8 @@ def test_fewer_seeds_are_told(results):
         junit(results, "simulation.xml", [PASSED] * 6,
               f"<properties><property name='seeds' value='{number}'/></properties>")
         return count(results)[1]
-    assert "simulation: 6 passed, 0 failed, 0 skipped, with 1 seeds instead of 1,000\n" in seeds(1)
-    assert "simulation: 6 passed, 0 failed, 0 skipped\n" in seeds(1000)
+    assert "simulation: 6 passed, 0 failed, 0 skipped, with 1 seeds instead of 250\n" in seeds(1)
+    assert "simulation: 6 passed, 0 failed, 0 skipped\n" in seeds(250)
 
 
 def test_each_layer_is_told_with_its_time_and_what_else_was_done_with_its_own(results):

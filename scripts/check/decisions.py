@@ -19,7 +19,7 @@ import sys
 
 DECIDING = ("decide*", "decider*", "acquire*", "claim*", "observe*", "view*", "planner*", "plan*", "release*", "orphan*",
             "wait_graph*", "assess*", "launch*", "progress*", "place*", "pass*", "layout*", "room*", "drive*", "wait_texts*", "outlook*",
-            "swap*", "rights*", "backend.cpp")
+            "swap*", "rights*", "backend.cpp", "keep*", "adopt*", "reserve*", "start*", "ends*", "fit*", "board*")
 MEMBER = r"(?:\.|->)(?:message|text|note|problems|problem|waiting_for|node_problems)\b(?!\s*\()(?:\[[^\]]*\]|\.front\(\)|\.back\(\))?"
 ASKS = r"(?:starts_with|ends_with|contains|find|rfind|find_first_of|compare|substr)"
 SENTENCE = r'"[^"\s]*[^"\s\\] [^"]*"'
