@@ -22,16 +22,14 @@ clock() {
 layer() {
     local name=$1 what=$2 began=$SECONDS code=0 how=well
     shift 2
-    printf '\n==> %s (%s)\n' "$what" "$(clock)" | tee /dev/fd/3 | in_lane
+    printf '\n==> %s (%s)\n' "$what" "$(clock)" >&3
+    [[ -z ${lane_log:-} ]] || printf '\n==> %s\n' "$what"
     "$@" || code=$?
     ((code == 0)) || how="with exit code $code"
     printf '<== %s: ended %s after %d s (%s)\n' "$what" "$how" "$((SECONDS - began))" "$(clock)" >&3
     printf '%s\t%s\t%s\t%s\n' "$name" "$((SECONDS - began))" "$code" "$what" >>"$results/layers.tsv"
     return "$code"
 }
-
-# In the background the headline is in the log, too.
-in_lane() { if [[ -n ${lane_log:-} ]]; then cat; else cat >/dev/null; fi; }
 
 # beside LANE COMMAND...: begins it in the background, in a process group of its own.
 beside() {

@@ -100,7 +100,7 @@ scenarios_of_test() {
     layer scenarios "scenarios on real control planes: each promise once" \
         integration-tests/scenarios/run.sh -m promise --junit-xml="$results/scenarios.xml" || failed=1
     layer interface "the interface's document and generated requests" \
-        integration-tests/interface/run.sh --requests 300 --junit-xml="$results/interface.xml" || failed=1
+        integration-tests/interface/run.sh --requests 100 --junit-xml="$results/interface.xml" || failed=1
 }
 
 scenarios_of_all() {

@@ -92,4 +92,4 @@ def test_each_reason_and_type_of_the_stream_has_its_row():
                                   "--api-waits-per-caller", "--api-streams-per-caller", "--api-auth-cache-ttl"])
 def test_the_flags_of_limits_are_those_of_the_program(flag):
     assert flag in section("Limits")
-    assert f'"{flag}"' in (ROOT / "operators" / "scheduling" / "options.cpp").read_text("utf-8")
+    assert f'"{flag}"' in (ROOT / "operators" / "interface" / "options.cpp").read_text("utf-8")

@@ -47,7 +47,7 @@ PROMISES = (
     "test_09_replacement.py::test_a_replacement_takes_the_slot", "test_10_nodes.py::test_cordoned_nodes",
     "test_11_crashes.py::test_kill_9_after[hold]", "test_12_rest.py::test_a_whole_evaluation",
     "test_18_stomp.py::test_a_plan_is_followed", "test_19_flink.py::test_spark_and_flink_jobs_share",
-    "test_22_debug.py::test_node_set_up_labels", "test_24_namespaces.py::test_a_testbed_is_held_from_another",
+    "test_22_debug.py::test_node_set_up_labels",
     "test_30_first_week.py::test_a_suspended_plan", "test_30_first_week.py::test_the_plan_of_higher_priority",
     "test_35_kubectl_esi.py::test_a_plan_from_its_preview", "test_35_kubectl_esi.py::test_version_and_help",
     "test_37_api.py::test_a_plan_from_its_preview", "test_38_api_events.py::test_a_stream_tells",
