@@ -1,5 +1,5 @@
-// Gangs and clusters by chance: whatever a plan says is held against a second, slow opinion that
-// knows nothing of the first: a scheduler that is asked pod after pod, in every order.
+// Random gangs and clusters: each plan is compared with a second, slow opinion that is independent
+// of the first: a scheduler that is asked pod after pod, in every order.
 #include <gtest/gtest.h>
 
 #include <functional>

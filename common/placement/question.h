@@ -1,5 +1,5 @@
-// What is asked of a plan, and what it answers: the facts beside the ledger, the options, the nodes
-// or the reason. Values.
+// The question to a plan and its answer: the facts beside the ledger, the options, the nodes or the
+// reason. Values.
 #pragma once
 
 #include <map>
@@ -17,9 +17,9 @@ namespace esi::placement {
 struct claim_fact {
     /// It exists and is bound, and its volume was read.
     bool bound = false;
-    /// Of the volume: the text of spec.nodeAffinity.required; empty: it can be used everywhere.
+    /// The volume's spec.nodeAffinity.required as text; empty: it can be used everywhere.
     model::raw_json node_affinity;
-    /// Of the volume: of these its zone and region count.
+    /// The volume's labels, of which zone and region count.
     model::string_map labels;
     /// accessModes has ReadWriteOncePod.
     bool for_one_pod = false;
@@ -89,7 +89,7 @@ struct no_fit {
     /// node(s) had untolerated taint {key: value}, 2 Insufficient cpu; most cpu left on one node:
     /// 600m", with its name where that may be told. For people; never decided by.
     std::string message;
-    /// That node, for those who may list nodes; empty: none.
+    /// The node of that part of the message, for those who may list nodes; empty: none.
     std::string most_left_on = {};
     /// What it has cost to find out.
     std::int64_t work = 0;

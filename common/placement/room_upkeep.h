@@ -42,10 +42,10 @@ public:
     void pod_changed(const kube::change<model::pod>& what);
     /// The places on this node may be others now.
     void slots_changed(std::string_view node);
-    /// So may all places of the Testbed, whose layout has these nodes now.
+    /// The same for all places of the Testbed, whose layout has these nodes now.
     void all_slots_changed(const model::object_key& testbed, std::set<std::string> nodes);
 
-    /// The ledger as all that was told is now.
+    /// Brings the ledger up to all that was told.
     cluster_room& bring_up();
     /// The ledger as it was last brought up; nodes and pods are as they were told.
     cluster_room& room() { return room_; }
