@@ -21,7 +21,7 @@
 
 namespace esi::gangs {
 
-/// Passes are at least so far apart: a change seldom comes alone.
+/// The least time between passes: a change seldom comes alone.
 inline constexpr milliseconds pass_pause{10};
 /// A pass that took long is followed by a pause of the same length, at most this one, so that the
 /// rest of the process has half of the time however many groups there are.
@@ -58,9 +58,9 @@ public:
 private:
     asio::awaitable<result<controller::outcome>> pass();
     void tell(const note& what);
-    /// Tells those who wait at the gate and whom no pass sees. Nothing: all are told.
+    /// Reports the pods that wait at the gate and are in no pass. Nothing: all are reported.
     std::optional<steady_time::duration> tell_stranded(steady_time now);
-    /// A pass is due.
+    /// Makes a pass due.
     void wake();
 
     // group_listener

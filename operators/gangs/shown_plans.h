@@ -1,5 +1,5 @@
-// Which members of gangs have a place on which node, as the pods show it, whichever process has
-// planned it. Kept up by changes of pods; memory of a process only.
+// Which members of gangs have a place on which node, as the pods show it, whichever process planned
+// it. Kept up by changes of pods; memory of a process only.
 #pragma once
 
 #include <map>
