@@ -1,5 +1,5 @@
-// The questions to the API server, and what its answers say: who a token belongs to (TokenReview),
-// and what somebody may (SubjectAccessReview). Pure.
+// The reviews sent to the API server, and what its answers say: the owner of a token (TokenReview),
+// and a caller's right (SubjectAccessReview). Pure.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ inline constexpr kube::resource_type access_review_type{
 nlohmann::json token_review(std::string_view token, std::string_view audience);
 
 struct token_verdict {
-    /// Null: the token is nobody's, or was made for another audience.
+    /// Null: the token is not valid, or was made for another audience.
     std::shared_ptr<const http::identity> who;
     /// Why, in the words of the API server; for the log.
     std::string why;

@@ -109,7 +109,7 @@ TEST(the_event_log, has_no_gap_above_its_floors_whatever_happens) {
                 all[feed].clear();
                 break;
             case 1: {
-                // What lies below the floor is read again.
+                // Changes below the floor are read again.
                 const auto from = log.floor(feed) - std::min<version>(random() % 20, 50);
                 std::vector<change> older;
                 for (const auto at : all[feed]) {
