@@ -33,7 +33,7 @@ bool is_gated(const model::pod& pod);
 /// Whether the pod bears the node that it was given (annotation gang-node).
 bool was_let_in(const model::pod& pod);
 /// A member at the gate, or let in, that is being deleted, which a finalizer may delay for long; it
-/// is on no node, and nominated: kube-scheduler keeps room for it that nobody will use.
+/// is on no node, and nominated: kube-scheduler keeps room for it that stays unused.
 bool leaves_nominated(const model::pod& pod);
 
 struct member {
