@@ -65,7 +65,7 @@ public:
     std::vector<gang_key> groups_in(std::string_view ns) const;
     /// Labels of all namespaces.
     const namespace_labels& namespaces() const { return labels_; }
-    /// Gangs are started in it: it has the label, and this operator works on it.
+    /// Gangs are started in the namespace: it has the label, and this operator works on it.
     bool enabled(std::string_view ns) const;
     /// By name.
     const std::map<std::string, std::int64_t, std::less<>>& classes() const { return values_; }

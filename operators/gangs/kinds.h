@@ -1,6 +1,6 @@
-// The ways in which pods say that they are members of a gang, as data: whose groups these are, what
-// names a pod's group, and the kinds of object that describe one. The operator treats all alike;
-// what their clients expect to read in a status is in status.h.
+// The ways in which pods say that they are members of a gang, as data: the projects that made them,
+// what names a pod's group, and the kinds of object that describe one. The operator treats all
+// alike; what their clients expect to read in a status is in status.h.
 #pragma once
 
 #include <compare>

@@ -203,7 +203,7 @@ struct gang_memory {
     steady_time::duration reservation_used{};
     /// cluster_room::changes() when its reservation was last looked at.
     std::optional<std::uint64_t> reservation_seen;
-    /// Of its status: what was written last, and whether somebody else writes it.
+    /// The status that was written last, and whether another controller writes it.
     status_memory status;
     /// Events: by subject the reason, the text, and the time of the last one.
     struct words {

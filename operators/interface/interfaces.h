@@ -21,8 +21,8 @@ public:
     /// A replica that cannot check rights is ready all the same: it runs Schedulings, and no other
     /// replica could do better.
     std::vector<controller::readiness_check> checks() const;
-    /// Ends the waits and streams of /api/v1. The first step of a stop, as their clients go on at
-    /// another replica; clients that do not read take no time from the steps that follow.
+    /// Ends the waits and streams of /api/v1. The first step of a stop, as their clients continue
+    /// at another replica; clients that do not read take no time from the steps that follow.
     asio::awaitable<void> stop_api(steady_time deadline);
     /// Ends the STOMP sessions. The last step: their clients receive what the operator still does.
     asio::awaitable<void> stop_topics(steady_time deadline);

@@ -11,7 +11,8 @@ namespace esi::interface::page {
 
 namespace {
 
-/// Only this origin may be loaded, sent to or framed by, and no text becomes a script or HTML.
+/// Only files of this origin are loaded, requests go only there, no page may frame this one, and no
+/// text becomes a script or HTML.
 constexpr std::string_view content_security_policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "

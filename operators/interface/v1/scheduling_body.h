@@ -33,7 +33,7 @@ struct scheduling_body {
 struct body_place {
     /// The namespace of the path.
     std::string ns;
-    /// Of the path, or empty where the body names the object.
+    /// The name of the path, or empty if the body names the object.
     std::string name;
     /// The body may do without a name (a preview of a plan that has none yet).
     bool may_be_nameless = false;
