@@ -1,4 +1,4 @@
-// What pods take from a node, and what is left of it. Pure; all amounts in thousandths.
+// The room that pods take from a node, and the rest of it. Pure; all amounts in thousandths.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ inline constexpr std::int64_t one_pod = 1000;
 /// What one pod of a slot's size takes from a node, the place in the node's `pods` included.
 model::amounts slot_amounts(const model::resource_list& size);
 
-/// Nothing when `what` fits into `free`; else the resource that is missing.
+/// Nothing if `what` fits into `free`; otherwise the resource that is missing.
 std::optional<std::string> missing_resource(const model::amounts& free, const model::amounts& what);
 
 /// A live pod's requests and its place in the node's `pods`.

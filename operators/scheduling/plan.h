@@ -77,8 +77,8 @@ std::optional<problem> problem_of(const planned_job& job, const plan_places& pla
 /// The problem of a job that is in spec.cancelledJobs and has not started.
 problem cancelled_before_start(const model::object_key& job);
 /// All jobs that can never start: for that reason, because they come after the 1,024th, or by the
-/// plan's policy, such as an entry of a queue that could never reach a slot. Those jobs and those
-/// of `gone` (started or cancelled) take no place in the order.
+/// plan's policy, such as an entry of a queue that could never reach a slot. Those jobs and the
+/// jobs of `gone` (started or cancelled) take no place in the order.
 std::map<model::object_key, problem> problems_by_job(const plan& of, const plan_places& places,
                                                      const std::set<model::object_key>& gone = {});
 /// The first of these that is not cancelled, in the order of the plan.

@@ -40,7 +40,7 @@ struct world {
     /// Every write, "hold t by s".
     std::vector<std::string> writes;
     std::map<object_key, live_facts> memory;
-    /// Time of the last decision.
+    /// The last decision's again_in.
     std::optional<steady_time::duration> again_in;
     /// The run whose pods the cache does not show.
     std::string hidden_run;
