@@ -70,7 +70,7 @@ lease_step lease_machine::resume(const lease::event& event, steady_time now, wal
         }
         if (overdue(now)) return lose();
         if (failed->why.code == errc::not_found) {
-            // No lease, or no namespace for it; only the answer to a get tells.
+            // No lease, or no namespace for it; only the answer to a get shows which.
             exists_ = false;
             if (asked_ == kind::get) return write(kind::create, now, wall);
         }

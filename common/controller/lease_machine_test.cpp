@@ -46,7 +46,7 @@ struct a_lease : testing::Test {
             last = step.record;
         return text(step);
     }
-    /// What the server shows after our last write.
+    /// The server's answer to our last write.
     lease::written accepted(std::string version) {
         auto record = last;
         record.version = std::move(version);

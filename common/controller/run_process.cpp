@@ -271,7 +271,7 @@ asio::awaitable<void> process::watch_signals() {
     }
 }
 
-/// A timer that does nothing: how late it comes is how long everything else waits for the loop.
+/// A timer that does nothing: its delay is the time that other work waits for the loop.
 asio::awaitable<void> process::measure_lag() {
     auto& lag = numbers_.histogram("esi_loop_lag_seconds",
                                    "How late a timer of the event loop came, looked at each second",

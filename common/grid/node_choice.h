@@ -16,7 +16,7 @@ namespace esi::grid {
 
 using node_pointer = std::shared_ptr<const model::node>;
 
-/// A node of the cluster, and its room without the live pods that are no ghosts of the Testbed: so
+/// A node of the cluster, and what its live pods leave of it, ghosts of the Testbed not counted: so
 /// the same question gives the same nodes again.
 struct node_candidate {
     node_pointer node;

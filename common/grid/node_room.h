@@ -24,7 +24,7 @@ std::optional<std::string> missing_resource(const model::amounts& free, const mo
 /// A live pod's requests and its place in the node's `pods`.
 model::amounts taken_by(const model::pod& pod);
 
-/// What is left of the node's allocatable after `pods` (live ones count), may be negative.
+/// The rest of the node's allocatable after `pods` (live ones count), may be negative.
 model::amounts left_after(const model::node& node, const std::vector<pod_pointer>& pods);
 
 }  // namespace esi::grid

@@ -57,7 +57,7 @@ struct reading {
     enum class end {
         request,  ///< complete; `decided` says what answers it
         refused,  ///< `reply` answers it
-        closed,   ///< there is nobody to answer
+        closed,   ///< there is no client to answer
     };
     end how = end::closed;
     server_request request;

@@ -47,7 +47,7 @@ inline constexpr std::string_view spec_refused = "SpecRefused";
 
 // Also status.reason, or the reason of a run.
 inline constexpr std::string_view create_failing = "CreateFailing";      ///< for now
-inline constexpr std::string_view scheduler_absent = "SchedulerAbsent";  ///< nobody looks at a pod
+inline constexpr std::string_view scheduler_absent = "SchedulerAbsent";  ///< no scheduler at work
 inline constexpr std::string_view driver_unschedulable = "DriverUnschedulable";
 inline constexpr std::string_view attempt_failed = "AttemptFailed";  ///< Spark starts it once more
 /// No operator has taken up the application: it does not run or does not watch its namespace.
@@ -80,7 +80,7 @@ inline constexpr std::string_view name_taken =
 inline constexpr std::string_view waits_for_claim =
     "ClaimWaiting";  ///< its claim has not all places yet
 inline constexpr std::string_view claim_refused =
-    "ClaimRefused";  ///< its claim gets no place before somebody mends something
+    "ClaimRefused";  ///< its claim gets no place until a person mends something
 inline constexpr std::string_view wait_cycle = "WaitCycle";  ///< they wait for each other
 inline constexpr std::string_view hold_lost = "HoldLost";  ///< the Testbed no longer shows its hold
 inline constexpr std::string_view released = "Released";   ///< a release has ended
@@ -96,10 +96,10 @@ inline constexpr std::string_view slot_outside_layout = "SlotOutsideLayout";
 inline constexpr std::string_view slot_of_coordinator = "SlotOfCoordinator";
 
 // The other conditions of a Scheduling.
-inline constexpr std::string_view acquired = "Acquired";       ///< Acquired=True
-inline constexpr std::string_view allowed = "Allowed";         ///< Allowed=True
-inline constexpr std::string_view held_before = "HeldBefore";  ///< the right was not asked for then
-inline constexpr std::string_view as_specified = "AsSpecified";      ///< SpecCurrent=True
+inline constexpr std::string_view acquired = "Acquired";         ///< Acquired=True
+inline constexpr std::string_view allowed = "Allowed";           ///< Allowed=True
+inline constexpr std::string_view held_before = "HeldBefore";    ///< the right was not checked then
+inline constexpr std::string_view as_specified = "AsSpecified";  ///< SpecCurrent=True
 inline constexpr std::string_view change_ignored = "ChangeIgnored";  ///< SpecCurrent=False
 inline constexpr std::string_view waiting = "Waiting";         ///< holds nothing, cannot acquire
 inline constexpr std::string_view not_started = "NotStarted";  ///< Completed=False

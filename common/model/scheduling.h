@@ -65,7 +65,7 @@ BOOST_DESCRIBE_STRUCT(scheduling_spec, (),
 
 namespace scheduling_suspend_policy {
 inline constexpr std::string_view keep = "Keep";        ///< what runs goes on
-inline constexpr std::string_view release = "Release";  ///< what runs ends, and starts anew later
+inline constexpr std::string_view release = "Release";  ///< what runs ends, and starts again later
 }  // namespace scheduling_suspend_policy
 
 struct job_ref {

@@ -136,7 +136,8 @@ private:
         company promised;
         bool means_itself = false;
         std::vector<counter> anti_affinity;
-        /// Pods that want such a member away from them, and where to find those of a topology.
+        /// Pods whose anti-affinity repels such a member; `repelled_at` has the place of each
+        /// topology.
         std::vector<counter> repelled;
         std::map<int, std::size_t> repelled_at;
         std::vector<spread_state> spread;
@@ -196,9 +197,9 @@ private:
     std::vector<near_state> near_;
     /// Pods that repel all members, by topology.
     std::map<int, counter> repel_all_;
-    /// What a question to a node costs by the near rules of the class.
+    /// The cost of a question to a node, by the near rules of the class.
     std::vector<std::int64_t> near_cost_;
-    /// What it costs to set a member on a node.
+    /// The cost of setting a member on a node.
     std::int64_t move_cost_ = 1;
     /// Classes set on a node, of those with ports.
     std::map<int, std::vector<int>> with_ports_;

@@ -199,7 +199,7 @@ void cluster_room::pod_changed(const pod_pointer& before, const pod_pointer& aft
         const auto promise = promises_.find(uid);
         if (promise != promises_.end() && (is || !after->live())) {
             if (is && promise->second.node == after->node_name) {
-                // What was promised is what is taken now.
+                // The room was promised, and is taken now.
                 const auto kept = std::move(promise->second);
                 promises_.erase(promise);
                 count(*kept.pod, kept.node, -1);

@@ -26,7 +26,7 @@ using grid::pod_pointer;
 /// Sums of many requests, of which each may be as large as a number can be.
 __extension__ using wide = __int128;
 
-/// What takes room of one node.
+/// Pods that take room of one node.
 struct demand {
     std::map<std::string, wide, std::less<>> amounts;
     std::map<model::host_port, int> ports;
@@ -113,7 +113,7 @@ public:
     /// `after` is null where it is gone. A promise to the pod ends when it is bound, has ended or
     /// is gone. A pod that is neither bound nor gated and is nominated takes its room of that node.
     void pod_changed(const pod_pointer& before, const pod_pointer& after);
-    /// The places of Testbeds on the node; takes the place of what was told before.
+    /// The places of Testbeds on the node; they replace the earlier ones.
     void slots_changed(const std::string& node, slots_of_node after);
 
     // --- promises to members of gangs ---
@@ -147,7 +147,7 @@ public:
     const node_ledger* find(std::string_view node) const;
     /// The pod is not expected to end: a DaemonSet's, a mirror pod, one in a place of a Testbed.
     bool stays_for_good(const model::pod& pod) const;
-    /// What is left of a node, promises taken off; nothing where there is no such node.
+    /// The room left on a node, promises taken off; nothing if there is no such node.
     std::optional<model::amounts> left_on(std::string_view node) const;
     const resource_names& resources() const { return resources_; }
     /// By namespace and text of their terms.

@@ -52,7 +52,7 @@ std::string words_of(refusal why, const member_class& of, const model::node& nod
     return {};
 }
 
-/// Of the nodes that lack room alone: the most that one has left of what most of them lack.
+/// Among the nodes that only lack room: the most that one has left of what most of them lack.
 struct largest_left {
     int resource = -1;
     std::int64_t amount = 0;

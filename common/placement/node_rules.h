@@ -36,7 +36,7 @@ struct node_term {
 
     bool matches(const model::node& node) const;
 };
-/// Of a NodeSelector's nodeSelectorTerms. They are ORed.
+/// Reads a NodeSelector's nodeSelectorTerms. They are ORed.
 std::vector<node_term> node_terms_of(const nlohmann::json& terms);
 bool any_matches(const std::vector<node_term>& terms, const model::node& node);
 

@@ -127,7 +127,7 @@ private:
     int helps(int of, int at) {
         int out = on_.copies(of, at, left_[index(of)]);
         if (turns_.size() == 1) return out;
-        // Of the other classes: what is left beside them.
+        // For the other classes: the room left beside these members.
         static constexpr std::size_t most_classes = 8;
         const auto left = on_.left_of(at);
         room_.assign(left.begin(), left.end());
@@ -157,7 +157,7 @@ private:
     std::vector<turn> turns_;
     std::vector<int> left_;
     std::vector<int> used_;
-    /// Of `helps`, kept for the next node.
+    /// Scratch space of `helps`, kept for the next node.
     std::vector<std::int64_t> room_;
     bool begun_ = false;
 };

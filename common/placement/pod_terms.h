@@ -71,7 +71,7 @@ std::string repelling_text_of(const model::pod& pod);
 /// as if each of its topology keys repelled all pods.
 struct repelling_terms {
     pod_terms exact;
-    /// Of a text that is too long: its topology keys.
+    /// If the text is too long: its topology keys.
     std::set<std::string, std::less<>> for_all;
 };
 constexpr std::size_t most_repelling_terms = 64;

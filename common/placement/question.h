@@ -13,7 +13,7 @@
 
 namespace esi::placement {
 
-/// What is known of a PersistentVolumeClaim.
+/// The facts about a PersistentVolumeClaim.
 struct claim_fact {
     /// It exists and is bound, and its volume was read.
     bool bound = false;
@@ -27,7 +27,7 @@ struct claim_fact {
     bool limited = false;
 };
 
-/// What the caches do not have and a plan may need; read for the plan (needs_of says what).
+/// Facts that the caches do not have and a plan may need; read for the plan (needs_of lists them).
 struct facts {
     /// By namespace: all its pods that are bound, as whole as the API server has them.
     std::map<std::string, std::vector<pod_pointer>, std::less<>> pods;
@@ -56,7 +56,7 @@ struct fit_options {
     bool best_effort = false;
     /// Nodes that are not to be taken.
     std::set<std::string, std::less<>> without = {};
-    /// What the members are called in messages.
+    /// The word for the members in messages.
     std::string_view members = "members";
     std::string_view member = "pod";
     std::string_view left_out = "node(s) were left out after a failed attempt";
@@ -69,7 +69,7 @@ struct fit_options {
 /// nodes[i] is where members[i] goes.
 struct chosen_nodes {
     std::vector<std::string> nodes;
-    /// What it has cost to find it (planning::board::work).
+    /// The work to find it (planning::board::work).
     std::int64_t work = 0;
 };
 
@@ -91,7 +91,7 @@ struct no_fit {
     std::string message;
     /// The node of that part of the message, for those who may list nodes; empty: none.
     std::string most_left_on = {};
-    /// What it has cost to find out.
+    /// The work to find out.
     std::int64_t work = 0;
 };
 

@@ -47,7 +47,7 @@ public:
 
     /// Brings the ledger up to all that was told.
     cluster_room& bring_up();
-    /// The ledger as it was last brought up; nodes and pods are as they were told.
+    /// The ledger as it was last brought up; nodes and pods are up to date.
     cluster_room& room() { return room_; }
     const cluster_room& room() const { return room_; }
 

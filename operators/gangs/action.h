@@ -1,7 +1,7 @@
-// What can be done for gangs, one alternative for each request or chain of requests, and what
-// becomes of it. Values: made by decide, taken by the actor, which answers each with an outcome.
-// All are independent of each other and may be under way side by side, also while further passes
-// run: decide gives no second action with the name of one that is under way.
+// The actions for gangs, one alternative for each request or chain of requests, and their outcomes.
+// Values: made by decide, taken by the actor, which answers each with an outcome. All are
+// independent of each other and may be under way concurrently, also while further passes run:
+// decide gives no second action with the name of one that is under way.
 #pragma once
 
 #include <map>
@@ -74,7 +74,8 @@ struct write_status {
     group_object group;
     nlohmann::json patch;
 };
-/// What the caches do not have and a plan for these members needs; the answer is outcome::read.
+/// Reads facts that the caches do not have and a plan for these members needs; the answer is
+/// outcome::read.
 struct read_facts {
     gang_key of;
     needs what;

@@ -162,7 +162,7 @@ TEST(Gangs, WhoAsksForLessIsTriedAgainThoughNothingBecameFree) {
     w.add_gang("smaller", 1, "cpu=4");
     w.settle();
     EXPECT_EQ(w.reason_of("smaller"), "NeverFits");
-    // Seen in one pass: its controller has made it anew.
+    // Seen in one pass: its controller has created it again.
     w.remove("smaller-0");
     w.add_members("smaller", 1, "cpu=2");
     w.settle();

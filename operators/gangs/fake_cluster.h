@@ -89,7 +89,7 @@ public:
         return pod(name)["status"].value("nominatedNodeName", "");
     }
 
-    /// What a cache of pods and nodes shows.
+    /// The content of a cache of pods and nodes.
     kube::store<model::pod> pods;
     kube::store<model::node> nodes;
     /// Writes as "PATCH NAME[/status]", "DELETE NAME".
@@ -204,7 +204,7 @@ private:
             pods.erase({"lab", name});
             return reply(200, gone);
         }
-        // Of the metadata of a pod annotations are taken, too.
+        // A patch of a pod's metadata may also change annotations.
         if (!sub.empty()) {
             auto notes = body.value("/metadata/annotations"_json_pointer, json::object());
             body = {{"status", body["status"]}};

@@ -1,5 +1,5 @@
 // A gang: a group with its member pods, each at a stage that is read off the pod alone. A value,
-// made anew whenever the group's object or one of its pods has changed.
+// rebuilt whenever the group's object or one of its pods has changed.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ enum class stage : std::uint8_t {
     bound,      ///< on a node and not ended
     ended,      ///< Succeeded or Failed
     leaving,    ///< being deleted
-    not_gated,  ///< unbound, without the gate, and nobody let it in: ESI has no part in it
+    not_gated,  ///< unbound, without the gate, and not let in: ESI has no part in it
 };
 stage stage_of(const model::pod& pod);
 /// Whether the pod has the gate of gangs, beside others or alone.

@@ -1,6 +1,5 @@
-// The gangs that there are: groups with their member pods, kept up by the changes of both, each at
-// the cost of the one gang that it concerns. Memory of a process; made anew from what the caches
-// tell.
+// The present gangs: groups with their member pods, kept up by the changes of both, each at the
+// cost of the one gang that it concerns. Memory of a process; rebuilt from the caches.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +35,7 @@ public:
 
     /// How many groups have changed.
     std::size_t stale() const { return stale_.size(); }
-    /// Makes anew the gangs of which something has changed. True where one was.
+    /// Rebuilds the gangs of which something has changed. True if there was one.
     bool bring_up(const gang_caches& from);
 
     /// Gangs of enabled namespaces. Of other namespaces, gangs whose places have to be given back

@@ -1,5 +1,6 @@
-// What the part for gangs watches beside the caches of the testbed operator: the objects of groups,
-// of the kinds that the cluster has, and what decides about all of them. Made only with --gangs.
+// The watches of the part for gangs beside the caches of the testbed operator: the objects of
+// groups, of the kinds that the cluster has, and the objects that affect all of them. Made only
+// with --gangs.
 #pragma once
 
 #include <functional>

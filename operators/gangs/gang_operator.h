@@ -1,6 +1,6 @@
-// Starts gangs: keeps them up from what it is told of pods and groups, makes a pass of decide when
-// something has changed, and has its actions taken. It plans by the ledger of room that its process
-// shares with the claims of Testbeds: one process promises all room.
+// Starts gangs: takes the changes of pods and groups, makes a pass of decide when something has
+// changed, and has its actions taken. It plans by the ledger of room that its process shares with
+// the claims of Testbeds: one process promises all room.
 #pragma once
 
 #include <algorithm>
@@ -33,8 +33,8 @@ inline steady_time::duration pause_after(steady_time::duration pass) {
 
 class gang_operator final : public placement::planner, private group_listener {
 public:
-    /// `nodes` and `room` are kept up by others, who tell this of the changes; pods that name a
-    /// group are told whole. `tell_nodes`: --tell-nodes.
+    /// The caller keeps `nodes` and `room` up to date and passes their changes on; pods that name a
+    /// group come complete. `tell_nodes`: --tell-nodes.
     gang_operator(controller::environment& env, const gang_options& chosen,
                   const kube::store<model::node>& nodes, placement::room_upkeep& room,
                   bool tell_nodes);

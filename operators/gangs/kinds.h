@@ -36,7 +36,7 @@ struct group_kind {
     std::string_view attempt_member;
 };
 
-/// Of two kinds of one way both may have an object of one name: the older object counts.
+/// If two kinds of one way have an object of the same name, the older object counts.
 std::span<const group_kind> group_kinds();
 
 /// The name of a group, whether or not an object describes it.

@@ -15,7 +15,7 @@
 
 namespace esi::gangs {
 
-/// Where a gang stands, for people, metrics and the status. One word each, as show() gives it.
+/// The state of a gang, for people, metrics and the status. One word each, as show() gives it.
 enum class state : std::uint8_t {
     members_missing,  ///< fewer members than the minimum
     group_missing,    ///< no object and no minimum
@@ -170,7 +170,7 @@ struct gang_memory {
     std::string failed_text;
     /// no_fit::most_left_on at that time.
     std::string most_left_on;
-    /// What was read for its next plan, used once.
+    /// Facts read for its next plan, used once.
     std::optional<facts> read;
     steady_time read_at{};
     steady_time next_read{};

@@ -15,9 +15,9 @@ namespace esi::gangs {
 /// A gang with more members, or a greater minimum, is refused.
 inline constexpr std::int64_t most_members = 5000;
 
-/// What kind of start `next` is.
+/// The kind of start for `next`.
 enum class start : std::uint8_t {
-    none,     ///< nobody is to be let in now
+    none,     ///< no member is to be let in now
     whole,    ///< the first start: as many as the minimum needs, together
     refill,   ///< it has begun, and members are missing to the minimum: those that are there
     surplus,  ///< the minimum runs, and this one member is beyond it

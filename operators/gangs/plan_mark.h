@@ -36,7 +36,7 @@ std::string_view first_of(std::string_view mark);
 bool is_made_by(std::string_view mark, std::string_view process);
 
 enum class plan_state : std::uint8_t {
-    none,   ///< no mark, or that of a reservation: nobody is let in by it
+    none,   ///< no mark, or that of a reservation: it lets no member in
     over,   ///< its first member is gone, or bears another mark or none
     open,   ///< its first member waits: its process may let it in at any moment
     begun,  ///< its first member was let in

@@ -44,7 +44,7 @@ struct of_another : world {
         settle();
         for (const auto& [name, pod] : kept) put(*pod);
     }
-    /// What a pass asks for, but writes of status.
+    /// The actions of a pass, without writes of status.
     lines moves() {
         auto out = pass();
         std::erase_if(out, [](const auto& line) { return line.starts_with("status"); });

@@ -1,4 +1,4 @@
-// Where a gang stands and why, in words; and the Events that say so.
+// The state of a gang and its reason, in words; and the Events that report it.
 #include <fmt/format.h>
 
 #include <algorithm>

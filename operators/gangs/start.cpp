@@ -26,7 +26,7 @@ bool busy(pass& at, const member_memory& own, const std::string& uid) {
     return false;
 }
 
-/// Where a waiting member is to be.
+/// The place where a waiting member is to be.
 struct target {
     /// Empty: nowhere.
     std::string_view node;

@@ -1,4 +1,4 @@
-// What one pass sees of all gangs, and what it decides. Values.
+// The input of one pass over all gangs, and its decision. Values.
 #pragma once
 
 #include <algorithm>

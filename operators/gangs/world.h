@@ -67,7 +67,7 @@ struct world {
         dirty.insert(key(name, by));
         return out;
     }
-    /// Of a group of the world, changed by hand.
+    /// Changes a group of the world by hand.
     pod_group& change(const std::string& name, way by = way::coscheduling) {
         dirty.insert(key(name, by));
         auto& out = groups.at(key(name, by));
@@ -399,7 +399,7 @@ struct world {
             });
         }
     }
-    /// The process starts anew: its memory is gone, its ledger is made of the objects.
+    /// Restarts the process: its memory is gone, its ledger is rebuilt from the objects.
     void restart() {
         known = std::make_unique<memory>();
         known->process = "after " + std::to_string(++version);

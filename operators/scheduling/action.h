@@ -15,7 +15,7 @@
 
 namespace esi::scheduling {
 
-/// Nothing to do until something changes; the wanted status is written when it differs.
+/// No action until something changes; the wanted status is written if it differs.
 struct wait {};
 /// The Testbed is to be read live before the next decision.
 struct read_testbed {

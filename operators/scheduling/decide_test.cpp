@@ -1052,7 +1052,7 @@ TEST(acquisition, who_was_rolled_back_looks_live_before_it_takes_anything_again)
     EXPECT_EQ(then.status.waiting_for, "BatchJob ns/a is held by Scheduling ns/rival");
 }
 
-/// What is decided after `steps` steps of a start of two slots, in a Testbed of so many nodes with
+/// The decision after `steps` steps of a start of two slots, in a Testbed of so many nodes with
 /// three slots each, and how many slots the decision reads. The steps are taken in a small one, of
 /// which the large one is a continuation: the first nodes and their slots are the same.
 std::pair<std::string_view, std::uint64_t> slots_read_at(int nodes, int steps) {

@@ -1,7 +1,6 @@
-// What one reconcile of a Scheduling knows beyond the caches, in three parts: objects that are
-// newer than the caches show them, proofs (what was read live since the last write), and refusals
-// of the API server. Owned by the reconcile and dropped with it: the next one begins from the
-// caches.
+// The knowledge of one reconcile of a Scheduling beyond the caches, in three parts: objects that
+// are newer than in the caches, proofs (live reads since the last write), and refusals of the API
+// server. Owned by the reconcile and dropped with it: the next one begins from the caches.
 #pragma once
 
 #include <map>

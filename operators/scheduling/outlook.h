@@ -18,7 +18,7 @@
 
 namespace esi::scheduling {
 
-/// Where a Scheduling is on its way; decide() branches by it first.
+/// The stage of a Scheduling; decide() branches by it first.
 enum class stage {
     entering,   ///< it acquires what it needs, or waits until it can
     running,    ///< it has its Testbed and its jobs
@@ -48,7 +48,7 @@ struct skipped_jobs {
     std::vector<std::string> texts() const;
 };
 
-/// What keeps the end of a job's run from being written down.
+/// The reason why the end of a job's run is not recorded yet.
 struct awaited_end {
     model::object_key job;
     std::string text;

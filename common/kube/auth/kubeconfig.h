@@ -78,7 +78,7 @@ struct cluster_access {
 /// names the file in errors (errc::config).
 result<kubeconfig> parse_kubeconfig(std::string_view text, const std::string& path);
 
-/// Merges as kubectl does: of a key that several files have, the first one stands.
+/// Merges as kubectl does: the first file that has a key wins.
 kubeconfig merge_kubeconfigs(std::vector<kubeconfig> files);
 
 /// `context` empty: the current one. Unknown names, a proxy-url and authentication that is not

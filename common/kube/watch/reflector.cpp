@@ -333,7 +333,7 @@ void reflector::state::tell(const ladder::event& event, const ladder_step& step)
     }
     const error* why = nullptr;
     if (auto* refused = std::get_if<ladder::refused>(&event)) {
-        // Else the next rung is taken at once: that is no failure.
+        // Otherwise the next rung is taken at once: that is no failure.
         if (step.what == ladder_step::kind::wait) return tell_refusal(refused->why, step);
         why = &refused->why;
     }

@@ -153,7 +153,7 @@ void hold_pods(benchmark::State& state) {
 }
 BENCHMARK(hold_pods)->Arg(10'000)->Unit(benchmark::kMillisecond);
 
-/// Finds one of so many, and makes it anew from its bytes.
+/// Finds one object of the store, and unpacks it from its bytes.
 void find_pod(benchmark::State& state) {
     const auto size = static_cast<int>(state.range(0));
     store<model::pod> pods;

@@ -205,7 +205,7 @@ private:
 
 bool lower_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
 
-/// What a Kubernetes object can be called, with at most 63 characters.
+/// A valid name of a Kubernetes object, with at most 63 characters.
 bool good_name(std::string_view name) {
     return !name.empty() && name.size() <= 63 && lower_or_digit(name.front()) &&
            lower_or_digit(name.back()) && std::ranges::all_of(name, [](char c) {

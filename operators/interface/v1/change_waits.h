@@ -35,7 +35,7 @@ public:
     enum class outcome {
         due,
         time_up,
-        left,      ///< nobody waits any more
+        left,      ///< the caller has gone
         stopping,  ///< the process ends
     };
 

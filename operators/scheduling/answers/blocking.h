@@ -89,7 +89,7 @@ public:
     /// all jobs or none.
     void add_other_job(const model::object_key& job, std::vector<blocking>& list,
                        std::int64_t& left_out);
-    /// What keeps the end of a job's run from being written down.
+    /// The reason why the end of a job's run is not recorded yet.
     static blocking of(const awaited_end& what);
 
     const forecast& times() const { return times_; }

@@ -60,7 +60,7 @@ public:
         if (known == taken_.end()) known = taken_.emplace(tenant, 0).first;
         known->second += 1 / scale_;
         sum_.add(who, 1);
-        // Those with half a one or more are at most twice the burst.
+        // Tenants with half a unit or more are at most twice the burst.
         if (static_cast<double>(taken_.size()) > 4 * rate_.burst + 64) settle(0.5);
         return std::nullopt;
     }

@@ -30,8 +30,9 @@ struct token_verdict {
 /// An answer without the status that a TokenReview has is an error.
 result<token_verdict> read_token_review(std::string_view answer, std::string_view audience);
 
-/// What is asked: the resource of `what` in the namespace `ns` (empty: in all) by the name `name`
-/// (empty: any). Objects without a namespace, and verbs that know no single object, leave it out.
+/// The question of a review: the resource of `what` in the namespace `ns` (empty: in all) with the
+/// name `name` (empty: any). Objects without a namespace, and verbs without a single object, leave
+/// it out.
 struct access_question {
     permission what;
     std::string ns;

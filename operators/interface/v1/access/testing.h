@@ -88,7 +88,7 @@ private:
     }
 };
 
-/// Of a server with a certificate, so that peers at any address may send tokens.
+/// Options of a server with a certificate, so that peers at any address may send tokens.
 inline access_options over_tls() {
     access_options out;
     out.encrypted = true;

@@ -1,9 +1,9 @@
 // The changes that are kept in memory, from which all streams read: each is encoded once, whatever
 // the number of streams. No I/O.
 //
-// A stream has no queue of its own. It has a place in this log, and what it holds does not grow
-// when its client reads slowly: when the log has dropped what the client has not read, the stream
-// begins anew with a snapshot. So one bound covers all clients.
+// A stream has no queue of its own. It has a place in this log, and its memory does not grow when
+// its client reads slowly: when the log has dropped what the client has not read, the stream
+// restarts with a snapshot. So one bound covers all clients.
 #pragma once
 
 #include <cstddef>

@@ -64,7 +64,7 @@ TEST(the_event_log, reaches_further_back_with_what_was_read_afterwards) {
     EXPECT_EQ(shown(log, 0), (std::vector<version>{95, 100, 101}));
     EXPECT_EQ(log.floor(0), 90U);
     EXPECT_EQ(log.first(), -2);
-    // Nothing between is as good.
+    // An empty range serves as well.
     EXPECT_TRUE(log.prepend(0, 80, {}));
     EXPECT_EQ(log.floor(0), 80U);
 }

@@ -1,13 +1,13 @@
 // How far a client has read: for each kind the resourceVersion up to which it knows all changes,
 // and the id of an event that says so. Pure.
 //
-// Why an id names a version of each kind: it has to resume a stream of several kinds on any replica
-// without losing or repeating a change. A replica follows each kind by a watch of its own, and one
-// watch may be ahead of another. A client that was told the Testbed's change 124 may not have been
-// told the job's change 110 yet: resumed after the one number 124 it would never hear of it;
-// resumed after 109 it would hear of 124 twice. Nor can the numbers of two kinds be compared at all
-// where their objects live in different stores. So an id is "t124.j109.s98", and each kind goes on
-// from its own version.
+// An id names a version of each kind, because it has to resume a stream of several kinds on any
+// replica without losing or repeating a change. A replica follows each kind by a watch of its own,
+// and one watch may be ahead of another. A client that got the Testbed's change 124 may not have
+// got the job's change 110 yet: resumed after the one number 124 it would never get it; resumed
+// after 109 it would get 124 twice. Nor can the numbers of two kinds be compared at all if their
+// objects live in different stores. So an id is "t124.j109.s98", and each kind continues from its
+// own version.
 //
 // An id covers the kinds of its stream, and begins with a check of namespaces and labels if the
 // stream does not have all of them ("n1f0c.j109"): with another selection a client would not know
