@@ -64,8 +64,8 @@ BOOST_DESCRIBE_STRUCT(scheduling_spec, (),
                        ttl_seconds_after_finished))
 
 namespace scheduling_suspend_policy {
-inline constexpr std::string_view keep = "Keep";        ///< what runs goes on
-inline constexpr std::string_view release = "Release";  ///< what runs ends, and starts again later
+inline constexpr std::string_view keep = "Keep";        ///< running jobs go on
+inline constexpr std::string_view release = "Release";  ///< running jobs end, and start again later
 }  // namespace scheduling_suspend_policy
 
 struct job_ref {

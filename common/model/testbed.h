@@ -28,7 +28,7 @@ inline constexpr std::string_view coordinator = "coordinator";  ///< driver, Job
 inline constexpr std::size_t most_shapes = 32;
 inline constexpr std::size_t most_claimed_places = 1000;
 
-/// On which nodes places of a shape may be.
+/// The nodes on which places of a shape may be.
 struct claim_constraints {
     string_map node_selector;
     /// As in a pod; only the required nodeAffinity.
@@ -68,7 +68,7 @@ struct testbed_claim {
 };
 BOOST_DESCRIBE_STRUCT(testbed_claim, (), (shapes, packing, priority, suspend, timeout_seconds))
 
-/// Either `claim` or the first three.
+/// Either `claim` or the first three fields.
 struct testbed_spec {
     int slots_per_node = 0;
     std::string node_label;

@@ -36,8 +36,8 @@ enum class refusal : std::uint8_t {
 
 /// Which room of the nodes counts.
 enum class ground_of_plan {
-    free,     ///< what is left now
-    emptied,  ///< what is left when all that ends has ended
+    free,     ///< the room that is left now
+    emptied,  ///< the room that is left when all that ends has ended
 };
 
 class board {

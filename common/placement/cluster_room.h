@@ -1,8 +1,8 @@
-// What is left of every node of the cluster, and what is promised of it: allocatable, less live
-// bound pods, less promises. Promises are the places of gangs' members that are not bound yet and
-// the places of Testbeds' layouts in which nothing is bound yet. Kept up by changes, each at a cost
-// that does not grow with the cluster. A value; memory of a process only: made anew by telling it
-// every node and pod, and every member that is nominated or let in.
+// The room left on every node of the cluster, and the promises of it: allocatable, less live bound
+// pods, less promises. Promises are the places of gangs' members that are not bound yet and the
+// places of Testbeds' layouts in which nothing is bound yet. Kept up by changes, each at a cost
+// that does not grow with the cluster. A value; memory of a process only: rebuilt by adding every
+// node and pod, and every member that is nominated or let in.
 #pragma once
 
 #include <cstdint>
@@ -105,13 +105,13 @@ struct repelling_pods {
 
 class cluster_room {
 public:
-    // --- changes; what is told twice counts once only where it says so ---
+    // --- changes; a repeated one counts once only where it says so ---
 
     /// Null: the node is gone. The same node again changes nothing.
     void node_changed(const std::string& name, const node_pointer& after);
-    /// As the cache of pods tells it: `before` is what it told last, null where the pod is new;
-    /// `after` is null where it is gone. A promise to the pod ends when it is bound, has ended or
-    /// is gone. A pod that is neither bound nor gated and is nominated takes its room of that node.
+    /// A change from the cache of pods: `before` is the last version, null if the pod is new;
+    /// `after` is null if it is gone. A promise to the pod ends when it is bound, has ended or is
+    /// gone. A pod that is neither bound nor gated and is nominated takes its room of that node.
     void pod_changed(const pod_pointer& before, const pod_pointer& after);
     /// The places of Testbeds on the node; they replace the earlier ones.
     void slots_changed(const std::string& node, slots_of_node after);

@@ -20,7 +20,7 @@ enum class choice {
 /// Which member is next.
 enum class order {
     largest_first,
-    choosiest_first,  ///< which the fewest nodes suit
+    choosiest_first,  ///< the class with the fewest suitable nodes first
 };
 
 struct pass {

@@ -75,7 +75,7 @@ struct chosen_nodes {
 
 enum class no_fit_reason {
     no_room,                 ///< they do not fit into what is left
-    never_fits,              ///< nor into what the nodes have for pods that end
+    never_fits,              ///< they do not fit into what the nodes have for pods that end either
     constraint_not_planned,  ///< a member has a constraint that is not modelled, or too many
     facts_missing,           ///< something of needs_of is not in `facts`
 };
@@ -87,7 +87,8 @@ struct no_fit {
     int fitting = 0;
     /// "7 of 10 members fit; pod lab/w-7 (2 cpu, 4Gi memory) does not: 0/5 nodes are available: 3
     /// node(s) had untolerated taint {key: value}, 2 Insufficient cpu; most cpu left on one node:
-    /// 600m", with its name where that may be told. For people; never decided by.
+    /// 600m", with the node's name where the reader may see it. For people; no decision depends on
+    /// it.
     std::string message;
     /// The node of that part of the message, for those who may list nodes; empty: none.
     std::string most_left_on = {};

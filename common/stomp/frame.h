@@ -68,7 +68,7 @@ private:
     version version_ = version::v1_2;
     std::string buffer_;
     std::size_t at_ = 0;       ///< first byte that has not been taken
-    std::size_t scanned_ = 0;  ///< what is looked for is not in [at_, scanned_)
+    std::size_t scanned_ = 0;  ///< the searched text is not in [at_, scanned_)
     std::size_t head_ = 0;     ///< bytes of this frame's head that were taken
     enum class place { between, head, body };
     place place_ = place::between;

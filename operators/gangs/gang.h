@@ -20,7 +20,7 @@ using group_pointer = std::shared_ptr<const pod_group>;
 enum class stage : std::uint8_t {
     gated,      ///< it has the gate of gangs and no other, and no nomination
     reserved,   ///< the same, and it is nominated
-    held,       ///< beside the gate of gangs stands another one, which is not ESI's to take away
+    held,       ///< another gate beside the gate of gangs, which ESI may not take away
     let_in,     ///< pinned to a node, the gate gone; not bound
     bound,      ///< on a node and not ended
     ended,      ///< Succeeded or Failed

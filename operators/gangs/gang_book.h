@@ -23,11 +23,11 @@ struct stranded {
 
 class gang_book {
 public:
-    /// Pods of other namespaces than these are not looked at; none: all are.
+    /// Pods of other namespaces than these are ignored; none: all namespaces count.
     explicit gang_book(const std::vector<std::string>& namespaces = {})
         : limited_to_(namespaces.begin(), namespaces.end()) {}
 
-    /// As the cache of pods tells it.
+    /// A change from the cache of pods.
     void pod_changed(const pod_pointer& before, const pod_pointer& after);
     void group_changed(const gang_key& of) { stale_.insert(of); }
     /// Gangs are started in the namespace from now on, or no longer.

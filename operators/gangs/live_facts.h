@@ -34,7 +34,7 @@ public:
     /// or nothing: a plan made from a part of it would be wrong.
     asio::awaitable<result<facts>> read(needs what, std::uint64_t ticket);
 
-    /// No more reads are expected.
+    /// No request waits for the lists any more.
     void forget() { listed_.clear(); }
 
 private:

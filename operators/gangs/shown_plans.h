@@ -12,8 +12,7 @@ namespace esi::gangs {
 
 class shown_plans {
 public:
-    /// As the cache of pods tells it: `before` is null where the pod is new, `after` where it is
-    /// gone.
+    /// A change from the cache of pods: `before` is null if the pod is new, `after` if it is gone.
     void pod_changed(const pod_pointer& before, const pod_pointer& after);
 
     /// By uid, the members that are nominated to the node by a plan, or let in to it, and not

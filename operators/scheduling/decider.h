@@ -126,7 +126,7 @@ private:
     struct run_end {
         std::string_view outcome{};  ///< empty while the run goes on
         bool needs_read = false;     ///< the BatchJob has to be read live first
-        std::string waits_for{};     ///< what keeps the end from being known
+        std::string waits_for{};     ///< why the end is not known yet
     };
     run_end end_of(const model::assignment& a) const;
     ended_runs runs_that_ended() const;

@@ -3,8 +3,8 @@
 // the policy of the plan and does not know which one it is. Stateless, pure; lives as long as the
 // process.
 //
-// To add one: a file beside policy_queue.cpp, a line in the table of policies.cpp, its member of
-// the spec in the CRD and in the model.
+// To add one: a file beside policy_queue.cpp, a line in the table of policies.h, its member of the
+// spec in the CRD and in the model.
 #pragma once
 
 #include <map>

@@ -60,7 +60,7 @@ private:
     void drop(known::iterator which);
 
     const sources& from_;
-    std::size_t bytes_ = 0;  ///< of those that are kept
+    std::size_t bytes_ = 0;  ///< of the cached ones
     known kept_;             ///< used last first
     std::map<std::string, known::iterator, std::less<>> by_uid_;
 };

@@ -32,7 +32,7 @@ inline constexpr std::string_view slots_not_free = "SlotsNotFree";  ///< it name
 /// Its workers could have their slots, and no coordinator place is free.
 inline constexpr std::string_view coordinator_busy = "CoordinatorBusy";
 inline constexpr std::string_view job_before = "JobBefore";      ///< another starts first
-inline constexpr std::string_view not_acquired = "NotAcquired";  ///< and none after it starts
+inline constexpr std::string_view not_acquired = "NotAcquired";  ///< none after it starts either
 // For a job that waits although nothing blocks the job itself.
 inline constexpr std::string_view other_job = "OtherJob";  ///< the plan acquires all jobs or none
 // Why a slot is not free.
@@ -47,7 +47,7 @@ inline constexpr std::string_view run_ending = "RunEnding";
 /// One thing that has to change before a plan, or a job of it, starts.
 struct blocking {
     std::string reason;  ///< of model::condition_reason or blocking_reason
-    reference what;      ///< what is not as it has to be; where `holder` is set, what it has
+    reference what;      ///< the object that blocks; with `holder`, the object that the holder has
     /// The Scheduling that has `what`, or the BatchJob of the plan that has `slots`.
     std::optional<reference> holder;
     /// Positions in the Testbed that are concerned.

@@ -11,7 +11,7 @@ struct replay_bounds {
     /// Bytes that are read; if more lies between, a snapshot is shorter.
     std::size_t bytes = 4u << 20;
     std::size_t changes = 4096;
-    /// In total.
+    /// Time of a replay in total.
     seconds time{12};
 };
 

@@ -44,7 +44,7 @@ struct documented_answer {
 
 struct operation {
     std::string id;      ///< operationId, "listTestbeds"
-    std::string tag;     ///< of which kind it is: "testbeds"
+    std::string tag;     ///< its kind: "testbeds"
     std::string method;  ///< upper case
     std::string path;    ///< "/api/v1/namespaces/{namespace}/testbeds/{name}"
     std::string summary;
