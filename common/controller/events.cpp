@@ -196,7 +196,7 @@ asio::awaitable<void> event_recorder::state::write(event_write what) {
         const auto& why = answer.error();
         if (why.code == errc::already_exists) co_return;  // the answer to an earlier try was lost
         if (what.series_only && why.code == errc::not_found) {
-            what.series_only = false;  // expired meanwhile: written anew, with its count
+            what.series_only = false;  // expired meanwhile: written again, with its count
             continue;
         }
         if (!why.transient() || why.code == errc::not_leader) {

@@ -19,7 +19,7 @@ namespace {
 constexpr int deepest_raw = 256;
 /// The longest reason, id or state, which are one word.
 constexpr std::size_t longest_reason = 256;
-/// Topology keys of one pod that are told apart.
+/// The most topology keys of one pod that are distinguished.
 constexpr std::size_t most_domains = 16;
 /// Finalizers that are read: to remove one of more than these, a writer reads them all
 /// (controller/finalizers.h).

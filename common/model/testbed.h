@@ -139,7 +139,7 @@ inline constexpr std::string_view error = "ERROR";
 
 /// status.state of a Testbed, the first that holds from ERROR up to INITIAL.
 namespace testbed_state {
-inline constexpr std::string_view initial = "INITIAL";  ///< not looked at yet
+inline constexpr std::string_view initial = "INITIAL";  ///< not examined yet
 inline constexpr std::string_view success = "SUCCESS";  ///< all that can be used are free, or none
 inline constexpr std::string_view in_progress = "IN_PROGRESS";  ///< a slot is reserved
 inline constexpr std::string_view running = "RUNNING";          ///< a slot is occupied

@@ -121,7 +121,7 @@ void read_requests(const model::pod& pod, const cluster_room& room, member_class
     }
 }
 
-/// The classes of members, told apart by the labels for which `asked` holds.
+/// The classes of members, distinguished by the labels for which `asked` holds.
 template <class Asked>
 std::vector<member_class> split(std::span<const pod_pointer> members, const rules_of_members& rules,
                                 const cluster_room& room, const facts& known, bool near,

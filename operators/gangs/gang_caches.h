@@ -38,7 +38,7 @@ struct lease_object {
 };
 BOOST_DESCRIBE_STRUCT(lease_object, (), (metadata, spec))
 
-/// Is told of changes; must only note them.
+/// Is notified of changes; must only note them.
 class group_listener {
 public:
     virtual ~group_listener() = default;

@@ -63,7 +63,7 @@ void release(pass& at, const gang_memory& own, const std::string& uid) {
 /// Ends the plan.
 void forget_plan(pass& at, gang_memory& own) {
     if (!own.has) return;
-    // A plan that was looked at means that the gang has begun.
+    // A plan with a passed look means that the gang has begun.
     if (own.has->reserved_since && !own.has->looked) {
         own.reservation_used += at.seen.now - *own.has->reserved_since;
     }

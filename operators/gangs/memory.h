@@ -201,7 +201,7 @@ struct gang_memory {
     /// For how long places were reserved for it, the present ones aside, since it waits or since
     /// its last reservation ended.
     steady_time::duration reservation_used{};
-    /// cluster_room::changes() when its reservation was last looked at.
+    /// cluster_room::changes() when its reservation was last checked.
     std::optional<std::uint64_t> reservation_seen;
     /// The status that was written last, and whether another controller writes it.
     status_memory status;
