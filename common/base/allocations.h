@@ -1,5 +1,5 @@
-// How often a benchmark has allocated, and what it holds (base/counting_new.h); not a part of any
-// operator.
+// How often a benchmark has allocated, and how many bytes it holds (base/counting_new.h); not a
+// part of any operator.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@ namespace esi {
 /// Calls of operator new since the start of the program.
 std::uint64_t allocations_so_far();
 
-/// Bytes that operator new has given and delete has not got back, with what the allocator rounds
-/// them up to and its own word for each.
+/// Bytes that operator new has returned and delete has not freed, as rounded up by the allocator
+/// and with its own word for each.
 std::int64_t bytes_held();
-/// The most that there were at any moment since the start, or since they were forgotten.
+/// The maximum at any moment since the start, or since it was reset.
 std::int64_t most_bytes_held();
 void forget_most_bytes_held();
 
-/// Counts from its making on; per() is what one of `times` repetitions allocated.
+/// Counts from its construction; per() is what one of `times` repetitions allocated.
 class allocation_count {
 public:
     double per(std::int64_t times) const {

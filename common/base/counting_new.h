@@ -1,6 +1,6 @@
-// Operator new that counts, for benchmarks and tests of memory: what an event allocates, and what
-// an object takes, does not depend on the machine. Included by exactly one source of a program; the
-// others ask by base/allocations.h.
+// Operator new that counts, for benchmarks and tests of memory: the allocations of an event, and
+// the size of an object, do not depend on the machine. Included by exactly one source of a program;
+// the others read the counts by base/allocations.h.
 #pragma once
 
 #include <malloc.h>

@@ -1,5 +1,5 @@
-// FNV-1a, 64 bits: a hash that is the same on every machine and in every version, so that it may
-// stand in objects and names. Not for secrets, and not against those who choose the input.
+// FNV-1a, 64 bits: a hash that is the same on every machine and in every version, so that it may be
+// part of objects and names. Not for secrets, and not safe against chosen input.
 // Source: G. Fowler, L. C. Noll, K.-P. Vo, "FNV Hash".
 #pragma once
 

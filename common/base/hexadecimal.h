@@ -19,7 +19,7 @@ inline std::string hexadecimal(std::string_view bytes) {
     return out;
 }
 
-/// The bytes; nothing where the text is no such digits in pairs.
+/// The bytes; nothing if the text is not such digits in pairs.
 inline std::optional<std::string> from_hexadecimal(std::string_view text) {
     const auto value = [](char c) {
         if (c >= '0' && c <= '9') return c - '0';

@@ -1,5 +1,4 @@
-// Log lines that others can cause as often as they like: so many in a period, then only their
-// number.
+// Log lines that others can cause at any rate: a limited number in a period, then only their count.
 #pragma once
 
 #include <cstdint>

@@ -43,8 +43,8 @@ bool needs_quotes(std::string_view value) {
            !std::ranges::all_of(value, is_printable);
 }
 
-/// In printable ASCII: what stands in a log is read on terminals, which obey control characters.
-/// Bad UTF-8 in somebody's message must not lose the line.
+/// In printable ASCII: logs are read on terminals, which obey control characters. Bad UTF-8 in a
+/// foreign message must not lose the line.
 std::string printable(const nlohmann::ordered_json& text) {
     const auto encoded = text.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
     std::string out;

@@ -19,7 +19,7 @@ enum class format { text, json };
 /// The only global of the code base. Called once, by the process' start.
 void configure(level threshold, format form);
 bool enabled(level at);
-/// Lines go there (as text, without the time) instead of to stderr; empty: back to stderr. For
+/// Sends lines there (as text, without the time) instead of to stderr; empty: back to stderr. For
 /// programs that run operators inside themselves.
 void send_to(std::function<void(level at, std::string_view line)> sink);
 

@@ -1,5 +1,5 @@
-// What can fail in normal operation returns result<T>; exceptions are for programming errors and
-// for the unwinding of a cancelled coroutine only.
+// Functions that can fail in normal operation return result<T>; exceptions are for programming
+// errors and for the unwinding of a cancelled coroutine only.
 #pragma once
 
 #include <chrono>
@@ -33,7 +33,7 @@ enum class errc {
 
 std::string_view to_string(errc code);
 
-/// A failure that reaches a person says what, on which object, why, and what to do about it.
+/// A failure that reaches a person says what failed, on which object, why, and what to do about it.
 struct error {
     errc code = errc::server;
     std::string text;
@@ -42,14 +42,14 @@ struct error {
     /// Retry-After of the answer.
     std::optional<std::chrono::seconds> retry_after = std::nullopt;
 
-    /// True where the same request may succeed later without anybody changing anything.
+    /// True if the same request may succeed later without a change by a person.
     bool transient() const;
 };
 
 template <class T>
 using result = std::expected<T, error>;
 
-/// Another writer was first, or leads: the cache will show it.
+/// Another writer was first, or another process leads: the cache will show it.
 bool is_of_the_moment(errc code);
 
 inline std::unexpected<error> fail(errc code, std::string text) {

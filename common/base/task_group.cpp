@@ -132,7 +132,7 @@ void notifier::notify() {
 
 namespace {
 
-/// One that waits from the call of wait() on, also before its coroutine first runs: a notify() in
+/// A waiter counts from the call of wait() on, also before its coroutine first runs: a notify() in
 /// between is meant for it.
 template <class State>
 struct waiter {

@@ -41,7 +41,7 @@ private:
 };
 
 /// A place to wait for "something happened": notify() wakes all waiters, and one notify() without
-/// waiters is remembered for the next. The state that it speaks of is looked at anew by the waiter.
+/// waiters is remembered for the next. The waiter reads the state again after it is woken.
 class notifier {
 public:
     explicit notifier(asio::any_io_executor executor);

@@ -14,7 +14,7 @@
 namespace esi {
 namespace {
 
-/// Notes what happened to each coroutine, in order.
+/// Records what happened to each coroutine, in order.
 using journal = std::vector<std::string>;
 
 struct noted {
@@ -177,7 +177,7 @@ asio::awaitable<void> wait_again_and_again(notifier& bell, journal& lines) {
 }
 
 TEST_F(task_group_test, notifications_before_the_waiter_runs_are_one) {
-    // It looks at the state when it runs, and so sees what both spoke of.
+    // It reads the state when it runs, and so sees the effect of both.
     notifier bell(loop.get_executor());
     task_group group(loop.get_executor());
     group.spawn("waiter", wait_again_and_again(bell, lines));

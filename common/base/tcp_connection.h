@@ -1,7 +1,7 @@
 // One TCP connection, plain or with TLS, that closes itself when its deadline passes. An Asio
-// AsyncStream, so Beast reads and writes through it. Owned by whoever reads and writes; never
-// shared between two conversations; once an operation was cancelled or timed out it is of no more
-// use. Heavy to include: only for the sources that do I/O.
+// AsyncStream, so Beast reads and writes through it. Owned by its reader and writer; never shared
+// between two conversations; once an operation was cancelled or timed out it is of no more use.
+// Heavy to include: only for the sources that do I/O.
 #pragma once
 
 #include <netinet/tcp.h>
@@ -41,7 +41,7 @@ public:
     tls_type* tls() { return tls_ ? &*tls_ : nullptr; }
 
     /// Closes the socket at `when`: whatever is under way then fails, and timed_out() says why.
-    /// Real time: what is on the other side of a socket does not live in virtual time.
+    /// Real time: the other side of a socket does not live in virtual time.
     void close_at(steady_time when) {
         timer_.expires_at(when);
         timer_.async_wait([self = weak_from_this()](const boost::system::error_code& failure) {
@@ -59,8 +59,8 @@ public:
         socket_.close(ignored);
     }
 
-    /// The other side sends nothing more, or the connection is broken; what it sent before may not
-    /// have been read yet.
+    /// The other side sends nothing more, or the connection is broken; earlier bytes may still be
+    /// unread.
     bool peer_has_ended() {
         tcp_info info{};
         socklen_t size = sizeof info;

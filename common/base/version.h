@@ -2,7 +2,7 @@
 
 namespace esi {
 
-/// Of ESI, as CMakeLists.txt has it: "0.2.0".
+/// The version of ESI, as CMakeLists.txt has it: "0.2.0".
 const char* version();
 
 }  // namespace esi

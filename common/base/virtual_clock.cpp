@@ -56,7 +56,7 @@ asio::awaitable<void> virtual_clock::sleep_until(steady_time when) {
         steady_time when;
         asio::steady_timer* timer;
         ~registration() {
-            // advance_to() has taken it out already where it woke this sleeper.
+            // advance_to() has removed it already if it woke this sleeper.
             for (auto [found, end] = in.sleepers.equal_range(when); found != end; ++found) {
                 if (found->second == timer) {
                     in.sleepers.erase(found);

@@ -24,11 +24,11 @@ public:
     wall_time wall() const override;
     asio::awaitable<void> sleep_until(steady_time when) override;
 
-    /// When the earliest sleeper wakes; nothing when nobody sleeps.
+    /// When the earliest sleeper wakes; nothing if there is none.
     std::optional<steady_time> next() const;
     std::size_t sleepers() const;
-    /// Moves the time (never back) and wakes whoever is due, in the order of their times, then of
-    /// their arrival. The woken run when the loop is polled.
+    /// Moves the time (never back) and wakes the sleepers that are due, in the order of their
+    /// times, then of their arrival. They run when the loop is polled.
     void advance_to(steady_time when);
 
     /// 2026-01-02T03:04:05.000006Z
@@ -41,7 +41,7 @@ private:
 
 /// Runs what is ready, then moves the time from sleeper to sleeper until `time` has passed.
 void run_for(asio::io_context& loop, virtual_clock& time, steady_time::duration passed);
-/// The same until `reached` holds, looked at after each step; false when `limit` passed before.
+/// The same until `reached` holds, checked after each step; false if `limit` passed before.
 bool run_until(asio::io_context& loop, virtual_clock& time, const std::function<bool()>& reached,
                steady_time::duration limit = std::chrono::hours(1));
 

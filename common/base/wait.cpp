@@ -43,7 +43,7 @@ asio::awaitable<bool> ends_by(clock& time, steady_time deadline, asio::awaitable
 }
 
 asio::awaitable<void> run_together(std::vector<asio::awaitable<void>> tasks) {
-    // A group of none would never end.
+    // An empty group would never end.
     if (tasks.empty()) co_return;
     auto executor = co_await asio::this_coro::executor;
     auto start = [&](asio::awaitable<void> task) {

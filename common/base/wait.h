@@ -1,4 +1,4 @@
-// Waiting with a limit, or for several: the one place where waits run side by side.
+// Waiting with a limit, or for several tasks: the one place where waits run concurrently.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -14,7 +14,7 @@ namespace esi {
 /// operation_aborted.
 asio::awaitable<bool> ends_by(clock& time, steady_time deadline, asio::awaitable<void> task);
 
-/// Runs all of them side by side until each has ended. An exception of one cancels the others and
+/// Runs all of them concurrently until each has ended. An exception of one cancels the others and
 /// passes through; cancelling the caller cancels all.
 asio::awaitable<void> run_together(std::vector<asio::awaitable<void>> tasks);
 

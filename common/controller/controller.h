@@ -14,8 +14,8 @@
 
 namespace esi::controller {
 
-/// What a reconcile wants next. Errors are retried with back-off and logged; errc::conflict,
-/// errc::not_leader are ordinary: tried again quietly.
+/// The next step that a reconcile asks for. Errors are retried with back-off and logged;
+/// errc::conflict and errc::not_leader are ordinary: tried again quietly.
 struct outcome {
     outcome() = default;
     static outcome again_in(steady_time::duration time) {
@@ -26,13 +26,13 @@ struct outcome {
     std::optional<steady_time::duration> after;
 };
 
-/// Looks at everything that concerns `key` and does what is needed; never sees which event
-/// happened. One call per key at a time.
+/// Reads everything that concerns `key` and does what is needed; never sees which event happened.
+/// One call per key at a time.
 using reconcile_function = std::function<asio::awaitable<result<outcome>>(model::object_key key)>;
 
 class controller {
 public:
-    /// `workers`: keys worked on side by side (on one thread; they interleave at waits).
+    /// `workers`: keys worked on concurrently (on one thread; they interleave at waits).
     controller(std::string name, clock& time, asio::any_io_executor executor, metrics& numbers,
                reconcile_function reconcile, int workers = 8);
     ~controller();

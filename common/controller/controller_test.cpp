@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Does for each key what the test says, and notes when.
+/// Does for each key what the test says, and records when.
 struct scripted_reconciler {
     explicit scripted_reconciler(virtual_clock& time_) : time(time_), begin(time_.now()) {}
 

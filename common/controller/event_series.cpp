@@ -29,7 +29,7 @@ std::optional<event_write> event_series::add(event_note note, steady_time now, w
              note.note};
     auto found = sorts_.find(key);
     if (found != sorts_.end() && now - found->second.heard >= quiet) {
-        // The old series is over, though nobody has asked for it since.
+        // The old series is over, though due() was not called since.
         sorts_.erase(found);
         found = sorts_.end();
     }

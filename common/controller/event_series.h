@@ -16,7 +16,7 @@
 
 namespace esi::controller {
 
-/// One thing that happened, as the recorder is told.
+/// One event, as given to the recorder.
 struct event_note {
     std::string type;  ///< Normal, Warning
     std::string reason;
@@ -53,7 +53,7 @@ public:
     explicit event_series(std::function<std::string(const std::string& subject)> name,
                           std::size_t limit = 2048);
 
-    /// Something happened. What is to be written for it now, if anything.
+    /// Adds an event. Returns what is to be written for it now, if anything.
     std::optional<event_write> add(event_note note, steady_time now, wall_time wall);
     /// Series that went quiet (6 min) or ran on (30 min): to be written now.
     std::vector<event_write> due(steady_time now);
@@ -62,7 +62,7 @@ public:
     std::size_t size() const { return sorts_.size(); }
 
 private:
-    /// All that makes two events of one sort: a note that has changed is a new event.
+    /// All that makes two events of one sort: another note makes another event.
     using sort = std::vector<std::string>;
     struct entry {
         std::string name;

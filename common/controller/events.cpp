@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 using json = nlohmann::json;
 
 constexpr std::size_t queue_limit = 1000;
-/// Events are for people: the writes that they tell of are mostly part of a chain, whose next link
+/// Events are for people: the writes that they report are mostly part of a chain, whose next write
 /// goes first.
 constexpr auto courtesy = 50ms;
 // client-go: maxTriesPerEvent, defaultSleepDuration.
@@ -131,7 +131,7 @@ void event_recorder::state::record(const char* type, const event_subject& about,
 
 void event_recorder::state::push(event_write write) {
     if (queue.push(std::move(write))) {
-        // Told at 1, 2, 4, 8, ...: a flood of events must not become a flood of lines.
+        // Logged at 1, 2, 4, 8, ...: a flood of events must not become a flood of lines.
         if (std::has_single_bit(++dropped)) {
             log::warn("events dropped, the queue is full", {{"dropped", dropped}});
         }
@@ -196,12 +196,12 @@ asio::awaitable<void> event_recorder::state::write(event_write what) {
         const auto& why = answer.error();
         if (why.code == errc::already_exists) co_return;  // the answer to an earlier try was lost
         if (what.series_only && why.code == errc::not_found) {
-            what.series_only = false;  // expired meanwhile: written anew, with its count
+            what.series_only = false;  // expired meanwhile: written again, with its count
             continue;
         }
         if (!why.transient() || why.code == errc::not_leader) {
-            // A terminating namespace takes no events (403): nothing is lost that anybody could
-            // read. Who leads no more is followed by one who looks at everything anew.
+            // A terminating namespace takes no events (403): no one could read them. A process that
+            // lost the lead is followed by a leader that looks at everything again.
             const bool expected = why.code == errc::forbidden || why.code == errc::not_leader;
             log::write(expected ? log::level::debug : log::level::warn, "event refused",
                        {{"key", what.what.subject.text()},

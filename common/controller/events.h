@@ -35,11 +35,11 @@ public:
     /// 1,024 bytes; related: the other object of the step, such as the job of a Scheduling.
     void normal(const event_subject& about, std::string_view reason, std::string_view action,
                 std::string note, const std::optional<event_subject>& related = {});
-    /// For failures, and for what goes on only when somebody mends something.
+    /// For failures, and for waits that only a person can end.
     void warning(const event_subject& about, std::string_view reason, std::string_view action,
                  std::string note, const std::optional<event_subject>& related = {});
 
-    /// Called for each event that is given up, with why: "queue" (it is full), "refused".
+    /// Called for each dropped event, with the reason: "queue" (it is full), "refused".
     void on_drop(std::function<void(std::string_view why)> callback);
 
     /// Sends until cancelled.

@@ -1,4 +1,4 @@
-// All finalizers of an object, as a write of the list replaces the whole of it.
+// All finalizers of an object, as a write replaces the whole list.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace esi::controller {
 
-/// Those of `meta`; of an object that has more than ESI reads of one those that
-/// a live read shows. errc::conflict where the object has another version by then.
+/// The finalizers of `meta`; if the object has more than ESI keeps of one, those that a live read
+/// shows. errc::conflict if the object has another version by then.
 asio::awaitable<result<std::vector<std::string>>> all_finalizers(kube::client& api,
                                                                  const kube::resource_type& type,
                                                                  const model::object_meta& meta);

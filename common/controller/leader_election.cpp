@@ -62,7 +62,7 @@ result<lease_record> read_lease(const json& object) {
     }
     if (out.version.empty()) return fail(errc::decode, "Lease: has no resourceVersion");
     auto spec = object.find("spec");
-    // A Lease made by hand may have no spec: nobody holds it.
+    // A Lease made by hand may have no spec: it has no holder.
     if (spec == object.end() || !spec->is_object()) return out;
     out.holder = text_member(*spec, "holderIdentity");
     out.duration_seconds = int_member(*spec, "leaseDurationSeconds");
@@ -136,10 +136,10 @@ struct leader_election::state {
     std::uint64_t counted_slow_paths = 0;
     bool told = false;
     kube::trouble_memory memory;
-    /// That requests fail stands in the log.
+    /// The failure of requests is in the log.
     bool told_trouble = false;
     std::string shown_holder;
-    /// The Lease as last read: what others wrote in it is kept by our updates.
+    /// The Lease as last read: our updates keep other writers' fields.
     json known;
 };
 
@@ -199,7 +199,7 @@ asio::awaitable<void> leader_election::release(steady_time deadline) {
 asio::awaitable<lease::event> leader_election::state::ask(lease_step step) {
     const auto what = step.what;
     auto until = time.now() + options.times.renew_deadline / requests_per_deadline;
-    // A request that outlives the lease is of no use to a leader.
+    // A request that outlasts the lease is of no use to a leader.
     if (auto end = machine.may_write_until()) until = std::min(until, *end);
     result<std::string> answer = fail(errc::timeout, "lease request: the deadline passed");
     co_await ends_by(time, until, request(std::move(step), answer));
@@ -219,7 +219,7 @@ asio::awaitable<void> leader_election::state::request(lease_step step,
         object["metadata"] = json::object();
     } else {
         object = known;
-        // Others' field ownership is the server's business.
+        // The server manages the field ownership of others.
         if (auto metadata = object.find("metadata"); metadata != object.end()) {
             metadata->erase("managedFields");
         }
@@ -252,7 +252,7 @@ lease::event leader_election::state::read_answer(lease_step::kind what,
     return lease::written{std::move(*record)};
 }
 
-/// What changes is told once, a repeat is not: but to a leader, whose lease runs out meanwhile.
+/// A change is logged once, a repeat is not, except for a leader, whose lease runs out meanwhile.
 void leader_election::state::tell_failure(lease_step::kind what, const error& why) {
     const bool ordinary = why.code == errc::conflict || why.code == errc::already_exists ||
                           (why.code == errc::not_found && what == lease_step::kind::get);
@@ -263,7 +263,7 @@ void leader_election::state::tell_failure(lease_step::kind what, const error& wh
         kube::trouble found{verb_of(what), &kube::types::lease, options.lease_namespace, why.code,
                             time.now()};
         remedy = found.remedy();
-        // Who watches over all requests tells of a server that is not heard (kube/reach.h).
+        // A server that gives no answer is reported for all requests together (kube/reach.h).
         news = memory.failed(std::move(found)) && !silence;
     }
     if (news) {

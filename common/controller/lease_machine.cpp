@@ -12,7 +12,8 @@ using kind = lease_step::kind;
 /// client-go's JitterFactor: standbys do not ask in step.
 constexpr double jitter = 1.2;
 constexpr auto shortest_retry = std::chrono::milliseconds(200);
-/// A release may meet the process' own renewal in flight, once; more is somebody else.
+/// A release may collide with the process' own renewal in flight, once; more conflicts are another
+/// writer's.
 constexpr int release_tries = 3;
 
 }  // namespace
@@ -69,16 +70,16 @@ lease_step lease_machine::resume(const lease::event& event, steady_time now, wal
         }
         if (overdue(now)) return lose();
         if (failed->why.code == errc::not_found) {
-            // No lease, or no namespace for it; only the answer to a get tells.
+            // No lease, or no namespace for it; only the answer to a get shows which.
             exists_ = false;
             if (asked_ == kind::get) return write(kind::create, now, wall);
         }
         if (failed->why.code == errc::conflict || failed->why.code == errc::already_exists) {
-            // Somebody else wrote, or the answer to our own write was lost: look.
+            // Another process wrote, or the answer to our own write was lost: read the lease.
             if (leading_) ++slow_paths_;
             return get(now);
         }
-        // What came of the request is not known: its version must not be used again.
+        // The result of the request is unknown: its version must not be used again.
         if (failed->why.code == errc::transport || failed->why.code == errc::timeout) {
             exists_ = false;
         }

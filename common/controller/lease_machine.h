@@ -1,9 +1,9 @@
-// Who leads: client-go's leader election as a state machine without I/O. resume(event) -> step; the
-// adapter (leader_election.h) sends the requests. Owned by the election, one per process.
+// Decides who leads: client-go's leader election as a state machine without I/O. resume(event) ->
+// step; the adapter (leader_election.h) sends the requests. Owned by the election, one per process.
 //
 // Only the local clock counts: another's lease ends when one whole duration has passed since THIS
 // process saw the record change (client-go#448); the times in the record are for people. There is
-// no fencing: two processes may believe to lead, so every write is guarded besides.
+// no fencing: two processes may believe that they lead, so every write is guarded besides.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace esi::controller {
 struct lease_times {
     lease_times() = default;
     seconds duration{15};
-    /// A leader whose renewals fail for so long, counted from the START of the last one that
+    /// A leader whose renewals fail for this long, counted from the START of the last one that
     /// succeeded, stops. Shorter than the duration: it has stopped before another can take over.
     seconds renew_deadline{10};
     seconds retry_period{2};
@@ -79,9 +79,9 @@ struct lease_step {
 class lease_machine {
 public:
     /// `random`: uniform in [0, 1). `pod`: how the identities of all processes of this one's pod
-    /// begin; empty outside of a pod. Of these the one before has ended when the next one starts
-    /// (the kubelet restarts a container only then): its lease is taken over as soon as it has not
-    /// been renewed for two retry periods, which nobody who still runs lets pass.
+    /// begin; empty outside of a pod. The previous process of a pod has ended when the next one
+    /// starts (the kubelet restarts a container only then): its lease is taken over as soon as it
+    /// has not been renewed for two retry periods, which no running process lets pass.
     lease_machine(std::string identity, lease_times times, std::function<double()> random,
                   std::string pod = {});
 
@@ -90,7 +90,7 @@ public:
     bool leading() const { return leading_; }
     /// Until when this process may begin and finish writes. Nothing while it does not lead.
     std::optional<steady_time> may_write_until() const;
-    /// Who leads as far as is known; empty when nobody does.
+    /// The known leader; empty if there is none.
     const std::string& holder() const { return observed_.holder; }
     /// Renewals that had to read the lease first.
     std::uint64_t slow_paths() const { return slow_paths_; }

@@ -46,7 +46,7 @@ struct a_lease : testing::Test {
             last = step.record;
         return text(step);
     }
-    /// What the server shows after our last write.
+    /// The server's answer to our last write.
     lease::written accepted(std::string version) {
         auto record = last;
         record.version = std::move(version);
@@ -314,7 +314,7 @@ TEST(a_lease_of_an_earlier_container, of_the_same_pod_is_taken_after_two_retry_p
         record.transitions = 3;
         record.version = "7";
         EXPECT_EQ(text(machine.resume(lease::found{record}, now, noon)), "wait 2000ms") << holder;
-        // It is renewed once more: whoever does that still runs.
+        // It is renewed once more: its holder still runs.
         record.renewed = noon + 2s;
         record.version = "8";
         now += 3s;

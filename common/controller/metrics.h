@@ -23,7 +23,7 @@ public:
                                  const labels& with = labels());
     prometheus::Gauge& gauge(const std::string& name, const std::string& help,
                              const labels& with = labels());
-    /// The series goes: what it was about is no more.
+    /// Removes the series: its subject is gone.
     void drop_gauge(const std::string& name, const labels& with);
     /// Buckets in seconds, fixed at the first use of `name`.
     prometheus::Histogram& histogram(const std::string& name, const std::string& help,

@@ -54,7 +54,7 @@ std::string reasons(const std::vector<kube::trouble>& all) {
     return out;
 }
 
-/// What was refused for so long is not shown as it is: a kind that was deleted, above all.
+/// A refusal that lasts for so long is real, not passing: above all a kind that was deleted.
 bool stands(const kube::trouble& of, steady_time now) {
     return of.refused() && !of.aside && now - of.since >= refusal_patience;
 }
@@ -174,9 +174,9 @@ asio::awaitable<bool> operator_life::run() {
     bool full = false;
     while (!stop_asked_) {
         if (elected_ && !renewed_) {
-            // A standby's watch may be minutes behind, and who acted by that would undo what the
-            // leader before did last: guards hold single objects only. What is listed from now on
-            // shows all that it wrote.
+            // A standby's watch may be minutes behind, and acting on it would undo the last writes
+            // of the leader before: guards hold single objects only. A list from now on shows all
+            // that it wrote.
             co_await running_caches_->stop();
             run_caches();
             renewed_ = true;
@@ -221,7 +221,7 @@ asio::awaitable<void> operator_life::stop() {
 
 std::vector<readiness_check> operator_life::checks() const {
     std::vector<readiness_check> out;
-    // Whoever sends requests here is to send them elsewhere before they are refused.
+    // Clients are to send their requests elsewhere before they are refused.
     if (stop_asked_) out.push_back({"shutdown", false, "this process is ending"});
     for (const auto& cache : caches_) out.push_back(check_of(cache, time_.now()));
     if (election_) out.push_back(check_of(*election_, time_.now()));

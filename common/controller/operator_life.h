@@ -19,12 +19,12 @@
 
 namespace esi::controller {
 
-/// What an operator stands on; outlives it.
+/// What an operator needs; outlives it.
 struct ground {
     asio::any_io_executor executor;
     clock& time;
     kube::transport& wire;
-    /// For the lease alone, so that renewals never queue behind other requests; null: no election,
+    /// Only for the lease, so that renewals never queue behind other requests; null: no election,
     /// it leads from the start.
     kube::transport* lease_wire;
     metrics& numbers;
@@ -36,7 +36,7 @@ struct ground {
     std::string identity;
     /// See lease_machine.
     std::string pod;
-    /// Of the API server, for metrics.
+    /// The API server's host, for metrics.
     std::string host;
     /// Called once, when the caches are full; may be empty.
     std::function<void()> on_synced;
@@ -45,11 +45,11 @@ struct ground {
 class operator_life {
 public:
     /// `on_lost`: the lease is gone, another leads or may at any moment. Nothing of this operator
-    /// may write again; whoever is called ends it at once, without an orderly stop.
+    /// may write again; the callback ends it at once, without an orderly stop.
     operator_life(ground on, const operator_factory& make, std::function<void()> on_lost);
 
-    /// Fills the caches, waits for the lease, fills them anew, leads. Returns true after
-    /// ask_to_stop(), false when the caches did not fill in two minutes.
+    /// Fills the caches, waits for the lease, fills them again, leads. Returns true after
+    /// ask_to_stop(), false if the caches did not fill in two minutes.
     asio::awaitable<bool> run();
     void ask_to_stop();
     /// Controllers first, while the lease is still held; then the lease, so that a standby takes
@@ -76,7 +76,7 @@ private:
     notifier changed_;
     /// Events, the election.
     task_group background_;
-    /// Of the caches; another one when this process has become the leader.
+    /// Runs the caches; a new one when this process has become the leader.
     std::unique_ptr<task_group> running_caches_;
     kube::client api_;
     kube::client open_api_;
@@ -87,7 +87,7 @@ private:
     std::unique_ptr<operator_part> part_;
     std::vector<operator_part::cache> caches_;
     bool elected_ = false;
-    /// What the caches show was there after the lease was taken.
+    /// The caches show what was there after the lease was taken.
     bool renewed_ = false;
     bool led_ = false;
     bool stop_asked_ = false;

@@ -38,7 +38,7 @@ public:
     asio::awaitable<void> stop(steady_time) override { co_return; }
 };
 
-/// What a life stands on, without an API server.
+/// The ground of a life, without an API server.
 struct grounds {
     asio::io_context loop;
     virtual_clock time;

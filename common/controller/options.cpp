@@ -43,8 +43,8 @@ std::optional<seconds> parse_duration(std::string_view text) {
     return seconds(std::int64_t{count} * (minutes ? 60 : 1));
 }
 
-/// What of --allowed-hosts could match a Host: a name without scheme, port and path, "*.name" or
-/// "*". A refusal, or empty.
+/// Why a part of --allowed-hosts can match no Host: it has to be a name without scheme, port and
+/// path, "*.name" or "*". Empty: it can.
 std::string host_fault(std::string host) {
     const auto listed = host;
     if (host == "*") return {};
@@ -88,7 +88,7 @@ std::string rate_fault(std::string text) {
     return text + " is no rate: it must be 0 or more";
 }
 
-/// What Kubernetes puts into the environment of pods for a Service "esi" (ESI_PORT).
+/// A value that Kubernetes puts into the environment of pods for a Service "esi" (ESI_PORT).
 bool is_service_link(std::string_view value) {
     return value.starts_with("tcp://") || value.starts_with("udp://") ||
            value.starts_with("sctp://");
@@ -108,7 +108,7 @@ bool is_given(const std::string& flag, int argc, const char* const* argv) {
     });
 }
 
-/// What was said of a flag, as said of the variable that its value came from; empty: it did not
+/// The message about a flag, as one about the variable that its value came from; empty: it did not
 /// come from one.
 std::string said_of_variable(const CLI::App& app, const std::string& said, int argc,
                              const char* const* argv) {

@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Empty when the flags are right, else what is said about them.
+/// Empty if the flags are right, else the message about them.
 std::string parse(process_options& options, std::vector<std::string> flags) {
     CLI::App app;
     options.add_to(app, 8080);
@@ -104,7 +104,7 @@ TEST(process_options, that_are_wrong_are_named) {
     }
 }
 
-/// What is said about --legacy-namespace beside these flags.
+/// The message about --legacy-namespace beside these flags.
 std::string parse_legacy(std::vector<std::string> flags, const std::string& with = {},
                          std::string* chosen = nullptr) {
     process_options options;
@@ -153,7 +153,7 @@ TEST(process_options, what_can_be_no_namespace_is_refused) {
               std::string::npos);
 }
 
-/// What is said when the environment has this variable.
+/// The message if the environment has this variable.
 std::string parse_with(const char* variable, const char* value, std::vector<const char*> argv = {},
                        process_options* into = nullptr) {
     process_options own;

@@ -17,7 +17,7 @@
 
 namespace esi::controller {
 
-/// What all writes of the statuses of one kind have in common; all outlive them.
+/// What all writes of the statuses of one kind share; all outlive them.
 template <class T>
 struct status_writer {
     kube::client& api;
@@ -27,13 +27,13 @@ struct status_writer {
 };
 
 /// Sends the difference between the status of `shown` and `wanted`, made to fit into `room` bytes,
-/// as a merge patch of the subresource, guarded by the uid and the resourceVersion of `shown`.
-/// Where the API server refuses it (422, 413, or more than its store takes), the smallest form is
-/// sent in its place. The gate then holds the object back until the caches show the write. Returns
-/// the object as the API server left it, or nothing where nothing was written: the two do not
-/// differ, or `shown` has the smallest form already. `Answer` is T or model::metadata_only, for a
-/// caller that has no use for the rest of a large object. Errors: those of the client
-/// (errc::conflict where the object has changed since `shown`).
+/// as a merge patch of the subresource, guarded by the uid and the resourceVersion of `shown`. If
+/// the API server refuses it (422, 413, or more than its store takes), the smallest form is sent
+/// instead. The gate then holds the object back until the caches show the write. Returns the object
+/// as the API server left it, or nothing if nothing was written: the two do not differ, or `shown`
+/// has the smallest form already. `Answer` is T or model::metadata_only, for a caller that has no
+/// use for the rest of a large object. Errors: those of the client (errc::conflict if the object
+/// has changed since `shown`).
 template <class T, class Answer = T>
 asio::awaitable<result<std::optional<Answer>>> patch_status(status_writer<T> by,
                                                             std::shared_ptr<const T> shown,

@@ -1,5 +1,5 @@
-// What the parts of an operator and their process are to each other: flags that all have, what a
-// part is given, and what it has to offer (run_process.h runs it).
+// The contract between the parts of an operator and their process: common flags, what a part is
+// given, and what it offers (run_process.h runs it).
 #pragma once
 
 #include <functional>
@@ -42,25 +42,24 @@ struct process_options {
     std::string log_level = "info";
     std::string log_format = "text";
     double kube_api_qps = 0;
-    /// What the objects of one kind in one namespace may take of memory, in bytes.
+    /// How much memory the objects of one kind in one namespace may take, in bytes.
     std::size_t cache_share = kube::default_share;
     bool enable_debug_endpoints = false;
 
     void add_to(CLI::App& app, int default_port);
-    /// What no single flag can tell: combinations. Checked after parsing.
+    /// Checks combinations of flags, after parsing.
     result<void> check() const;
 };
 
-/// Parses as app.parse() does, but passes over variables of the environment that are Kubernetes'
-/// links to a Service of that name (ESI_PORT=tcp://10.0.0.1:8080). Throws CLI::ParseError; of a
-/// value that came from the environment it names the variable.
+/// Parses as app.parse() does, but ignores variables of the environment that are Kubernetes' links
+/// to a Service of that name (ESI_PORT=tcp://10.0.0.1:8080). Throws CLI::ParseError; for a value
+/// from the environment it names the variable.
 void parse_flags(CLI::App& app, int argc, const char* const* argv);
 
-/// --legacy-open and --allowed-hosts, for `what` (parts of the interface that know no
-/// authentication).
+/// --legacy-open and --allowed-hosts, for `what` (parts of the interface without authentication).
 void add_access_flags(CLI::App& app, http::local_access& access, const std::string& what);
 
-/// Tells at the start that everybody who reaches the port may use `what` (--legacy-open).
+/// Logs at the start that every client that reaches the port may use `what` (--legacy-open).
 void warn_of_open_access(std::string_view what);
 
 /// Everything a part of an operator may need, owned by the process, valid until it has stopped.
@@ -77,13 +76,13 @@ struct environment {
     /// Writes at any time, leading or not: for requests of people that any replica may answer (the
     /// scheduling operator's REST). Never for reconciling.
     kube::client& open_api;
-    /// Of this process; no other one, at any time, has the same.
+    /// Identity of this process; no other one, at any time, has the same.
     std::string identity;
 };
 
 /// Adds --legacy-namespace, the namespace of the original's interface (`what`: "that /external
-/// speaks of"). Not given, it is the first --namespace, where there is one. One that --namespace
-/// does not have is refused: there would be nothing in it. `with`: refused only where this flag is
+/// speaks of"). Its default is the first --namespace, if there is one. A namespace that --namespace
+/// does not have is refused: there would be nothing in it. `with`: refused only if this flag is
 /// given, too; empty: always.
 void add_legacy_namespace(CLI::App& app, std::string& into, const std::string& what,
                           const std::string& with = {});
@@ -103,14 +102,14 @@ public:
         std::function<bool()> current;
         /// When the last byte of its watch came in, for the metric; may be left out.
         std::function<steady_time()> last_heard = nullptr;
-        /// The namespaces that `current` waits for; may be left out.
+        /// The namespaces for which `current` waits; may be left out.
         std::function<std::vector<std::string>()> missing = nullptr;
         /// Why its lists and watches fail; may be left out.
         std::function<std::vector<kube::trouble>()> troubles = nullptr;
-        /// Sets what the objects of one namespace may take, in bytes; before the first run(). May
-        /// be left out.
+        /// Sets how much memory the objects of one namespace may take, in bytes; before the first
+        /// run(). May be left out.
         std::function<void(std::size_t)> limit = nullptr;
-        /// What they take, for metrics; may be left out.
+        /// How much they take, for metrics; may be left out.
         std::function<const kube::namespace_shares&()> shares = nullptr;
 
         /// The cache of an informer, which must outlive it.
@@ -126,8 +125,8 @@ public:
                     [&from](std::size_t bytes) { from.limit(bytes); },
                     [&from]() -> const kube::namespace_shares& { return from.shares(); }};
         }
-        /// The same of a kind that this operator does without where it is not served: there is
-        /// nothing to wait for then, and nothing is wrong. `time` must outlive it, too.
+        /// The same for a kind that this operator can do without: if it is not served, there is
+        /// nothing to wait for, and nothing is wrong. `time` must outlive it, too.
         template <class T>
         static cache if_served(std::string name, kube::informer<T>& from, const clock& time) {
             auto out = of(std::move(name), from);
@@ -143,7 +142,7 @@ public:
         }
     };
     virtual std::vector<cache> caches() = 0;
-    /// What /readyz tells beside the caches and the lease.
+    /// Further checks of /readyz, beside the caches and the lease.
     virtual std::vector<readiness_check> checks() const { return {}; }
     /// This process leads from now on, and its caches show nothing older than its lease: start
     /// controllers. Called at most once.
@@ -152,7 +151,7 @@ public:
     virtual asio::awaitable<void> stop(steady_time deadline) = 0;
 };
 
-/// Makes the operator once the environment stands.
+/// Makes the operator once the environment is complete.
 using operator_factory = std::function<std::unique_ptr<operator_part>(environment&)>;
 
 }  // namespace esi::controller

@@ -1,4 +1,4 @@
-// What Prometheus expects of every process, and which version it is.
+// The metrics that Prometheus expects of every process, and its version.
 #pragma once
 
 #include "controller/metrics.h"
@@ -6,8 +6,8 @@
 namespace esi::controller {
 
 /// Brings process_cpu_seconds_total, process_open_fds, process_max_fds, process_start_time_seconds,
-/// process_resident_memory_bytes and esi_build_info up to date. What /proc does not tell is left
-/// out.
+/// process_resident_memory_bytes and esi_build_info up to date. Values that /proc does not have are
+/// left out.
 void show_process(metrics& numbers);
 
 }  // namespace esi::controller

@@ -35,16 +35,16 @@ constexpr auto http_patience = 2s;
 
 /// A connection with TLS takes some 80 KiB more than one without.
 constexpr int most_tls_connections = 384;
-/// More streams than callers may have together: one whose place went to another tenant ends a
-/// moment after that one has begun.
+/// More streams than callers may have together: a stream whose place went to another tenant ends a
+/// moment after the new one has begun.
 constexpr int ending_streams = 200;
 
-/// An API server that does not answer is waited for elsewhere.
+/// How long the version is awaited: an API server without answer is handled elsewhere.
 constexpr auto version_patience = 5s;
 
 constexpr auto lag_period = 1s;
 constexpr auto heap_period = 5s;
-/// Free bytes that stay in the heap for what comes next.
+/// Free bytes that stay in the heap for later use.
 constexpr std::size_t heap_slack = 4u << 20;
 const std::vector<double> lag_buckets{0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5};
 const std::vector<double> answer_buckets{0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 30};
@@ -53,8 +53,8 @@ constexpr int exit_ok = 0;
 constexpr int exit_failed = 1;
 constexpr int exit_usage = 2;
 
-/// Ends the process without any orderly stop: used where another may lead already, and where a
-/// person asked twice.
+/// Ends the process without any orderly stop: used if another may lead already, and if a person
+/// asked twice.
 [[noreturn]] void end_at_once(int code) {
     std::fflush(nullptr);
     std::_Exit(code);
@@ -97,7 +97,7 @@ void keep_the_heap_small() {
     mallopt(M_TRIM_THRESHOLD, 256 << 10);
 }
 
-/// The process around one operator. Members are in the order in which they need each other.
+/// The process around one operator. Members are in the order of their dependencies.
 class process {
 public:
     process(std::string name, process_options options)
@@ -183,7 +183,7 @@ result<void> process::open_wires() {
     return {};
 }
 
-/// The first line of a process: which it is, and where it works.
+/// The first line of a process: its name and version, and where it works.
 void process::tell_start(const result<kube::cluster_access>& access) const {
     std::string namespaces;
     for (const auto& each : options_.namespaces) {
@@ -219,8 +219,8 @@ asio::awaitable<int> process::serve(const operator_factory& make) {
     life_.emplace(
         ground{loop_.get_executor(), time_, *front, lease_front, numbers_, routes_, options_,
                component_, std::move(names.identity), std::move(names.pod), wire_->host(),
-               // What only the start needed lies scattered in the heap: no free() gives
-               // that back.
+               // Memory that only the start needed is scattered in the heap: no free() gives that
+               // back.
                [] { malloc_trim(0); }},
         make, [] { end_at_once(exit_failed); });
     add_status_routes(
@@ -265,13 +265,13 @@ asio::awaitable<void> process::watch_signals() {
         }
         log::info("stopping", {{"signal", number}});
         stop_asked_ = true;
-        // The address is free from now on, for whoever takes this one's place.
+        // The address is free from now on, for the process that replaces this one.
         if (server_ != nullptr) server_->close_listener();
         if (life_) life_->ask_to_stop();
     }
 }
 
-/// A timer that does nothing: how late it comes is how long everything else waits for the loop.
+/// A timer that does nothing: its delay is the time that other work waits for the loop.
 asio::awaitable<void> process::measure_lag() {
     auto& lag = numbers_.histogram("esi_loop_lag_seconds",
                                    "How late a timer of the event loop came, looked at each second",
@@ -283,7 +283,7 @@ asio::awaitable<void> process::measure_lag() {
     }
 }
 
-/// What many objects or connections needed lies scattered in the heap when they are gone: no free()
+/// Memory of many objects or connections is scattered in the heap when they are gone: no free()
 /// gives that back.
 asio::awaitable<void> process::give_back_memory() {
     std::size_t known = 0;  ///< free bytes of the heap that are given back, or too few for that
@@ -308,7 +308,7 @@ void process::count_answer(const http::answered_request& what) {
                  "HTTP requests that were answered, by the route's pattern (none: no route)",
                  with_code)
         .Increment();
-    // A conversation of another protocol has no end that says anything.
+    // The end of a conversation of another protocol says nothing.
     if (what.status == 101) return;
     numbers_
         .histogram("esi_http_request_duration_seconds",

@@ -1,5 +1,5 @@
 // How large a status may be: etcd takes a request of 1.5 MiB, and with it the whole object, of
-// which the status is the part that an operator answers for. The rest is what others store. Pure.
+// which the operator is responsible for the status. Other writers store the rest. Pure.
 #pragma once
 
 #include <algorithm>
@@ -8,11 +8,11 @@
 
 namespace esi::controller {
 
-/// Of etcd's 1.5 MiB a sixth is left for what an operator does not see of an object: managedFields,
-/// labels and annotations that its caches do not keep.
+/// A sixth of etcd's 1.5 MiB is left for parts of an object that an operator does not see:
+/// managedFields, labels and annotations that its caches do not keep.
 inline constexpr std::size_t most_object_bytes = 1280 * 1024;
-/// Where the rest of the object leaves less than this (a spec of more than 1.2 MiB), the status has
-/// it all the same: what others decide by needs it, and the API server's answer tells more than a
+/// If the rest of the object leaves less than this (a spec of more than 1.2 MiB), the status has it
+/// all the same: decisions of other programs need it, and the API server's answer tells more than a
 /// guess about managedFields.
 inline constexpr std::size_t least_status_bytes = 64 * 1024;
 
@@ -25,8 +25,8 @@ std::size_t room_for_status(const T& of) {
     return std::max(least_status_bytes, most_object_bytes - std::min(rest, most_object_bytes));
 }
 
-/// A status in `room` bytes, as far as that can be without what others decide by; 0 asks for the
-/// smallest form. Pure.
+/// Fits a status into `room` bytes, as far as possible without dropping what others decide by; 0
+/// asks for the smallest form. Pure.
 template <class Status>
 using fit_function = Status (*)(Status wanted, std::size_t room);
 

@@ -17,7 +17,7 @@ using http::server_request;
 
 constexpr const char* plain = "text/plain; charset=utf-8";
 
-/// Whoever asks may ask a thousand times at once: the text is made ten times a second, at most.
+/// Clients may ask a thousand times at once: the text is made ten times a second, at most.
 constexpr auto scrape_reuse = std::chrono::milliseconds(100);
 struct scrape {
     std::string text;

@@ -1,6 +1,6 @@
-// What every operator answers about itself: /livez, /readyz, /metrics, /version, and the Java
-// original's /actuator/health. Ready means that the caches are full, leading or not: a standby
-// serves all that is read-only. Alive means that the loop runs; it never depends on the API server.
+// Every operator's own routes: /livez, /readyz, /metrics, /version, and the Java original's
+// /actuator/health. Ready means that the caches are full, leading or not: a standby serves all that
+// is read-only. Alive means that the loop runs; it never depends on the API server.
 #pragma once
 
 #include <functional>
@@ -15,16 +15,16 @@ namespace esi::controller {
 struct readiness_check {
     std::string name;
     bool passed = false;
-    /// What is wrong and what mends it; also of one that passes. In ESI's own words: strangers read
-    /// it, and what the API server said is not for them.
+    /// The fault and its remedy; also for a check that passes. In ESI's own words: strangers read
+    /// it, and must not see the API server's messages.
     std::string reason = {};
 };
 
-/// Everything that /readyz looks at, at the time of the call.
+/// All checks of /readyz, at the time of the call.
 using readiness = std::function<std::vector<readiness_check>()>;
 
-/// As kube-apiserver answers: "ok", or one line per check when one fails or `verbose` is asked for.
-/// Checks named in `excluded` are passed over.
+/// Answers as kube-apiserver does: "ok", or one line per check if one fails or `verbose` is
+/// requested. Checks named in `excluded` are skipped.
 http::server_reply readiness_reply(const std::vector<readiness_check>& checks, bool verbose,
                                    const std::vector<std::string>& excluded = {});
 /// {"status":"UP"}, or 503 {"status":"DOWN"}, in the content type of Spring Boot.

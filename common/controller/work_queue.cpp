@@ -18,7 +18,7 @@ constexpr int doublings = 16;
 void work_queue::add(const std::string& key, steady_time) {
     if (!dirty_.insert(key).second) return;
     ++adds_;
-    // What is being worked on comes again at done(): one worker per key.
+    // A key that is being worked on comes again at done(): one worker per key.
     if (!processing_.contains(key)) queue_.push_back(key);
 }
 

@@ -209,7 +209,7 @@ TEST(work_queue, behaves_like_the_model_under_random_operations) {
             }
             ASSERT_EQ(queue.depth(), expected.queue.size()) << "seed " << seed << " step " << i;
         }
-        // Nothing is lost: all that was added and not taken comes out in the end.
+        // No key is lost: all that were added and not taken come out in the end.
         for (const auto& key : under_way) {
             queue.done(key, now);
             expected.done(key);

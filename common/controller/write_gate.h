@@ -15,8 +15,8 @@ namespace esi::controller {
 
 class write_gate {
 public:
-    /// Newest resourceVersion that the cache of a kind has shown in a namespace; none where it
-    /// watches nothing.
+    /// Newest resourceVersion that the cache of a kind has shown in a namespace; none if it watches
+    /// nothing.
     using seen_version = std::function<std::optional<std::string>(std::string_view ns)>;
 
     void watch_kind(std::string kind, seen_version seen);
@@ -32,7 +32,7 @@ private:
     using place = std::pair<std::string, std::string>;
 
     std::map<std::string, seen_version, std::less<>> kinds_;
-    /// By root: the newest version to come.
+    /// By root: the newest version that is awaited.
     std::map<model::object_key, std::map<place, std::string>> pending_;
 };
 

@@ -24,7 +24,7 @@ std::optional<int> parse_number(std::string_view text) {
     return value;
 }
 
-/// FNV-1a with a final mix. Fixed for all times: the names of standing ghosts hang on it.
+/// FNV-1a with a final mix. Fixed for all times: the names of existing ghosts depend on it.
 std::uint64_t hash_of(std::string_view text) {
     std::uint64_t hash = fnv1a(text);
     hash ^= hash >> 33;
@@ -61,7 +61,7 @@ bool is_of_claim(const model::testbed_layout& layout) {
 
 namespace {
 
-/// Null where the layout is not of a claim, or has no such position.
+/// Null if the layout is not of a claim, or has no such position.
 const model::layout_shape* shape_of(const model::testbed_layout& layout, int position) {
     for (const auto& shape : layout.shapes) {
         if (position < 0) return nullptr;

@@ -1,4 +1,4 @@
-// Slots as pure functions of objects: which positions there are, what is in each, what fits.
+// Slots as pure functions of objects: which positions there are, the contents of each, what fits.
 // No I/O, no state; used by all three operators, so that they agree on what "free" means.
 #pragma once
 
@@ -20,9 +20,9 @@ namespace esi::grid {
 using pod_pointer = std::shared_ptr<const model::pod>;
 using node_pointer = std::shared_ptr<const model::node>;
 
-/// Where a position is. Positions are ranks in the order (index on the node, node id), from 0; in
-/// the layout of a claim they are numbered through its shapes, and the index counts the places of a
-/// node in the order of their positions.
+/// The place of a position. Positions are ranks in the order (index on the node, node id), from 0;
+/// in the layout of a claim they are numbered through its shapes, and the index counts the places
+/// of a node in the order of their positions.
 struct slot {
     int position = 0;
     std::string node;
@@ -30,25 +30,24 @@ struct slot {
     int index = 0;  ///< the slot's index on its node, from 0
 };
 
-/// How many slots a layout has. One beyond the bounds of the CRD, which only a status edited by
-/// hand can be, has none: what it would ask for has no end.
+/// How many slots a layout has. A layout beyond the bounds of the CRD, which only a status edited
+/// by hand can have, has none: its size would have no limit.
 int count_of_slots(const model::testbed_layout& layout);
 
 /// The layout is that of a claim: its slots have the sizes and roles of its shapes.
 bool is_of_claim(const model::testbed_layout& layout);
-/// Size of the slot at a position of the layout; empty where there is no such position.
+/// Size of the slot at a position of the layout; empty if there is no such position.
 const model::resource_list& size_of(const model::testbed_layout& layout, int position);
-/// What takes the slot (model::slot_role); worker in a layout that is not of a claim.
+/// The kind of pod for the slot (model::slot_role); worker in a layout that is not of a claim.
 std::string_view role_of(const model::testbed_layout& layout, int position);
-/// Of `positions` those whose slot has the role, in their order.
+/// The positions among `positions` whose slot has the role, in their order.
 std::vector<int> with_role(const model::testbed_layout& layout, std::span<const int> positions,
                            std::string_view role);
-/// The sizes that slots of this role have, without repetition; of a layout without slots of the
-/// role none.
+/// The sizes of slots of this role, without repetition; none if the layout has no slot of the role.
 std::vector<const model::resource_list*> sizes_of(const model::testbed_layout& layout,
                                                   std::string_view role);
 
-/// In the name of every ghost, behind the name of its Testbed.
+/// A part of the name of every ghost, after the name of its Testbed.
 inline constexpr std::string_view ghost_infix = "-ghost-";
 /// `<testbed>-ghost-<10 hex digits of a hash of testbed uid, node name, index>`: two makers of the
 /// same ghost collide with AlreadyExists. At most 63 + 17 characters.
@@ -59,13 +58,12 @@ std::string ghost_name(std::string_view testbed, std::string_view testbed_uid,
 std::optional<int> slot_index_of_ghost(const model::pod& ghost);
 /// The annotation `slot` of a job pod: its position; nothing when it is not a whole number from 0.
 std::optional<int> slot_of_pod(const model::pod& pod);
-/// Of two ghosts that claim one slot `candidate` is the one that holds the room rather than
-/// `known`.
+/// Whether `candidate`, and not `known`, is the one of two ghosts of one slot that holds the room.
 bool is_better_ghost(const model::pod& candidate, const model::pod& known);
 /// ESI's gate is not (or no longer) on the pod: a scheduler may bind it.
 bool let_in(const model::pod& pod);
 
-/// What is in one slot, as the pods show it.
+/// The contents of one slot, as the pods show it.
 struct slot_view {
     slot place;
     /// The ghost made for this slot, whatever its phase; null when there is none.
@@ -79,16 +77,16 @@ struct slot_view {
     bool free() const;
 };
 
-/// A reference that an object of namespace `ns` has: without a namespace it means that one.
+/// A reference in an object of namespace `ns`: without a namespace it means that one.
 model::object_key in_namespace(model::object_key reference, std::string_view ns);
-/// The Testbed in whose slots the placements of a job are: that of its last run. An empty name: it
-/// has none.
+/// The Testbed in whose slots the placements of a job are: that of its last run. An empty name if
+/// it has none.
 model::object_key placed_in(const model::batchjob& job);
 
 /// A pod that the Testbed itself made to fill a slot: label and controller reference agree.
 bool is_own_ghost(const model::pod& pod, const model::testbed& testbed);
-/// In place of the name of a pod of another namespace where people of one namespace read: in
-/// the status of a Testbed, and over REST.
+/// Replaces the name of a pod of another namespace in texts for people of one namespace: in the
+/// status of a Testbed, and over REST.
 inline constexpr std::string_view foreign_pod = "a pod of another namespace";
 
 /// Parses the annotation `slots` ("3,5,8"). Empty on any error.

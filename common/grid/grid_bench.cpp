@@ -1,4 +1,4 @@
-// What is in which slot: the whole of a layout, from its pods.
+// The contents of all slots of a layout, from its pods.
 #include "grid/grid.h"
 
 #include <benchmark/benchmark.h>

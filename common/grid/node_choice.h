@@ -1,5 +1,5 @@
-// Which nodes a person gets who asks for nodes of a Testbed: the least requested that have the
-// room, numbered 0..count-1, or those that were named. Pure; who writes the labels is elsewhere.
+// The choice of nodes for a Testbed at a person's request: the least requested that have the room,
+// numbered 0..count-1, or those that were named. Pure; the labels are written elsewhere.
 #pragma once
 
 #include <memory>
@@ -16,8 +16,8 @@ namespace esi::grid {
 
 using node_pointer = std::shared_ptr<const model::node>;
 
-/// A node of the cluster, and what is left of it beside the live pods that are no ghosts of the
-/// Testbed: so the same question gives the same nodes again.
+/// A node of the cluster, and what its live pods leave of it, ghosts of the Testbed not counted: so
+/// the same question gives the same nodes again.
 struct node_candidate {
     node_pointer node;
     model::amounts left;
@@ -25,15 +25,15 @@ struct node_candidate {
 
 struct label_change {
     node_pointer node;
-    /// Nothing: the label goes (a node that was not chosen).
+    /// Nothing: the label is removed (a node that was not chosen).
     std::optional<std::string> value;
 };
 
 struct node_choice {
     /// In the order of their ids.
     std::vector<std::string> names;
-    /// Only nodes whose label differs; those that lose it come first, so that no number is there
-    /// twice in between, but where nodes swap theirs.
+    /// Only nodes whose label differs; those that lose it come first, so that no number exists
+    /// twice in between, unless nodes swap theirs.
     std::vector<label_change> changes;
     /// Nodes with the room, for the message when they are too few.
     int fitting = 0;
@@ -43,7 +43,7 @@ struct node_choice {
 /// the cluster rely on.
 bool is_kubernetes_own(std::string_view label);
 
-/// Why nobody gives nodes to this Testbed, which has a claim; a sentence.
+/// Why this Testbed, which has a claim, takes no nodes; a sentence.
 std::string nodes_of_claim(const model::testbed& testbed);
 
 /// `nodes`: all of the cluster. `names` is empty when too few nodes fit, and for a Testbed with a

@@ -28,16 +28,16 @@ public:
         return claimed_.empty() ? static_cast<int>(nodes_.size()) * slots_per_node_
                                 : static_cast<int>(claimed_.size());
     }
-    /// Nothing where there is no such position.
+    /// Nothing if there is no such position.
     std::optional<slot> at(int position) const;
-    /// The node of a position; null where there is no such position.
+    /// The node of a position; null if there is no such position.
     const model::layout_node* node_of(int position) const;
     /// The slots of one node in position order.
     std::vector<slot> on(std::string_view node) const;
-    /// Where several entries of the layout have one name: of the last of them. Nothing where the
-    /// node has no slot of this index.
+    /// If several entries of the layout have one name, the last of them counts. Nothing if the node
+    /// has no slot of this index.
     std::optional<int> position_of(std::string_view node, int index) const;
-    /// Null where the layout does not name the node; of several entries for one name the first.
+    /// Null if the layout does not name the node; the first of several entries for one name.
     const model::layout_node* member(std::string_view node) const;
     /// By name.
     const std::map<std::string, const model::layout_node*, std::less<>>& members() const {
@@ -52,13 +52,13 @@ private:
     /// Places in nodes_, by name.
     std::map<std::string, std::vector<int>, std::less<>> ranks_;
     int slots_per_node_ = 0;
-    /// Of a claim: by position, the place in nodes_ and the index on the node.
+    /// For a claim: by position, the place in nodes_ and the index on the node.
     struct claimed {
         int rank = 0;
         int index = 0;
     };
     std::vector<claimed> claimed_;
-    /// Of a claim: by place in nodes_, its positions.
+    /// For a claim: by place in nodes_, its positions.
     std::vector<std::vector<int>> positions_;
 };
 
@@ -68,7 +68,7 @@ std::vector<const model::layout_node*> nodes_in_order(const std::vector<model::l
 /// All slots of a layout in position order.
 std::vector<slot> slots_of(const model::testbed_layout& layout);
 
-/// The slots at these positions, in their order, for one question about a layout that nobody keeps;
+/// The slots at these positions, in their order, for one question about a layout that is not kept;
 /// positions that it does not have are left out.
 std::vector<slot> slots_at(const model::testbed_layout& layout, std::span<const int> positions);
 

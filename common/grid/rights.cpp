@@ -30,7 +30,7 @@ model::testbed_layout shape_of(const model::scheduling_claim& claim) {
     out.nodes.emplace_back();
     for (const auto& shape : claim.shapes) {
         out.shapes.push_back({shape.name, shape.role, shape.count, shape.resources});
-        // The bound of the CRD is one of all together, which a spec may only seem to keep.
+        // The bound of the CRD holds for the sum, which a spec may only seem to keep.
         const auto most = static_cast<int>(model::most_claimed_places) + 1;
         out.places.resize(out.places.size() +
                           static_cast<std::size_t>(std::clamp(shape.count, 0, most)));

@@ -1,4 +1,4 @@
-// Rules of rights that more than one operator goes by, each written once: which Testbed is meant,
+// Rules of rights that more than one operator applies, each written once: which Testbed is meant,
 // whether an order counts, how long it may take. Pure.
 #pragma once
 
@@ -12,11 +12,11 @@
 
 namespace esi::grid {
 
-/// The Testbed whose slots a Scheduling uses: the one that it names, or, where it has a claim, the
-/// one of its own name in its own namespace.
+/// The Testbed whose slots a Scheduling uses: the one that it names, or, if it has a claim, the one
+/// of its own name in its own namespace.
 model::object_key testbed_of(const model::scheduling& of);
-/// The Scheduling that has made the Testbed for its claim and is its controller; null for a Testbed
-/// that somebody else has made. Lives as long as `testbed`.
+/// The Scheduling that has made the Testbed for its claim and is its controller; null for any other
+/// Testbed. Lives as long as `testbed`.
 const model::owner_reference* maker_of(const model::testbed& testbed);
 /// The Testbed is that of the Scheduling's own claim.
 bool is_made_for(const model::testbed& testbed, const model::scheduling& of);
@@ -40,14 +40,14 @@ bool is_assigned(const model::batchjob& job, const model::scheduling& by);
 bool has_right(const model::batchjob& job, const model::testbed& testbed,
                const model::scheduling* holder);
 
-/// Where a Scheduling, or an order, does not say how long.
+/// The default of a Scheduling or an order that states no time.
 inline constexpr int default_submit_timeout_seconds = 600;
 inline constexpr int default_schedule_timeout_seconds = 300;
 seconds submit_timeout(const model::creation_request& order);
 seconds schedule_timeout(const model::creation_request& order);
-/// Until when all pods of an order have to be bound. `submitted`: when its application was made;
-/// `newest`: when the newest of the pods was created, as all exist since then. A pod that dies and
-/// is replaced again and again does not move the deadline for ever.
+/// The time by which all pods of an order have to be bound. `submitted`: when its application was
+/// made; `newest`: when the newest of the pods was created, as all exist since then. A pod that
+/// dies and is replaced again and again does not move the deadline for ever.
 wall_time binding_deadline(const model::creation_request& order, wall_time submitted,
                            wall_time newest);
 

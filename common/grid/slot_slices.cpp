@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view absent = "-";
 constexpr std::string_view elsewhere = "*";
-/// So that a name fits into what an object's name may have, with the rest of it.
+/// So that a name, with its other parts, fits into the length of an object's name.
 constexpr std::size_t longest_testbed_name = 200;
 
 /// One field of a line.

@@ -1,5 +1,5 @@
 // The rows of a Testbed that has too many slots for status.slots: one line for each slot, in
-// objects of kind TestbedSlotSlice. Which of them may be believed, and what a line says. Pure.
+// objects of kind TestbedSlotSlice. Which of them may be believed, and how a line is read. Pure.
 //
 // A line: STATE POD POD_UID RESERVED_FOR, one blank between them; "-": absent, "*": a pod or job of
 // another namespace, which is not named. Node and index of the slot follow from the layout.
@@ -22,7 +22,7 @@ inline constexpr int most_listed_slots = 4000;
 
 using slice_pointer = std::shared_ptr<const model::slot_slice>;
 
-/// What one line says. The texts refer to the line.
+/// The content of one line. The texts refer to the line.
 struct slot_line {
     std::string_view state;  ///< see model::slot_state
     std::string_view pod;
@@ -30,15 +30,15 @@ struct slot_line {
     std::string_view reserved_for;
 
     bool in_error() const { return state == model::slot_state::error; }
-    /// The pod that the line has on record for the slot; empty where it names none. The pod of a
-    /// FREE slot is its ghost, of which no question is asked.
+    /// The pod that the line has on record for the slot; empty if it names none. The pod of a FREE
+    /// slot is its ghost, which is not needed.
     std::string_view record() const;
 };
-/// Absent texts are empty; "*" stays. Nothing where the text is no line.
+/// Absent texts are empty; "*" stays. Nothing if the text is no line.
 std::optional<slot_line> read_slot_line(std::string_view text);
 /// The line of a row. A name with a blank, which no object has, is one of another namespace.
 std::string slot_line_of(const model::slot_status& row);
-/// The row of a line, of the slot at `place`; nothing where the text is no line.
+/// The row of a line, of the slot at `place`; nothing if the text is no line.
 std::optional<model::slot_status> row_of_line(std::string_view text, const slot& place);
 
 /// The name of the slice whose first row is that of position `first`: the Testbed's name (cut),
@@ -46,8 +46,8 @@ std::optional<model::slot_status> row_of_line(std::string_view text, const slot&
 std::string slice_name(const model::object_meta& testbed, int first);
 
 /// The Testbed's rows are in slices: its status lists none, and says so (SlotsListed, InSlices). A
-/// testbed operator that does not know slices says something else, and what an operator before it
-/// has left there is not believed.
+/// testbed operator that does not know slices writes another reason, and slices that an earlier
+/// operator has left there are not believed.
 bool has_slices(const model::testbed& testbed);
 /// The slice is the Testbed's own: in its namespace, by the name that slice_name gives it, with the
 /// Testbed as its controller.
@@ -60,14 +60,14 @@ bool is_believed(const model::slot_slice& slice, const model::testbed& testbed);
 class slice_list {
 public:
     slice_list() = default;
-    /// Of `candidates` those that are believed.
+    /// Keeps the believed ones among `candidates`.
     slice_list(const model::testbed& testbed, std::span<const slice_pointer> candidates);
 
     bool empty() const { return slices_.empty(); }
     const std::vector<slice_pointer>& all() const { return slices_; }
-    /// The line of a position; nothing where no slice has it, or none that can be read.
+    /// The line of a position; nothing if no slice has it, or none that can be read.
     std::optional<slot_line> at(int position) const { return read_slot_line(text_at(position)); }
-    /// The same as it stands in the slice; empty where none has it.
+    /// The same as the slice has it; empty if none has it.
     std::string_view text_at(int position) const;
 
 private:

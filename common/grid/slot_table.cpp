@@ -16,7 +16,7 @@ namespace names = model::names;
 
 namespace {
 
-/// What the Testbed says of pods in slots.
+/// The Testbed's records of pods in slots.
 std::vector<std::pair<std::string_view, int>> records_in(const model::testbed* testbed) {
     std::vector<std::pair<std::string_view, int>> out;
     if (testbed == nullptr) return out;
@@ -34,14 +34,14 @@ std::vector<std::pair<std::string_view, int>> records_in(const model::batchjob* 
     return out;
 }
 
-/// What a slice says of pods in slots, and which positions it calls ERROR.
+/// A slice's records of pods in slots, and the positions that it calls ERROR.
 struct slice_content {
     std::vector<std::pair<std::string_view, int>> records;
     std::vector<int> errors;
     bool operator==(const slice_content&) const = default;
 };
 
-/// Empty of a slice that `testbed` does not believe.
+/// Empty for a slice that `testbed` does not believe.
 slice_content content_of(const model::slot_slice* slice, const model::testbed& testbed) {
     slice_content out;
     if (slice == nullptr || !is_believed(*slice, testbed)) return out;
@@ -278,7 +278,7 @@ bool slot_table::is_recorded(const model::pod& pod, int position) const {
     return found != recorded_.end() && found->second.contains(position);
 }
 
-/// As grid::members_of and grid::look have it.
+/// The same as grid::members_of and grid::look.
 std::optional<int> slot_table::position_of(const model::pod& pod) const {
     if (holding_.empty()) return std::nullopt;
     const auto position = slot_of_pod(pod);

@@ -1,14 +1,15 @@
-// What is in each slot of one Testbed, kept up change by change: the same answers as grid::look
-// over all members of the Testbed, at a cost that does not depend on how many slots there are. A
-// change of one pod, job or row touches the slots that it names; a change of the layout, or another
-// Testbed of the name, builds everything again.
+// The contents of each slot of one Testbed, kept up change by change: the same answers as
+// grid::look over all members of the Testbed, at a cost that does not depend on the number of
+// slots. A change of one pod, job or row touches the slots that it names; a change of the layout,
+// or another Testbed of the name, builds everything again.
 //
-// Ghosts are not kept, only counted by what they claim: there are as many as slots, and of a ghost
-// nothing is asked but whether it holds its slot. Job pods are kept.
+// Ghosts are not kept, only counted by the slots that they claim: there are as many as slots, and
+// the only question about a ghost is whether it holds its slot. Job pods are kept.
 //
-// Pure: it is told the version of an object before and after each change (null: there was, or is,
+// Pure: it takes the version of an object before and after each change (null: there was, or is,
 // none), in the order in which one watch shows them; objects of different kinds may come in any
-// order. Not thread safe. References and iterators that it gives out end with the next change.
+// order. Not thread safe. References and iterators that it returns are invalid after the next
+// change.
 #pragma once
 
 #include <map>
@@ -35,19 +36,19 @@ public:
 
     using testbed_pointer = std::shared_ptr<const model::testbed>;
     void change_testbed(testbed_pointer after);
-    /// Of pods with the labels of this Testbed.
+    /// For pods with the labels of this Testbed.
     void change_pod(const pod_pointer& before, const pod_pointer& after);
-    /// Of all jobs: those whose placements are not in this Testbed add nothing. The placements of a
-    /// job that is deleted stay on record for its pods that were let in and live: no row may name
-    /// them yet. (They are known for as long as the table is; after a restart only rows tell.)
+    /// For all jobs: those whose placements are not in this Testbed add nothing. The placements of
+    /// a deleted job stay on record for its pods that were let in and live: no row may name them
+    /// yet. (They are known for as long as the table exists; after a restart only rows have them.)
     void change_job(const model::batchjob* before, const model::batchjob* after);
-    /// Of all slices that name a Testbed of this name: those that are not believed add nothing.
-    /// True where an answer may have changed.
+    /// For all slices that name a Testbed of this name: those that are not believed add nothing.
+    /// True if an answer may have changed.
     bool change_slice(const slice_pointer& before, const slice_pointer& after);
 
     /// The Testbed that the answers are for; null before its first change and after its deletion.
     const testbed_pointer& testbed() const { return testbed_; }
-    /// Nothing is known of it: it may be dropped.
+    /// Nothing is known of the Testbed: the table may be dropped.
     bool empty() const {
         return !testbed_ && ghosts_.empty() && pods_.empty() && recorded_.empty() &&
                departed_.empty() && slices_.empty();
@@ -66,26 +67,26 @@ public:
     const std::set<int>& free() const { return free_; }
     /// Positions that the Testbed shows as ERROR (slots_in_error).
     const std::set<int>& in_error() const { return errors_; }
-    /// The same of another version of the Testbed with the same layout.
+    /// The same for another version of the Testbed with the same layout.
     std::set<int> in_error(const model::testbed& other) const;
 
-    /// The slices of `of`, a version of the Testbed, that are believed.
+    /// The believed slices of `of`, a version of the Testbed.
     slice_list slices_of(const model::testbed& of) const;
 
     /// The job pods that are on record for a slot of the Testbed (records::has), also those that
     /// have ended; in the order of their keys.
     std::vector<pod_pointer> recorded_pods() const;
-    /// Those of them that carry this run.
+    /// The job pods on record that carry this run.
     std::vector<pod_pointer> recorded_pods_of_run(std::string_view run) const;
-    /// Those that carry a run of this Scheduling.
+    /// The job pods on record that carry a run of this Scheduling.
     std::vector<pod_pointer> recorded_pods_of(std::string_view scheduling_uid) const;
-    /// The pod of this uid that is no ghost; null where there is none.
+    /// The pod of this uid that is no ghost; null if there is none.
     pod_pointer job_pod(std::string_view uid) const;
 
-    /// How many slots were touched so far, by changes and by questions: what the cost of the table
-    /// grows with.
+    /// How many slots were touched so far, by changes and by questions: the cost of the table grows
+    /// with it.
     std::uint64_t slots_read() const { return *read_; }
-    /// For a reader that takes positions out of free() one by one.
+    /// For a reader that takes positions from free() one by one.
     void count_read(std::uint64_t slots = 1) const { *read_ += slots; }
 
 private:
@@ -108,29 +109,28 @@ private:
     using record = std::pair<std::string_view, int>;  ///< pod uid, position
 
     void lay_out();
-    /// Files the pod where it belongs by the present records and layout, or takes it out there.
+    /// Files the pod by the present records and layout, or removes it there.
     void file(const pod_pointer& pod);
     void unfile(const pod_pointer& pod);
-    /// Of a job pod.
+    /// The position of a job pod.
     std::optional<int> position_of(const model::pod& pod) const;
     void count_ghost(const model::pod& ghost, int by);
-    /// Those of the Testbed itself count in the slots.
+    /// Ghosts of the Testbed itself count in the slots.
     bool is_of_testbed(const maker& made_by) const;
     void hold(const std::string& node, int index, int by);
     bool is_recorded(const model::pod& pod) const;
     bool is_recorded(const model::pod& pod, int position) const;
-    /// Puts `position` into free() or takes it out.
+    /// Adds `position` to free() or removes it.
     void judge(int position);
-    /// Takes records away, adds others, and files anew the pods that they speak of.
+    /// Removes records, adds others, and files the pods that they name again.
     void change_records(std::vector<record> before, std::vector<record> after);
     void count_record(const record& what, int by);
-    /// Those of the placements of a job that is deleted that are from now on in departed_, and
-    /// count.
+    /// Moves placements of a deleted job to departed_; returns those that still count.
     std::vector<record> keep(const model::batchjob& deleted);
     /// The slot for which departed_ keeps the pod on record.
     std::optional<int> kept_place(const model::pod& pod) const;
     void change_errors(std::set<int> now);
-    /// Adds what the slices that `of` believes say of pods and errors, or takes it away.
+    /// Adds the records of pods and errors in the slices that `of` believes, or removes them.
     void count_slices(const model::testbed* of, int by);
     void count_slice_error(int position, int by);
 
@@ -146,13 +146,13 @@ private:
     std::set<int> free_;
     std::set<int> errors_;
 
-    /// Those of the Testbed's name, by their own; believed or not.
+    /// Slices with the Testbed's name, by their own; believed or not.
     std::map<std::string, slice_pointer, std::less<>> slices_;
     /// Positions that believed slices call ERROR, with how many do so.
     std::map<int, int> slice_errors_;
 
-    /// Of all ghosts with the labels of the Testbed: by their controller, by the node that they
-    /// name. Those that claim no slot are not there.
+    /// All ghosts with the labels of the Testbed: by their controller, by the node that they name.
+    /// Ghosts that claim no slot are not there.
     std::map<maker, std::map<std::string, claims, std::less<>>> ghosts_;
     /// Pods with the labels of the Testbed that are no ghosts.
     std::set<pod_pointer, by_key> pods_;
@@ -160,7 +160,7 @@ private:
     std::multimap<std::string_view, pod_pointer> job_pods_;
     /// Job pods on record, by run.
     std::map<std::string, std::set<pod_pointer, by_key>, std::less<>> runs_;
-    /// Pod uid -> position -> how many records say so.
+    /// Pod uid -> position -> number of records.
     std::map<std::string, std::map<int, int>, std::less<>> recorded_;
     /// Placements of deleted jobs: uid of a pod in job_pods_ -> positions. In recorded_ while the
     /// pod is let in there and lives.
@@ -169,10 +169,10 @@ private:
 };
 
 /// Positions that the Testbed shows as ERROR. The status may be stale; use it only to exclude
-/// slots, never to add them: a slot is free where the pods show it as free and this does not name
-/// it. The ghosts of a node that is cordoned, not ready or being deleted keep running. A Testbed so
+/// slots, never to add them: a slot is free if the pods show it as free and this does not name it.
+/// The ghosts of a node that is cordoned, not ready or being deleted keep running. A Testbed so
 /// large that its status lists no slots names such nodes in nodesOutOfUse, and its slices name
-/// slots; where an older testbed operator writes neither, each node with a problem is left alone.
+/// slots; if an older testbed operator writes neither, each node with a problem is excluded.
 std::set<int> slots_in_error(const model::testbed& testbed, const slice_list& slices = {});
 
 }  // namespace esi::grid

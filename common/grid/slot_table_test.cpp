@@ -18,7 +18,7 @@ namespace names = model::names;
 
 const model::object_key bed{"ns", "tb"};
 
-/// The objects of one cluster, and a table that is told each change of them.
+/// The objects of one cluster, and a table that gets each change of them.
 class cluster {
 public:
     void put(model::testbed what) {
@@ -77,7 +77,7 @@ public:
         return testbed_ ? slice_list(*testbed_, all) : slice_list();
     }
 
-    /// Everything that the table answers, worked out from all objects.
+    /// Compares all answers of the table with those computed from all objects.
     void compare() const {
         std::vector<pod_pointer> pods;
         for (const auto& [key, pod] : pods_) pods.push_back(pod);

@@ -1,4 +1,4 @@
-// Media types in headers: what Accept admits, and what Content-Type names. Pure.
+// Media types in headers: the types that Accept admits, and the type of Content-Type. Pure.
 #pragma once
 
 #include <string>

@@ -35,7 +35,7 @@ bool is_address(const std::string& name) {
     return !failure && read.to_string() == name;
 }
 
-/// No name that somebody outside of the cluster can own.
+/// A name that cannot belong to a person outside of the cluster.
 bool is_inner_name(const std::string& name) {
     return is_address(name) || !name.contains('.') || name.ends_with(".svc") ||
            name.ends_with(".cluster.local");

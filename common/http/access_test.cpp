@@ -10,7 +10,7 @@ TEST(access, loopback_is_one_address_of_each_kind) {
         return is_loopback(boost::asio::ip::make_address(text));
     };
     for (const char* own : {"127.0.0.1", "::1", "::ffff:127.0.0.1"}) EXPECT_TRUE(is(own)) << own;
-    // 127.0.0.6 is where Istio hands over what comes from outside.
+    // 127.0.0.6 is where Istio hands over connections from outside.
     for (const char* other : {"127.0.0.6", "127.1.2.3", "::ffff:127.0.0.2", "10.0.0.1", "0.0.0.0",
                               "::", "fe80::1", "::2"}) {
         EXPECT_FALSE(is(other)) << other;

@@ -1,5 +1,5 @@
-// Runs the admission of a route under a bound of time: whatever it waits for, the connection gets
-// an answer.
+// Runs the admission of a route under a bound of time, so that the connection always gets an
+// answer.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace esi::http {
 
-/// What `admit` says of `head`. What it throws becomes a 500; when `deadline` comes first, it is
-/// cancelled and the answer is a 503 with Retry-After.
+/// The verdict of `admit` on `head`. An exception of it becomes a 500; when `deadline` comes first,
+/// it is cancelled and the answer is a 503 with Retry-After.
 asio::awaitable<std::optional<server_reply>> refusal_by(const admission& admit,
                                                         server_request& head, clock& time,
                                                         steady_time deadline);

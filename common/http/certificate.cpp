@@ -11,7 +11,7 @@ namespace esi::http {
 
 namespace {
 
-/// All values of one part of a name; what cannot be read as UTF-8 is left out.
+/// All values of one part of a name; those that are not UTF-8 are left out.
 std::vector<std::string> values_of(const X509_NAME* name, int part) {
     std::vector<std::string> out;
     for (int at = -1; (at = X509_NAME_get_index_by_NID(name, part, at)) >= 0;) {
@@ -46,7 +46,7 @@ certificate_subject subject_of(const X509* certificate) {
 std::optional<certificate_subject> subject_of_client(SSL* of) {
     const std::unique_ptr<X509, decltype(&X509_free)> certificate(SSL_get1_peer_certificate(of),
                                                                   &X509_free);
-    // The handshake fails with a certificate that no client CA vouches for.
+    // The handshake fails with a certificate that is not from the client CA.
     if (!certificate || SSL_get_verify_result(of) != X509_V_OK) return std::nullopt;
     return subject_of(certificate.get());
 }

@@ -9,10 +9,10 @@
 
 namespace esi::http {
 
-/// Nothing where the client has shown none that a client CA vouches for.
+/// Nothing if the client has shown no certificate of a client CA.
 std::optional<certificate_subject> subject_of_client(SSL* of);
-/// Common name and organizations, as UTF-8, and the end of the certificate; one whose end cannot be
-/// read has ended.
+/// Common name and organizations, as UTF-8, and the end of the certificate; a certificate with an
+/// unreadable end counts as expired.
 certificate_subject subject_of(const X509* certificate);
 
 }  // namespace esi::http

@@ -7,13 +7,13 @@ namespace esi::http {
 
 namespace {
 
-/// What every connection is taken to have moved: a new one is not slower than one that stands.
+/// Bytes credited to every connection, so that a new one is not slower than an idle one.
 constexpr double head_start = 4096;
-/// Who moves less than this for longer than that may lose memory to others.
+/// A connection that moves less than this for longer than that may lose memory to others.
 constexpr double fair_rate = 16 << 10;
 constexpr std::chrono::duration<double> fair_time{1};
-/// And who would take longer than this for all that it holds: else a few that read a large answer
-/// just fast enough would keep the memory from everybody.
+/// The same for one that would take longer than this for all that it holds: otherwise a few that
+/// read a large answer just fast enough would keep the memory from all others.
 constexpr double fair_seconds = 10;
 
 }  // namespace

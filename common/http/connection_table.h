@@ -1,6 +1,7 @@
 // Which connections of a server have a place, and how much memory all of them hold together: bounds
-// that hold before anybody's right is known. No I/O: connections are cut by a function. Who makes
-// the least progress goes first, so that those who send or read nothing shut out nobody.
+// that hold before any right is known. No I/O: connections are cut by a function. The connection
+// with the least progress is cut first, so that clients that send or read nothing lock out no
+// others.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +15,18 @@
 namespace esi::http {
 
 struct connection_limits {
-    /// At a time, without streams and those that another protocol took over.
+    /// Connections at a time, without streams and those that another protocol took over.
     int connections = 1024;
-    /// More than these are let in when no other can be cut, for probes alone.
+    /// Further places if no other connection can be cut, for probes alone.
     int reserved = 16;
-    /// Of one address; loopback is exempt, whatever is on this machine may be behind it.
+    /// Connections of one address; loopback is exempt, as a proxy on this machine may be behind it.
     int per_peer = 256;
-    /// Answers that are streams, at a time. They hold no place of `connections`: a thousand that
-    /// listen would leave none to probes and requests.
+    /// Answers that are streams, at a time. They hold no place of `connections`: a thousand
+    /// listeners would leave none to probes and requests.
     int streams = 2000;
-    /// Of bodies and answers, all connections together.
+    /// Bytes of bodies and answers, all connections together.
     std::size_t bytes = 16u << 20;
-    /// Of one connection, not counted in `bytes`.
+    /// Bytes of one connection that are not counted in `bytes`.
     std::size_t free_bytes = 4u << 10;
 };
 
@@ -53,13 +54,13 @@ public:
         void enter(phase next, steady_time now);
         /// Enters the phase `streaming`; false: there are too many.
         bool begin_stream(steady_time now);
-        /// Bytes went to or fro in this phase.
+        /// Bytes were received or sent in this phase.
         void moved(std::size_t bytes) { moved_ += bytes; }
-        /// Holds so many bytes from now on; false: there is no room for them, nor could any be
-        /// made. One that comes while there is room gets all it asks for.
+        /// Holds this many bytes from now on; false: there is no room for them, and none could be
+        /// made. A connection that comes while there is room gets all that it asks for.
         bool hold(std::size_t bytes, steady_time now);
         std::size_t held() const { return held_; }
-        /// One of the reserved ones.
+        /// The place is one of the reserved ones.
         bool reserved() const { return reserved_; }
         bool was_cut() const { return cut_; }
 
@@ -67,7 +68,7 @@ public:
         friend class connection_table;
         place(connection_table& table, std::string peer, std::function<void()> close,
               steady_time now);
-        /// Seconds for each byte that moved; the most for who makes the least progress.
+        /// Seconds for each byte that moved; greatest for the connection with the least progress.
         double slowness(steady_time now) const;
         bool slow(steady_time now) const;
         std::size_t counted() const;
@@ -85,18 +86,18 @@ public:
         bool cut_ = false;
     };
 
-    /// A place for one more connection of `peer` (empty: exempt from the limit of one peer); where
-    /// all are taken, the one with the least progress is cut by its `close`. Null: none is left.
+    /// A place for one more connection of `peer` (empty: exempt from the limit of one peer); if all
+    /// are taken, the one with the least progress is cut by its `close`. Null: none is left.
     std::unique_ptr<place> admit(std::string peer, std::function<void()> close, steady_time now);
 
-    /// Whether one more answer finds room; slow connections are cut for it.
+    /// Whether there is room for one more answer; slow connections are cut for it.
     bool has_room(steady_time now);
 
     std::size_t size() const { return places_.size(); }
     std::size_t streams() const;
     /// Bytes that are held, without the free ones.
     std::size_t bytes() const { return bytes_; }
-    /// Closes those that wait for a request.
+    /// Closes connections that wait for a request.
     void close_waiting();
     void close_all();
 

@@ -43,7 +43,7 @@ TEST_F(table, the_oldest_that_moves_nothing_makes_room) {
     EXPECT_EQ(cut, std::vector<std::string>{"b"});
     EXPECT_FALSE(d->reserved());
     EXPECT_TRUE(b->was_cut());
-    // b is counted no more, though it has not gone yet.
+    // b is no longer counted, though it has not gone yet.
     auto e = admit("e");
     EXPECT_EQ(cut, (std::vector<std::string>{"b", "c"}));
 }

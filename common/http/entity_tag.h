@@ -5,11 +5,11 @@
 
 namespace esi::http {
 
-/// The header is *, which stands for any version. In quotes it is a tag like others.
+/// The header is *, which matches any version. In quotes it is a tag like others.
 bool is_any_tag(std::string_view header);
 
-/// Whether the list has the tag, which is given with its quotes. A weak one counts as the same: a
-/// proxy that compresses makes tags weak.
+/// Whether the list contains the tag, which is given with its quotes. A weak one counts as the
+/// same: a proxy that compresses makes tags weak.
 bool names_tag(std::string_view header, std::string_view tag);
 
 }  // namespace esi::http

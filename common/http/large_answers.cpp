@@ -8,14 +8,14 @@ namespace esi::http {
 
 namespace {
 
-/// Smaller ones are made at once: there is no gain in waiting.
+/// Smaller answers are made at once: waiting has no benefit.
 constexpr std::size_t large_bytes = 1u << 20;
-/// Paths that are known to have a large answer. There are as many as large objects; a client that
-/// asks for others adds none.
+/// Paths that are known to have a large answer. There are as many as large objects; requests for
+/// other paths add none.
 constexpr std::size_t most_paths = 64;
-/// Requests that wait: more could not be answered in the time that a client waits.
+/// The most requests that wait: more could not be answered in the time that a client waits.
 constexpr std::size_t most_waiting = 64;
-/// A reader that becomes too slow meanwhile is seen so soon.
+/// How soon a reader that has become too slow is noticed.
 constexpr milliseconds look_again{250};
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Of answers that take much of the memory that all connections share, a further one is made only
-// when there is room for it: else it would be made, which may take long, and thrown away. Which
-// answers are large is known from the last one of the same path.
+// A further answer that takes much of the memory shared by all connections is made only when there
+// is room for it: otherwise it would be made, which may take long, and dropped. The last answer of
+// the same path shows whether it is large.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -22,7 +22,7 @@ class large_answers {
 public:
     explicit large_answers(asio::any_io_executor executor) : freed_(std::move(executor)) {}
 
-    /// The right to make a large answer now: one request at a time has it.
+    /// The right to make a large answer now; one request at a time has it.
     class turn {
     public:
         ~turn();
@@ -36,18 +36,18 @@ public:
         std::list<turn*>::iterator at_;
     };
     bool is_large(const std::string& path) const { return paths_.contains(path); }
-    /// Waits in the order of the requests until `table` has room, which it makes where a connection
-    /// is slow. Null: there is none until `deadline`, or too many wait already.
+    /// Waits in the order of the requests until `table` has room, which it makes by cutting slow
+    /// connections. Null: there is none until `deadline`, or too many wait already.
     asio::awaitable<std::unique_ptr<turn>> wait_for_room(connection_table& table, clock& time,
                                                          steady_time deadline);
-    /// An answer of that path has so many bytes.
+    /// Records the length of an answer of that path, in bytes.
     void made(const std::string& path, std::size_t bytes);
     /// A connection holds less memory than before.
     void freed() { freed_.notify(); }
 
 private:
     notifier freed_;
-    /// Who waits or has the turn, the first one first.
+    /// The requests that wait or have the turn, the first one first.
     std::list<turn*> waiting_;
     std::set<std::string> paths_;
 };

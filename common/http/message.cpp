@@ -22,7 +22,7 @@ std::optional<std::string> server_request::parameter(std::string_view name) cons
 
 std::string_view reason_phrase(int status) {
     namespace known = boost::beast::http;
-    // RFC 9110 has renamed it.
+    // RFC 9110 has renamed the phrase.
     if (status == 422) return "Unprocessable Content";
     return std::string_view(
         known::obsolete_reason(known::int_to_status(static_cast<unsigned>(status))));

@@ -24,7 +24,7 @@ namespace esi::http {
 /// Names of headers and hosts, schemes and media types are compared in lower case.
 using esi::lower;
 
-/// Who asks, as the cluster's API server knows them (TokenReview's user).
+/// The caller, as the cluster's API server knows it (TokenReview's user).
 struct identity {
     std::string name;
     std::string uid;
@@ -32,12 +32,12 @@ struct identity {
     std::map<std::string, std::vector<std::string>, std::less<>> extra;
 };
 
-/// Whom a client's certificate was made for, and until when.
+/// The subject of a client's certificate, and its end.
 struct certificate_subject {
-    /// Empty where the certificate has none or several.
+    /// Empty if the certificate has none or several.
     std::string common_name;
     std::vector<std::string> organizations;
-    /// From this moment on the certificate names nobody: a connection may outlive it.
+    /// From this moment on the certificate is not accepted: a connection may outlive it.
     wall_time not_after = wall_time::max();
 
     bool has_ended(wall_time now) const { return now >= not_after; }
@@ -48,26 +48,26 @@ struct peer_details {
     /// "10.0.0.7"
     std::string address;
     bool loopback = false;
-    /// Of a certificate that the client CA vouches for.
+    /// The subject of a certificate of the client CA.
     std::optional<certificate_subject> certificate;
-    /// It sends nothing more: who would wait for an answer has gone. May be empty.
+    /// True once the peer sends nothing more: a client that would wait has gone. May be empty.
     std::function<bool()> has_ended;
 };
 
-/// What one request holds of the memory that bodies and answers of all connections share. A handler
-/// that collects much before it answers takes the bytes here before it has them. Once it has
-/// returned, the server holds as much as the answer has; of a stream what the handler held, until
-/// the end of the stream.
+/// The share of one request in the memory for bodies and answers of all connections. A handler that
+/// collects much before it answers takes the bytes here before it has them. Once it has returned,
+/// the server holds as much as the answer has; for a stream, what the handler held, until the end
+/// of the stream.
 class answer_room {
 public:
     virtual ~answer_room() = default;
-    /// Holds so many bytes in all from now on. False: there is no room for more than before.
+    /// Holds this many bytes in total from now on. False: there is no room for more than before.
     virtual bool hold(std::size_t bytes) = 0;
-    /// The same where the handler holds nothing yet: waits, behind the requests that wait already,
+    /// The same if the handler holds nothing yet: waits, behind the requests that wait already,
     /// until there is room. False: there was none in time.
     virtual asio::awaitable<bool> wait_to_hold(std::size_t bytes) = 0;
-    /// For a handler that waits for something else, which may take minutes: others may make their
-    /// large answers meanwhile.
+    /// For a handler that waits for something else, which may take minutes: other requests may make
+    /// their large answers meanwhile.
     virtual void stand_aside() = 0;
 };
 
@@ -78,22 +78,22 @@ struct server_request {
     /// Decoded segments' variables of the route: {name}.
     std::map<std::string, std::string, std::less<>> variables;
     std::vector<std::pair<std::string, std::string>> query;
-    /// Lower-case names. Of a target in absolute form, its authority is the Host (RFC 9112 3.2.2).
+    /// Lower-case names. For a target in absolute form, its authority is the Host (RFC 9112 3.2.2).
     std::vector<std::pair<std::string, std::string>> headers;
     std::string body;
-    /// The peer's own address is 127.0.0.1 or ::1. Who may use that: access.h.
+    /// The peer's own address is 127.0.0.1 or ::1. Rules for it: access.h.
     bool peer_is_loopback = false;
-    /// The peer has shown a certificate of the client CA, which has not ended since.
+    /// The peer has shown a certificate of the client CA that is still valid.
     bool peer_has_certificate = false;
-    /// Null where the request came from no connection.
+    /// Null if the request came from no connection.
     std::shared_ptr<const peer_details> peer;
     /// The path cannot be decoded (a bad escape, an encoded slash): no route matches, and a miss
     /// handler may answer 400 in its own form.
     bool undecodable_path = false;
-    /// Set by the route's admission; null where a route has none.
+    /// Set by the route's admission; null if a route has none.
     std::shared_ptr<const identity> caller;
-    /// Null where the request came from no connection, or has memory of its own (a large body with
-    /// a certificate): nothing is counted.
+    /// Null if the request came from no connection, or has memory of its own (a large body with a
+    /// certificate): nothing is counted.
     std::shared_ptr<answer_room> room;
 
     /// First value; empty when absent.
@@ -104,7 +104,7 @@ struct server_request {
 };
 
 class stream_writer;
-/// Writes an answer bit by bit (stream.h), and ends when it has ended.
+/// Writes an answer in pieces (stream.h), and ends when the answer has ended.
 using stream_body = std::function<asio::awaitable<void>(stream_writer&)>;
 
 struct server_reply {
@@ -115,7 +115,7 @@ struct server_reply {
     std::string content_type;
     std::string body;
     std::vector<std::pair<std::string, std::string>> headers;
-    /// Makes the body in place of `body`; for statuses that have one. Not run for HEAD.
+    /// Makes the body instead of `body`; for statuses that have one. Not run for HEAD.
     stream_body stream;
 };
 

@@ -1,5 +1,5 @@
-// How deep a JSON text nests, told before anything is parsed: a parser and what it builds would
-// recurse as deep. Pure.
+// How deep a JSON text nests, checked before it is parsed: a parser, and the value that it builds,
+// would recurse as deep. Pure.
 #pragma once
 
 #include <cstddef>

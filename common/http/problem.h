@@ -1,5 +1,5 @@
 // Errors of an interface in the form of RFC 9457: problem+json with a code for programs, a sentence
-// for people, and every fault of the request at once.
+// for people, and all faults of the request.
 #pragma once
 
 #include <boost/describe.hpp>
@@ -13,9 +13,9 @@
 
 namespace esi::http {
 
-/// One thing that is wrong with a request.
+/// One fault of a request.
 struct problem_fault {
-    /// Where: a JSON pointer into the body (RFC 6901), "?NAME" for a parameter of the query, or
+    /// The place: a JSON pointer into the body (RFC 6901), "?NAME" for a parameter of the query, or
     /// "NAME:" for a header.
     std::string pointer;
     std::string code;  ///< one CamelCase word
@@ -25,11 +25,11 @@ BOOST_DESCRIBE_STRUCT(problem_fault, (), (pointer, code, detail))
 
 struct problem_details {
     int status = 500;
-    /// One CamelCase word that programs go by; empty: that of the status (code_of_status).
+    /// One CamelCase word for programs; empty: that of the status (code_of_status).
     std::string code;
     /// A sentence that names the object and the remedy.
     std::string detail;
-    /// The same request may be answered otherwise later, without a change by its sender.
+    /// The same request may get another answer later, without a change by its sender.
     bool retryable = false;
     std::vector<problem_fault> errors;
     /// The header Retry-After; with 429 and 503.
@@ -42,13 +42,12 @@ struct problem_details {
 /// "NotFound" for 404.
 std::string_view code_of_status(int status);
 
-/// `instance`: the path of the request; left out where it is empty. Members: type
-/// (urn:esi:problem:CODE), title (the words of the status), status, detail, instance, code,
-/// retryable, errors.
+/// `instance`: the path of the request; omitted if empty. Members: type (urn:esi:problem:CODE),
+/// title (the words of the status), status, detail, instance, code, retryable, errors.
 server_reply reply_of(const problem_details& what, std::string_view instance = {});
 
-/// What the server itself refuses, in that form: code and title are the status' own, and
-/// 408, 429, 503 and 504 are retryable.
+/// A refusal by the server itself, in that form: code and title are the status' own, and 408, 429,
+/// 503 and 504 are retryable.
 server_reply problem(int status, std::string_view detail);
 
 }  // namespace esi::http

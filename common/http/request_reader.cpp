@@ -27,8 +27,8 @@ namespace {
 constexpr std::size_t read_bytes = 4096;
 constexpr std::string_view end_of_head = "\r\n\r\n";
 
-/// What the parser lets pass and a second reader on the way could read differently
-/// (RFC 9112 6.3 and 3.2). Empty when all is well.
+/// Faults that the parser accepts and that a second reader on the way could read differently (RFC
+/// 9112 6.3 and 3.2). Empty if there is none.
 std::string framing_fault(const parser_type::value_type& head) {
     using beast::http::field;
     const auto lengths = head.count(field::content_length);
@@ -56,12 +56,12 @@ server_request to_request(const parser_type::value_type& head, target where) {
         if (absolute && name == "host") continue;
         out.headers.emplace_back(std::move(name), std::string_view(line.value()));
     }
-    // Also where HTTP/1.0 leaves the Host out.
+    // Added also if HTTP/1.0 omits the Host.
     if (absolute) out.headers.emplace_back("host", std::move(where.authority));
     return out;
 }
 
-/// What the parser's refusal means for the client; 0: there is nobody to answer.
+/// The status for a refusal by the parser; 0: there is no client to answer.
 int status_for(const error_code& failure) {
     using beast::http::error;
     if (failure == error::header_limit) return 431;
@@ -78,7 +78,7 @@ std::string too_long(const server_request& request, std::size_t limit) {
     return fmt::format("{} takes bodies of at most {} bytes", what, limit);
 }
 
-/// A method begins with a letter; what else comes is no HTTP (TLS, for example).
+/// A method begins with a letter; other bytes are no HTTP (TLS, for example).
 bool may_begin_a_request(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
 }  // namespace
@@ -138,7 +138,7 @@ void request_reader::put_back(const std::string& rest) {
     buffer_.commit(asio::buffer_copy(buffer_.prepare(rest.size()), asio::buffer(rest)));
 }
 
-/// The parser gets a head when it is there as a whole: it makes an object of each line.
+/// The parser gets a head when it is complete: it makes an object of each line.
 asio::awaitable<std::optional<request_reader::trouble>> request_reader::read_head() {
     for (std::size_t looked = 0;;) {
         const std::string_view text(static_cast<const char*>(buffer_.cdata().data()),
@@ -214,8 +214,8 @@ asio::awaitable<std::optional<request_reader::trouble>> request_reader::read_bod
     co_return std::nullopt;
 }
 
-/// Meanwhile the connection counts as one under work: the peer is not to blame for the time. The
-/// body has the whole time of a request again.
+/// Meanwhile the connection counts as working: the peer is not to blame for the time. The body has
+/// the whole time of a request again.
 asio::awaitable<std::optional<server_reply>> request_reader::ask_admission(reading& into) {
     using phase = connection_table::phase;
     place_.enter(phase::working, time_.now());
@@ -267,7 +267,7 @@ asio::awaitable<reading> request_reader::read(std::shared_ptr<const peer_details
     }
     out.old_version = head.version() < 11;
     out.keep_alive = parser.keep_alive();
-    // Taken before the body: what comes as trailers is never seen.
+    // Taken before the body: trailers are never seen.
     out.request = to_request(head, std::move(*where));
     out.request.peer_is_loopback = peer->loopback;
     const auto& shown = peer->certificate;
@@ -285,7 +285,7 @@ asio::awaitable<reading> request_reader::read(std::shared_ptr<const peer_details
     if (out.decided.reply && !upgrades) {
         out.how = reading::end::refused;
         out.reply = std::move(*out.decided.reply);
-        // A body that nobody wants is not read; then the next request cannot be found.
+        // A body that is not needed is not read; then the next request cannot be found.
         out.keep_alive = out.keep_alive && parser.is_done();
         co_return out;
     }

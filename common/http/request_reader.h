@@ -1,5 +1,5 @@
-// Reads the requests of one connection: head, decision of the router, body. Holds no more of any
-// of them than its bounds say, whatever the peer sends and in which pieces.
+// Reads the requests of one connection: head, decision of the router, body. Holds no more of each
+// than its bounds, whatever the peer sends and in which pieces.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -18,7 +18,7 @@
 namespace esi::http {
 
 struct request_limits {
-    /// Of a head. What stands between the pieces of a chunked body (sizes, extensions) and behind
+    /// Bytes of a head. The text between the pieces of a chunked body (sizes, extensions) and after
     /// them (trailers) may be as long, and as long as the body besides.
     std::size_t head = 16u << 10;
     std::size_t header_lines = 100;
@@ -26,11 +26,11 @@ struct request_limits {
     seconds time{30};
 };
 
-/// Of bodies that are too large to hold several, one is read and answered at a time.
+/// Bodies that are too large to hold several are read and answered one at a time.
 class large_body_turn {
 public:
     explicit large_body_turn(const asio::any_io_executor& executor) : free_(executor) {}
-    /// Gives the turn on when it goes.
+    /// Passes the turn on when it is destroyed.
     class holder {
     public:
         explicit holder(large_body_turn& of) : of_(of) {}
@@ -44,7 +44,7 @@ public:
     private:
         large_body_turn& of_;
     };
-    /// Null: others have it until `deadline`.
+    /// Null: others have the turn until `deadline`.
     asio::awaitable<std::unique_ptr<holder>> take(clock& time, steady_time deadline);
 
 private:
@@ -57,7 +57,7 @@ struct reading {
     enum class end {
         request,  ///< complete; `decided` says what answers it
         refused,  ///< `reply` answers it
-        closed,   ///< there is nobody to answer
+        closed,   ///< there is no client to answer
     };
     end how = end::closed;
     server_request request;
@@ -66,7 +66,7 @@ struct reading {
     bool keep_alive = false;
     /// HTTP/1.0: a connection that stays open must say so (RFC 9112 9.3).
     bool old_version = false;
-    /// Of a large body, until the answer is sent.
+    /// Held for a large body, until the answer is sent.
     std::unique_ptr<large_body_turn::holder> turn;
 };
 
@@ -79,14 +79,14 @@ public:
     asio::awaitable<bool> first_byte();
     asio::awaitable<reading> read(std::shared_ptr<const peer_details> peer);
 
-    /// Bytes behind the last request; the next one starts with them.
+    /// Bytes after the last request; the next one starts with them.
     std::string take_rest();
     void put_back(const std::string& rest);
 
 private:
     struct parts;
     asio::awaitable<boost::system::error_code> read_some();
-    /// Status and words of a refusal, 0: the peer has gone; nothing: the head is complete.
+    /// Status and words of a refusal; 0: the peer has gone; nothing: the head is complete.
     struct trouble {
         int status = 0;
         std::string why;
@@ -101,7 +101,7 @@ private:
     clock& time_;
     request_limits limits_;
     large_body_turn& turn_;
-    /// What came behind the request before this one, and what of this one is not parsed yet.
+    /// Bytes after the previous request, and bytes of this one that are not parsed yet.
     boost::beast::flat_buffer buffer_;
 };
 

@@ -53,7 +53,7 @@ struct router::entry {
             return own.matches(part);
         });
     }
-    /// Of two patterns for one path, the one that is literal where they first differ.
+    /// Of two patterns for one path, the one that is literal at the first difference wins.
     bool more_literal_than(const entry& other) const {
         return std::ranges::lexicographical_compare(
             segments, other.segments,
@@ -66,8 +66,8 @@ struct router::guarded_path {
     std::vector<std::string> segments;
     filter may;
 
-    /// By decoded segments: an escape in a path is no way round. A path that cannot be decoded is
-    /// compared as it was sent; no route answers it.
+    /// Compares decoded segments, so that an escape in a path does not bypass it. A path that
+    /// cannot be decoded is compared as it was sent; no route answers it.
     bool covers(const server_request& head, const std::vector<std::string>* path) const {
         if (path == nullptr) return head.raw_path.starts_with(prefix);
         return path->size() >= segments.size() &&
@@ -125,7 +125,7 @@ void router::on_upgrade(std::string protocol, std::string pattern, upgrade_handl
 }
 
 void router::on_miss(std::string prefix, miss_handler handler) {
-    // Longest first; of two as long the earlier.
+    // Longest first; of two with the same length the earlier.
     const auto shorter = std::ranges::find_if(
         misses_, [&](const auto& known) { return known.first.size() < prefix.size(); });
     misses_.emplace(shorter, std::move(prefix), std::move(handler));

@@ -32,7 +32,7 @@ namespace {
 constexpr auto handshake_time = std::chrono::seconds(10);
 constexpr auto linger_time = std::chrono::seconds(1);
 constexpr std::size_t linger_bytes = 1u << 20;
-/// What the kernel keeps for a client that reads slowly; left to itself it keeps megabytes, of
+/// Bytes that the kernel keeps for a client that reads slowly; by default it keeps megabytes for
 /// each.
 constexpr int send_buffer_bytes = 128 << 10;
 constexpr std::size_t send_piece_bytes = 64u << 10;
@@ -56,7 +56,7 @@ std::string http_date(wall_time when) {
     return fmt::format("{:%a, %d %b %Y %H:%M:%S} GMT", fmt::gmtime(std::time_t{whole}));
 }
 
-/// How the peer sees where a body ends.
+/// How the end of a body is marked.
 enum class body_framing { length, chunks, close };
 
 /// Status line, headers and the empty line.
@@ -78,14 +78,14 @@ std::string head_of(const server_reply& reply, body_framing framing, std::string
         }
         out += name + ": " + value + "\r\n";
     }
-    // What is told is never to be taken for a page or a script.
+    // An answer must never be taken for a page or a script.
     out += "X-Content-Type-Options: nosniff\r\n";
     out += "Date: " + http_date(now) + "\r\n";
     if (!connection.empty()) out += fmt::format("Connection: {}\r\n", connection);
     return out + "\r\n";
 }
 
-/// In pieces, so that it is seen how fast the client takes them.
+/// Sends in pieces, so that the client's pace is visible.
 asio::awaitable<error_code> send_text(std::shared_ptr<tcp_connection> connection,
                                       connection_table::place& place, std::string head,
                                       std::string body) {
@@ -103,7 +103,7 @@ asio::awaitable<error_code> send_text(std::shared_ptr<tcp_connection> connection
     co_return failure;
 }
 
-/// The reply of a route; whatever it throws becomes a 500.
+/// The reply of a route; an exception of it becomes a 500.
 asio::awaitable<server_reply> reply_of(const route_handler& handler, server_request request) {
     const auto what = request.method + " " + request.raw_path;
     server_reply reply;
@@ -132,7 +132,7 @@ asio::awaitable<server_reply> reply_of(const route_handler& handler, server_requ
     co_return problem(500, "this is a fault of the server; its log says more");
 }
 
-/// Another protocol's conversation; what it throws ends the connection, not the process.
+/// Another protocol's conversation; an exception of it ends the connection, not the process.
 asio::awaitable<std::optional<server_reply>> hand_over(const upgrade_handler& handler,
                                                        std::shared_ptr<upgrade> over) {
     std::optional<server_reply> refused;
@@ -158,8 +158,8 @@ asio::awaitable<std::optional<server_reply>> hand_over(const upgrade_handler& ha
     co_return std::nullopt;
 }
 
-/// Says that nothing more will come and reads away what the client still sends, so that the answer
-/// is not lost to a reset (RFC 9112 9.6).
+/// Announces the end and reads the client's remaining bytes, so that the answer is not lost to a
+/// reset (RFC 9112 9.6).
 asio::awaitable<void> close_gently(std::shared_ptr<tcp_connection> connection) {
     connection->close_at(std::chrono::steady_clock::now() + linger_time);
     error_code failure;
@@ -177,7 +177,7 @@ asio::awaitable<void> close_gently(std::shared_ptr<tcp_connection> connection) {
 
 }  // namespace
 
-/// Of one request. It may outlive its connection, not the server.
+/// The room of one request. It may outlive its connection, not the server.
 class server_room final : public answer_room {
 public:
     using place_pointer = std::shared_ptr<connection_table::place>;
@@ -202,13 +202,13 @@ public:
         using phase = connection_table::phase;
         auto turn = std::move(turn_);
         if (!turn) {
-            // Who waits is the first to go where connections are short.
+            // A waiting connection is the first to be cut when connections are short.
             place_->enter(phase::queued, time_.now());
             turn = co_await large_.wait_for_room(table_, time_, time_.now() + patience_);
             if (place_->was_cut()) co_return false;
             place_->enter(phase::working, time_.now());
         }
-        // What it takes is counted from here on, so that the next one may look.
+        // Its memory is counted from here on, so that the next one may check.
         if (!turn) co_return false;
         co_return hold(bytes);
     }
@@ -219,7 +219,7 @@ private:
     large_answers& large_;
     clock& time_;
     place_pointer place_;
-    /// Of the body of the request, which the handler has.
+    /// Bytes of the request's body, which the handler has.
     std::size_t body_;
     seconds patience_;
     /// The right to make a large answer, until bytes are held for it.
@@ -282,7 +282,7 @@ void server::state::tell_answer(std::string_view route, std::string_view method,
 
 asio::awaitable<bool> server::state::shake_hands(std::shared_ptr<tcp_connection> connection) {
     connection->close_at(std::chrono::steady_clock::now() + handshake_time);
-    // Nothing is made for a client that says nothing.
+    // No answer is made for a client that sends nothing.
     error_code failure;
     co_await connection->socket().async_wait(asio::socket_base::wait_read,
                                              asio::redirect_error(asio::use_awaitable, failure));
@@ -300,7 +300,7 @@ asio::awaitable<server_reply> server::state::answer(reading& read, place_pointer
     const bool is_large = may_be_large && large.is_large(path);
     std::unique_ptr<large_answers::turn> turn;
     if (is_large) {
-        // Who waits is the first to go where connections are short.
+        // A waiting connection is the first to be cut when connections are short.
         place->enter(phase::queued, time.now());
         turn =
             co_await large.wait_for_room(table, time, time.now() + options.large_answer_patience);
@@ -325,7 +325,7 @@ asio::awaitable<server_reply> server::state::answer(reading& read, place_pointer
     co_return refused;
 }
 
-/// Where there are too many streams, the reply becomes a refusal.
+/// If there are too many streams, the reply becomes a refusal.
 bool server::state::begin_stream(connection_table::place& place, server_reply& reply) const {
     if (!stopping && place.begin_stream(time.now())) return true;
     reply =
@@ -336,7 +336,7 @@ bool server::state::begin_stream(connection_table::place& place, server_reply& r
     return false;
 }
 
-/// An answer that is a stream, to the end of it and of its connection.
+/// Sends an answer that is a stream, to its end and that of its connection.
 asio::awaitable<void> server::state::stream(std::shared_ptr<state> own,
                                             std::shared_ptr<tcp_connection> connection,
                                             place_pointer place, server_reply reply,
@@ -346,7 +346,7 @@ asio::awaitable<void> server::state::stream(std::shared_ptr<state> own,
     const auto framing = read.old_version ? body_framing::close : body_framing::chunks;
     auto head = head_of(reply, framing, "close", own->time.wall());
     const auto failure = co_await send_text(connection, *place, std::move(head), std::string());
-    // How long a stream lasts is no time of an answer.
+    // The length of a stream is not the time of an answer.
     own->tell_answer(read.decided.route, method, reply.status, start);
     if (failure) co_return;
     const auto control = own->streams.emplace(own->streams.end(), own->executor);
@@ -362,8 +362,8 @@ asio::awaitable<void> server::state::stream(std::shared_ptr<state> own,
     if (whole) co_await close_gently(connection);
 }
 
-/// One connection: requests one after the other, in order, until either side has enough, until the
-/// certificate that the client has shown has ended, or until another protocol takes it over.
+/// One connection: requests one after the other, in order, until either side ends it, until the
+/// certificate that the client has shown expires, or until another protocol takes it over.
 asio::awaitable<void> server::state::serve(std::shared_ptr<state> own,
                                            std::shared_ptr<tcp_connection> connection,
                                            place_pointer place) {
@@ -380,7 +380,7 @@ asio::awaitable<void> server::state::serve(std::shared_ptr<state> own,
         if (!shaken) co_return;
         peer->certificate = subject_of_client(connection->tls()->native_handle());
     }
-    // A client whose certificate has ended has to show another one, on a new connection.
+    // A client whose certificate has expired has to show another one, on a new connection.
     const auto may_go_on = [&own, &peer] {
         const auto& shown = peer->certificate;
         return !own->stopping && (!shown || !shown->has_ended(own->time.wall()));
@@ -417,7 +417,7 @@ asio::awaitable<void> server::state::serve(std::shared_ptr<state> own,
                     own->tell_answer(read.decided.route, method, 101, start);
                     break;
                 }
-                // What came behind the request is the next one.
+                // The bytes after the request are the next one.
                 reader.put_back(over->early);
                 reply = std::move(*refused);
             } else {
@@ -426,7 +426,7 @@ asio::awaitable<void> server::state::serve(std::shared_ptr<state> own,
             keep_alive = keep_alive && may_go_on();
         }
         if (reply.stream && !head_only && own->begin_stream(*place, reply)) {
-            // Whatever came behind the request is not answered; its memory is not kept for hours.
+            // Bytes after the request are not answered; their memory is not kept for hours.
             reader.take_rest();
             co_await stream(own, connection, place, std::move(reply), read, method, start);
             co_return;
@@ -450,7 +450,7 @@ asio::awaitable<void> server::state::serve(std::shared_ptr<state> own,
     co_await close_gently(connection);
 }
 
-/// A connection from its first byte to its end, and what is to be done after it.
+/// A connection from its first byte to its end, and the cleanup after it.
 asio::awaitable<void> server::state::attend(std::shared_ptr<state> own,
                                             std::shared_ptr<tcp_connection> connection,
                                             place_pointer place) {
@@ -458,8 +458,8 @@ asio::awaitable<void> server::state::attend(std::shared_ptr<state> own,
     own->large.freed();
 }
 
-/// Gives a new connection a place, if there is one. Who keeps connections without a request, or
-/// does not read, does not shut out the others (nor probes).
+/// Gives a new connection a place, if there is one. Clients that keep connections without a
+/// request, or do not read, do not lock out the others (nor probes).
 void server::state::take(asio::ip::tcp::socket socket) {
     error_code ignored;
     socket.set_option(asio::ip::tcp::no_delay(true), ignored);

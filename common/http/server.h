@@ -1,5 +1,5 @@
-// A small HTTP/1.1 server: one listener, routes, bounded everything. Handlers are coroutines on the
-// process' loop. Nothing a client sends may stall or end the process.
+// A small HTTP/1.1 server: one listener, routes, everything bounded. Handlers are coroutines on the
+// process' loop. No client can stall or end the process.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace esi::http {
 
 /// A request that was answered, for metrics.
 struct answered_request {
-    /// The route's pattern; empty where none matches or a filter refused.
+    /// The route's pattern; empty if none matches or a filter refused.
     std::string_view route;
     /// As sent: any text.
     std::string_view method;
@@ -32,16 +32,16 @@ struct server_options {
     int port = 0;  ///< 0: a free one, see server::port()
     std::string tls_cert_file;
     std::string tls_private_key_file;
-    /// CAs (PEM) of the certificates that clients may show; none is asked for without. Who must
-    /// have one, routes say.
+    /// CAs (PEM) of the certificates that clients may show; without it none is requested. Routes
+    /// decide which callers must have one.
     std::string client_ca_file;
-    /// Of a head.
+    /// Bytes of a head.
     std::size_t header_limit = 16u << 10;
     seconds idle_timeout{60};
     seconds request_timeout{30};
-    /// For each 64 KiB of a stream, when the client does not read.
+    /// Time for each 64 KiB of a stream, if the client does not read.
     seconds stream_write_time{30};
-    /// So long a request for a large answer may wait until there is memory for it.
+    /// How long a request for a large answer may wait until there is memory for it.
     seconds large_answer_patience{20};
     connection_limits limits;
     /// Called after each answer; may be empty.
@@ -56,9 +56,9 @@ public:
     /// Binds and starts to accept; an address in use is an error with the address in its text.
     result<void> start();
     int port() const;
-    /// Open now, those that another protocol took over included.
+    /// The number of open connections, including those that another protocol took over.
     std::size_t connections() const;
-    /// Takes no new connection and frees the address; those that are open go on.
+    /// Takes no new connection and frees the address; open ones continue.
     void close_listener();
     /// Closes the listener, ends streams, lets answers under way finish until `deadline`.
     asio::awaitable<void> stop(steady_time deadline);

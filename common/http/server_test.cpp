@@ -139,7 +139,7 @@ protected:
     notifier go{loop.get_executor()};
     bool waiting = false;
     std::unique_ptr<server> own;
-    /// Of a conversation that may last until the end of the test.
+    /// The text of a conversation that may last until the end of the test.
     std::string first_heard;
     bool first_closed = false;
 };
@@ -214,7 +214,7 @@ TEST_F(http_server, a_handler_can_ask_whether_anybody_waits_for_its_answer) {
     const std::string request = "GET /end HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
     EXPECT_TRUE(say({request}, true).ends_with("ended"));
     EXPECT_TRUE(say({request}, false).ends_with("there"));
-    // What it has sent ahead is no sign that it is there.
+    // Bytes sent ahead do not show that the client is still there.
     EXPECT_TRUE(say({request + "GET /show HTTP/1.1\r\n"}, true).ends_with("ended"));
 }
 
@@ -393,7 +393,7 @@ TEST_F(http_server, an_address_in_use_is_an_error_that_names_it) {
     start();
     auto second = options;
     second.port = own->port();
-    // SO_REUSEADDR does not let two listen on one address.
+    // SO_REUSEADDR does not let two servers listen on one address.
     server other(loop.get_executor(), time, second, routes);
     auto started = other.start();
     ASSERT_FALSE(started);
@@ -491,7 +491,7 @@ TEST_F(http_server, who_may_not_is_told_before_a_body_comes) {
         say({"POST /show HTTP/1.1\r\nHost: h\r\nContent-Length: 900\r\n\r\n"}, false);
     EXPECT_TRUE(heard.starts_with("HTTP/1.1 403 ")) << heard;
     EXPECT_NE(heard.find("Connection: close\r\n"), std::string::npos);
-    // Without a body the connection goes on.
+    // Without a body the connection continues.
     const auto twice =
         say("HEAD /show HTTP/1.1\r\nHost: h\r\n\r\n"
             "GET /show HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -502,7 +502,7 @@ TEST_F(http_server, who_may_not_is_told_before_a_body_comes) {
     EXPECT_EQ(asked, (std::vector<std::string>{"POST", "HEAD", "GET"}));
 }
 
-/// Requests of a route whose admission waits for `go` and then refuses whoever says so.
+/// Requests of a route whose admission waits for `go` and then refuses the callers that say so.
 class http_admission : public http_server {
 protected:
     http_admission() {
@@ -565,7 +565,7 @@ TEST_F(http_admission, a_refusal_is_told_before_a_body_comes_and_ends_the_connec
     EXPECT_TRUE(heard.starts_with("HTTP/1.1 401 ")) << heard;
     EXPECT_NE(heard.find("Connection: close\r\n"), std::string::npos);
     EXPECT_EQ(heard.find("100 Continue"), std::string::npos);
-    // Without a body the connection goes on, also with HEAD.
+    // Without a body the connection continues, also with HEAD.
     const auto twice =
         say("HEAD /mine HTTP/1.1\r\nHost: h\r\nX: no\r\n\r\n"
             "GET /mine HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -804,7 +804,7 @@ TEST_F(http_server, a_reader_of_a_large_answer_waits_for_room_only_so_long) {
     EXPECT_EQ(made, 1) << "what nobody has room for is not made";
 }
 
-/// Handlers that take room before they have what fills it.
+/// Handlers that take room before they have the content.
 class http_rooms : public http_server {
 protected:
     http_rooms() {
@@ -814,7 +814,8 @@ protected:
         options.large_answer_patience = seconds(1);
     }
 
-    /// Holds one MiB more until it has so many, or until there is no room; answers how many.
+    /// Holds one MiB more until it has the requested number, or until there is no room; answers how
+    /// many.
     asio::awaitable<server_reply> collect(server_request from) {
         const auto wanted = std::stoul(from.variables["mib"]);
         std::size_t held = 0;

@@ -21,11 +21,11 @@ using boost::system::error_code;
 
 namespace {
 
-/// Each has its own time: who reads at all is not cut within a long write.
+/// Each piece has its own time: a client that reads at all is not cut within a long write.
 constexpr std::size_t piece_bytes = 64u << 10;
-/// Of one write to the system.
+/// Parts of one write to the system.
 constexpr std::size_t most_parts = 48;
-/// What a client may say while it listens; it is read away.
+/// How much a client may send while it listens; it is read and dropped.
 constexpr std::size_t most_heard = 64u << 10;
 constexpr auto last_words_time = std::chrono::seconds(1);
 
@@ -45,7 +45,7 @@ public:
 
     asio::awaitable<bool> write(std::span<const std::string_view> parts) override {
         control_.enter_write();
-        // Also when the coroutine is cancelled here.
+        // Runs also when the coroutine is cancelled here.
         const struct leaving {
             stream_control& control;
             ~leaving() { control.leave_write(); }
@@ -64,11 +64,11 @@ public:
                 ++part;
                 in_part = 0;
             }
-            // A chunk without bytes would be the last one.
+            // An empty chunk would be the last one.
             if (size > 0) co_await send(std::move(piece), size);
         }
-        // Where the server stops within a write, what is left of it is not sent: the stream ends at
-        // the end of a chunk all the same, and its reader sees a line that is cut.
+        // If the server stops within a write, the rest of it is not sent: the stream ends at the
+        // end of a chunk all the same, and its reader sees a cut line.
         co_return !failed_ && !control_.stopping();
     }
 
@@ -166,7 +166,7 @@ asio::awaitable<bool> send_stream(std::shared_ptr<tcp_connection> connection,
     } catch (...) {
         log::error("a stream failed inside", {{"error", "unknown exception"}});
     }
-    // What the coroutine holds goes now, not when the last bytes have gone.
+    // Everything that the coroutine holds is freed now, not when the last bytes have gone.
     body = nullptr;
     if (!whole) co_return false;
     co_return co_await to.finish();

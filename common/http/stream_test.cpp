@@ -21,7 +21,7 @@ using boost::system::error_code;
 
 const std::string ask = "GET /stream HTTP/1.1\r\nHost: h\r\n\r\n";
 
-/// The body of an answer in chunks; empty where it does not end as it should.
+/// The body of an answer in chunks; empty if it does not end as it should.
 std::optional<std::string> unchunked(std::string_view heard) {
     const auto head = heard.find("\r\n\r\n");
     if (head == std::string_view::npos) return std::nullopt;
@@ -126,7 +126,7 @@ protected:
     int ended = 0;
 };
 
-/// Counts the ends of streams, whatever ends them.
+/// Counts the ends of streams, whatever their cause.
 struct end_counter {
     int& count;
     ~end_counter() { ++count; }
@@ -235,7 +235,7 @@ TEST_F(a_stream, whose_client_says_much_is_cut) {
         co_await go.wait();
     };
     start();
-    // A little is passed over.
+    // A few bytes are ignored.
     const auto quiet = say(ask + "GET /short HTTP/1.1\r\n");
     const auto loud = say(ask + std::string(200'000, 'x'));
     EXPECT_TRUE(until([&] { return loud->closed; }));
@@ -289,7 +289,7 @@ TEST_F(a_stream, whose_client_does_not_read_is_cut_in_time) {
     EXPECT_TRUE(until([&] { return ended == 1 && own->connections() == 0; }));
     EXPECT_GE(std::chrono::steady_clock::now() - begun, milliseconds(900));
     EXPECT_GT(written, 0U);
-    // Nothing is kept but what the system keeps.
+    // Only the system keeps bytes.
     EXPECT_LT(written, 32U << 20);
 }
 

@@ -70,7 +70,7 @@ std::shared_ptr<asio::ssl::context> tls_files::context(steady_time now) {
     if (stamp == stamp_) return context_;
     auto fresh = make_context(names_);
     if (!fresh) {
-        // Also while only some of them have been replaced: looked at again at the next turn.
+        // Also if only some of them have been replaced: checked again at the next turn.
         log::warn("the new certificate cannot be used", {{"error", fresh.error().text}});
         return context_;
     }

@@ -1,6 +1,6 @@
 // The server's certificate and key, and the CAs of its clients, from files; read again when they
-// change on disk (cert-manager and kubelet replace them in place). What is bad is logged, and what
-// was read before stays in use.
+// change on disk (cert-manager and kubelet replace them in place). Bad files are logged, and the
+// earlier ones stay in use.
 #pragma once
 
 #include <boost/asio/ssl/context.hpp>
@@ -15,8 +15,8 @@ namespace esi::http {
 struct tls_file_names {
     std::string cert;
     std::string key;
-    /// CAs of the certificates that clients may show; empty: none is asked for. A client may go
-    /// without one; one that no CA here vouches for ends the handshake.
+    /// CAs of the certificates that clients may show; empty: none is requested. A client may go
+    /// without one; one that is not from a CA here ends the handshake.
     std::string client_ca;
 };
 

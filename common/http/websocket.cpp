@@ -30,7 +30,7 @@ namespace {
 /// Messages up to this size are copied together; larger ones are sent from where they are.
 constexpr std::size_t short_bytes = 16u << 10;
 
-/// Who may write next: Beast its control frames, or the owner its messages, each of them whole.
+/// The order of writes: Beast's control frames and the owner's messages, each of them whole.
 struct write_turns {
     bool taken = false;
     /// A close frame was sent: nothing may follow it (RFC 6455 5.5.1).
@@ -52,9 +52,9 @@ struct write_turns {
     }
 };
 
-/// What Beast's stream stands on: the connection, and before it what was read with the request.
-/// Messages are framed here and not by Beast, which writes one frame for each call: of a thousand
-/// clients each gets all that waits for it in one write.
+/// The layer below Beast's stream: the connection, preceded by what was read with the request.
+/// Messages are framed here and not by Beast, which writes one frame for each call: each of a
+/// thousand clients gets all its waiting messages in one write.
 class layer {
 public:
     using executor_type = tcp_connection::executor_type;
@@ -80,7 +80,7 @@ public:
             },
             token, buffers);
     }
-    /// Writes all of it. What an operation needs is its own: it may end after the stream has gone.
+    /// Writes all of it. An operation owns its data: it may end after the stream has gone.
     template <class Buffers, class Token>
     auto async_write_some(const Buffers& buffers, Token&& token) {
         return asio::async_initiate<Token, void(error_code, std::size_t)>(
@@ -111,7 +111,7 @@ public:
             token, buffers, connection_, turns_);
     }
 
-    /// What is written from now on goes nowhere.
+    /// Later writes are dropped.
     void say_no_more() { turns_->closed = true; }
 
 private:
@@ -140,7 +140,8 @@ struct frame_head {
     asio::const_buffer buffer() const { return asio::buffer(bytes.data(), size); }
 };
 
-/// Found by Beast through the type's namespace. The HTTP server closes gently when all is said.
+/// Found by Beast through the type's namespace. The HTTP server closes gently after the last
+/// message.
 template <class Handler>
 void async_teardown(beast::role_type, layer& of, Handler&& done) {
     asio::post(of.get_executor(),
@@ -157,7 +158,7 @@ std::string address_of(tcp_connection& of) {
     return fmt::format("{}:{}", peer.address().to_string(), peer.port());
 }
 
-/// The first of the client's offers that is known.
+/// The first known one of the client's offers.
 std::string chosen(std::string_view offers, const std::vector<std::string>& known) {
     while (!offers.empty()) {
         const auto end = std::min(offers.find(','), offers.size());

@@ -1,7 +1,8 @@
 // The server's side of one WebSocket conversation (RFC 6455) on a connection that the HTTP server
 // handed over. The only unit that knows Beast's WebSocket is websocket.cpp. Used by one reader and
-// one writer, both on the process' loop; after either failed it is of no more use. permessage-
-// deflate is never offered: what is sent is made once for many, and memory per client stays small.
+// one writer, both on the process' loop; after either failed it is of no more use.
+// permessage-deflate is never offered: a message is made once for many, and memory per client stays
+// small.
 #pragma once
 
 #include <array>
@@ -25,7 +26,7 @@ struct websocket_options {
     seconds idle_time{60};
     /// How long the closing handshake may take.
     seconds close_time{2};
-    /// Of those that the client offers, the first that is here is chosen; none is no fault.
+    /// The first of the client's offers that is listed here is chosen; none is no fault.
     std::vector<std::string> subprotocols;
     /// Added to the answer 101.
     std::vector<std::pair<std::string, std::string>> headers;
@@ -33,7 +34,7 @@ struct websocket_options {
 
 class websocket {
 public:
-    /// Answers the handshake. Null when it failed; a client whose handshake is wrong was told so.
+    /// Answers the handshake. Null if it failed; a client with a wrong handshake got an answer.
     static asio::awaitable<std::shared_ptr<websocket>> accept(std::shared_ptr<upgrade> from,
                                                               websocket_options options);
     ~websocket();
@@ -46,9 +47,9 @@ public:
     /// sent together: much the cheapest way to send many. False when the conversation has ended.
     using parts = std::array<asio::const_buffer, 3>;
     asio::awaitable<bool> write(std::vector<parts> messages);
-    /// Sends a close frame, the last thing that is sent; `reason` is cut to what it holds. The
-    /// reader goes on until the peer's close frame, at most for close_time, and is what ends: a
-    /// close that read for itself would wait for the reader, and the reader for it.
+    /// Sends a close frame, the last thing that is sent; `reason` is cut to its limit. The reader
+    /// goes on until the peer's close frame, at most for close_time, and then ends: a close that
+    /// read for itself would wait for the reader, and the reader for it.
     asio::awaitable<void> close(int code, std::string reason);
     /// Cuts the connection at that time, whatever is under way.
     void cut_at(steady_time when);

@@ -12,7 +12,7 @@ namespace esi::kube {
 
 namespace {
 
-/// Who owns fields that are set by server-side apply.
+/// The owner of fields that are set by server-side apply.
 constexpr std::string_view apply_manager = "esi";
 constexpr int most_waits = 3;
 constexpr std::size_t most_shown_warnings = 256;
@@ -47,7 +47,7 @@ std::string accept_of(shown_part part) {
     return "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 }
 
-/// Bad UTF-8 that came from a pod or a client must not throw here.
+/// Bad UTF-8 from a pod or a client must not throw here.
 std::string to_text(const json& body) {
     return body.dump(-1, ' ', false, json::error_handler_t::replace);
 }

@@ -1,5 +1,5 @@
-// Requests to the API server, typed by verb, with Kubernetes' errors. Stateless but for the
-// transport; used by every part of a process, from its one loop.
+// Requests to the API server, typed by verb, with Kubernetes' errors. No state but the transport;
+// used by every part of a process, from its one loop.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ namespace esi::kube {
 
 using json = nlohmann::json;
 
-/// What must still be true when a write arrives.
+/// Conditions that must still hold when a write arrives.
 struct preconditions {
     preconditions() = default;
     preconditions(std::string uid_, std::string resource_version_ = {})
@@ -35,13 +35,13 @@ struct list_options {
     std::optional<std::string> resource_version;
     int limit = 0;
     std::string continue_token;
-    /// Of the answer, in bytes; a longer one is errc::answer_too_large. 0: any that the transport
-    /// takes.
+    /// The longest answer in bytes; a longer one is errc::answer_too_large. 0: as long as the
+    /// transport takes.
     std::size_t answer_limit = 0;
 };
 
-/// Of an answer that shows one object. The API server takes no object above 3 MiB, and etcd by
-/// default none above 1.5 MiB.
+/// The longest answer that shows one object. The API server takes no object above 3 MiB, and etcd
+/// by default none above 1.5 MiB.
 inline constexpr std::size_t most_object_bytes = 8u << 20;
 
 struct create_options {
@@ -53,7 +53,7 @@ struct create_options {
 
 enum class patch_kind { merge, json, strategic, apply };
 
-/// What the answer to a request shows of the object.
+/// The part of the object that an answer shows.
 enum class shown_part {
     whole,
     /// The kind PartialObjectMetadata: an object of 400 kB is not sent, nor read, for a few words.
@@ -61,10 +61,10 @@ enum class shown_part {
     metadata,
 };
 
-/// Answers are the raw text of the object, decoded by the caller with model/json.h.
-/// Every request has a deadline (default 30 s). Errors name verb, kind and object.
-/// Tried again inside, within the deadline: answers 429 and 5xx that carry Retry-After (at most
-/// three times), and a GET whose connection broke (once). Everything else is the caller's matter.
+/// Answers are the raw text of the object, decoded by the caller with model/json.h. Every request
+/// has a deadline (default 30 s). Errors name verb, kind and object. The client repeats, within the
+/// deadline: requests answered by 429 and 5xx with Retry-After (at most three times), and a GET
+/// whose connection broke (once). The caller handles everything else.
 class client {
 public:
     client(transport& wire, clock& time);
@@ -91,9 +91,9 @@ public:
                                                 std::string name, preconditions guard,
                                                 std::optional<int> grace_seconds = std::nullopt);
 
-    /// Asked before every write but a dry run: until when this process may write, by its own clock.
-    /// A write is not sent when that is past (errc::not_leader), and its deadline is cut to it.
-    /// Unset (the lease's own client): no limit.
+    /// Called before every write but a dry run: until when this process may write, by its own
+    /// clock. A write is not sent after that time (errc::not_leader), and its deadline is cut to
+    /// it. Unset (the lease's own client): no limit.
     void limit_writes(std::function<std::optional<steady_time>()> may_write_until);
     void set_default_deadline(steady_time::duration time);
     /// Called after every answer, for metrics: the HTTP code (0: none came), the method, the
@@ -102,7 +102,7 @@ public:
         std::function<void(int code, std::string_view method, double seconds)> callback);
     /// Called for each list or watch of a reflector that failed, for metrics.
     void on_list_failure(std::function<void(const resource_type& type, errc code)> callback);
-    /// Of the reflectors.
+    /// For the reflectors: reports a failed list or watch.
     void list_failed(const resource_type& type, errc code) const;
 
     transport& wire() { return wire_; }

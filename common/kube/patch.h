@@ -1,4 +1,4 @@
-// Building guarded merge patches: the smallest change, refused by the server if somebody was first.
+// Building guarded merge patches: the smallest change, refused by the server after another write.
 #pragma once
 
 #include <nlohmann/json.hpp>

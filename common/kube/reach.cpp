@@ -8,7 +8,7 @@ namespace esi::kube {
 
 namespace {
 
-/// One that comes and goes must not fill the log.
+/// An API server that comes and goes must not fill the log.
 constexpr auto tell_pause = std::chrono::seconds(30);
 
 }  // namespace
@@ -24,7 +24,7 @@ void reach::answered(steady_time now) {
 }
 
 void reach::failed(const error& why, steady_time asked, steady_time now) {
-    // Others were answered meanwhile: it was this request, or its connection.
+    // Other requests were answered meanwhile: the fault was this request's, or its connection's.
     if (lost_ || (last_answer_ && *last_answer_ >= asked)) return;
     if (last_told_ && now - *last_told_ < tell_pause) return;
     lost_ = true;

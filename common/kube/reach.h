@@ -1,5 +1,5 @@
-// Whether the API server can be reached, told once for all who ask it: not by each of them at each
-// of its tries. Owned by the process; one for all its transports to one API server.
+// Whether the API server can be reached, logged once for all callers: not by each of them at each
+// try. Owned by the process; one for all its transports to one API server.
 #pragma once
 
 #include <optional>
@@ -14,9 +14,9 @@ public:
     /// `server`: its address; `who`: "context x", "in-cluster".
     reach(std::string server, std::string who);
 
-    /// Any answer, whatever its status.
+    /// An answer came, whatever its status.
     void answered(steady_time now);
-    /// What was asked at `asked` got no answer.
+    /// The request that was sent at `asked` got no answer.
     void failed(const error& why, steady_time asked, steady_time now);
 
 private:
@@ -26,7 +26,7 @@ private:
     std::optional<steady_time> last_told_;
 };
 
-/// Notes what becomes of every request on its way. In front of a transport that outlives it.
+/// Records the result of every request on its way. In front of a transport that outlives it.
 class reaching_transport final : public transport {
 public:
     reaching_transport(transport& next, clock& time, reach& notes)

@@ -1,4 +1,4 @@
-// Which kinds ESI speaks of, and where they live in the API.
+// The kinds that ESI uses, and their paths in the API.
 #pragma once
 
 #include <string>

@@ -17,9 +17,9 @@ using std::chrono::microseconds;
 
 /// A Date names whole seconds.
 constexpr seconds date_step{1};
-/// Clocks run apart by less than 500 ppm (what ntpd is able to correct): one part in so many.
+/// Clocks drift by less than 500 ppm (what ntpd can correct): one part in this many.
 constexpr int drift_part = 2000;
-/// Told in the log above the first, taken back below the second.
+/// Logged above the first, withdrawn below the second.
 constexpr seconds skew_told{2};
 constexpr seconds skew_over{1};
 
@@ -62,7 +62,8 @@ void server_clock::heard(wall_time date, steady_time sent) {
         const auto drift = (since_start(came) - since_start(known_->at)) / drift_part;
         const auto least = std::max(found.least, known_->least - drift);
         const auto most = std::min(found.most, known_->most + drift);
-        // Else the API server's clock was set, or another one answers: what was known is over.
+        // Otherwise the API server's clock was set, or another one answers: the earlier bounds are
+        // invalid.
         if (least <= most) found = {least, most, came};
     }
     known_ = found;

@@ -1,8 +1,8 @@
 // The API server's time, as far as a process can know it. Objects carry the API server's times, so
-// whatever is compared with them (deadlines above all) has to be its time, too, and not that of
-// this machine, which may be minutes off. Each answer carries a Date; between answers the monotonic
-// clock counts on, so that a jump of this machine's clock moves nothing. This machine's clock is
-// believed until a Date contradicts it. Owned by the process's life; used from its one loop.
+// times compared with them (deadlines above all) must be its time, too, and not that of this
+// machine, which may be minutes off. Each answer carries a Date; between answers the monotonic
+// clock counts on, so that a jump of this machine's clock changes nothing. This machine's clock is
+// trusted until a Date contradicts it. Owned by the process's life; used from its one loop.
 #pragma once
 
 #include <optional>
@@ -26,8 +26,8 @@ public:
     wall_time wall() const override;
     asio::awaitable<void> sleep_until(steady_time when) override { return base_.sleep_until(when); }
 
-    /// The answer to what was asked at `sent` has come, with this Date. It was written in between,
-    /// in the second that it names: which bounds the difference from both sides, the closer the
+    /// Takes the Date of the answer to a request sent at `sent`. The Date was written in between,
+    /// in the second that it names: this bounds the difference from both sides, more closely the
     /// sooner the answer came.
     void heard(wall_time date, steady_time sent);
 
@@ -43,7 +43,7 @@ private:
     clock& base_;
     /// The API server's time minus the monotonic clock's.
     difference offset_;
-    /// Where it can be by all that was heard.
+    /// The possible range by all answers so far.
     struct range {
         difference least;
         difference most;
@@ -53,8 +53,8 @@ private:
     bool told_ = false;
 };
 
-/// Hears the Date of every answer on its way to those who asked. Owned by the process's life, in
-/// front of a transport that outlives it.
+/// Records the Date of every answer on its way to the caller. Owned by the process's life, in front
+/// of a transport that outlives it.
 class dated_transport final : public transport {
 public:
     dated_transport(transport& next, server_clock& time) : next_(next), time_(time) {}

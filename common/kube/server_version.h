@@ -1,4 +1,4 @@
-// Which Kubernetes this is, and whether ESI works on it.
+// The version of the Kubernetes cluster, and whether ESI works on it.
 #pragma once
 
 #include <string>
@@ -17,14 +17,14 @@ struct server_version {
 /// The oldest that ESI works on; docs/kubernetes-versions.md says why.
 inline constexpr int oldest_minor = 31;
 
-/// The body of GET /version. Vendors append to the minor version ("31+"): what follows its digits
-/// does not count.
+/// Parses the body of GET /version. Vendors append to the minor version ("31+"): text after its
+/// digits is ignored.
 result<server_version> parse_server_version(std::string_view body);
 
-/// Asks once. Every user may.
+/// Reads it once. Every user may.
 asio::awaitable<result<server_version>> read_server_version(transport& wire, steady_time deadline);
 
-/// Why ESI cannot work on it, for people; empty where it can.
+/// Why ESI cannot work on this version, for people; empty if it can.
 std::string too_old(const server_version& version);
 
 }  // namespace esi::kube

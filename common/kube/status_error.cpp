@@ -17,7 +17,7 @@ constexpr std::size_t shown_text = 300;
 constexpr std::size_t shown_causes = 8;
 /// A proxy may ask for a day; caches must not stand still for so long.
 constexpr std::chrono::seconds longest_retry_after{120};
-/// What etcd and the API server's client of it say (HTTP 500) about an object that they cannot
+/// Texts of etcd and of the API server's client of it (HTTP 500) for an object that they cannot
 /// store.
 constexpr std::string_view too_large_texts[] = {"etcdserver: request is too large",
                                                 "trying to send message larger than max"};
@@ -64,7 +64,7 @@ const json* causes_in(const json& status) {
     return causes != details->end() && causes->is_array() ? &*causes : nullptr;
 }
 
-/// "; spec.x: Required value; ..." for those causes that the message does not speak of already.
+/// "; spec.x: Required value; ..." for the causes that the message does not mention already.
 std::string causes_text(const json& causes, std::string_view message) {
     std::string out;
     std::size_t shown = 0;

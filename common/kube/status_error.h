@@ -1,4 +1,4 @@
-// What the API server says when it refuses: Status objects and bodies of answers, read into errors.
+// The refusals of the API server: Status objects and bodies of answers, read into errors.
 #pragma once
 
 #include <string_view>

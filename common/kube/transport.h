@@ -29,10 +29,10 @@ struct request {
     /// Empty: no body.
     std::string content_type;
     std::string body;
-    /// A second arrival does no harm: a GET, or a write guarded by uid or resourceVersion.
+    /// Repeating the request does no harm: a GET, or a write guarded by uid or resourceVersion.
     bool safe_to_repeat = false;
-    /// An answer whose body is longer is not read to its end (errc::answer_too_large). 0: as long
-    /// as the transport takes.
+    /// An answer with a longer body is not read to its end (errc::answer_too_large). 0: as long as
+    /// the transport takes.
     std::size_t answer_limit = 0;
 };
 

@@ -1,5 +1,5 @@
-// Why the API server does not give what is asked of it again and again (a list, a watch, a Lease),
-// told in ESI's own words: they may be shown to anybody, and no word of the server is among them.
+// Why the API server keeps refusing a request (a list, a watch, a Lease), in ESI's own words: the
+// texts may be shown to anyone, and contain no word of the server.
 #pragma once
 
 #include <optional>
@@ -19,14 +19,14 @@ struct trouble {
     /// Empty: all namespaces, or a kind without any.
     std::string ns;
     errc code = errc::server;
-    /// There was no good answer since then.
+    /// Since when there was no good answer.
     steady_time since{};
-    /// It holds up nothing: other namespaces of the kind are shown.
+    /// It delays nothing: other namespaces of the kind are shown.
     bool aside = false;
 
-    /// The same will be answered until somebody changes something: 401, 403 and 404.
+    /// The answer stays the same until a person changes something: 401, 403 and 404.
     bool refused() const;
-    /// What mends it; empty where only time does.
+    /// What mends it; empty if only time does.
     std::string remedy() const;
     /// "list schedulings.esi.tu-berlin.de in namespace a: HTTP 404: REMEDY"
     std::string text() const;
@@ -35,12 +35,12 @@ struct trouble {
 /// "404"; "4xx" and "5xx" for the rest of such; "<error>": no answer came. A label's value.
 std::string_view status_of(errc code);
 
-/// The trouble of one thing that is asked for: what changes is told, a repeat is not.
+/// The trouble of one kind of request: a change is reported, a repeat is not.
 class trouble_memory {
 public:
-    /// It failed. True: this is news.
+    /// The request failed. True: this is news.
     bool failed(trouble now);
-    /// It was answered well. True: that it failed was news before.
+    /// The request succeeded. True: its failure had been news.
     bool mended();
     const std::optional<trouble>& present() const { return present_; }
     void set_aside() {

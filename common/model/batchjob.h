@@ -1,4 +1,4 @@
-// BatchJob: a Spark or Flink job, or a Spark driver, that waits until somebody starts it. Contract:
+// BatchJob: a Spark or Flink job, or a Spark driver, that waits to be started. Contract:
 // crds/batchjob.yaml.
 #pragma once
 
@@ -34,11 +34,12 @@ struct batchjob_spec {
     std::optional<raw_json> flink_spec;
     /// A driver pod that exists already: {"uid": ...}. It has the name of the BatchJob.
     std::optional<raw_json> spark_driver;
-    /// Notes of external schedulers, which no operator looks into: lists of maps by name.
+    /// Notes of external schedulers, which no operator reads: lists of maps by name.
     std::optional<raw_json> external_scheduler;
     std::optional<active_scheduling_ref> active_scheduling;
     std::optional<creation_request> creation_request;
-    /// From the start of a run, that is of its first pod in a slot; a run that takes longer fails.
+    /// Counted from the start of a run, that is of its first pod in a slot; a run that takes longer
+    /// fails.
     std::optional<int> active_deadline_seconds;
 };
 BOOST_DESCRIBE_STRUCT(batchjob_spec, (),
@@ -54,7 +55,7 @@ struct scheduled_event {
 };
 BOOST_DESCRIBE_STRUCT(scheduled_event, (), (start, stop, successful, scheduling))
 
-/// Which pod of the run takes which slot; truth, recorded before anything is opened.
+/// Which pod of the run takes which slot; authoritative, recorded before any gate is opened.
 struct placement {
     int slot = 0;
     std::string pod_uid;
@@ -76,8 +77,8 @@ BOOST_DESCRIBE_STRUCT(application_ref, (), (api_version, kind, name, uid, run))
 struct neighbour {
     std::string node;
     std::vector<std::string> jobs;
-    /// How many more there were at one time: of other namespaces, and beyond the bound. Absent:
-    /// none.
+    /// How many more neighbours there were at one time: of other namespaces, and beyond the bound.
+    /// Absent: none.
     std::optional<int> others = std::nullopt;
     bool operator==(const neighbour&) const = default;
 };
@@ -95,8 +96,8 @@ struct run_record {
     std::optional<timestamp> scheduled;
     std::optional<timestamp> started;
     std::optional<timestamp> stopped;
-    /// What the application's own operator says of the job in it, without the start of its pods;
-    /// of Flink only.
+    /// The start of the job by the application's own operator, without the start of its pods; for
+    /// Flink only.
     std::optional<timestamp> job_started;
     std::optional<timestamp> job_stopped;
     std::string outcome;  ///< see run_outcome

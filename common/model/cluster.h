@@ -1,4 +1,4 @@
-// Objects of others that ESI reads, trimmed to the fields it decides by: pods, nodes,
+// Foreign objects that ESI reads, trimmed to the fields it decides by: pods, nodes,
 // SparkApplications, CustomResourceDefinitions. Caches keep pods packed (model/packed.h).
 #pragma once
 
@@ -57,26 +57,26 @@ struct pod {
     std::optional<timestamp> started_at;
     std::optional<timestamp> finished_at;
     /// How a container of it ended badly, also one that was started again: "OOMKilled (exit code
-    /// 137)"; or why the pod has failed without that: "Evicted". Empty where nothing did.
+    /// 137)"; or why the pod has failed without that: "Evicted". Empty if none did.
     std::string died_of;
     /// First container's terminated or waiting reason and message, or status.reason/message.
     std::string reason;
     std::string message;
 
-    // What gangs need. Most pods have none of it; it stands last, so that it costs them nothing.
+    // Fields for gangs. Most pods have none of them; they come last, so that they cost nothing.
     /// spec.priority, which the API server takes from the class.
     std::int64_t priority = 0;
-    /// Of containers and sidecars.
+    /// Ports of containers and sidecars.
     std::vector<host_port> host_ports;
     /// Kept only while the pod is bound (`affinity` has it before): the text of the list of
-    /// required terms of spec.affinity.podAntiAffinity, empty where there are none.
+    /// required terms of spec.affinity.podAntiAffinity, empty if there are none.
     raw_json anti_affinity;
     // Kept only while the pod is gated and not bound.
-    /// The text of spec.topologySpreadConstraints, empty where there are none.
+    /// The text of spec.topologySpreadConstraints, empty if there are none.
     raw_json topology_spread;
     /// Names of the PersistentVolumeClaims of its volumes, in its namespace.
     std::vector<std::string> claims;
-    /// What of the spec decides where the pod can run and is not read here: "resourceClaims",
+    /// Parts of the spec that decide where the pod can run and are not read here: "resourceClaims",
     /// "volumes.ephemeral". Each word once.
     std::vector<std::string> unplanned;
 
@@ -85,9 +85,9 @@ struct pod {
     bool terminal() const { return phase == "Succeeded" || phase == "Failed"; }
     /// Holds room on its node, or will.
     bool live() const { return !terminal(); }
-    /// A container of it runs, or may come to run. False of one that has ended, as its kubelet
-    /// reports it, or the controller that collects pods where the node is gone; and of one that is
-    /// deleted and has no node, as the API server binds no such pod. Finalizers change neither.
+    /// A container of it runs, or may come to run. False for a pod that has ended, as reported by
+    /// its kubelet, or by the controller that collects pods if the node is gone; and for one that
+    /// is deleted and has no node, as the API server binds no such pod. Finalizers change neither.
     bool may_run() const { return live() && (bound() || !metadata.deleting()); }
     bool is_ghost() const;
     object_key testbed() const;

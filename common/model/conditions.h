@@ -1,6 +1,6 @@
-// Words of conditions that more than one file or operator writes or compares: programs go by these,
-// never by a message, which is a sentence for people. What one file alone writes and nobody
-// compares stands there. Clients know these words (conditions_test.cpp has them once more).
+// Words of conditions that more than one file or operator writes or compares: programs use these,
+// never a message, which is a sentence for people. A word that one file alone writes and none
+// compares is defined there. Clients know these words (conditions_test.cpp repeats them).
 #pragma once
 
 #include <string_view>
@@ -8,16 +8,16 @@
 namespace esi::model {
 
 namespace condition_type {
-// Of BatchJob and Scheduling.
+// For BatchJob and Scheduling.
 inline constexpr std::string_view succeeded = "Succeeded";  ///< its run or its plan ended well
 inline constexpr std::string_view failed = "Failed";        ///< it ended badly or cannot begin
-/// Read by kstatus: work is under way. Absent where there is none.
+/// Read by kstatus: work is under way. Absent if there is none.
 inline constexpr std::string_view reconciling = "Reconciling";
-/// Of any kind, read by kstatus: nothing goes on until somebody mends something. Absent otherwise.
+/// For any kind, read by kstatus: no progress until a person mends something. Absent otherwise.
 inline constexpr std::string_view stalled = "Stalled";
-// Of a Testbed.
+// For a Testbed.
 inline constexpr std::string_view layout_current = "LayoutCurrent";  ///< with nodes and spec
-// Of a BatchJob.
+// For a BatchJob.
 inline constexpr std::string_view accepted = "Accepted";  ///< the API server takes the object
 inline constexpr std::string_view backend_available = "BackendAvailable";  ///< its kind is served
 inline constexpr std::string_view submitted = "Submitted";  ///< the application of the run exists
@@ -25,7 +25,7 @@ inline constexpr std::string_view placed = "Placed";        ///< all pods of the
 inline constexpr std::string_view running = "Running";      ///< the application runs
 inline constexpr std::string_view startable = "Startable";  ///< a Scheduling can start it now
 inline constexpr std::string_view fits = "Fits";  ///< a slot that its namespace may use can hold it
-// Of a Scheduling.
+// For a Scheduling.
 inline constexpr std::string_view acquired = "Acquired";    ///< it has its Testbed and all its jobs
 inline constexpr std::string_view completed = "Completed";  ///< all jobs have ended
 inline constexpr std::string_view progressing = "Progressing";   ///< it starts or releases jobs
@@ -34,7 +34,7 @@ inline constexpr std::string_view spec_current = "SpecCurrent";  ///< all change
 }  // namespace condition_type
 
 namespace condition_reason {
-/// Of any kind: the API server has taken what ESI cannot read.
+/// For any kind: the API server has accepted an object that ESI cannot read.
 inline constexpr std::string_view undecodable = "Undecodable";
 
 // BatchJob.
@@ -47,10 +47,10 @@ inline constexpr std::string_view spec_refused = "SpecRefused";
 
 // Also status.reason, or the reason of a run.
 inline constexpr std::string_view create_failing = "CreateFailing";      ///< for now
-inline constexpr std::string_view scheduler_absent = "SchedulerAbsent";  ///< nobody looks at a pod
+inline constexpr std::string_view scheduler_absent = "SchedulerAbsent";  ///< no scheduler at work
 inline constexpr std::string_view driver_unschedulable = "DriverUnschedulable";
 inline constexpr std::string_view attempt_failed = "AttemptFailed";  ///< Spark starts it once more
-/// Nobody has taken up the application: its operator does not run or does not watch its namespace.
+/// No operator has taken up the application: it does not run or does not watch its namespace.
 inline constexpr std::string_view operator_silent = "OperatorSilent";
 inline constexpr std::string_view pods_missing =
     "PodsMissing";  ///< it runs, some pods do not exist
@@ -80,14 +80,14 @@ inline constexpr std::string_view name_taken =
 inline constexpr std::string_view waits_for_claim =
     "ClaimWaiting";  ///< its claim has not all places yet
 inline constexpr std::string_view claim_refused =
-    "ClaimRefused";  ///< its claim gets no place before somebody mends something
+    "ClaimRefused";  ///< its claim gets no place until a person mends something
 inline constexpr std::string_view wait_cycle = "WaitCycle";  ///< they wait for each other
 inline constexpr std::string_view hold_lost = "HoldLost";  ///< the Testbed no longer shows its hold
 inline constexpr std::string_view released = "Released";   ///< a release has ended
 inline constexpr std::string_view retry_delayed = "RetryDelayed";  ///< until the next attempt
 inline constexpr std::string_view resetting = "Resetting";         ///< for the next attempt
 inline constexpr std::string_view job_refused = "JobRefused";  ///< by the API server or a webhook
-// Of a plan that cannot be started, or a job of it.
+// For a plan that cannot be started, or a job of it.
 inline constexpr std::string_view too_many_jobs = "TooManyJobs";
 inline constexpr std::string_view duplicate_job = "DuplicateJob";
 inline constexpr std::string_view job_too_large = "TooManySlots";
@@ -96,10 +96,10 @@ inline constexpr std::string_view slot_outside_layout = "SlotOutsideLayout";
 inline constexpr std::string_view slot_of_coordinator = "SlotOfCoordinator";
 
 // The other conditions of a Scheduling.
-inline constexpr std::string_view acquired = "Acquired";       ///< Acquired=True
-inline constexpr std::string_view allowed = "Allowed";         ///< Allowed=True
-inline constexpr std::string_view held_before = "HeldBefore";  ///< the right was not asked for then
-inline constexpr std::string_view as_specified = "AsSpecified";      ///< SpecCurrent=True
+inline constexpr std::string_view acquired = "Acquired";         ///< Acquired=True
+inline constexpr std::string_view allowed = "Allowed";           ///< Allowed=True
+inline constexpr std::string_view held_before = "HeldBefore";    ///< the right was not checked then
+inline constexpr std::string_view as_specified = "AsSpecified";  ///< SpecCurrent=True
 inline constexpr std::string_view change_ignored = "ChangeIgnored";  ///< SpecCurrent=False
 inline constexpr std::string_view waiting = "Waiting";         ///< holds nothing, cannot acquire
 inline constexpr std::string_view not_started = "NotStarted";  ///< Completed=False
@@ -115,7 +115,7 @@ inline constexpr std::string_view some_failed = "SomeFailed";
 }  // namespace condition_reason
 
 /// status.releasing of a Scheduling, and the reason of its condition Progressing: why it releases
-/// what it holds.
+/// its Testbed and jobs.
 namespace release_reason {
 inline constexpr std::string_view deleted = "Deleted";         ///< it is being deleted
 inline constexpr std::string_view rolled_back = "RolledBack";  ///< it could not take everything
@@ -134,7 +134,7 @@ inline constexpr std::string_view ghosts_running = "GhostsRunning";  ///< no gho
 inline constexpr std::string_view isolated = "Isolated";             ///< every node has the taint
 }  // namespace condition_type
 
-// Of a claim.
+// For a claim.
 namespace condition_type {
 inline constexpr std::string_view formed = "Formed";  ///< it has all its places
 }  // namespace condition_type
@@ -152,7 +152,7 @@ inline constexpr std::string_view claim_disabled = "Disabled";  ///< the operato
 }  // namespace condition_reason
 
 namespace condition_reason {
-// Of several conditions of a Testbed, and of its Events.
+// For several conditions of a Testbed, and its Events.
 inline constexpr std::string_view spec_invalid = "SpecInvalid";
 inline constexpr std::string_view no_nodes = "NoNodes";  ///< no node carries the label
 inline constexpr std::string_view waits_for_release = "WaitsForRelease";  ///< a hold freezes it
@@ -169,7 +169,7 @@ inline constexpr std::string_view room_for_all = "RoomForAll";
 // SlotsListed.
 inline constexpr std::string_view listed = "Listed";
 inline constexpr std::string_view in_slices = "InSlices";  ///< their rows are in TestbedSlotSlices
-/// And there are no slices: the kind is not served.
+/// The rows are nowhere: the kind of the slices is not served.
 inline constexpr std::string_view too_many_slots = "TooManySlots";
 // LayoutCurrent.
 inline constexpr std::string_view current = "Current";

@@ -11,8 +11,8 @@
 namespace esi::model {
 namespace {
 
-/// The words once more, as clients know them: scripts, external schedulers, `kubectl wait`. One
-/// that changes breaks them, and statuses that are stored; it needs an entry in the CHANGELOG.
+/// The words once more, as clients know them: scripts, external schedulers, `kubectl wait`. A
+/// changed word breaks them, and statuses that are stored; it needs an entry in the CHANGELOG.
 TEST(words, that_clients_know_stay_as_they_are) {
     const std::pair<std::string_view, std::string_view> words[] = {
         {slot_state::free, "FREE"},

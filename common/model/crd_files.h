@@ -1,4 +1,4 @@
-// The CRDs as they stand in crds/, as constants of the program (cmake/embed.cmake).
+// The CRDs of crds/ as constants of the program (cmake/embed.cmake).
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
-// flinkoperator.k8s.io/v1beta1 FlinkCluster (spotify's operator), trimmed to what ESI decides by.
-// What has another form than here reads as absent.
+// flinkoperator.k8s.io/v1beta1 FlinkCluster (spotify's operator), trimmed to the fields ESI decides
+// by. A field of another form than here reads as absent.
 #pragma once
 
 #include "model/json.h"

@@ -1,5 +1,5 @@
-// flink.apache.org/v1beta1 FlinkDeployment, trimmed to what ESI decides by. Its status is written
-// by Apache's operator for itself: what has another form than here reads as absent, never as an
+// flink.apache.org/v1beta1 FlinkDeployment, trimmed to the fields ESI decides by. Apache's operator
+// writes its status for itself: a field of another form than here reads as absent, never as an
 // error, so that no deployment can stall the cache.
 #pragma once
 
@@ -15,7 +15,7 @@ struct flink_deployment {
     std::string lifecycle_state;    ///< status.lifecycleState
     std::string job_manager_state;  ///< status.jobManagerDeploymentStatus
     std::string error;              ///< status.error: JSON as a text, or plain words
-    /// When Flink began with the job; by Flink's clock.
+    /// When Flink began the job; by Flink's clock.
     std::optional<timestamp> job_started;
     /// When its operator saw the present job state for the first time; by the operator's clock.
     std::optional<timestamp> job_changed;

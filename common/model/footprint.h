@@ -1,5 +1,5 @@
-// How much memory a record takes, so that what others store can be bounded by it: a list of empty
-// maps takes fifteen times the bytes of its JSON.
+// How much memory a record takes, so that objects stored by others can be bounded by it: a list of
+// empty maps takes fifteen times the bytes of its JSON.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +49,7 @@ std::size_t held(const std::map<K, V, C>& entries) {
     for (const auto& [key, value] : entries) out += held_by(key) + held_by(value);
     return out;
 }
-/// All members, whatever they are: one that is added to a record is counted without a word here, or
+/// All members of any type: a member that is added to a record is counted without a change here, or
 /// does not compile.
 template <class T>
     requires std::is_class_v<T> && std::is_aggregate_v<T>

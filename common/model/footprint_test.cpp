@@ -12,7 +12,7 @@
 namespace esi::model {
 namespace {
 
-/// What it is estimated to take, and what making a copy of it took.
+/// The estimated size, and the bytes that a copy allocated.
 template <class T>
 std::pair<std::int64_t, std::int64_t> both(const T& of) {
     const auto before = bytes_held();

@@ -15,13 +15,13 @@ namespace esi::model {
 
 namespace {
 
-/// What nests deeper is not passed on: writing, copying and comparing it would recurse as deep.
+/// Deeper values are not passed on: writing, copying and comparing them would recurse as deep.
 constexpr int deepest_raw = 256;
-/// Of a reason, an id or a state, which are one word.
+/// The longest reason, id or state, which are one word.
 constexpr std::size_t longest_reason = 256;
-/// Topology keys of one pod that are told apart.
+/// The most topology keys of one pod that are distinguished.
 constexpr std::size_t most_domains = 16;
-/// Finalizers that are read: who takes one away of more than these reads them all
+/// Finalizers that are read: to remove one of more than these, a writer reads them all
 /// (controller/finalizers.h).
 constexpr std::size_t most_finalizers = 64;
 
@@ -89,8 +89,7 @@ std::size_t entries_of(const element& from) {
     return from.get(members) == simdjson::SUCCESS ? members.size() : 0;
 }
 
-/// Of a list or map of more entries than `most` nothing is read: it counts as one that cannot be
-/// read.
+/// A list or map of more than `most` entries is not read: it counts as unreadable.
 template <class T>
 result<void> read_at_most(std::size_t most, const element& from,
                           std::initializer_list<std::string_view> path, T& out) {
@@ -101,7 +100,7 @@ result<void> read_at_most(std::size_t most, const element& from,
     return std::unexpected(under(path, more_than(entries, "entries", most)));
 }
 
-/// The same of a part that is passed on as text, in bytes.
+/// The same for a part that is passed on as text, in bytes.
 result<void> read_text(std::size_t most, const element& from,
                        std::initializer_list<std::string_view> path, raw_json& out) {
     auto done = read(from, path, out);
@@ -110,7 +109,7 @@ result<void> read_text(std::size_t most, const element& from,
     return std::unexpected(under(path, more_than(bytes, "bytes", most)));
 }
 
-/// The first error is the one that is told; what follows is read all the same.
+/// The first error is reported; what follows is read all the same.
 void note(result<void> done, result<void>& first) {
     if (!done && first) first = std::move(done);
 }
@@ -160,7 +159,7 @@ result<amounts> effective_requests(const element& spec) {
         }
     }
     raise(total, largest_init);
-    // KEP-2837: what the pod as a whole requests stands in place of the sum of its containers.
+    // KEP-2837: requests of the pod as a whole replace the sum of its containers.
     auto of_pod = requests_of(spec);
     if (!of_pod) return of_pod;
     for (const auto& [name, amount] : *of_pod) total[name] = amount;
@@ -197,14 +196,14 @@ error more_in(std::string_view where, std::size_t count, std::string_view what, 
     return why;
 }
 
-/// Its first entries, as many as `most`.
+/// Its first entries, at most `most`.
 template <class List>
 void cut_to(List& entries, std::size_t most) {
     if (entries.size() <= most) return;
     entries.erase(std::next(entries.begin(), static_cast<std::ptrdiff_t>(most)), entries.end());
 }
 
-/// What was gathered from several places is kept up to as many entries.
+/// A list gathered from several places is cut to the same number of entries.
 template <class List>
 result<void> bound(List& entries, std::string_view where, std::string_view what,
                    std::size_t most = most_entries) {
@@ -214,8 +213,8 @@ result<void> bound(List& entries, std::string_view where, std::string_view what,
     return std::unexpected(more_in(where, count, what, most));
 }
 
-/// Of many kinds those stay of which something is requested, and before all others those of
-/// Kubernetes itself (cpu, memory), whatever their names sort like.
+/// If there are too many kinds, those with a request above zero stay, and before all others those
+/// of Kubernetes itself (cpu, memory), whatever their order by name.
 result<void> bound_requests(amounts& of) {
     const auto count = of.size();
     if (count <= most_requests) return {};
@@ -238,8 +237,8 @@ result<void> read_list_text(const element& from, std::initializer_list<std::stri
     return read_text(most_rule_text, from, path, out);
 }
 
-/// Required terms of a pod that stands. Those that are too long to be kept may mean any pod: they
-/// are kept as terms for all pods, in the domains of their topology keys.
+/// Required terms of a bound pod. Terms that are too long to be kept may select any pod: they are
+/// kept as terms for all pods, in the domains of their topology keys.
 result<void> read_anti_affinity(const element& spec, raw_json& out) {
     static constexpr std::string_view required = "requiredDuringSchedulingIgnoredDuringExecution";
     const std::initializer_list<std::string_view> path{"affinity", "podAntiAffinity", required};
@@ -263,7 +262,7 @@ result<void> read_anti_affinity(const element& spec, raw_json& out) {
     return done;
 }
 
-/// What nobody plans for.
+/// Constraints that no plan covers.
 std::vector<std::string> read_unplanned(const element& spec) {
     std::vector<std::string> out;
     for (std::string_view name : {"resourceClaims", "schedulingGroup", "workloadRef"}) {
@@ -302,7 +301,8 @@ bool is_kept_annotation(std::string_view key) {
            key == names::group_min_member;
 }
 
-/// Too many of them are left out: but for those that ESI itself writes, as it decides by these.
+/// If there are too many, they are left out, except those that ESI itself writes, as it decides by
+/// these.
 result<void> read_labels(const element& from, string_map& out) {
     const auto count = entries_of(from);
     if (count <= most_labels) return codec<string_map>::decode(from, out);
@@ -322,7 +322,7 @@ result<void> read_annotations(const element& from, string_map& out) {
     std::size_t bytes = 0;
     std::size_t kept = 0;
     for (auto each : annotations) {
-        // Of too many those that are not ESI's own are left out.
+        // If there are too many, those that are not ESI's own are left out.
         const bool own = count <= most_annotations ||
                          std::ranges::find(names::decisive, each.key) != names::decisive.end();
         if (!own || !is_kept_annotation(each.key)) continue;
@@ -336,7 +336,7 @@ result<void> read_annotations(const element& from, string_map& out) {
     return std::unexpected(more_than(bytes, "bytes", most_annotation_bytes));
 }
 
-/// Of too many only those are read that ESI writes.
+/// If there are too many, only those that ESI writes are read.
 result<void> read_finalizers(const element& from, std::vector<std::string>& out) {
     const auto count = entries_of(from);
     if (count <= most_finalizers) return codec<std::vector<std::string>>::decode(from, out);
@@ -352,7 +352,7 @@ result<void> read_finalizers(const element& from, std::vector<std::string>& out)
     return std::unexpected(more_than(count, "entries", most_finalizers));
 }
 
-/// An owner with a longer name than any object has is none.
+/// An owner with a name longer than any object's is dropped.
 result<void> leave_out_long(std::vector<owner_reference>& owners) {
     std::size_t longest = 0;
     std::erase_if(owners, [&](const owner_reference& each) {
@@ -365,7 +365,7 @@ result<void> leave_out_long(std::vector<owner_reference>& owners) {
     return std::unexpected(more_than(longest, "bytes in one entry", most_name_bytes));
 }
 
-/// Of too many only the controller is read, the one by which ESI decides.
+/// If there are too many, only the controller is read, by which ESI decides.
 result<void> read_some_owners(const element& from, std::vector<owner_reference>& out) {
     const auto count = entries_of(from);
     if (count <= most_owners) return codec<std::vector<owner_reference>>::decode(from, out);
@@ -393,7 +393,7 @@ std::string bad_end(const element& container, std::string_view state) {
     std::int64_t code = 0;
     if (!at(container, {state, "terminated"}, ended)) return {};
     if (ended["exitCode"].get(code) != simdjson::SUCCESS || code == 0) return {};
-    // Kubelets write one word there; others may write more.
+    // Kubelets write one word there; other writers may write more.
     const auto reason = cut(text_at(ended, {"reason"}), 64);
     return fmt::format("{} (exit code {})", reason.empty() ? "Error" : reason, code);
 }
@@ -673,7 +673,7 @@ result<void> codec<pod>::decode(const element& from, pod& out) {
             note(std::move(done), first);
         };
         out.node_name = text_at(spec, {"nodeName"});
-        // The API server bounds it not at all, and schedulers have short names.
+        // The API server does not bound it, and schedulers have short names.
         out.scheduler_name = text_at(spec, {"schedulerName"});
         out.scheduler_name.resize(cut_size(out.scheduler_name, most_name_bytes));
         out.priority_class_name = text_at(spec, {"priorityClassName"});

@@ -3,11 +3,11 @@
 // namespace_ -> namespace, pod_u_id -> podUId).
 //
 // Decoding: null and absent members leave the default; unknown members are ignored (the API server
-// has checked them against the schema); a wrong type is an error that names the path. What stands
-// beside a member that cannot be read is read all the same: an object of which only a part cannot
-// be read is marked (object_meta::undecodable) and no error, so that it can be told so, released
-// and deleted like any other. Encoding: empty optionals, strings, lists and maps are left out;
-// numbers and booleans are written.
+// has checked them against the schema); a wrong type is an error that names the path. Members
+// beside one that cannot be read are read all the same: an object of which only a part cannot be
+// read is marked (object_meta::undecodable) and no error, so that this can be reported on it, and
+// it can be released and deleted like any other. Encoding: empty optionals, strings, lists and maps
+// are omitted; numbers and booleans are written.
 #pragma once
 
 #include <simdjson.h>
@@ -39,7 +39,7 @@ using element = simdjson::dom::element;
 /// "slot_ids" -> "slotIds", "namespace_" -> "namespace".
 std::string json_name(std::string_view member);
 
-/// decode() fills `out`; encode() gives null for what is to be left out.
+/// decode() fills `out`; encode() gives null for a value that is omitted.
 template <class T>
 struct codec;
 
@@ -66,7 +66,7 @@ ESI_DECLARE_CODEC(spark_application);
 ESI_DECLARE_CODEC(custom_resource_definition);
 #undef ESI_DECLARE_CODEC
 
-/// What stands for an empty value where it cannot be left out, inside of a list or map: null is
+/// The replacement of an empty value that cannot be omitted, inside of a list or map: null is
 /// refused there.
 template <class T>
 json empty_of() {
@@ -182,7 +182,7 @@ json encode(const T& value) {
     return codec<T>::encode(value);
 }
 
-/// Bytes of the error that is told of an object: it may name a member of any length.
+/// Bytes of the error that is reported on an object: it may name a member of any length.
 inline constexpr std::size_t most_told = 1024;
 
 /// An object whose name and uid could be read.
@@ -191,8 +191,8 @@ concept object = requires(T& of) {
     { of.metadata } -> std::same_as<object_meta&>;
 };
 
-/// A record from an element that a parser still holds. An error only where nothing could be made of
-/// an object.
+/// A record from an element that a parser still holds. An error only if no object could be made at
+/// all.
 template <class T>
 result<T> decode(const element& from) {
     T out{};
@@ -219,8 +219,8 @@ result<T> decode(std::string_view text, std::string_view what) {
     return out;
 }
 
-/// The records of the answer to a list, all or none: one of which nothing can be understood is an
-/// error, as it may be the one that matters. `what` names the kind of record.
+/// The records of the answer to a list, all or none: a completely unreadable one is an error, as it
+/// may be the one that matters. `what` names the kind of record.
 template <class T>
 result<std::vector<T>> decode_list(std::string_view text, std::string_view what) {
     simdjson::dom::parser parser;

@@ -1,5 +1,5 @@
-// How long a record is as JSON, without making the JSON: what an operator asks before it writes a
-// status. Never less than what model::encode gives, nor than the API server stores of it. Pure.
+// How long a record is as JSON, without making the JSON: checked by an operator before it writes a
+// status. Never less than the result of model::encode, nor than the API server stores of it. Pure.
 #pragma once
 
 #include "model/json.h"
@@ -14,7 +14,7 @@ std::size_t json_size(const testbed_layout& layout);
 
 namespace detail {
 
-/// Members with such values are left out.
+/// Members with such values are omitted.
 template <class T>
 bool is_left_out(const T& value) {
     if constexpr (requires { value.has_value(); }) {
@@ -26,12 +26,12 @@ bool is_left_out(const T& value) {
     }
 }
 
-// Of values that are never longer.
+// Values that are never longer.
 inline constexpr std::size_t longest_time = 29;
 inline constexpr std::size_t longest_bool = 5;
 inline constexpr std::size_t longest_int = 11;
 inline constexpr std::size_t longest_number = 24;
-/// Quotes and colon of a name, and the comma behind the value.
+/// Quotes and colon of a name, and the comma after the value.
 inline constexpr std::size_t around_member = 4;
 inline constexpr std::size_t brackets = 2;
 

@@ -239,7 +239,7 @@ TEST(json, a_list_is_decoded_whole_or_not_at_all) {
         EXPECT_EQ(read.error().text, why);
         EXPECT_EQ(read.error().code, errc::decode);
     }
-    // What one person wrote into one object is not the end of the list.
+    // One person's object must not make the whole list unreadable.
     auto large = decode_list<testbed>(
         R"({"items":[{"metadata":{"name":"a"},"more":123456789012345678901234567890}]})",
         "Testbed");

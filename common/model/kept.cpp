@@ -14,7 +14,7 @@ bool is_decisive(std::string_view key) {
     return std::ranges::find(names::decisive, key) != names::decisive.end();
 }
 
-/// A longer one is no name, no number and no token.
+/// A longer text is no name, no number and no token.
 constexpr std::size_t longest_mark = 512;
 
 string_map only_decisive(string_map all) {
@@ -122,7 +122,7 @@ void leave_out_content(scheduling& of) {
     kept.spec.slot_based.reset();
     kept.spec.cancelled_jobs.clear();
     kept.spec.job_policies.clear();
-    // That it has one says which Testbed is its own.
+    // The presence of a claim says which Testbed is its own.
     if (kept.spec.claim) kept.spec.claim->shapes.clear();
     kept.status = std::move(of.status);
     of = std::move(kept);
@@ -139,7 +139,7 @@ void leave_out_content(testbed& of) {
 }
 
 void leave_out_content(pod& of) {
-    // It takes room, and is where it is.
+    // The pod takes room on its node.
     pod kept;
     kept.metadata = essential(std::move(of.metadata));
     kept.node_name = std::move(of.node_name);

@@ -1,5 +1,5 @@
-// What caches keep of an object: what is decided by, and no more of what its author may write at
-// any length.
+// The part of an object that caches keep: the fields that decisions need, and no more of the fields
+// that its author may fill without limit.
 #pragma once
 
 #include <boost/describe.hpp>
@@ -17,17 +17,16 @@ namespace esi::model {
 
 // --- transforms: by what one operator asks for ---
 
-/// Forgets the text of the Spark or Flink spec (up to 1 MiB), but not which of them it is: for the
-/// caches of operators that submit no job. That of a driver is a uid, and is kept.
+/// Drops the text of the Spark or Flink spec (up to 1 MiB), but not which of them it is: for the
+/// caches of operators that submit no job. A driver's spec is a uid, and is kept.
 void drop_application_specs(batchjob& job);
-/// Forgets all but whose slots the job has: its order, its placements, and in which Testbed they
-/// are.
+/// Drops all but the slots of the job: its order, its placements, and in which Testbed they are.
 void keep_rights(batchjob& job);
-/// Forgets all but which job has which slots.
+/// Drops all but which job has which slots.
 void keep_rights(scheduling& of);
-/// Forgets what is for people alone: rows, problems, messages.
+/// Drops fields for people alone: rows, problems, messages.
 void keep_layout(testbed& of);
-/// Forgets where the pod may run.
+/// Drops the rules where the pod may run.
 void drop_placement_rules(pod& of);
 
 // --- what is left of an object where its namespace stores more than a cache keeps ---
@@ -35,12 +34,11 @@ void drop_placement_rules(pod& of);
 /// The metadata by which an object is identified, owned, released and deleted.
 object_meta essential(object_meta meta);
 
-/// The same with the finalizers. They are written as a whole: one that is not known would be taken
-/// away.
+/// The same with the finalizers. They are written as a whole: an unknown one would be removed.
 object_meta essential_with_finalizers(object_meta meta);
 
-/// Leaves out what its author wrote. What operators wrote is kept: rights and states stand in it.
-/// Of a kind that is not ESI's own only a few short members are read at all, and these stay.
+/// Drops what its author wrote. Fields of operators are kept: they contain rights and states. For a
+/// kind that is not ESI's own only a few short members are read at all, and these stay.
 template <object T>
 void leave_out_content(T& of) {
     of.metadata = essential_with_finalizers(std::move(of.metadata));
@@ -50,7 +48,7 @@ void leave_out_content(scheduling& of);
 void leave_out_content(testbed& of);
 void leave_out_content(pod& of);
 
-/// The member of a record that takes most memory, as a path (".spec.slotBased.jobs"): for people.
+/// The member of a record that takes most memory, as a path (".spec.slotBased.jobs"), for people.
 template <class T>
 std::string largest_member(const T& of) {
     std::string out;

@@ -1,4 +1,4 @@
-// Looks into objects that others write for themselves: what has another form than expected reads as
+// Reads objects that others write for themselves: a field of another form than expected reads as
 // absent, never as an error, so that no object can stall a cache. Pure.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace esi::model::lenient {
 
-/// The text at a path of member names, its first 32 KiB; empty where there is none.
+/// The text at a path of member names, its first 32 KiB; empty if there is none.
 std::string_view text_at(const simdjson::dom::element& from,
                          std::initializer_list<std::string_view> path);
 /// RFC 3339.

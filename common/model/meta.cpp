@@ -161,8 +161,8 @@ bool object_meta::has_finalizer(std::string_view wanted) const {
 void set_condition(std::vector<condition>& list, std::string_view type, std::string_view status,
                    std::string_view reason, std::string_view message, std::int64_t generation,
                    wall_time now) {
-    // One without a type is nobody's (a status edited by hand, or of the Java original): carried
-    // along it would make the API server refuse every later write of the status.
+    // A condition without a type has no owner (a status edited by hand, or of the Java original):
+    // if it were kept, the API server would refuse every later write of the status.
     std::erase_if(list, [](const condition& each) { return each.type.empty(); });
     auto found = std::ranges::find(list, type, &condition::type);
     if (found == list.end()) {

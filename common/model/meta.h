@@ -1,4 +1,4 @@
-// What every Kubernetes object has, trimmed to what ESI reads.
+// The metadata of every Kubernetes object, trimmed to what ESI reads.
 #pragma once
 
 #include <boost/describe.hpp>
@@ -20,8 +20,8 @@ using string_map = std::map<std::string, std::string, std::less<>>;
 struct timestamp {
     wall_time value{};
 
-    /// One that its offset moves out of the years 0 to 9999, which cannot be written, is the
-    /// nearest that can.
+    /// A time that its offset moves out of the years 0 to 9999, which cannot be written, becomes
+    /// the nearest that can.
     static result<timestamp> parse(std::string_view text);
     /// "2026-11-21T09:34:07.149160Z"
     std::string micro() const;
@@ -30,7 +30,7 @@ struct timestamp {
     auto operator<=>(const timestamp&) const = default;
 };
 
-/// Part of a JSON object that is passed on but not looked into; kept as minified text.
+/// Part of a JSON object that is passed on unread; kept as minified text.
 struct raw_json {
     std::string text;
     bool operator==(const raw_json&) const = default;
@@ -48,22 +48,22 @@ struct object_key {
 };
 BOOST_DESCRIBE_STRUCT(object_key, (), (namespace_, name))
 
-// What ESI reads of an object that anybody may write. The API server bounds few of these, and an
-// object that has more is one that ESI cannot read (object_meta::undecodable).
+// Bounds on what ESI reads of an object that any client may write. The API server bounds few of
+// these, and an object that has more is one that ESI cannot read (object_meta::undecodable).
 /// Labels. Nodes with discovered features have some two hundred.
 inline constexpr std::size_t most_labels = 1024;
 /// Annotations with ESI's prefix.
 inline constexpr std::size_t most_annotations = 64;
-/// Of their values together, in bytes; a list of all slots that a job can have takes 20 KB.
+/// Bytes of their values together; a list of all slots that a job can have takes 20 KB.
 inline constexpr std::size_t most_annotation_bytes = 32 * 1024;
 inline constexpr std::size_t most_owners = 64;
-/// Of what names another object, in bytes: the four texts of an owner, a pod's scheduler.
+/// Bytes of the name of another object: the four texts of an owner, a pod's scheduler.
 inline constexpr std::size_t most_name_bytes = 1024;
-/// Kinds of resources that a pod requests. It may name many of which it wants none.
+/// Kinds of resources that a pod requests. It may name many with a request of zero.
 inline constexpr std::size_t most_requests = 64;
 /// Scheduling gates; those of ESI are among them in any case.
 inline constexpr std::size_t most_gates = 16;
-/// Of each other list and map of a pod or node.
+/// Entries of each other list and map of a pod or node.
 inline constexpr std::size_t most_entries = 512;
 /// Bytes of a rule that is kept as text: affinity, topology spread.
 inline constexpr std::size_t most_rule_text = 64 * 1024;
@@ -89,20 +89,20 @@ struct object_meta {
     std::optional<timestamp> deletion_timestamp;
     string_map labels;
     /// Only those with the prefix esi.tu-berlin.de/ are kept, and those of kube-batch by which a
-    /// pod names its group. Of more than most_annotations only those that ESI writes; none that
-    /// would make them larger than most_annotation_bytes.
+    /// pod names its group. If there are more than most_annotations, only those that ESI writes are
+    /// kept, and none that would make them larger than most_annotation_bytes.
     string_map annotations;
     std::vector<owner_reference> owner_references;
     std::vector<std::string> finalizers;
-    /// Why ESI cannot read the whole object, which the API server has taken; empty where it can.
-    /// What could not be read is as if it were absent.
+    /// Why ESI cannot read the whole object, which the API server has accepted; empty if it can.
+    /// Unreadable parts count as absent.
     std::string undecodable;
-    /// That, as a sentence for conditions.
+    /// The same as a sentence for conditions.
     std::string undecodable_text() const { return "ESI cannot read the object: " + undecodable; }
 
     object_key key() const { return {namespace_, name}; }
     bool deleting() const { return deletion_timestamp.has_value(); }
-    /// Empty where there is none.
+    /// Empty if there is none.
     std::string_view label(std::string_view key) const;
     std::string_view annotation(std::string_view key) const;
     const owner_reference* controller_owner() const;
@@ -133,20 +133,20 @@ struct condition {
 BOOST_DESCRIBE_STRUCT(condition, (),
                       (type, status, observed_generation, last_transition_time, reason, message))
 
-/// Sets one condition; keeps lastTransitionTime where the status did not flip.
-/// Reason must be CamelCase and not empty; the message is cut at 4,096 bytes.
+/// Sets one condition; keeps lastTransitionTime if the status did not change. Reason must be
+/// CamelCase and not empty; the message is cut at 4,096 bytes.
 void set_condition(std::vector<condition>& list, std::string_view type, std::string_view status,
                    std::string_view reason, std::string_view message, std::int64_t generation,
                    wall_time now);
-/// Takes the condition of this type away; nothing happens where there is none.
+/// Removes the condition of this type, if there is one.
 void remove_condition(std::vector<condition>& list, std::string_view type);
 const condition* find_condition(const std::vector<condition>& list, std::string_view type);
 
-/// An object can be called so. Who writes a spec may name something else, which must not end up in
-/// a path.
+/// Whether an object can have this name. Authors of specs may write another text, which must not
+/// end up in a path.
 bool may_exist(const object_key& key);
 
-/// Order by age, then uid: who came first has the right of way.
+/// Order by age, then uid: the older goes first.
 bool older(const object_meta& a, const object_meta& b);
 
 /// Compares two resourceVersions of ONE resource (numeric since KEP-5504). Texts that are not

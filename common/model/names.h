@@ -9,13 +9,14 @@ namespace esi::model::names {
 inline constexpr std::string_view group = "esi.tu-berlin.de";
 inline constexpr std::string_view prefix = "esi.tu-berlin.de/";
 
-// On a Testbed: who holds it. Labels carry the name, the annotation the token.
+// On a Testbed: its holder. Labels carry the name, the annotation the token.
 inline constexpr std::string_view active_scheduling_name =
     "esi.tu-berlin.de/active-scheduling-name";
 inline constexpr std::string_view active_scheduling_namespace =
     "esi.tu-berlin.de/active-scheduling-namespace";
 inline constexpr std::string_view hold = "esi.tu-berlin.de/hold";
-/// On the Testbed of a Scheduling's claim: since when something else keeps that from acquiring.
+/// On the Testbed of a Scheduling's claim: since when something else keeps the Scheduling from
+/// acquiring.
 inline constexpr std::string_view unused_since = "esi.tu-berlin.de/unused-since";
 
 // On pods.
@@ -34,8 +35,8 @@ inline constexpr std::string_view slot_ghost = "esi.tu-berlin.de/slot-ghost";
 inline constexpr std::string_view nomination_shown = "esi.tu-berlin.de/nomination-shown";
 inline constexpr std::string_view node = "esi.tu-berlin.de/node";
 inline constexpr std::string_view index = "esi.tu-berlin.de/index";
-/// On a ghost: the image that it was last given. Not what its container has: a webhook may put a
-/// mirror's name in its place.
+/// On a ghost: the image that it was last given. Its container's image may differ: a webhook may
+/// replace it by a mirror's name.
 inline constexpr std::string_view ghost_image = "esi.tu-berlin.de/ghost-image";
 
 /// The scheduling gate of job pods (gate path).
@@ -49,7 +50,7 @@ inline constexpr std::string_view taint = "esi.tu-berlin.de/testbed";
 inline constexpr std::string_view gang = "esi.tu-berlin.de/gang";
 /// On a pod that was let in: the node that it was given.
 inline constexpr std::string_view gang_node = "esi.tu-berlin.de/gang-node";
-/// On a pod that is nominated: the plan that its place is of (testbed/gangs/plan_mark.h).
+/// On a pod that is nominated: the plan of its place (gangs/plan_mark.h).
 inline constexpr std::string_view gang_plan = "esi.tu-berlin.de/gang-plan";
 /// On the object of a group, or on any pod of a group without one: "true" keeps it out of the
 /// order.
@@ -61,7 +62,7 @@ inline constexpr std::string_view best_effort_constraints =
     "esi.tu-berlin.de/best-effort-constraints";
 /// Label of a namespace: "enabled" lets ESI start the gangs in it.
 inline constexpr std::string_view gangs = "esi.tu-berlin.de/gangs";
-// How pods name their group, by the projects whose groups these are.
+// How pods name their group, by the projects of these groups.
 /// Annotations of kube-batch.
 inline constexpr std::string_view group_name = "scheduling.k8s.io/group-name";
 inline constexpr std::string_view group_min_member = "scheduling.k8s.io/group-min-member";
@@ -76,8 +77,7 @@ inline constexpr std::string_view reset = "esi.tu-berlin.de/reset";
 inline constexpr std::string_view scheduling_finalizer = "esi.tu-berlin.de/release";
 inline constexpr std::string_view testbed_finalizer = "esi.tu-berlin.de/held";
 
-/// Labels and annotations by which operators decide: those that are kept of an object that has too
-/// many.
+/// Labels and annotations by which operators decide: these are kept of an object that has too many.
 inline constexpr auto decisive = std::to_array<std::string_view>({active_scheduling_name,
                                                                   active_scheduling_namespace,
                                                                   hold,

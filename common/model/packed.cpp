@@ -38,7 +38,7 @@ std::string_view take_bytes(std::string_view& from, std::size_t size) {
     return out;
 }
 
-/// Small ones of either sign are short.
+/// Small numbers of either sign are short.
 std::uint64_t fold(std::int64_t value) {
     return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
 }
@@ -50,7 +50,7 @@ std::int64_t unfold(std::uint64_t value) {
 
 enum form : std::uint64_t { as_it_is, known_word, uuid, decimal };
 
-/// What many pods have in common. The order is free: packed bytes do not outlive the process.
+/// Words that many pods have in common. The order is free: packed bytes do not outlive the process.
 constexpr auto words = std::to_array<std::string_view>({
     names::testbed,
     names::testbed_namespace,
@@ -159,7 +159,7 @@ std::string take_uuid(std::string_view& from) {
     return out;
 }
 
-/// Only a text that comes out the same again: no sign, no leading zero, below 10^18.
+/// Only a text that is the same when unpacked: no sign, no leading zero, below 10^18.
 bool put_decimal(std::string_view text, std::string& to) {
     if (text.empty() || text.size() > 18 || (text.front() == '0' && text.size() > 1)) return false;
     if (!std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; })) return false;
@@ -207,7 +207,7 @@ void take(std::string_view& from, bool& into) { into = take_number(from) != 0; }
 void put(std::string& to, const std::int64_t& value) { put(to, fold(value)); }
 void take(std::string_view& from, std::int64_t& into) { into = unfold(take_number(from)); }
 
-/// Most are whole seconds.
+/// Most times are whole seconds.
 void put(std::string& to, const timestamp& value) {
     const std::int64_t micros = value.value.time_since_epoch().count();
     const bool whole = micros % 1'000'000 == 0;
@@ -248,7 +248,7 @@ bool is_default(const T& value) {
     }
 }
 
-/// All members, whatever they are: one that is added to a record is packed without a word here, or
+/// All members of any type: a member that is added to a record is packed without a change here, or
 /// does not compile. First a bit for each that is not at its default.
 template <class T>
     requires std::is_class_v<T> && std::is_aggregate_v<T>
@@ -314,7 +314,7 @@ void take(std::string_view& from, std::map<std::string, V, C>& into) {
     for (std::uint64_t i = 0; i < size && !from.empty(); ++i) {
         std::string key;
         take(from, key);
-        // They come in order.
+        // The keys come in order.
         take(from, into.emplace_hint(into.end(), std::move(key), V())->second);
     }
 }
@@ -346,7 +346,7 @@ struct parts {
 };
 
 parts parts_of(const char* bytes) {
-    // How long the bytes are is only known once the sizes are read: no byte behind the third one is
+    // The length of the bytes is known only once the sizes are read: no byte after the third one is
     // touched. The last byte of a number is below 0x80.
     const char* end = bytes;
     for (int numbers = 0; numbers < 3; ++end) {

@@ -1,6 +1,6 @@
-// An object as a short string of bytes, for caches of many thousands: its key, and of its members
-// those that are not at their default. Known words, uids and numbers take a few bytes each. The
-// form is of this process alone; it is never written or sent.
+// An object as a short string of bytes, for caches of many thousands: its key, and its members that
+// are not at their default. Known words, uids and numbers take a few bytes each. The form is of
+// this process alone; it is never written or sent.
 #pragma once
 
 #include <compare>
@@ -25,9 +25,9 @@ public:
     /// Refers to this object's bytes.
     key_view key() const;
     std::string_view body() const;
-    /// What it takes of memory beside itself, the allocator's own bytes aside.
+    /// The memory that it takes beside itself, without the allocator's own bytes.
     std::size_t size() const;
-    /// Of equal objects of one kind the bytes are equal.
+    /// Equal objects of one kind have equal bytes.
     friend bool operator==(const packed& a, const packed& b) { return a.whole() == b.whole(); }
 
 private:
@@ -36,7 +36,7 @@ private:
 };
 
 packed pack(const pod& object);
-/// `into` has every member at its default. What comes out equals what was packed.
+/// `into` has every member at its default. The result equals what was packed.
 void unpack(const packed& from, pod& into);
 
 }  // namespace esi::model

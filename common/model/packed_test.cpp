@@ -15,7 +15,7 @@ namespace {
 template <class T>
 concept record = std::is_class_v<T> && std::is_aggregate_v<T>;
 
-// A second opinion on each member of a record, whatever is added to it.
+// A second opinion on each member of a record, including members that are added later.
 
 bool equal(const auto& a, const auto& b);
 bool equal(const record auto& a, const record auto& b) {
@@ -27,10 +27,10 @@ bool equal(const record auto& a, const record auto& b) {
 }
 bool equal(const auto& a, const auto& b) { return a == b; }
 
-/// Gives members values by chance.
+/// Gives members random values.
 struct filler {
     std::mt19937 chance;
-    /// One in so many stays at its default; 0: none.
+    /// One in this many stays at its default; 0: none.
     unsigned spare = 0;
 
     unsigned upto(unsigned n) { return static_cast<unsigned>(chance() % n); }

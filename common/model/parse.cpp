@@ -9,14 +9,14 @@ namespace esi::model {
 
 namespace {
 
-/// The API server's limit, and what a list and an event put around an object.
+/// The API server's limit, and the levels that a list and an event put around an object.
 constexpr std::size_t deepest = 10'000 + 16;
 
 bool of_a_number(char c) {
     return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
 }
 
-/// Whole and out of the range of what simdjson reads as whole.
+/// Whether the number is whole and out of the range that simdjson reads as whole.
 bool beyond_64_bits(std::string_view number) {
     if (number.find_first_of(".eE") != std::string_view::npos) return false;
     const auto* end = number.data() + number.size();
@@ -28,7 +28,7 @@ bool beyond_64_bits(std::string_view number) {
            (number.starts_with('-') || as_unsigned.ec == std::errc::result_out_of_range);
 }
 
-/// The same text with an exponent behind each such number.
+/// The same text with an exponent after each such number.
 std::string with_floats(std::string_view text) {
     std::string out;
     out.reserve(text.size() + 16);

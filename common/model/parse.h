@@ -1,5 +1,5 @@
-// JSON text of the API server into simdjson's tree. Everything that reads its answers goes through
-// here, so that what one person wrote into one object is never the end of a whole list.
+// JSON text of the API server into simdjson's tree. All readers of its answers use it, so that one
+// person's object never makes a whole list unreadable.
 #pragma once
 
 #include <simdjson.h>

@@ -14,8 +14,8 @@ namespace {
 __extension__ using wide = unsigned __int128;
 
 constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-/// As many as an int64 has: more cannot change the rounded result, only whether it is exact (but
-/// for some thousandths of a byte above 8Pi).
+/// As many digits as an int64 has: more cannot change the rounded result, only whether it is exact
+/// (but for some thousandths of a byte above 8Pi).
 constexpr int kept_digits = 19;
 constexpr int exponent_limit = 1000;
 
@@ -58,7 +58,7 @@ std::optional<number> take_digits(std::string_view& text) {
     return out;
 }
 
-/// The power that a suffix stands for is added to `value`; false when there is no such suffix.
+/// Adds the power of a suffix to `value`; false if there is no such suffix.
 bool apply_suffix(std::string_view suffix, number& value) {
     struct entry {
         std::string_view text;
@@ -127,7 +127,8 @@ bool counts_bytes(std::string_view resource) {
            resource.starts_with("hugepages-");
 }
 
-/// The shortest exact text of a positive number of bytes; of two as short the binary one.
+/// The shortest exact text of a positive number of bytes; the binary one if both have the same
+/// length.
 std::string show_bytes(std::int64_t bytes) {
     struct unit {
         std::string_view suffix;

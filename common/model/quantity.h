@@ -32,8 +32,8 @@ using amounts = std::map<std::string, std::int64_t, std::less<>>;
 
 amounts to_amounts(const resource_list& list);
 void add(amounts& to, const amounts& what);
-/// Below zero where more is taken than there is. As add() and times() it ends at the largest number
-/// instead of beginning anew: a pod may request any quantity.
+/// May go below zero if more is taken than there is. As add() and times() it stops at the largest
+/// number instead of overflowing: a pod may request any quantity.
 void take(amounts& from, const amounts& what);
 std::int64_t plus(std::int64_t a, std::int64_t b);
 /// `count` is 0 or more.

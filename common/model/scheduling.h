@@ -30,7 +30,7 @@ struct job_policy {
 BOOST_DESCRIBE_STRUCT(job_policy, (), (name, backoff_limit, retry_delay_seconds))
 
 /// Places of its own: the claim of the Testbed that the Scheduling makes (model::testbed_claim),
-/// without the priority and suspend that are the Scheduling's.
+/// without priority and suspend, which are the Scheduling's.
 struct scheduling_claim {
     std::vector<claim_shape> shapes;
     std::string packing;  ///< see model::claim_packing
@@ -39,7 +39,7 @@ struct scheduling_claim {
 };
 BOOST_DESCRIBE_STRUCT(scheduling_claim, (), (shapes, packing, timeout_seconds))
 
-/// Either `testbed` or `claim`; grid::testbed_of says which Testbed is meant.
+/// Either `testbed` or `claim`; grid::testbed_of returns the Testbed.
 struct scheduling_spec {
     object_key testbed;
     std::optional<scheduling_claim> claim;
@@ -48,7 +48,7 @@ struct scheduling_spec {
     bool release_on_completion = false;
     std::optional<int> schedule_timeout_seconds;  ///< default 300
     std::optional<int> submit_timeout_seconds;    ///< default 600
-    // What follows may change at any time.
+    // The following fields may change at any time.
     std::optional<bool> suspend;  ///< nothing new starts
     std::string suspend_policy;   ///< see scheduling_suspend_policy; empty: Keep
     std::optional<int> priority;  ///< among those that wait, the highest goes first; default 0
@@ -64,8 +64,8 @@ BOOST_DESCRIBE_STRUCT(scheduling_spec, (),
                        ttl_seconds_after_finished))
 
 namespace scheduling_suspend_policy {
-inline constexpr std::string_view keep = "Keep";        ///< what runs goes on
-inline constexpr std::string_view release = "Release";  ///< what runs ends, and starts anew later
+inline constexpr std::string_view keep = "Keep";        ///< running jobs go on
+inline constexpr std::string_view release = "Release";  ///< running jobs end, and start again later
 }  // namespace scheduling_suspend_policy
 
 struct job_ref {
@@ -86,7 +86,7 @@ struct assignment {
     std::optional<timestamp> ended;
     std::string outcome;  ///< see assignment_outcome; empty while it runs
     /// Why its run is being ended, which is the outcome that it will have: Cancelled, Suspended or
-    /// DeadlineExceeded; empty while nobody ends it.
+    /// DeadlineExceeded; empty if it is not being ended.
     std::string ending;
     std::optional<int> attempt;  ///< retries before this one; absent: none
     bool operator==(const assignment&) const = default;
@@ -112,7 +112,8 @@ BOOST_DESCRIBE_STRUCT(progress_counts, (), (done, failed, total, summary))
 struct scheduling_status {
     std::string state;
     std::string mode;  ///< queue, strict, relaxed
-    /// The spec at the first assignment, without queueBased: later changes of it are ignored.
+    /// The spec at the first assignment, without queueBased: later changes of these fields are
+    /// ignored.
     std::optional<scheduling_spec> plan;
     std::vector<job_progress> job_states;
     std::vector<std::string> problems;
@@ -125,10 +126,11 @@ struct scheduling_status {
     std::vector<condition> conditions;
     /// Sentences for people.
     std::string waiting_for;
-    /// Who has to let go or to start first, by the condition Acquired: the holders of what is
-    /// wanted, the older one (OlderFirst), or the cycle from its smallest member on (WaitCycle).
+    /// The Schedulings that have to release or to start first, by the condition Acquired: the
+    /// holders of the wanted objects, the older one (OlderFirst), or the cycle from its smallest
+    /// member on (WaitCycle).
     std::vector<object_key> waiting_for_schedulings;
-    /// One CamelCase word for why it does not go on, or went wrong; empty when well.
+    /// One CamelCase word for why it does not progress, or what went wrong; empty when well.
     std::string reason;
     std::optional<timestamp> started;  ///< of the first assignment
     std::optional<timestamp> ended;    ///< when all jobs had ended
@@ -164,9 +166,9 @@ inline constexpr std::string_view deleted = "Deleted";      ///< the BatchJob ha
 /// The BatchJob no longer names the Scheduling.
 inline constexpr std::string_view released_by_hand = "ReleasedByHand";
 inline constexpr std::string_view cancelled = "Cancelled";  ///< by spec.cancelledJobs
-/// The plan was suspended with the policy Release: the job starts anew when it goes on.
+/// The plan was suspended with the policy Release: the job starts again when the plan continues.
 inline constexpr std::string_view suspended = "Suspended";
-/// The plan's activeDeadlineSeconds were over.
+/// The plan's activeDeadlineSeconds had passed.
 inline constexpr std::string_view deadline_exceeded = "DeadlineExceeded";
 }  // namespace assignment_outcome
 

@@ -1,5 +1,5 @@
 // TestbedSlotSlice: a part of the rows of a Testbed that has too many slots for status.slots.
-// Written by the testbed operator alone; who may be believed: grid/slot_slices.h. Contract:
+// Written by the testbed operator alone; which ones may be believed: grid/slot_slices.h. Contract:
 // crds/testbedslotslice.yaml.
 #pragma once
 
@@ -24,7 +24,7 @@ BOOST_DESCRIBE_STRUCT(slice_testbed, (), (name, uid))
 
 struct slot_slice_spec {
     slice_testbed testbed;
-    /// Of the layout in which the positions have their meaning.
+    /// Revision of the layout to which the positions refer.
     std::int64_t layout_revision = 0;
     /// Position of the first row, from 0; the others follow without a gap.
     int first = 0;
@@ -40,7 +40,7 @@ struct slot_slice {
     object_meta metadata;
     slot_slice_spec spec;
 
-    /// The Testbed that it says it is of.
+    /// The Testbed that it names as its own.
     object_key testbed() const { return {metadata.namespace_, spec.testbed.name}; }
 };
 BOOST_DESCRIBE_STRUCT(slot_slice, (), (metadata, spec))

@@ -1,4 +1,4 @@
-// Testbed: nodes cut into numbered slots, labelled nodes or those that ESI chooses for a claim.
+// Testbed: nodes divided into numbered slots, labelled nodes or those that ESI chooses for a claim.
 // Contract: docs/architecture.md, crds/testbed.yaml.
 #pragma once
 
@@ -18,7 +18,7 @@ inline constexpr std::string_view none = "None";
 inline constexpr std::string_view taint = "Taint";  ///< other pods are kept off the nodes
 }  // namespace isolation
 
-/// shapes[].role of a claim: what takes such a place.
+/// shapes[].role of a claim: the kind of pod for such a place.
 namespace slot_role {
 inline constexpr std::string_view worker = "worker";            ///< executor, TaskManager
 inline constexpr std::string_view coordinator = "coordinator";  ///< driver, JobManager
@@ -28,17 +28,17 @@ inline constexpr std::string_view coordinator = "coordinator";  ///< driver, Job
 inline constexpr std::size_t most_shapes = 32;
 inline constexpr std::size_t most_claimed_places = 1000;
 
-/// On which nodes places of a shape may be.
+/// The nodes on which places of a shape may be.
 struct claim_constraints {
     string_map node_selector;
-    /// As in a pod; its nodeAffinity that is required.
+    /// As in a pod; only the required nodeAffinity.
     raw_json affinity;
     std::vector<toleration> tolerations;
     bool operator==(const claim_constraints&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(claim_constraints, (), (node_selector, affinity, tolerations))
 
-/// Places that are alike.
+/// Equal places.
 struct claim_shape {
     std::string name;
     std::string role;  ///< see model::slot_role
@@ -62,20 +62,20 @@ struct testbed_claim {
     std::string packing;  ///< see model::claim_packing
     int priority = 0;     ///< of the pods that will come
     bool suspend = false;
-    /// Not held, and not all places free for so long: they are given back.
+    /// If it is not held and not all places are free for so long, they are released.
     int timeout_seconds = 30;
     bool operator==(const testbed_claim&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(testbed_claim, (), (shapes, packing, priority, suspend, timeout_seconds))
 
-/// Either `claim` or the first three.
+/// Either `claim` or the first three fields.
 struct testbed_spec {
     int slots_per_node = 0;
     std::string node_label;
     resource_list resources_per_slot;
     std::optional<testbed_claim> claim;
     std::string isolation;  ///< see model::isolation
-    /// Whose Schedulings may hold it beside those of its own namespace; "*": everybody's.
+    /// Namespaces whose Schedulings may hold it beside those of its own; "*": all.
     std::vector<std::string> allowed_namespaces;
 };
 BOOST_DESCRIBE_STRUCT(testbed_spec, (),
@@ -90,7 +90,7 @@ struct layout_node {
 };
 BOOST_DESCRIBE_STRUCT(layout_node, (), (name, uid, id))
 
-/// A shape of a claim as its layout has it.
+/// A shape of a claim, as in its layout.
 struct layout_shape {
     std::string name;
     std::string role;  ///< see model::slot_role
@@ -100,15 +100,17 @@ struct layout_shape {
 };
 BOOST_DESCRIBE_STRUCT(layout_shape, (), (name, role, count, resources))
 
-/// What the positions mean: the truth that a hold freezes. Nodes are sorted by id.
+/// The meaning of the positions: the authoritative layout that a hold freezes. Nodes are sorted by
+/// id.
 ///
-/// Of labelled nodes each has slots_per_node slots of one size. That of a claim has `shapes`, whose
-/// places are numbered through in their order, and `places`: places[position] is an index into
-/// nodes; its slots_per_node is 0, so that a reader that does not know places finds no slot in it.
+/// For labelled nodes, each has slots_per_node slots of one size. The layout of a claim has
+/// `shapes`, whose places are numbered through in their order, and `places`: places[position] is an
+/// index into nodes; its slots_per_node is 0, so that a reader that does not know places finds no
+/// slot in it.
 ///
 /// JSON has one of two forms (codec in json.h): `nodes`, a list of objects, or `compactNodes`, a
 /// list of strings, one line for each node in the same order: `NAME UID ID`, separated by one
-/// space, none of the three empty. Lines may get further fields behind these, which this reader
+/// space, none of the three empty. Lines may get further fields after these, which this reader
 /// ignores. A layout with both lists, or with a line that cannot be read, is an error, which names
 /// the line.
 struct testbed_layout {
@@ -118,34 +120,34 @@ struct testbed_layout {
     resource_list resources_per_slot;
     std::vector<layout_shape> shapes;
     std::vector<int> places;
-    /// Nodes are written as compactNodes. Changes the meaning of nothing; false without nodes.
+    /// Nodes are written as compactNodes. No effect on the meaning; false without nodes.
     bool compact = false;
     bool operator==(const testbed_layout&) const = default;
 };
 
 /// status.slots[].state.
 namespace slot_state {
-/// A ghost is bound, and nobody has a right to the slot.
+/// A ghost is bound, and no job has a right to the slot.
 inline constexpr std::string_view free = "FREE";
 /// Assigned to a job whose pod is not bound yet, or its ghost is under way.
 inline constexpr std::string_view reserved = "RESERVED";
 /// A job pod is bound in it.
 inline constexpr std::string_view occupied = "OCCUPIED";
-/// Neither can be there; nothing is started in it.
+/// Neither ghost nor job pod can be there; nothing is started in it.
 inline constexpr std::string_view error = "ERROR";
 }  // namespace slot_state
 
 /// status.state of a Testbed, the first that holds from ERROR up to INITIAL.
 namespace testbed_state {
-inline constexpr std::string_view initial = "INITIAL";  ///< not looked at yet
+inline constexpr std::string_view initial = "INITIAL";  ///< not examined yet
 inline constexpr std::string_view success = "SUCCESS";  ///< all that can be used are free, or none
 inline constexpr std::string_view in_progress = "IN_PROGRESS";  ///< a slot is reserved
 inline constexpr std::string_view running = "RUNNING";          ///< a slot is occupied
 inline constexpr std::string_view error = "ERROR";              ///< no usable slot, or a wrong spec
 }  // namespace testbed_state
 
-/// One row of status.slots: for people, for the original's clients, and for operators, which take
-/// from it which slots are in ERROR and which pod was seen in which.
+/// One row of status.slots: for people, for the original's clients, and for operators, which read
+/// from it the slots in ERROR and which pod was seen in which slot.
 struct slot_status {
     int position = 0;
     std::string state;  ///< see slot_state
@@ -172,8 +174,8 @@ struct slot_counts {
 };
 BOOST_DESCRIBE_STRUCT(slot_counts, (), (nodes, total, free, reserved, occupied, error))
 
-/// Nodes of the layout of which no slot can be used: gone, made anew, being deleted, cordoned or
-/// not ready. Their ghosts stand all the same. The scheduling operator starts nothing there.
+/// Nodes of the layout without a usable slot: gone, created again, being deleted, cordoned or not
+/// ready. Their ghosts exist all the same. The scheduling operator starts nothing there.
 struct nodes_out_of_use {
     int count = 0;
     std::vector<std::string> names;  ///< sorted; a layout has 20,000 nodes at most
@@ -185,7 +187,7 @@ BOOST_DESCRIBE_STRUCT(nodes_out_of_use, (), (count, names))
 struct holder_status {
     std::string namespace_;
     std::string name;
-    /// The name, and the namespace before it where that is another: for kubectl get.
+    /// The name, preceded by the namespace if that is another: for kubectl get.
     std::string summary;
     bool operator==(const holder_status&) const = default;
     object_key key() const { return {namespace_, name}; }
@@ -194,10 +196,10 @@ BOOST_DESCRIBE_STRUCT(holder_status, (), (namespace_, name, summary))
 
 struct testbed_status {
     std::string state;  ///< see testbed_state
-    /// One word for what somebody should look at; empty when all is well. Taken from the first
+    /// One word for what a person should check; empty when all is well. Taken from the first
     /// condition that is not as it should be.
     std::string reason;
-    /// The reason in full, and what is worth knowing beside it; for people.
+    /// The reason in full, and further information; for people.
     std::string message;
     std::vector<slot_status> slots;
     /// Sentences for people, by node.
@@ -222,7 +224,7 @@ struct testbed {
 
     /// The token of the hold that the Testbed shows; empty without one.
     std::string_view hold() const;
-    /// Who holds it, by the labels; empty name without a hold.
+    /// The holder, by the labels; empty name without a hold.
     object_key holder() const;
     /// Schedulings of that namespace may hold it.
     bool is_offered_to(std::string_view ns) const;

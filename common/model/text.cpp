@@ -7,14 +7,14 @@ namespace esi::model {
 
 namespace {
 
-/// Bytes of the code point at the beginning of `text` if a terminal, or who reads it, takes it for
-/// something else than a character; 0 if not.
+/// Bytes of the code point at the beginning of `text` if a terminal, or its reader, takes it for
+/// something other than a character; 0 if not.
 std::size_t length_of_unprintable(std::string_view text) {
     const auto byte = static_cast<unsigned char>(text.front());
     if (byte < 0x20 || byte == 0x7f) return 1;
     // U+0080 to U+009F, which some terminals take for the start of a sequence.
     if (text.size() > 1 && byte == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0) return 2;
-    // Marks of direction and of no width, separators of lines: what stands there reads otherwise.
+    // Marks of direction and of no width, separators of lines: they change how the text reads.
     using range = std::pair<std::string_view, std::string_view>;
     constexpr range ranges[] = {{"\xe2\x80\x8b", "\xe2\x80\x8f"},   // U+200B to U+200F
                                 {"\xe2\x80\xa8", "\xe2\x80\xae"},   // U+2028 to U+202E

@@ -11,12 +11,13 @@ namespace esi::model {
 inline constexpr std::size_t longest_text = 4096;
 
 /// Each control character, line break and invisible mark of direction becomes a blank: names and
-/// messages come from others, and who reads them may read on a terminal. Those of `kept` stay.
+/// messages come from others, and may be read on a terminal. Characters in `kept` stay.
 std::string printable(std::string_view text, std::string_view kept = {});
 
-/// How many bytes of it that are: at most `limit`, never cutting a UTF-8 sequence.
+/// How many bytes of the text fit: at most `limit`, never cutting a UTF-8 sequence.
 std::size_t cut_size(std::string_view text, std::size_t limit);
-/// At most `limit` bytes, never cutting a UTF-8 sequence; printable, but for line breaks and tabs.
+/// At most `limit` bytes, never cutting a UTF-8 sequence; printable, except for line breaks and
+/// tabs.
 std::string cut(std::string_view text, std::size_t limit = longest_text);
 
 }  // namespace esi::model

@@ -1,6 +1,6 @@
-// Would the cluster's scheduler let a pod onto a node: taints, node selector, required node
+// Whether the cluster's scheduler would admit a pod to a node: taints, node selector, required node
 // affinity. Pure; the rules are kube-scheduler's (TaintToleration, NodeAffinity, NodeSelector).
-// Room is looked at elsewhere (room.h).
+// Room is checked elsewhere (room.h).
 #pragma once
 
 #include <nlohmann/json.hpp>

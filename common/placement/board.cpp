@@ -200,7 +200,7 @@ void board::count_repelling() {
         }
         for (const auto& term : pods.terms.exact) {
             ++work_;
-            // Its topology has no domain: it keeps nobody away.
+            // No node has this topology key: the term repels no member.
             if (!on_nodes(term.topology_key)) continue;
             const bool may_mean = std::ranges::any_of(namespaces, [&](std::string_view name) {
                 return term.means_namespace(name, known_.namespaces);
@@ -208,7 +208,7 @@ void board::count_repelling() {
             if (!may_mean) continue;
             const auto cost = (weight_of(term.pods) + std::ssize(there)) * std::ssize(classes_);
             if (compared + cost > most_comparisons) {
-                // Too many to be held against each member: it counts for all.
+                // Too many terms to match against each member: this one repels all members.
                 count_for_all(term.topology_key, there);
                 continue;
             }
@@ -337,7 +337,7 @@ refusal board::static_refusal(int of, int at) const {
     const auto& me = classes_[index(of)];
     const auto& there = node(at);
     if (options_.without.contains(there.metadata.name)) return refusal::left_out;
-    // Also for who tolerates both: its plan would not stand (node_stands).
+    // Refused even if the member tolerates both taints: its plan would be given up (node_stands).
     if (there.unschedulable) return refusal::unschedulable;
     if (me.rules.untolerated_taint(there)) return refusal::taint;
     if (!there.ready) return refusal::not_ready;
@@ -387,7 +387,7 @@ bool board::near_company(const near_state& of, int node, bool with_promised) con
         const int promised = with_promised ? count_at(of.promised.near[k], node) : 0;
         all = all && count_at(term, node) + promised > 0;
     }
-    // The first of a series finds nobody anywhere, and is its own company.
+    // The first of a series finds no matching pod anywhere, and satisfies its own term.
     const auto anywhere = of.affinity.pods + (with_promised ? of.promised.pods : 0);
     return all || (anywhere == 0 && of.means_itself);
 }
@@ -475,7 +475,7 @@ bool board::free_now(int of, int node) const {
     const auto& ledger = *nodes_[index(node)];
     return std::ranges::all_of(classes_[index(of)].requests, [&](const auto& each) {
         const auto resource = index(each.first);
-        // What the plan has set on the node takes of its free room, too.
+        // Members that the plan has set on the node take free room, too.
         const auto set = (resource < ledger.emptied.size() ? ledger.emptied[resource] : 0) -
                          left(node, each.first);
         return ledger.free_of(each.first) >= set + each.second;
@@ -484,7 +484,7 @@ bool board::free_now(int of, int node) const {
 
 std::vector<board::anchor> board::anchors(std::size_t most) {
     std::vector<anchor> out;
-    // The first class that has to be near pods of the gang, of which none is there.
+    // The first class that must be near pods of the gang while none of these is placed.
     for (std::size_t c = 0; c < classes_.size() && out.empty(); ++c) {
         const auto& state = near_[c];
         if (state.affinity.near.empty() || state.affinity.pods > 0) continue;

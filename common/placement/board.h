@@ -34,10 +34,10 @@ enum class refusal : std::uint8_t {
     pod_anti_affinity,
 };
 
-/// What of the nodes counts.
+/// Which room of the nodes counts.
 enum class ground_of_plan {
-    free,     ///< what is left now
-    emptied,  ///< what is left when all that ends has ended
+    free,     ///< the room that is left now
+    emptied,  ///< the room that is left when all that ends has ended
 };
 
 class board {
@@ -63,8 +63,8 @@ public:
     void take_off(int of, int node) { move(of, node, -1); }
     int placed_on(int node) const { return placed_[index(node)]; }
 
-    /// How many of the class the room of the node takes, at most `most`; other members aside only
-    /// as far as they are set on it.
+    /// How many members of the class fit into the node's room, at most `most`. Other members count
+    /// only if they are set on it.
     int copies(int of, int node, int most);
     /// How much is left of the node in terms of the member: the smallest ratio over its resources.
     double slack(int of, int node) const;
@@ -77,14 +77,14 @@ public:
         return {&left_[index(node) * width_], width_};
     }
 
-    /// What all this has cost until now: questions to nodes, members set and taken off, rules
-    /// held against each other, each counted by what it had to look at.
+    /// Work done so far: questions to nodes, members set and taken off, rules compared, each
+    /// counted by the entries that it visited.
     std::int64_t work() const { return work_; }
 
-    /// No member makes a rule for another, none is made for one: only rooms of nodes and what a
-    /// node is for itself count.
+    /// No rules between pods concern the members: only the nodes' room and their own properties
+    /// count.
     bool plain() const { return plain_; }
-    /// Where it is set may decide where another can be set later.
+    /// The node of one member may restrict the nodes of later members.
     bool order_matters() const { return order_matters_; }
 
     /// A way to begin: the first member of the class `of` is set in this domain of the topology.
@@ -93,8 +93,8 @@ public:
         int topology = -1;
         int domain = -1;
     };
-    /// Where members have to be near others of the gang of which none is there yet: the domains
-    /// where most of them find room first. Empty where nothing is to be chosen.
+    /// If members must be near others of the gang and none of these is placed yet: the domains to
+    /// begin in, those with room for most of them first. Empty if there is no choice.
     std::vector<anchor> anchors(std::size_t most);
     bool in_domain(int node, const anchor& where) const {
         return topologies_[index(where.topology)].domain_of[index(node)] == where.domain;
@@ -122,7 +122,7 @@ private:
         /// The smallest count of a domain; -1: not known.
         int least = -1;
     };
-    /// Pods that all terms of an affinity mean.
+    /// Pods that match all terms of an affinity.
     struct company {
         /// By term.
         std::vector<counter> near;
@@ -131,12 +131,13 @@ private:
     };
     struct near_state {
         company affinity;
-        /// The same of pods that are promised a node and not bound: kube-scheduler asks once with
-        /// them and once without.
+        /// The same for pods that are promised a node and not bound: kube-scheduler checks once
+        /// with them and once without.
         company promised;
         bool means_itself = false;
         std::vector<counter> anti_affinity;
-        /// Pods that want such a member away from them, and where to find those of a topology.
+        /// Pods whose anti-affinity repels such a member; `repelled_at` has the place of each
+        /// topology.
         std::vector<counter> repelled;
         std::map<int, std::size_t> repelled_at;
         std::vector<spread_state> spread;
@@ -194,11 +195,11 @@ private:
     std::vector<topology> topologies_;
     std::map<std::string, int, std::less<>> topology_numbers_;
     std::vector<near_state> near_;
-    /// Pods that want all members away from them, by topology.
+    /// Pods that repel all members, by topology.
     std::map<int, counter> repel_all_;
-    /// What a question to a node costs by the near rules of the class.
+    /// The cost of a question to a node, by the near rules of the class.
     std::vector<std::int64_t> near_cost_;
-    /// What it costs to set a member on a node.
+    /// The cost of setting a member on a node.
     std::int64_t move_cost_ = 1;
     /// Classes set on a node, of those with ports.
     std::map<int, std::vector<int>> with_ports_;

@@ -37,7 +37,7 @@ std::string too_much_of(const model::pod& pod) {
     return {};
 }
 
-/// By all that near_rules_of reads.
+/// A key of all that near_rules_of reads.
 using kind_key = std::tuple<std::string_view, std::string_view, std::string_view, std::string>;
 
 kind_key key_of(const model::pod& pod) {

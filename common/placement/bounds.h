@@ -1,5 +1,6 @@
-// Whoever makes the pods of a gang chooses how much they ask for. What is more than a plan can hold
-// against nodes and pods in a short time is refused by name, before anything is read for it. Pure.
+// Bounds on the rules of a gang's pods, as their authors choose how much they ask for. A gang whose
+// rules a plan cannot check in a short time is refused by name, before anything is read for it.
+// Pure.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +12,15 @@
 
 namespace esi::placement::planning {
 
-/// Of one member: affinity and topology spread as text, required terms for other pods, and the
-/// rest.
+/// Bounds of one member: affinity and topology spread as text, required terms for other pods, and
+/// the rest.
 using model::most_rule_text;
 constexpr std::size_t most_terms = 64;
 constexpr std::size_t most_claims = 16;
 constexpr std::size_t most_ports = 64;
 constexpr std::size_t most_tolerations = 256;
-/// Of a gang: texts of affinity and spread that differ, claims, namespaces whose pods are read,
-/// kinds of members that have terms.
+/// Bounds of a gang: different texts of affinity and spread, claims, namespaces whose pods are
+/// read, kinds of members that have terms.
 constexpr std::size_t most_texts = 2 * 1024 * 1024;
 constexpr std::size_t most_claims_of_all = 1000;
 constexpr std::size_t most_namespaces = 32;
@@ -29,7 +30,7 @@ constexpr std::size_t most_classes_with_terms = 64;
 constexpr std::int64_t most_comparisons = 1'000'000;
 constexpr std::int64_t most_pod_comparisons = 10'000'000;
 
-/// What the members say of pods near them; those that say the same share it.
+/// The members' rules about pods near them; members with equal rules share one entry.
 struct rules_of_members {
     std::vector<near_rules> kinds;
     /// By member: its place in `kinds`.
@@ -39,11 +40,11 @@ struct rules_of_members {
 };
 rules_of_members rules_of(std::span<const pod_pointer> members);
 
-/// How many comparisons it takes to hold one pod against the terms.
+/// How many comparisons it takes to match one pod against the terms.
 std::int64_t weight_of(const label_selector& selector);
 std::int64_t weight_of(const near_rules& rules);
 
-/// What has to be read, or why nothing is: `too_much` is not empty.
+/// What has to be read. If `too_much` is not empty, it says why nothing is read.
 struct bounded_needs {
     needs what;
     std::string too_much;

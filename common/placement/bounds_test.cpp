@@ -1,5 +1,5 @@
-// Whoever makes pods, of a gang or not, chooses how much they ask for: a plan stays quick. Without
-// the bounds most of these take minutes.
+// Pods, of a gang or not, may ask for any number of rules, and a plan stays quick. Without the
+// bounds most of these tests take minutes.
 #include "placement/bounds.h"
 
 #include <gmock/gmock.h>
@@ -43,7 +43,7 @@ struct a_plan_within_bounds : testing::Test {
     cluster at;
 };
 
-/// `count` terms; `of(i)` is what stands in one.
+/// `count` terms; `of(i)` is the content of one.
 template <class Of>
 std::string list_of(int count, Of of) {
     std::vector<std::string> out;
@@ -60,7 +60,7 @@ model::pod with_terms(std::string_view kind, std::string_view terms) {
     return out;
 }
 
-/// Each is of a kind of its own.
+/// Each pod is of a kind of its own.
 std::vector<pod_pointer> different(int count, const model::pod& like) {
     std::vector<pod_pointer> out;
     for (int i = 0; i < count; ++i) {

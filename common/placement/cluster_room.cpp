@@ -15,23 +15,23 @@ std::int64_t narrow(wide value) {
     return static_cast<std::int64_t>(value < -most ? -most : value);
 }
 
-/// What a plan asks of a node; heartbeats change the rest.
+/// Whether both are equal in all that a plan reads of a node; heartbeats change the rest.
 bool same_place(const model::node& a, const model::node& b) {
     return a.metadata.uid == b.metadata.uid && a.ready == b.ready &&
            a.unschedulable == b.unschedulable && a.allocatable == b.allocatable &&
            a.taints == b.taints && a.metadata.labels == b.metadata.labels;
 }
 
-/// It takes room of the node that it is bound to.
+/// Whether the pod takes room of the node that it is bound to.
 bool takes_room(const pod_pointer& pod) { return pod && pod->bound() && pod->live(); }
 
-/// Both take the same of the same node.
+/// Whether both pods take the same of the same node.
 bool same_load(const model::pod& a, const model::pod& b) {
     return a.node_name == b.node_name && a.requests == b.requests && a.host_ports == b.host_ports &&
            a.anti_affinity == b.anti_affinity && comes_back(a) == comes_back(b);
 }
 
-/// Its scheduler has made room for it, or is about to.
+/// Whether the pod's scheduler has made room for it, or is about to.
 bool waits_on_a_node(const model::pod& pod) {
     return !pod.bound() && pod.live() && !pod.nominated_node_name.empty() &&
            pod.scheduling_gates.empty() && !comes_back(pod);
@@ -199,7 +199,7 @@ void cluster_room::pod_changed(const pod_pointer& before, const pod_pointer& aft
         const auto promise = promises_.find(uid);
         if (promise != promises_.end() && (is || !after->live())) {
             if (is && promise->second.node == after->node_name) {
-                // What was promised is what is taken now.
+                // The room was promised, and is taken now.
                 const auto kept = std::move(promise->second);
                 promises_.erase(promise);
                 count(*kept.pod, kept.node, -1);

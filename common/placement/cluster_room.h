@@ -1,8 +1,8 @@
-// What is left of every node of the cluster, and what is promised of it: allocatable, less live
-// bound pods, less promises. Promises are the places of gangs' members that are not bound yet and
-// the places of Testbeds' layouts in which nothing is bound yet. Kept up by changes, each at a cost
-// that does not grow with the cluster. A value; memory of a process only: made anew by telling it
-// every node and pod, and every member that is nominated or let in.
+// The room left on every node of the cluster, and the promises of it: allocatable, less live bound
+// pods, less promises. Promises are the places of gangs' members that are not bound yet and the
+// places of Testbeds' layouts in which nothing is bound yet. Kept up by changes, each at a cost
+// that does not grow with the cluster. A value; memory of a process only: rebuilt by adding every
+// node and pod, and every member that is nominated or let in.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ using grid::pod_pointer;
 /// Sums of many requests, of which each may be as large as a number can be.
 __extension__ using wide = __int128;
 
-/// What takes room of one node.
+/// Pods that take room of one node.
 struct demand {
     std::map<std::string, wide, std::less<>> amounts;
     std::map<model::host_port, int> ports;
@@ -42,9 +42,10 @@ using uid_set = std::set<std::string, std::less<>>;
 
 /// The places that Testbeds have on a node.
 struct slots_of_node {
-    /// Those in which nothing is bound, together, with their places in the node's `pods`.
+    /// Sum of the places in which nothing is bound, with their places in the node's `pods`.
     model::amounts waiting;
-    /// What is bound in the others: ghosts of the Testbed and pods on record, and what they take.
+    /// Pods bound in the other places: ghosts of the Testbed and pods on record, and what they
+    /// take.
     uid_set in = {};
     demand taken = {};
     /// Such pods that are not bound yet: their places are counted in `waiting`.
@@ -61,16 +62,16 @@ struct node_ledger {
     node_pointer node;
     /// All that takes room now or is promised.
     demand taken;
-    /// Of that, what comes back when it ends: DaemonSets' and mirror pods.
+    /// The part of `taken` that comes back when it ends: DaemonSets' and mirror pods.
     demand stays;
-    /// What is in the places of Testbeds is in `taken`, too, and stays as well.
+    /// Pods in the places of Testbeds are in `taken`, too, and stay as well.
     slots_of_node slots;
     /// allocatable - taken - slots.waiting; below zero where more is promised than there is.
     std::vector<std::int64_t> free;
     /// allocatable - stays - slots.waiting - slots.taken.
     std::vector<std::int64_t> emptied;
 
-    /// Of a resource that the node does not have, or that has no number (-1): none.
+    /// 0 for a resource that the node does not have, or that has no number (-1).
     std::int64_t free_of(int resource) const {
         const auto at = static_cast<std::size_t>(resource);
         return resource >= 0 && at < free.size() ? free[at] : 0;
@@ -91,7 +92,7 @@ private:
     std::map<std::string, int, std::less<>> numbers_;
 };
 
-/// Pods on nodes that want some pods away from them, all with the same terms.
+/// Pods on nodes whose anti-affinity repels others, all with the same terms.
 struct repelling_pods {
     repelling_terms terms;
     /// How many are on the node or promised to it, and of these how many stay.
@@ -104,22 +105,21 @@ struct repelling_pods {
 
 class cluster_room {
 public:
-    // --- changes; what is told twice counts once only where it says so ---
+    // --- changes; a repeated one counts once only where it says so ---
 
     /// Null: the node is gone. The same node again changes nothing.
     void node_changed(const std::string& name, const node_pointer& after);
-    /// As the cache of pods tells it: `before` is what it told last, null where the pod is new;
-    /// `after` is null where it is gone. A promise to the pod ends when it is bound, has ended or
-    /// is gone. A pod that is neither bound nor gated and is nominated takes its room of that node.
+    /// A change from the cache of pods: `before` is the last version, null if the pod is new;
+    /// `after` is null if it is gone. A promise to the pod ends when it is bound, has ended or is
+    /// gone. A pod that is neither bound nor gated and is nominated takes its room of that node.
     void pod_changed(const pod_pointer& before, const pod_pointer& after);
-    /// The places of Testbeds on the node; takes the place of what was told before.
+    /// The places of Testbeds on the node; they replace the earlier ones.
     void slots_changed(const std::string& node, slots_of_node after);
 
     // --- promises to members of gangs ---
 
-    /// The pod is going to run on the node. Takes the place of an earlier promise to the same uid.
-    /// Whether there is room is the caller's matter: what is reserved piece by piece is promised
-    /// before it is there.
+    /// The pod is going to run on the node. Replaces an earlier promise to the same uid. The ledger
+    /// does not check that there is room: a reservation promises places before it is there.
     void promise(const pod_pointer& pod, const std::string& node);
     /// Nothing happens where there is none. A pod without gates that is still nominated takes its
     /// room of that node again with its next change.
@@ -136,8 +136,8 @@ public:
     // --- what there is ---
 
     /// Counts the changes after which something may fit that did not fit before: of nodes (but not
-    /// of their heartbeats), of pods that left a node, of promises that ended unused, of places.
-    /// What a gang without pod affinity and spread waits for has not come as long as this stands.
+    /// of their heartbeats), of pods that left a node, of promises that ended unused, of places. As
+    /// long as it is unchanged, a gang without pod affinity and spread still does not fit.
     std::uint64_t freed() const { return freed_; }
     /// Counts every change that may make another plan, also those that only take room.
     std::uint64_t changes() const { return changes_; }
@@ -145,9 +145,9 @@ public:
     const std::map<std::string, node_ledger, std::less<>>& nodes() const { return nodes_; }
     /// Null where there is no such node.
     const node_ledger* find(std::string_view node) const;
-    /// Nobody expects the pod to end: a DaemonSet's, a mirror pod, one in a place of a Testbed.
+    /// The pod is not expected to end: a DaemonSet's, a mirror pod, one in a place of a Testbed.
     bool stays_for_good(const model::pod& pod) const;
-    /// What is left of a node, promises taken off; nothing where there is no such node.
+    /// The room left on a node, promises taken off; nothing if there is no such node.
     std::optional<model::amounts> left_on(std::string_view node) const;
     const resource_names& resources() const { return resources_; }
     /// By namespace and text of their terms.
@@ -174,9 +174,9 @@ private:
     std::map<std::string, node_ledger, std::less<>> nodes_;
     resource_names resources_;
     std::map<std::string, promised, std::less<>> promises_;
-    /// Of pods that are no gang's: who waits for room that its scheduler has made.
+    /// Pods of no gang that wait for room that their scheduler has made.
     std::map<std::string, promised, std::less<>> nominated_;
-    /// slots_of_node::coming, and of which node.
+    /// Pods of slots_of_node::coming, with their nodes.
     std::map<std::string, std::string, std::less<>> coming_;
     std::map<std::pair<std::string, std::string>, repelling_pods> repelling_;
     std::map<std::string, int, std::less<>> repelled_labels_;

@@ -32,7 +32,7 @@ struct a_cluster_room : testing::Test {
         room.pod_changed(last, nullptr);
     }
     std::int64_t cpu(const std::string& name = "a") { return room.left_on(name).value().at("cpu"); }
-    /// What the step adds to freed() and changes().
+    /// The amounts that the step adds to freed() and changes().
     std::pair<int, int> counts(const std::function<void()>& step) {
         const auto freed = room.freed();
         const auto changes = room.changes();

@@ -18,9 +18,9 @@ namespace {
 
 /// How many domains are tried as the one where the gang begins.
 constexpr std::size_t most_anchors = 16;
-/// A larger gang is not searched for: the search would hardly turn back where it has to.
+/// No search for a larger gang: it would hardly turn back where it has to.
 constexpr int most_searched = 500;
-/// Beyond so much work (board::work) no other way is tried.
+/// After this much work (board::work) no other way is tried.
 constexpr std::int64_t most_work = 10'000'000;
 
 no_fit too_much(int count, std::string why) {
@@ -121,7 +121,7 @@ fit_result fit_on(std::span<const pod_pointer> members, const cluster_room& room
         clear(on, found);
         if (found.fitting > best.fitting) best = std::move(found);
         if (hopeless || on.work() > most_work) break;
-        // One class of members that say nothing of each other: the first way is exact.
+        // One class of members without rules between them: the first way is exact.
         if (on.plain() && classes.size() == 1) break;
     }
     const bool exact = hopeless || (on.plain() && classes.size() == 1);

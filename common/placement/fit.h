@@ -3,19 +3,19 @@
 // left.
 //
 // Exact: resources (extended ones too), pods per node, nodeSelector, required node affinity,
-// taints, host ports, node affinity and zones of bound volumes, required pod affinity and anti-
-// affinity, that of bound and promised pods against members too, topology spread that must hold;
-// members see each other. A node that is cordoned or not ready takes nobody, not even who tolerates
-// it. What is not modelled is refused by name (constraint_not_planned): device claims, ephemeral
-// and unbound volumes, volumes for one pod alone, volumes whose driver limits how many a node
-// takes.
+// taints, host ports, node affinity and zones of bound volumes, required pod affinity and
+// anti-affinity, that of bound and promised pods against members too, topology spread that must
+// hold; members see each other. A node that is cordoned or not ready takes no member, not even one
+// that tolerates it. What is not modelled is refused by name (constraint_not_planned): device
+// claims, ephemeral and unbound volumes, volumes for one pod alone, volumes whose driver limits how
+// many a node takes.
 //
-// Whoever makes pods chooses how many constraints they have: more than planning/bounds.h names are
-// refused by name too, also with best effort, before anything is read for them.
+// Authors of pods choose how many constraints they have: more than bounds.h allows are refused by
+// name too, also with best effort, before anything is read for them.
 //
-// First the largest members. What this order misses is searched for, up to a number of steps
-// (fit_options::search_steps), so that a small gang that fits is found. The same input gives the
-// same answer.
+// The largest members are placed first. If this order fails, a search with a limited number of
+// steps follows (fit_options::search_steps), so that a small gang that fits is found. The same
+// input gives the same answer.
 #pragma once
 
 #include <span>
@@ -24,17 +24,17 @@
 
 namespace esi::placement {
 
-/// What has to be in `facts` before members like these can be planned; most gangs need nothing,
-/// and one that asks for too much (planning/bounds.h) neither: fit refuses it.
-/// `known`: labels of all namespaces, for terms that select namespaces by them.
+/// What has to be in `facts` before members like these can be planned. Most gangs need nothing; one
+/// that asks for too much (bounds.h) needs nothing either: fit refuses it. `known`: labels of all
+/// namespaces, for terms that select namespaces by them.
 needs needs_of(std::span<const pod_pointer> members, const namespace_labels* known = nullptr);
 
 /// Members are neither bound nor promised; what is promised to them in `room` counts against them.
-/// No members fit anywhere.
+/// An empty list of members fits anywhere.
 fit_result fit(std::span<const pod_pointer> members, const cluster_room& room, const facts& known,
                const fit_options& options = {});
 
-/// The same into what nodes have when all that ends has ended: allocatable less what stays
+/// Fits the members into what nodes have when all that ends has ended: allocatable less what stays
 /// (cluster_room.h). Nodes where room is now are preferred, so that the answer is also where to
 /// reserve piece by piece. no_fit says never_fits.
 fit_result fits_ever(std::span<const pod_pointer> members, const cluster_room& room,
@@ -44,8 +44,8 @@ fit_result fits_ever(std::span<const pod_pointer> members, const cluster_room& r
 /// fit, the other need not be tried before cluster_room::freed() has changed.
 struct gang_shape {
     std::string text;
-    /// The answer depends on pods elsewhere (pod affinity, spread) or on volumes: it may become
-    /// another one also when room was taken, and by facts that no count tells of.
+    /// The answer depends on pods elsewhere (pod affinity, spread) or on volumes: it may change
+    /// also when room is taken, and by facts that no count covers.
     bool depends_on_facts = false;
 
     auto operator<=>(const gang_shape&) const = default;

@@ -1,5 +1,5 @@
-// What a plan for a gang costs, on clusters of so many nodes that are half full; and what a change
-// of a pod costs the ledger, which is not to depend on how many nodes there are.
+// The cost of a plan for a gang, on half full clusters of several sizes; and the cost of a pod's
+// change to the ledger, which must not depend on the number of nodes.
 #include <benchmark/benchmark.h>
 
 #include "base/allocations.h"

@@ -1,5 +1,5 @@
-// Gangs and clusters by chance: whatever a plan says is held against a second, slow opinion that
-// knows nothing of the first: a scheduler that is asked pod after pod, in every order.
+// Random gangs and clusters: each plan is compared with a second, slow opinion that is independent
+// of the first: a scheduler that is asked pod after pod, in every order.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -65,7 +65,7 @@ bool suits(const sample& in, const kind& of, int at) {
     return node.ready && !node.unschedulable && (tolerates_all(of.pod) || node.taints.empty());
 }
 
-/// What kube-scheduler's filters say of one pod for one node, with these pods on nodes.
+/// The verdict of kube-scheduler's filters on one pod for one node, with these pods on nodes.
 bool admits(const sample& in, const std::vector<placed>& there, const kind& of, int at) {
     if (!suits(in, of, at)) return false;
     const auto& node = in.nodes[static_cast<std::size_t>(at)];
@@ -158,7 +158,7 @@ bool holds(const sample& in, std::vector<placed>& there,
     return false;
 }
 
-/// Some way to place all; `any_order`: it matters who is placed first.
+/// Whether some way places all; `any_order`: the order of placing counts.
 bool possible(const sample& in, std::vector<placed>& there, const std::vector<const kind*>& left,
               bool any_order) {
     if (left.empty()) return true;
@@ -294,7 +294,7 @@ std::vector<std::pair<const kind*, int>> assignment(const sample& of, const chos
     return out;
 }
 
-/// What came out of many samples.
+/// The results of many samples.
 struct tally {
     int placed = 0;
     int refused = 0;

@@ -18,7 +18,7 @@ using tests::show;
 using tests::together;
 
 struct a_fit : testing::Test {
-    /// Of no_fit; fails the test where there is a placement.
+    /// The no_fit of the members; fails the test if there is a placement.
     no_fit refused(const std::vector<pod_pointer>& members, const fit_options& options = {}) {
         auto result = at.fit(members, options);
         if (const auto* out = std::get_if<no_fit>(&result)) return *out;
@@ -368,7 +368,7 @@ TEST_F(a_fit, keeps_members_apart_that_want_it) {
     EXPECT_EQ(place(alike("w", 3, "cpu=1", apart)), "a b c");
     EXPECT_THAT(refused(alike("w", 4, "cpu=1", apart)).message,
                 HasSubstr("3 node(s) didn't satisfy existing pods anti-affinity rules"));
-    // One that wants nobody of y near it, whoever of them is placed first.
+    // A member that repels pods of y, whichever of them is placed first.
     const auto members =
         together(alike("v", 1, "cpu=4", of_app("y")),
                  alike("u", 1, "cpu=1", of_app("x", near_terms("podAntiAffinity", "y", "zone"))));

@@ -52,7 +52,7 @@ std::string words_of(refusal why, const member_class& of, const model::node& nod
     return {};
 }
 
-/// The most that a node which refuses for want of room alone has left of what most of them lack.
+/// Among the nodes that only lack room: the most that one has left of what most of them lack.
 struct largest_left {
     int resource = -1;
     std::int64_t amount = 0;
@@ -95,7 +95,7 @@ refusal_words describe_refusals(board& on, const outcome& placed,
     for (int at = 0; at < on.nodes(); ++at) {
         const auto why = on.explain(of, at);
         if (why != refusal::resources) {
-            // It would take the member; a member set later is in the way of the whole.
+            // The node would take this member; a member set later blocks the gang.
             if (why != refusal::none) ++reasons[words_of(why, me, on.node(at), options)];
             continue;
         }

@@ -14,8 +14,8 @@ struct refusal_words {
     std::string most_left_on;
 };
 
-/// With the members on the board that fit: which member is the first that does not, and what each
-/// node has against it.
+/// Says which member is the first that does not fit, and why each node refuses it. The members that
+/// fit are on the board.
 refusal_words describe_refusals(board& on, const outcome& placed,
                                 std::span<const pod_pointer> members,
                                 const resource_names& resources, const fit_options& options);

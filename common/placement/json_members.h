@@ -1,5 +1,5 @@
-// Looking into a part of an object that ESI passes on and seldom reads (model::raw_json): what has
-// another form than expected is as if it were absent.
+// Access to members of an object that ESI passes on and seldom reads (model::raw_json). A member of
+// another form than expected reads as absent.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -58,7 +58,7 @@ void note_keys(std::set<std::string, std::less<>>& keys, const label_selector& s
 
 using label_keys = std::set<std::string, std::less<>>;
 
-/// The labels that members ask for of each other.
+/// The labels that the members' rules about each other ask for.
 label_keys asked_labels(const std::vector<near_rules>& rules) {
     label_keys out;
     for (const auto& each : rules) {
@@ -121,7 +121,7 @@ void read_requests(const model::pod& pod, const cluster_room& room, member_class
     }
 }
 
-/// The classes of members, told apart by the labels for which `asked` holds.
+/// The classes of members, distinguished by the labels for which `asked` holds.
 template <class Asked>
 std::vector<member_class> split(std::span<const pod_pointer> members, const rules_of_members& rules,
                                 const cluster_room& room, const facts& known, bool near,
@@ -228,7 +228,7 @@ gang_classes classes_of(std::span<const pod_pointer> members, const rules_of_mem
     auto finer = split(members, rules, room, known, near, [&](const std::string& key) {
         return asked.contains(key) || repelled.contains(key);
     });
-    // Whoever runs a pod chooses which labels its terms ask for.
+    // Authors of bound pods choose which labels their terms ask for.
     if (finer.size() <= std::max(most_classes_with_terms, 2 * out.list.size())) {
         out.list = std::move(finer);
     } else {

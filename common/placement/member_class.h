@@ -27,14 +27,14 @@ struct volume_rule {
 };
 
 struct member_class {
-    /// Two members of one class have the same.
+    /// Equal for two members of one class.
     std::string text;
     std::string namespace_;
-    /// Those that some selector asks for.
+    /// The labels that some selector asks for.
     model::string_map labels;
-    /// Members whose labels mean something to the terms of bound pods alone are told apart. Not so
-    /// where that would make many more classes: then a term that means pods of the namespace counts
-    /// as meaning the class.
+    /// Members whose labels matter to the terms of bound pods alone are in different classes. False
+    /// if that would make many more classes: then a term that selects pods of the namespace counts
+    /// as selecting the class.
     bool labels_known = true;
     node_rules rules;
     /// By the resource's number in the ledger; a place in `pods` is among them.
@@ -60,11 +60,11 @@ struct gang_classes {
 gang_classes classes_of(std::span<const pod_pointer> members, const rules_of_members& rules,
                         const cluster_room& room, const facts& known);
 
-/// What of the member's constraints is not modelled: "resourceClaims", "PersistentVolumeClaim data,
-/// which is not bound". Empty where a plan can keep all of them.
+/// The member's constraints that are not modelled: "resourceClaims", "PersistentVolumeClaim data,
+/// which is not bound". Empty if a plan can keep all of them.
 std::vector<std::string> unplanned_of(const model::pod& member, const facts& known);
 
-/// Both want the same port of one address.
+/// Whether both want the same port of one address.
 bool ports_clash(const model::host_port& a, const model::host_port& b);
 bool ports_clash(std::span<const model::host_port> a, std::span<const model::host_port> b);
 

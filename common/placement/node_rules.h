@@ -1,6 +1,6 @@
-// What a pod asks of a node for itself alone: that its taints are tolerated, its nodeSelector, its
-// required node affinity. Read once, so that many nodes can be asked. Pure; the rules are
-// kube-scheduler's (TaintToleration, NodeAffinity).
+// A pod's own requirements on a node: taints that it tolerates, nodeSelector, required node
+// affinity. Read once, so that many nodes can be asked. Pure; the rules are kube-scheduler's
+// (TaintToleration, NodeAffinity).
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct node_term {
 
     bool matches(const model::node& node) const;
 };
-/// Of a NodeSelector's nodeSelectorTerms. They are ORed.
+/// Reads a NodeSelector's nodeSelectorTerms. They are ORed.
 std::vector<node_term> node_terms_of(const nlohmann::json& terms);
 bool any_matches(const std::vector<node_term>& terms, const model::node& node);
 

@@ -10,8 +10,8 @@ namespace esi::placement::planning {
 
 namespace {
 
-/// Whoever makes a group chooses how many members of how many kinds it has: who found no place is
-/// asked again only within this.
+/// Authors of groups choose how many members of how many kinds they have: members without a place
+/// are tried again only within this much work.
 constexpr std::int64_t most_work_of_a_pass = 10'000'000;
 
 std::size_t index(int number) { return static_cast<std::size_t>(number); }
@@ -90,7 +90,7 @@ public:
     }
 
 private:
-    /// The first of those for which the rank is the least; where the room is there now comes first.
+    /// The first node of the least rank; nodes with room now come before others.
     template <class Rank>
     int best(int of, bool anchored, Rank rank_of) {
         int out = -1;
@@ -127,7 +127,7 @@ private:
     int helps(int of, int at) {
         int out = on_.copies(of, at, left_[index(of)]);
         if (turns_.size() == 1) return out;
-        // Of the other classes: what is left beside them.
+        // For the other classes: the room left beside these members.
         static constexpr std::size_t most_classes = 8;
         const auto left = on_.left_of(at);
         room_.assign(left.begin(), left.end());
@@ -157,7 +157,7 @@ private:
     std::vector<turn> turns_;
     std::vector<int> left_;
     std::vector<int> used_;
-    /// Of `helps`, kept for the next node.
+    /// Scratch space of `helps`, kept for the next node.
     std::vector<std::int64_t> room_;
     bool begun_ = false;
 };
@@ -187,7 +187,7 @@ public:
           questions_(std::int64_t{100} * steps),
           turns_(turns_of(on, order::choosiest_first)),
           set_(on.classes().size()) {
-        // Who has to be near others comes after them.
+        // A class that has to be near others comes after them.
         std::ranges::sort(turns_, {}, [](const turn& each) {
             return std::tuple(each.follows, each.suitable, -each.size, each.of);
         });
@@ -201,7 +201,7 @@ public:
             const int of = each.of;
             if (set_[index(of)].size() == on_.classes()[index(of)].members.size()) continue;
             if (set_one_of(of)) return true;
-            // Else it does not matter who is first.
+            // Otherwise the order of the members does not matter.
             if (!on_.order_matters() || steps_ < 0 || questions_ < 0) return false;
         }
         return false;
@@ -217,7 +217,7 @@ private:
         const auto& members = on_.classes()[index(of)].members;
         const int member = members[set.size()];
         const bool last = set.size() + 1 == members.size();
-        // Of members that are alike it does not matter which is where.
+        // Members that are alike are interchangeable.
         const int from = set.empty() || on_.order_matters() ? 0 : set.back();
         std::set<std::vector<std::int64_t>> tried;
         for (int at = from; at < on_.nodes(); ++at) {
@@ -276,7 +276,7 @@ outcome run(board& on, const pass& how) {
     outcome out;
     out.nodes.assign(index(count_members(on)), -1);
     auto waiting = in_order(on, turns);
-    // Who finds no place now may find one when others are set: near them, or evenly beside them.
+    // A member without a place may find one when others are set: near them, or evenly beside them.
     const auto most_work = on.work() + most_work_of_a_pass;
     for (bool again = true; again && !waiting.empty();) {
         again = false;
@@ -286,7 +286,7 @@ outcome run(board& on, const pass& how) {
             const bool ended = on.work() > most_work_of_a_plan;
             const int node = ended || refused.contains(of) ? -1 : choose.node_for(of);
             if (node < 0) {
-                // What refused one refuses the next of its kind, until another is set.
+                // A class that was refused is refused again until another member is set.
                 refused.insert(of);
                 still.emplace_back(of, member);
                 continue;
@@ -351,7 +351,7 @@ bool cannot_fit(board& on) {
                 static_cast<double>(std::max<std::int64_t>(on.left(at, resource), 0));
         }
     }
-    // Sums of large numbers are not exact; what is near is left to the search.
+    // Sums of large numbers are not exact; a close result is left to the search.
     return std::ranges::any_of(
         needed, [&](const auto& each) { return each.second > there[each.first] * (1 + 1e-9); });
 }

@@ -9,7 +9,7 @@
 
 namespace esi::placement::planning {
 
-/// Which node a member takes of those that take it.
+/// Which of the nodes that take a member it gets.
 enum class choice {
     fewest_nodes,  ///< a node that has members already, the fullest; else one that takes most of
                    ///< them
@@ -20,7 +20,7 @@ enum class choice {
 /// Which member is next.
 enum class order {
     largest_first,
-    choosiest_first,  ///< which the fewest nodes suit
+    choosiest_first,  ///< the class with the fewest suitable nodes first
 };
 
 struct pass {
@@ -35,18 +35,18 @@ struct outcome {
     int fitting = 0;
 };
 
-/// Beyond so much work (board::work) nothing more is set: what has no place by then has none.
+/// After this much work (board::work) no more is set: members without a place get none.
 constexpr std::int64_t most_work_of_a_plan = 200'000'000;
 
 /// Sets as many members as it can, and leaves them on the board.
 outcome run(board& on, const pass& how);
 /// Takes them off again.
 void clear(board& on, const outcome& what);
-/// What was taken off is set where it was.
+/// Sets the members that were taken off where they were.
 void set_again(board& on, const outcome& what);
 
-/// All members by going back and trying again: nothing where there is no way, or none was found in
-/// so many attempts to set a member (and a hundred times as many questions to nodes).
+/// Places all members by going back and trying again. Nothing if there is no way, or none was found
+/// in `steps` attempts to set a member (and a hundred times as many questions to nodes).
 std::optional<outcome> search(board& on, int steps);
 
 /// No order of members can help: one class alone finds too little room, or all together need more

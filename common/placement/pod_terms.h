@@ -1,4 +1,4 @@
-// What pods say of other pods near them: label selectors, required terms of pod affinity and
+// Pods' rules about other pods near them: label selectors, required terms of pod affinity and
 // anti-affinity, topology spread constraints; read once from the texts that the API server has
 // checked. Pure; the rules are kube-scheduler's (InterPodAffinity, PodTopologySpread).
 #pragma once
@@ -30,7 +30,7 @@ struct label_selector {
 struct pod_term {
     std::string topology_key;
     label_selector pods;
-    /// Those named, or, where the term names none and selects none, the one of its pod.
+    /// The named namespaces; if the term names none and selects none, the one of its pod.
     std::set<std::string, std::less<>> namespaces;
     label_selector selected_namespaces;
 
@@ -62,16 +62,16 @@ struct near_rules {
 
     bool empty() const { return affinity.empty() && anti_affinity.empty() && spread.empty(); }
 };
-/// Of a pod that is not bound.
+/// The rules of a pod that is not bound.
 near_rules near_rules_of(const model::pod& pod);
 /// The required terms of the anti-affinity of a pod, bound or not, as one text; empty: none.
 std::string repelling_text_of(const model::pod& pod);
-/// What such a text says when it is of a pod of this namespace. Whoever makes a pod chooses how
-/// long its text is: one of more than most_repelling_terms terms, or of more than
-/// most_repelling_text bytes, is read as if each of its topology keys kept all pods away.
+/// The terms of such a text, for a pod of this namespace. Authors of pods choose how long it is: a
+/// text of more than most_repelling_terms terms, or of more than most_repelling_text bytes, is read
+/// as if each of its topology keys repelled all pods.
 struct repelling_terms {
     pod_terms exact;
-    /// Of a text that is too long: its topology keys.
+    /// If the text is too long: its topology keys.
     std::set<std::string, std::less<>> for_all;
 };
 constexpr std::size_t most_repelling_terms = 64;

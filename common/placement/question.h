@@ -1,5 +1,5 @@
-// What is asked of a plan, and what it answers: the facts beside the ledger, the options, the nodes
-// or the reason. Values.
+// The question to a plan and its answer: the facts beside the ledger, the options, the nodes or the
+// reason. Values.
 #pragma once
 
 #include <map>
@@ -13,13 +13,13 @@
 
 namespace esi::placement {
 
-/// What is known of a PersistentVolumeClaim.
+/// The facts about a PersistentVolumeClaim.
 struct claim_fact {
     /// It exists and is bound, and its volume was read.
     bool bound = false;
-    /// Of the volume: the text of spec.nodeAffinity.required; empty: it can be used everywhere.
+    /// The volume's spec.nodeAffinity.required as text; empty: it can be used everywhere.
     model::raw_json node_affinity;
-    /// Of the volume: of these its zone and region count.
+    /// The volume's labels, of which zone and region count.
     model::string_map labels;
     /// accessModes has ReadWriteOncePod.
     bool for_one_pod = false;
@@ -27,7 +27,7 @@ struct claim_fact {
     bool limited = false;
 };
 
-/// What the caches do not have and a plan may need; read for the plan (needs_of says what).
+/// Facts that the caches do not have and a plan may need; read for the plan (needs_of lists them).
 struct facts {
     /// By namespace: all its pods that are bound, as whole as the API server has them.
     std::map<std::string, std::vector<pod_pointer>, std::less<>> pods;
@@ -56,7 +56,7 @@ struct fit_options {
     bool best_effort = false;
     /// Nodes that are not to be taken.
     std::set<std::string, std::less<>> without = {};
-    /// What the members are called in messages.
+    /// The word for the members in messages.
     std::string_view members = "members";
     std::string_view member = "pod";
     std::string_view left_out = "node(s) were left out after a failed attempt";
@@ -69,13 +69,13 @@ struct fit_options {
 /// nodes[i] is where members[i] goes.
 struct chosen_nodes {
     std::vector<std::string> nodes;
-    /// What it has cost to find it (planning::board::work).
+    /// The work to find it (planning::board::work).
     std::int64_t work = 0;
 };
 
 enum class no_fit_reason {
     no_room,                 ///< they do not fit into what is left
-    never_fits,              ///< nor into what the nodes have for pods that end
+    never_fits,              ///< they do not fit into what the nodes have for pods that end either
     constraint_not_planned,  ///< a member has a constraint that is not modelled, or too many
     facts_missing,           ///< something of needs_of is not in `facts`
 };
@@ -87,11 +87,12 @@ struct no_fit {
     int fitting = 0;
     /// "7 of 10 members fit; pod lab/w-7 (2 cpu, 4Gi memory) does not: 0/5 nodes are available: 3
     /// node(s) had untolerated taint {key: value}, 2 Insufficient cpu; most cpu left on one node:
-    /// 600m", with its name where that may be told. For people; never decided by.
+    /// 600m", with the node's name where the reader may see it. For people; no decision depends on
+    /// it.
     std::string message;
-    /// That node, for those who may list nodes; empty: none.
+    /// The node of that part of the message, for those who may list nodes; empty: none.
     std::string most_left_on = {};
-    /// What it has cost to find out.
+    /// The work to find out.
     std::int64_t work = 0;
 };
 

@@ -1,5 +1,5 @@
-// Keeps the ledger of the cluster's room (cluster_room.h) up from the changes of nodes, pods and
-// Testbeds that it is told. One for a process: all parts that plan promise out of the same room.
+// Keeps the ledger of the cluster's room (cluster_room.h) up to date with the changes of nodes,
+// pods and Testbeds. One for a process: all parts that plan promise out of the same room.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace esi::placement {
 
-/// A part of a process that plans by the room. It is told of each change after the ledger knows of
+/// A part of a process that plans by the room. It is called for each change after the ledger has
 /// it, and must only note it.
 class planner {
 public:
@@ -42,12 +42,12 @@ public:
     void pod_changed(const kube::change<model::pod>& what);
     /// The places on this node may be others now.
     void slots_changed(std::string_view node);
-    /// So may all places of the Testbed, whose layout has these nodes now.
+    /// The same for all places of the Testbed, whose layout has these nodes now.
     void all_slots_changed(const model::object_key& testbed, std::set<std::string> nodes);
 
-    /// The ledger as all that was told is now.
+    /// Applies all pending changes to the ledger.
     cluster_room& bring_up();
-    /// The ledger as it was last brought up; nodes and pods are as they were told.
+    /// The ledger as it was last brought up; nodes and pods are up to date.
     cluster_room& room() { return room_; }
     const cluster_room& room() const { return room_; }
 
@@ -56,7 +56,7 @@ private:
     cluster_room room_;
     /// Nodes of which the places of Testbeds may have changed.
     std::set<std::string, std::less<>> stale_nodes_;
-    /// The nodes of each Testbed's layout, as they were told last.
+    /// The nodes of each Testbed's layout, as of its last change.
     std::map<model::object_key, std::set<std::string>> layouts_;
 };
 

@@ -1,5 +1,5 @@
-// Topics and who subscribed to them, without I/O. Each message is made once, however many get it.
-// Owned by the endpoint; listeners have to forget() themselves before they go.
+// Topics and their subscribers, without I/O. Each message is made once, whatever the number of its
+// readers. Owned by the endpoint; listeners have to forget() themselves before they go.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace esi::stomp {
 
-/// The parts of a MESSAGE frame that all its readers share. Between them stand the lines of
-/// session::message_headers().
+/// The parts of a MESSAGE frame that all its readers share. The lines of session::message_headers()
+/// come between them.
 struct message {
     std::string before;  ///< command, destination, content type
     std::string after;   ///< content-length, the body, NUL
@@ -28,7 +28,7 @@ shared_message make_message(std::string_view destination, std::string_view body)
 class listener {
 public:
     virtual ~listener() = default;
-    /// Must only note it: the broker is in the middle of telling all.
+    /// Must only note the message: the broker is in the middle of delivering to all.
     virtual void deliver(const std::string& subscription, const shared_message& what) = 0;
 };
 
@@ -42,9 +42,9 @@ public:
     void forget(listener& who);
 
     std::size_t subscriptions() const { return count_; }
-    /// Tells all that subscribed to it, in the order of their subscriptions; those with a pattern
-    /// last. `body` is called at most once, and not where nobody listens; an empty one is told to
-    /// nobody. Returns how many got it.
+    /// Delivers to all its subscribers, in the order of their subscriptions; those with a pattern
+    /// last. `body` is called at most once, and not without a subscriber; an empty one is not
+    /// delivered. Returns how many got it.
     std::size_t publish(const std::string& destination, std::uint64_t number,
                         const body_maker& body) const;
 
@@ -59,7 +59,7 @@ private:
 
     listed exact_;     ///< by destination
     listed patterns_;  ///< by pattern
-    /// Who subscribed to what: id -> destination.
+    /// Subscriptions by listener: id -> destination.
     std::map<listener*, std::map<std::string, std::string, std::less<>>> listeners_;
     std::size_t count_ = 0;
 };

@@ -25,14 +25,14 @@ using nlohmann::json;
 
 constexpr int going_away = 1001;
 constexpr int policy = 1008;
-/// How long a client that is told to go may take to read what is under way.
+/// How long a client that is dropped may take to read what is under way.
 constexpr seconds last_words{2};
 /// A client that read something this short ago still reads.
 constexpr milliseconds reads_within{250};
 constexpr std::size_t much = 64;
 constexpr std::size_t wakes_per_turn = 64;
 constexpr std::size_t messages_per_write = 64;
-/// What is taken out of the queue does not count there any more: little at a time.
+/// Bytes taken out of the queue are not counted there any more: few at a time.
 constexpr std::size_t bytes_per_write = 64u << 10;
 
 steady_time now() { return std::chrono::steady_clock::now(); }
@@ -100,7 +100,7 @@ struct endpoint::client final : listener, std::enable_shared_from_this<endpoint:
     bool gone = false;
 };
 
-/// On the list while its reader runs, however that ends.
+/// On the list while its reader runs, however the reader ends.
 struct endpoint::listed {
     endpoint& owner;
     std::list<shared_client>::iterator at;
@@ -165,7 +165,7 @@ asio::awaitable<std::optional<http::server_reply>> endpoint::serve(
     if (!who->wire) co_return std::nullopt;
     count();
     log::debug("STOMP client came", {{"client", who->wire->peer()}});
-    // Nobody may write any more; the server closes the connection.
+    // No more writes are allowed; the server closes the connection.
     if (stopping_) co_return std::nullopt;
     writers_.spawn("STOMP writer", write_all(*this, who));
     for (;;) {
@@ -194,7 +194,7 @@ void endpoint::receive(client& from, std::string message) {
     } else {
         drop(from, policy, "protocol", "not a message of SockJS");
     }
-    // What was said may bring its next deadline forward.
+    // The frame may bring its next deadline forward.
     from.wake.cancel();
 }
 
@@ -239,10 +239,10 @@ void endpoint::push(client& to, outbox::entry what) {
          fmt::format("too slow: {} messages with {} bytes wait", messages, bytes));
 }
 
-/// What is queued is still sent, when the client takes it in time.
+/// Queued messages are still sent, if the client takes them in time.
 void endpoint::drop(client& which, int code, std::string_view why, std::string reason) {
     if (which.closing) return;
-    // Not broker_.forget(): the broker may be in the middle of telling all.
+    // Not broker_.forget(): the broker may be in the middle of delivering.
     which.closing = true;
     which.close_code = code;
     if (which.wire) which.wire->cut_at(now() + last_words);
@@ -258,7 +258,7 @@ void endpoint::drop(client& which, int code, std::string_view why, std::string r
     } else {
         tell_dropped(peer, reason);
     }
-    // The words of an ERROR frame stand there.
+    // For a protocol fault the close reason is the text of the ERROR frame.
     if (why != "protocol") which.close_reason = std::move(reason);
 }
 
@@ -284,7 +284,7 @@ asio::awaitable<void> endpoint::wake_ready(endpoint& own) {
     own.waking_ = false;
 }
 
-/// Sends what waits, in order, then the close frame. Ends with the connection.
+/// Sends the queue, in order, then the close frame. Ends with the connection.
 asio::awaitable<void> endpoint::write_all(endpoint& own, shared_client to) {
     const auto wire = to->wire;
     const bool sockjs = to->how == framing::sockjs;

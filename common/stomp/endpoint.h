@@ -1,6 +1,6 @@
-// STOMP over WebSocket for many clients: connections, their bounded queues, and what ends them.
-// Owned by an operator's interface; routes hand connections over to serve(). Nothing that a client
-// sends, or fails to read, may grow without bound or delay another client.
+// STOMP over WebSocket for many clients: connections, their bounded queues, and how they end. Owned
+// by an operator's interface; routes hand connections over to serve(). No client, by sending or by
+// not reading, may grow anything without bound or delay another client.
 #pragma once
 
 #include <deque>
@@ -25,7 +25,7 @@ struct endpoint_options {
     session_options session;
     outbox_limits queue;
     std::size_t most_connections = 2000;
-    /// Of all connections together; each takes some 2 KB.
+    /// Subscriptions of all connections together; each takes some 2 KB.
     std::size_t most_subscriptions = 20'000;
     std::size_t message_limit = 128u << 10;  ///< of a client's WebSocket message
     seconds idle_time{60};                   ///< see http::websocket_options
@@ -46,8 +46,8 @@ public:
         std::shared_ptr<http::upgrade> from, framing how,
         std::vector<std::pair<std::string, std::string>> headers = {});
 
-    /// The present state of a destination, told to who subscribes to it; null: nothing is to tell.
-    /// `since`: the number of the next change, so that none is told twice or after a later one.
+    /// The present state of a destination, sent to a new subscriber; null: nothing is sent.
+    /// `since`: the number of the next change, so that none is sent twice or after a later one.
     struct present {
         shared_message state;
         std::uint64_t since = 0;
@@ -60,11 +60,11 @@ public:
     /// See broker::publish.
     void publish(const std::string& destination, std::uint64_t number,
                  const broker::body_maker& body);
-    /// Lets the clients' queues go on: at least once round the loop, and up to `longest` while a
-    /// client that reads has much to read. Dead ones are not waited for.
+    /// Lets the clients' queues proceed: at least once round the loop, and up to `longest` while a
+    /// client that reads has much to read. Dead ones are not awaited.
     asio::awaitable<void> let_them_read(milliseconds longest);
 
-    /// Says 1001 to all and waits until they are gone, at most until `deadline`.
+    /// Sends 1001 to all and waits until they are gone, at most until `deadline`.
     asio::awaitable<void> stop(clock& time, steady_time deadline);
 
 private:
@@ -74,7 +74,7 @@ private:
 
     static asio::awaitable<void> write_all(endpoint& own, shared_client to);
     /// Wakes writers that have something to send, some each turn of the loop: a message to a
-    /// thousand must not hold up the rest of the process.
+    /// thousand must not block the rest of the process.
     static asio::awaitable<void> wake_ready(endpoint& own);
     void receive(client& from, std::string message);
     void perform(client& of, std::vector<action> actions);
@@ -97,7 +97,7 @@ private:
     prometheus::Gauge& subscriptions_;
     prometheus::Counter& messages_;
     bool stopping_ = false;
-    /// Whoever connects can be dropped as often as he likes.
+    /// Any client can be dropped at any rate.
     log::line_limit told_drops_{10, std::chrono::minutes(1)};
     task_group writers_;
 };

@@ -1,6 +1,6 @@
-// Frames of STOMP 1.0 to 1.2: reading out of bytes that are cut anywhere, and writing. No I/O. A
+// Frames of STOMP 1.0 to 1.2: reading from bytes that are cut anywhere, and writing. No I/O. A
 // parser is owned by one connection and ends with its first fault; it never holds more than one
-// frame and the bytes that came behind it.
+// frame and the bytes after it.
 #pragma once
 
 #include <cstddef>
@@ -54,13 +54,13 @@ public:
     /// Takes what writers of all versions may send: lines that end with LF or CR LF, bodies with
     /// content-length or up to the first NUL, on any frame.
     result<std::optional<item>> next();
-    /// What was agreed on decides how headers of later frames are escaped. CONNECT and CONNECTED
-    /// are never escaped. Before: 1.2.
+    /// The agreed version decides how headers of later frames are escaped. CONNECT and CONNECTED
+    /// are never escaped. Before the agreement: 1.2.
     void speak(version agreed) { version_ = agreed; }
 
 private:
     result<std::optional<item>> broken(std::string why);
-    /// Empty, or what is wrong with the line.
+    /// Empty, or the fault of the line.
     std::string take_line(std::string_view line);
     std::string begin_body();
 
@@ -68,7 +68,7 @@ private:
     version version_ = version::v1_2;
     std::string buffer_;
     std::size_t at_ = 0;       ///< first byte that has not been taken
-    std::size_t scanned_ = 0;  ///< what is looked for is not in [at_, scanned_)
+    std::size_t scanned_ = 0;  ///< the searched text is not in [at_, scanned_)
     std::size_t head_ = 0;     ///< bytes of this frame's head that were taken
     enum class place { between, head, body };
     place place_ = place::between;

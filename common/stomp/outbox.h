@@ -1,5 +1,5 @@
-// What waits to be sent to one client: in order, bounded in messages and bytes. No I/O. Owned by
-// the client's connection.
+// The messages that wait to be sent to one client: in order, bounded in number and bytes. No I/O.
+// Owned by the client's connection.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace esi::stomp {
 
 struct outbox_limits {
     std::size_t messages = 4096;
-    /// From `few` waiting messages on: fewer are no sign of a client that reads too slowly.
+    /// Applies from `few` waiting messages on: fewer are no sign of a client that reads too slowly.
     std::size_t bytes = 4u << 20;
     std::size_t few = 8;
 };
@@ -32,8 +32,8 @@ public:
 
     explicit outbox(outbox_limits limits) : limits_(limits) {}
 
-    /// False when it does not fit: the client reads too slowly. A few messages always fit, however
-    /// large: who has just come may be told of several large objects at once.
+    /// False if it does not fit: the client reads too slowly. A few messages always fit, however
+    /// large: a new client may get several large objects at once.
     bool push(entry what) {
         const auto size = what.size();
         const auto count = waiting_.size();

@@ -1,5 +1,5 @@
-// A WebSocket client for tests that writes its frames by hand and keeps every byte that it hears.
-// Lives on the test's own loop.
+// A WebSocket client for tests that writes its frames by hand and keeps every byte that it
+// receives. Lives on the test's own loop.
 #pragma once
 
 #include <array>

@@ -15,7 +15,7 @@ namespace {
 constexpr int protocol_fault = 1002;
 constexpr milliseconds longest_heart_beat = std::chrono::hours(24);
 
-/// Fit for a sentence in a header of ours.
+/// Makes a text fit for a sentence in a header of ours.
 std::string shown(std::string_view text) {
     std::string out;
     for (const char c : text.substr(0, 60)) {
@@ -24,7 +24,7 @@ std::string shown(std::string_view text) {
     return out;
 }
 
-/// The newest version of the list that is spoken here.
+/// The newest version of the list that is supported here.
 std::optional<version> best_of(std::string_view list) {
     std::optional<version> best;
     while (!list.empty()) {
@@ -40,7 +40,7 @@ std::optional<version> best_of(std::string_view list) {
 
 std::optional<milliseconds> milliseconds_of(std::string_view text) {
     text = trimmed(text);
-    // Also one that is too far below zero for a number.
+    // Also a number too far below zero to be read.
     if (text.starts_with('-')) return std::nullopt;
     std::int64_t out = 0;
     const auto [stop, code] = std::from_chars(text.data(), text.data() + text.size(), out);

@@ -1,5 +1,5 @@
-// One STOMP conversation without its I/O: bytes and times go in, what is to be done comes out, in
-// order. Owned by its connection (stomp/endpoint.h). It never looks at a clock and never sends.
+// One STOMP conversation without its I/O: bytes and times go in, actions come out, in order. Owned
+// by its connection (stomp/endpoint.h). It never looks at a clock and never sends.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ namespace esi::stomp {
 struct session_options {
     frame_limits frames;
     std::size_t most_subscriptions = 1024;
-    /// Of the subscriptions: every change tries each of them.
+    /// Patterns among the subscriptions: every change tries each of them.
     std::size_t most_patterns = 16;
     /// Bytes of a destination or a subscription's id. A kind and a name fit with room to spare.
     std::size_t longest_header = 288;
-    /// How often we send and want to hear something, where the client asks for heart-beats.
+    /// How often we send and expect to receive, if the client asks for heart-beats.
     milliseconds heart_beat{10'000};
     /// How long a client may take until its CONNECT.
     seconds connect_time{60};
@@ -30,7 +30,7 @@ struct session_options {
     seconds linger_time{5};
 };
 
-/// What its owner has to do.
+/// The actions of its owner.
 namespace todo {
 /// A frame or a heart-beat.
 struct send {
@@ -60,7 +60,7 @@ public:
 
     /// Bytes of one or several messages, cut anywhere.
     std::vector<action> receive(std::string_view bytes, steady_time now);
-    /// What the time asks for: a heart-beat, or the end of a client that is silent.
+    /// Actions that are due by time: a heart-beat, or the end of a silent client.
     std::vector<action> tick(steady_time now);
     /// When to call tick() next at the latest.
     steady_time deadline() const;

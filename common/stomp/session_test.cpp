@@ -8,7 +8,7 @@ namespace {
 
 using namespace std::string_literals;
 
-/// Actions as text: what a person would write down.
+/// Actions as text for the expectations.
 std::string shown(const std::vector<action>& actions) {
     std::string out;
     for (const auto& each : actions) {

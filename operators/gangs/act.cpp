@@ -29,12 +29,12 @@ constexpr std::size_t most_requests = 16;
 constexpr std::size_t most_workers = 64;
 /// Reads of facts that have begun. Each may be thousands of requests, one after another.
 constexpr std::size_t most_read_workers = 2;
-/// A definition may be given a status sub-resource, or lose it.
+/// A definition may gain or lose its status sub-resource: ask again after this time.
 constexpr std::chrono::minutes served_counts_for{5};
 constexpr seconds discovery_deadline{10};
 
 void note_failure(outcome& into, const error& why) {
-    // What is not of the moment is the one to tell.
+    // An error that is not of the moment is the one to report.
     if (!into.failed || is_of_the_moment(into.failed->code)) into.failed = why;
 }
 
@@ -273,7 +273,8 @@ asio::awaitable<outcome> actor::remove(delete_pod what) {
     outcome out;
     const auto in = co_await slots_.enter();
     const auto& meta = what.pod->metadata;
-    // Whatever it has become since (bound, of another group) is judged anew.
+    // The pod is deleted only as it was judged: any change since (bound, of another group) makes
+    // the guarded request fail.
     auto text = co_await api_.remove(types::pod, meta.namespace_, meta.name,
                                      kube::preconditions(meta.uid, meta.resource_version));
     if (!text) {

@@ -1,7 +1,7 @@
 // Takes the actions of decide: every write guarded (uid, resourceVersion), none assumed to have
-// worked. Actions go side by side, with a bound on what is under way; each is answered with an
-// outcome. Reads of facts have a queue and workers of their own: gangs that need many of them keep
-// no write and no look waiting. Owned by the operator of gangs, stopped with it.
+// worked. Actions run concurrently, with a bound on requests under way; each is answered with an
+// outcome. Reads of facts have a queue and workers of their own, so that gangs that need many of
+// them delay no write and no look. Owned by the operator of gangs, stopped with it.
 #pragma once
 
 #include <deque>
@@ -32,16 +32,16 @@ public:
           gang_numbers& numbers, answer tell);
 
     void take(std::vector<action> actions);
-    /// Waiting for their turn, or under way.
+    /// Actions that wait for their turn, or are under way.
     std::size_t under_way() const {
         return queue_.size() + workers_ + reads_waiting_ + read_workers_;
     }
-    /// Lets what is under way end, until `deadline`: a gang of which some members were let in is
-    /// let in whole. What has not begun is dropped.
+    /// Lets what is under way end, until `deadline`, so that a gang with some members let in is let
+    /// in whole. What has not begun is dropped.
     asio::awaitable<void> stop(steady_time deadline);
 
 private:
-    /// Who asked, in the order of the asking.
+    /// The requests, in the order in which they were made.
     struct asked {
         read_facts what;
         std::uint64_t ticket;
@@ -49,7 +49,7 @@ private:
     asio::awaitable<void> work();
     asio::awaitable<void> work_on_reads();
     void queue_read(read_facts what);
-    /// Of the namespace whose turn it is.
+    /// The next read, of the namespace whose turn it is.
     asked next_read();
     void answered(const action& what, outcome how);
     asio::awaitable<outcome> take_one(action what);
@@ -87,7 +87,7 @@ private:
     std::size_t reads_waiting_ = 0;
     std::size_t read_workers_ = 0;
     bool stopping_ = false;
-    /// By apiVersion: what has_status last heard, and when.
+    /// By apiVersion: the last answer of has_status, and when it came.
     struct heard {
         bool status = false;
         steady_time at{};

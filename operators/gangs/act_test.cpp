@@ -243,7 +243,7 @@ TEST_F(gang_actor, writes_a_status_where_the_kind_has_it) {
     EXPECT_FALSE(how.failed);
     EXPECT_EQ(how.written.at("uid-train"), groups.find(of).object->metadata.resource_version);
     EXPECT_EQ(cluster.writes, std::vector<std::string>{"PATCH train/status"});
-    // The definition lost its sub-resource; what was heard of it counts for a while.
+    // The definition lost its sub-resource; the last answer counts for a while.
     cluster.with_status.clear();
     time.advance_to(time.now() + std::chrono::minutes(6));
     EXPECT_FALSE(take(write_status{of, groups.find(of), patch}).failed);

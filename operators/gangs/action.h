@@ -1,7 +1,7 @@
-// What can be done for gangs, one alternative for each request or chain of requests, and what
-// becomes of it. Values: made by decide, taken by the actor, which answers each with an outcome.
-// All are independent of each other and may be under way side by side, also while further passes
-// run: decide gives no second action with the name of one that is under way.
+// The actions for gangs, one alternative for each request or chain of requests, and their outcomes.
+// Values: made by decide, taken by the actor, which answers each with an outcome. All are
+// independent of each other and may be under way concurrently, also while further passes run:
+// decide gives no second action with the name of one that is under way.
 #pragma once
 
 #include <map>
@@ -25,8 +25,8 @@ struct nominate {
     std::string node;
     std::string mark;
 };
-/// The nomination stands, and kube-scheduler may not know it: an update of the pod (the annotation
-/// nomination-shown) brings it.
+/// The nomination stands, and kube-scheduler may not know it: this updates the pod (the annotation
+/// nomination-shown), which makes it known.
 struct show_nomination {
     gang_key of;
     pod_pointer pod;
@@ -47,10 +47,10 @@ struct place {
 struct look_and_let_in {
     gang_key of;
     std::vector<place> places;
-    /// The plan that these places are of; its first member, if it is among them, is in front.
+    /// The plan of these places; its first member, if it is among them, is in front.
     std::string mark;
-    /// Uids of members of another gang whose places are reserved before there is room: what is
-    /// promised to them takes nothing from this one.
+    /// Uids of members of another gang whose places are reserved before there is room: promises to
+    /// them take nothing from this gang.
     std::set<std::string> ahead = {};
 };
 /// Without a look: another member of the same places was let in, which proves that one was passed.
@@ -74,7 +74,8 @@ struct write_status {
     group_object group;
     nlohmann::json patch;
 };
-/// What the caches do not have and a plan for these members needs; the answer is outcome::read.
+/// Reads facts that the caches do not have and a plan for these members needs; the answer is
+/// outcome::read.
 struct read_facts {
     gang_key of;
     needs what;
@@ -98,9 +99,9 @@ struct outcome {
     /// resourceVersions that own writes of pods, or of a group's object, gave, by uid: decide waits
     /// until the caches show them.
     std::map<std::string, std::string> written;
-    /// Of look_and_let_in: why judge_look said no; empty: it said go.
+    /// For look_and_let_in: why judge_look refused; empty: it said go.
     std::string refused;
-    /// Of read_facts.
+    /// For read_facts: what was read.
     facts read;
 };
 

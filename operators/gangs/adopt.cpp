@@ -1,10 +1,10 @@
-// After a restart, or in another leader, nothing is remembered: who has which place stands in the
-// pods. Members that were let in have theirs for good. A plan of which all are nominated is taken
-// over as it stands. Else nominated ones keep their places if the gang can be whole with them; what
-// was looked at is looked at again.
+// After a restart, or in another leader, nothing is remembered: the pods say which member has which
+// place. Members that were let in keep theirs for good. A plan with all members nominated is taken
+// over unchanged. Otherwise nominated members keep their places if the gang can be whole with them;
+// a look that was made before is made again.
 //
-// The same is done with plans of another process that believes to lead at the same time. One that
-// is not whole yet is waited for a moment, then this process makes its own.
+// The same is done with plans of another process that believes it leads at the same time. If such a
+// plan is not whole yet, this process waits a moment and then makes its own.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -55,15 +55,15 @@ void adopt_one(pass& at, const gang& of, gang_memory& own) {
         at.room.promise(rest[i], found->nodes[i]);
         own.has->places.emplace(rest[i]->metadata.uid, found->nodes[i]);
     }
-    // The first member may be another one now.
+    // The first member may have changed.
     name_plan(at, *own.has, own.what.enough_with_next());
 }
 
-/// The other process has so long to nominate the others, and to let them in.
+/// How long the other process has to nominate the other members, and to let them in.
 constexpr seconds patience{2};
 
-/// True: all are promised. `room_only`: if there is room; else where there is none, the gang with
-/// the last turn gives up (keep_within).
+/// True: all places are promised. `room_only`: only if there is room; otherwise, if there is none,
+/// the gang with the last turn gives up (keep_within).
 bool promise_all(pass& at, const gang& of, const plan& theirs, bool room_only) {
     for (const auto& [uid, node] : theirs.places) {
         const auto& pod = of.find(uid)->pod;
@@ -76,7 +76,8 @@ bool promise_all(pass& at, const gang& of, const plan& theirs, bool room_only) {
     return true;
 }
 
-/// Of those who are next, plans of other processes: true where the gang is theirs for now.
+/// Looks for other processes' plans for the members needed next. True: the gang is left to the
+/// other process for now.
 bool go_by_another(pass& at, const gang& of, gang_memory& own, bool starts) {
     std::set<std::string_view> marks;
     plan theirs;
@@ -102,7 +103,8 @@ bool go_by_another(pass& at, const gang& of, gang_memory& own, bool starts) {
         own.changed = true;
         return true;
     }
-    // One time for all of them: whoever writes new marks again and again holds up nothing.
+    // One deadline for all of them, so that a process that writes new marks again and again delays
+    // nothing.
     if (!own.yields_until) own.yields_until = at.seen.now + patience;
     if (!starts && at.seen.now < *own.yields_until) {
         at.again_at(*own.yields_until);

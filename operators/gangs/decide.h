@@ -1,5 +1,5 @@
-// What is to be done next for all gangs: one pass. Pure: nothing but its arguments, and the same
-// arguments give the same decision. The order of one pass (docs/architecture.md, "Gangs"):
+// Decides the next actions for all gangs: one pass. It reads nothing but its arguments, and the
+// same arguments give the same decision. The order of one pass (docs/architecture.md, "Gangs"):
 //   places kept up -> reserved ones shown and looked at -> order -> plans -> ends -> status, notes.
 // It writes three things: the decision; `known`, which is the process' memory; and the promises in
 // `room`, so that each plan of the pass sees those before it.

@@ -1,5 +1,5 @@
-// Chance on the decider: groups, pods, nodes and strangers come and go, requests fail or are
-// answered late, the process and the scheduler start anew. What must hold, holds after every pass.
+// Random events on the decider: groups, pods, nodes and strangers come and go, requests fail or are
+// answered late, the process and the scheduler restart. The invariants are checked after each pass.
 #include <gmock/gmock.h>
 
 #include <random>
@@ -24,7 +24,7 @@ protected:
     chance luck{GetParam()};
     std::vector<action> under_way;
     int made = 0;
-    /// Gangs of which a look has said go.
+    /// Gangs whose look has said go.
     std::set<gang_key> looked;
 
     std::string some_gang() { return fmt::format("g{}", luck.below(6)); }
@@ -101,7 +101,7 @@ protected:
         if (luck.one_in(2)) w.bind();
     }
 
-    /// What has to be so of an action at the time it is carried out.
+    /// What must hold for an action when it is carried out.
     void check(const action& what) {
         if (const auto* of = std::get_if<let_in>(&what)) {
             EXPECT_TRUE(looked.contains(of->of)) << show(what) << ": nobody has looked";
@@ -124,7 +124,7 @@ protected:
             outcome how;
             if (luck.one_in(10)) {
                 how.failed = error{luck.one_in(2) ? errc::conflict : errc::server, "by chance"};
-                // The effect of a request that failed may be there.
+                // The request failed, and its effect may be there.
                 if (luck.one_in(2) && w.carry_out(each).refused.empty()) {
                     if (std::holds_alternative<look_and_let_in>(each)) looked.insert(gang_of(each));
                 }
@@ -190,7 +190,7 @@ protected:
 };
 
 TEST_P(RandomGangs, KeepWhatMustHold) {
-    // In every second one, gangs wait for those that are on their way.
+    // With every second seed, gangs wait for those that are on their way.
     if (GetParam() % 2 == 0) w.options.most_on_their_way = 4;
     for (int i = 0; i < 3; ++i) w.add_node(fmt::format("node-{}", i), "cpu=4");
     for (int step = 0; step < 400; ++step) {
@@ -200,7 +200,7 @@ TEST_P(RandomGangs, KeepWhatMustHold) {
         w.wait(milliseconds(50));
         if (HasFailure()) FAIL() << "seed " << GetParam() << ", step " << step;
     }
-    // Then nothing happens any more: it comes to rest, nothing that hangs is kept.
+    // Then no more events: it comes to rest, and nothing is left over.
     under_way.clear();
     for (auto& [name, pod] : std::map(w.pods)) {
         if (!group_of(*pod)) w.remove(name);
@@ -219,7 +219,7 @@ TEST_P(RandomGangs, KeepWhatMustHold) {
     }
     w.settle();
     nobody_waits_beside_room();
-    // Nothing becomes free now; who asks for less may fit all the same.
+    // Nothing becomes free now; a gang that asks for less may still fit.
     for (const auto& [key, of] : std::map(w.groups)) w.change(key.name).spec.min_member = 1;
     for (int i = 0; i < 10; ++i) {
         w.settle();

@@ -162,7 +162,7 @@ TEST(Gangs, WhoAsksForLessIsTriedAgainThoughNothingBecameFree) {
     w.add_gang("smaller", 1, "cpu=4");
     w.settle();
     EXPECT_EQ(w.reason_of("smaller"), "NeverFits");
-    // Seen in one pass: its controller has made it anew.
+    // Seen in one pass: its controller has created it again.
     w.remove("smaller-0");
     w.add_members("smaller", 1, "cpu=2");
     w.settle();
@@ -411,7 +411,7 @@ TEST(Gangs, WhomNobodyLetsInDoesNotKeepItsRoomForEver) {
         w.add_gang("other", 2, "cpu=1");
         pass_seconds(1000);
         EXPECT_EQ(w.state_of("other"), "Running") << refused;
-        // Whatever refused it is gone.
+        // The cause of the refusal is gone.
         w.refuse.clear();
         w.remove("other-0");
         w.remove("other-1");
@@ -466,7 +466,7 @@ TEST(Gangs, ADeletedMemberThatAFinalizerKeepsGivesBackItsNomination) {
     delete_with_finalizer("next-0");
     EXPECT_THAT(w.settle(), ElementsAre("give-back lab/next-0"));
     EXPECT_EQ(w.pods.at("next-0")->nominated_node_name, "");
-    // One that ESI has no part in: kube-scheduler nominated it when it evicted others for it.
+    // A nomination that is not ESI's: kube-scheduler set it when it evicted others for the pod.
     auto own = w.member("own", "next", "cpu=1");
     own.scheduling_gates.clear();
     own.nominated_node_name = "node-a";
@@ -696,7 +696,7 @@ TEST(GangMembers, WhoHasSucceededCountsForItsOwnRunOnly) {
     }
     w.settle();
     EXPECT_EQ(w.state_of("train"), "Ended");
-    // A new Job with the same group: nobody starts alone.
+    // A new Job with the same group: none of its pods starts alone.
     auto next = w.member("again-0", "train", "cpu=1");
     next.metadata.owner_references.front().uid = "uid-other-job";
     w.put(next);
@@ -805,7 +805,7 @@ TEST(GangMembers, AMinimumThatGrowsBeforeItWasReachedGetsNoRoomBeforeOthers) {
         if (restart) w.restart();
         w.settle();
         EXPECT_EQ(w.state_of("train"), "Running");
-        // Whoever takes the marks away gains nothing.
+        // Taking the marks away gains nothing.
         for (const auto* name : {"train-0", "train-1"}) {
             w.edit(name, [](model::pod& pod) {
                 pod.metadata.annotations.erase(std::string(names::gang_plan));
@@ -960,7 +960,7 @@ TEST(Gangs, ALookOfAGroupThatWentLetsNobodyInOfTheOneThatCame) {
     bool first = true;
     for (const auto& each : std::vector(w.last.actions)) {
         auto how = w.carry_out(each);
-        // Of one of them the cache does not show the nomination yet.
+        // The cache does not show the nomination of one of them yet.
         if (std::exchange(first, false)) {
             for (auto& [uid, version] : how.written) version = "999999";
         }
@@ -984,7 +984,7 @@ TEST(Gangs, ANamespaceWithManyThatWaitDelaysThoseOfOthersByOnePass) {
     world w;
     w.add_node("node-a", "cpu=2");
     w.add_stranger("s", "cpu=1", "node-a");
-    // Each asks for something else, and would fit if the stranger went.
+    // Each asks for something else, and would fit if the stranger left.
     for (int i = 0; i < 6 * most_fits; ++i) {
         w.add_gang_in("many", fmt::format("g{}", i), 1, fmt::format("cpu={}m", 1100 + i));
     }
@@ -1066,7 +1066,7 @@ TEST(Gangs, GangsOfAnotherNamespaceHaveTheirShare) {
     w.pass();
     EXPECT_TRUE(w.known->gangs.at(theirs).has.has_value());
     EXPECT_FALSE(w.known->gangs.at(world::key("urgent")).has.has_value());
-    // Their share is used up then.
+    // Then their share is used up.
     for (int i = 0; i < most_on_their_way / 8; ++i) add(fmt::format("more{}", i));
     const auto last = add("zzz");
     w.pass_all();
@@ -1207,7 +1207,7 @@ TEST(Gangs, AThousandThatWaitAreAllPlacedInTheEnd) {
     world w;
     for (int i = 0; i < 100; ++i) w.add_node(fmt::format("node-{:03}", i), "cpu=20");
     for (int i = 0; i < 1000; ++i) w.add_gang(fmt::format("g{}", i), 2, "cpu=1");
-    // So many are on their way at once at most.
+    // At most this many are on their way at once.
     for (int i = 0; i < 2000 / most_on_their_way + 1; ++i) {
         w.settle();
         w.bind();

@@ -59,7 +59,7 @@ void see_to_refused(pass& at, const gang& of, gang_memory& own) {
         const bool again = owner && member.refusals < most_refusals;
         if (again) at.again_at(member.next);
         if (again && !at.under_way(each.uid()) && at.seen.now >= member.next) {
-            // Counted before the answer: that may come after the follower, or never.
+            // Counted before the answer, which may come after the follower, or never.
             if (!std::exchange(member.counted, true)) {
                 own.followers.emplace(owner->uid, member.refusals + 1);
             }
@@ -104,7 +104,7 @@ void see_to_partial(pass& at, const gang& of, gang_memory& own) {
     int live = 0;
     for (const auto& each : of.members) {
         if (each.at != stage::let_in && each.at != stage::bound) continue;
-        // Who was never let in is not of this attempt.
+        // A member that was never let in is not of this attempt.
         if (!was_let_in(*each.pod)) continue;
         ++live;
         const auto known = own.members.find(each.uid());

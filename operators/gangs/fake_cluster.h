@@ -23,7 +23,7 @@ public:
         wire.respond = [this](const kube::request& asked) { return answer(asked); };
     }
 
-    /// From now on changes go there, and all that is there already.
+    /// Sends all objects and, from now on, each change there.
     void feed(gang_caches& groups) {
         groups_.emplace(groups.fill());
         for (const auto& [path, object] : objects_) tell(path, object);
@@ -72,7 +72,7 @@ public:
             if (&each == &object) put(path, json(each));
         }
     }
-    /// As kube-scheduler does, onto the node that the pod is pinned to.
+    /// Binds the pod to the node that it is pinned to, as kube-scheduler does.
     void bind(const std::string& name) {
         auto& object = pod(name);
         ASSERT_FALSE(object["spec"].contains("schedulingGates")) << name;
@@ -89,12 +89,12 @@ public:
         return pod(name)["status"].value("nominatedNodeName", "");
     }
 
-    /// What a cache of pods and nodes shows.
+    /// The content of a cache of pods and nodes.
     kube::store<model::pod> pods;
     kube::store<model::node> nodes;
     /// Writes as "PATCH NAME[/status]", "DELETE NAME".
     std::vector<std::string> writes;
-    /// Of these groups of versions the objects have a status sub-resource.
+    /// Group versions whose objects have a status sub-resource.
     std::set<std::string> with_status{"scheduling.x-k8s.io/v1alpha1"};
     /// Called before each answer.
     std::function<void(const kube::request&)> before = [](const kube::request&) {};
@@ -204,7 +204,7 @@ private:
             pods.erase({"lab", name});
             return reply(200, gone);
         }
-        // Of the metadata of a pod annotations are taken, too.
+        // A patch of a pod's metadata may also change annotations.
         if (!sub.empty()) {
             auto notes = body.value("/metadata/annotations"_json_pointer, json::object());
             body = {{"status", body["status"]}};

@@ -43,7 +43,7 @@ std::optional<std::int64_t> gang::minimum() const {
     std::optional<std::int64_t> out;
     if (key.by != way::kube_batch) return out;
     for (const auto& each : members) {
-        // What ended or goes may be of an earlier run, with another number.
+        // A pod that has ended or is being deleted may be of an earlier run, with another number.
         if (each.at == stage::ended || each.at == stage::leaving) continue;
         const auto own = minimum_on(*each.pod);
         if (own && (!out || *own > *out)) out = own;

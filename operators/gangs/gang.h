@@ -1,5 +1,5 @@
 // A gang: a group with its member pods, each at a stage that is read off the pod alone. A value,
-// made anew whenever the group's object or one of its pods has changed.
+// rebuilt whenever the group's object or one of its pods has changed.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +20,20 @@ using group_pointer = std::shared_ptr<const pod_group>;
 enum class stage : std::uint8_t {
     gated,      ///< it has the gate of gangs and no other, and no nomination
     reserved,   ///< the same, and it is nominated
-    held,       ///< beside the gate of gangs stands another one, which is not ESI's to take away
+    held,       ///< another gate beside the gate of gangs, which ESI may not take away
     let_in,     ///< pinned to a node, the gate gone; not bound
     bound,      ///< on a node and not ended
     ended,      ///< Succeeded or Failed
     leaving,    ///< being deleted
-    not_gated,  ///< unbound, without the gate, and nobody let it in: ESI has no part in it
+    not_gated,  ///< unbound, without the gate, and not let in: ESI has no part in it
 };
 stage stage_of(const model::pod& pod);
-/// It has the gate of gangs, beside others or alone.
+/// Whether the pod has the gate of gangs, beside others or alone.
 bool is_gated(const model::pod& pod);
-/// It bears the node that it was given (annotation gang-node).
+/// Whether the pod bears the node that it was given (annotation gang-node).
 bool was_let_in(const model::pod& pod);
 /// A member at the gate, or let in, that is being deleted, which a finalizer may delay for long; it
-/// is on no node, and nominated: kube-scheduler keeps room for it that nobody will use.
+/// is on no node, and nominated: kube-scheduler keeps room for it that stays unused.
 bool leaves_nominated(const model::pod& pod);
 
 struct member {
@@ -49,7 +49,7 @@ struct member {
 struct group_object {
     const group_kind* kind = nullptr;
     group_pointer object;
-    /// Of two kinds of one way there is an object of this name, and this is the older one.
+    /// Two kinds of one way have an object of this name, and this is the older one.
     bool doubled = false;
 
     explicit operator bool() const { return object != nullptr; }
@@ -57,23 +57,23 @@ struct group_object {
 
 struct gang {
     gang_key key;
-    /// Without an object: annotations alone, or the object is missing.
+    /// The group's object; without one, annotations alone name the group, or the object is missing.
     group_object group;
     /// By creation, then name, then uid.
     std::vector<member> members;
-    /// Its namespace is labelled esi.tu-berlin.de/gangs=enabled.
+    /// The namespace is labelled esi.tu-berlin.de/gangs=enabled.
     bool enabled = true;
     /// Numbers of members, by their uids; empty: find() goes through all.
     std::vector<std::uint32_t> by_uid = {};
 
     int count(stage at) const;
-    /// spec.minMember of the object; without an object the largest that members say. Nothing where
-    /// nobody says one.
+    /// spec.minMember of the object; without an object the largest that members say. Nothing if
+    /// none says one.
     std::optional<std::int64_t> minimum() const;
     bool suspended() const;
-    /// When the group came to be: its object, or its first member.
+    /// Creation of the group's object, or of its first member.
     std::optional<model::timestamp> created() const;
-    /// Of the object; without an object of the first member: the last criterion of an order.
+    /// The uid of the object, or without one of the first member: the last criterion of an order.
     const std::string& uid() const;
     /// Null where no member has this uid.
     const member* find(std::string_view uid) const;

@@ -15,7 +15,8 @@ bool any_is(const pods_by_name& pods, stage at) {
                                [&](const auto& each) { return stage_of(*each.second) == at; });
 }
 
-/// Of a group that is not to be started: what was taken for it has to be given back.
+/// Whether a group that is not to be started has nominated pods: what was taken for it has to be
+/// given back.
 bool any_waits_nominated(const pods_by_name& pods) {
     return std::ranges::any_of(pods, [](const auto& each) {
         const auto& pod = *each.second;

@@ -1,6 +1,5 @@
-// The gangs that there are: groups with their member pods, kept up by the changes of both, each at
-// the cost of the one gang that it concerns. Memory of a process; made anew from what the caches
-// tell.
+// The present gangs: groups with their member pods, kept up by the changes of both, each at the
+// cost of the one gang that it concerns. Memory of a process; rebuilt from the caches.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +12,9 @@
 
 namespace esi::gangs {
 
-/// Who waits at the gate of gangs, and waits until somebody changes something.
+/// A pod at the gate of gangs that waits until a person changes something.
 struct stranded {
-    /// Not of an enabled namespace; without a name: the pod names no group.
+    /// Its group, in a namespace that is not enabled; without a name: the pod names no group.
     gang_key of;
     group_object group;
     /// A pod at the gate.
@@ -24,25 +23,24 @@ struct stranded {
 
 class gang_book {
 public:
-    /// Pods of other namespaces than these are not looked at; none: all are.
+    /// Pods of other namespaces than these are ignored; none: all namespaces count.
     explicit gang_book(const std::vector<std::string>& namespaces = {})
         : limited_to_(namespaces.begin(), namespaces.end()) {}
 
-    /// As the cache of pods tells it.
+    /// A change from the cache of pods.
     void pod_changed(const pod_pointer& before, const pod_pointer& after);
     void group_changed(const gang_key& of) { stale_.insert(of); }
-    /// Gangs are started in it from now on, or no more.
+    /// Gangs are started in the namespace from now on, or no longer.
     void namespace_changed(std::string_view ns, const gang_caches& from);
 
-    /// So many groups have changed.
+    /// How many groups have changed.
     std::size_t stale() const { return stale_.size(); }
-    /// Makes anew the gangs of which something has changed. True where one was.
+    /// Rebuilds the gangs of which something has changed. True if there was one.
     bool bring_up(const gang_caches& from);
 
-    /// Those of enabled namespaces. Of other namespaces, as long as their places have to be given
-    /// back or kept: those with a nominated pod at the gate, and those that were here before and
-    /// have a pod that is let in and not bound. Of what else names a group other schedulers take
-    /// care.
+    /// Gangs of enabled namespaces. Of other namespaces, gangs whose places have to be given back
+    /// or kept: those with a nominated pod at the gate, and those that were here before and have a
+    /// pod that is let in and not bound. All other groups there are left to other schedulers.
     const std::map<gang_key, gang_pointer>& gangs() const { return gangs_; }
     /// Gated and nominated pods that name no group.
     std::vector<pod_pointer> loose() const;
@@ -59,10 +57,10 @@ private:
     std::set<std::string, std::less<>> limited_to_;
     std::map<gang_key, pods> members_;
     pods loose_;
-    /// At the gate, and name no group.
+    /// Pods at the gate that name no group.
     pods strays_;
     std::set<model::object_key> untold_strays_;
-    /// With a pod at the gate, in namespaces that are not enabled.
+    /// Groups with a pod at the gate, in namespaces that are not enabled.
     std::set<gang_key> outside_;
     std::set<gang_key> untold_groups_;
     std::map<gang_key, gang_pointer> gangs_;

@@ -144,7 +144,7 @@ TEST_F(book_of_gangs, a_pod_at_the_gate_that_names_no_object_is_stranded_until_i
     EXPECT_EQ(book.take_stranded(groups, 10).size(), 1);
     cluster.changed(one);
     EXPECT_FALSE(book.any_stranded()) << "it is told once";
-    // Again where the namespace was off in between.
+    // Told again if the namespace was off in between.
     cluster.add_namespace("lab", false);
     EXPECT_TRUE(book.take_stranded(groups, 10).empty());
     cluster.add_namespace("lab", true);

@@ -31,7 +31,7 @@ bool has_label(const model::metadata_only& ns) {
     return ns.metadata.label(names::gangs) == "enabled";
 }
 
-/// What is not asked for of an object that is kept for its labels or its name alone.
+/// Drops the metadata that is not read of an object kept for its labels or its name alone.
 model::object_meta trimmed(model::object_meta meta) {
     model::object_meta kept;
     kept.name = std::move(meta.name);
@@ -153,7 +153,7 @@ void gang_caches::note_class(const kube::change<priority_class>& what) {
 }
 
 void gang_caches::note_lease(const kube::change<lease_object>& what) {
-    // As long as none leads there is nobody to show nominations to.
+    // While no scheduler leads, nominations are shown to none.
     if (!what.after || what.after->spec.holder_identity.empty()) return;
     const auto& spec = what.after->spec;
     auto now = fmt::format("{} {}", spec.holder_identity, spec.lease_transitions);

@@ -1,5 +1,6 @@
-// What the part for gangs watches beside the caches of the testbed operator: the objects of groups,
-// of the kinds that the cluster has, and what decides about all of them. Made only with --gangs.
+// The watches of the part for gangs beside the caches of the testbed operator: the objects of
+// groups, of the kinds that the cluster has, and the objects that affect all of them. Made only
+// with --gangs.
 #pragma once
 
 #include <functional>
@@ -25,7 +26,7 @@ struct priority_class {
 };
 BOOST_DESCRIBE_STRUCT(priority_class, (), (metadata, value))
 
-/// coordination.k8s.io/v1 Lease: of it what tells one start of its holder from another.
+/// coordination.k8s.io/v1 Lease: only the fields that tell one start of its holder from another.
 struct lease_spec {
     std::string holder_identity;
     std::int64_t lease_transitions = 0;
@@ -37,7 +38,7 @@ struct lease_object {
 };
 BOOST_DESCRIBE_STRUCT(lease_object, (), (metadata, spec))
 
-/// Told of what has changed; must only note it.
+/// Is notified of changes; must only note them.
 class group_listener {
 public:
     virtual ~group_listener() = default;
@@ -59,18 +60,18 @@ public:
     /// `listener` lives as long as this.
     void on_change(group_listener& listener);
 
-    /// The object of the group; of two kinds of one way the older.
+    /// The object of the group; if two kinds of one way have one, the older.
     group_object find(const gang_key& key) const;
-    /// Groups of which there are objects in the namespace.
+    /// Groups that have objects in the namespace.
     std::vector<gang_key> groups_in(std::string_view ns) const;
     /// Labels of all namespaces.
     const namespace_labels& namespaces() const { return labels_; }
-    /// Gangs are started in it: it has the label, and this operator works on it.
+    /// Gangs are started in the namespace: it has the label, and this operator works on it.
     bool enabled(std::string_view ns) const;
     /// By name.
     const std::map<std::string, std::int64_t, std::less<>>& classes() const { return values_; }
-    /// Who holds the scheduler's lease, and for which time: another text is another start of the
-    /// scheduler. While none leads, as it was; nothing where there was no such lease.
+    /// The holder of the scheduler's lease and its number of transitions: another text is another
+    /// start of the scheduler. Unchanged while none leads; nothing if there was no such lease.
     const std::optional<std::string>& scheduler() const { return scheduler_; }
 
     /// The stores that the watches fill, for tests that do it in their place; of kinds in the order

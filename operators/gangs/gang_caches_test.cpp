@@ -31,7 +31,7 @@ struct caches_of_gangs : testing::Test, group_listener {
         lease.spec = {holder, transitions};
         groups.fill().leases.apply(lease);
     }
-    /// Of the kind with this version.
+    /// Adds a group of the kind with this version.
     void add_group(std::string_view api_version, const std::string& uid, int second) {
         pod_group group;
         group.metadata.namespace_ = "lab";

@@ -14,17 +14,17 @@ public:
     explicit gang_numbers(controller::metrics& numbers);
 
     void pass(steady_time::duration took);
-    /// What there is after a pass: groups by state, and of each attempt how long it took.
+    /// Shows the state after a pass: groups by state, and how long each attempt took.
     void show(const memory& known);
-    /// A request that changes something; `what`: "nominate", "let_in" ...
+    /// Counts a request that changes something; `what`: "nominate", "let_in" ...
     void wrote(std::string_view what);
-    /// Gangs that the look has let go, and those that it has held back.
+    /// Counts looks that said go, and looks that refused.
     void looked(bool go);
-    /// A member that was let in was refused by kube-scheduler, and deleted.
+    /// Counts a member that was let in, refused by kube-scheduler, and deleted.
     void refused();
 
 private:
-    /// Of the attempt that was seen last.
+    /// The attempt that was seen last.
     struct seen {
         std::optional<steady_time> reserved, let_in, bound;
     };

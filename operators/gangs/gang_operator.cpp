@@ -15,11 +15,11 @@ namespace types = kube::types;
 
 namespace {
 
-/// All gangs are decided about together.
+/// One key: all gangs are decided on together.
 const model::object_key all_gangs{"", "gangs"};
 constexpr std::size_t most_stale = 1000;
-/// Who may create pods can make as many of them stranded: so many are told at a time, so that
-/// other Events keep their place in the queue.
+/// Any account that may create pods can create many stranded ones. At most this many are reported
+/// at a time, so that other Events keep their place in the queue.
 constexpr std::size_t most_stranded = 10;
 constexpr seconds stranded_pause{1};
 /// Lines of GET /debug/gangs.
@@ -104,7 +104,7 @@ asio::awaitable<result<controller::outcome>> gang_operator::pass() {
     const auto loose = book_.loose();
     outcome out;
     out.after = tell_stranded(now);
-    // No gangs: nothing to decide, and nobody remembered of whom something is left.
+    // No gangs: nothing to decide, and none remembered that has left something behind.
     if (book_.gangs().empty() && loose.empty() && known_.gangs.empty()) co_return out;
     const auto began = std::chrono::steady_clock::now();
     view seen{book_.gangs()};

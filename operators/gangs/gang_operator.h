@@ -1,6 +1,6 @@
-// Starts gangs: keeps them up from what it is told of pods and groups, makes a pass of decide when
-// something has changed, and has its actions taken. It plans by the ledger of room that its process
-// shares with the claims of Testbeds: one process promises all room.
+// Starts gangs: takes the changes of pods and groups, makes a pass of decide when something has
+// changed, and has its actions taken. It plans by the ledger of room that its process shares with
+// the claims of Testbeds: one process promises all room.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 
 namespace esi::gangs {
 
-/// Passes are at least so far apart: a change seldom comes alone.
+/// The least time between passes: a change seldom comes alone.
 inline constexpr milliseconds pass_pause{10};
 /// A pass that took long is followed by a pause of the same length, at most this one, so that the
 /// rest of the process has half of the time however many groups there are.
@@ -33,8 +33,8 @@ inline steady_time::duration pause_after(steady_time::duration pass) {
 
 class gang_operator final : public placement::planner, private group_listener {
 public:
-    /// `nodes` and `room` are kept up by others, who tell this of the changes; pods that name a
-    /// group are told whole. `tell_nodes`: --tell-nodes.
+    /// The caller keeps `nodes` and `room` up to date and passes their changes on; pods that name a
+    /// group come complete. `tell_nodes`: --tell-nodes.
     gang_operator(controller::environment& env, const gang_options& chosen,
                   const kube::store<model::node>& nodes, placement::room_upkeep& room,
                   bool tell_nodes);
@@ -58,9 +58,9 @@ public:
 private:
     asio::awaitable<result<controller::outcome>> pass();
     void tell(const note& what);
-    /// Tells those who wait at the gate and whom no pass sees. Nothing: all are told.
+    /// Reports the pods that wait at the gate and are in no pass. Nothing: all are reported.
     std::optional<steady_time::duration> tell_stranded(steady_time now);
-    /// A pass is due.
+    /// Makes a pass due.
     void wake();
 
     // group_listener

@@ -10,7 +10,7 @@ namespace names = model::names;
 
 namespace {
 
-/// A deleted member's follower takes over how often that was done.
+/// The follower of a deleted member takes over how often that was done.
 void take_over(gang_memory& own, const member& newcomer, member_memory& as) {
     const auto* owner = newcomer.pod->metadata.controller_owner();
     if (!owner) return;
@@ -53,17 +53,17 @@ void take_up_muster(pass& at, const gang_pointer& of, gang_memory& own) {
     own.shape.reset();
 }
 
-/// What became free of a reservation was not free before it (memory::let_go).
+/// Room that a reservation releases was not free before it (memory::let_go).
 void release(pass& at, const gang_memory& own, const std::string& uid) {
     const auto freed = at.room.freed();
     at.room.release(uid);
     if (own.has && own.has->reservation) at.known.let_go += at.room.freed() - freed;
 }
 
-/// The plan goes.
+/// Ends the plan.
 void forget_plan(pass& at, gang_memory& own) {
     if (!own.has) return;
-    // Once it was looked at, the gang has begun.
+    // A plan with a passed look means that the gang has begun.
     if (own.has->reserved_since && !own.has->looked) {
         own.reservation_used += at.seen.now - *own.has->reserved_since;
     }
@@ -75,7 +75,7 @@ void forget_plan(pass& at, gang_memory& own) {
     own.changed = true;
 }
 
-/// A place of a plan is not needed any more: its pod has it, or is no member any more.
+/// A place of a plan is not needed any more: its pod is there, or is no member any more.
 void settle_place(pass& at, gang_memory& own, const member& of, bool& lost) {
     if (!own.has || own.has->places.erase(of.uid()) == 0) return;
     own.changed = true;
@@ -112,8 +112,8 @@ void keep_members(pass& at, const gang& of, gang_memory& own, bool& lost) {
     if (!own.has) return;
     for (auto place = own.has->places.begin(); place != own.has->places.end();) {
         const auto* planned = of.find(place->first);
-        // Another process has taken the place away since all were looked at: who is left is looked
-        // at again, wherever it is to go.
+        // Another process has taken the place away since all were looked at: the remaining members
+        // are looked at again, wherever the plan puts them.
         const bool moved = planned && planned->waits() && own.has->looked &&
                            (mark_of(*planned->pod) != own.has->mark ||
                             planned->pod->nominated_node_name != place->second);
@@ -128,9 +128,9 @@ void keep_members(pass& at, const gang& of, gang_memory& own, bool& lost) {
     }
 }
 
-/// At first sight, of a gang that has begun: what it needed, where its status or its pods say that
-/// it ran. Unknown and Failed are gangs that ran and lost members, or that never became whole: the
-/// first is assumed, as nobody that ran may be deleted for it.
+/// When a gang that has begun is first seen: takes up the minimum that it needed, if its status or
+/// its pods say that it ran. Unknown and Failed are gangs that ran and lost members, or that never
+/// became whole: the first is assumed, since no pod that ran may be deleted for it.
 void take_up_reached(const gang& of, gang_memory& own) {
     const auto& all = own.what;
     if (!all.begun || !of.group || all.enough <= 0) return;
@@ -150,7 +150,7 @@ void take_up_reached(const gang& of, gang_memory& own) {
     }
 }
 
-/// What was reached once, and how long the present attempt has lasted.
+/// Keeps what was reached once, and how long the present attempt has lasted.
 void keep_clocks(pass& at, gang_memory& own) {
     const auto& all = own.what;
     const auto minimum = all.minimum.value_or(0);
@@ -175,7 +175,7 @@ void keep_clocks(pass& at, gang_memory& own) {
     }
 }
 
-/// Another process is about to start the gang by a plan of its own: one of the two has to yield.
+/// Another process is about to start the gang by its own plan: one of the two has to yield.
 bool yields_to_another(const pass& at, const gang& of, const gang_memory& own, const plan& has) {
     if (has.looked) return false;
     const auto first = first_of(has.mark);
@@ -194,7 +194,7 @@ bool still_right(const pass& at, const gang& of, const gang_memory& own, const p
             has.places, [&](const auto& place) { return node_stands(at.room, place.second); });
     };
     if (has.looked) {
-        // Who was let in proves that the look was passed. The cache may not show it yet.
+        // A member that was let in proves that the look was passed. The cache may not show it yet.
         const bool on_the_way = std::ranges::any_of(own.members, [&](const auto& member) {
             return !member.second.awaited.empty() &&
                    at.seen.now < member.second.awaited_since + longest_await;
@@ -203,11 +203,12 @@ bool still_right(const pass& at, const gang& of, const gang_memory& own, const p
     }
     if (own.what.how == start::none || has.places.size() != own.what.next.size()) return false;
     if (has.shown && state_of(of, has.mark) == plan_state::over) return false;
-    // Whoever was planned is as good as whoever would be planned now.
+    // The planned members are as good as those that a new plan would choose.
     for (const auto& [uid, node] : has.places) {
         const auto* planned = of.find(uid);
         if (!planned || !planned->waits()) return false;
-        // Somebody else has nominated it. With the mark of this plan it could not be changed.
+        // Another process has nominated it. With the mark of this plan the nomination could not be
+        // changed.
         const auto& nominated = planned->pod->nominated_node_name;
         if (!nominated.empty() && nominated != node && mark_of(*planned->pod) == has.mark) {
             return false;
@@ -251,7 +252,7 @@ bool is_of_another(const pass& at, const gang& of, const gang_memory& own, std::
     const auto dropped = own.dropped.find(mark);
     const bool goes = dropped == own.dropped.end();
     if (now == plan_state::open) return goes && !is_made_by(mark, at.known.process);
-    // One of its own, too: its first member was let in, and the answer came late or never.
+    // Also a plan of this process: its first member was let in, and the answer came late or never.
     return now == plan_state::begun && (goes || !dropped->second);
 }
 
@@ -276,8 +277,8 @@ void give_up(pass& at, gang_memory& own) {
 
 namespace {
 
-/// The first member waits at its place, and somebody has taken its mark away: everybody may. A new
-/// plan costs a write for each member, so that it waits longer each time.
+/// The first member waits at its place without its mark, which any writer of pods can take away. A
+/// new plan costs a write for each member, so the wait before it grows each time.
 void wait_for_marks(pass& at, const gang& of, gang_memory& own, const plan& has) {
     if (!has.shown || has.looked) return;
     const auto* first = of.find(first_of(has.mark));
@@ -291,7 +292,7 @@ void wait_for_marks(pass& at, const gang& of, gang_memory& own, const plan& has)
 void keep(pass& at, const gang_pointer& of, gang_memory& own) {
     const bool changed = own.seen != of;
     const bool first_seen = !own.seen;
-    // Nobody has a place or was let in, and nothing moved.
+    // No member has a place or was let in, and nothing moved.
     if (!changed && own.what.let_in == 0 && !own.has) return;
     if (changed) {
         take_up_members(*of, own);
@@ -347,7 +348,7 @@ void keep_within(pass& at) {
         }
     }
     for (auto& [node, claimants] : on) {
-        // Of what the claimant asks for: what is lacking of others is no matter of its.
+        // Only of what the claimant asks for: other resources are lacking because of others.
         const auto overdrawn = [&](const demand& wants) {
             const auto* entry = at.room.find(node);
             if (!entry) return false;
@@ -357,7 +358,7 @@ void keep_within(pass& at) {
                 if (left >= 0) continue;
                 const auto wanted = wants.amounts.find(names.name(i));
                 if (wanted == wants.amounts.end() || wanted->second <= 0) continue;
-                // What is reserved piece by piece is promised before it is there.
+                // A reservation promises places before they are there.
                 const auto ahead = reserved.find(node);
                 if (ahead != reserved.end()) {
                     const auto amount = ahead->second.amounts.find(names.name(i));

@@ -1,6 +1,6 @@
-// The ways in which pods say that they are members of a gang, as data: whose groups these are, what
-// names a pod's group, and the kinds of object that describe one. The operator treats all alike;
-// what their clients expect to read in a status is in status.h.
+// The ways in which pods say that they are members of a gang, as data: the projects that made them,
+// what names a pod's group, and the kinds of object that describe one. The operator treats all
+// alike; what their clients expect to read in a status is in status.h.
 #pragma once
 
 #include <compare>
@@ -36,10 +36,10 @@ struct group_kind {
     std::string_view attempt_member;
 };
 
-/// Of two kinds of one way both may have an object of one name: the older object counts.
+/// If two kinds of one way have an object of the same name, the older object counts.
 std::span<const group_kind> group_kinds();
 
-/// Names a group, whether or not an object describes it.
+/// The name of a group, whether or not an object describes it.
 struct gang_key {
     way by = way::kube_batch;
     std::string namespace_;
@@ -50,17 +50,17 @@ struct gang_key {
     std::string text() const;
 };
 
-/// The group that the pod names; nothing where it names none. Of a pod that names groups in several
-/// ways the first way of all_ways counts. What cannot be the name of an object names no group: it
+/// The group that the pod names; nothing if it names none. If a pod names groups in several ways,
+/// the first way of all_ways counts. Text that cannot be the name of an object names no group: this
 /// bounds the key, as the API server does not bound annotations.
 std::optional<gang_key> group_of(const model::pod& pod);
-/// Of a pod that names no group: why, as the end of a sentence about it.
+/// Why a pod names no group, as the end of a sentence about it.
 std::string why_no_group(const model::pod& pod);
-/// It names groups in several ways.
+/// Whether the pod names groups in several ways.
 bool names_several(const model::pod& pod);
 
-/// What the pod itself says its group needs (kube-batch's annotation for groups without an object);
-/// nothing where it says nothing or no whole number.
+/// The minimum that the pod itself states for its group (kube-batch's annotation for groups without
+/// an object); nothing if it states none or no whole number.
 std::optional<std::int64_t> minimum_on(const model::pod& pod);
 
 }  // namespace esi::gangs

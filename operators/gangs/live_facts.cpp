@@ -70,7 +70,7 @@ struct csi_node {
 };
 BOOST_DESCRIBE_STRUCT(csi_node, (), (metadata, spec))
 
-/// Nothing where there is no such object.
+/// Nothing if there is no such object.
 template <class T>
 asio::awaitable<result<std::optional<T>>> find_live(kube::client& api, request_slots& slots,
                                                     const kube::resource_type& type, std::string ns,

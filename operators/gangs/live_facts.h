@@ -14,9 +14,9 @@
 
 namespace esi::gangs {
 
-/// More claims of one gang are refused before anything is read: one for each of the most members.
+/// A gang with more claims is refused before anything is read: one for each of the most members.
 inline constexpr std::size_t most_claims_read = 5000;
-/// What was listed of a namespace serves other gangs for so long at most.
+/// How long the list of a namespace serves other gangs.
 inline constexpr seconds listed_counts_for{5};
 
 /// Pods of a namespace are listed once for all gangs that asked for them before the list began, and
@@ -27,14 +27,14 @@ public:
                 request_slots& slots)
         : time_(time), api_(api), slots_(slots), listing_(std::move(executor), 1) {}
 
-    /// To be taken when somebody asks; what was listed before it is not given to them.
+    /// A request takes a ticket; it is not given what was listed before.
     std::uint64_t ticket() { return ++tickets_; }
 
-    /// facts::namespaces is left to the caller. A claim that is not there is one that is not bound.
-    /// All or nothing: a plan made of a part of it would be a wrong one.
+    /// The caller fills in facts::namespaces. A claim that does not exist reads as not bound. All
+    /// or nothing: a plan made from a part of it would be wrong.
     asio::awaitable<result<facts>> read(needs what, std::uint64_t ticket);
 
-    /// Nobody waits for more.
+    /// No request waits for the lists any more.
     void forget() { listed_.clear(); }
 
 private:

@@ -82,7 +82,7 @@ TEST_F(facts_read_live, a_driver_without_a_limit_limits_nothing) {
     add_claim("data", {{"volumeName", "pv-1"}});
     add_volume("pv-1", {{"csi", {{"driver", "many.example"}}}});
     EXPECT_FALSE(read({{}, {{"lab", "data"}}})->claims.at({"lab", "data"}).limited);
-    // A volume of the node itself has no driver: nobody is asked about drivers.
+    // A volume of the node itself has no driver: CSINodes are not read.
     wire.asked.clear();
     add_volume("pv-1", {{"local", {{"path", "/x"}}}});
     EXPECT_TRUE(read({{}, {{"lab", "data"}}})->claims.at({"lab", "data"}).bound);
@@ -126,7 +126,7 @@ TEST_F(facts_read_live, one_list_of_a_namespace_serves_all_who_asked_before_it) 
     for (int i = 0; i < 50; ++i) ask();
     EXPECT_TRUE(run_until(loop, time, [&] { return answers == 50; }));
     EXPECT_EQ(wire.asked.size(), 1);
-    // Who asks later may know of pods that were not there yet.
+    // A later request may know of pods that were not there yet.
     ask();
     EXPECT_TRUE(run_until(loop, time, [&] { return answers == 51; }));
     EXPECT_EQ(wire.asked.size(), 2);

@@ -58,7 +58,7 @@ std::string names_of(const std::vector<const place*>& planned) {
     return fmt::format("{}", fmt::join(out, ", "));
 }
 
-/// All that takes room of the node but these members: who is there, who is promised a place.
+/// All that takes room of the node except these members: bound pods and promises to others.
 /// `promised`: as it is now.
 demand taken_on(const std::string& name, const std::vector<const place*>& planned,
                 const live_view& live, const promises_by_node& promised) {
@@ -105,7 +105,7 @@ std::string judge_node(const std::string& name, const std::vector<const place*>&
         const auto text = [&](wide value) {
             return model::show(resource, static_cast<std::int64_t>(std::max<wide>(value, 0)));
         };
-        // Who may not list nodes learns what there is, and not where.
+        // A reader who may not list nodes learns the amount, and not the node.
         return fmt::format("the node of {} has {} {} left, and {} is needed", names_of(planned),
                            text(left), resource, text(amount));
     }
@@ -124,7 +124,8 @@ promises_by_node promised_on(const cluster_room& room, const shown_plans& shown,
     promises_by_node out;
     for (const auto& node : nodes) {
         auto& there = out[node];
-        // What is only reserved is not shown: a member of `ahead` here has a firm plan elsewhere.
+        // A place that is only reserved is not shown: a member of `ahead` here has a firm plan
+        // elsewhere.
         if (const auto* members = shown.on(node)) {
             there.insert(members->begin(), members->end());
         }

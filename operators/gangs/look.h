@@ -1,5 +1,5 @@
-// The look: whether all members of some places may be let in, from what the API server has said
-// just now of each member and each node. Pure. Nothing of the caches but the promises to others.
+// The look: whether all members of some places may be let in, from live reads of each member and
+// each node. Pure. It uses nothing of the caches but the promises to others.
 #pragma once
 
 #include <map>
@@ -19,21 +19,21 @@ struct live_view {
     /// For each node of the places: all pods with that spec.nodeName, listed after the members
     /// were nominated.
     std::map<std::string, std::vector<pod_pointer>> on_nodes;
-    /// promised_on when the reads began. Who is bound in between is in one of the two.
+    /// promised_on when the reads began. A pod that is bound in between is in one of the two.
     promises_by_node promised = {};
     /// The nodes as the cache has them at the time of the verdict.
     std::map<std::string, node_pointer> nodes;
 };
 
-/// By node and uid, who has a place on one of the nodes and is not bound there: promises, but to
-/// those of `ahead`, and what other processes have promised, as the pods show it.
+/// By node and uid, the pods that have a place on one of the nodes and are not bound there:
+/// promises, except those to `ahead`, and what other processes have promised, as the pods show it.
 promises_by_node promised_on(const cluster_room& room, const shown_plans& shown,
                              const std::set<std::string>& nodes,
                              const std::set<std::string>& ahead);
 
 /// Empty: go. Else why not, for people: "the node of w-0 has 500m cpu left, and 1200m is needed".
-/// `room`: of it the promises to others, and places of Testbeds, as they are at the time of the
-/// verdict.
+/// `room`: only the promises to others and the places of Testbeds are read, as they are at the time
+/// of the verdict.
 std::string judge_look(const look_and_let_in& what, const live_view& live, const cluster_room& room,
                        const shown_plans& shown);
 

@@ -55,7 +55,7 @@ TEST(Look, CountsPromisesToOthersOnce) {
     auto other = make_pod("other", "cpu=1");
     w.room->promise(shared(other), "node-a");
     EXPECT_THAT(w.judge(), HasSubstr(" has 1 cpu left"));
-    // Reserved before there is room: nobody else's room is taken by that.
+    // A reservation before there is room takes no room of others.
     w.what.ahead.insert("uid-other");
     EXPECT_EQ(w.judge(), "");
     w.what.ahead.clear();
@@ -70,7 +70,7 @@ TEST(Look, CountsWhatOtherProcessesHavePromised) {
     other.metadata.annotations[std::string(names::gang_plan)] = "other/two/1";
     w.put(other);
     EXPECT_THAT(w.judge(), HasSubstr(" has 1 cpu left"));
-    // What is reserved is not there yet.
+    // Reserved places are not there yet.
     other.metadata.annotations[std::string(names::gang_plan)] = "/two/1";
     w.put(other);
     EXPECT_EQ(w.judge(), "");
@@ -78,7 +78,7 @@ TEST(Look, CountsWhatOtherProcessesHavePromised) {
     other.metadata.annotations[std::string(names::gang_node)] = "node-a";
     w.put(other);
     EXPECT_THAT(w.judge(), HasSubstr(" has 1 cpu left"));
-    // Annotations are written by everybody, nominations are not.
+    // Any writer of pods can set annotations, but not nominations.
     other.nominated_node_name.clear();
     w.put(other);
     EXPECT_EQ(w.judge(), "");

@@ -31,7 +31,7 @@ void wrote(member_memory& of, const outcome& how, const std::string& uid, steady
     const bool soon = everyday(how.failed->code);
     of.next = now + wait_after(of.failures, first_wait, soon ? milliseconds(1000) : seconds(30));
     of.failure = soon ? "" : how.failed->text;
-    // It may have come through or not.
+    // The write may have come through or not.
     of.shown_to.reset();
 }
 
@@ -43,7 +43,7 @@ void looked(gang_memory& own, const look_and_let_in& what, const outcome& how, s
         found->second.awaited_since = now;
     }
     if (!how.written.empty()) {
-        // Of another plan nobody has looked.
+        // If the gang has another plan by now, this look says nothing about it.
         if (own.has && own.has->mark == what.mark) own.has->looked = true;
         own.looks = 0;
         own.looks_to_replan = looks_per_plan;
@@ -113,7 +113,7 @@ void take_outcome(memory& known, const action& what, const outcome& how, steady_
                        if (how.failed) {
                            ++status.failures;
                            status.next = now + wait_after(status.failures, first_wait, seconds(60));
-                           // Whether it stands is not known.
+                           // Unknown whether the write came through.
                            status.version.clear();
                            status.written.clear();
                            status.due = true;

@@ -1,6 +1,6 @@
-// What the process remembers of gangs between two passes: who has which places, since when somebody
-// waits, what is under way. Losing it (a restart, another leader) loses no promise: places are made
-// again from the nominations and annotations of pods (adopt.h), and clocks start anew.
+// What the process remembers of gangs between two passes: places, times of waiting, actions under
+// way. Losing it (a restart, another leader) loses no promise: places are rebuilt from the
+// nominations and annotations of pods (adopt.cpp), and clocks start again.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@
 
 namespace esi::gangs {
 
-/// Where a gang stands, for people, metrics and the status. One word each, as show() gives it.
+/// The state of a gang, for people, metrics and the status. One word each, as show() gives it.
 enum class state : std::uint8_t {
     members_missing,  ///< fewer members than the minimum
     group_missing,    ///< no object and no minimum
@@ -45,23 +45,23 @@ struct standing {
     std::string message;
     /// When `at` or `reason` became so, as far as this process knows.
     std::optional<wall_time> since;
-    /// How many groups are before it in the order, and the one right before it.
+    /// How many groups are before it in the order, and the next of them.
     int before = 0;
     std::optional<gang_key> behind;
     /// For metrics: of the present attempt.
     std::optional<steady_time> ready_at, reserved_at, let_in_at, bound_at;
-    /// A member beyond the minimum waits for these.
+    /// Why a member beyond the minimum waits.
     std::string surplus;
 };
 
-/// Of gang_memory::in_line, for people.
+/// The text of gang_memory::in_line, for people.
 inline constexpr std::string_view in_line_text =
     "its namespace has its share of the members that are on their way to their nodes; the group is "
     "planned when some of them are bound";
 
-/// An own write that the cache does not show for so long is not waited for any more.
+/// An own write that the cache does not show after this time is no longer waited for.
 inline constexpr seconds longest_await{5};
-/// A member that its scheduler says Unschedulable about for so long is refused.
+/// A member counts as refused when its scheduler has said Unschedulable for this time.
 inline constexpr seconds refusal_time{10};
 
 struct member_memory {
@@ -70,19 +70,19 @@ struct member_memory {
     /// An own write that the cache does not show yet.
     std::string awaited;
     steady_time awaited_since{};
-    /// Failed writes wait.
+    /// Failed writes in a row; the next one waits.
     int failures = 0;
     steady_time next{};
     std::string failure;
-    /// The scheduler says Unschedulable about it, let in, since then.
+    /// Since when the scheduler says Unschedulable about the member, which is let in.
     std::optional<steady_time> refused_since;
-    /// How many pods before it, in its place, were refused and deleted.
+    /// How many earlier pods in its place were refused and deleted.
     int refusals = 0;
     /// It is counted in gang_memory::followers.
     bool counted = false;
-    /// Seen let in, not bound.
+    /// When it was first seen let in and not bound.
     std::optional<steady_time> let_in_since;
-    /// How often its nomination was set again since, and when it may be again.
+    /// How often its nomination was set again since, and when it may be set again.
     int kept = 0;
     steady_time next_kept{};
 };
@@ -91,13 +91,13 @@ struct member_memory {
 struct plan {
     /// By uid.
     std::map<std::string, std::string> places;
-    /// See plan_mark.h; a plan that becomes another one has another mark.
+    /// See plan_mark.h; a plan that is changed gets another mark.
     std::string mark;
     /// The first member has been seen with the mark.
     bool shown = false;
-    /// Piece by piece: made before there is room.
+    /// A reservation, piece by piece: made before there is room.
     bool reservation = false;
-    /// It is one, or was until its room was there: since then.
+    /// Since when it is a reservation, or was one until its room was there.
     std::optional<steady_time> reserved_since;
     /// The look has said go, or a member that was let in proves that one has.
     bool looked = false;
@@ -106,20 +106,20 @@ struct plan {
 };
 
 struct status_memory {
-    /// What was written last, as one text, and to which object; empty: nothing yet.
+    /// The last write as one text, and its object; empty: nothing yet.
     std::string written;
     std::string uid;
     /// The resourceVersion that the write gave.
     std::string version;
     std::optional<steady_time> at;
-    /// Failed writes wait.
+    /// Failed writes in a row; the next one waits.
     int failures = 0;
     steady_time next{};
-    /// How often something else stood there afterwards.
+    /// How often another status was found afterwards.
     int overwritten = 0;
     steady_time overwritten_at{};
     bool foreign = false;
-    /// It has to be compared with what stands.
+    /// It has to be compared with the object's status.
     bool due = true;
 };
 
@@ -128,32 +128,34 @@ inline constexpr int looks_per_plan = 5;
 struct gang_memory {
     standing at;
     std::optional<plan> has;
-    /// Marks of plans that this process does not go by, until they are over; true: it knew that the
-    /// gang has begun by them. One that begins after it was dropped is gone by all the same.
+    /// Marks of plans that this process does not follow, until they are over; true: it knew that
+    /// the gang has begun by them. A plan that begins after it was dropped is followed all the
+    /// same.
     std::map<std::string, bool, std::less<>> dropped;
-    /// So long it waits for plans of another process of which not all members are nominated yet.
+    /// How long it waits for plans of another process with members that are not nominated yet.
     std::optional<steady_time> yields_until;
     bool yields = false;
-    /// How often the mark of its first member was taken away in a row; it is planned again then.
+    /// How often in a row the mark of its first member was taken away; the gang is planned again
+    /// then.
     int marks_lost = 0;
     steady_time next_plan{};
-    /// Plans in a row by which nobody was let in, and whom the last one was for; after two it is
-    /// not planned for some time.
+    /// Plans in a row by which no member was let in, and the members of the last one; after two the
+    /// gang is not planned for some time.
     int vain_plans = 0;
     std::set<std::string> vain_members;
     start vain_how = start::none;
     steady_time put_off_until{};
-    /// It waits for that time, and others may have its room.
+    /// It waits for that time, and other gangs may have its room.
     bool put_off = false;
-    /// Refused looks in a row; they wait, and after some another plan is made.
+    /// Refused looks in a row; each waits, and after some another plan is made.
     int looks = 0;
     int looks_to_replan = looks_per_plan;
     steady_time next_look{};
-    /// Why nobody was let in by its last plan.
+    /// Why the look refused its last plan.
     std::string look_refused;
     std::map<std::string, member_memory> members;  ///< by uid
-    /// Of members that were deleted after a refusal, by their controller's uid: how many pods in a
-    /// row, until a follower comes.
+    /// How many pods in a row were deleted after a refusal, by their controller's uid, until a
+    /// follower comes.
     std::multimap<std::string, int> followers;
     /// cluster_room::freed() (changes() for shapes that depend on facts) when it did not fit.
     std::optional<std::uint64_t> failed_at;
@@ -166,63 +168,64 @@ struct gang_memory {
     /// Its shape depends on facts.
     bool depends_on_facts = false;
     std::string failed_text;
-    /// no_fit::most_left_on of then.
+    /// no_fit::most_left_on at that time.
     std::string most_left_on;
-    /// What was read for its next plan, used once.
+    /// Facts read for its next plan, used once.
     std::optional<facts> read;
     steady_time read_at{};
     steady_time next_read{};
     int reads = 0;
-    /// It is ready to start and has been since then; for the order of reservations it starts anew
-    /// when a reservation has ended.
+    /// Since when it is ready to start; for the order of reservations the time starts again when a
+    /// reservation has ended.
     std::optional<wall_time> waits_since;
     std::optional<wall_time> counted_since;
     std::optional<wall_time> reservation_ended;
-    /// What was free of others then (freed_by_others): as long as that stands, another reservation
-    /// would be as vain.
+    /// freed_by_others when a reservation failed: as long as it is unchanged, another reservation
+    /// would fail, too.
     std::optional<std::uint64_t> vain_at;
-    /// The minimum was reached once, and what it was then.
+    /// The minimum when it was reached; nothing: never reached.
     std::optional<std::int64_t> reached;
-    /// When the first member was let in, of an attempt that has not reached the minimum.
+    /// When the first member was let in, in an attempt that has not reached the minimum.
     std::optional<steady_time> attempt_since;
     /// The time of its attempt is over.
     bool over = false;
     /// The members of its partial attempt were deleted.
     bool partial_deleted = false;
-    /// How often that was done in a row, and when it may start again.
+    /// How often in a row that was done, and when it may start again.
     int partial_rounds = 0;
     steady_time next_start{};
     /// It waits for that time.
     bool paused = false;
-    /// It is not planned as long as so many members are on their way.
+    /// It is not planned while this many members are on their way.
     bool in_line = false;
-    /// For how long places were reserved for it, those of now aside, since it waits or since its
-    /// last reservation ended.
+    /// For how long places were reserved for it, the present ones aside, since it waits or since
+    /// its last reservation ended.
     steady_time::duration reservation_used{};
-    /// cluster_room::changes() when its reservation was last looked at.
+    /// cluster_room::changes() when its reservation was last checked.
     std::optional<std::uint64_t> reservation_seen;
-    /// Of its status: what was written last, and whether somebody else writes it.
+    /// The status that was written last, and whether another controller writes it.
     status_memory status;
-    /// Events: by subject the reason, the words, and when they were told.
+    /// Events: by subject the reason, the text, and the time of the last one.
     struct words {
         std::string reason;
         std::string text;
         steady_time at{};
     };
     std::map<std::string, words> told;
-    /// Some write of a pod of it failed, and not by chance.
+    /// A write of one of its pods failed, and not by chance.
     bool refused_writes = false;
-    /// Of those whom it needs next; nothing: not worked out yet, or not of them alone.
+    /// Shape of the members needed next. Empty if not computed yet, or if it also depends on other
+    /// pods.
     std::optional<placement::gang_shape> shape;
-    /// Of which gang, and with which `reached`, `what` was made.
+    /// The gang and the `reached` from which `what` was made.
     gang_pointer seen;
     std::optional<std::int64_t> seen_reached;
     muster what;
-    /// Something of it changed in this pass that its status may show.
+    /// Something that its status may show has changed in this pass.
     bool changed = true;
 };
 
-/// What its last plans have come to is forgotten: somebody was let in, or others are to be.
+/// Forgets the results of its last plans: a member was let in, or the next members are others.
 void forget_vain_plans(gang_memory& own);
 
 struct memory {
@@ -234,21 +237,21 @@ struct memory {
     std::set<std::string> under_way;
     /// Pods that name no group and have a nomination, by uid.
     std::map<std::string, member_memory> loose;
-    /// The one that has a reservation.
+    /// The gang that has a reservation.
     std::optional<gang_key> reserving;
-    /// When a group of the namespace was given its last one; of so many, as one that makes and
-    /// deletes groups is to keep its place in the order.
+    /// When a group of the namespace was given its last reservation; for so many namespaces, so
+    /// that one that creates and deletes groups keeps its place in the order.
     std::map<std::string, wall_time, std::less<>> reserved_in;
     static constexpr std::size_t most_reserved_in = 1000;
-    /// The last pass has not tried all: namespaces take turns until one has.
+    /// The last pass has not tried all gangs: namespaces take turns until one has.
     bool left_some = false;
-    /// Of cluster_room::freed(): what reservations let go.
+    /// The part of cluster_room::freed() that reservations released.
     std::uint64_t let_go = 0;
-    /// The places of the process before were taken up.
+    /// The places of the process before are adopted.
     bool adopted = false;
     std::uint64_t passes = 0;
-    /// Counts how often all that wait have been tried. One pass tries a limited number: the next
-    /// one goes on with those that were not tried yet, whatever has changed in between.
+    /// Counts how often all waiting gangs have been tried. One pass tries a limited number: the
+    /// next one goes on with those that were not tried yet, whatever has changed in between.
     std::uint64_t sweep = 1;
 };
 

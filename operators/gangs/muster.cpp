@@ -19,7 +19,8 @@ std::string_view controller_of(const member& of) {
     return owner ? std::string_view(owner->uid) : std::string_view{};
 }
 
-/// Its kind makes all its pods at once, or none before the one before runs.
+/// Advice by the kind of controller: it creates all its pods at once, or each after the one before
+/// runs.
 std::string cure_for(const gang& of) {
     for (const auto& each : of.members) {
         const auto* owner = each.pod->metadata.controller_owner();
@@ -115,7 +116,7 @@ void count(const gang& of, muster& out, std::string_view scheduler_name) {
     }
 }
 
-/// What keeps it out of the order; the text too.
+/// Finds what keeps it out of the order, with the text.
 void find_hindrance(const gang& of, muster& out) {
     const auto say = [&](hindrance by, std::string text) {
         out.by = by;
@@ -160,8 +161,8 @@ void find_hindrance(const gang& of, muster& out) {
     }
 }
 
-/// How many members the gang needed when some of it were let in. Marks can be taken away: without
-/// any it is those that are in.
+/// How many members the gang needed when it began to be let in. Marks can be taken away: without
+/// any mark it is the number of members that are in.
 std::int64_t begun_with(const gang& of, const muster& all) {
     std::int64_t out = 0;
     for (const auto& each : of.members) {
@@ -200,12 +201,12 @@ muster muster_of(const gang& of, std::optional<std::int64_t> reached,
         out.how = out.begun ? start::refill : start::whole;
         if (wanted < missing) out.text = missing_text(of, out);
     } else if (out.waiting() > 0 && out.let_in == 0) {
-        // One after the other: the next when the one before is bound.
+        // One by one: the next when the one before is bound.
         wanted = 1;
         out.how = start::surplus;
     }
     if (wanted == 0) out.how = start::none;
-    // Those that are nominated first: a plan that stands is not made anew for a member that came.
+    // Nominated members first: a standing plan is not made again for a member that came later.
     for (const auto at : {stage::reserved, stage::gated}) {
         for (const auto& each : of.members) {
             if (static_cast<int>(out.next.size()) == wanted) break;

@@ -1,5 +1,5 @@
-// Who of a gang is there, and whom it needs next: what can be said of the gang alone, without room,
-// order or time. Pure.
+// Which members of a gang are there, and which it needs next: what follows from the gang alone,
+// without room, order or time. Pure.
 #pragma once
 
 #include <algorithm>
@@ -15,15 +15,15 @@ namespace esi::gangs {
 /// A gang with more members, or a greater minimum, is refused.
 inline constexpr std::int64_t most_members = 5000;
 
-/// What kind of start `next` is.
+/// The kind of start for `next`.
 enum class start : std::uint8_t {
-    none,     ///< nobody is to be let in now
+    none,     ///< no member is to be let in now
     whole,    ///< the first start: as many as the minimum needs, together
     refill,   ///< it has begun, and members are missing to the minimum: those that are there
     surplus,  ///< the minimum runs, and this one member is beyond it
 };
 
-/// Why nobody is to be let in, though members wait.
+/// Why no member is to be let in, though members wait.
 enum class hindrance : std::uint8_t {
     none,
     group_missing,
@@ -40,9 +40,10 @@ struct muster {
     /// By stage of their pods. `running`: bound with phase Running; `well`: ended well.
     int gated = 0, reserved = 0, held = 0, let_in = 0, bound = 0, leaving = 0, not_gated = 0;
     int running = 0, well = 0, badly = 0;
-    /// Of `leaving`: see leaves_nominated.
+    /// The part of `leaving` for which leaves_nominated holds.
     int leaving_nominated = 0;
-    /// Of `well`: of a controller that has members which have not ended, so of the same run.
+    /// The part of `well` with a controller that has members which have not ended, so of the same
+    /// run.
     int well_now = 0;
     /// Members of the same run that were let in and are bound, or were when they ended; and what
     /// the gang needed as their marks say, at most and at least. 0: none says it.
@@ -50,24 +51,24 @@ struct muster {
     std::int64_t most_needed = 0, least_needed = 0;
     /// Some member of the same run was let in.
     bool begun = false;
-    /// The minimum, but of one that has begun no more than it was then: what it has grown by since
+    /// The minimum; for a gang that has begun, no more than it was then. What it has grown by since
     /// is not enforced, and gets no room before others.
     std::int64_t enough = 0;
 
     hindrance by = hindrance::none;
-    /// For people; empty where nothing hinders.
+    /// For people; empty without a hindrance.
     std::string text;
     start how = start::none;
-    /// Uids of those that are to be let in next, together, in the order of members.
+    /// Uids of the members that are to be let in next, together, in the order of members.
     std::vector<std::string> next;
 
     int waiting() const { return gated + reserved; }
-    /// They have their places or need none.
+    /// How many have their places or need none.
     int placed() const { return let_in + bound + well_now; }
-    /// They run, ran well, or are bound.
+    /// How many run, ran well, or are bound.
     int reached() const { return bound + well_now; }
-    /// What a plan for `next` says that the gang needs: a minimum that has grown once it is reached
-    /// with them.
+    /// The number of members needed that a plan for `next` records: a minimum that has grown, once
+    /// it is reached with them.
     std::int64_t enough_with_next() const {
         const auto then = placed() + static_cast<std::int64_t>(next.size());
         return minimum && then >= *minimum ? *minimum : enough;
@@ -77,8 +78,8 @@ struct muster {
     }
 };
 
-/// `reached`: the minimum that was reached once, as far as is remembered. Where none was, the marks
-/// of those that were let in say how many the gang needed. `scheduler_name`: members with another
+/// `reached`: the minimum that was reached once, as far as is remembered. If none was, the marks of
+/// members that were let in say how many the gang needed. `scheduler_name`: members with another
 /// one count as not gated; empty: any.
 muster muster_of(const gang& of, std::optional<std::int64_t> reached,
                  std::string_view scheduler_name = {});

@@ -23,7 +23,8 @@ std::int64_t priority_of(const gang& of, const class_values* classes) {
         }
         if (!largest || each.pod->priority > *largest) largest = each.pod->priority;
     }
-    // Quota and admission look at pods: nobody gets by the group what no member of it may have.
+    // Quota and admission check pods: a group gives none of its members a priority that no member
+    // may have.
     if (value && largest) return std::min(*value, *largest);
     return largest.value_or(0);
 }

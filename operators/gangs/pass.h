@@ -12,24 +12,24 @@
 
 namespace esi::gangs {
 
-/// More plans are not tried in one pass; the next one follows at once.
+/// No more plans are tried in one pass; the next one follows at once.
 inline constexpr int most_fits = 64;
 
-/// Whom a plan, or being let in, has not brought to its node by then waits for something else, and
-/// is counted no more.
+/// A member that is not bound this long after its plan, or after being let in, waits for another
+/// cause; it no longer counts as on its way.
 inline constexpr seconds longest_way{15};
 
-/// A pass that has cost so much (board::work) tries no further plan: about a tenth of a second.
+/// A pass with this much work (board::work) tries no further plan: about a tenth of a second.
 inline constexpr std::int64_t most_fit_work = 20'000'000;
 
-/// By a plan that is older somebody has been let in, or nobody will be.
+/// A plan older than this has either let in a member, or never will.
 inline constexpr seconds longest_plan{300};
 
 /// Members that have places and are not bound yet.
 struct on_their_way {
     int all = 0;
     std::map<std::string, int, std::less<>> by_namespace = {};
-    /// When the first of them is counted no more.
+    /// When the first of them no longer counts.
     steady_time ends = steady_time::max();
 
     void add(const gang_key& of, std::size_t members, steady_time until) {
@@ -45,14 +45,14 @@ struct pass {
     cluster_room& room;
     decision out = {};
     int fits = 0;
-    /// What they have cost.
+    /// Work done for the plans of this pass.
     std::int64_t work = 0;
     on_their_way coming = {};
-    /// Some were not tried, as there were too many.
+    /// Some gangs were not tried, as there were too many.
     bool some_left = false;
-    /// What was read for plans of this pass: a reservation of the same pass uses it again.
+    /// Facts read for plans of this pass: a reservation of the same pass uses them again.
     std::map<gang_key, facts> read = {};
-    /// Shapes that did not fit in this pass: what was said of the first of each.
+    /// Shapes that did not fit in this pass, with the first gang of each and its answer.
     std::map<placement::gang_shape, std::pair<gang_key, no_fit>> failed = {};
 
     bool under_way(const std::string& name) const { return known.under_way.contains(name); }
@@ -62,38 +62,37 @@ struct pass {
     }
 };
 
-/// Its look is under way: nothing may be changed of its places.
+/// The gang's look is under way: its places must not be changed.
 bool looks(const pass& at, const gang_key& of);
-/// Nothing keeps pods from running there for now.
+/// The node can take pods now: it exists, is ready and not cordoned.
 bool node_stands(const cluster_room& room, std::string_view node);
 
-/// Places of a plan, and what its members ask of each node.
+/// The places of a plan by node, and what its members ask of each.
 std::map<std::string, demand, std::less<>> wanted_on(const gang_memory& own);
-/// More is promised of what `wanted` asks for than the node has.
+/// More of what `wanted` asks for is promised than the node has.
 bool lacks(const cluster_room& room, const placement::node_ledger& entry, const demand& wanted);
 
-/// Tells, if the words are others than those told last about the subject; words with the same
-/// reason wait for ten minutes.
+/// Emits the Event if its text differs from the last one about the subject; a text with the same
+/// reason waits for ten minutes.
 void tell(pass& at, const gang& of, gang_memory& own, const std::string& subject, note what);
 
-// keep.cpp: what is remembered is brought up to the gang as it is now; places that cannot be kept
-// are given up.
+// keep.cpp: brings the memory of the gang up to date, and gives up places that cannot be kept.
 void keep(pass& at, const gang_pointer& of, gang_memory& own);
 void give_up(pass& at, gang_memory& own);
-/// Gives a plan its mark: a new one, or one of which the places are firm now. `members`:
+/// Gives a plan its mark: a new plan, or one whose places have become firm. `members`:
 /// muster::enough.
 void name_plan(pass& at, plan& made, std::int64_t members);
-/// The plan with this mark is not gone by any more.
+/// The plan with this mark is not followed any more.
 void drop(const gang& of, gang_memory& own, std::string_view mark);
-/// Of a plan that is not dropped: open and made by another process, or begun.
+/// Whether a plan that is not dropped is open and made by another process, or begun.
 bool is_of_another(const pass& at, const gang& of, const gang_memory& own, std::string_view mark);
-/// Places of gangs that are gone.
+/// Releases the places of gangs that are gone.
 void forget_gone(pass& at);
-/// No more is promised of a node than it has: who has the last turn gives up.
+/// Promises no more of a node than it has: the gang with the last turn gives up.
 void keep_within(pass& at);
 
-// adopt.cpp: the places of the process before, by nominations; and the plans of another one that
-// believes to lead, too.
+// adopt.cpp: takes over the places of the process before, by nominations, and the plans of another
+// process that also believes it leads.
 void adopt(pass& at);
 
 // reserve.cpp: order, plans, the reservation.
@@ -104,7 +103,7 @@ fit_options options_for(const pass& at, const gang& of);
 // start.cpp: the requests that bring members to their places and in.
 void start_all(pass& at);
 
-// ends.cpp: members that the scheduler refuses, attempts that are over.
+// ends.cpp: handles members that the scheduler refuses, and attempts that are over.
 void see_to_ends(pass& at, const gang& of, gang_memory& own);
 
 // standing.cpp: where each gang stands, and Events.

@@ -53,7 +53,7 @@ plan_state state_of(const gang& of, std::string_view mark) {
     const auto* first = of.find(uid);
     if (!first || mark_of(*first->pod) != mark) return plan_state::over;
     const auto& pod = *first->pod;
-    // The gate cannot be given to a pod again; the annotation everybody may write.
+    // A pod cannot be gated again, but any writer of pods can write the annotation.
     const bool is_in = was_let_in(pod) && !is_gated(pod);
     if (is_in && first->at != stage::not_gated) return plan_state::begun;
     return first->at == stage::reserved ? plan_state::open : plan_state::over;

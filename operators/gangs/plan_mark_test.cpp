@@ -1,4 +1,4 @@
-// The marks, and what a second process that believes to lead does with them.
+// The marks, and how a second process that believes it leads treats them.
 #include "gangs/plan_mark.h"
 
 #include <gmock/gmock.h>
@@ -44,7 +44,7 @@ struct of_another : world {
         settle();
         for (const auto& [name, pod] : kept) put(*pod);
     }
-    /// What a pass asks for, but writes of status.
+    /// The actions of a pass, without writes of status.
     lines moves() {
         auto out = pass();
         std::erase_if(out, [](const auto& line) { return line.starts_with("status"); });
@@ -119,7 +119,7 @@ TEST(PlanOfAnother, ThatHasBegunIsEndedByItsPlaces) {
 TEST(PlanOfAnother, ThatBeginsAfterItWasDroppedIsGoneBy) {
     of_another w;
     w.add_gang("other", 3, "cpu=1");
-    // It gives up the plan of another for the sake of its own, and cannot take it away any more.
+    // It gives up the other process's plan in favour of its own, and cannot take it away any more.
     w.refuse["give-back lab/train-0"] = error{errc::conflict, "changed"};
     w.refuse["look"] = error{errc::server, "no"};
     for (const auto* name : {"train-0", "train-1", "train-2"}) w.theirs(name);
@@ -148,8 +148,8 @@ TEST(PlanOfAnother, TakesAPlaceThatWasLookedAtAndItIsLookedAtAgain) {
     w.settle();
     const auto node = std::string(w.pods.at("train-0")->metadata.annotation(names::gang_node));
     ASSERT_FALSE(node.empty());
-    // Of the last one the cache shows that its let-in was lost, and then that another process has
-    // given it another place.
+    // The cache shows that the last one's let-in was lost, and then that another process has given
+    // it another place.
     w.edit("train-2", [&](model::pod& pod) {
         pod.scheduling_gates = {std::string(names::gang)};
         pod.metadata.annotations.erase(std::string(names::gang_node));

@@ -14,9 +14,9 @@ namespace names = model::names;
 
 namespace {
 
-/// No attempt is longer than that; it keeps sums of times far from the end of their type.
+/// The longest attempt; it keeps sums of times far from the end of their type.
 constexpr auto longest_attempt = std::chrono::hours(24 * 365);
-/// Conditions that are read of a group, and kept in it: ESI writes two, and other programs few.
+/// How many conditions of a group are read and kept: ESI writes two, and other programs few.
 constexpr std::size_t most_conditions = 128;
 
 std::optional<milliseconds> attempt_of(std::int64_t count, milliseconds unit) {

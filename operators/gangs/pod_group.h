@@ -1,6 +1,6 @@
-// The object that describes a group, of whatever kind (kinds.h): all their fields that ESI reads in
-// one record. Others made these kinds, and what has another form than expected reads as absent,
-// never as an error, so that no object can stall a cache.
+// The object that describes a group, of any kind (kinds.h): all fields that ESI reads in one
+// record. The kinds belong to other projects; a field of another form than expected reads as
+// absent, never as an error, so that no object can stall a cache.
 #pragma once
 
 #include <chrono>
@@ -35,7 +35,7 @@ struct pod_group_spec {
     bool operator==(const pod_group_spec&) const = default;
 };
 
-/// Numbers that are absent are nothing: what is written is compared with what stands.
+/// Absent numbers are nothing, since the wanted status is compared with the present one.
 struct pod_group_status {
     std::string phase;
     std::string occupied_by;
@@ -61,7 +61,8 @@ struct pod_group {
     bool best_effort() const;
 };
 
-/// "1h30m5s", "500ms", "90s", as Go writes durations; nothing where it is none, or does not fit.
+/// "1h30m5s", "500ms", "90s", as Go writes durations; nothing if it is no duration, or does not
+/// fit.
 std::optional<milliseconds> go_duration(std::string_view text);
 
 }  // namespace esi::gangs

@@ -15,7 +15,7 @@ std::string before_text(const gang& of, const standing& now) {
 std::string explain(const gang& of, const gang_memory& known) {
     const auto& now = known.at;
     auto out = fmt::format("{}: {}", of.key.text(), show(now.at));
-    // Who waits has waited since then, through all reasons.
+    // `since` counts through all reasons while the gang waits.
     const bool waits = now.at == state::waiting || now.at == state::reserving;
     const auto since = waits && known.waits_since ? known.waits_since : now.since;
     if (since) out += " since " + model::timestamp{*since}.whole_seconds();
@@ -25,7 +25,7 @@ std::string explain(const gang& of, const gang_memory& known) {
     }
     if (!now.reason.empty() && now.reason != show(now.at)) out += "; " + now.reason;
     if (!now.message.empty()) out += ": " + now.message;
-    // Of /debug, which its readers reach as admins: the text before is what tenants are told.
+    // Only for /debug, whose readers are admins; the text before it is also given to tenants.
     const bool lacks_room = now.reason == "NoRoom" || now.reason == "NeverFits";
     if (lacks_room && !known.most_left_on.empty()) {
         out += fmt::format("; most is left on node {}", known.most_left_on);

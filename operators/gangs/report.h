@@ -1,5 +1,4 @@
-// Why a gang stands where it stands, as text for people: Events, GET /debug, messages of
-// conditions.
+// Why a gang is in its state, as text for people: Events, GET /debug, messages of conditions.
 #pragma once
 
 #include <string>

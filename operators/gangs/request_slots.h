@@ -1,4 +1,4 @@
-// A bound on what is under way at a time: who comes later waits for its turn.
+// A bound on what is under way at a time: later callers wait for their turn.
 #pragma once
 
 #include <deque>

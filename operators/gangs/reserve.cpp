@@ -1,4 +1,4 @@
-// Who gets room: the order, a plan for each gang that fits, and the one reservation.
+// Gives room to gangs: the order, a plan for each gang that fits, and the one reservation.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ void take_places(pass& at, const gang_key& key, gang_memory& own,
     if (!reservation) at.coming.add(key, pods.size(), at.seen.now + longest_way);
 }
 
-/// From a plan until the binding.
+/// Counts members from their plan until they are bound.
 void count_on_their_way(pass& at) {
     const auto count = [&](const gang_key& key, steady_time since, std::size_t members) {
         const auto end = since + longest_way;
@@ -79,8 +79,8 @@ const facts* facts_for(pass& at, const gang_key& key, gang_memory& own, const ne
         if (!own.read) {
             if (at.seen.now >= own.next_read) {
                 at.give(read_facts{key, what});
-                // It keeps its turn while they are read, once: what does not fit reads again and
-                // again.
+                // It keeps its turn once while they are read: a gang that does not fit reads again
+                // and again.
                 if (own.reads == 0) {
                     at.coming.add(key, own.what.next.size(), at.seen.now + longest_way);
                 }
@@ -102,7 +102,7 @@ bool unchanged(const pass& at, const gang_memory& own) {
     return *own.failed_at == (own.depends_on_facts ? at.room.changes() : at.room.freed());
 }
 
-/// Where no pod keeps others away, the shape depends on the members alone, and is kept.
+/// If no pod keeps others away, the shape depends on the members alone, and is kept.
 placement::gang_shape shape_for(const pass& at, gang_memory& own,
                                 const std::vector<pod_pointer>& pods, const fit_options& options) {
     if (!at.room.repelling().empty()) {
@@ -113,8 +113,8 @@ placement::gang_shape shape_for(const pass& at, gang_memory& own,
     return *own.shape;
 }
 
-/// What does not fit is tried again when something has become free, or when the gang asks for
-/// something else than it did: fewer members, smaller ones, fewer constraints.
+/// A gang that does not fit is tried again when something has become free, or when it asks for
+/// something else: fewer members, smaller ones, fewer constraints.
 void see_what_is_asked(const pass& at, gang_memory& own) {
     if (!own.failed_at || !std::exchange(own.changed_since_tried, false)) return;
     const auto shape = shape_for(at, own, next_of(own), options_for(at, *own.seen));
@@ -123,15 +123,15 @@ void see_what_is_asked(const pass& at, gang_memory& own) {
     own.failed_text.clear();
 }
 
-/// So many are on their way that it is not planned now. Each namespace has its share: gangs of one
-/// that hang on their way keep back no others.
+/// True: too many members are on their way to plan it now. Each namespace has its share, so that
+/// hanging gangs of one delay no others.
 bool stays_in_line(pass& at, const turn& of, gang_memory& own) {
     const auto most = at.seen.options.most_on_their_way;
     const auto& by = at.coming.by_namespace;
     const auto found = by.find(of.key.namespace_);
     const int its = found == by.end() ? 0 : found->second;
     const auto sharing = static_cast<int>(by.size()) + (found == by.end() ? 1 : 0);
-    // A gang that has begun is to become whole soon.
+    // A gang that has begun should become whole soon.
     const int share = of.how == start::refill ? 2 * most : std::max(most / sharing, 1);
     const bool waits = at.coming.all >= most && its >= share;
     if (waits != std::exchange(own.in_line, waits)) own.changed = true;
@@ -139,7 +139,7 @@ bool stays_in_line(pass& at, const turn& of, gang_memory& own) {
     return waits;
 }
 
-/// A plan for those whom the gang needs next, or why there is none.
+/// A plan for the members that the gang needs next, or why there is none.
 tried try_plan(pass& at, const gang_key& key, gang_memory& own) {
     if (unchanged(at, own)) return tried::fails;
     const auto pods = next_of(own);
@@ -152,7 +152,7 @@ tried try_plan(pass& at, const gang_key& key, gang_memory& own) {
         own.tried_in = at.known.sweep;
         const auto& [other, why] = same->second;
         own.most_left_on = why.most_left_on;
-        // The namespace is the tenant: what is said of another's group does not name it.
+        // The namespace is the tenant: a message about another tenant's group does not name it.
         fails(
             own, at.room.freed(), why.reason,
             other.namespace_ == key.namespace_
@@ -214,7 +214,7 @@ wall_time due_of(const pass& at, const gang_memory& own) {
     return own.counted_since.value_or(at.seen.wall) + at.seen.options.reserve_after;
 }
 
-/// Counts what may have become free, but by the end of a reservation.
+/// Counts what may have become free, except by the end of a reservation.
 std::uint64_t freed_by_others(const pass& at) { return at.room.freed() - at.known.let_go; }
 
 void end_reservation(pass& at, gang_memory& own) {
@@ -235,8 +235,8 @@ void end_reservation(pass& at, gang_memory& own) {
           {}});
 }
 
-/// Of a reservation, the places that are there already are firm; whoever is on a node that has not
-/// enough is looked for a place elsewhere. True: all have one.
+/// In a reservation, places with room are firm; each member on a node without enough room gets a
+/// place elsewhere. True: all have one.
 bool complete(pass& at, gang_memory& own, plan& has) {
     std::map<std::string, std::vector<wide>, std::less<>> lacking;
     for (const auto& [node, wanted] : wanted_on(own)) {
@@ -245,7 +245,7 @@ bool complete(pass& at, gang_memory& own, plan& has) {
         if (!lacks(at.room, *entry, wanted)) continue;
         auto& left = lacking[node];
         left.assign(entry->free.begin(), entry->free.end());
-        // What its members do not ask for is lacking of others.
+        // Resources that its members do not ask for are lacking because of others.
         for (std::size_t i = 0; i < left.size(); ++i) {
             const auto need = wanted.amounts.find(at.room.resources().name(static_cast<int>(i)));
             if (need == wanted.amounts.end() || need->second <= 0) left[i] = 0;
@@ -269,7 +269,7 @@ bool complete(pass& at, gang_memory& own, plan& has) {
         }
         elsewhere.push_back(pod);
     }
-    // More is lacking than these places take: others have taken room that was there.
+    // More is lacking than these places take: other pods have taken room that was there.
     if (!needs_of(elsewhere, at.seen.namespaces).empty()) return false;
     facts known;
     known.namespaces = at.seen.namespaces;
@@ -281,7 +281,7 @@ bool complete(pass& at, gang_memory& own, plan& has) {
         at.room.promise(elsewhere[i], found->nodes[i]);
         has.places[elsewhere[i]->metadata.uid] = found->nodes[i];
     }
-    // Those that stay do not lack anything now, unless others have more than there is.
+    // The remaining places lack nothing now, unless other pods take more than there is.
     return std::ranges::all_of(wanted_on(own), [&](const auto& wanted) {
         const auto* entry = at.room.find(wanted.first);
         return entry && !lacks(at.room, *entry, wanted.second);
@@ -325,15 +325,15 @@ void keep_reservation(pass& at) {
     at.again_at(end);
 }
 
-/// It had one in vain: as long as it waits for the next, others have their turn before it, and keep
-/// what they have.
+/// Its last reservation was in vain: until the next one is due, others have their turn before it,
+/// and keep what they have.
 bool stands_back(const pass& at, const gang_memory& own) {
     return own.reservation_ended && at.seen.wall < due_of(at, own);
 }
 
-/// The first of those that want room and have waited long enough: the greatest priority, whose
-/// namespace was given its last one longest ago, who had no reservation yet or whose ended longest
-/// ago, age. Null: nobody is due yet.
+/// Chooses among gangs that want room and have waited long enough, by: the greatest priority; the
+/// namespace whose last reservation is longest ago; the gang with none yet, or whose last ended
+/// longest ago; age. Null: none is due yet.
 const turn* due_for_reservation(pass& at, const std::vector<turn>& turns) {
     const turn* first = nullptr;
     const auto ended = [&](const turn& of) {
@@ -353,7 +353,8 @@ const turn* due_for_reservation(pass& at, const std::vector<turn>& turns) {
         }
         return true;
     };
-    // What one of an earlier turn would take away again (take_reservation_from) is not begun.
+    // A reservation that an earlier turn would take away again (take_reservation_from) is not
+    // begun.
     auto may = turns | std::views::filter(may_have_one);
     const auto most_urgent = std::ranges::min_element(may, {}, &turn::urgency);
     for (const auto& each : may) {
@@ -363,7 +364,7 @@ const turn* due_for_reservation(pass& at, const std::vector<turn>& turns) {
             at.out.look_again(due - at.seen.wall);
             continue;
         }
-        // All that are left have one urgency.
+        // All remaining gangs have the same urgency.
         const auto comes_first = [&](const turn& other) {
             const auto one = std::pair(last_of_namespace(other), ended(other));
             const auto two = std::pair(last_of_namespace(each), ended(each));
@@ -388,8 +389,8 @@ void reserve(pass& at, const turn& of) {
     const auto needed = needs_of(pods, at.seen.namespaces);
     const auto* read = facts_for(at, of.key, own, needed);
     if (!read) return;
-    // One that lost its places in between (a node went, others took room that had completed it) has
-    // no more time for that.
+    // A gang that lost its places in between (a node went, others took room that had completed it)
+    // has no time left for another reservation.
     if (own.reservation_used >= at.seen.options.reserve_for) return end_reservation(at, own);
     ++at.fits;
     auto answer = fits_ever(pods, at.room, *read, options_for(at, *own.seen));
@@ -418,11 +419,12 @@ void reserve(pass& at, const turn& of) {
          {}});
 }
 
-/// Somebody with an earlier turn lacks room while another keeps some: it is open to all again.
+/// A gang with an earlier turn lacks room while another reserves some: the reservation ends, and
+/// its room is open to all.
 bool take_reservation_from(pass& at, const turn& of) {
     if (!at.known.reserving || *at.known.reserving == of.key) return false;
     const auto& own = at.known.gangs.at(of.key);
-    // It would not have it itself: nothing became free since its own was in vain.
+    // It could not use the room itself: nothing became free since its own reservation failed.
     if (own.vain_at == freed_by_others(at) || stands_back(at, own)) return false;
     const auto its = turn_of(at, *at.known.reserving);
     if (its.urgency() <= of.urgency()) return false;
@@ -434,7 +436,7 @@ void begin_to_wait(const pass& at, gang_memory& own) {
     if (own.waits_since) return;
     auto since = at.seen.wall;
     if (!own.at.since) {
-        // The process sees it for the first time: it waits since its last member came.
+        // The process sees it for the first time: its wait counts from its last member's creation.
         wall_time latest{};
         for (const auto& uid : own.what.next) {
             const auto& made = own.seen->find(uid)->pod->metadata.creation_timestamp;
@@ -447,7 +449,7 @@ void begin_to_wait(const pass& at, gang_memory& own) {
     own.at.ready_at = at.seen.now;
 }
 
-/// What was read of pods elsewhere and of volumes is as good as new for so long.
+/// How long facts about pods elsewhere and volumes count as new.
 constexpr seconds read_lasts{10};
 
 void forget_waiting(gang_memory& own) {
@@ -491,7 +493,7 @@ std::vector<turn> turns_of(pass& at) {
     return out;
 }
 
-/// Who is before whom, of those that still wait.
+/// Counts the groups before each of those that still wait.
 void count_those_before(pass& at, std::vector<turn>& turns) {
     std::ranges::sort(turns, before_in_age);
     int before = 0;
@@ -545,7 +547,7 @@ void plan_all(pass& at) {
         waiting = priority_of(*at.known.gangs.at(*at.known.reserving).seen, at.seen.classes);
     }
     for (const auto& each : turns) {
-        // They come after others, which they would be before.
+        // These come after others in this pass, although they precede them in the order.
         if (!each.tried || each.how == start::surplus) continue;
         if (wants_room(at.known.gangs.at(each.key))) {
             waiting = std::max(waiting.value_or(each.priority), each.priority);
@@ -577,7 +579,7 @@ void plan_all(pass& at) {
             own.at.surplus = own.failed_text;
             continue;
         }
-        // What is looked at again and lacks something else than room keeps nobody back.
+        // A gang that is tried again and lacks something other than room delays no others.
         if (own.failed_at && !wants_room(own)) continue;
         waiting = std::max(waiting.value_or(each.priority), each.priority);
         if (due && due->key == each.key && !at.known.reserving) reserve(at, each);

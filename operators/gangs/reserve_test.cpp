@@ -85,7 +85,7 @@ TEST(GangReservation, WhereNothingBecomesFreeThereIsNoOtherOne) {
     }
     EXPECT_FALSE(w.reserved("large"));
     EXPECT_FALSE(w.reserved("other"));
-    // Somebody went, and somebody came in its place: it may happen again.
+    // One went, and another came in its place: it may happen again.
     w.remove("s0-node-a");
     w.add_stranger("next", "cpu=1", "node-a");
     w.settle();
@@ -102,7 +102,7 @@ TEST(GangReservation, WhoHadOneInVainDoesNotTakeItFromOneOfALowerPriority) {
     w.settle();
     ASSERT_FALSE(w.reserved("urgent"));
     EXPECT_TRUE(w.reserved("large"));
-    // What becomes free is kept for the one of higher priority, as before, when its time has come.
+    // What becomes free is kept for the gang of higher priority, as before, when its time has come.
     w.remove("s0-node-a");
     w.settle();
     EXPECT_TRUE(w.reserved("large"));
@@ -117,7 +117,7 @@ TEST(GangReservation, IsNotBegunForOneFromWhomItWouldBeTakenAtOnce) {
     w.wait(seconds(301));
     w.settle();
     ASSERT_TRUE(w.reserved("large"));
-    // It takes it away, and has not waited long enough for one itself.
+    // It takes the reservation away, and has not waited long enough for its own.
     w.add_gang("urgent", 4, "cpu=1", 100);
     w.settle();
     EXPECT_FALSE(w.reserved("large"));
@@ -152,7 +152,7 @@ TEST(GangReservation, NamespacesTakeTurnsHoweverManyGroupsOneMakes) {
     w.wait(seconds(1801));
     w.settle();
     ASSERT_TRUE(has_one(first)) << "the turn of the other namespace";
-    // Somebody goes, and somebody comes in its place: the next one may be less vain.
+    // One goes, and another comes in its place: the next reservation may succeed.
     w.remove("s0-node-a");
     w.add_stranger("next", "cpu=1", "node-a");
     w.settle();

@@ -7,8 +7,8 @@ namespace esi::gangs {
 
 namespace {
 
-/// The node that it has a place on as a member of a gang; empty: none. What is reserved is not
-/// there yet. Authors of pods write annotations, but no nominations: without one there is no place.
+/// The node that the pod has a place on as a member of a gang; empty: none. A reservation is not a
+/// place yet. Authors of pods write annotations, but no nominations: without one there is no place.
 std::string_view node_of_plan(const model::pod& pod) {
     const std::string_view node = pod.nominated_node_name;
     if (node.empty() || !group_of(pod)) return {};

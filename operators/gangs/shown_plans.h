@@ -1,5 +1,5 @@
-// Which members of gangs have a place on which node, as the pods show it, whichever process has
-// planned it. Kept up by changes of pods; memory of a process only.
+// Which members of gangs have a place on which node, as the pods show it, whichever process planned
+// it. Kept up by changes of pods; memory of a process only.
 #pragma once
 
 #include <map>
@@ -12,8 +12,7 @@ namespace esi::gangs {
 
 class shown_plans {
 public:
-    /// As the cache of pods tells it: `before` is null where the pod is new, `after` where it is
-    /// gone.
+    /// A change from the cache of pods: `before` is null if the pod is new, `after` if it is gone.
     void pod_changed(const pod_pointer& before, const pod_pointer& after);
 
     /// By uid, the members that are nominated to the node by a plan, or let in to it, and not

@@ -1,4 +1,4 @@
-// Where a gang stands and why, in words; and the Events that say so.
+// The state of a gang and its reason, in words; and the Events that report it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ words hindered(const gang_memory& own) {
     return {state::members_missing, "MembersMissing", all.text};
 }
 
-/// Of a gang of which nobody has a place yet.
+/// Words for a gang without any place.
 words before_start(const gang_memory& own) {
     if (own.what.by != hindrance::none) return hindered(own);
     if (own.has && !own.has->reservation) {
@@ -83,7 +83,7 @@ words before_start(const gang_memory& own) {
             own.at.surplus.empty() ? "it has not been tried yet" : own.at.surplus};
 }
 
-/// Of those that were let in, or are to fill up what was.
+/// Words for members that were let in, or that fill up the gang.
 std::string progress(const gang_memory& own) {
     const auto& all = own.what;
     auto out = fmt::format("{} of {} members are bound", all.reached(), all.minimum.value_or(0));
@@ -118,19 +118,19 @@ words after_start(const gang_memory& own) {
 words words_of(const gang_memory& own) {
     if (own.what.all_ended() || is_over(*own.seen)) return {state::ended, "Ended", ""};
     const auto& all = own.what;
-    // Of which some have ended well and nobody runs: what is left starts like a new one.
+    // If some members have succeeded and none runs, the rest starts like a new gang.
     const bool runs = all.let_in + all.bound > 0 || all.reached() >= all.minimum.value_or(1);
     return all.begun && runs ? after_start(own) : before_start(own);
 }
 
-/// Of this state everybody is told at once; others last a moment in any start.
+/// A state that is reported at once; others last a moment in any start.
 bool told_at_once(std::string_view reason) {
     return reason != "MembersMissing" && reason != "GroupMissing" && reason != "ReadingFacts" &&
            reason != "LookRefused" && reason != "InLine" && reason != "MembersWait" &&
            reason != "MembersLost";
 }
 
-/// Words with the reason that was told last wait.
+/// Words with the same reason as the last ones wait.
 bool is_due(const pass& at, const gang_memory& own, const std::string& subject,
             std::string_view reason) {
     constexpr seconds pause{600};
@@ -143,7 +143,7 @@ bool is_warning(const standing& of) { return of.at != state::running && of.at !=
 
 void tell_standing(pass& at, const gang& of, gang_memory& own) {
     const auto& now = own.at;
-    // Of a reservation its own Events tell.
+    // A reservation is reported by its own Events.
     if (now.at == state::ended || now.at == state::reserving || now.reason == "Reserved" ||
         now.reason == "InOrder" || now.reason == "Starting") {
         return;
@@ -227,7 +227,7 @@ void tell_more(pass& at, const gang& of, gang_memory& own) {
     }
 }
 
-/// Requests that the API server refuses for good reason, again and again.
+/// Reports requests that the API server refuses again and again for good reason.
 void tell_failures(pass& at, const gang& of, gang_memory& own) {
     constexpr int some = 3;
     if (!own.refused_writes) return;
@@ -280,7 +280,7 @@ void stand(pass& at, const gang& of, gang_memory& own) {
         known.message = std::move(now.message);
         own.changed = true;
     }
-    // Where gangs are not enabled, groups are others' affair, unless a pod has ESI's gate.
+    // If gangs are not enabled, groups are left to others, unless a pod has ESI's gate.
     const auto& all = own.what;
     if (!of.enabled && all.waiting() + all.held + all.let_in == 0) return;
     tell_standing(at, of, own);

@@ -1,5 +1,5 @@
-// The requests that bring members to their places and in. What a pod shows is compared with what
-// its gang plans for it; each request is for what differs.
+// The requests that bring members to their places and let them in. What a pod shows is compared
+// with what its gang plans for it; each request is for a difference.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace esi::gangs {
 
 namespace {
 
-/// Nothing may be asked of the pod now.
+/// No request for the pod may be made now.
 bool busy(pass& at, const member_memory& own, const std::string& uid) {
     if (at.under_way(uid)) return true;
     if (!own.awaited.empty() && at.seen.now < own.awaited_since + longest_await) {
@@ -26,7 +26,7 @@ bool busy(pass& at, const member_memory& own, const std::string& uid) {
     return false;
 }
 
-/// Where a waiting member is to be.
+/// The place where a waiting member is to be.
 struct target {
     /// Empty: nowhere.
     std::string_view node;
@@ -41,7 +41,7 @@ bool steer(pass& at, const gang& of, const pod_pointer& pod, member_memory& own,
     const auto& nominated = pod->nominated_node_name;
     const auto mark = mark_of(*pod);
     if (busy(at, own, uid)) return false;
-    // Others of that plan wait for this: whoever is its first goes back, wherever it is to go then.
+    // Others of that plan wait for its first member: it is taken back, wherever it is to go then.
     const bool holds_others = !nominated.empty() && !to.may_come && first_of(mark) == uid;
     if (to.node.empty() || holds_others) {
         if (!nominated.empty() && may_change(of, *pod)) {
@@ -56,8 +56,8 @@ bool steer(pass& at, const gang& of, const pod_pointer& pod, member_memory& own,
         at.give(nominate{of.key, pod, std::string(to.node), std::string(to.mark)});
         return false;
     }
-    // What another process (or this one, long ago) set may be unknown to a scheduler that was
-    // started since.
+    // A nomination by another process (or by this one, long ago) may be unknown to a scheduler that
+    // was started since.
     if (own.shown_to != at.seen.scheduler.value_or("")) {
         own.shown_to = at.seen.scheduler.value_or("");
         at.give(show_nomination{of.key, pod});
@@ -69,7 +69,7 @@ bool steer(pass& at, const gang& of, const pod_pointer& pod, member_memory& own,
 /// The one reservation.
 struct ahead {
     std::set<std::string> uids;
-    /// Nodes that have not enough for it and on which others have places that are not taken yet.
+    /// Nodes with too little room for it, on which others have places that are not taken yet.
     /// kube-scheduler would count its nominations against those: they wait.
     std::set<std::string, std::less<>> busy;
 };
@@ -129,7 +129,7 @@ struct steering {
         const auto& has = own.has;
         const auto first = has ? first_of(has->mark) : std::string_view();
         const auto* leader = first.empty() ? nullptr : of.find(first);
-        // Where it does not wait it was let in, and the others follow.
+        // If it does not wait it was let in, and the others follow.
         if (leader && (!leader->waits() || !has || !has->places.contains(leader->uid()))) {
             leader = nullptr;
         }
@@ -140,8 +140,8 @@ struct steering {
     }
 };
 
-/// A plan by which nobody was let in. The first time the caches may have been behind; then the room
-/// is open to others for a time, which doubles.
+/// Plans again after a plan by which no member was let in. The first time the caches may have been
+/// behind; after that the room is open to others for a time, which doubles.
 void plan_anew(pass& at, gang_memory& own, seconds first_pause) {
     constexpr seconds longest{600};
     own.looks_to_replan = own.looks + looks_per_plan;
@@ -158,7 +158,7 @@ void plan_anew(pass& at, gang_memory& own, seconds first_pause) {
     own.put_off = true;
 }
 
-/// Its nominations are refused for good, or nobody answers.
+/// Ends a plan whose nominations are refused for good, or get no answer.
 void end_stuck_plan(pass& at, gang_memory& own) {
     own.look_refused = fmt::format("its members could not be brought to their places within {} s",
                                    longest_plan.count());
@@ -184,14 +184,14 @@ void start_one(pass& at, const gang& of, gang_memory& own, const ahead& reserved
     at.again_at(own.has->since + longest_plan);
     if (!to.all_there || to.there.size() != own.has->places.size()) return;
     if (!own.at.reserved_at) own.at.reserved_at = at.seen.now;
-    // What is seen live differs from what the caches show.
+    // The live reads differ from the caches.
     if (own.looks >= own.looks_to_replan) return plan_anew(at, own, seconds(10));
     if (at.seen.now < own.next_look) return at.again_at(own.next_look);
     at.give(look_and_let_in{of.key, std::move(to.there), own.has->mark, reserved.uids});
 }
 
 /// kube-scheduler takes the nomination of a pod away whose bind has failed, and tries again after a
-/// pause: until then nobody would keep its room.
+/// pause: until then nothing would keep its room.
 void keep_nominated(pass& at, const gang& of, gang_memory& own) {
     for (const auto& each : of.members) {
         if (each.at != stage::let_in || !each.pod->nominated_node_name.empty()) continue;
@@ -199,14 +199,14 @@ void keep_nominated(pass& at, const gang& of, gang_memory& own) {
         const auto node = each.pod->metadata.annotation(model::names::gang_node);
         if (known == own.members.end() || !node_stands(at.room, node)) continue;
         auto& its = known->second;
-        // Who is refused for good (ends.cpp) has no place to keep.
+        // A member that is refused for good (ends.cpp) has no place to keep.
         const bool refused = its.refused_since && at.seen.now >= *its.refused_since + refusal_time;
         if (refused || busy(at, its, each.uid())) continue;
         if (at.seen.now < its.next_kept) {
             at.again_at(its.next_kept);
             continue;
         }
-        // One that is refused again and again is no reason to write as often.
+        // Pauses grow, so that a member that is refused again and again causes few writes.
         constexpr seconds longest{600};
         its.next_kept =
             at.seen.now + std::min<seconds>(seconds(1 << std::min(its.kept++, 10)), longest);

@@ -17,12 +17,12 @@ namespace {
 
 constexpr std::string_view unschedulable = "Unschedulable";
 
-/// What can still be reached when all that lives goes well.
+/// How many members can still succeed when all that live go well.
 int within_reach(const muster& all) {
     return all.placed() + all.waiting() + all.held + all.not_gated + (all.well - all.well_now);
 }
 
-/// It ran, and has lost members: Unknown, also while they are made up for. After a restart nothing
+/// It ran, and has lost members: Unknown, also while they are replaced. After a restart nothing
 /// else tells that it ran (keep.cpp).
 bool lacks_some(const gang_memory& own) {
     return own.reached && own.at.at != state::running && own.at.at != state::ended;
@@ -49,14 +49,14 @@ std::string_view phase_of_kube_batch(const gang_memory& own) {
     }
 }
 
-/// What both other projects end with; empty: it has not ended.
+/// The final phase of both other projects; empty: it has not ended.
 std::string_view end_of(const gang_memory& own) {
     const auto& all = own.what;
     const auto minimum = all.minimum.value_or(0);
     if (minimum <= 0) return "";
     const int well = std::max(all.well_now, all.all_ended() ? all.well : 0);
     if (well >= minimum) return "Finished";
-    // A member that is made again may still do what the failed one did not.
+    // A member that is created again may still succeed where the failed one did not.
     if (all.badly > 0 && within_reach(all) < minimum) return "Failed";
     return "";
 }
@@ -151,7 +151,7 @@ void set_unschedulable(const gang& of, const gang_memory& own, std::vector<group
     auto found = std::ranges::find(list, unschedulable, &group_condition::type);
     if (found == list.end()) {
         if (well) return;
-        // Of what lasts a moment in any start, or in a storm of starts, nothing is written.
+        // States that last a moment in any start, or in a burst of starts, are not written.
         if (own.at.reason == "InOrder" || own.at.reason == "InLine") return;
         found = list.insert(list.end(), {std::string(unschedulable), "", "", {}, "", ""});
     }
@@ -206,7 +206,7 @@ json status_patch(const group_kind& kind, const pod_group_status& have,
         if (is != should) status[name] = should;
     };
     const auto put_number = [&](const char* name, const auto& is, const auto& should) {
-        // Zero where nothing stands is no news to anybody.
+        // Zero and absent are the same.
         if (is.value_or(0) != should.value_or(0)) status[name] = should.value_or(0);
     };
     put("phase", have.phase, want.phase);

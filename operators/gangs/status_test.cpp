@@ -187,7 +187,7 @@ TEST(GroupStatus, WhatIsReplacedOnceInAWhileIsWrittenAgainAndALeftOneToo) {
     for (int i = 0; i < 5; ++i) replace();
     EXPECT_TRUE(w.told("ForeignController"));
     EXPECT_TRUE(w.status().phase.empty());
-    // Who wrote it may have gone.
+    // The other writer may have gone.
     w.wait(seconds(3700));
     w.settle();
     EXPECT_FALSE(w.status().phase.empty());

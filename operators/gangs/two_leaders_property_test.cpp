@@ -1,6 +1,6 @@
-// Chance on two processes that both believe to lead: each has a cache that is behind, plans for
-// itself, and its requests arrive at any time and in any order. Whatever they do, no gang begins
-// without room for all, and in the end none is left in part.
+// Random steps of two processes that both believe they lead: each has a cache that is behind, plans
+// for itself, and its requests arrive at any time and in any order. No gang ever begins without
+// room for all, and in the end none is left in part.
 #include <gmock/gmock.h>
 
 #include <random>
@@ -52,7 +52,7 @@ struct request {
     outcome how = {};
     bool was_read = false;
     live_view live = {};
-    /// Of a look: whom it lets in next.
+    /// For a look: the members it lets in next.
     std::vector<place> left = {};
     bool first = true;
 };
@@ -94,7 +94,7 @@ protected:
         for (auto& each : both) each.w.group(name, minimum[name]);
         for (int i = 0; i < minimum[name]; ++i) {
             auto pod = both[0].w.member(fmt::format("{}-{}", name, i), name, "cpu=1");
-            // The first of a plan is whoever has the least of these.
+            // The first member of a plan is the one with the least uid.
             pod.metadata.uid = fmt::format("{:05}-{}", below(99999), pod.metadata.name);
             api.put(std::move(pod));
         }
@@ -233,7 +233,7 @@ protected:
             api.put(std::move(bound));
         }
     }
-    /// One that runs whole goes, a member at a time.
+    /// A gang that runs whole goes, one member at a time.
     void end_some() {
         for (const auto& [name, least] : minimum) {
             const bool ends = count(name, [](stage at) { return at == stage::bound; }) == least ||
@@ -257,7 +257,7 @@ TEST_P(TwoLeaders, StartEachGangWholeOrNotAtAll) {
         if (one_in(40)) end_some();
     }
     if (HasFailure()) FAIL() << "seed " << GetParam();
-    // All of them come to their turn, though both go on.
+    // All gangs get their turn, though both processes go on.
     for (int i = 0; i < 60000 && !api.pods.empty(); ++i) {
         take_turn(both[below(2)]);
         if (one_in(10)) bind();

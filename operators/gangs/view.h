@@ -1,4 +1,4 @@
-// What one pass sees of all gangs, and what it decides. Values.
+// The input of one pass over all gangs, and its decision. Values.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace esi::gangs {
 inline constexpr int most_on_their_way = 128;
 
 struct settings {
-    /// --gang-reserve-after: the first of the order has its places reserved piece by piece then.
+    /// --gang-reserve-after: when the first of the order has its places reserved piece by piece.
     std::chrono::seconds reserve_after{300};
     /// --gang-reserve-for: at most so long at a time.
     std::chrono::seconds reserve_for{1800};
@@ -23,11 +23,11 @@ struct settings {
     packing how = packing::fewest_nodes;
     /// --tell-nodes
     bool tell_nodes = false;
-    /// An attempt whose group says nothing: first member let in to the minimum bound.
+    /// Time of an attempt whose group says none: first member let in to the minimum bound.
     std::chrono::seconds attempt{60};
-    /// While so many members have places and are not bound, no further gang is planned whose
-    /// namespace has its share of them: what is planned and not nominated yet is open to all, and
-    /// what kube-scheduler has chosen a node for and not bound yet is seen by none.
+    /// While this many members have places and are not bound, no further gang is planned whose
+    /// namespace has its share of them: what is planned and not nominated yet is open to all, and a
+    /// pod with a node chosen by kube-scheduler and not bound yet is invisible to all.
     int most_on_their_way = gangs::most_on_their_way;
 };
 

@@ -67,7 +67,7 @@ struct world {
         dirty.insert(key(name, by));
         return out;
     }
-    /// Of a group of the world, changed by hand.
+    /// Changes a group of the world by hand.
     pod_group& change(const std::string& name, way by = way::coscheduling) {
         dirty.insert(key(name, by));
         auto& out = groups.at(key(name, by));
@@ -86,7 +86,7 @@ struct world {
         pod.metadata.resource_version = std::to_string(++version);
         cache_shows(shared(std::move(pod)));
     }
-    /// The cache takes it as it is.
+    /// Puts the pod into the cache unchanged.
     void cache_shows(pod_pointer pod) {
         auto& entry = pods[pod->metadata.name];
         const auto before = entry;
@@ -129,7 +129,7 @@ struct world {
             put(std::move(pod));
         }
     }
-    /// Its members, which wait, keep each other from their nodes: a plan for them needs facts.
+    /// Gives its waiting members anti-affinity to each other: a plan for them needs facts.
     void keep_apart(const std::string& of, int count) {
         for (int i = 0; i < count; ++i) {
             edit(fmt::format("{}-{}", of, i), [&](model::pod& pod) {
@@ -172,7 +172,7 @@ struct world {
         }
         return out;
     }
-    /// A pod of somebody else.
+    /// A pod of no gang.
     void add_stranger(const std::string& name, std::string_view requests, const std::string& node) {
         put(make_pod(name, requests, node));
     }
@@ -345,7 +345,7 @@ struct world {
         how.written[found->second.metadata.uid] = found->second.metadata.resource_version;
         dirty.insert(of.of);
     }
-    /// Of a plan the first member, and then the other.
+    /// Nominates the first member of a plan, and then the other.
     void nominate_two() {
         for (int i = 0; i < 2; ++i) {
             pass();
@@ -399,7 +399,7 @@ struct world {
             });
         }
     }
-    /// The process starts anew: its memory is gone, its ledger is made of the objects.
+    /// Restarts the process: its memory is gone, its ledger is rebuilt from the objects.
     void restart() {
         known = std::make_unique<memory>();
         known->process = "after " + std::to_string(++version);
@@ -409,7 +409,7 @@ struct world {
         for (const auto& [of, each] : gangs) dirty.insert(of);
     }
 
-    /// The plan by which others of the gang were let in has a place left for this member.
+    /// Adds a place for this member to the plan by which others of the gang were let in.
     void was_looked_at(const std::string& gang, const std::string& member,
                        const std::string& node) {
         const auto& pod = pods.at(member);

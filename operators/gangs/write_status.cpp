@@ -1,4 +1,4 @@
-// When the status of a group's object is written, and when it is left to somebody else.
+// When the status of a group's object is written, and when it is left to another controller.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace esi::gangs {
 
 namespace {
 
-/// What this operator means to stand there: all that it writes, without the sentences.
+/// What this operator's status says: all that it writes, without the sentences.
 std::string meaning(const pod_group_status& of) {
     auto out =
         fmt::format("{} {} {} {} {} {}", of.phase, of.running.value_or(0), of.succeeded.value_or(0),
@@ -21,7 +21,7 @@ std::string meaning(const pod_group_status& of) {
     return out;
 }
 
-/// Something else stands there than what was written last, in a version after that write.
+/// The object's status differs from the last write, in a later version.
 bool was_overwritten(const gang& of, const status_memory& own) {
     const auto& meta = of.group.object->metadata;
     return !own.written.empty() && own.uid == meta.uid && !own.version.empty() &&
@@ -30,22 +30,22 @@ bool was_overwritten(const gang& of, const status_memory& own) {
            meaning(of.group.object->status) != own.written;
 }
 
-/// Sentences alone are written anew in this time: many wait for the same reason, and the API
-/// server is not to be busy with what they are told.
+/// How often sentences alone are written: many gangs wait for the same reason, and the API server
+/// is not to be busy with such writes.
 constexpr seconds pause_of_words{60};
-/// And so many groups a second at most, together.
+/// How many groups may do so per second, together.
 constexpr std::size_t words_per_second = 4;
-/// Numbers alone, which change with each pod.
+/// The same for numbers alone, which change with each pod.
 constexpr seconds pause_of_numbers{1};
-/// A group that has just come is reported when it is known how its start goes on.
+/// A new group is reported when it is known how its start goes on.
 constexpr seconds first_report{1};
 
-/// Overwritten again within this time, it counts.
+/// Overwriting counts if it happens again within this time.
 constexpr seconds overwritten_lasts{600};
-/// For so long a status is left to another controller.
+/// How long a status is left to another controller.
 constexpr seconds foreign_lasts{3600};
 
-/// No write before that.
+/// No write before this time.
 steady_time wait_for(const pass& at, const gang& of, const gang_memory& own,
                      const pod_group_status& want) {
     const auto& have = of.group.object->status;
@@ -66,7 +66,7 @@ void report_status(pass& at, const gang& of, gang_memory& own) {
     if (!own.changed && !status.due) return;
     if (status.uid != of.group.object->metadata.uid) status = {};
     if (status.foreign && at.seen.now - status.overwritten_at >= foreign_lasts) {
-        // Perhaps the other has gone.
+        // The other controller may have gone.
         status.foreign = false;
         status.overwritten = 0;
     }
@@ -78,14 +78,14 @@ void report_status(pass& at, const gang& of, gang_memory& own) {
     const auto& meta = of.group.object->metadata;
     if (!status.version.empty() &&
         !model::version_at_least(meta.resource_version, status.version)) {
-        // Its own write has not come back. The cache may have lost it, but not for long.
+        // Its own write is not seen yet. The cache may have lost it, but not for long.
         const auto due = status.at.value_or(at.seen.now) + longest_await;
         if (at.seen.now < due) return at.again_at(due);
     }
     if (was_overwritten(of, status)) {
         constexpr int some = 3;
         status.written.clear();
-        // Once in a while somebody replaces the object: that is no controller.
+        // Occasional replacement of the object is not another controller.
         if (at.seen.now - status.overwritten_at >= overwritten_lasts) status.overwritten = 0;
         status.overwritten_at = at.seen.now;
         if (++status.overwritten >= some) {
@@ -114,7 +114,7 @@ void report_status(pass& at, const gang& of, gang_memory& own) {
     }
     if (means == status.written && meta.resource_version == status.version &&
         means != meaning(of.group.object->status)) {
-        // Its kind has no such fields: the API server has left them out.
+        // The kind has no such fields: the API server has dropped them.
         status.due = false;
         return;
     }

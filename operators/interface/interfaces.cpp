@@ -20,7 +20,7 @@ namespace {
 
 constexpr auto events_patience = seconds(2);
 
-/// A server with TLS has fewer connections: waits are to leave half of them to others.
+/// A server with TLS has fewer connections: waits leave half of them to others.
 v1::quota_options quota_of(const options& chosen, const controller::process_options& process) {
     auto out = chosen.api.quota;
     if (!process.tls_cert_file.empty()) out.all_waits = out.all_waits_with_tls;

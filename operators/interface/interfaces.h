@@ -1,5 +1,5 @@
-// All that esi-scheduling serves over HTTP: /api/v1 and the page on it, and the original's REST and
-// STOMP. Every replica answers, out of the caches of the scheduling operator. Owned by the program.
+// All that esi-scheduling serves over HTTP: /api/v1 with its page, and the original's REST and
+// STOMP. Every replica answers, from the caches of the scheduling operator. Owned by the program.
 #pragma once
 
 #include <memory>
@@ -13,18 +13,18 @@ namespace esi::interface {
 
 class interfaces {
 public:
-    /// Adds the routes. `seen` lives longer than this. `cross_namespace_jobs`: of the operator.
+    /// Adds the routes. `seen` outlives this. `cross_namespace_jobs`: the operator's setting.
     interfaces(controller::environment& env, scheduling::caches& seen, options chosen,
                bool cross_namespace_jobs);
     ~interfaces();
 
-    /// A replica that cannot ask for rights is ready all the same: it drives Schedulings, and no
-    /// other replica could do better.
+    /// A replica that cannot check rights is ready all the same: it runs Schedulings, and no other
+    /// replica could do better.
     std::vector<controller::readiness_check> checks() const;
-    /// Ends the waits and streams of /api/v1. The first step of a stop, as their clients go on at
-    /// another replica; clients that do not read take no time from the steps that follow.
+    /// Ends the waits and streams of /api/v1. The first step of a stop, as their clients continue
+    /// at another replica; clients that do not read take no time from the steps that follow.
     asio::awaitable<void> stop_api(steady_time deadline);
-    /// Ends the STOMP sessions. The last step: they are told what the operator still does.
+    /// Ends the STOMP sessions. The last step: their clients receive what the operator still does.
     asio::awaitable<void> stop_topics(steady_time deadline);
 
 private:

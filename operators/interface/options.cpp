@@ -12,7 +12,7 @@ namespace esi::interface {
 
 namespace {
 
-/// An audience is one word, so that a command can be told with it.
+/// An audience is one word, so that it can be part of a command.
 std::string audience_fault(const std::string& text) {
     const bool plain = !text.empty() && text.size() <= 256 && std::ranges::all_of(text, [](char c) {
         return c > 0x20 && c < 0x7F && c != '"' && c != '\'' && c != '\\';

@@ -1,4 +1,4 @@
-// The flags of what esi-scheduling serves over HTTP. Plain values; read once, at the start.
+// The flags of the HTTP interfaces of esi-scheduling. Plain values; read once, at the start.
 #pragma once
 
 #include <string>
@@ -14,14 +14,14 @@ class App;
 
 namespace esi::interface {
 
-/// Of /api/v1.
+/// Flags of /api/v1.
 struct api_options {
     v1::access_options access;
     v1::quota_options quota;
     v1::events::hub_options events;
-    /// This operator has the right to patch nodes: those of a Testbed can be chosen by a request.
+    /// This operator has the right to patch nodes: a request can choose the nodes of a Testbed.
     bool nodes = false;
-    /// A request that waits for a change waits for no longer.
+    /// The longest time that a request waits for a change.
     seconds longest_wait{300};
 
     void add_to(CLI::App& app);
@@ -30,7 +30,7 @@ struct api_options {
 struct options {
     /// The peers that may use /external and /scheduler.
     http::local_access access;
-    /// The one namespace that the original's interface speaks of.
+    /// The one namespace of the original's interface.
     std::string legacy_namespace = "default";
     legacy::stomp_options stomp;
     api_options api;

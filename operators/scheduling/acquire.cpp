@@ -33,7 +33,7 @@ blocker plan_empty(const model::scheduling& who, const plan& wants) {
             about(who)};
 }
 
-/// A Testbed of the name of the claim is not the claim's own.
+/// The Testbed that has the name of the claim's Testbed is not the claim's own.
 blocker name_taken(const model::scheduling& who, const model::testbed& by) {
     const auto key = testbed_of(who);
     const auto* maker = grid::maker_of(by);
@@ -68,7 +68,7 @@ bool has_all_places(const model::testbed& of) {
     return grid::count_of_slots(*layout) == wanted;
 }
 
-/// Somebody has to mend something first.
+/// A person has to mend something first.
 bool is_refused(const model::condition& formed) {
     static constexpr std::string_view all[] = {reasons::claim_never_fits,
                                                reasons::claim_class_missing,
@@ -76,8 +76,8 @@ bool is_refused(const model::condition& formed) {
     return std::ranges::find(all, formed.reason) != std::end(all);
 }
 
-/// Why the Testbed of a claim cannot be held yet, if it cannot: it has to be formed, and all its
-/// ghosts bound.
+/// Adds why the Testbed of a claim cannot be held yet: it has to be formed, and all its ghosts
+/// bound.
 void check_places(acquisition& out, const model::testbed& of) {
     const auto key = of.metadata.key();
     const auto& status = of.status;
@@ -114,7 +114,8 @@ void check_plan(acquisition& out, const model::testbed_layout& layout, const mod
     if (!out.wrong && wants.empty()) out.blockers.push_back(plan_empty(who, wants));
 }
 
-/// Says who holds the Testbed. False: it goes, and what follows does not matter.
+/// Adds the holder of the Testbed. False: the Testbed is being deleted, and what follows does not
+/// matter.
 bool may_be_held_next(acquisition& out, const model::testbed& of) {
     const auto key = of.metadata.key();
     if (!of.hold().empty()) {
@@ -130,7 +131,7 @@ bool may_be_held_next(acquisition& out, const model::testbed& of) {
     return false;
 }
 
-/// Of a Scheduling with a claim.
+/// Adds what blocks the own Testbed of a Scheduling with a claim.
 void check_own_testbed(acquisition& out, const view& v, const model::scheduling& who,
                        const plan& wants) {
     const auto key = testbed_of(who);
@@ -183,7 +184,8 @@ void check_testbed(acquisition& out, const view& v, const model::scheduling& who
             return;
         }
         if (!may_be_held_next(out, *testbed)) return;
-        // Held before all places are there, some of them would wait for the rest without end.
+        // If it were held before all places are there, some of them would wait for the rest without
+        // end.
         if (testbed->spec.claim && testbed->hold().empty()) {
             check_places(out, *testbed);
             out.claim_under_way = false;
@@ -217,7 +219,7 @@ void check_testbed(acquisition& out, const view& v, const model::scheduling& who
     check_plan(out, *status.layout, who, wants);
 }
 
-/// In their order, but what is not allowed before all else.
+/// Keeps the order of insertion, but NotAllowed comes before all else.
 void insert(std::vector<blocker>& list, blocker what) {
     auto at = list.end();
     if (what.reason == reasons::not_allowed) {
@@ -239,7 +241,7 @@ bool shares(const plan& a, const plan& b, const object_key& testbed_a,
     });
 }
 
-/// As it counts among those that wait.
+/// Its priority among those that wait.
 int priority_of(const model::scheduling& who) {
     const auto own = who.spec.priority.value_or(0);
     return testbed_of(who).namespace_ == who.metadata.namespace_ ? own : std::min(own, 0);
@@ -265,7 +267,8 @@ blocker job_not_allowed(const model::scheduling& who, const object_key& job) {
 std::optional<blocker> testbed_not_allowed(const view& v, const model::scheduling& who) {
     const auto key = testbed_of(who);
     const auto& ns = who.metadata.namespace_;
-    // Of what is not watched nothing is known; the text about the missing Testbed says that.
+    // Objects in namespaces that are not watched are unknown; the text about the missing Testbed
+    // says that.
     if (key.namespace_ == ns || !v.watches(key.namespace_)) return std::nullopt;
     auto testbed = v.find_testbed(key);
     if (testbed && testbed->is_offered_to(ns)) return std::nullopt;
@@ -363,7 +366,7 @@ bool is_over(const model::scheduling_status& status) {
 std::optional<blocker> blocker_of(const view& v, const model::scheduling& who,
                                   const object_key& key) {
     auto job = v.find_job(key);
-    // A job that was acquired by a version that did not ask is kept.
+    // A job that was acquired by a version that did not check this is kept.
     if (!v.may_start(who.metadata.namespace_, key) && !(job && acquired_by(*job, who))) {
         return job_not_allowed(who, key);
     }
@@ -433,7 +436,7 @@ std::shared_ptr<const model::scheduling> first_rival(const view& v, const plan& 
         if (first && goes_before(*first, *other)) continue;
         const auto& status = other->status;
         if (!status.releasing.empty() || is_running(status) || is_over(status)) continue;
-        // Before its plan is read: a plan may have thousands of entries.
+        // Checked before its plan is read: a plan may have thousands of entries.
         const auto of_other = v.find_testbed(testbed_of(*other));
         const bool held = of_other && !of_other->hold().empty();
         if (held && !held_by(*of_other, other->metadata.uid)) continue;

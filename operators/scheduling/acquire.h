@@ -23,7 +23,7 @@ struct blocker {
     model::object_key holder;
     /// The object that is not as it has to be.
     subject about{};
-    /// When it goes away by itself, where that is known exactly.
+    /// When it goes away by itself, if that is known exactly.
     std::optional<model::timestamp> until{};
 };
 
@@ -39,16 +39,16 @@ std::optional<blocker> testbed_of_another(const view& v, const model::scheduling
 struct acquisition {
     /// The plan cannot be carried out on this layout.
     std::optional<problem> wrong;
-    /// Those with the reason NotAllowed first.
+    /// Blockers with the reason NotAllowed come first.
     std::vector<blocker> blockers;
-    /// Something is ours already.
+    /// The Scheduling holds something already.
     bool holds_something = false;
-    /// Of a Scheduling with a claim: its own Testbed does not exist yet, or has not all its places.
+    /// For a Scheduling with a claim: its own Testbed does not exist yet, or lacks places.
     std::optional<blocker> claim{};
-    /// And nobody has said yet that it has to wait for them.
+    /// No status has reported yet that the claim has to wait for them.
     bool claim_under_way = false;
 
-    /// Nothing else is in the way of a claim.
+    /// Nothing else blocks the plan, the claim aside.
     bool is_free() const { return !wrong && blockers.empty(); }
     bool possible() const { return is_free() && !claim; }
     /// It goes before those that come after it in the order.
@@ -57,7 +57,7 @@ struct acquisition {
 
 acquisition acquisition_of(const view& v, const model::scheduling& who, const plan& wants);
 
-/// Why one job cannot be acquired by `who` now, or be started when it is; nothing where it can.
+/// Why `who` cannot acquire the job now, or start it once acquired; nothing if it can.
 std::optional<blocker> blocker_of(const view& v, const model::scheduling& who,
                                   const model::object_key& job);
 
@@ -65,13 +65,13 @@ std::optional<blocker> blocker_of(const view& v, const model::scheduling& who,
 /// Testbed of another namespace a priority above 0 counts as 0, so that none passes its owner's.
 bool goes_before(const model::scheduling& a, const model::scheduling& b);
 
-/// The first Scheduling in this order that waits, could start now, wants something of what `v.self`
-/// wants, and goes before it. Null when `v.self` may go ahead.
+/// The first Scheduling in this order that waits, could start now, wants something that `v.self`
+/// wants, too, and goes before it. Null if `v.self` may go ahead.
 std::shared_ptr<const model::scheduling> first_rival(const view& v, const plan& wants);
 
 /// Why `who` waits for `first`, which could start now.
 blocker rival_goes_first(const model::scheduling& first, const model::scheduling& who);
-/// Holds nothing and cannot acquire now, so it does not block younger Schedulings.
+/// The Scheduling holds nothing and cannot acquire now, so it does not block younger ones.
 bool is_blocked(const model::scheduling_status& status);
 /// `who` waits for `other` to go first, and has to be reconciled when that one is blocked after
 /// all.
@@ -87,7 +87,7 @@ bool cycle_changed(const model::scheduling_status& before, const model::scheduli
 
 /// True once a Scheduling had its Testbed and its jobs, and has not let go of them.
 bool is_running(const model::scheduling_status& status);
-/// Finished, or has lost its hold: nothing is acquired any more.
+/// The Scheduling is finished, or has lost its hold: nothing is acquired any more.
 bool is_over(const model::scheduling_status& status);
 
 }  // namespace esi::scheduling

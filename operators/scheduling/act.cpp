@@ -226,7 +226,7 @@ asio::awaitable<result<void>> actor::take(self_pointer self, delete_self, live_f
 asio::awaitable<result<model::testbed>> actor::write_hold(object_key key, json patch,
                                                           std::string uid,
                                                           std::string resource_version) {
-    // The object that the guard names is in the cache, as a rule: then the answer need not show all
+    // The object that the guard names is in the cache, as a rule: then the answer need not have all
     // of it, as the patch changes nothing but its metadata.
     const auto before = testbeds_.find(key);
     const bool cached = before && before->metadata.uid == uid &&
@@ -281,7 +281,7 @@ asio::awaitable<result<void>> actor::take(self_pointer self, hold_testbed what, 
         answer = co_await std::move(request);
     };
     result<void> held;
-    // Where it was not acquired, the next decision asks for it again, by itself.
+    // If it was not acquired, the next decision acquires it again, on its own.
     result<void> acquired;
     std::vector<asio::awaitable<void>> both;
     both.push_back(into(acquired, take(self, *what.beside, live)));
@@ -332,7 +332,7 @@ asio::awaitable<result<void>> actor::take(self_pointer self, make_testbed what, 
     auto answer = co_await env_.api.create(types::testbed, what.key.namespace_, std::move(object));
     if (!answer) {
         if (answer.error().code != errc::already_exists) co_return std::unexpected(answer.error());
-        // Made by an earlier process of ours, or by somebody else: the next decision sees which.
+        // Made by an earlier process of ours, or by another client: the next decision finds out.
         auto read = co_await refresh_testbed(what.key, live);
         if (!read) co_return read;
         co_return std::unexpected(changed(testbed_text(what.key)));

@@ -23,14 +23,14 @@ public:
     actor(controller::environment& env, controller::write_gate& gate,
           const kube::store<model::testbed>& testbeds);
 
-    /// One action; of `wait`, the wanted status is written when it differs from the one in `self`.
-    /// After a conflict of a guarded write (errc::conflict) the object has been read live into
-    /// `live`, so that the next decision can be made from it at once. `live` outlives the call.
-    /// Errors: of the API server.
+    /// Performs one action; for `wait`, it writes the wanted status if that differs from the one in
+    /// `self`. After a conflict of a guarded write (errc::conflict) the object has been read live
+    /// into `live`, so that the next decision can be made from it at once. `live` outlives the
+    /// call. Errors: those of the API server.
     asio::awaitable<result<void>> perform(std::shared_ptr<const model::scheduling> self,
                                           decision what, live_facts& live);
 
-    /// Clears activeScheduling and creationRequest; guarded. Gives the job as it is then.
+    /// Clears activeScheduling and creationRequest; guarded. Returns the job after the write.
     asio::awaitable<result<model::batchjob>> clear_job(model::object_key key, std::string uid,
                                                        std::string resource_version);
     /// Removes the hold; guarded.
@@ -62,15 +62,15 @@ private:
     done take(self_pointer self, steer_claim what, live_facts& live);
     done take(self_pointer self, remove_testbed what, live_facts& live);
 
-    /// False where the status is as wanted already and no request was sent.
+    /// False if the status is as wanted already and no request was sent.
     asio::awaitable<result<bool>> write_status(self_pointer self, write kind,
                                                model::scheduling_status wanted, live_facts& live);
     done write_finalizers(self_pointer self, std::vector<std::string> finalizers, live_facts& live);
-    /// Gives the Testbed as it is then.
+    /// Returns the Testbed after the write.
     asio::awaitable<result<model::testbed>> write_hold(model::object_key key, kube::json patch,
                                                        std::string uid,
                                                        std::string resource_version);
-    /// Takes up what the API server said to a write of the Testbed.
+    /// Processes the API server's answer to a write of the Testbed.
     done take_testbed_answer(self_pointer self, write kind, model::object_key key,
                              result<model::testbed> answer, live_facts& live);
     done write_job(self_pointer self, write kind, model::object_key key, kube::json patch,
@@ -86,7 +86,7 @@ private:
     event_notes notes_;
 };
 
-/// The result of a reconcile that `why` ended: it is tried again, with back-off where that is no
+/// The result of a reconcile that `why` ended: it is tried again, with back-off unless that is a
 /// conflict.
 result<controller::outcome> tried_again(error why);
 

@@ -1,6 +1,6 @@
-// What one decision of the scheduling operator asks for: one step of the chain of rights, or a live
-// read that has to come first. Plain data; every write carries the uid and the resourceVersion of
-// the object that the decision was made from.
+// The action that one decision of the scheduling operator asks for: one step of the chain of
+// rights, or a live read that has to come first. Plain data; every write carries the uid and the
+// resourceVersion of the object that the decision was made from.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace esi::scheduling {
 
-/// Nothing to do until something changes; the wanted status is written when it differs.
+/// No action until something changes; the wanted status is written if it differs.
 struct wait {};
 /// The Testbed is to be read live before the next decision.
 struct read_testbed {
@@ -50,11 +50,11 @@ struct hold_testbed {
     std::string uid;
     std::string resource_version;
     std::string token;
-    /// Sent side by side with the hold. Either may fail without the other.
+    /// Sent concurrently with the hold. Either may fail without the other.
     std::optional<acquire_job> beside{};
 };
-/// What a commit is to one job: an Event on the job and one on the Scheduling, and a line in the
-/// log.
+/// The part of a commit that concerns one job: an Event on the job and one on the Scheduling, and a
+/// line in the log.
 struct job_note {
     model::object_key job;
     std::string uid;
@@ -67,7 +67,7 @@ struct job_note {
 /// next decision is made from the answer.
 struct commit {
     std::string_view reason;  ///< of event_reason
-    /// Of the Scheduling's own Event, where the step is not about jobs.
+    /// The text of the Scheduling's own Event, if the step is not about jobs.
     std::string note;
     std::vector<job_note> jobs{};
     bool bad = false;
@@ -92,30 +92,30 @@ struct reset_job {
     std::string resource_version;
     std::string token;
 };
-/// Its ttlSecondsAfterFinished are over.
+/// Its ttlSecondsAfterFinished have passed.
 struct delete_self {};
 struct remove_hold {
     model::object_key key;
     std::string uid;
     std::string resource_version;
 };
-/// The Testbed of the Scheduling's own claim is made. A Testbed of that name that exists is read
-/// live instead.
+/// Makes the Testbed of the Scheduling's own claim. An existing Testbed of that name is read live
+/// instead.
 struct make_testbed {
     model::object_key key;
     model::testbed_claim claim;
 };
-/// What the claim of that Testbed takes from its Scheduling, in one write.
+/// Writes the fields that the claim of that Testbed takes from its Scheduling, in one write.
 struct steer_claim {
     model::object_key key;
     std::string uid;
     std::string resource_version;
     int priority = 0;
     bool suspend = false;
-    /// The annotation unused-since; empty: it is taken off.
+    /// The annotation unused-since; empty: it is removed.
     std::string unused_since{};
 };
-/// That Testbed, which nobody holds, is deleted: its places go back.
+/// Deletes that Testbed, which is held by none: its places become free.
 struct remove_testbed {
     model::object_key key;
     std::string uid;

@@ -38,7 +38,7 @@ std::vector<std::string> jobs_named_by(const model::scheduling& of) {
     return {out.begin(), out.end()};
 }
 
-/// Its pods matter to it: it runs, or is being released.
+/// Whether its pods matter to it: it runs, or is being released.
 bool is_at_work(const model::scheduling& one) {
     return is_running(one.status) || !one.status.releasing.empty();
 }
@@ -322,7 +322,7 @@ void caches::job_changed(const kube::change<model::batchjob>& what) const {
         if (const auto& active = version->spec.active_scheduling) into_.scheduling(active->key());
     }
     if (what.after) into_.job_orphan(any->metadata.key());
-    // What an orphan's release waits for: what its runs have under way, and their pods on record.
+    // What an orphan's release waits for: its runs under way, and their pods on record.
     std::set<std::string> holders;
     for (const auto& version : {what.before, what.after}) {
         if (!version) continue;

@@ -1,5 +1,5 @@
-// What the scheduling operator watches, how it is indexed, and which change enqueues which key.
-// Owned by the operator; all else reads from it. Only the watches write.
+// The watches of the scheduling operator, their indexes, and which change enqueues which key. Owned
+// by the operator; all else reads from it. Only the watches write.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@ namespace esi::scheduling {
 
 class caches {
 public:
-    /// Where keys go whose objects a change concerns.
+    /// The queues that take the keys of objects that a change concerns.
     struct queues {
         std::function<void(const model::object_key&)> scheduling;
         /// A Testbed, or a BatchJob, whose holder may be gone.
@@ -34,8 +34,8 @@ public:
         std::function<void(const model::object_key&)> job_orphan;
     };
 
-    /// Objects of `namespaces` alone (none: all); of pods those with the label of a Testbed. `api`
-    /// and `time` outlive the caches.
+    /// Watches objects of `namespaces` alone (none: all); of pods those with the label of a
+    /// Testbed. `api` and `time` outlive the caches.
     caches(kube::client& api, clock& time, const std::vector<std::string>& namespaces);
 
     /// Drops from a pod what neither decisions nor the interfaces read.
@@ -43,7 +43,7 @@ public:
 
     /// For the process, which fills them.
     std::vector<controller::operator_part::cache> list();
-    /// From then on every change enqueues what it concerns.
+    /// From now on every change enqueues the keys that it concerns.
     void on_change(queues into);
     /// `gate` holds an object back until these caches show its last write.
     void feed(controller::write_gate& gate);
@@ -58,12 +58,12 @@ public:
     kube::store<model::batchjob>& jobs() { return jobs_.items(); }
     const kube::store<model::pod>& pods() const { return pods_.items(); }
     kube::store<model::pod>& pods() { return pods_.items(); }
-    /// Of the rows of large Testbeds.
+    /// Slices with the rows of large Testbeds.
     kube::store<model::slot_slice>& slices() { return slices_.items(); }
 
     /// Keys of the jobs whose activeScheduling has this name.
     std::vector<model::object_key> jobs_naming(const model::object_key& scheduling) const;
-    /// What is in the slots of a Testbed, kept up with every change; never null.
+    /// The contents of the slots of a Testbed, kept up with every change; never null.
     std::shared_ptr<const grid::slot_table> slots_of(const model::object_key& testbed) const;
     /// How many slots of all Testbeds were read so far.
     std::uint64_t slots_read() const { return *slots_read_; }
@@ -71,8 +71,8 @@ public:
     /// keys.
     std::vector<std::shared_ptr<const model::scheduling>> sharing(const model::object_key& testbed,
                                                                   const plan& wants) const;
-    /// Jobs that a Scheduling has or had under way, known by its uid: their right, order or
-    /// application names it.
+    /// Jobs that a Scheduling has or had under way, by its uid: their right, order or application
+    /// names it.
     objects<model::batchjob> jobs_of_holder(std::string_view scheduling_uid) const;
     /// Jobs whose placements are in the Testbed.
     objects<model::batchjob> jobs_placed_in(const model::object_key& testbed) const;
@@ -82,12 +82,12 @@ private:
     void testbed_changed(const kube::change<model::testbed>& what) const;
     void job_changed(const kube::change<model::batchjob>& what) const;
     void pod_changed(const kube::change<model::pod>& what) const;
-    /// What the Testbed's slots are has changed though none of its pods and jobs has.
+    /// The slots of the Testbed have changed, though none of its pods and jobs has.
     void rows_changed(const model::object_key& testbed) const;
-    /// All Schedulings that want something of what this one wants.
+    /// Enqueues all Schedulings that want something that this one wants.
     void enqueue_rivals(const model::scheduling& of) const;
     void enqueue_by(std::string_view index, const model::object_key& key) const;
-    /// The Testbeds whose hold is of one of these Schedulings, and may be an orphan's.
+    /// Enqueues the Testbeds whose hold is of one of these Schedulings, and may be an orphan's.
     void enqueue_held_by(const std::set<std::string>& scheduling_uids) const;
 
     void keep_tables();

@@ -148,7 +148,7 @@ TEST_F(filled_caches, the_table_of_slots_follows_every_kind_of_object) {
 }
 
 TEST_F(filled_caches, a_pod_is_kept_without_what_nothing_reads) {
-    // What decides must survive: the table is made of trimmed pods.
+    // Fields that decisions read must survive: the table is made of trimmed pods.
     w.add_testbed("t", 1, 1);
     add_testbed("t");
     for (auto [name, pod] : w.pods) {

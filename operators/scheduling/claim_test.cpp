@@ -117,7 +117,7 @@ TEST_P(claims, a_place_that_cannot_be_used_is_not_held) {
         w.edit(w.testbeds, {"ns", "s"}, [&](model::testbed& of) {
             model::set_condition(of.status.conditions, "Ready", "True", reason, "", 1, w.now);
         });
-        // The testbed operator would say so again.
+        // The testbed operator would report it again.
         auto& live = w.memory[{"ns", "s"}];
         live = {};
         while (w.step_of({"ns", "s"})) {

@@ -283,7 +283,7 @@ TEST_P(driving, what_was_held_before_offers_were_asked_for_goes_on_to_its_end_an
     w.add_queue("s", "lab/shared", {"a", "a", "lab/b"});
     w.settle();
     ASSERT_EQ(w.running("s"), "a:0,1");
-    // The status that the version before wrote, and what its objects said.
+    // The status written by the version before, and its objects.
     w.edit(w.schedulings, {"ns", "s"}, [](model::scheduling& s) {
         std::erase_if(s.status.conditions, [](const auto& each) { return each.type == "Allowed"; });
     });
@@ -300,7 +300,7 @@ TEST_P(driving, what_was_held_before_offers_were_asked_for_goes_on_to_its_end_an
     w.end_job("a");
     w.settle();
     EXPECT_EQ(w.running("s"), "b:0") << "also what had not started yet";
-    // What it did not have is not its own.
+    // A job that it did not have is not its own.
     w.add_job("lab/c");
     w.set_queue("s", {"a", "a", "lab/b", "lab/c"});
     w.settle();
@@ -477,7 +477,7 @@ TEST_P(driving, a_forged_pod_closes_no_slot) {
 TEST_P(driving, a_finalizer_on_an_ended_pod_holds_up_no_end_and_no_release) {
     w.add_queue("s", "t", {"a", "b"});
     w.settle();
-    // On record by the row of its slot, which nobody changes here.
+    // On record by the row of its slot, which no operator changes here.
     const auto uid = w.job("a").status.placements.at(0).pod_uid;
     w.edit(w.testbeds, {"ns", "t"},
            [&](model::testbed& t) { t.status.slots.emplace_back().pod_u_id = uid; });
@@ -707,7 +707,7 @@ TEST_P(driving, slots_in_error_are_given_to_nobody_though_their_ghosts_stand) {
     // Node t-1 has the slots 1 and 4 of 6.
     auto cordon = [&](bool listed) {
         w.edit(w.testbeds, {"ns", "t"}, [&](model::testbed& t) {
-            // The sentences decide nothing.
+            // The sentences have no effect on decisions.
             t.status.node_problems = {{"t-0", {"the node has 0.2 cpu too little"}},
                                       {"t-1", {"cordoned"}}};
             t.status.nodes_out_of_use = {1, {"t-1"}};
@@ -868,7 +868,7 @@ TEST_P(driving, ended_assignments_of_the_plan_are_kept_of_others_a_hundred) {
     EXPECT_EQ(w.s("s").status.last_run, 103);
     EXPECT_EQ(w.s("s").status.progress->summary, "103/103");
 
-    // Whatever becomes of the BatchJobs, it stays done.
+    // Whatever happens to the BatchJobs, it stays done.
     w.clear_job({"ns", "j001"});
     w.jobs.erase({"ns", "j002"});
     w.settle();
@@ -1008,12 +1008,12 @@ TEST(slots, of_a_large_testbed_are_in_error_by_node) {
     of.status.nodes_out_of_use = {0, {}};
     EXPECT_EQ(grid::slots_in_error(of), std::set<int>()) << "no sentence takes a slot away";
 
-    // An older testbed operator does not say which nodes are out of use: none with a problem is
-    // used then.
+    // An older testbed operator does not report which nodes are out of use: then no node with a
+    // problem is used.
     of.status.nodes_out_of_use.reset();
     EXPECT_EQ(grid::slots_in_error(of), (std::set<int>{0, 3}));
 
-    // Rows say it more exactly.
+    // Rows are more exact.
     of.status.slots.emplace_back().position = 5;
     of.status.slots.back().state = "ERROR";
     EXPECT_EQ(grid::slots_in_error(of), (std::set<int>{5}));
@@ -1052,7 +1052,7 @@ TEST(acquisition, who_was_rolled_back_looks_live_before_it_takes_anything_again)
     EXPECT_EQ(then.status.waiting_for, "BatchJob ns/a is held by Scheduling ns/rival");
 }
 
-/// What is decided after `steps` steps of a start of two slots, in a Testbed of so many nodes with
+/// The decision after `steps` steps of a start of two slots, in a Testbed of so many nodes with
 /// three slots each, and how many slots the decision reads. The steps are taken in a small one, of
 /// which the large one is a continuation: the first nodes and their slots are the same.
 std::pair<std::string_view, std::uint64_t> slots_read_at(int nodes, int steps) {
@@ -1115,7 +1115,7 @@ TEST_F(way_in, the_first_job_is_acquired_side_by_side_with_the_hold) {
     ASSERT_TRUE(hold->beside);
     EXPECT_EQ(hold->beside->key.name, "a");
     EXPECT_EQ(hold->beside->resource_version, w.job("a").metadata.resource_version);
-    // Of the two writes only the other one came through.
+    // Only the other one of the two writes came through.
     w.acquire(*hold->beside, w.s("s"), live);
     const auto then = look();
     const auto* alone = std::get_if<hold_testbed>(&then.next);
@@ -1196,7 +1196,7 @@ TEST_F(over_and_done, a_cache_far_behind_does_not_begin_a_release_again) {
     live.newer.jobs[free.metadata.key()] = std::make_shared<const model::batchjob>(free);
     live.proven.release = true;
     EXPECT_TRUE(std::holds_alternative<wait>(look().next));
-    // What is really held is let go.
+    // A hold that really exists is released.
     live.newer.testbeds.clear();
     EXPECT_TRUE(std::holds_alternative<commit>(look().next));
 }

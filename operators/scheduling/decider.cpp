@@ -89,14 +89,14 @@ decision decider::after_the_end() {
     return {wait{}, status_};
 }
 
-/// All its jobs have ended, and spec.ttlSecondsAfterFinished are over.
+/// All its jobs have ended, and spec.ttlSecondsAfterFinished have passed.
 std::optional<decision> decider::delete_when_expired() {
     const auto& ttl = self_.spec.ttl_seconds_after_finished;
     if (!ttl || !self_.metadata.undecodable.empty()) return std::nullopt;
     if (v_.refused().deletion) return std::nullopt;
     auto ended = self_.status.ended;
     if (!ended) {
-        // Of a version that did not note it.
+        // Written by a version that did not record it.
         const auto* completed =
             model::find_condition(self_.status.conditions, condition_type::completed);
         if (completed != nullptr && completed->status == "True") {
@@ -107,7 +107,7 @@ std::optional<decision> decider::delete_when_expired() {
     return decision{delete_self{}, self_.status};
 }
 
-/// Where the time is still to come, the reconcile is run again then.
+/// If the time is still to come, the reconcile is run again then.
 bool decider::is_past(wall_time when) {
     if (now_ >= when) return true;
     // A status that a person wrote may name any time; a reconcile that comes too early repeats.
@@ -131,7 +131,7 @@ const std::string* decider::refusal_of(const object_key& job) const {
     return refused.size() >= most_refused ? &others : nullptr;
 }
 
-/// A version that did not note it has kept the times of the assignments.
+/// A version that did not record it has kept the times of the assignments.
 std::optional<model::timestamp> decider::first_start() const {
     auto out = status_.started;
     if (out) return out;

@@ -11,8 +11,8 @@
 //   decider_leave.cpp   the way back
 //   outlook.cpp         what the parts above come to when all that they ask for is done
 //
-// What one part finds out it returns as a value; the next one takes it as an argument. The members
-// are the input, the wanted status, and the time at which to decide again.
+// Each part returns its findings as a value; the next one takes it as an argument. The members are
+// the input, the wanted status, and the time at which to decide again.
 #pragma once
 
 #include <map>
@@ -34,31 +34,31 @@ struct offer {
     bool allowed = true;
     std::string_view reason;
     std::string text;
-    /// The Testbed is not offered any more: what runs goes on, and nothing else starts.
+    /// The Testbed is not offered any more: what runs continues, and nothing else starts.
     std::optional<blocker> withdrawn;
 };
 
-/// What is known of the ends of runs.
+/// The known ends of runs.
 struct ended_runs {
-    /// Has to be read live before an end can be written.
+    /// The live read that must come before an end can be written.
     std::optional<action> read_first;
     struct end {
         std::size_t index;         ///< in status.assignments
         std::string_view outcome;  ///< of model::assignment_outcome
     };
     std::vector<end> ends;
-    /// What other ends wait for.
+    /// The causes for which other ends wait.
     std::vector<awaited_end> waits;
 };
 
-/// Orders to start that assignments lack.
+/// Orders to start that assignments still need.
 struct missing_orders {
     std::optional<request_creation> next;
-    /// Those that the API server refuses, for people.
+    /// Orders that the API server refuses, for people.
     std::vector<std::string> waits;
 };
 
-/// The jobs of the plan by what comes next for each.
+/// The jobs of the plan by the next step of each.
 struct sorted_jobs {
     plan_progress progress;
     std::vector<blocker> blockers;
@@ -71,7 +71,7 @@ struct sorted_jobs {
 /// Whether a Scheduling that does not run may begin.
 struct way_to_begin {
     acquisition wanted;
-    /// It could, but for its claim, but this one goes first.
+    /// The Scheduling that goes first; without it, and but for its claim, this one could begin.
     std::shared_ptr<const model::scheduling> first;
     /// What keeps it from beginning, if anything does.
     std::vector<blocker> blockers;
@@ -126,7 +126,7 @@ private:
     struct run_end {
         std::string_view outcome{};  ///< empty while the run goes on
         bool needs_read = false;     ///< the BatchJob has to be read live first
-        std::string waits_for{};     ///< what keeps the end from being known
+        std::string waits_for{};     ///< why the end is not known yet
     };
     run_end end_of(const model::assignment& a) const;
     ended_runs runs_that_ended() const;
@@ -193,7 +193,7 @@ private:
 
     /// The status that is wanted.
     model::scheduling_status status_;
-    /// Until the first of the times that the decision was found to hang on.
+    /// Until the first of the times on which the decision depends.
     std::optional<steady_time::duration> again_in_;
 };
 

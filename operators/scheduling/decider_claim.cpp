@@ -1,6 +1,6 @@
-// The Testbed of the Scheduling's own claim (spec.claim): it is made while nothing else is in the
-// way of the plan, carries what it takes from the Scheduling, and is deleted when its places are of
-// no use. It is touched only while it is shown as made for this very Scheduling.
+// The Testbed of the Scheduling's own claim (spec.claim): it is created while nothing else blocks
+// the plan, carries the fields that it takes from the Scheduling, and is deleted when its places
+// are of no use. It is touched only while it is shown as made for this very Scheduling.
 #include "model/names.h"
 #include "scheduling/decider.h"
 
@@ -10,7 +10,7 @@ namespace {
 
 namespace names = model::names;
 
-/// So long places may be held that the Scheduling cannot use.
+/// How long places may be held that the Scheduling cannot use.
 constexpr seconds most_unused{60};
 
 }  // namespace
@@ -26,8 +26,8 @@ bool decider::has_places() const {
     return layout && grid::count_of_slots(*layout) > 0;
 }
 
-/// What the claim needs before the Scheduling can begin. `in_the_way`: something else keeps it from
-/// that; meanwhile it stands in no order for places, and holds them for a minute only.
+/// The action that the claim needs before the Scheduling can begin. `in_the_way`: something else
+/// blocks that; meanwhile the claim is in no order for places, and holds them for a minute only.
 std::optional<decision> decider::keep_claim(bool in_the_way) {
     if (!self_.spec.claim || !v_.refused().claim.empty()) return std::nullopt;
     if (!testbed_ && !in_the_way) {
@@ -59,8 +59,8 @@ std::optional<decision> decider::keep_up_claim(bool suspend, std::string unused_
     const auto& meta = testbed_->metadata;
     const auto& claim = testbed_->spec.claim;
     if (!claim) return std::nullopt;
-    // Ghosts that come in the place of others need the class that the others have: that of another
-    // priority may be missing, and nobody looks before the places are there.
+    // Ghosts that replace others need the class that the others have: a class of another priority
+    // may be missing, and that is not checked before the places are there.
     const int priority = has_places() ? claim->priority : self_.spec.priority.value_or(0);
     if (claim->priority == priority && claim->suspend == suspend &&
         meta.annotation(names::unused_since) == unused_since) {

@@ -1,5 +1,5 @@
-// Everything is held: one round over the plan. What has ended is written down before anything new
-// begins, and each part of the round takes what the parts before it found out.
+// Everything is held: one round over the plan. Ends are recorded before anything new begins, and
+// each part of the round takes the findings of the parts before it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ decision decider::drive() {
     return settle_running({skipped, jobs, next.waits, std::move(waits), free.size()});
 }
 
-/// The Testbed shows our hold, the one that the assignments were made under.
+/// The Testbed shows our hold, under which the assignments were made.
 bool decider::hold_is_kept() const {
     if (!testbed_ || !held_by(*testbed_, self_.metadata.uid)) return false;
     return std::ranges::all_of(self_.status.assignments, [&](const auto& a) {
@@ -82,8 +82,8 @@ std::optional<action> decider::give_up_retries() {
     return std::nullopt;
 }
 
-/// The condition Allowed of the last status says whether that was ever asked: what was held and
-/// acquired by a version that did not ask goes on to its end.
+/// The condition Allowed of the last status says whether that was ever checked: what was held and
+/// acquired by a version that did not check it goes on to its end.
 offer decider::offer_of_testbed() const {
     const auto& ns = self_.metadata.namespace_;
     std::vector<std::string> texts;
@@ -181,7 +181,7 @@ missing_orders decider::orders_to_give() const {
         request.run = a.run;
         request.submit_timeout_seconds = plan_.submit_timeout_seconds;
         request.schedule_timeout_seconds = plan_.schedule_timeout_seconds;
-        // Also one whose slots were changed by hand: it speaks for the assignment.
+        // Also an order whose slots were changed by hand: it belongs to the assignment.
         const auto& now = job->spec.creation_request;
         if (now && now->run == request.run && now->slot_ids == request.slot_ids &&
             now->testbed_name == request.testbed_name) {

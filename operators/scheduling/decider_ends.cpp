@@ -1,4 +1,4 @@
-// Which runs have ended, and which are to be ended. An end is written only when no pod of the run
+// Which runs have ended, and which are to be ended. An end is recorded only when no pod of the run
 // is left, by the caches and by a live read; until then its slots stay taken.
 #include <fmt/format.h>
 
@@ -17,7 +17,8 @@ using model::object_key;
 namespace job_state = model::job_state;
 namespace outcome = model::assignment_outcome;
 
-/// Ended assignments of jobs that were taken out of the plan are dropped beyond this, oldest first.
+/// At most this many ended assignments of jobs that were taken out of the plan are kept; the oldest
+/// are dropped first.
 constexpr std::size_t kept_assignments = 100;
 
 const model::run_record* line_of(const model::batchjob& job, std::string_view run) {
@@ -25,7 +26,7 @@ const model::run_record* line_of(const model::batchjob& job, std::string_view ru
     return found == job.status.runs.end() ? nullptr : &*found;
 }
 
-/// How the run ended by itself, as the job has recorded it; empty where it did not.
+/// How the run ended by itself, as the job has recorded it; empty if it did not.
 std::string_view result_of(const model::batchjob& job, std::string_view run) {
     const auto* line = line_of(job, run);
     if (line == nullptr) return {};
@@ -63,7 +64,7 @@ decider::run_end decider::end_of(const model::assignment& a) const {
         const auto result = result_of(*job, a.run);
         return {result.empty() ? std::string_view(a.ending) : result, !read};
     }
-    // A job that is final without our request has failed before it could see it.
+    // A job that is final without our request has failed before it could see the request.
     const auto& state = job->status.state;
     if (state == job_state::completed) return {outcome::succeeded};
     if (model::is_final(state)) return {outcome::failed};
@@ -100,7 +101,7 @@ ended_runs decider::runs_that_ended() const {
     }
     // A cache far behind shows no pod yet of a run that has ended meanwhile. All pods of a run are
     // made with the label of its job, so a list of the job's pods shows those that the cache does
-    // not know yet; those that it knows are found by their uids, whatever has become of their
+    // not have yet; those that it has are found by their uids, whatever has happened to their
     // labels.
     const auto& read = v_.proven().pods;
     read_pods pods{testbed_of(self_), {}};
@@ -123,7 +124,7 @@ decision decider::end_assignments(const ended_runs& ended, const skipped_jobs& s
     }
     // A plan that cannot be read looks as if it named no job.
     const bool readable = self_.metadata.undecodable.empty();
-    // It starts again when the plan goes on.
+    // Its run starts again when the plan continues.
     std::erase_if(status_.assignments, [&](const auto& a) {
         const bool planned = !readable || plan_.find(a.job.key()) != nullptr;
         return a.ended && a.outcome == outcome::suspended && planned;
@@ -134,8 +135,8 @@ decision decider::end_assignments(const ended_runs& ended, const skipped_jobs& s
     return {std::move(note), status_};
 }
 
-/// Nothing else remembers for sure that a job of the plan has been run: its BatchJob may be
-/// deleted, released by hand or reset. So those stay: 1,024 of them, a few hundred bytes each.
+/// Only the assignment proves that a job of the plan has been run: its BatchJob may be deleted,
+/// released by hand or reset. So these stay: 1,024 of them, a few hundred bytes each.
 void decider::drop_old_assignments() {
     std::vector<const model::assignment*> ended;
     for (const auto& a : status_.assignments) {
@@ -159,8 +160,8 @@ std::string_view decider::reason_to_end(const model::assignment& a, bool late) c
     return {};
 }
 
-/// Writes down which runs are ended. From then on their jobs are taken back, whatever becomes of
-/// the spec.
+/// Records which runs are ended. From then on their jobs are taken back, whatever the spec says
+/// later.
 std::optional<decision> decider::begin_endings(bool late) {
     commit note{event_reason::ending, "", {}, false};
     for (auto& a : status_.assignments) {
@@ -174,8 +175,8 @@ std::optional<decision> decider::begin_endings(bool late) {
     return decision{std::move(note), status_};
 }
 
-/// A job whose run is being ended and that still names us. One that has ended by itself stays: its
-/// result counts.
+/// A job whose run is being ended and that still names us. A run that has ended by itself stays:
+/// its result counts.
 decider::job_pointer decider::job_to_end() const {
     for (const auto& a : self_.status.assignments) {
         if (a.ended || a.ending.empty()) continue;

@@ -54,14 +54,14 @@ decision decider::enter() {
     const auto job = job_to_acquire();
     const auto& meta = testbed_->metadata;
     if (!held_by(*testbed_, self_.metadata.uid)) {
-        // A hold that the API server refuses for good must not keep a job from others.
+        // A hold that the API server refuses for good must not keep a job from other Schedulings.
         if (v_.refused().hold && wanted.holds_something) {
             return release_again(release_reason::rolled_back);
         }
         hold_testbed hold{meta.key(), meta.uid, meta.resource_version,
                           self_.metadata.uid + "." + meta.resource_version};
-        // Only the first time: after a rollback somebody may want the same, and a job that is
-        // acquired before the hold stands would keep both from starting.
+        // Only the first time: after a rollback another Scheduling may want the same, and a job
+        // that is acquired before the hold stands would keep both from starting.
         if (job && self_.status.epoch == 0 && !v_.refused().hold) hold.beside = acquire_of(*job);
         return {std::move(hold), status_};
     }
@@ -83,7 +83,7 @@ way_to_begin decider::way_in() const {
     if (wanted.is_free() && !wanted.holds_something) out.first = first_rival(v_, plan_);
     out.blockers = wanted.blockers;
     if (out.first) out.blockers = {rival_goes_first(*out.first, self_)};
-    // Nobody waits for places that he could not use.
+    // A Scheduling that could not use the places does not wait for them.
     if (out.blockers.empty() && wanted.claim) out.blockers = {*wanted.claim};
     return out;
 }
@@ -101,7 +101,7 @@ decider::job_pointer decider::job_to_acquire() const {
     return nullptr;
 }
 
-/// It waits and holds nothing.
+/// The Scheduling waits and holds nothing.
 decision decider::settle_waiting(const std::vector<blocker>& blockers) {
     auto text = enumerate(texts_of(blockers), 10, "; ");
     status_.state = states::acquire;
@@ -125,7 +125,7 @@ decision decider::settle_wrong(const problem& wrong) {
     return settle();
 }
 
-/// Whether it may use what it names, of a Scheduling that holds nothing yet.
+/// Reports whether a Scheduling that holds nothing yet may use the objects that it names.
 void decider::report_refused(const std::vector<blocker>& blockers) {
     std::vector<std::string> texts;
     for (const auto& each : blockers) {

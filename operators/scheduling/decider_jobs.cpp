@@ -1,4 +1,4 @@
-// What comes next for each job of the plan: it has started, it can start, it is to be acquired or
+// The next step of each job of the plan: it has started, it can start, it is to be acquired or
 // reset, or it is blocked.
 #include <fmt/format.h>
 
@@ -57,7 +57,7 @@ sorted_jobs decider::sort_jobs(const skipped_jobs& skipped,
             out.free.insert(key);
         }
     }
-    // Nothing else is begun for now, though what runs goes on.
+    // Nothing else is begun for now, while runs continue.
     auto stop = withdrawn;
     if (!stop && is_suspended()) stop = suspended(self_);
     if (stop) {
@@ -72,11 +72,11 @@ sorted_jobs decider::sort_jobs(const skipped_jobs& skipped,
     return out;
 }
 
-/// What has to come before the next attempt of a job whose run has failed; nothing once it waits
+/// What has to happen before the next attempt of a job whose run has failed; nothing once it waits
 /// for slots like any other. Sets `jobs.reset` for the first job that is to be reset.
 std::optional<blocker> decider::before_retry(const model::assignment& failed,
                                              const model::batchjob* job, sorted_jobs& jobs) {
-    // A job that no Scheduling has was taken back when it failed.
+    // A job that belongs to no Scheduling was taken back when it failed.
     if (!failed.ended || job == nullptr ||
         !(acquired_by(*job, self_) || !job->spec.active_scheduling)) {
         return std::nullopt;
@@ -108,7 +108,7 @@ std::optional<blocker> decider::before_retry(const model::assignment& failed,
         }
         if (!jobs.reset) {
             const auto& meta = job->metadata;
-            // A person may have written the run there before it failed.
+            // A person may have written that run there before it failed.
             auto token = last == failed.run ? failed.run + "/retry" : failed.run;
             jobs.reset = reset_job{key, meta.uid, meta.resource_version, std::move(token)};
         }

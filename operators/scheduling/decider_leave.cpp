@@ -1,6 +1,6 @@
 // The way back: one write that begins the release (epoch, `releasing`), then jobs, the wait for
-// what they have left, assignments, hold, the end of the release, finalizer. Every part of it can
-// be done twice, so a crash at any point costs nothing.
+// their remaining applications and pods, assignments, hold, the end of the release, finalizer.
+// Every part of it can be repeated, so a crash at any point does no harm.
 #include <fmt/format.h>
 
 #include "model/names.h"
@@ -34,8 +34,8 @@ decision decider::leave() {
     return begin_release(release_reason::deleted);
 }
 
-/// A release that may have been done before: a cache far behind shows what it let go as still held,
-/// so that the release would begin again and again.
+/// A release that may have been done before: a cache far behind shows released objects as still
+/// held, so that the release would begin again and again.
 decision decider::release_again(std::string_view reason) {
     if (!v_.proven().release) return read_release_first();
     return begin_release(reason);
@@ -53,7 +53,7 @@ decision decider::read_release_first() const {
 decision decider::begin_release(std::string_view reason) {
     ++status_.epoch;
     status_.releasing = reason;
-    // A change of the spec after the end is reported when all is let go.
+    // A change of the spec after the end is reported when all is released.
     if (!is_over(self_.status)) {
         status_.observed_generation = self_.metadata.generation;
         report_spec();

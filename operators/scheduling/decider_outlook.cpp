@@ -52,8 +52,7 @@ outlook outlook_of(const view& v, wall_time now) {
     return decider(seen, now).foresee();
 }
 
-/// The Scheduling as it is once the ends of runs that are known now are written down; nothing where
-/// none is known.
+/// The Scheduling with the presently known ends of runs recorded; nothing if none is known.
 std::optional<model::scheduling> decider::after_ends() {
     if (stage_of(self_) != stage::running || !hold_is_kept()) return std::nullopt;
     if (give_up_retries()) return std::nullopt;
@@ -82,7 +81,7 @@ outlook decider::foresee() {
     return out;
 }
 
-/// As enter() has it.
+/// The same as in enter().
 void decider::foresee_entry(outlook& out) {
     if (!self_.metadata.undecodable.empty()) {
         out.wrong = problem{reasons::undecodable, self_.metadata.undecodable_text()};
@@ -104,13 +103,13 @@ void decider::foresee_hold(outlook& out) {
     }
 }
 
-/// As drive() has it, once there is no end to write and no order to give.
+/// The same as in drive(), once there is no end to record and no order to give.
 void decider::foresee_starts(outlook& out) {
     out.skipped = jobs_to_skip();
     auto jobs = sort_jobs(out.skipped, offer_of_testbed().withdrawn);
     out.blockers = std::move(jobs.blockers);
-    // A job that is free and is acquired can be started from then on: sort_jobs() asks for less of
-    // a job that it has.
+    // A free job that is acquired can be started from then on: sort_jobs() requires less of a job
+    // that it has.
     out.acquires.assign(jobs.free.begin(), jobs.free.end());
     jobs.progress.startable.insert(jobs.free.begin(), jobs.free.end());
     const auto free = v_.free_slots();

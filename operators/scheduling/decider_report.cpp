@@ -72,7 +72,7 @@ std::string_view decider::how_completed(const model::progress_counts& counts,
     return late ? reasons::deadline_exceeded : reasons::some_failed;
 }
 
-/// What is under way goes on to its end; a plan that cannot be read begins nothing else.
+/// Runs under way go on to their end; a plan that cannot be read begins nothing else.
 decision decider::settle_unread() {
     status_.observed_generation = self_.metadata.generation;
     set(condition_type::progressing, false, reasons::undecodable,

@@ -30,7 +30,7 @@ bool waits_as_wanted(const model::condition& acquired) {
            acquired.reason == reasons::suspended;
 }
 
-/// What a line of the log says of a step; empty for a reason to wait.
+/// The words of a line of the log for a step; empty for a reason to wait.
 std::string_view words_of(std::string_view reason) {
     namespace step = event_reason;
     static const std::map<std::string_view, std::string_view> words{
@@ -140,11 +140,11 @@ void event_notes::tell_report(const model::scheduling& before, const model::sche
     const auto* is = model::find_condition(after.status.conditions, condition_type::acquired);
     const bool waits = is != nullptr && is->status == "False" && after.status.releasing.empty() &&
                        !is_over(after.status);
-    // An Event for each other sentence: a reader sees what the Scheduling waits for now.
+    // An Event for each new sentence: a reader sees what the Scheduling waits for now.
     const bool differs =
         was == nullptr || is == nullptr || was->reason != is->reason || was->message != is->message;
     if (waits && differs) {
-        // What nothing but a person ends is a warning.
+        // A wait that only a person can end is a warning.
         const bool bad = !waits_as_wanted(*is) && !waits_for_others(*is);
         tell(before, is->reason, is->message, bad);
     }

@@ -1,4 +1,4 @@
-// What the operator's actions leave for people: Events on the Scheduling and its jobs, a line in
+// The traces of the operator's actions for people: Events on the Scheduling and its jobs, a line in
 // the log, numbers. Owned by the actor.
 #pragma once
 
@@ -16,16 +16,17 @@ public:
     /// `env` outlives it.
     explicit event_notes(controller::environment& env);
 
-    /// A step of the Scheduling as a whole, or why it waits.
+    /// Reports a step of the Scheduling as a whole, or why it waits.
     void tell(const model::scheduling& about, std::string_view reason, const std::string& note,
               bool bad = false);
-    /// A step of one job: an Event on the Scheduling and one on the job, each related to the other.
+    /// Reports a step of one job: an Event on the Scheduling and one on the job, each related to
+    /// the other.
     void tell_job(const model::scheduling& about, std::string_view reason, const job_note& what);
     void tell_completed(const model::scheduling& about);
-    /// A commit that was accepted, with its Events and numbers. `before`, `after`: the Scheduling.
+    /// Reports an accepted commit, with its Events and numbers. `before`, `after`: the Scheduling.
     void tell_commit(const model::scheduling& before, const commit& what,
                      const model::scheduling& after);
-    /// A report that was accepted: an Event where the reason to wait has changed, or all has ended.
+    /// Reports an accepted report: an Event if the reason to wait has changed, or all has ended.
     void tell_report(const model::scheduling& before, const model::scheduling& after);
     void count_action(const action& what);
 

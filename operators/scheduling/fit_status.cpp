@@ -21,7 +21,7 @@ void cut_texts(model::scheduling_status& status, std::size_t longest, std::size_
     status.waiting_for = model::cut(status.waiting_for, longest);
 }
 
-/// A job that comes after so many is never started, and each row costs the API server with each
+/// A job after this many others is never started, and each row costs the API server with each
 /// write.
 void leave_out_jobs_that_cannot_start(std::vector<model::job_progress>& rows) {
     const auto is_left_out = [](const model::job_progress& row) {

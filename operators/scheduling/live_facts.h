@@ -1,7 +1,6 @@
-// What one reconcile of a Scheduling knows beyond the caches, in three parts: objects that are
-// newer than the caches show them, proofs (what was read live since the last write), and refusals
-// of the API server. Owned by the reconcile and dropped with it: the next one begins from the
-// caches.
+// The knowledge of one reconcile of a Scheduling beyond the caches, in three parts: objects that
+// are newer than in the caches, proofs (live reads since the last write), and refusals of the API
+// server. Owned by the reconcile and dropped with it: the next one begins from the caches.
 #pragma once
 
 #include <map>
@@ -22,7 +21,7 @@ namespace esi::scheduling {
 template <class T>
 using objects = std::map<model::object_key, std::shared_ptr<const T>>;
 
-/// After as many refusals in one reconcile the API server is asked for no further job.
+/// After this many refusals in one reconcile no further job is sent to the API server.
 inline constexpr std::size_t most_refused = 10;
 
 /// Answers to own writes and live reads. A null pointer means that the object is known to be gone.
@@ -52,32 +51,31 @@ struct pods_of_jobs {
     std::vector<grid::pod_pointer> pods;
 };
 
-/// Live reads since the last write: what the view shows of these objects was on the server after
+/// Live reads since the last write: the view's content for these objects was on the server after
 /// everything that was decided before.
 struct proofs {
-    /// When the Testbed was shown by the API server: by a read, or by the answer to our hold, which
-    /// is the Testbed as it is at that resourceVersion.
+    /// When the API server showed the Testbed: by a read, or by the answer to our hold, which is
+    /// the Testbed as it is at that resourceVersion.
     std::optional<steady_time> testbed;
     std::set<model::object_key> jobs;
     std::optional<pods_of_jobs> pods;
     /// All jobs of the release, the Testbed and the jobs' pods were read live.
     bool release = false;
-    /// Those pods.
+    /// The pods of that read.
     std::optional<std::vector<grid::pod_pointer>> pods_of_release;
 
-    /// A write is sent, whatever becomes of it: it may take effect at any moment from now on.
-    /// A release is proved by what there is after it has begun, so a hold (runs may begin under
-    /// it), a commit (it begins runs, or the release) and each job that is released take that proof
-    /// away. An order to start follows a commit; all other writes let no pod come into being.
+    /// A write is sent, whatever its result: it may take effect at any moment from now on. A
+    /// release is proved by objects read after it has begun, so a hold (runs may begin under it), a
+    /// commit (it begins runs, or the release) and each job that is released invalidate that proof.
+    /// An order to start follows a commit; all other writes create no pod.
     void before(write what) {
         if (what != write::hold && what != write::commit && what != write::release_job) return;
         release = false;
         pods_of_release.reset();
     }
-    /// A write was accepted at `now`. What was read before it may be outdated by its effects.
-    /// A Testbed that was shown stays proved while jobs are acquired: the testbed operator
-    /// does nothing for that write, and the assignment that needs the proof comes right after the
-    /// last of them.
+    /// A write was accepted at `now`. Its effects may outdate earlier reads. A Testbed that was
+    /// shown stays proved while jobs are acquired: the testbed operator does nothing for that
+    /// write, and the assignment that needs the proof comes right after the last of them.
     void after_success(write what, steady_time now) {
         jobs.clear();
         pods.reset();
@@ -87,8 +85,8 @@ struct proofs {
             testbed.reset();
         }
     }
-    /// Before each decision: what was shown long ago proves nothing. A read is only as old as its
-    /// way back, but acquiring many jobs, or a slow API server, takes time.
+    /// Before each decision: an old read proves nothing. A read is only as old as its way back, but
+    /// acquiring many jobs, or a slow API server, takes time.
     void expire(steady_time now) {
         if (testbed && now - *testbed > testbed_counts_for) testbed.reset();
     }
@@ -96,15 +94,15 @@ struct proofs {
 };
 
 struct refusals {
-    /// Jobs that the API server refuses to have changed, each with the kind of the refusal. The
-    /// reconcile goes on with the others.
+    /// Jobs whose changes the API server refuses, each with the kind of the refusal. The reconcile
+    /// continues with the others.
     std::map<model::object_key, std::string> jobs;
-    /// The API server refuses to have the Scheduling deleted at its time.
+    /// The API server refuses to delete the Scheduling when it is due.
     bool deletion = false;
     /// The API server refuses a write of the Testbed of the Scheduling's claim: the kind of the
     /// refusal.
     std::string claim;
-    /// The API server refuses the hold, which was asked for side by side with a job.
+    /// The API server refuses the hold, which was requested concurrently with a job.
     bool hold = false;
 };
 

@@ -19,7 +19,7 @@ using model::object_key;
 namespace names = model::names;
 namespace types = kube::types;
 
-/// Null where the API server has none.
+/// Null if the API server has none.
 template <class T>
 asio::awaitable<result<std::shared_ptr<const T>>> fetch(kube::client& api,
                                                         const kube::resource_type& type,
@@ -43,7 +43,7 @@ std::string job_pods_of(const object_key& testbed) {
 
 /// Bounds the length of a selector, which is a part of the URL.
 constexpr std::size_t jobs_in_selector = 32;
-/// Of a label's value. No pod can name a job of a longer name.
+/// The longest value of a label. No pod can name a job with a longer name.
 constexpr std::size_t longest_label = 63;
 
 }  // namespace
@@ -70,8 +70,8 @@ asio::awaitable<result<void>> live_reader::list_pods(std::string ns, pod_selecto
     options.field_selector = std::move(which.fields);
     auto pods = co_await kube::live_list<model::pod>(api_, types::pod, ns, options);
     if (!pods) {
-        // A namespace whose rights were withdrawn holds up none of the others; a job that was
-        // assigned there is read by itself, and waited for.
+        // A namespace whose rights were withdrawn delays none of the others; a job that was
+        // assigned there is read alone, and awaited.
         const bool one_of_several = namespaces_.size() > 1;
         if (pods.error().code == errc::forbidden && one_of_several) co_return result<void>{};
         co_return std::unexpected(std::move(pods).error());

@@ -1,6 +1,6 @@
-// Reads past the caches: what is on the server now (quorum reads). Owned by the parts that act; has
-// no state of its own. A reader asks for no more than what decides: the pods of some jobs, not all
-// pods of a Testbed. Errors: those of the client.
+// Reads past the caches: the present state of the server (quorum reads). Owned by the parts that
+// act; has no state of its own. A reader requests only what the decision needs: the pods of some
+// jobs, not all pods of a Testbed. Errors: those of the client.
 #pragma once
 
 #include <memory>
@@ -30,7 +30,7 @@ public:
     /// All job pods of a Testbed.
     asio::awaitable<result<std::vector<grid::pod_pointer>>> fetch_job_pods(
         model::object_key testbed);
-    /// Those with the label of one of these jobs.
+    /// Pods with the label of one of these jobs.
     asio::awaitable<result<std::vector<grid::pod_pointer>>> fetch_pods_of(
         model::object_key testbed, std::vector<model::object_key> jobs);
     /// Adds the pods of `known` that still exist and are not in `into`, which outlives the call.

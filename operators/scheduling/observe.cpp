@@ -7,7 +7,7 @@ namespace esi::scheduling {
 
 namespace {
 
-/// Drops what the caches have passed.
+/// Drops the objects of which the caches have a newer version.
 template <class T>
 void forget_older(objects<T>& newer, const kube::store<T>& cache) {
     std::erase_if(newer, [&](const auto& entry) {
@@ -20,8 +20,8 @@ void forget_older(objects<T>& newer, const kube::store<T>& cache) {
     });
 }
 
-/// Positions mean the same as long as the layout is the same. Where a live read shows another
-/// layout than the cache, everything is filed again by that one, for this decision alone.
+/// Positions mean the same as long as the layout is the same. If a live read shows another layout
+/// than the cache, the table is built again by that one, for this decision alone.
 std::shared_ptr<const grid::slot_table> slots_for(const caches& from, const newer_objects& newer,
                                                   const model::object_key& testbed) {
     auto cached = from.slots_of(testbed);

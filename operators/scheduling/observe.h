@@ -1,4 +1,4 @@
-// How the view of one decision is taken out of the caches.
+// How the view of one decision is made from the caches.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,9 @@
 
 namespace esi::scheduling {
 
-/// Takes the view of the Scheduling `key` out of the caches. Drops from `live` what the caches have
-/// passed; `live` outlives the view. `self` of the view is null where there is no such Scheduling.
+/// Makes the view of the Scheduling `key` from the caches. Drops objects from `live` of which the
+/// caches have a newer version; `live` outlives the view. `self` of the view is null if there is no
+/// such Scheduling.
 view observe(const caches& from, const model::object_key& key, live_facts& live);
 
 /// The view of a Scheduling that need not exist on the server, as it would be.

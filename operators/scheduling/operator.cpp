@@ -19,12 +19,13 @@ namespace states = model::scheduling_state;
 constexpr int most_actions = 8192;
 constexpr int most_conflicts = 5;
 
-/// Asked again it would answer the same, for one object.
+/// The API server refuses this object for good: a retry gives the same answer.
 bool is_refusal(errc code) {
     return code == errc::bad_request || code == errc::forbidden || code == errc::invalid;
 }
 
-/// Whether the reconcile can go on without what was refused. If so, the refusal is kept in `live`.
+/// Whether the reconcile can continue without the refused write. If so, the refusal is kept in
+/// `live`.
 bool goes_on_without(const action& what, const model::scheduling& self, errc code,
                      live_facts& live) {
     if (!is_refusal(code)) return false;
@@ -85,7 +86,7 @@ asio::awaitable<void> scheduling_operator::stop(steady_time deadline) {
     co_await orphans_.stop(deadline);
 }
 
-/// By the leader alone: a sum over all replicas counts each once.
+/// Set by the leader alone: a sum over all replicas counts each once.
 void scheduling_operator::count_states() {
     std::map<std::string, int> counts;
     for (auto state :
@@ -138,7 +139,8 @@ asio::awaitable<result<outcome>> scheduling_operator::reconcile(object_key key) 
         if (!waits) log::debug("action", {{"scheduling", key.text()}, {"action", name_of(next)}});
         auto done = co_await actor_.perform(seen.self, std::move(decided), live);
         if (done && waits) {
-            // What blocks it may be nothing that enqueues the Schedulings that let it go first.
+            // Its blocker may be one whose change does not enqueue the Schedulings that let it go
+            // first.
             if (blocked) caches_.enqueue_younger(key);
             if (refusal) co_return std::unexpected(std::move(*refusal));
             co_return again ? outcome::again_in(*again) : outcome{};

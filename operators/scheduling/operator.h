@@ -26,7 +26,7 @@ public:
     void lead() override;
     asio::awaitable<void> stop(steady_time deadline) override;
 
-    /// What the caches show, for those who answer questions about it.
+    /// The caches, for programs that answer questions about them.
     scheduling::caches& seen() { return caches_; }
 
 private:

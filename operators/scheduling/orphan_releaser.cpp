@@ -56,7 +56,8 @@ asio::awaitable<result<outcome>> orphan_releaser::reconcile_job(object_key key) 
     } else if (!job->spec.creation_request ||
                job->status.observed_generation != job->metadata.generation) {
         // An order without activeScheduling shows the batchjob operator that a person took the job
-        // away: it has to see that first. The status that it writes then enqueues the job again.
+        // away: that operator has to see it first. The status that it writes then enqueues the job
+        // again.
         co_return outcome{};
     }
     const auto& meta = job->metadata;
@@ -82,7 +83,7 @@ asio::awaitable<result<outcome>> orphan_releaser::reconcile_testbed(object_key k
     auto testbed = caches_.testbeds().find(key);
     if (!testbed || !may_be_orphan(*testbed, known)) co_return outcome{};
     if (!watches(testbed->holder())) co_return outcome{};
-    // A change of what it waits for enqueues it again.
+    // A change of an awaited object enqueues it again.
     const auto uid = std::string(grid::scheduling_uid_of_hold(testbed->hold()));
     const auto cached = caches_.slots_of(key)->recorded_pods_of(uid);
     auto rows = caches_.slots_of(key)->slices_of(*testbed);
@@ -98,8 +99,8 @@ asio::awaitable<result<outcome>> orphan_releaser::reconcile_testbed(object_key k
         if (!found) co_return tried_again(std::move(found).error());
         if (*found && held_by(*testbed, (*found)->metadata.uid)) co_return outcome{};
     }
-    // All job pods of the Testbed: the holder's plan is gone with it, so no list of jobs limits
-    // what is read. This happens once for a Scheduling whose finalizer was removed by hand.
+    // All job pods of the Testbed: the holder's plan is gone with it, so there is no list of jobs
+    // to limit the read. This happens once for a Scheduling whose finalizer was removed by hand.
     auto live_pods = co_await reads_.fetch_job_pods(key);
     if (!live_pods) co_return tried_again(std::move(live_pods).error());
     rows = caches_.slots_of(key)->slices_of(*testbed);

@@ -1,6 +1,6 @@
 // Releases rights whose holder is gone (scheduling/orphan.h): one reconcile for Testbeds, one for
-// BatchJobs. Owned by the operator; started when the process leads. That the holder is gone is
-// always proved by a live read, and what a Testbed's pods still carry by another.
+// BatchJobs. Owned by the operator; started when the process leads. A live read always proves that
+// the holder is gone, and another one shows what a Testbed's pods still carry.
 #pragma once
 
 #include "controller/controller.h"
@@ -23,11 +23,12 @@ public:
 private:
     asio::awaitable<result<controller::outcome>> reconcile_testbed(model::object_key key);
     asio::awaitable<result<controller::outcome>> reconcile_job(model::object_key key);
-    /// Whether an installation with --namespace has Schedulings of there in its care; those of
-    /// other namespaces are another installation's, which judges whether they are gone.
+    /// Whether this installation (with --namespace) is responsible for Schedulings of that
+    /// namespace; those of other namespaces belong to another installation, which judges whether
+    /// they are gone.
     bool watches(const model::object_key& scheduling) const;
-    /// What the release of its hold may have to wait for: jobs of the holder, and jobs whose
-    /// placements are in the Testbed.
+    /// Jobs for which the release of its hold may have to wait: those of the holder, and those
+    /// whose placements are in the Testbed.
     objects<model::batchjob> jobs_of(const model::testbed& testbed) const;
 
     controller::environment& env_;

@@ -58,7 +58,7 @@ TEST(an_orphan, waits_for_the_pods_of_its_own_runs_only) {
     EXPECT_EQ(orphan_waits(held_with("uid-1.7", "s"), jobs, pods),
               std::vector<std::string>{"the end of Pod ns/pod"});
     EXPECT_TRUE(orphan_waits(held_with("uid-2.7", "s"), jobs, pods).empty());
-    // Written by hand: pods without a run are not of it.
+    // Written by hand: pods without a run do not belong to it.
     EXPECT_TRUE(orphan_waits(held_with("no token", "s"), jobs, pods).empty());
     EXPECT_TRUE(orphan_waits(held_with("", "s"), jobs, pods).empty());
 }

@@ -1,9 +1,8 @@
-// What a Scheduling comes to next, as values: which jobs it would acquire, which it would start and
-// in which slots, and what keeps the others. It is what decide() arrives at, decision after
-// decision, when each write is accepted, each live read shows what the view shows, and nothing else
-// changes. The parts of the state machine that decide() goes through work it out, so there is no
-// second planner. Pure; nothing is written. `preview` and `explain` (scheduling/answers) are made
-// of it.
+// The next steps of a Scheduling, as values: which jobs it would acquire, which it would start and
+// in which slots, and what blocks the others. It is the result of decide(), decision after
+// decision, if each write is accepted, each live read shows what the view shows, and nothing else
+// changes. The same parts of the state machine as in decide() compute it, so there is no second
+// planner. Pure; nothing is written. `preview` and `explain` (scheduling/answers) are made of it.
 #pragma once
 
 #include <memory>
@@ -19,7 +18,7 @@
 
 namespace esi::scheduling {
 
-/// Where a Scheduling is on its way; decide() branches by it first.
+/// The stage of a Scheduling; decide() branches by it first.
 enum class stage {
     entering,   ///< it acquires what it needs, or waits until it can
     running,    ///< it has its Testbed and its jobs
@@ -39,9 +38,9 @@ struct skipped_jobs {
     /// In the order in which they are reported.
     std::vector<skipped_job> list;
     std::set<model::object_key> keys;
-    /// The plan's activeDeadlineSeconds are over.
+    /// The plan's activeDeadlineSeconds have passed.
     bool late = false;
-    /// Something was not started for that.
+    /// Something was not started because of the deadline.
     bool cut_short = false;
 
     void add(const model::object_key& name, problem why);
@@ -49,28 +48,28 @@ struct skipped_jobs {
     std::vector<std::string> texts() const;
 };
 
-/// What keeps the end of a job's run from being written down.
+/// The reason why the end of a job's run is not recorded yet.
 struct awaited_end {
     model::object_key job;
     std::string text;
 };
 
 struct outlook {
-    /// The Scheduling that all else is about: `view::self`, with the ends of runs that can be
-    /// written down now.
+    /// The Scheduling to which all else refers: `view::self`, with the ends of runs that can be
+    /// recorded now.
     std::shared_ptr<const model::scheduling> self;
     plan wants;
     stage at = stage::entering;
     /// Why nothing of the plan can be started at all.
     std::optional<problem> wrong;
-    /// Entering: what keeps it from beginning. Running: what keeps jobs of it from starting, beside
-    /// slots that are not free.
+    /// Entering: what keeps it from beginning. Running: what keeps jobs of it from starting, apart
+    /// from slots that are not free.
     std::vector<blocker> blockers;
     /// The jobs that it would acquire now, in the order in which it would.
     std::vector<model::object_key> acquires;
     skipped_jobs skipped;
     std::vector<awaited_end> ends;
-    /// Jobs by how far each is once those of `acquires` are acquired.
+    /// Jobs by their progress once those of `acquires` are acquired.
     plan_progress progress;
     /// The starts of its next assignment, and which jobs get no slots for now.
     next_starts next;

@@ -1,4 +1,4 @@
-// What is foreseen is what decide() then does, step by step.
+// decide() then does what the outlook has foreseen, step by step.
 #include "scheduling/outlook.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ using answers::draft_of;
 using answers::question;
 using answers::show;
 
-/// What one Scheduling does alone, until it assigns slots or has nothing to do.
+/// The actions of one Scheduling alone, until it assigns slots or has nothing to do.
 struct driven {
     std::vector<std::string> acquired;
     std::map<object_key, std::vector<int>> assigned;
@@ -52,7 +52,7 @@ std::vector<std::string> names(const std::vector<object_key>& keys) {
     return out;
 }
 
-/// A world with some Schedulings, and everything that people and clusters do to them.
+/// A world with some Schedulings, and all that people and clusters do to them.
 class random_world {
 public:
     explicit random_world(unsigned seed) : random_(seed) {

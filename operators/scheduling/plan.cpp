@@ -25,7 +25,8 @@ const policy* find_policy(policy_table among, const model::scheduling_spec& spec
     return found == among.end() ? nullptr : *found;
 }
 
-/// The members of policies that the first assignment freezes; empty of those that may change.
+/// The members of policies that the first assignment freezes, copied; those that may change stay
+/// empty.
 model::scheduling_spec frozen_members(policy_table policies, const model::scheduling_spec& from) {
     model::scheduling_spec out;
     for (const auto* each : policies) each->freeze(out, from);
@@ -45,7 +46,7 @@ std::pair<const policy*, const model::scheduling_spec*> policy_of(
     return {nullptr, &of.spec};
 }
 
-/// What may change at any time; it is never taken from status.plan.
+/// Reads the fields that may change at any time; they are never taken from status.plan.
 void read_wishes(plan& out, const model::scheduling& of) {
     std::set<object_key> known;
     for (const auto& a : of.status.assignments) known.insert(a.job.key());
@@ -70,7 +71,7 @@ void read_wishes(plan& out, const model::scheduling& of) {
     }
 }
 
-/// What a person changed of the spec after it was frozen, apart from the queue.
+/// Finds what a person changed in the spec after it was frozen, apart from the queue.
 void compare_frozen(plan& out, const model::scheduling_spec& frozen, const model::scheduling& of,
                     policy_table policies) {
     const auto now = frozen_spec(of, policies);
@@ -109,15 +110,15 @@ void compare_frozen(plan& out, const model::scheduling_spec& frozen, const model
     }
 }
 
-/// `layout`: null where the Testbed is gone, or has given its places back. Which of a job's slots
-/// were coordinator places is not known then, and nothing is said about its number of entries.
+/// `layout`: null if the Testbed is gone, or has released its places. Then it is unknown which of a
+/// job's slots were coordinator places, and its number of entries is not compared.
 void compare_started(plan& out, const model::scheduling& of, const model::testbed_layout* layout) {
     const auto places = layout != nullptr ? plan_places(*layout) : plan_places(0);
     std::vector<std::string> gone;
     for (const auto& assigned : of.status.assignments) {
         const auto* job = out.find(assigned.job.key());
         const auto workers = places.workers_among(assigned.slot_ids);
-        // Its next attempt takes what the plan says then.
+        // Its next attempt uses the plan of that time.
         if (out.retries(assigned)) continue;
         if (job == nullptr) {
             gone.push_back(job_text(assigned.job.key()));

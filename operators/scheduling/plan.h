@@ -1,4 +1,4 @@
-// What a Scheduling wants, read from its spec and from what has been committed already. Pure; made
+// The plan of a Scheduling, read from its spec and from what has been committed already. Pure; made
 // for every decision, owned by the caller.
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace esi::scheduling {
 
-/// One BatchJob of the plan. Queue: as many slots as it has entries; else exactly `slot_ids`. All
-/// of them are places of workers.
+/// One BatchJob of the plan. Queue: as many slots as it has entries; otherwise exactly `slot_ids`.
+/// All of them are places of workers.
 struct planned_job {
     model::object_key name;
     int slots_wanted = 0;
@@ -24,7 +24,7 @@ struct planned_job {
 };
 
 struct plan {
-    /// By which its jobs take slots.
+    /// The policy by which its jobs take slots.
     const policy* chosen = &queue_policy();
     /// Different jobs, in the order of their first appearance.
     std::vector<planned_job> jobs;
@@ -32,15 +32,15 @@ struct plan {
     std::vector<model::object_key> entries;
     /// Jobs that are not wanted any more (spec.cancelledJobs); they stay in `jobs`.
     std::set<model::object_key> cancelled;
-    /// Of jobs that are started again when their run fails.
+    /// Policies of jobs that are started again when their run fails.
     std::map<model::object_key, model::job_policy> policies;
-    /// Jobs whose BatchJob was deleted after its run had failed; one of the same name that was made
-    /// since is another job. Not in the spec: the decider adds what live reads have shown.
+    /// Jobs whose BatchJob was deleted after its run had failed; one of the same name that was
+    /// created since is another job. Not in the spec: the decider adds the results of live reads.
     std::set<model::object_key> given_up;
     bool release_on_completion = false;
     int submit_timeout_seconds = grid::default_submit_timeout_seconds;
     int schedule_timeout_seconds = grid::default_schedule_timeout_seconds;
-    /// Changes of the spec that are not acted on, one sentence each.
+    /// Changes of the spec that have no effect, one sentence each.
     std::vector<std::string> ignored;
     /// Set when the spec is wrong whatever the layout of the Testbed is.
     std::optional<problem> wrong;
@@ -54,7 +54,7 @@ struct plan {
     bool empty() const;
     /// The run has failed, and the job has retries left.
     bool retries(const model::assignment& a) const;
-    /// From the end of a failed run on.
+    /// Counted from the end of a failed run.
     seconds retry_delay(const model::assignment& a) const;
 };
 
@@ -63,10 +63,9 @@ inline constexpr std::size_t most_jobs = 1024;
 
 /// Namespaces default to the Scheduling's own. With a claim everything is released on completion,
 /// as no job could take its places any more. After the first assignment everything but the queue
-/// and what may always change (cancelled jobs, job policies) is taken from status.plan, and what
-/// differs from it is listed in `ignored`.
-/// `layout`: of its Testbed, by which slots of assignments that are not workers' are known; null:
-/// all are.
+/// and the fields that may always change (cancelled jobs, job policies) is taken from status.plan,
+/// and differences from it are listed in `ignored`. `layout`: layout of its Testbed, which tells
+/// the slots of assignments that are not workers'; null: all are.
 plan plan_of(const model::scheduling& of, policy_table policies = known_policies(),
              const model::testbed_layout* layout = nullptr);
 
@@ -75,11 +74,11 @@ using grid::testbed_of;
 /// Why `job` can never start in a layout with these places: TooManySlots, SlotOutsideLayout or
 /// SlotOfCoordinator.
 std::optional<problem> problem_of(const planned_job& job, const plan_places& places);
-/// Of a job that is in spec.cancelledJobs and has not started.
+/// The problem of a job that is in spec.cancelledJobs and has not started.
 problem cancelled_before_start(const model::object_key& job);
 /// All jobs that can never start: for that reason, because they come after the 1,024th, or by the
-/// plan's policy, such as an entry of a queue that could never reach a slot. Those jobs and those
-/// of `gone` (started or cancelled) take no place in the order.
+/// plan's policy, such as an entry of a queue that could never reach a slot. Those jobs and the
+/// jobs of `gone` (started or cancelled) take no place in the order.
 std::map<model::object_key, problem> problems_by_job(const plan& of, const plan_places& places,
                                                      const std::set<model::object_key>& gone = {});
 /// The first of these that is not cancelled, in the order of the plan.
@@ -88,8 +87,8 @@ std::optional<problem> problem_of(const plan& of, const plan_places& places);
 /// Why the claim of a Scheduling can never be formed: it has too many places.
 std::optional<problem> problem_of(const model::scheduling_claim& claim);
 
-/// The spec without what may change after the first assignment, defaults filled in: what
-/// status.plan keeps.
+/// The spec without the fields that may change after the first assignment, defaults filled in: the
+/// content of status.plan.
 model::scheduling_spec frozen_spec(const model::scheduling& of,
                                    policy_table policies = known_policies());
 

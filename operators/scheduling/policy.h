@@ -3,8 +3,8 @@
 // the policy of the plan and does not know which one it is. Stateless, pure; lives as long as the
 // process.
 //
-// To add one: a file beside policy_queue.cpp, a line in the table of policies.cpp, its member of
-// the spec in the CRD and in the model.
+// To add one: a file beside policy_queue.cpp, a line in the table of policies.h, its member of the
+// spec in the CRD and in the model.
 #pragma once
 
 #include <map>
@@ -32,13 +32,13 @@ struct problem {
 
 struct start {
     model::object_key job;
-    /// Ascending those of workers; where the layout has coordinator places, one of them is the
+    /// The slots of workers, ascending; if the layout has coordinator places, one of them is the
     /// last.
     std::vector<int> slot_ids;
     bool operator==(const start&) const = default;
 };
 
-/// Why a job that could start is not given slots now.
+/// Why a job that could start gets no slots now.
 struct slot_blocker {
     enum class kind {
         too_few_free,  ///< fewer free slots than it needs, or than its last entry needs
@@ -60,24 +60,24 @@ struct next_starts {
     std::vector<slot_blocker> waits;
 };
 
-/// The jobs of a plan by how far each is. Jobs in neither set are not acquired.
+/// The jobs of a plan by their progress. Jobs in neither set are not acquired.
 struct plan_progress {
     std::set<model::object_key> startable;  ///< acquired, and have not started
     std::set<model::object_key> started;    ///< have started, ended or not
 };
 
-/// The positions of a layout as plans see them: entries and slotIds mean places of workers, and
-/// where the layout has coordinator places (grid::role_of), each job takes one of these with them.
+/// The positions of a layout as plans see them: entries and slotIds mean places of workers, and if
+/// the layout has coordinator places (grid::role_of), each job takes one of these with them.
 class plan_places {
 public:
     /// As many places, all of workers.
     plan_places(int workers) : count_(workers) {}
     explicit plan_places(const model::testbed_layout& layout);
 
-    /// All of them: positions go from 0 to count() - 1.
+    /// The number of all places: positions go from 0 to count() - 1.
     int count() const { return count_; }
     int workers() const { return count_ - static_cast<int>(coordinators_.size()); }
-    /// Empty where coordinators stay off the slots.
+    /// Empty if coordinators stay off the slots.
     const std::set<int>& coordinators() const { return coordinators_; }
     /// How many of `slots` are places of workers.
     int workers_among(std::span<const int> slots) const;
@@ -92,15 +92,14 @@ private:
 /// reads three. Refers to the positions that it was made of.
 class free_slots {
 public:
-    /// `positions` without `taken`; those of `coordinators` are no places of workers, whether they
-    /// are free or not.
+    /// `positions` without `taken`; those of `coordinators` are no places of workers, free or not.
     explicit free_slots(const std::set<int>& positions, std::set<int> taken = {},
                         std::set<int> coordinators = {})
         : positions_(positions), taken_(std::move(taken)), coordinators_(std::move(coordinators)) {}
-    /// Those of the table without `taken`; the table counts what is read.
+    /// The free slots of the table without `taken`; the table counts the reads.
     free_slots(const grid::slot_table& table, std::set<int> taken);
 
-    /// The first one of a worker from `position` on.
+    /// The first free place of a worker from `position` on.
     std::optional<int> next(int position) const;
     /// It is free, and a worker's.
     bool contains(int position) const;
@@ -109,7 +108,7 @@ public:
 
     /// The first free coordinator place from `position` on.
     std::optional<int> next_coordinator(int position) const;
-    /// All coordinator places, free or not; where there are some, each job needs one.
+    /// All coordinator places, free or not; if there are some, each job needs one.
     const std::set<int>& coordinators() const { return coordinators_; }
 
 private:
@@ -129,7 +128,7 @@ class coordinator_turns {
 public:
     explicit coordinator_turns(const free_slots& free) : free_(free) {}
 
-    /// Adds one to the slots of a job. False, and nothing is added, where none is left; a layout
+    /// Adds one to the slots of a job. False, and nothing is added, if none is left; a layout
     /// without coordinator places needs none.
     bool give(std::vector<int>& slots);
     /// Why `job` gets none.
@@ -153,20 +152,20 @@ public:
     /// The member is the same in both.
     virtual bool is_same(const model::scheduling_spec& a,
                          const model::scheduling_spec& b) const = 0;
-    /// Copies what of the member the first assignment freezes: into status.plan.
+    /// Copies the part of the member that the first assignment freezes into status.plan.
     virtual void freeze(model::scheduling_spec& into, const model::scheduling_spec& from) const = 0;
 
-    /// Adds the jobs of the spec, and `wrong` where they cannot be started on any Testbed. A job
-    /// without a namespace is of `ns`.
+    /// Adds the jobs of the spec, and `wrong` if they cannot be started on any Testbed. A job
+    /// without a namespace belongs to `ns`.
     virtual void read(plan& into, const model::scheduling_spec& spec,
                       std::string_view ns) const = 0;
-    /// Adds to `known` the jobs that can never start in a layout with so many places of workers for
-    /// a reason that lies in the order of the plan. `known`: those that cannot for a reason of
-    /// their own. Jobs of `started` have left the plan's order.
+    /// Adds to `known` the jobs that can never start in a layout with so many places of workers
+    /// because of the order of the plan. `known`: jobs that cannot for a reason of their own. Jobs
+    /// of `started` have left the plan's order.
     virtual void find_problems(const plan& of, int slots,
                                const std::set<model::object_key>& started,
                                std::map<model::object_key, problem>& known) const = 0;
-    /// Which jobs start next, and in which slots: the same input gives the same starts. Where the
+    /// Which jobs start next, and in which slots: the same input gives the same starts. If the
     /// layout has coordinator places, each start has one (coordinator_turns).
     virtual next_starts next(const plan& of, const plan_progress& jobs,
                              const free_slots& free) const = 0;

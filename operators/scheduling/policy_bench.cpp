@@ -1,5 +1,5 @@
-// Which jobs of a plan start next, by how many slots are free: a policy reads those that it gives
-// out.
+// Which jobs of a plan start next, by the number of free slots: a policy reads only those that it
+// assigns.
 #include "scheduling/policy.h"
 
 #include <benchmark/benchmark.h>

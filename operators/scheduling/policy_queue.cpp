@@ -63,8 +63,8 @@ public:
             if (job.first < 0) job.first = job.last;
             job.takes_places = !known.contains(entry) && !started.contains(entry);
         }
-        // When a job's turn comes, all before it have left the queue, and those named after it keep
-        // their places. So the search begins with the last job, which depends on these alone.
+        // When a job's turn comes, all before it have left the queue, and the jobs named after it
+        // keep their places. So the search begins with the last job, which depends on these alone.
         for (auto number = jobs.size(); number-- > 0;) {
             auto& job = jobs[number];
             if (!job.takes_places || job.last - job.first < slots) continue;

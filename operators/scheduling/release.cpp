@@ -18,8 +18,8 @@ bool of_self(const model::batchjob& job, const model::scheduling& self) {
 std::vector<model::object_key> jobs_of_release(const view& v, const plan& wants) {
     std::set<model::object_key> keys(v.named.begin(), v.named.end());
     for (const auto& job : wants.jobs) {
-        // Nothing was ever acquired where nothing is watched, and it may not be readable. Foreign
-        // jobs count where they name us, or were assigned.
+        // In a namespace that is not watched nothing was ever acquired, and it may not be readable.
+        // Foreign jobs count if they name us, or were assigned.
         if (v.watches(job.name.namespace_) && v.may_start(v.self->metadata.namespace_, job.name)) {
             keys.insert(job.name);
         }

@@ -128,7 +128,7 @@ bool is_at_its_end(const model::scheduling_status& status) {
     return status.state == states::completed || status.state == states::finished;
 }
 
-/// AllSucceeded, SomeFailed, DeadlineExceeded: what the condition Completed says.
+/// AllSucceeded, SomeFailed, DeadlineExceeded: the reason of the condition Completed.
 std::string_view how_completed(const model::scheduling_status& status) {
     const auto* completed = model::find_condition(status.conditions, condition_type::completed);
     return completed != nullptr && completed->status == "True" ? std::string_view(completed->reason)
@@ -163,7 +163,7 @@ void conclude(model::scheduling_status& status, const model::scheduling& of, wal
     if (bad && !status.problems.empty()) text += (text.empty() ? "" : ": ") + status.problems[0];
     set(status, of, condition_type::succeeded, well, reason, text, now);
     set(status, of, condition_type::failed, bad, reason, text, now);
-    // A release under way is work, whatever came before.
+    // A release under way is work, whatever happened before.
     const bool works = !status.releasing.empty() || (!over && !wrong);
     if (works) {
         model::remove_condition(status.conditions, condition_type::stalled);

@@ -1,5 +1,5 @@
-// What a Scheduling's status reports: job states, progress, conditions. Recomputed from the objects
-// for every decision. Pure.
+// The reported status of a Scheduling: job states, progress, conditions. Computed again from the
+// objects for every decision. Pure.
 #pragma once
 
 #include <set>
@@ -21,17 +21,17 @@ void report_jobs(const view& v, const plan& wants, const std::set<model::object_
 /// "2 of 3 jobs ended well", "2 of 3 jobs ended well, 1 failed".
 std::string text_of(const model::progress_counts& counts);
 
-/// status.reason and the conditions that say how it ended or that it goes on: Succeeded and Failed,
-/// and for kstatus Reconciling and Stalled, which exist only while they are true. By what the
-/// status says otherwise.
+/// Sets status.reason and the conditions that say how it ended or that it goes on: Succeeded and
+/// Failed, and for kstatus Reconciling and Stalled, which exist only while they are true. Derived
+/// from the rest of the status.
 void conclude(model::scheduling_status& status, const model::scheduling& of, wall_time now);
 
-/// One condition of a Scheduling, at its present generation.
+/// Sets one condition of a Scheduling, at its present generation.
 void set(model::scheduling_status& status, const model::scheduling& of, std::string_view type,
          bool holds, std::string_view reason, std::string_view message, wall_time now);
 
-/// Started by this Scheduling before, and its assignment dropped since: it was taken out of the
-/// plan for a while, or dropped by an older ESI.
+/// Whether this Scheduling started the job before, and its assignment was dropped since: the job
+/// was taken out of the plan for a while, or an older ESI dropped it.
 bool started_and_dropped(const model::batchjob& job, const model::scheduling& by);
 
 }  // namespace esi::scheduling

@@ -1,5 +1,5 @@
-// The world in which Schedulings are driven to the end by tests of decide(): the objects, and as
-// much of the other two operators as they need.
+// The world of the tests of decide(), in which Schedulings are driven to the end: the objects, and
+// the parts of the other two operators that they need.
 #pragma once
 
 #include <fmt/format.h>
@@ -40,11 +40,11 @@ struct world {
     /// Every write, "hold t by s".
     std::vector<std::string> writes;
     std::map<object_key, live_facts> memory;
-    /// Of the last decision.
+    /// The last decision's again_in.
     std::optional<steady_time::duration> again_in;
-    /// The cache does not show its pods.
+    /// The run whose pods the cache does not show.
     std::string hidden_run;
-    /// So many places of claims the cluster has left.
+    /// How many places of claims the cluster has left.
     int room = 100;
     /// Ghosts of claims are bound as soon as their places are formed.
     bool ghosts_bind = true;
@@ -53,7 +53,7 @@ struct world {
     bool cross_namespace_jobs = false;
     policy_table policies = known_policies();
 
-    /// "x" is that of the namespace ns, "other/x" that of another.
+    /// "x" is a key in the namespace ns, "other/x" one in another.
     static object_key key_of(const std::string& text) {
         return text.contains('/') ? object_key::from_text(text) : object_key{"ns", text};
     }
@@ -91,7 +91,7 @@ struct world {
         testbeds[out.metadata.key()] = std::make_shared<const model::testbed>(out);
         fill_ghosts();
     }
-    /// The layout of a claim on two nodes: so many coordinator places, then so many of workers.
+    /// The layout of a claim on two nodes: the coordinator places first, then those of workers.
     static model::testbed_layout layout_of_claim(const std::string& name, int coordinators,
                                                  int workers) {
         model::testbed_layout out;
@@ -299,7 +299,7 @@ struct world {
         testbeds.erase(key);
         ++version;
     }
-    /// As much of the testbed operator as a claim needs.
+    /// The parts of the testbed operator that a claim needs.
     void form(const model::testbed& of, model::testbed_status& status) {
         namespace type = model::condition_type;
         const auto& claim = *of.spec.claim;
@@ -365,7 +365,7 @@ struct world {
 
     // --- the scheduling operator ---
 
-    /// As the caches have it.
+    /// The table as the caches have it.
     std::shared_ptr<const grid::slot_table> slots_of(const object_key& testbed) {
         auto out = std::make_shared<grid::slot_table>(testbed);
         if (const auto found = testbeds.find(testbed); found != testbeds.end()) {
@@ -590,7 +590,7 @@ struct world {
         }
         ADD_FAILURE() << "does not come to rest";
     }
-    /// Nothing of any Scheduling is left.
+    /// Expects that nothing of any Scheduling is left.
     void expect_nothing_left() {
         for (const auto& [key, testbed] : testbeds) {
             EXPECT_EQ(testbed->hold(), "") << key.name;

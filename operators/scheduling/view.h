@@ -1,4 +1,4 @@
-// What one decision is made from: the caches of the process, and beyond them the live facts of this
+// The input of one decision: the caches of the process, and beyond them the live facts of this
 // reconcile. Read-only; lives for one decision and owns nothing of the caches.
 #pragma once
 
@@ -24,13 +24,14 @@ struct view {
     const objects<model::batchjob>* jobs = nullptr;
     /// Keys of the jobs whose activeScheduling has the name of `self`, as the cache files them.
     std::vector<model::object_key> named;
-    /// What is in the slots of the Testbed of `self`, by the caches. Never null once `self` is set.
+    /// The contents of the slots of the Testbed of `self`, by the caches. Never null once `self` is
+    /// set.
     std::shared_ptr<const grid::slot_table> slots;
-    /// Waiting Schedulings that may want something of what a plan wants; null: all are asked.
+    /// Waiting Schedulings that may want something that a plan wants; null: all are asked.
     std::function<std::vector<std::shared_ptr<const model::scheduling>>(const plan&)> rivals_of;
     /// Null: nothing is known beyond the caches.
     const live_facts* live = nullptr;
-    /// The only ones that are watched; none: all are.
+    /// The watched namespaces; none: all.
     std::vector<std::string> namespaces;
     /// --cross-namespace-jobs
     bool cross_namespace_jobs = false;
@@ -41,8 +42,8 @@ struct view {
     const refusals& refused() const;
 
     bool watches(const std::string& ns) const;
-    /// Schedulings of that namespace may start the BatchJob: it is of their own, or the flag lets
-    /// them.
+    /// Whether Schedulings of that namespace may start the BatchJob: it is of their own, or the
+    /// flag allows it.
     bool may_start(std::string_view scheduling_ns, const model::object_key& job) const;
     /// Why an object that is not found there may be missing, for people: "does not exist".
     std::string absence(const model::object_key& key) const;
@@ -52,18 +53,18 @@ struct view {
     std::shared_ptr<const model::scheduling> find_scheduling(const model::object_key& key) const;
     /// Jobs that name `self` now, in key order.
     std::vector<std::shared_ptr<const model::batchjob>> jobs_of_self() const;
-    /// Job pods on record that carry a run of `self` and may run (model::pod::may_run), the live
-    /// ones where they were read.
+    /// Job pods on record that carry a run of `self` and may run (model::pod::may_run), from live
+    /// reads if there are any.
     std::vector<grid::pod_pointer> pods_of_self() const;
     /// A job pod on record carries this run and may run, by the caches or by a live read.
     bool has_pods(std::string_view run) const;
-    /// Of these pods those that ESI has on record for a slot of the Testbed of `self`. A pod's
+    /// The pods among these that ESI has on record for a slot of the Testbed of `self`. A pod's
     /// label job says in which BatchJob the record is to be found, and nothing more.
     std::vector<grid::pod_pointer> on_record(const std::vector<grid::pod_pointer>& of) const;
     /// Positions in error, by the newest version of the Testbed of `self`.
     std::set<int> in_error() const;
-    /// Slots that are free by the caches, and that nothing newer than they are takes away: neither
-    /// an assignment of `self` nor a newer version of the Testbed or of a job. Refers to `slots`.
+    /// Slots that are free by the caches, and that nothing newer takes: neither an assignment of
+    /// `self` nor a newer version of the Testbed or of a job. Refers to `slots`.
     scheduling::free_slots free_slots() const;
 };
 

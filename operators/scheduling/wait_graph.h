@@ -13,8 +13,8 @@ namespace esi::scheduling {
 using waits_for_function =
     std::function<std::vector<model::object_key>(const model::object_key& scheduling)>;
 
-/// The shortest cycle through `self`, which comes first; empty when there is none. `waits_for` is
-/// asked once per Scheduling that can be reached.
+/// The shortest cycle through `self`, which comes first; empty if there is none. `waits_for` is
+/// called once per Scheduling that can be reached.
 std::vector<model::object_key> cycle_through(const model::object_key& self,
                                              const waits_for_function& waits_for);
 

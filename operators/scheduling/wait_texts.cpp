@@ -57,7 +57,7 @@ std::string slot_texts::detail_of(const std::vector<int>& slots) const {
     return texts.empty() ? "" : " (" + enumerate(texts, 5) + ")";
 }
 
-/// A pod of another namespace may be of the Scheduling that held the Testbed before.
+/// A pod of another namespace may belong to the Scheduling that held the Testbed before.
 std::string slot_texts::pod_in(const grid::slot_table::row& slot) const {
     const auto& pod = slot.job_pods.front()->metadata;
     if (pod.namespace_ != v_.self->metadata.namespace_) return std::string(grid::foreign_pod);
@@ -65,7 +65,7 @@ std::string slot_texts::pod_in(const grid::slot_table::row& slot) const {
 }
 
 std::string slot_texts::node_problem(const std::string& node) const {
-    // It may name pods of the Testbed's namespace.
+    // Its text may name pods of the Testbed's namespace.
     if (testbed_.metadata.namespace_ != v_.self->metadata.namespace_) {
         return "its nodeProblems say why";
     }
@@ -104,7 +104,7 @@ std::vector<object_key> wait_cycle_of(const view& v) {
         const auto wants = plan_of(*who, v.policies);
         for (const auto& wanted : wants.jobs) {
             if (started.contains(wanted.name) || wants.cancelled.contains(wanted.name)) continue;
-            // It is a wait without end, but not a wait for a Scheduling.
+            // It is a wait without end, but not for a Scheduling.
             if (!v.may_start(key.namespace_, wanted.name)) continue;
             const auto job = v.find_job(wanted.name);
             if (!job || !job->spec.active_scheduling || acquired_by(*job, *who)) continue;

@@ -1,5 +1,5 @@
-// What people may ask of a plan at any time: pause, priority, cancelling, retries, deadlines, and
-// what its conditions say of its end.
+// Requests of people that a plan takes at any time: pause, priority, cancelling, retries,
+// deadlines, and what its conditions say of its end.
 #include <gtest/gtest.h>
 
 #include "scheduling/testing.h"

@@ -38,7 +38,7 @@ result<std::string> pem_of(const file_or_data& source) {
     return read_filled_file(source.file);
 }
 
-/// What a turn of the helper thread gave.
+/// The result of a turn of the helper thread.
 struct renewal {
     result<credential_set> set;
     std::optional<exec_credential> from_plugin;
@@ -152,7 +152,7 @@ struct credentials::state : std::enable_shared_from_this<credentials::state> {
             log::warn("credentials cannot be renewed", {{"error", last_error.text}});
         } else {
             from_plugin = std::move(done.from_plugin);
-            // Renewed in vain must not become once for every request.
+            // A failed renewal must not be repeated for every request.
             if (refused || expired()) not_before = time.now() + retry_interval;
             refused = false;
             failed = false;
@@ -195,8 +195,8 @@ asio::awaitable<result<credentials::pointer>> credentials::current(steady_time d
         }
         if (own->may_renew() && own->turns == turn) own->start();
         if (!own->renewing) {
-            // Tried now or a moment ago. Whether a fresh answer that looks expired here is any good
-            // is for the server to say: clocks differ.
+            // Tried now or a moment ago. Whether a fresh answer that looks expired here is still
+            // valid is decided by the server: clocks differ.
             if (own->set && (!own->failed || !own->expired())) co_return own->set;
             co_return std::unexpected(own->last_error);
         }

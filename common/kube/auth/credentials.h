@@ -1,7 +1,7 @@
-// Who we are towards the API server, kept fresh: token, key and CA files are read again every
-// minute, an exec plugin is asked again when its answer expires, and everything at once after a
-// 401. Owned by the transport. Files and programs are read on a helper thread: the loop never
-// blocks. Never logs what it holds.
+// The process' identity towards the API server, kept fresh: token, key and CA files are read again
+// every minute, an exec plugin is asked again when its answer expires, and everything at once after
+// a 401. Owned by the transport. Files and programs are read on a helper thread: the loop never
+// blocks. Secrets are never logged.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -18,13 +18,13 @@
 
 namespace esi::kube {
 
-/// What one moment's credentials are; immutable, shared by the requests that use it.
+/// The credentials at one moment; immutable, shared by the requests that use them.
 struct credential_set {
     std::string token;
     std::string ca_pem;
     std::string certificate_pem;
     std::string key_pem;
-    /// Counts up when CA, certificate or key change: connections made before are of yesterday.
+    /// Counts up when CA, certificate or key change: earlier connections are outdated.
     std::uint64_t tls_revision = 1;
 };
 
@@ -39,9 +39,9 @@ public:
     credentials(const credentials&) = delete;
     credentials& operator=(const credentials&) = delete;
 
-    /// The present ones; waits only where there are none yet, where they have expired, or where the
-    /// server refused them. If they cannot be renewed the old ones are given for as long as they
-    /// may be good.
+    /// The present credentials; waits only if there are none yet, if they have expired, or if the
+    /// server refused them. If they cannot be renewed, the old ones are returned for as long as
+    /// they may be valid.
     asio::awaitable<result<pointer>> current(steady_time deadline);
     /// The server answered 401 to `used`: the next current() renews it first (at most every 5 s).
     void rejected(const pointer& used);
@@ -53,8 +53,8 @@ private:
     std::shared_ptr<state> state_;
 };
 
-/// What the files of `access` hold now, with the exec plugin's answer where there is one. Blocks on
-/// file reads. Errors name the file.
+/// The present content of the files of `access`, with the exec plugin's answer if there is one.
+/// Blocks on file reads. Errors name the file.
 result<credential_set> read_credential_files(const cluster_access& access,
                                              const exec_credential* from_plugin);
 

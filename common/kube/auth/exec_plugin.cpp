@@ -24,7 +24,7 @@ using json = nlohmann::json;
 constexpr std::size_t output_limit = 1u << 20;
 constexpr std::size_t shown_stderr = 500;
 constexpr int slice_ms = 50;
-/// A process that is killed ends at once, but for one that waits for a device.
+/// A killed process ends at once, unless it waits for a device.
 constexpr auto kill_time = std::chrono::seconds(1);
 
 std::string text_at(const json& object, const char* key) {
@@ -116,7 +116,7 @@ bool drain(int from, std::string& into) {
     return count > 0 || (count < 0 && errno == EINTR);
 }
 
-/// Both outputs until both end; false when time or patience ran out.
+/// Reads both outputs until both end; false if the deadline passed or `stop` was set.
 bool read_outputs(pipe_ends& out, pipe_ends& err, std::string& text, std::string& complaint,
                   steady_time deadline, const std::atomic<bool>& stop) {
     bool out_open = true;
@@ -239,7 +239,7 @@ result<exec_credential> run_exec_plugin(const exec_plugin& plugin, const std::st
     }
     if (!status) {
         ::kill(-child, SIGKILL);
-        // It may have gone to another group.
+        // It may have moved to another group.
         ::kill(child, SIGKILL);
         static const std::atomic<bool> never{false};
         wait_for(child, std::chrono::steady_clock::now() + kill_time, never);

@@ -1,5 +1,5 @@
-// Credentials printed by a program (client-go's exec plugins): what it is told, what it answers,
-// and running it. Running blocks: only for a helper thread.
+// Credentials printed by a program (client-go's exec plugins): its input, its output, and running
+// it. Running blocks: only for a helper thread.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ struct exec_credential {
     std::string token;
     std::string certificate_pem;
     std::string key_pem;
-    /// Without one it is good until the server refuses it.
+    /// Without one the credential is valid until the server refuses it.
     std::optional<wall_time> expires;
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t size_limit = 1u << 20;
 
-/// What is wrong in a file; turned into a result at the border of this file only.
+/// The error in a file; turned into a result at the border of this file only.
 struct fault {
     std::string text;
 };
@@ -118,7 +118,7 @@ private:
         out.client_key = pem(node, "client-key", "client-key-data");
         out.token = text_of(node, "token");
         out.token_file = path_of(node, "tokenFile");
-        // Passed over in silence, an impersonation that is meant would not happen.
+        // Ignored silently, an intended impersonation would not happen.
         for (const char* key : {"auth-provider", "username", "password", "as", "as-groups",
                                 "as-uid", "as-user-extra"}) {
             if (out.unsupported.empty() && member(node, key)) out.unsupported = key;

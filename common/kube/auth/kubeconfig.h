@@ -1,7 +1,7 @@
-// Where the API server is and who we are, as kubeconfig files and the pod's environment say it.
-// Parsing is pure (text in, struct out); load_access() is the one function here that reads files
-// and environment, once, at the start. Secrets that live in files of their own (tokens, keys) are
-// only named here: kube/auth/credentials.h reads them, again and again.
+// The API server's address and the process' identity, from kubeconfig files and the pod's
+// environment. Parsing is pure (text in, struct out); load_access() is the one function here that
+// reads files and environment, once, at the start. Secrets that live in files of their own (tokens,
+// keys) are only named here: kube/auth/credentials.h reads them, again and again.
 #pragma once
 
 #include <functional>
@@ -47,8 +47,7 @@ struct user_entry {
     std::string token;
     std::string token_file;
     std::optional<exec_plugin> exec;
-    /// A kind of authentication that is not spoken here ("auth-provider", ...); using it is an
-    /// error.
+    /// An unsupported kind of authentication ("auth-provider", ...); using it is an error.
     std::string unsupported;
 };
 
@@ -69,9 +68,9 @@ struct kubeconfig {
 struct cluster_access {
     cluster_entry cluster;
     user_entry user;
-    /// Of the context, or of the pod; "default" where neither says.
+    /// Namespace of the context, or of the pod; "default" if neither says one.
     std::string ns = "default";
-    /// Of the kubeconfig; empty: the pod's own access.
+    /// Context of the kubeconfig; empty: the pod's own access.
     std::string context = {};
 };
 
@@ -79,7 +78,7 @@ struct cluster_access {
 /// names the file in errors (errc::config).
 result<kubeconfig> parse_kubeconfig(std::string_view text, const std::string& path);
 
-/// Merges as kubectl does: of a key that several files have, the first one stands.
+/// Merges as kubectl does: the first file that has a key wins.
 kubeconfig merge_kubeconfigs(std::vector<kubeconfig> files);
 
 /// `context` empty: the current one. Unknown names, a proxy-url and authentication that is not

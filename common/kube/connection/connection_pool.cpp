@@ -19,7 +19,7 @@ connection_pool::grant connection_pool::take() {
 }
 
 void connection_pool::close_old(steady_time now) {
-    // Oldest first: they stand in front.
+    // Oldest first: they are at the front.
     const auto young = std::ranges::find_if(
         idle_, [&](const idle_entry& entry) { return now - entry.since < limits_.idle_age; });
     for (auto at = idle_.begin(); at != young; ++at) closed_.push_back(at->id);

@@ -41,15 +41,15 @@ public:
     explicit connection_pool(pool_limits bounds = pool_limits()) : limits_(bounds) {}
 
     grant acquire(steady_time now, steady_time deadline);
-    /// What has become of a ticket. Reuse, open and expired end it.
+    /// The present state of a ticket. Reuse, open and expired end it.
     grant redeem(number ticket, steady_time now);
-    /// A waiter went away. What it had been granted meanwhile goes to the next.
+    /// A waiter has gone. A connection that was granted to it meanwhile goes to the next.
     void abandon(number ticket, steady_time now);
     /// A request has ended. `keep`: the connection may serve another.
     void release(number id, bool keep, steady_time now);
     /// The connection is taken out for good (a watch); it no longer counts.
     void detach(number id, steady_time now);
-    /// Closes what is idle; what is in flight is closed at its release. For new credentials.
+    /// Closes idle connections; those in flight are closed at their release. For new credentials.
     void drain();
 
     /// Connections to close, and whether a waiter can go on, since the last call.

@@ -40,8 +40,8 @@ namespace {
 constexpr auto connect_time = std::chrono::seconds(5);
 constexpr auto handshake_time = std::chrono::seconds(10);
 constexpr std::uint32_t header_limit = 64u << 10;
-/// How much is asked of a socket at once: as much as the buffer holds. One that grows by itself
-/// stays at 512 bytes, which is 800 reads for an object of 400 kB.
+/// How much is read from a socket at once: as much as the buffer holds. A buffer that grows by
+/// itself stays at 512 bytes, which is 800 reads for an object of 400 kB.
 constexpr std::size_t answer_read_size = 64u << 10;
 constexpr std::size_t stream_read_size = 16u << 10;
 
@@ -58,14 +58,14 @@ void set_options(tcp::socket& socket) {
     set(IPPROTO_TCP, TCP_USER_TIMEOUT, 30'000);
 }
 
-/// An idle connection has nothing to say: bytes or an end mean that the server closes it.
+/// An idle connection has nothing to read: bytes or an end mean that the server closes it.
 bool is_quiet(tcp::socket& socket) {
     char byte = 0;
     const auto count = ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
 }
 
-/// After a failed operation: a cancelled coroutine unwinds, everybody else gets an error.
+/// After a failed operation: a cancelled coroutine unwinds, every other one gets an error.
 asio::awaitable<void> unwind_if_cancelled() {
     const auto cancellation = co_await asio::this_coro::cancellation_state;
     if (cancellation.cancelled() != asio::cancellation_type::none) {
@@ -73,7 +73,7 @@ asio::awaitable<void> unwind_if_cancelled() {
     }
 }
 
-/// A lookup whose thread may still be in getaddrinfo when nobody waits any more.
+/// A lookup whose thread may still be in getaddrinfo when no request waits any more.
 struct lookup {
     explicit lookup(const asio::any_io_executor& executor)
         : resolver(executor), finished(executor, steady_time::max()) {}
@@ -137,7 +137,7 @@ int retry_after_of(const Fields& fields) {
     return whole && seconds_ >= 0 ? seconds_ : -1;
 }
 
-/// What goes over the wire before the body.
+/// The head of a request on the wire.
 std::string head_of(const request& what, const server_address& where, const std::string& agent,
                     const std::string& token) {
     std::string out = what.method + " " + where.prefix + what.target +
@@ -160,7 +160,7 @@ bool fit_for_a_line(std::string_view text) {
     return !text.empty();
 }
 
-/// How far an exchange came.
+/// How far an exchange came before it failed.
 struct exchange_fault {
     exchange_fault() = default;
     bool failed = false;
@@ -272,7 +272,7 @@ struct http_transport::state : std::enable_shared_from_this<http_transport::stat
     std::shared_ptr<asio::ssl::context> context;
     std::uint64_t context_revision = 0;
 
-    /// Does what the pool's bookkeeping asks for.
+    /// Carries out what the pool's bookkeeping asks for.
     void settle() {
         for (const auto id : pool.take_closed()) idle.erase(id);
         if (pool.take_wake()) freed.notify();
@@ -519,7 +519,7 @@ result<std::unique_ptr<http_transport>> http_transport::make(asio::any_io_execut
         log::warn("the API server is spoken to without TLS: tokens can be read on the way",
                   {{"server", access.cluster.server}});
     }
-    // With a plugin the set is not complete before the plugin was asked.
+    // With a plugin the set is not complete before the plugin has answered.
     std::optional<credential_set> first;
     if (!access.user.exec) first = std::move(*set);
     auto made = std::make_shared<state>(std::move(executor), time, std::move(access),

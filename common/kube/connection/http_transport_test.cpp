@@ -26,7 +26,7 @@ namespace {
 using asio::ip::tcp;
 using boost::system::error_code;
 
-/// A server that sends what the test says, connection by connection, whatever it is asked.
+/// A server that sends what the test says, connection by connection, whatever the request is.
 class scripted_server {
 public:
     /// One connection: each text is sent after a request (or the next piece of one) came in; then
@@ -701,7 +701,7 @@ asio::awaitable<http::server_reply> text_of(std::string text) {
     co_return http::server_reply(200, "text/plain", std::move(text));
 }
 
-/// A route for clients with a certificate, and one for everybody.
+/// A route for clients with a certificate, and one for all clients.
 class certified_test : public tls_test {
 protected:
     certified_test() {

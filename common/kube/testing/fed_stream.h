@@ -14,7 +14,7 @@
 
 namespace esi::kube {
 
-/// The far end: pushes pieces, and ends it once. What comes after the end is lost.
+/// The far end: pushes pieces, and ends the stream once. Pieces after the end are lost.
 struct stream_feed {
     explicit stream_feed(asio::any_io_executor executor) : more(std::move(executor)) {}
 

@@ -24,16 +24,16 @@ class object_server final : public transport {
 public:
     explicit object_server(clock& time) : time_(time) {}
 
-    /// The watch: what the caches are told of each change. They show nothing while it is unset.
+    /// The watch: informs the caches of each change. They show nothing while it is unset.
     std::function<void(const json& object, bool deleted)> watch;
     std::map<std::string, json> objects;
     std::vector<std::string> log;  ///< "PATCH /apis/..."
     std::vector<json> bodies;      ///< of writes
-    /// Instead of any answer.
+    /// Replaces any answer.
     std::function<std::optional<result<response>>(const request&)> instead;
     /// Called with each request before it is answered.
     std::function<void(const request&)> before_answer;
-    /// Of each answer.
+    /// Delay of each answer.
     steady_time::duration latency{};
     std::int64_t version = 100;
 
@@ -48,7 +48,7 @@ public:
         throw std::runtime_error("no such kind: " + kind);
     }
 
-    /// As somebody beside the interface would write it; a new one or another version.
+    /// Writes as another client than the interface: a new object or another version.
     void put(json object) {
         auto& meta = object["metadata"];
         const auto path = path_of(object);

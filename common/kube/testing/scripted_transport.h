@@ -1,5 +1,5 @@
-// A transport for tests: answers in the order they were given, and keeps what was asked. Never
-// waits for anything but the virtual clock.
+// A transport for tests: answers in the order they were given, and keeps the requests. Never waits
+// for anything but the virtual clock.
 #pragma once
 
 #include <deque>
@@ -28,7 +28,7 @@ public:
     /// "GET /api/v1/pods?..." in order.
     std::vector<std::string> asked;
     std::vector<std::string> bodies;
-    /// Every request takes so long.
+    /// The time that every request takes.
     steady_time::duration latency{};
 
     asio::awaitable<result<response>> send(request what, steady_time deadline) override {

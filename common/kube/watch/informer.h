@@ -36,11 +36,11 @@ public:
         }
     }
 
-    /// Changes each object before it is kept: what nobody here asks for need not be (client-go's
-    /// SetTransform). Before the first run().
+    /// Changes each object before it is kept: members that this process never reads are dropped
+    /// (client-go's SetTransform). Before the first run().
     void set_transform(std::function<void(T&)> change) { transform_ = std::move(change); }
 
-    /// What its objects of one namespace may take of memory, in bytes (kube/watch/share.h); 0: no
+    /// How much memory its objects of one namespace may take, in bytes (kube/watch/share.h); 0: no
     /// limit. Objects without a namespace are those of administrators, and have none. Before the
     /// first run().
     void limit(std::size_t bytes) { store_.limit(type_.namespaced ? bytes : 0, type_.kind); }
@@ -48,8 +48,8 @@ public:
 
     store<T>& items() { return store_; }
     const store<T>& items() const { return store_; }
-    /// A list has been complete, ever, in each namespace. One of several to which the right is
-    /// missing (its Role went with it, say) is left out until the right is there: it holds up none
+    /// Whether a list has been complete, ever, in each namespace. If one of several lacks the right
+    /// (its Role was deleted with it, say), it is left out until the right is there: it delays none
     /// of the others.
     bool synced() const { return store_.synced(); }
     /// Lists that began after the last run() are complete: nothing older than that call is shown.
@@ -60,7 +60,7 @@ public:
         for (const auto& each : feeds_) {
             if (!each->current && !each->left_out) out.push_back(each->ns);
         }
-        // Nothing but what is left out: that is what is missing.
+        // Only left-out namespaces remain: these are missing.
         if (out.empty() && !current()) {
             for (const auto& each : feeds_) out.push_back(each->ns);
         }
@@ -76,7 +76,7 @@ public:
         for (const auto& each : feeds_) out = std::min(out, each->source.last_heard());
         return out;
     }
-    /// Why lists or watches fail, of each namespace where they do.
+    /// Why lists or watches fail, for each namespace where they do.
     std::vector<trouble> troubles() const {
         std::vector<trouble> out;
         for (const auto& each : feeds_) {
@@ -84,7 +84,7 @@ public:
         }
         return out;
     }
-    /// Called when the first list is in, of each namespace.
+    /// Called when the first list of each namespace is complete.
     void on_synced(std::function<void()> callback) { synced_callback_ = std::move(callback); }
     asio::awaitable<void> run() {
         outdate();
@@ -100,7 +100,7 @@ public:
     }
 
 private:
-    /// What one reflector reports of one namespace, or of all.
+    /// The reports of one reflector, for one namespace or for all.
     struct feed final : sink {
         feed(informer& into, client& api, clock& time, const watch_scope& scope, std::string of)
             : whole(into), ns(std::move(of)), source(api, time, into.type_, scope, ns, *this) {}
@@ -171,7 +171,7 @@ private:
         reflector source;
     };
 
-    /// True of one namespace at least, and of each that is not left out.
+    /// True for at least one namespace, and for each that is not left out.
     bool rest(bool feed::* holds) const {
         return std::ranges::any_of(feeds_, [&](const auto& each) { return (*each).*holds; }) &&
                std::ranges::all_of(
@@ -183,8 +183,8 @@ private:
         if (synced_callback_) std::exchange(synced_callback_, nullptr)();
     }
 
-    /// One line where more objects than ever since the last line have lost their content, and one
-    /// where all have it again.
+    /// Logs one line if more objects than ever since the last line have lost their content, and one
+    /// when all have it again.
     void tell_shares() {
         const auto& of = shares().all_left_out();
         if (of.size() > told_left_out_) {

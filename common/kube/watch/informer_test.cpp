@@ -311,7 +311,7 @@ struct heard_lines {
 };
 
 TEST_F(an_informer, tells_a_kind_that_is_missing_once_and_once_that_it_came) {
-    // Of its own streams alone.
+    // Cuts its own streams only.
     tasks.cancel();
     run_for(loop, time, 0s);
     int counted = 0;

@@ -1,4 +1,4 @@
-// What is there now, past every cache.
+// The present objects, read past every cache.
 #pragma once
 
 #include <algorithm>
@@ -23,15 +23,15 @@ asio::awaitable<result<std::vector<T>>> live_list(client& api, const resource_ty
     co_return model::decode_list<T>(*text, type.kind);
 }
 
-/// How a list that has a limit goes on; empty: it is at its end, or cannot be read.
+/// The continue token of a list with a limit; empty: it is at its end, or cannot be read.
 std::string continue_of(std::string_view list);
 
-/// Of a page of paged_list(), in objects and in bytes.
+/// Bounds of a page of paged_list(), in objects and in bytes.
 inline constexpr int most_of_page = 500;
 inline constexpr std::size_t most_bytes_of_page = 16u << 20;
 
-/// The same page by page, for objects of which little is needed: `trim` takes the rest out of each
-/// before the next page is read. A page that is too large is asked for in smaller ones.
+/// The same page by page, for objects of which little is needed: `trim` drops the rest of each
+/// before the next page is read. A page that is too large is requested again in smaller ones.
 template <class T, class Trim>
 asio::awaitable<result<std::vector<T>>> paged_list(client& api, const resource_type& type,
                                                    std::string ns, list_options options,

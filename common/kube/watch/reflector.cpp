@@ -22,11 +22,11 @@ using namespace std::chrono_literals;
 using element = simdjson::dom::element;
 
 constexpr auto open_deadline = 30s;
-/// So often at most the sink gets a list that it wants: who stores and deletes objects in turns
-/// would have everything listed each time. The watch has to show something in between, which
-/// bookmarks do each minute.
+/// How often at most the sink gets a list that it wants: a client that stores and deletes objects
+/// in turns would otherwise cause a list each time. The watch has to show something in between,
+/// which bookmarks do each minute.
 constexpr auto between_wanted_lists = 60s;
-/// Of the body of a refused watch, no more than this is read.
+/// How much of the body of a refused watch is read.
 constexpr std::size_t refusal_limit = 64u << 10;
 /// The parser needs some ten times the length of a line; for longer ones than this that is not
 /// kept.
@@ -63,10 +63,10 @@ bool is_denied(const ladder::event& event) {
     return refused != nullptr && refused->why.code == errc::forbidden;
 }
 
-/// The API server was not heard: who watches over all requests tells that (kube/reach.h).
+/// The API server gave no answer: this is reported for all requests together (kube/reach.h).
 bool is_silence(errc code) { return code == errc::transport || code == errc::timeout; }
 
-/// A part of every watch's life, and of a busy API server's.
+/// Errors that are part of every watch's life, and of a busy API server's.
 bool is_ordinary(errc code) {
     return code == errc::gone || code == errc::too_many_requests || is_silence(code);
 }
@@ -121,10 +121,10 @@ struct reflector::state {
     watch_ladder climb;
     steady_time last_heard;
     steady_time next_wanted_list{};
-    /// Of what was asked last: list or watch.
+    /// The verb of the last request: list or watch.
     std::string_view verb = "watch";
     trouble_memory memory;
-    /// That it fails stands in the log.
+    /// The failure is in the log.
     bool told = false;
 
     std::unique_ptr<stream> source;
@@ -333,7 +333,7 @@ void reflector::state::tell(const ladder::event& event, const ladder_step& step)
     }
     const error* why = nullptr;
     if (auto* refused = std::get_if<ladder::refused>(&event)) {
-        // Else the next rung is taken at once: that is no failure.
+        // Otherwise the next rung is taken at once: that is no failure.
         if (step.what == ladder_step::kind::wait) return tell_refusal(refused->why, step);
         why = &refused->why;
     }
@@ -351,7 +351,7 @@ void reflector::state::tell_refusal(const error& why, const ladder_step& step) {
     api.list_failed(type, why.code);
     trouble found{std::string(verb), &type, ns, why.code, time.now()};
     const auto remedy = found.remedy();
-    // A busy API server, or a version that is too old, is no trouble of the kind.
+    // A busy API server, or a version that is too old, is not a trouble of the kind.
     const bool passing = why.code == errc::gone || why.code == errc::too_many_requests;
     const bool news = !passing && memory.failed(std::move(found));
     if (!news || is_silence(why.code)) {

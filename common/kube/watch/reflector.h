@@ -18,14 +18,14 @@ namespace esi::kube {
 
 struct watch_scope {
     watch_scope() = default;
-    /// Each is listed and watched by itself, so that rights in these namespaces suffice. None: all
+    /// Namespaces that are listed and watched one by one, so that rights in them suffice. None: all
     /// namespaces, in one list and one watch.
     std::vector<std::string> namespaces;
     std::string label_selector;
     std::string field_selector;
 };
 
-/// What the reflector does with what it reads; implemented in informer<T>.
+/// The receiver of what the reflector reads; implemented in informer<T>.
 class sink {
 public:
     virtual ~sink() = default;
@@ -38,21 +38,22 @@ public:
     virtual void begin_list() = 0;
     virtual void end_list() = 0;
     virtual void version(std::string resource_version) = 0;
-    /// Something was left out that could be kept now: a list shows it again.
+    /// Something was left out that would fit now: a list shows it again.
     virtual bool wants_list() { return false; }
-    /// The API server refuses to show this (403); it is asked again. True: it is done without.
+    /// The API server refuses to show this (403); the request is repeated. True: the sink does
+    /// without.
     virtual bool denied() { return false; }
 };
 
-/// Keeps one kind in step with the API server until cancelled; never returns otherwise. Run again
-/// it begins anew, with a list of what is there then.
-/// Streaming list first, list and watch as the fallback; resourceVersion ladder, bookmarks, 410 in
-/// both shapes, 429, jittered back-off and idle limits as client-go's reflector has them.
-/// A kind that is not served (404) is asked for again with back-off: `served` turns false. What
-/// fails is told once for each change, with its remedy, and once when it works again.
+/// Keeps one kind in step with the API server until cancelled; never returns otherwise. A further
+/// run starts again, with a list of the present objects. Streaming list first, list and watch as
+/// the fallback; resourceVersion ladder, bookmarks, 410 in both shapes, 429, jittered back-off and
+/// idle limits as client-go's reflector has them. A kind that is not served (404) is requested
+/// again with back-off: `served` turns false. A failure is logged once for each change, with its
+/// remedy, and once when it is over.
 class reflector {
 public:
-    /// Of `scope` it watches the part in `ns`, where empty means all namespaces.
+    /// Watches the part of `scope` in `ns`; empty means all namespaces.
     reflector(client& api, clock& time, const resource_type& type, watch_scope scope,
               std::string ns, sink& into);
     ~reflector();

@@ -104,7 +104,7 @@ TEST_F(a_store_with_shares, what_operators_wrote_is_never_left_out_however_much_
     jobs.apply(large);
     EXPECT_TRUE(is_whole("lab", "a"));
     EXPECT_EQ(left_out(), strings{});
-    // A look that finds nothing is not repeated with each change.
+    // A look without result is not repeated with each change.
     EXPECT_FALSE(jobs.shares().is_above("lab"));
     jobs.apply(job("lab", "b", 100 * kilobyte));
     EXPECT_EQ(left_out(), strings{"lab/b"});
@@ -124,7 +124,7 @@ TEST_F(a_store_with_shares, a_new_version_brings_back_no_content_for_which_there
     EXPECT_EQ(changed, strings{which}) << "no other one lost its content for it";
     EXPECT_EQ(jobs.find({"lab", name})->metadata.resource_version, "2");
     EXPECT_FALSE(is_whole("lab", name));
-    // One that has become small has its content.
+    // An object that has become small has its content.
     written = job("lab", name, 100);
     written.metadata.resource_version = "3";
     jobs.apply(written);

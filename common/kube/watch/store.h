@@ -1,13 +1,13 @@
-// The objects of one kind as the watch last told them: typed, trimmed, indexed, shared, read-only.
-// Only the reflector writes; a process' own writes come back through the watch and are never put
-// in by hand (a reconcile begun from old state would overwrite the newer entry).
+// The objects of one kind as the watch last showed them: typed, trimmed, indexed, shared,
+// read-only. Only the reflector writes; a process' own writes come back through the watch and are
+// never put in by hand (a reconcile begun from old state would overwrite the newer entry).
 //
-// Kinds of which there are many thousands are kept packed (model/packed.h) and made anew for each
-// who asks: of these, two pointers to one object are not the same pointer.
+// Kinds with many thousands of objects are kept packed (model/packed.h) and unpacked for each
+// caller: of these, two pointers to one object are not the same pointer.
 //
-// Who may write objects in a namespace decides how much they take. With limit() all objects of a
-// namespace take a share at most; of those that take most, the content is left out
-// (model/kept.h), and they are marked as objects that ESI cannot read.
+// Authors of objects in a namespace decide how much memory they take. With limit() all objects of a
+// namespace take at most a share; the content of the largest is left out (model/kept.h), and they
+// are marked as objects that ESI cannot read.
 #pragma once
 
 #include <algorithm>
@@ -52,14 +52,14 @@ public:
     /// An object as it is kept.
     using kept = std::conditional_t<packable<T>, model::packed, pointer>;
 
-    /// What the objects of each namespace may take together, in bytes; 0: no limit. `kind` is for
-    /// texts. Before the first object arrives.
+    /// How much memory the objects of each namespace may take together, in bytes; 0: no limit.
+    /// `kind` is for texts. Before the first object arrives.
     void limit(std::size_t bytes, std::string_view kind) {
         shares_ = namespace_shares(bytes, kind);
     }
     const namespace_shares& shares() const { return shares_; }
 
-    /// The objects of a list that is under way. They keep to the limit as those of the store do.
+    /// The objects of a list that is under way. The limit holds for them as for those of the store.
     class list {
     public:
         list() = default;
@@ -143,21 +143,21 @@ public:
         listeners_.push_back(std::move(listener));
     }
 
-    /// Called when a list has taken the place of what was there, in that namespace (empty: in all):
-    /// the changes that it brought were told one by one, but what happened to an object between the
-    /// watch and the list was not. replacing() is true while they are told.
+    /// Called when a list has replaced the objects in that namespace (empty: in all): each change
+    /// that it brought was reported, but events of an object between the watch and the list were
+    /// not. replacing() is true during these reports.
     void on_list(std::function<void(std::string_view ns)> listener) {
         list_listeners_.push_back(std::move(listener));
     }
     bool replacing() const { return replacing_; }
-    /// Called with each version that version() takes: behind the change that has it, which of a
-    /// deletion nothing else tells, and behind a list.
+    /// Called with each version that version() takes: after the change that has it (for a deletion
+    /// nothing else shows its version), and after a list.
     void on_version(std::function<void(std::string_view ns, std::string_view version)> listener) {
         version_listeners_.push_back(std::move(listener));
     }
 
     /// Newest resourceVersion that the watch has shown for this kind in that namespace (objects,
-    /// deletions, bookmarks); empty before the first list; none where nothing is watched.
+    /// deletions, bookmarks); empty before the first list; none if nothing is watched.
     std::optional<std::string> version(std::string_view ns) const {
         auto found = versions_.find(std::string_view());
         if (found == versions_.end()) found = versions_.find(ns);
@@ -182,7 +182,7 @@ public:
             return std::make_shared<const T>(std::move(object));
         }
     }
-    /// Bytes that it takes, with its place among the others.
+    /// Bytes of an object, with its entry among the others.
     static std::size_t weight_of(const kept& object) {
         if constexpr (packable<T>) {
             return model::allocated(object.size()) + model::allocated(sizeof(packed_item) + 32);
@@ -193,7 +193,7 @@ public:
                    model::held_by(object->metadata.name);
         }
     }
-    /// The same object without its content, marked.
+    /// The same object without its content, marked as unreadable.
     static kept without_content(const kept& object, const namespace_shares& shares) {
         T out = *show(object);
         auto why = shares.left_out_text(model::largest_member(out), weight_of(object));
@@ -208,8 +208,8 @@ public:
             return {object->metadata.namespace_, object->metadata.name};
         }
     }
-    /// Of a kind that is kept packed, a version that differs in nothing that is kept is no change:
-    /// nobody is told.
+    /// For a packed kind, a version that differs in nothing that is kept is no change: listeners
+    /// are not called.
     void apply(T object) {
         const auto object_ns = object.metadata.namespace_;
         if (apply_left_out(object)) return;
@@ -250,7 +250,7 @@ public:
 
 private:
     using weights = std::map<model::object_key, std::size_t>;
-    /// `left_out`: of which of them the list has left the content out, and what they take with it.
+    /// `left_out`: the objects whose content the list has left out, and their sizes with it.
     void replace(std::vector<kept> objects, std::string_view ns, const weights& left_out) {
         replacing_ = true;
         for (const auto& key : absent_from(objects, ns)) erase(key);
@@ -279,9 +279,9 @@ private:
         const auto [ns, name] = key_of(object);
         return these.contains({std::string(ns), std::string(name)});
     }
-    /// A new version of an object whose content was left out has it again only where there is
-    /// room: what an operator writes of such an object comes back as its next version. False: there
-    /// is, or nothing was left out of it.
+    /// A new version of an object whose content was left out gets it again only if there is room:
+    /// an operator's write to such an object comes back as its next version. False: there is room,
+    /// or nothing was left out of it.
     bool apply_left_out(const T& object) {
         if (shares_.all_left_out().empty()) return false;
         const auto key = object.metadata.key();
@@ -337,7 +337,7 @@ private:
             return object;
         }
     }
-    /// Of one version there may be one with and one without its content.
+    /// One version may exist with and without its content.
     static bool is_same(const kept& known, const kept& object) {
         if constexpr (packable<T>) {
             return known == object;

@@ -262,7 +262,7 @@ TEST_F(a_store, tells_a_list_apart_from_changes_and_the_version_behind_each) {
     notes.clear();
     things.replace(std::vector<thing>{make("a", "n1", "5")}, "default");
     things.set_version("7", "default");
-    // Nothing has changed: what was between is as unknown.
+    // Nothing has changed: the time in between is as unknown.
     things.replace(std::vector<thing>{make("a", "n1", "5")}, "default");
     things.set_version("9", "default");
     things.apply(make("a", "n2", "10"));

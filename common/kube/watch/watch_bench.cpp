@@ -15,7 +15,7 @@ namespace {
 namespace names = model::names;
 using nlohmann::json;
 
-/// The fields that an API server tracks of an object, for one more manager.
+/// The managed fields of an object, for one more manager.
 json managed(const std::string& manager, const json& part) {
     const auto fields = [](const auto& self, const json& of) -> json {
         json out = json::object();
@@ -28,7 +28,7 @@ json managed(const std::string& manager, const json& part) {
             {"fieldsType", "FieldsV1"}, {"fieldsV1", fields(fields, part)}};
 }
 
-/// A pod of a Deployment with so many environment variables: 4 kB and more, as it comes.
+/// A pod of a Deployment with this many environment variables: 4 kB and more, as it comes.
 json pod(int number, int variables) {
     json env = json::array();
     for (int i = 0; i < variables; ++i) {
@@ -128,7 +128,7 @@ void add_indexes(store<model::pod>& pods) {
     });
 }
 
-/// What a store of so many takes for each of them, decoded from all that an API server sends.
+/// The memory that each object of a store takes, decoded from all that an API server sends.
 void hold_pods(benchmark::State& state) {
     const auto size = static_cast<int>(state.range(0));
     simdjson::dom::parser parser;
@@ -153,7 +153,7 @@ void hold_pods(benchmark::State& state) {
 }
 BENCHMARK(hold_pods)->Arg(10'000)->Unit(benchmark::kMillisecond);
 
-/// Finds one of so many, and makes it anew from its bytes.
+/// Finds one object of the store, and unpacks it from its bytes.
 void find_pod(benchmark::State& state) {
     const auto size = static_cast<int>(state.range(0));
     store<model::pod> pods;

@@ -16,8 +16,8 @@ constexpr auto longest_backoff = 30s;
 constexpr auto backoff_reset = 2min;
 constexpr auto shortest_watch = 1s;
 constexpr int largest_page = 500;
-/// Of the answer to a list, as a page takes several times its length while it is read; a page that
-/// is longer is asked for again with fewer objects. A page of one object is as long as that is:
+/// The longest answer to a list, as a page takes several times its length while it is read; a
+/// longer page is requested again with fewer objects. A page of one object may have any length:
 /// what etcd stores in 1.5 MB may be several times that as JSON.
 constexpr std::size_t page_bytes = std::size_t{4} << 20;
 constexpr std::size_t object_bytes = std::size_t{16} << 20;
@@ -77,7 +77,7 @@ ladder_step watch_ladder::page(std::string continue_token) {
 ladder_step watch_ladder::list_too_long(const error& why, steady_time now) {
     if (!by_pages_) {
         version_unusable_ = true;
-        // Pages had been too slow, and all at once is too long: not in a loop.
+        // Pages were too slow, and a full list is too long: pause instead of a loop.
         if (!std::exchange(paging_, true)) return pause(now, true, &why);
         return relist();
     }
@@ -180,7 +180,7 @@ ladder_step watch_ladder::on(const ladder::closed&, steady_time now) {
         if (++streams_without_end_ >= streams_until_pages) streaming_ = false;
         return pause(now, true);
     }
-    // A proxy that closes at once must not turn into a request loop.
+    // A proxy that closes at once must not cause a request loop.
     if (!heard_event_ && now - opened_at_ < shortest_watch) return pause(now, false);
     return rewatch();
 }
@@ -192,7 +192,7 @@ ladder_step watch_ladder::on(const ladder::broken& event, steady_time now) {
         }
         return pause(now, true, &event.why);
     }
-    // What could not be read cannot be passed over: only a list shows the present state.
+    // A line that could not be read cannot be skipped: only a list shows the present state.
     return pause(now, event.why.code == errc::decode, &event.why);
 }
 

@@ -1,4 +1,4 @@
-// What a reflector does next: which list, which watch, from which resourceVersion, after which
+// The next step of a reflector: which list, which watch, from which resourceVersion, after which
 // pause. I/O-free: resume(event) -> step; the adapter (reflector.cpp) sends, reads and feeds the
 // sink. One per reflector, for its whole life. Never holds objects.
 //
@@ -22,7 +22,7 @@ namespace ladder {
 struct started {};
 /// The pause of the last step is over.
 struct waited {};
-/// The list or watch of the last step was not answered, or with a status >= 400.
+/// The list or watch of the last step got no answer, or a status >= 400.
 struct refused {
     error why;
 };

@@ -54,7 +54,7 @@ inline node_pointer shared(model::node node) {
     return std::make_shared<const model::node>(std::move(node));
 }
 
-/// A ledger that is told nodes and pods, and what is to be known of pods elsewhere.
+/// A ledger with nodes and pods, and the facts about pods elsewhere.
 struct cluster {
     cluster_room room;
     facts known;

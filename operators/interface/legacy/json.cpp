@@ -80,7 +80,7 @@ ordered_json testbed_of(const model::testbed& of, std::vector<model::slot_status
     std::map<std::string_view, std::vector<const model::slot_status*>> rows_of;
     for (const auto& row : rows) rows_of[row.node_name].push_back(&row);
     auto& by_node = out["slotsByNode"] = ordered_json::object();
-    // An ordered object looks for each new key in all that it has; these are known to differ.
+    // An ordered object compares each new key with all others; these are known to differ.
     auto& members = by_node.get_ref<ordered_json::object_t&>();
     for (const auto& [id, name] : nodes) {
         const auto of_node = rows_of.extract(name);
@@ -92,10 +92,10 @@ ordered_json testbed_of(const model::testbed& of, std::vector<model::slot_status
     return out;
 }
 
-/// Looks for members that are given twice, without building anything.
+/// Finds repeated members without building anything.
 class repetitions final : public nlohmann::json_sax<json> {
 public:
-    /// The last of them; empty: there is none.
+    /// The last repeated member; empty: there is none.
     const std::string& found() const { return found_; }
 
     bool null() override { return true; }
@@ -149,7 +149,7 @@ std::expected<json, faults> parse_object(std::string_view text) {
     return out;
 }
 
-/// Reads members of one object and notes what is wrong with them.
+/// Reads members of one object and records their faults.
 class reader {
 public:
     reader(const json& object, std::string where, faults& into)
@@ -205,7 +205,7 @@ private:
 
 bool lower_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
 
-/// What a Kubernetes object can be called, with at most 63 characters.
+/// A valid name of a Kubernetes object, with at most 63 characters.
 bool good_name(std::string_view name) {
     return !name.empty() && name.size() <= 63 && lower_or_digit(name.front()) &&
            lower_or_digit(name.back()) && std::ranges::all_of(name, [](char c) {
@@ -385,7 +385,7 @@ ordered_json external(const model::batchjob& of) {
 }
 
 ordered_json external(const model::scheduling& of) {
-    // The original could not begin with what names something that does not exist: no state.
+    // The original could not begin with a reference to a missing object: no state.
     const auto* acquired =
         model::find_condition(of.status.conditions, model::condition_type::acquired);
     const bool begun =

@@ -17,10 +17,10 @@ namespace esi::interface::legacy {
 
 using ordered_json = nlohmann::ordered_json;
 
-/// Every fault of a request at once; sentences for people.
+/// All faults of a request; sentences for people.
 using faults = std::vector<std::string>;
 
-/// The original had neither claims nor what has one: it is left out everywhere.
+/// The original had no claims: a Testbed of a claim is left out everywhere.
 bool is_shown(const model::testbed& of);
 bool is_shown(const model::batchjob& of);
 bool is_shown(const model::scheduling& of);

@@ -189,7 +189,7 @@ TEST(scheduling_bodies, are_read_in_a_time_that_grows_with_their_length_alone) {
         return std::chrono::steady_clock::now() - begun;
     };
     for (const std::string item : {"{}", "[]", R"({"a":1})"}) {
-        // 40,000 took six seconds where each looked at all that came before it.
+        // 40,000 took six seconds when each was compared with all before it.
         EXPECT_LT(time_of(item, 200'000), seconds(10)) << item;
     }
 }

@@ -19,20 +19,20 @@ using nlohmann::json;
 
 constexpr seconds longest_wait_for_deletion{10};
 constexpr int most_tries = 5;
-/// What the API server stores for one object is not much more.
+/// The limit of one object on the API server is not much more.
 constexpr std::size_t longest_body = 1u << 20;
-/// Some clients send a body with every request; the original passed it over where it needed none.
+/// Some clients send a body with every request; the original ignored it where it needed none.
 constexpr std::size_t longest_ignored_body = 4u << 10;
 
-/// A list up to here is answered with its length, as the original did. A longer one is sent as it
-/// is made: it has no `continue`, and whole it would take as much memory as all objects of a
-/// namespace.
+/// A list up to this length is answered with its length, as the original did. A longer one is sent
+/// while it is made: it has no `continue`, and as a whole it would take as much memory as all
+/// objects of a namespace.
 constexpr std::size_t longest_at_once = 1u << 20;
 constexpr const char* no_room = "too many answers are on the way";
-/// Of what is sent at a time, behind which one object more may stand.
+/// How much is sent at a time, plus one object at most.
 constexpr std::size_t sent_at_once = 64u << 10;
 
-/// A list that is printed bit by bit, in the order of names.
+/// A list that is printed in parts, in the order of names.
 template <class T>
 struct listing {
     const kube::store<T>& of;
@@ -40,7 +40,7 @@ struct listing {
     /// Appends an object, behind a comma where it is not the first one.
     std::function<void(std::string&, const T&)> print;
     std::string_view brackets;
-    /// The last one that was printed. Objects that come and go meanwhile move no other one.
+    /// The last one that was printed. Objects that come and go meanwhile do not move others.
     std::string last = {};
     bool begun = false;
     bool ended = false;
@@ -73,7 +73,7 @@ asio::awaitable<void> send_all(listing<T> all, http::stream_writer& to) {
     }
 }
 
-/// Nothing where there is no room for it.
+/// Nothing if there is no room for it.
 template <class T>
 asio::awaitable<std::optional<http::server_reply>> list_reply(
     listing<T> all, std::shared_ptr<http::answer_room> room) {
@@ -82,14 +82,14 @@ asio::awaitable<std::optional<http::server_reply>> list_reply(
     whole.fill(out.body, longest_at_once);
     if (whole.ended) co_return out;
     out.body = {};
-    // Of a stream the server holds what the handler held: one piece of it is there at a time.
+    // For a stream the server holds what the handler held: one piece of it at a time.
     const bool held = !room || co_await room->wait_to_hold(2 * sent_at_once);
     if (!held) co_return std::nullopt;
     out.stream = [all](http::stream_writer& to) { return send_all(all, to); };
     co_return out;
 }
 
-/// What the original's server said before its application saw the request.
+/// What the original's server answered before its application saw the request.
 http::server_reply bad_path() {
     constexpr std::string_view title = "HTTP Status 400 – Bad Request";
     http::server_reply out(400, "text/html;charset=utf-8",
@@ -100,7 +100,7 @@ http::server_reply bad_path() {
     return out;
 }
 
-/// The index of /actuator; what it names is served by the process.
+/// The index of /actuator; the process serves its entries.
 http::server_reply actuator_index(const http::server_request& from) {
     auto at = "http://" + std::string(from.header("host")) + "/actuator";
     auto link = [](const std::string& href, bool templated) {
@@ -180,7 +180,7 @@ void routes::add_to(http::router& router) {
 }
 
 asio::awaitable<routes::reply> routes::serve(request from, answer how) {
-    // A write that could not be answered is not done; a read says first what is not there.
+    // A write that could not be answered is not done; a read first reports what is missing.
     const bool reads = from.method == "GET" || from.method == "HEAD";
     const bool acceptable = accepts_json(from.header("accept"));
     if (!acceptable && !reads) co_return refused(from, 406);
@@ -388,7 +388,7 @@ asio::awaitable<routes::reply> routes::post_scheduling(request from) {
             if (!stored) co_return refused(from, stored.error());
             co_await seen([this] { return from_.schedulings.version(namespace_).value_or(""); },
                           stored->metadata.resource_version);
-            // As it was sent: what the operator has made of it is told by GET.
+            // Returned as it was sent: GET shows what the operator has made of it.
             stored->status = {};
             co_return ok(external(*stored));
         }
@@ -407,7 +407,7 @@ asio::awaitable<routes::reply> routes::delete_scheduling(request from) {
     if (cached) {
         was = *cached;
     } else {
-        // What was made a moment ago through another replica may not be in the cache yet.
+        // An object created a moment ago by another replica may not be in the cache yet.
         const bool possible = std::ranges::all_of(name.name, [](char c) {
             return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
         });

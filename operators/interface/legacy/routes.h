@@ -27,7 +27,7 @@ struct sources {
     const kube::store<model::batchjob>& jobs;
     const kube::store<model::scheduling>& schedulings;
     const kube::store<model::pod>& pods;
-    /// What is in the slots of a Testbed (caches::slots_of).
+    /// The contents of the slots of a Testbed (caches::slots_of).
     std::function<std::shared_ptr<const grid::slot_table>(const model::object_key&)> slots_of;
 };
 
@@ -74,7 +74,7 @@ private:
                   const std::vector<std::string>& messages = {}) const;
     /// The answer for an error of the API server; never a 500.
     reply refused(const request& from, const error& why) const;
-    /// 415 or 400 where the body cannot be read at all.
+    /// 415 or 400 if the body cannot be read at all.
     std::optional<reply> unreadable(const request& from) const;
 
     sources from_;

@@ -187,7 +187,7 @@ TEST_F(legacy_rest, claims_are_left_out) {
     EXPECT_TRUE(server.objects.contains(base + "/schedulings/s"));
 }
 
-/// Keeps what a stream sends; calls `between` behind each piece.
+/// Keeps what a stream sends; calls `between` after each piece.
 class kept_stream final : public http::stream_writer {
 public:
     std::string text;
@@ -505,7 +505,7 @@ TEST_F(legacy_rest, delete_answers_the_object_as_it_was) {
     EXPECT_FALSE(server.objects.contains(base + "/schedulings/s"));
 }
 
-/// The watch tells 20 ms after the API server.
+/// The watch shows it 20 ms after the API server.
 asio::awaitable<void> erase_later(virtual_clock& time, kube::store<model::scheduling>& from) {
     co_await time.sleep_for(milliseconds(20));
     from.erase({"default", "s"});

@@ -16,14 +16,15 @@ namespace esi::interface::legacy {
 
 namespace {
 
-/// Changes that are told at once where many wait: their messages to one client go out together.
+/// Changes that are sent in one turn if many wait: their messages to one client go out together.
 constexpr std::size_t most_per_turn = 16;
-/// A burst (a list that was read again) is told as fast as clients that read can take it, so that
-/// it does not overflow their queues; not when even more wait.
+/// A burst (a new list) is sent as fast as clients that read can take it, so that it does not
+/// overflow their queues; not if even more changes wait.
 constexpr std::size_t burst = 64;
 constexpr std::size_t flood = 10'000;
 constexpr milliseconds patience_per_turn{20 * most_per_turn};
-/// All turns of one burst together: then who reads more slowly delays the others no longer.
+/// The time of all turns of one burst together: after it a slower client no longer delays the
+/// others.
 constexpr steady_time::duration most_patience = seconds(5);
 constexpr std::size_t most_told = 16;
 constexpr std::size_t most_last = 4096;
@@ -179,11 +180,11 @@ asio::awaitable<void> stomp_topics::stop(steady_time deadline) {
 template <class T>
 void stomp_topics::follow(kube::store<T>& of) {
     of.on_change([this, &of](const kube::change<T>& what) {
-        // The first list is what there is, not what changed.
+        // The first list is the present state, and no change.
         if (!of.synced()) return;
         const auto& any = what.after ? what.after : what.before;
         if (any->metadata.namespace_ != namespace_) return;
-        // Of two objects of one name either may be left out.
+        // Either of two objects of one name may be left out.
         auto shown = what;
         if (shown.before && !is_shown(*shown.before)) shown.before = nullptr;
         if (shown.after && !is_shown(*shown.after)) shown.after = nullptr;
@@ -191,7 +192,7 @@ void stomp_topics::follow(kube::store<T>& of) {
     });
 }
 
-/// Told later, so that the watch goes on whatever the number of subscribers is.
+/// Sent later, so that the watch goes on whatever the number of subscribers is.
 void stomp_topics::note(some_change what) {
     if (endpoint_.empty()) return;
     noted_.push_back({++number_, std::move(what)});
@@ -200,7 +201,7 @@ void stomp_topics::note(some_change what) {
 }
 
 asio::awaitable<void> stomp_topics::tell_noted() {
-    // Not at once: what notes a change is in the middle of the watch.
+    // Not at once: the caller is in the middle of the watch.
     co_await asio::post(from_.executor, asio::use_awaitable);
     auto patience = most_patience;
     while (!noted_.empty()) {
@@ -218,7 +219,7 @@ asio::awaitable<void> stomp_topics::tell_noted() {
         const auto before = from_.time.now();
         co_await endpoint_.let_them_read(patient ? std::chrono::floor<milliseconds>(longest)
                                                  : milliseconds(0));
-        // Only what somebody used up who was still behind at its end.
+        // Counts only time used by clients that were still behind at its end.
         const auto took = from_.time.now() - before;
         if (patient && took >= longest) patience -= std::min(patience, took);
         if (noted_.size() <= burst) patience = most_patience;
@@ -228,7 +229,7 @@ asio::awaitable<void> stomp_topics::tell_noted() {
 
 template <class T>
 void stomp_topics::tell(std::uint64_t number, const kube::change<T>& what) {
-    // A watch that was away may have missed a deletion between two objects of one name.
+    // A watch that was interrupted may have missed a deletion between two objects of one name.
     const bool another =
         what.before && what.after && what.before->metadata.uid != what.after->metadata.uid;
     if (what.before && (!what.after || another)) say(number, "DELETED", *what.before);
@@ -251,7 +252,7 @@ void stomp_topics::say(std::uint64_t number, std::string_view action, const T& a
     });
 }
 
-/// The same once more: what changed of the object is not in what is shown of it.
+/// Whether the message repeats the last one: the change is in a part that is not shown.
 bool stomp_topics::is_repeat(const std::string& destination, std::string_view action,
                              const std::string& body) {
     const auto hash = std::hash<std::string>{}(body);
@@ -270,9 +271,9 @@ bool stomp_topics::is_repeat(const std::string& destination, std::string_view ac
 
 stomp::endpoint::present stomp_topics::present(const std::string& destination) {
     stomp::endpoint::present out;
-    // The cache is ahead of what is noted: those changes are in what is told now.
+    // The cache is ahead of the noted changes: they are in the state that is sent now.
     out.since = number_ + 1;
-    // Who subscribes to a pattern is told nothing now, and has not had what others had.
+    // A subscriber to a pattern gets no state now, and has not received what others have.
     if (stomp::is_pattern(destination)) last_.clear();
     constexpr std::string_view root = "/topic/";
     std::string_view rest = destination;
@@ -298,7 +299,7 @@ stomp::shared_message stomp_topics::present_of(const kube::store<T>& of,
                                                std::string_view name) {
     const auto found = of.find({namespace_, std::string(name)});
     if (!found || !is_shown(*found)) return nullptr;
-    // Who comes now gets this; a repeat of something else is none for him.
+    // A new subscriber gets this; for it, a repeat of another message is none.
     const auto forget_other = [&](std::size_t hash) {
         const auto last = last_.find(destination);
         if (last != last_.end() && last->second != hash) last_.erase(last);

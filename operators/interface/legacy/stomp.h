@@ -1,7 +1,6 @@
 // WebSocket /scheduler: the Java original's topics over STOMP, and the paths of SockJS beside it.
-// Owned by the operator; every replica serves it out of its own caches, as it does REST. A change
-// is told once it is in the cache, in the order of the watch, each one: nothing is merged or left
-// out.
+// Owned by the operator; every replica serves it from its own caches, as it does REST. A change is
+// sent once it is in the cache, in the order of the watch, each one: none is merged or left out.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +37,7 @@ struct stomp_options {
     void add_to(CLI::App& app);
 };
 
-/// What the topics speak of; all of it outlives them.
+/// What the topics need; all of it outlives them.
 struct stomp_sources {
     asio::any_io_executor executor;
     clock& time;
@@ -99,8 +98,8 @@ private:
     std::deque<noted> noted_;
     std::uint64_t number_ = 0;
     bool telling_ = false;
-    /// States that were told to who subscribed, by destination: a thousand that wait for one object
-    /// get the same message.
+    /// States that were sent to new subscribers, by destination: a thousand that wait for one
+    /// object get the same message.
     struct told {
         std::shared_ptr<const void> object;
         stomp::shared_message state;
@@ -108,8 +107,8 @@ private:
         steady_time until;
     };
     std::map<std::string, told, std::less<>> told_;
-    /// Hashes of the last messages of single objects, by destination, as far as all who listen
-    /// there have them.
+    /// Hashes of the last messages of single objects, by destination, if all subscribers there have
+    /// received them.
     std::map<std::string, std::size_t, std::less<>> last_;
     task_group tasks_;
 };

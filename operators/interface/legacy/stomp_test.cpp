@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::string_literals;
 
-/// A client on /topic/** of the real server; what it hears, one line for each message.
+/// A client on /topic/** of the real server; the messages it receives, one line each.
 class legacy_stomp : public testing::Test {
 protected:
     legacy_stomp() {
@@ -54,7 +54,7 @@ protected:
         EXPECT_TRUE(until([&] { return client->heard.ends_with("receipt-id:r\n\n\0"s); }))
             << client->heard;
     }
-    /// Bodies that came, with their topics; after one more change that is told last.
+    /// Bodies that came, with their topics, up to one more change that is sent last.
     std::vector<std::string> told() {
         client->say(stomp::masked(
             1, "SUBSCRIBE\nid:last\ndestination:/topic/jobs/last\nreceipt:told\n\n\0"s));
@@ -252,7 +252,7 @@ TEST_F(legacy_stomp, who_subscribes_to_an_object_hears_its_state_once_and_then_l
     come("/topic/nothing");
     jobs.apply(job("a", "1"));
     jobs.apply(job("a", "2"));
-    // Both changes wait to be told when this comes; the state that it hears is the second's.
+    // Both changes wait to be sent when this comes; the state that it receives is the second's.
     client->say(stomp::masked(1, "SUBSCRIBE\nid:1\ndestination:/topic/jobs/a\nreceipt:s\n\n\0"s));
     ASSERT_TRUE(until([&] { return client->heard.ends_with("receipt-id:s\n\n\0"s); }));
     jobs.erase({"default", "a"});

@@ -11,7 +11,8 @@ namespace esi::interface::page {
 
 namespace {
 
-/// Nothing is loaded, sent or framed but by this origin, and no text becomes a script or HTML.
+/// Only files of this origin are loaded, requests go only there, no page may frame this one, and no
+/// text becomes a script or HTML.
 constexpr std::string_view content_security_policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
@@ -66,8 +67,8 @@ bool names_html(std::string_view accept) {
 }
 
 void add_to(http::router& router) {
-    // A route for / would change what other methods and other media types get there: 405 instead of
-    // 404. A filter answers the page, and leaves all else to those who answered before.
+    // A route for / would change the answers to other methods and other media types: 405 instead of
+    // 404. A filter answers with the page, and leaves all else to the earlier handlers.
     router.guard("/", [](const http::server_request& head) -> std::optional<http::server_reply> {
         const bool reads = head.method == "GET" || head.method == "HEAD";
         if (!reads || head.raw_path != "/" || !names_html(head.header("accept"))) {

@@ -1,6 +1,6 @@
 // The page at /: slots, timeline, queue, matrix and the story of a job, for people. It is made of
-// the files in this folder, which need no right; what it shows comes from /api/v1, with the rights
-// of who looks.
+// the files in this folder, which need no right; its data come from /api/v1, with the viewer's
+// rights.
 #pragma once
 
 #include <string_view>
@@ -9,9 +9,9 @@
 
 namespace esi::interface::page {
 
-/// GET / for those whose Accept names text/html, and GET /page/NAME for its modules and styles. Any
-/// other request for / goes on as if there were no page: the Java original had none, and what it
-/// answered there is recorded.
+/// GET / for clients whose Accept names text/html, and GET /page/NAME for its modules and styles.
+/// Any other request for / is handled as if there were no page: the Java original had none, and its
+/// answers there are recorded.
 void add_to(http::router& router);
 
 /// text/html is among the media ranges of an Accept header, with a quality above 0. A range with a

@@ -85,7 +85,7 @@ asio::awaitable<result<whole_jobs::job_pointer>> whole_jobs::next(std::size_t co
             auto read = co_await read_one(collected, trimmed);
             if (!read) co_return std::unexpected(std::move(read).error());
             if (!out_of_room_) ++at_;
-            // One that has gone is passed over.
+            // A job that has gone is skipped.
             if (*read) co_return read;
         }
         if (out_of_room_) break;
@@ -93,9 +93,9 @@ asio::awaitable<result<whole_jobs::job_pointer>> whole_jobs::next(std::size_t co
     co_return nullptr;
 }
 
-/// Room for all that is there and an answer of that length, as text and as what is made of it. Who
-/// has collected nothing waits for it; who has some jobs gives those, as two that hold something
-/// could wait for each other.
+/// Takes room for the jobs present and an answer of that length, as text and parsed. A request that
+/// has collected nothing waits for room; one with some jobs returns those, since two that hold
+/// something could wait for each other.
 asio::awaitable<bool> whole_jobs::hold(std::size_t collected, std::size_t answer_limit) {
     if (!room_) co_return true;
     bool held = false;
@@ -109,7 +109,7 @@ asio::awaitable<bool> whole_jobs::hold(std::size_t collected, std::size_t answer
     co_return held;
 }
 
-/// What the page that is under way has passed is not in a later one.
+/// Jobs that the current page has passed are in no later page.
 bool whole_jobs::is_listed(const model::object_key& key) const {
     return listed_to_ && listed_to_->namespace_ == key.namespace_ &&
            (continue_.empty() || key <= *listed_to_);
@@ -144,7 +144,7 @@ asio::awaitable<result<void>> whole_jobs::read_page(std::size_t collected) {
     }
     if (!text) co_return std::unexpected(text.error());
     auto done = take_page(*text, ns);
-    // One that cannot be decoded spoils the whole page.
+    // A job that cannot be decoded makes the whole page fail.
     if (!done && done.error().code == errc::decode) {
         one_by_one_ = true;
         co_return result<void>();
@@ -174,7 +174,7 @@ result<void> whole_jobs::take_page(const std::string& text, const std::string& n
     return {};
 }
 
-/// Null: it has gone, or there is no room.
+/// Null: the job has gone, or there is no room.
 asio::awaitable<result<whole_jobs::job_pointer>> whole_jobs::read_one(std::size_t collected,
                                                                       job_pointer trimmed) {
     const auto key = trimmed->metadata.key();

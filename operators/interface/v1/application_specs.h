@@ -16,18 +16,18 @@
 namespace esi::interface::v1 {
 
 namespace spec_limits {
-/// Of all specs that are kept: those of some thousand jobs of the usual size.
+/// Bytes of all cached specs: those of some thousand jobs of the usual size.
 inline constexpr std::size_t kept = 4u << 20;
-/// Of one spec that is kept: a few large ones would drive out all others.
+/// Bytes of one cached spec: a few large ones would displace all others.
 inline constexpr std::size_t kept_of_one = 256u << 10;
-/// So many jobs of a namespace are read one by one; of more, the namespace is listed.
+/// Up to this many jobs of a namespace are read one by one; for more, the namespace is listed.
 inline constexpr std::size_t single_reads = 8;
 /// How many are listed before it is known how large they are.
 inline constexpr int first_page = 4;
 inline constexpr int longest_page = 250;
-/// Of a page. The pages that follow are made for half of it.
+/// Bytes of a page. Later pages aim at half of it.
 inline constexpr std::size_t page = 512u << 10;
-/// Of a job that is read alone; a larger one is asked for again, with the bound below.
+/// Bytes of a job that is read alone; a larger one is read again, with the bound below.
 inline constexpr std::size_t usual_job = 128u << 10;
 /// etcd by default takes no object above 1.5 MiB.
 inline constexpr std::size_t largest_job = 2u << 20;
@@ -60,14 +60,14 @@ private:
     void drop(known::iterator which);
 
     const sources& from_;
-    std::size_t bytes_ = 0;  ///< of those that are kept
+    std::size_t bytes_ = 0;  ///< of the cached ones
     known kept_;             ///< used last first
     std::map<std::string, known::iterator, std::less<>> by_uid_;
 };
 
-/// The jobs of one answer with their specs, one after another. It reads few at a time: what is read
-/// and not yet given is bounded by one page or one job, and is held in the room of the request
-/// before it is read.
+/// The jobs of one answer with their specs, in order. It reads few at a time: what is read and not
+/// yet returned is bounded by one page or one job, and is charged to the room of the request before
+/// it is read.
 class whole_jobs {
 public:
     using job_pointer = application_specs::job_pointer;
@@ -76,10 +76,10 @@ public:
     whole_jobs(application_specs& specs, std::vector<job_pointer> trimmed,
                std::shared_ptr<http::answer_room> room);
 
-    /// The next one: one that has changed meanwhile in its present version, one whose object has
-    /// more than `largest_job` bytes as the cache has it, and one that has gone not at all. Null:
-    /// there are no more, or no room for what has to be read. `collected`: bytes of those before it
-    /// that the caller holds.
+    /// The next job. A job that has changed meanwhile comes in its present version; one whose
+    /// object has more than `largest_job` bytes comes as the cache has it; one that has gone is
+    /// skipped. Null: there are no more, or no room for what has to be read. `collected`: bytes of
+    /// earlier jobs that the caller holds.
     asio::awaitable<result<job_pointer>> next(std::size_t collected);
     bool at_end() const { return at_ == jobs_.size(); }
     bool out_of_room() const { return out_of_room_; }
@@ -101,10 +101,10 @@ private:
     bool expects_large_ = false;  ///< the last one that was read alone was
     int page_size_ = spec_limits::first_page;
     int longest_page_ = spec_limits::longest_page;
-    /// The namespace that is listed: up to where, and how it goes on (empty: at its end).
+    /// The namespace that is listed: up to which key, and how it continues (empty: at its end).
     std::optional<model::object_key> listed_to_;
     std::string continue_;
-    /// Read and not yet given, and their bytes.
+    /// Read and not yet returned, and their bytes.
     std::map<model::object_key, job_pointer> ahead_;
     std::size_t ahead_bytes_ = 0;
 };

@@ -35,7 +35,7 @@ protected:
         server.put(std::move(made));
     }
     static std::string name_of(int i) { return fmt::format("j{:03}", i); }
-    /// Each item of the list, with the number of times that it was told; looks at the specs.
+    /// Each item of the list, with the number of times that it was listed; looks at the specs.
     std::map<std::string, int> all_parts(const std::string& target,
                                          const std::function<void(int)>& between = {}) {
         std::map<std::string, int> out;
@@ -85,7 +85,7 @@ TEST_F(specs, the_parts_tell_each_job_once_while_jobs_change_come_and_go) {
     for (int i = 0; i < 60; ++i) put_large(name_of(2 * i), i % 3 == 0 ? 700'000 : 900);
     const auto path = [](int i) { return path_of(kube::types::batchjob, name_of(i)); };
     const auto told = all_parts(base + "/jobs?limit=9", [&](int part) {
-        // One that was told, one that was not, one that goes, one that comes.
+        // One that was listed, one that was not, one that goes, one that comes.
         server.change(path(2 * part), [](json& job) { job["status"]["state"] = "RunningState"; });
         server.change(path(118 - 2 * part), [](json& job) { job["spec"]["x"] = 1; });
         server.erase(path(60 + 2 * part));

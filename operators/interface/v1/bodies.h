@@ -21,7 +21,7 @@ struct suspend_request {
 };
 BOOST_DESCRIBE_STRUCT(suspend_request, (), (policy))
 
-/// PUT .../testbeds/{name}/nodes: one of both.
+/// PUT .../testbeds/{name}/nodes: exactly one of the two.
 struct nodes_request {
     std::optional<int> count;
     std::optional<std::vector<std::string>> nodes;

@@ -33,7 +33,7 @@ asio::awaitable<change_waits::outcome> change_waits::until(wait_place at,
                                                            std::function<bool()> has_left) {
     if (is_due()) co_return outcome::due;
     notifier bell(executor_);
-    /// Also where the wait is cancelled.
+    /// Removes the entry also if the wait is cancelled.
     struct entry {
         std::multimap<wait_place, notifier*>& in;
         std::multimap<wait_place, notifier*>::iterator at;

@@ -1,6 +1,6 @@
-// Requests that wait for a change: blocking queries and waitFor. They are woken by what the caches
-// show, never by polling; callers bound their number (access/quota.h). Owned by the surface; used
-// on the process' loop.
+// Requests that wait for a change: blocking queries and waitFor. Changes of the caches wake them;
+// there is no polling. Callers bound their number (access/quota.h). Owned by the surface; used on
+// the process' loop.
 #pragma once
 
 #include <algorithm>
@@ -20,10 +20,10 @@
 
 namespace esi::interface::v1 {
 
-/// A resourceVersion as a number; 0 where it is none.
+/// A resourceVersion as a number; 0 if it is none.
 std::uint64_t number_of_version(std::string_view version);
 
-/// What is waited for: one object, all of a namespace (empty name), all of a kind (both empty).
+/// The place of a wait: one object, all of a namespace (empty name), all of a kind (both empty).
 struct wait_place {
     std::string_view kind;
     model::object_key key;
@@ -35,22 +35,22 @@ public:
     enum class outcome {
         due,
         time_up,
-        left,      ///< nobody waits any more
+        left,      ///< the caller has gone
         stopping,  ///< the process ends
     };
 
-    /// `namespaces`: those that are watched; none: all.
+    /// `namespaces`: the watched ones; none: all.
     change_waits(asio::any_io_executor executor, clock& time, std::vector<std::string> namespaces)
         : executor_(std::move(executor)), time_(time), namespaces_(std::move(namespaces)) {}
     change_waits(const change_waits&) = delete;
     change_waits& operator=(const change_waits&) = delete;
 
-    /// Before the first object arrives. This and `of` outlive each other's use.
+    /// Call before the first object arrives. This and `of` outlive each other's use.
     template <class T>
     void follow(kube::store<T>& of) {
         of.on_change([this, &of](const kube::change<T>& what) {
             const auto& any = what.after ? what.after : what.before;
-            // The version of a deletion comes behind it: it is beyond all that was shown before.
+            // A deletion gets its version later: the version is beyond all that was shown before.
             const auto version = what.after
                                      ? number_of_version(what.after->metadata.resource_version)
                                      : shown_version(of, any->metadata.namespace_) + 1;
@@ -59,7 +59,7 @@ public:
     }
 
     /// Whether something of the place (a namespace, or a kind) has changed since `version`, or may
-    /// have: what was before this process began is not known.
+    /// have: changes before this process began are unknown.
     template <class T>
     bool changed_since(const kube::store<T>& of, const std::string& ns, std::uint64_t version) {
         const auto kind = type_of<T>().kind;
@@ -74,13 +74,13 @@ public:
     asio::awaitable<outcome> until(wait_place at, std::function<bool()> is_due,
                                    steady_time deadline, std::function<bool()> has_left = nullptr);
     static constexpr seconds look_for_caller{2};
-    /// Those that wait at the place ask again whether they are due.
+    /// Makes the waits at the place check again whether they are due.
     void ring(const wait_place& at);
     /// Ends all waits.
     void stop();
     std::size_t size() const { return waiting_.size(); }
 
-    /// What the watch has shown of the kind in that namespace, or in all of them.
+    /// The version that the watch has shown of the kind in that namespace, or in all of them.
     template <class T>
     std::uint64_t shown_version(const kube::store<T>& of, const std::string& ns) const {
         if (const auto shown = of.version(ns)) return number_of_version(*shown);
@@ -99,9 +99,9 @@ private:
     clock& time_;
     std::vector<std::string> namespaces_;
     std::multimap<wait_place, notifier*> waiting_;
-    /// By namespace, and of each kind as a whole: the version of the last change.
+    /// The version of the last change, by namespace, and for each kind as a whole.
     std::map<wait_place, std::uint64_t> last_;
-    /// By kind: what was shown when this was first asked.
+    /// By kind: the version shown when this was first asked.
     std::map<std::string_view, std::uint64_t> floors_;
     bool stopping_ = false;
 };

@@ -12,9 +12,9 @@ namespace esi::interface::v1 {
 namespace {
 
 constexpr std::size_t longest_token = 2048;
-/// Of the form of the text inside.
+/// The form of the text inside.
 constexpr std::string_view form = "1";
-/// In no name.
+/// A character that no name contains.
 constexpr char between = '\n';
 
 }  // namespace

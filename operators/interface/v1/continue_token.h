@@ -1,5 +1,5 @@
-// Where a list that came in parts goes on: behind which key, and as of which version it began. The
-// text is opaque to clients. Pure.
+// Where the next page of a list begins: after which key, and as of which version the list began.
+// The text is opaque to clients. Pure.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 namespace esi::interface::v1 {
 
 struct continue_token {
-    /// The last that was told.
+    /// The last key that was listed.
     std::string after_namespace;
     std::string after_name;
-    /// resourceVersion of the first part.
+    /// resourceVersion of the first page.
     std::string version;
-    /// Hash of what was asked for: a token does not go on with another question.
+    /// Hash of the query: a token does not continue another query.
     std::uint64_t question = 0;
     bool operator==(const continue_token&) const = default;
 };

@@ -1,4 +1,4 @@
-// What is told of one job: the answer of its route `explain`.
+// The explanation of one job: the answer of its route `explain`.
 #pragma once
 
 #include <boost/describe.hpp>
@@ -24,10 +24,10 @@ struct job_explanation {
     std::string startable;
     std::string startable_reason;
     std::string startable_text;
-    /// The one that has acquired it.
+    /// The Scheduling that has acquired it.
     std::optional<model::object_key> scheduling;
-    /// Of the Schedulings of its namespace that name it: that one first, then by name. Each with
-    /// this job alone.
+    /// Explanations of the Schedulings of its namespace that name it: that one first, then by name.
+    /// Each with this job alone.
     std::vector<scheduling::answers::explanation> plans;
     std::int64_t plans_left_out = 0;
 };

@@ -1,4 +1,4 @@
-// What the flags of /api/v1 say to its operations.
+// The flags of /api/v1 that concern its operations.
 #pragma once
 
 #include "base/clock.h"

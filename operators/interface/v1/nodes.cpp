@@ -61,7 +61,7 @@ faults unknown_nodes(const std::vector<grid::node_candidate>& all,
     return out;
 }
 
-/// Where the operator itself may not.
+/// The problem if the operator itself lacks the right.
 http::problem_details problem_of_nodes(const error& why) {
     auto out = problem_of(why);
     if (why.code == errc::forbidden) {

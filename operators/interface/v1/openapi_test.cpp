@@ -111,12 +111,12 @@ TEST(openapi, objects_have_the_members_of_their_crds) {
                     std::string(kind) + "." + part, differences);
         }
     }
-    // What the first assignment freezes is kept in the form of the spec, as far as it is frozen.
+    // The fields that the first assignment freezes are kept in the form of the spec.
     std::erase_if(differences, [](const std::string& each) {
         return each.starts_with("Scheduling.status.plan.") && each.ends_with(" is unknown");
     });
     // The interface shows the nodes of a layout in one form.
-    // What is required of nodes is passed on as it is, and so is the uid of a driver.
+    // Requirements on nodes are passed on unchanged, and so is the uid of a driver.
     EXPECT_EQ(differences, (std::set<std::string>{
                                "BatchJob.spec.sparkDriver has no members",
                                "Scheduling.spec.claim.shapes[].constraints.affinity has no members",
@@ -139,7 +139,7 @@ TEST(openapi, bounds_and_words_come_from_the_crds) {
               json({"True", "False", "Unknown"}));
 }
 
-/// The names of all schemas that those of these contents are made of.
+/// The names of all schemas that these contents refer to.
 void collect(const ordered_json& from, std::set<std::string>& into) {
     walk(from, "", [&](const ordered_json& each, const std::string&) {
         const auto found = each.find("$ref");
@@ -169,7 +169,7 @@ TEST(openapi, answers_may_grow_and_requests_are_closed) {
             EXPECT_FALSE(each.contains("enum")) << name << "." << member;
         }
     }
-    // What the server writes is in no request but as something that is passed over.
+    // A request has fields that the server writes only as ignored ones.
     std::erase_if(asked, [&](const auto& name) { return answered.contains(name); });
     EXPECT_GE(asked.size(), 10u);
     for (const auto& name : asked) {
@@ -215,7 +215,7 @@ void expect_valid(const T& object, const std::string& schema) {
     print_object(text, object);
     faults wrong;
     validate(schemas()[schema], json::parse(text), "", wrong);
-    // validate() passes over what is read only.
+    // validate() skips read-only members.
     validate(reference_to(schema + "Status"), json::parse(text)["status"], "/status", wrong);
     for (const auto& each : wrong) ADD_FAILURE() << schema << each.pointer << each.detail;
 }

@@ -15,7 +15,7 @@ namespace esi::interface::v1 {
 namespace {
 
 constexpr std::string_view in_namespace = "/api/v1/namespaces/{namespace}";
-/// What the API server stores for one object is not much more.
+/// The limit of one object on the API server is not much more.
 constexpr std::size_t longest_body = 1u << 20;
 
 template <class Part>

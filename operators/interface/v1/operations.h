@@ -1,5 +1,5 @@
-// The table of operations: the one place that lists all of /api/v1. The routes, the rights that are
-// asked and the OpenAPI document are made of it.
+// The table of operations: the one list of all of /api/v1. The routes, the rights that are checked
+// and the OpenAPI document are made from it.
 #pragma once
 
 #include <vector>
@@ -16,7 +16,7 @@ namespace events {
 class hub;
 }
 
-/// Who answers. Null: the table is read and not served (the OpenAPI document).
+/// The parts that answer. Null: the table is read and not served (the OpenAPI document).
 struct parts {
     reads* read = nullptr;
     questions* ask = nullptr;

@@ -27,11 +27,11 @@ using http::server_reply;
 using http::server_request;
 namespace types = kube::types;
 
-/// Of so many pods the scheduler's words are read: the caches do not keep them.
+/// The scheduler's messages are read for this many pods: the caches do not keep them.
 constexpr std::size_t most_pods_read = 8;
-/// In answers about a plan that has no name; no object is called so.
+/// The name in answers about a plan without a name; no object has it.
 constexpr std::string_view nameless_plan = "(this plan)";
-/// Of a Testbed or a namespace.
+/// The longest name of a Testbed or a namespace.
 constexpr std::size_t longest_name = 63;
 /// Schedulings that one answer about a job explains.
 constexpr std::size_t most_plans = 20;
@@ -69,7 +69,7 @@ http::problem_details too_many_questions() {
 
 }  // namespace
 
-/// It may wait long for it: others make their large answers meanwhile.
+/// The wait may be long: other large answers are made meanwhile.
 asio::awaitable<std::unique_ptr<turns::turn>> questions::take_turn(
     const http::server_request& from) {
     if (from.room) from.room->stand_aside();
@@ -78,7 +78,7 @@ asio::awaitable<std::unique_ptr<turns::turn>> questions::take_turn(
 
 asio::awaitable<answer> questions::preview(server_request from) {
     if (auto wrong = no_parameters(from)) co_return std::unexpected(std::move(*wrong));
-    // What is made of a body may be many times as long: one at a time is read.
+    // A parsed body may be many times as long: one at a time is read.
     const auto turn = co_await take_turn(from);
     if (!turn) co_return std::unexpected(too_many_questions());
     auto body = parse_body(from.body);
@@ -124,7 +124,7 @@ asio::awaitable<questions::explained> questions::explain(
         }
     }
     if (unbound.empty()) co_return out;
-    // It is made anew with what is read now: meanwhile many others may be at this point.
+    // It is made again with what is read now: many other requests may be here meanwhile.
     out = {};
     for (auto& pod : pods) {
         const auto key = pod->metadata.key();

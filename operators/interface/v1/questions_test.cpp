@@ -164,7 +164,7 @@ TEST_F(api_test, an_explanation_has_the_words_of_the_scheduler_though_pods_may_o
         return explained.value(json::json_pointer("/pods/0/text"), explained.dump());
     };
     EXPECT_EQ(told(), "its scheduler has not bound it");
-    // What the caches do not keep of it.
+    // The caches do not keep this part.
     server.objects.at(path_of(kube::types::pod, "exec-1"))["status"]["conditions"] = {
         {{"type", "PodScheduled"},
          {"status", "False"},

@@ -1,5 +1,5 @@
-// Requests made of pieces at random, as a hostile or broken client would send them: each answer is
-// one that the OpenAPI document knows, and none is the server's fault.
+// Random requests, as a hostile or broken client would send them: each answer is in the OpenAPI
+// document, and none is a server error.
 #include <gtest/gtest.h>
 
 #include <array>

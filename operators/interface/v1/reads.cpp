@@ -24,7 +24,7 @@ constexpr std::string_view of_a_condition = "condition:";
 
 server_reply json_reply(std::string body) {
     server_reply out(200, "application/json", std::move(body));
-    // What is shown depends on who asks, and is asked for again with If-None-Match.
+    // The content depends on the caller, and is requested again with If-None-Match.
     out.headers.emplace_back("Cache-Control", "private, no-cache");
     return out;
 }
@@ -36,7 +36,7 @@ problem_details timeout(std::string detail, std::string_view state) {
     return out;
 }
 
-/// "True (AllSucceeded)"; what stands for a condition that is not there is "absent".
+/// "True (AllSucceeded)"; a missing condition is "absent".
 std::string shown_condition(const std::vector<model::condition>& of, std::string_view type) {
     const auto* found = model::find_condition(of, type);
     if (found == nullptr) return "absent";
@@ -155,7 +155,7 @@ asio::awaitable<std::optional<problem_details>> reads::wait(const kube::store<T>
     const auto is_due = [&] {
         if (at.name.empty()) return waits_.changed_since(of, at.namespace_, *wish.index);
         const auto object = of.find(at);
-        // Nothing more is to come of one that has gone.
+        // No change follows for an object that has gone.
         if (!object) return true;
         if (!wish.index) return is_as_wished(*object, wish);
         return number_of_version(object->metadata.resource_version) > *wish.index;
@@ -181,7 +181,7 @@ asio::awaitable<std::optional<problem_details>> reads::wait(const kube::store<T>
         case change_waits::outcome::time_up:
             break;
     }
-    // A blocking query tells what there is, changed or not.
+    // A blocking query returns the present state, changed or not.
     if (wish.index) co_return std::nullopt;
     const auto object = of.find(at);
     const auto now = wish.of_condition ? shown_condition(object->status.conditions, wish.field)
@@ -285,7 +285,7 @@ asio::awaitable<answer> reads::list(const kube::store<T>& of, server_request fro
     std::optional<model::object_key> shown;
     bool ends_here = false;
     while (!objects.at_end()) {
-        // Asked before the next one is read.
+        // Checked before the next one is read.
         ends_here = body.size() > list_limits::most_bytes;
         if (ends_here) break;
         const auto read = co_await objects.next(body.size());
@@ -354,7 +354,7 @@ asio::awaitable<answer> reads::list_slots(server_request from) {
     const auto nodes = given.words("node");
     const int limit =
         given.number("limit", 1, list_limits::most_slots).value_or(list_limits::usual_slots);
-    // A position says where to go on: a layout changes only while nobody holds the Testbed.
+    // A position says where to continue: a layout changes only while the Testbed is free.
     const auto begin = given.version("continue");
     if (auto faults = given.take_faults(); !faults.empty()) {
         co_return std::unexpected(bad_parameters(std::move(faults)));

@@ -41,11 +41,11 @@ inline constexpr int usual = 100;
 inline constexpr int most = 500;
 inline constexpr int usual_slots = 1000;
 inline constexpr int most_slots = 5000;
-/// An answer ends after the object that passes this, and goes on with `continue`.
+/// An answer ends after the object that exceeds this, and continues with `continue`.
 inline constexpr std::size_t most_bytes = 4u << 20;
 }  // namespace list_limits
 
-/// Objects of which the caches have all, in the form of whole_jobs.
+/// Objects that the caches have complete, in the form of whole_jobs.
 template <class T>
 class cached_objects {
 public:
@@ -81,7 +81,7 @@ public:
     change_waits& waits() { return waits_; }
 
 private:
-    /// What a blocking query or waitFor asks for.
+    /// The wait that a blocking query or waitFor asks for.
     struct wait_wish {
         std::optional<std::uint64_t> index;
         std::string field;  ///< "state", or the type of a condition; empty: no waitFor
@@ -107,7 +107,7 @@ private:
     wait_wish read_wait(parameters& given, bool single) const;
     list_wish read_list(parameters& given, const http::server_request& from,
                         std::string_view kind) const;
-    /// Waits as wished; a problem where it ended otherwise.
+    /// Waits as requested; a problem if it ended otherwise.
     template <class T>
     asio::awaitable<std::optional<http::problem_details>> wait(const kube::store<T>& of,
                                                                model::object_key at, wait_wish wish,
@@ -115,7 +115,7 @@ private:
     template <class T>
     static bool is_as_wished(const T& object, const wait_wish& wish);
 
-    /// Gives the objects with what the caches lack of them.
+    /// Returns the objects, completed with what the caches do not have.
     whole_jobs whole(std::vector<std::shared_ptr<const model::batchjob>> of,
                      std::shared_ptr<http::answer_room> room);
     template <class T>

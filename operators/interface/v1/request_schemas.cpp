@@ -10,12 +10,12 @@ namespace esi::interface::v1 {
 namespace {
 
 constexpr const char* name_of_a_scheduling = "^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$";
-/// RFC 1123: of a namespace, and of a shape of a claim.
+/// RFC 1123: the name of a namespace, and of a shape of a claim.
 constexpr const char* name_of_a_label = "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$";
 constexpr const char* key_of_a_label =
     "^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?"
     "[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$";
-/// What quantity::parse reads; that it is above 0 is for no pattern.
+/// The form that quantity::parse reads; a pattern cannot require it to be above 0.
 constexpr const char* quantity_of_a_resource =
     "^[+]?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([numkMGTPE]|[KMGTPE]i|[eE][-+]?[0-9]+)?$";
 constexpr const char* value_of_a_label = "^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$";
@@ -25,7 +25,7 @@ std::string name_in(const ordered_json& reference) {
     return path.substr(path.rfind('/') + 1);
 }
 
-/// Exactly one of both members. Beside properties generators of clients read allOf, and not oneOf.
+/// Exactly one of both members. Client generators read allOf beside properties, and not oneOf.
 ordered_json one_of(const char* a, const char* b) {
     auto either = ordered_json::array();
     for (const char* each : {a, b}) {
@@ -41,8 +41,8 @@ void close_words(ordered_json& schema) {
     schema.erase("examples");
 }
 
-/// The schema in the form of a request. What it refers to is copied under the name NAMEInput; what
-/// only the server writes stays as it is, and is passed over.
+/// Makes the schema that of a request. Referenced schemas are copied under the name NAMEInput;
+/// members that only the server writes stay as they are, and are ignored.
 void to_input(ordered_json& all, ordered_json& schema) {
     close_words(schema);
     for (const char* part : {"items", "additionalProperties"}) {
@@ -74,9 +74,8 @@ void to_nullable(ordered_json& schema) {
     if (schema.contains("enum")) schema["enum"].push_back(nullptr);
 }
 
-/// A schema of a request in the form of a merge patch (RFC 7396): nothing must be given, null takes
-/// a member out. What NAMEInput is in a request, NAMEPatch is in a patch of it. Lists are replaced
-/// whole.
+/// Makes a schema of a request that of a merge patch (RFC 7396): nothing is required, null removes
+/// a member. NAMEInput of a request is NAMEPatch in its patch. Lists are replaced whole.
 void to_patch(ordered_json& all, ordered_json& schema) {
     schema.erase("default");
     if (schema.contains("additionalProperties") && schema["additionalProperties"].is_object()) {
@@ -128,7 +127,7 @@ void add_scheduling(ordered_json& all) {
     const auto example = ordered_json::parse(
         R"({"metadata":{"name":"first"},"spec":{"testbed":{"name":"scheduler-slots"},)"
         R"("queueBased":[{"name":"spark-job-1"},{"name":"spark-job-1"},{"name":"spark-job-2"}]}})");
-    // Generators of requests that cannot make sense of oneOf begin with it.
+    // Request generators that do not understand oneOf begin with it.
     whole["examples"] = ordered_json::array({example});
     all["SchedulingSpecInput"]["allOf"] =
         ordered_json::array({one_of("queueBased", "slotBased"), one_of("testbed", "claim")});
@@ -161,7 +160,7 @@ void add_patch_of_scheduling(ordered_json& all) {
     properties["metadata"]["description"] = "Its labels and annotations.";
     properties["spec"]["description"] = "What of the spec changes.";
     to_patch(all, properties["spec"]);
-    // The plan itself cannot be taken out.
+    // The plan itself cannot be removed.
     properties["spec"] = {{"$ref", properties["spec"]["anyOf"][0]["$ref"]},
                           {"description", properties["spec"]["description"]}};
     all["SchedulingPatch"] = {

@@ -1,6 +1,6 @@
 // Schemas of the bodies of requests. An answer may have members that come with later versions; a
-// request is closed: a member that is not named is a fault, so that a wrong name does not go
-// unnoticed, and the words of an enumeration are those that are listed.
+// request is closed: an unknown member is a fault, so that a wrong name does not go unnoticed, and
+// an enumeration has only the listed words.
 #pragma once
 
 #include "interface/v1/crd_schema.h"

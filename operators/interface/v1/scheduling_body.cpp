@@ -132,7 +132,7 @@ void check_spec(const json& spec, faults& wrong) {
     check_slots(spec, wrong);
 }
 
-/// Where the plan names the job first.
+/// The first place in the plan that names the job.
 std::string place_of(const model::scheduling_spec& spec, const std::string& ns,
                      const model::object_key& job) {
     const auto is_it = [&](const model::object_key& each) {
@@ -156,7 +156,7 @@ std::string_view code_of(std::string_view reason) {
     return problem_code::field_value;
 }
 
-/// Positions mean what they will mean when the plan begins.
+/// Positions have the same meaning when the plan begins.
 bool has_settled_layout(const model::testbed& of) {
     const auto& layout = of.status.layout;
     if (!layout || grid::count_of_slots(*layout) == 0) return false;
@@ -195,7 +195,7 @@ faults faults_of_plan(const scheduling::view& v, const model::scheduling* existi
     const auto& self = *v.self;
     const auto wants = plan_of(self, v.policies);
     const auto testbed = v.find_testbed(grid::testbed_of(self));
-    // Of what may not be used nothing is told.
+    // Objects that may not be used are not described.
     const auto& claim = self.spec.claim;
     if (const auto large = claim ? scheduling::problem_of(*claim) : std::nullopt) {
         add_fault(out, "/spec/claim/shapes", problem_code::too_many_places, large->text);
@@ -221,7 +221,7 @@ faults faults_of_plan(const scheduling::view& v, const model::scheduling* existi
     for (const auto& job : wants.jobs) {
         const auto at = found.find(job.name);
         if (at == found.end()) continue;
-        // A change of something else must stay possible.
+        // Changes of other fields must stay possible.
         const auto* was = before.find(job.name);
         if (was != nullptr && *was == job) continue;
         add_fault(out, place_of(self.spec, self.metadata.namespace_, job.name),

@@ -19,7 +19,7 @@ namespace esi::interface::v1 {
 
 namespace {
 
-/// What a schema is called; every struct that is printed has a name.
+/// The name of a schema; every struct that is printed has one.
 template <class T>
 constexpr std::string_view name_of = {};
 
@@ -86,8 +86,8 @@ ESI_NAME(nodes_request, "NodesRequest");
 ESI_NAME(nodes_answer, "TestbedNodes");
 #undef ESI_NAME
 
-/// What people give, and what it is made of: what must be given is said by their CRD or their own
-/// table. Of all others the printer leaves out what may be absent, and nothing else.
+/// Structs that clients send, and their parts: their CRD or their own table says which members are
+/// required. For all others the printer omits optional members, and nothing else.
 constexpr std::array inputs{name_of<shown_meta>,
                             name_of<model::object_key>,
                             name_of<shown_testbed_spec>,
@@ -189,7 +189,7 @@ struct shape<model::object_meta> {
     static ordered_json of(builder& in) { return shape_of<shown_meta>(in); }
 };
 
-/// A member that the printer may leave out.
+/// A member that the printer may omit.
 template <class T>
 constexpr bool may_be_absent =
     std::is_same_v<T, std::string> || std::is_same_v<T, model::object_key>;
@@ -268,7 +268,7 @@ void add_kind(builder& in, std::set<std::string>& done) {
     const auto& type = type_of<T>();
     shape_of<T>(in);
     if constexpr (std::is_same_v<T, model::batchjob>) {
-        // A text in the record, as ESI never reads them; a map for clients.
+        // A text in the record, as ESI never reads the notes; a map for clients.
         using notes = std::map<std::string, std::vector<model::string_map>>;
         in.all["BatchJobSpec"]["properties"]["externalScheduler"] = shape_of<notes>(in);
     }
@@ -372,7 +372,7 @@ void add_event(builder& in) {
                        {"required", {"type"}}};
 }
 
-/// The notes are a member of the spec; as a merge patch a key with null is taken out.
+/// The notes are a member of the spec; in a merge patch null removes a key.
 void add_notes_patch(builder& in) {
     auto notes = in.all["BatchJobSpec"]["properties"]["externalScheduler"];
     notes["description"] =

@@ -20,12 +20,12 @@ namespace esi::interface::v1 {
 struct sources {
     asio::any_io_executor executor;
     clock& time;
-    /// Writes at any time, leading or not.
+    /// May write at any time, leading or not.
     kube::client& api;
     scheduling::caches& seen;
     /// How much each caller may have under way.
     quota& limits;
-    /// Those that are watched; none: all.
+    /// The watched namespaces; none: all.
     std::vector<std::string> namespaces;
     /// --cross-namespace-jobs
     bool cross_namespace_jobs = false;

@@ -39,8 +39,8 @@ server_reply miss(const server_request& from, const std::vector<std::string>& al
                           from.raw_path);
 }
 
-/// 404 where no object, or no namespace, can be called so: the API server need not be asked, whose
-/// words about it would be others for each verb.
+/// 404 if no object, or no namespace, can have that name: the API server need not be asked, whose
+/// message would differ for each verb.
 std::optional<problem_details> impossible_name(const server_request& from) {
     constexpr std::size_t longest_namespace = 63;
     constexpr std::size_t longest_shown = 100;
@@ -63,7 +63,7 @@ bool asks_to_wait(std::string_view parameter) {
     return parameter == "index" || parameter == "waitFor";
 }
 
-/// A guard whose text got lost, such as a variable that is not set, must not count as none.
+/// A guard without text, such as a variable that is not set, must not count as no guard.
 std::optional<problem_details> empty_guard(const server_request& from) {
     if (!from.has_header("if-match") || !trimmed(from.header("if-match")).empty()) {
         return std::nullopt;
@@ -157,7 +157,8 @@ asio::awaitable<server_reply> surface::serve(const operation& which, server_requ
     const bool may_wait =
         std::ranges::any_of(from.query, [](const auto& each) { return asks_to_wait(each.first); });
     if (!may_wait) co_return co_await which.handler(std::move(from));
-    // Kept while the handler has the request: who waits is believed no longer than who asks anew.
+    // Kept while the handler has the request: after a wait the caller is checked again like a new
+    // one.
     const auto head = std::make_shared<const server_request>(from);
     auto answer = co_await which.handler(std::move(from));
     if (const auto why = co_await door_.refusal_after_wait(*head, which.needs)) {

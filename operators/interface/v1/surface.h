@@ -22,10 +22,10 @@ public:
     surface(const surface&) = delete;
     surface& operator=(const surface&) = delete;
 
-    /// Adds all operations, /openapi.json, and what is answered below /api where no route matches.
-    /// `this` must stay where it is from then on.
+    /// Adds all operations, /openapi.json, and the answer for unknown routes below /api. `this`
+    /// must stay where it is from then on.
     void add_to(http::router& routes);
-    /// Requests that wait are answered.
+    /// Answers the requests that wait.
     void stop();
 
 private:

@@ -1,5 +1,5 @@
 // For tests: the interface in front of an API server in memory (kube/testing/object_server.h), and
-// an access that lets everybody in but whom a test names.
+// an access that refuses only what a test names.
 #pragma once
 
 #include <fmt/format.h>
@@ -29,8 +29,8 @@ namespace esi::interface::v1 {
 
 using nlohmann::json;
 
-/// The memory that requests share, as the server counts it: who asks while there is room gets all
-/// that he asks for.
+/// The memory that requests share, as the server counts it: while there is room, a request gets all
+/// that it asks for.
 struct counted_memory {
     explicit counted_memory(clock& time_) : time(time_) {}
 
@@ -71,7 +71,7 @@ private:
     std::size_t own_ = 0;
 };
 
-/// Everybody is anna, and may all that `forbidden` does not name.
+/// All callers are anna, and may do all that `forbidden` does not name.
 class test_access final : public access {
 public:
     std::string caller = "anna";
@@ -127,7 +127,7 @@ protected:
         run_for(loop, time, seconds(2));
     }
 
-    /// What the watch tells.
+    /// Shows an object as the watch would.
     void show(const json& object, bool deleted) {
         const auto kind = object["kind"].get<std::string>();
         if (kind == "Testbed") apply<model::testbed>(seen.testbeds(), object, deleted);

@@ -18,7 +18,7 @@ asio::awaitable<std::unique_ptr<turns::turn>> turns::take(std::string caller) {
         }
         const fair_count::one counted(shared_, tenant);
         waiter self{std::move(caller), notifier(executor_)};
-        /// Also where the wait is cancelled, before or after it was called.
+        /// Removes the entry also if the wait is cancelled, before or after its turn.
         struct entry {
             turns& of;
             waiter& self;

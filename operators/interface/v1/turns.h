@@ -1,7 +1,6 @@
-// Answers that take long to work out have the loop one after another, so that what else the process
-// does waits for one of them at most: tenants (access/tenant.h) have it in turns, whichever has had
-// none for the longest first, and few of each wait. Owned by the surface; used on the process'
-// loop.
+// Large answers use the loop one after another, so that other work of the process waits for at most
+// one of them. Tenants (access/tenant.h) take turns, the one whose last turn is longest ago first,
+// and few requests of each wait. Owned by the surface; used on the process' loop.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -22,7 +21,7 @@ namespace esi::interface::v1 {
 class turns {
 public:
     struct bounds {
-        /// That wait at a time, of one caller and of all. The latter are shared by tenants
+        /// How many may wait at a time, of one caller and of all. The latter are shared by tenants
         /// (access/fair_share.h).
         std::size_t of_caller = 32;
         std::size_t of_all = 512;
@@ -34,7 +33,7 @@ public:
     turns(const turns&) = delete;
     turns& operator=(const turns&) = delete;
 
-    /// Until it is destroyed no other turn begins.
+    /// No other turn begins until it is destroyed.
     class turn {
     public:
         explicit turn(turns& of) : of_(of) {}
@@ -46,7 +45,7 @@ public:
         turns& of_;
     };
 
-    /// Null: too many wait already. What is ready on the loop runs before the turn begins.
+    /// Null: too many wait already. Ready work on the loop runs before the turn begins.
     asio::awaitable<std::unique_ptr<turn>> take(std::string caller);
 
 private:
@@ -63,9 +62,9 @@ private:
     /// In the order in which they came.
     std::list<waiter*> waiting_;
     fair_count shared_;
-    /// By tenant, of few more than wait: the number of its last turn.
+    /// The number of the last turn by tenant, for few more tenants than wait.
     std::map<std::string, std::uint64_t, std::less<>> last_turns_;
-    /// The last turn of all tenants that are forgotten: who comes back is behind those that wait.
+    /// The last turn of all forgotten tenants: one that comes back is after those that wait.
     std::uint64_t forgotten_ = 0;
     std::uint64_t begun_ = 0;
     bool taken_ = false;

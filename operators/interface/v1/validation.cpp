@@ -16,10 +16,10 @@ namespace {
 
 using nlohmann::json;
 
-/// Beyond it a number with a fraction cannot stand for each whole one.
+/// Above it a number with a fraction cannot represent each whole number.
 constexpr double largest_whole = 9007199254740992.0;
 
-/// For JSON 2.0 is a whole number as 2 is, and some languages write all numbers so.
+/// In JSON 2.0 is a whole number as 2 is, and some languages write all numbers so.
 void to_whole_numbers(json& in) {
     if (in.is_number_float()) {
         const auto value = in.get<double>();
@@ -198,7 +198,7 @@ struct checker {
     }
 };
 
-/// Finds members that an object has twice; of a text that has been parsed once.
+/// Finds repeated members of an object; for a text that has been parsed once.
 class doubled_members final : public nlohmann::json_sax<json> {
 public:
     explicit doubled_members(faults& wrong) : wrong_(wrong) {}

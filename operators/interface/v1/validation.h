@@ -1,4 +1,5 @@
-// Bodies against the schemas of the interface: every fault at once, with its place. Pure.
+// Checks bodies against the schemas of the interface: all faults at once, each with its place.
+// Pure.
 #pragma once
 
 #include <expected>
@@ -12,9 +13,9 @@
 
 namespace esi::interface::v1 {
 
-/// Deeper bodies are not read.
+/// The deepest body that is read.
 inline constexpr int deepest_body = 64;
-/// Of one body so many are told.
+/// The most faults that are reported for one body.
 inline constexpr std::size_t most_faults = 100;
 
 using faults = std::vector<http::problem_fault>;
@@ -23,10 +24,10 @@ using faults = std::vector<http::problem_fault>;
 /// it is written.
 std::expected<nlohmann::json, faults> parse_body(std::string_view body);
 
-/// Adds what is wrong with `value`, which is at `pointer`. Members that the schema marks readOnly
-/// are passed over. Known keywords: those that schemas() uses, but for pattern, propertyNames and
-/// allOf: who reads the body checks names and what excludes each other, and tells it in words.
-/// anyOf is a schema or null.
+/// Adds the faults of `value`, which is at `pointer`. Members that the schema marks readOnly are
+/// skipped. Known keywords: those that schemas() uses, except pattern, propertyNames and allOf: the
+/// reader of the body checks names and exclusive members, with its own message. anyOf is a schema
+/// or null.
 void validate(const ordered_json& schema, const nlohmann::json& value, const std::string& pointer,
               faults& wrong);
 
@@ -34,7 +35,7 @@ void validate(const ordered_json& schema, const nlohmann::json& value, const std
 std::string pointer_to(const std::string& pointer, std::string_view member);
 std::string pointer_to(const std::string& pointer, std::size_t index);
 
-/// While fewer than most_faults are there.
+/// Adds it while there are fewer than most_faults.
 void add_fault(faults& wrong, std::string pointer, std::string_view code, std::string detail);
 
 }  // namespace esi::interface::v1

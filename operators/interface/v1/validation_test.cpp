@@ -21,7 +21,7 @@ json example() {
                  "jobPolicies": [{"name": {"name": "a"}, "backoffLimit": 2}]}})");
 }
 
-/// All values below, in order.
+/// All values within it, in order.
 void collect(json& in, std::vector<json*>& all) {
     all.push_back(&in);
     if (!in.is_structured()) return;

@@ -71,7 +71,8 @@ void add_warnings(server_reply& to, const std::vector<std::string>& texts) {
 /// Half of a SHA-256: two callers, or keys, never have the same.
 std::string short_hash(std::string_view text) { return hexadecimal(sha256(text)).substr(0, 32); }
 
-/// The annotation of an object that this caller makes with this key and body; empty without a key.
+/// The annotation of an object that this caller creates with this key and body; empty without a
+/// key.
 std::expected<std::string, problem_details> mark_of(const http::server_request& from,
                                                     const json& body) {
     if (!from.has_header("idempotency-key")) return std::string();
@@ -86,7 +87,7 @@ std::expected<std::string, problem_details> mark_of(const http::server_request& 
     return short_hash(from.caller->name + "\n" + std::string(key)) + "." + short_hash(body.dump());
 }
 
-/// Those that are not ESI's.
+/// The annotations that are not ESI's.
 json annotations_of(const json& object) {
     auto out = json::object();
     const auto meta = object.find("metadata");
@@ -245,7 +246,7 @@ asio::awaitable<answer> writes::act(std::shared_ptr<const request> from, change_
 
 asio::awaitable<writes::outcome<std::optional<model::scheduling>>> writes::created_before(
     model::object_key key, std::string mark) {
-    // The same key with another name: by the cache, as far as it shows it.
+    // The same key with another name: checked in the cache, as far as it shows it.
     const auto& all = from_.seen.schedulings().all();
     const auto now = from_.time.wall();
     const auto counts = [&](const model::object_meta& meta) {
@@ -315,7 +316,7 @@ asio::awaitable<writes::outcome<model::scheduling>> writes::create(
             co_return std::unexpected(problem_of_write(text.error(), wire.found()));
         }
         if (!mark->empty()) {
-            // Its twin was first.
+            // The same request was handled first.
             auto before = co_await created_before(body.key, *mark);
             if (before && *before) co_return std::move(**before);
         }
@@ -434,7 +435,7 @@ asio::awaitable<answer> writes::change_scheduling(std::shared_ptr<const request>
             // A patch that takes out the last label takes out the map.
             if (is_patch && !wanted->labels) wanted->labels.emplace();
             if (!is_patch) {
-                // What is not shown cannot be sent back: others stay.
+                // Clients cannot send back what is not shown: other annotations stay.
                 for (const auto& [name, value] : annotations_of(raw).items()) {
                     if (value.is_string()) wanted->annotations.emplace(name, value);
                 }
@@ -456,7 +457,7 @@ asio::awaitable<answer> writes::replace_scheduling(http::server_request from) {
     auto parsed = parse_body(shared->body);
     if (!parsed) co_return std::unexpected(with_faults(400, std::move(parsed).error()));
     const auto key = key_of(*shared);
-    // What is wrong with the body whatever the object is.
+    // Faults of the body that do not depend on the object.
     auto read = read_scheduling(*parsed, {key.namespace_, key.name, false});
     if (!read) co_return std::unexpected(with_faults(422, std::move(read).error()));
     co_return co_await change_scheduling(std::move(shared), std::move(*parsed), false);
@@ -484,7 +485,7 @@ asio::awaitable<writes::outcome<std::optional<model::scheduling>>> writes::remov
     std::shared_ptr<const request> from) {
     const auto key = key_of(*from);
     const auto if_match = from->header("if-match");
-    // The uid of what is deleted: what was made anew meanwhile stays.
+    // The uid of the object to delete: one that was created again meanwhile stays.
     const auto text = co_await from_.api.get(types::scheduling, key.namespace_, key.name,
                                              kube::shown_part::metadata);
     if (!text) {

@@ -20,7 +20,7 @@ inline constexpr std::string_view idempotency_annotation = "esi.tu-berlin.de/ide
 
 class writes {
 public:
-    /// `waits`: wakes who waits until the caches show a write.
+    /// `waits`: wakes the requests that wait until the caches show a write.
     writes(const sources& from, change_waits& waits) : from_(from), waits_(waits) {}
     writes(const writes&) = delete;
     writes& operator=(const writes&) = delete;
@@ -42,14 +42,14 @@ private:
     template <class T>
     using outcome = std::expected<T, problem>;
 
-    /// What a change makes of the object as it is on the server: a merge patch; an empty one where
-    /// nothing has to change.
+    /// Makes a merge patch from the object as it is on the server; an empty one if nothing has to
+    /// change.
     template <class T>
     using change_of =
         std::function<outcome<nlohmann::json>(const T& now, const nlohmann::json& raw)>;
 
-    /// Reads the object, applies `how` guarded by its version, and tries again where somebody else
-    /// was first, unless the request names a version (If-Match).
+    /// Reads the object, applies `how` guarded by its version, and tries again after a conflict,
+    /// unless the request names a version (If-Match).
     template <class T>
     asio::awaitable<outcome<T>> change(std::shared_ptr<const request> from, change_of<T> how);
     /// The same for an action: 202 with the object.

@@ -162,7 +162,7 @@ TEST_F(writes_test, twins_with_one_idempotency_key_get_the_object_of_the_first) 
     const auto wanted = object("Scheduling", "s", queue_of("t", {"a"})).dump();
     const headers with{{"content-type", "application/json"}, {"idempotency-key", "k"}};
     ASSERT_EQ(ask("POST", plans, wanted, with).status, 201);
-    // The twin has looked before the first was there.
+    // The other request has looked before the first object was there.
     int gets = 0;
     server.instead = [&](const kube::request& what) -> std::optional<result<kube::response>> {
         if (what.method != "GET" || ++gets > 1) return std::nullopt;

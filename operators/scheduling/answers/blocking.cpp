@@ -15,7 +15,7 @@ namespace {
 using model::object_key;
 namespace condition_type = model::condition_type;
 
-/// Of one waiting job so many jobs that have slots are listed where too few slots are free.
+/// The most jobs with slots that are listed for one waiting job when too few slots are free.
 constexpr std::size_t most_owners = 100;
 
 reference refer(std::string_view kind, const object_key& key) {
@@ -119,7 +119,7 @@ blocking blocking_reader::of(const blocker& what) {
     return out;
 }
 
-/// Nobody resets a job that another Scheduling has, until that has let go of it.
+/// A job of another Scheduling cannot be reset until that one has released it.
 void blocking_reader::add_holder_of_failed(const object_key& key, blocking& to) const {
     const auto job = v_.find_job(key);
     if (!job || !job->spec.active_scheduling || acquired_by(*job, *v_.self)) return;
@@ -232,7 +232,7 @@ blocking blocking_reader::of_owner(const model::assignment& owner,
     return out;
 }
 
-/// Every run under way has slots that a job that waits for more free ones could take.
+/// Every run under way has slots that could go to a job that waits for more free ones.
 void blocking_reader::add_owners(std::vector<blocking>& list, std::int64_t& left_out) const {
     auto broken = broken_;
     std::size_t listed = 0;
@@ -258,7 +258,7 @@ void blocking_reader::add_owners(std::vector<blocking>& list, std::int64_t& left
     });
 }
 
-/// Of slots that a job names, in groups of one cause each.
+/// The causes for slots that a job names, in groups of one cause each.
 std::vector<blocking> blocking_reader::causes_of(const std::vector<int>& slots) const {
     std::vector<blocking> out;
     std::map<const model::assignment*, std::vector<int>> owned;

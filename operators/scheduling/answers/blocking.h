@@ -1,5 +1,5 @@
-// What is in the way of a plan or of one of its jobs, for programs and for people: which object,
-// since when, what frees it, and when that is likely. Pure.
+// What blocks a plan or one of its jobs, for programs and for people: which object, since when,
+// what frees it, and when that is likely. Pure.
 #pragma once
 
 #include <boost/describe.hpp>
@@ -26,34 +26,34 @@ BOOST_DESCRIBE_STRUCT(reference, (), (kind, namespace_, name))
 
 /// Reasons beside those of model::condition_reason.
 namespace blocking_reason {
-// Of a job that waits for slots.
+// For a job that waits for slots.
 inline constexpr std::string_view too_few_free_slots = "TooFewFreeSlots";
 inline constexpr std::string_view slots_not_free = "SlotsNotFree";  ///< it names its slots
 /// Its workers could have their slots, and no coordinator place is free.
 inline constexpr std::string_view coordinator_busy = "CoordinatorBusy";
 inline constexpr std::string_view job_before = "JobBefore";      ///< another starts first
-inline constexpr std::string_view not_acquired = "NotAcquired";  ///< and none after it starts
-// Of a job that waits although nothing is in its own way.
+inline constexpr std::string_view not_acquired = "NotAcquired";  ///< none after it starts either
+// For a job that waits although nothing blocks the job itself.
 inline constexpr std::string_view other_job = "OtherJob";  ///< the plan acquires all jobs or none
 // Why a slot is not free.
 inline constexpr std::string_view slot_of_job = "SlotOfJob";  ///< a job of the plan has it
 inline constexpr std::string_view slot_in_error = "SlotInError";
 inline constexpr std::string_view slot_occupied = "SlotOccupied";  ///< a pod is still in it
 inline constexpr std::string_view ghost_missing = "GhostMissing";  ///< its ghost does not run
-// Of what is to end.
+// For what is about to end.
 inline constexpr std::string_view run_ending = "RunEnding";
 }  // namespace blocking_reason
 
 /// One thing that has to change before a plan, or a job of it, starts.
 struct blocking {
     std::string reason;  ///< of model::condition_reason or blocking_reason
-    reference what;      ///< what is not as it has to be; where `holder` is set, what it has
+    reference what;      ///< the object that blocks; with `holder`, the object that the holder has
     /// The Scheduling that has `what`, or the BatchJob of the plan that has `slots`.
     std::optional<reference> holder;
-    /// Positions in the Testbed that it is about.
+    /// Positions in the Testbed that are concerned.
     std::vector<int> slots;
     std::int64_t slots_left_out = 0;
-    /// Since when it is so; absent where no object records it.
+    /// Since when it is so; absent if no object records it.
     std::optional<model::timestamp> since;
     std::string text;      ///< a sentence; the same as in the Scheduling's status
     std::string freed_by;  ///< what would free it, a sentence
@@ -65,11 +65,11 @@ BOOST_DESCRIBE_STRUCT(blocking, (),
                       (reason, what, holder, slots, slots_left_out, since, text, freed_by,
                        estimate))
 
-/// What frees a slot in ERROR. A Testbed that is held keeps the layout of the hold: an edit of its
-/// spec or of a node's labels mends nothing before the release. `testbed`: null where unknown.
+/// What frees a slot in ERROR. A held Testbed keeps the layout of the hold: an edit of its spec or
+/// of a node's labels mends nothing before the release. `testbed`: null if unknown.
 std::string end_of_error(const model::testbed* testbed);
 
-/// Turns what the planner found into `blocking`. Made once for an answer; refers to the view.
+/// Turns the planner's findings into `blocking`. Made once for an answer; refers to the view.
 class blocking_reader {
 public:
     /// `ahead` is the outlook of `v.self`, and outlives the reader.
@@ -79,17 +79,17 @@ public:
 
     /// Adds what blocks the plan as a whole.
     void add_of_plan(std::vector<blocking>& list, std::int64_t& left_out);
-    /// Adds what blocks jobs of the plan, where it is to acquire all of them or nothing: each of
+    /// Adds what blocks jobs of the plan, if it has to acquire all of them or nothing: each of
     /// these blocks the plan as well.
     void add_of_entry(std::vector<blocking>& list, std::int64_t& left_out);
     /// Adds what blocks one job of it, and why the job gets no slots now.
     void add_of_job(const model::object_key& job, std::vector<blocking>& list,
                     std::int64_t& left_out);
-    /// Adds the job of the plan that keeps `job` waiting, where nothing else does: the plan is to
-    /// acquire all jobs or none.
+    /// Adds the job of the plan that keeps `job` waiting, if nothing else does: the plan acquires
+    /// all jobs or none.
     void add_other_job(const model::object_key& job, std::vector<blocking>& list,
                        std::int64_t& left_out);
-    /// What keeps the end of a job's run from being written down.
+    /// The reason why the end of a job's run is not recorded yet.
     static blocking of(const awaited_end& what);
 
     const forecast& times() const { return times_; }
@@ -97,7 +97,7 @@ public:
 private:
     blocking of(const blocker& what);
     void add_holder_of_failed(const model::object_key& key, blocking& to) const;
-    /// First the wait itself, then each cause on its own.
+    /// Adds first the wait itself, then each cause on its own.
     void add_wait(std::vector<blocking>& list, std::int64_t& left_out,
                   const slot_blocker& what) const;
     std::vector<blocking> causes_of(const std::vector<int>& slots) const;
@@ -106,7 +106,7 @@ private:
     std::optional<model::timestamp> since(const blocker& what) const;
     std::string freed_by(const blocker& what) const;
     std::optional<estimated_time> release_by(const model::object_key& holder);
-    /// What is recorded of objects of that namespace may be shown.
+    /// Whether records of objects of that namespace may be shown.
     bool may_show(const std::string& ns) const;
 
     view v_;  ///< its `self` has the assignments of the starts of `ahead`, too
@@ -115,7 +115,7 @@ private:
     std::shared_ptr<const model::testbed> testbed_;
     std::vector<const blocker*> of_plan_;
     std::map<model::object_key, std::vector<const blocker*>> of_jobs_;
-    /// The plan acquires all or nothing: what blocks its jobs, in the order of the outlook.
+    /// The plan acquires all or nothing: the blockers of its jobs, in the order of the outlook.
     std::vector<const blocker*> of_entry_;
     std::map<model::object_key, const slot_blocker*> waits_;
     std::map<int, const model::assignment*> owners_;
@@ -124,7 +124,7 @@ private:
     std::map<model::object_key, std::optional<estimated_time>> releases_;
 };
 
-/// Of so many holders the release is forecast, which looks at their whole plans.
+/// For this many holders the release is forecast, which reads their whole plans.
 inline constexpr std::size_t most_holders_forecast = 16;
 
 }  // namespace esi::scheduling::answers

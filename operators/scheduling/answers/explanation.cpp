@@ -137,7 +137,7 @@ private:
         out.namespace_ = key.namespace_;
         out.name = key.name;
         const auto job = v_.find_job(key);
-        // What is recorded of a job of another namespace is shown to none but that one.
+        // Records of a job of another namespace are shown only to Schedulings that may start it.
         const bool shown = v_.may_start(v_.self->metadata.namespace_, key);
         if (job && shown) {
             out.job_state = job->status.state;
@@ -162,7 +162,7 @@ private:
             out.refused = found->second->why.text;
         }
         read_.add_of_job(key, out.blockers, out.blockers_left_out);
-        // Of a whole plan the others are told, too, with what is in their way.
+        // For a whole plan the other jobs are listed, too, with their blockers.
         if (one_job_ && out.blockers.empty() && waits_to_start(key)) {
             read_.add_other_job(key, out.blockers, out.blockers_left_out);
         }

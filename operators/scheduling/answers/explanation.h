@@ -34,7 +34,7 @@ struct explained_job {
     std::string ending;   ///< why its run is being ended; empty while it may go on
     std::string outcome;  ///< of model::assignment_outcome; empty before its end
     int attempt = 0;      ///< retries before this run
-    /// Why it is never started, as the plan is; of previewed_refusal.
+    /// Why it is never started in this plan; the text of previewed_refusal.
     std::string refused;
     std::string last_error;
     std::vector<blocking> blockers;
@@ -54,15 +54,16 @@ struct explanation {
     std::string mode;    ///< queue, strict, relaxed
     std::string state;   ///< status.state
     std::string reason;  ///< status.reason
-    /// Since when the condition Acquired is False: for so long something blocks it.
+    /// Since when the condition Acquired is False: something blocks it since then.
     std::optional<model::timestamp> waits_since;
-    /// Why nothing of the plan can be started, or what is wrong with the Scheduling; else empty.
+    /// Why nothing of the plan can be started, or what is wrong with the Scheduling; otherwise
+    /// empty.
     std::string problem;
-    /// What blocks the whole plan, its release, or jobs of it that wait for each other's
-    /// Schedulings. What blocks one job is with that job.
+    /// Blockers of the whole plan, of its release, or of jobs of it that wait for each other's
+    /// Schedulings. Blockers of one job are with that job.
     std::vector<blocking> blockers;
     std::int64_t blockers_left_out = 0;
-    /// Schedulings that wait for each other, from the smallest on, where this is one of them.
+    /// Schedulings that wait for each other, from the smallest on, if this is one of them.
     std::vector<model::object_key> cycle;
     std::int64_t cycle_left_out = 0;
     std::vector<explained_job> jobs;  ///< in the order of the plan
@@ -77,9 +78,9 @@ BOOST_DESCRIBE_STRUCT(explanation, (),
                        blockers, blockers_left_out, cycle, cycle_left_out, jobs, jobs_left_out,
                        pods, pods_left_out, end))
 
-/// Of `v.self`. `pods`: those of its jobs as far as the caller knows them; others are passed over.
-/// `only`: of the jobs and pods those of this job alone, so that one of more than 1,000 can be
-/// asked for.
+/// Explains `v.self`. `pods`: the pods of its jobs as far as the caller knows them; others are
+/// ignored. `only`: returns this job and its pods alone, so that one of more than 1,000 can be
+/// requested.
 explanation explain(const view& v, wall_time now, std::span<const grid::pod_pointer> pods = {},
                     const std::optional<model::object_key>& only = {});
 

@@ -11,7 +11,7 @@ namespace {
 
 using model::object_key;
 
-/// A run whose end is known by its job's earlier ones.
+/// A run whose end is estimated from its job's earlier runs.
 struct known_run {
     std::vector<int> slots;
     std::int64_t runs = 0;
@@ -58,7 +58,7 @@ private:
         }
     }
 
-    /// As many as the plan may take: a Testbed may have 50,000.
+    /// Takes only as many as the plan may use: a Testbed may have 50,000.
     void take_free_slots() {
         view seen = v_;
         seen.self = ahead_.self;
@@ -116,7 +116,7 @@ private:
         first_ = false;
     }
 
-    /// Of what has happened so far in the forecast.
+    /// The number of recorded runs on which the forecast rests so far.
     std::int64_t basis() const {
         return fewest_ == std::numeric_limits<std::int64_t>::max() ? 0 : fewest_;
     }
@@ -131,7 +131,7 @@ private:
     std::multimap<wall_time, known_run> under_way_;
     wall_time last_{now_};
     std::int64_t fewest_ = std::numeric_limits<std::int64_t>::max();
-    /// The first round is that of now: it ends no run, also none that should have ended by now.
+    /// The first round is the present one: it ends no run, also none that should have ended by now.
     bool first_ = true;
     /// A run has no known end, so its slots do not come back.
     bool unknown_ = false;

@@ -1,5 +1,5 @@
-// The bounds of an answer, which must not grow with the cluster: of every list in it, and of all
-// that its jobs and pods say together, as each of them has lists of its own.
+// The bounds of an answer, which must not grow with the cluster: of every list in it, and of the
+// total of its jobs and pods, as each of them has lists of its own.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace esi::scheduling::answers {
 
-/// Of each list. What is beyond is counted in the member NAME_left_out beside the list.
+/// Bound of each list. The member NAME_left_out beside the list counts the rest.
 inline constexpr std::size_t most_entries = 1000;
 
 /// Adds what `make` returns while there is room; `make` is not called for what is left out.
@@ -25,16 +25,16 @@ void add(std::vector<T>& list, std::int64_t& left_out, Make make) {
     }
 }
 
-/// Of what the entries of an answer take in memory, and about as much as text: as long as an answer
-/// of a list (interface/v1/reads.h). The entry that passes it is the last one.
+/// Bound of the memory of an answer's entries, about the same as text: as long as an answer of a
+/// list (interface/v1/reads.h). The entry that exceeds it is the last one.
 inline constexpr std::size_t most_bytes = 4u << 20;
 
-/// Counts what is in an answer.
+/// Counts the bytes of an answer.
 class answer_size {
 public:
     std::size_t bytes() const { return bytes_; }
     bool is_full() const { return bytes_ >= most_bytes; }
-    /// Nothing more is taken.
+    /// Takes nothing more.
     void fill() { bytes_ = std::max(bytes_, most_bytes); }
     template <class T>
     void count(const T& entry) {

@@ -1,6 +1,6 @@
 // Run times of jobs by neighbour: what an external scheduler needs to decide which job runs beside
-// which. By the runs that BatchJobs have recorded on one Testbed (status.runs, the last 20 of each
-// job). Pure.
+// which. Made from the runs that BatchJobs have recorded on one Testbed (status.runs, the last 20
+// of each job). Pure.
 #pragma once
 
 #include <boost/describe.hpp>
@@ -15,8 +15,8 @@ namespace esi::scheduling::answers {
 
 /// Runs of `job` beside one neighbour. A neighbour is a job that had a pod in a slot of one of the
 /// run's nodes at some time of the run, as status.runs[].neighbours records it; for how long is not
-/// recorded. A run with several neighbours counts beside each of them. Of some the status has only
-/// the number: a run beside these is neither alone nor `sole`.
+/// recorded. A run with several neighbours counts beside each of them. The status may have only the
+/// number of some: a run beside these is neither alone nor `sole`.
 struct measured_pair {
     model::object_key job;
     /// Absent: the run had no neighbour.
@@ -26,7 +26,7 @@ struct measured_pair {
     double mean_seconds = 0;
     double p50_seconds = 0;  ///< see quantile()
     double p95_seconds = 0;
-    /// Of the sample (divided by n - 1); absent where n is 1.
+    /// Standard deviation of the sample (divided by n - 1); absent if n is 1.
     std::optional<double> standard_deviation_seconds;
 };
 BOOST_DESCRIBE_STRUCT(measured_pair, (),
@@ -40,13 +40,13 @@ struct matrix {
     std::int64_t pairs_left_out = 0;
     std::int64_t runs = 0;              ///< on the Testbed that count
     std::int64_t runs_not_counted = 0;  ///< on the Testbed: failed, released, under way
-    /// Of `runs` those that are in no pair, as none of their neighbours is named.
+    /// The part of `runs` that is in no pair, as none of their neighbours is named.
     std::int64_t runs_beside_others = 0;
 };
 BOOST_DESCRIBE_STRUCT(matrix, (),
                       (testbed, pairs, pairs_left_out, runs, runs_not_counted, runs_beside_others))
 
-/// `jobs`: those whose runs are asked for, each once, in the order of their keys.
+/// `jobs`: the jobs whose runs are requested, each once, in the order of their keys.
 matrix matrix_of(const std::vector<std::shared_ptr<const model::batchjob>>& jobs,
                  const model::object_key& testbed);
 

@@ -11,7 +11,7 @@ namespace {
 
 using model::object_key;
 
-/// No object of the API server has it, and it comes after all that they have.
+/// A uid that no object of the API server has, and that is greater than all of them.
 constexpr std::string_view uid_of_draft = "~draft";
 
 void refuse(preview& out, answer_size& size, const object_key& job, const problem& why) {
@@ -20,7 +20,7 @@ void refuse(preview& out, answer_size& size, const object_key& job, const proble
     });
 }
 
-/// The whole plan, and of its jobs all that can never start in the layout.
+/// Refuses the whole plan, and each job of it that can never start in the layout.
 std::set<object_key> refuse_all(preview& out, answer_size& size, const view& v,
                                 const outlook& ahead) {
     std::set<object_key> refused;

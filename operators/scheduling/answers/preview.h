@@ -1,6 +1,6 @@
-// What a plan would come to now: the answer to "which of my jobs start, and what do the others wait
-// for", before the Scheduling is created or changed. It is the outlook (scheduling/outlook.h) for
-// programs and people. Pure; nothing is written.
+// The result of a plan now: which of its jobs start, and what the others wait for, before the
+// Scheduling is created or changed. It is the outlook (scheduling/outlook.h) for programs and
+// people. Pure; nothing is written.
 #pragma once
 
 #include <boost/describe.hpp>
@@ -29,8 +29,8 @@ struct previewed_wait {
     std::string namespace_;
     std::string name;
     int slots_wanted = 0;
-    /// What this job waits for, or the job of the plan that it waits with; none where only what is
-    /// about none of the jobs blocks the plan.
+    /// Blockers of this job, or the job of the plan that it waits with; none if the plan is blocked
+    /// only by what concerns none of its jobs.
     std::vector<blocking> blockers;
     std::int64_t blockers_left_out = 0;
     std::optional<estimated_time> start;
@@ -60,8 +60,8 @@ struct preview {
     std::string verdict;  ///< see answers::verdict
     std::string mode;     ///< queue, strict, relaxed
     model::object_key testbed;
-    /// What keeps the whole plan from starting: it acquires all or nothing, so that also what
-    /// blocks one of its jobs is here, until it has begun.
+    /// Blockers of the whole plan: it acquires all or nothing, so a blocker of one of its jobs is
+    /// here, too, until it has begun.
     std::vector<blocking> blockers;
     std::int64_t blockers_left_out = 0;
     std::vector<previewed_start> starts;
@@ -70,7 +70,7 @@ struct preview {
     std::int64_t waits_left_out = 0;
     std::vector<previewed_refusal> refused;
     std::int64_t refused_left_out = 0;
-    /// What of the spec is not acted on, one sentence each.
+    /// Parts of the spec that have no effect, one sentence each.
     std::vector<std::string> ignored;
     std::int64_t ignored_left_out = 0;
     /// When all jobs are likely to have ended.
@@ -81,11 +81,11 @@ BOOST_DESCRIBE_STRUCT(preview, (),
                        waits, waits_left_out, refused, refused_left_out, ignored, ignored_left_out,
                        end))
 
-/// Of `v.self`, which need not exist (draft_of makes one).
+/// The preview of `v.self`, which need not exist (draft_of makes one).
 preview preview_of(const view& v, wall_time now);
 
-/// The Scheduling that a person would have after creating it with `spec`, or, where `existing` is
-/// set, after changing it to `spec`. A new one is the youngest of all.
+/// The Scheduling as it would be after creating it with `spec`, or, if `existing` is set, after
+/// changing it to `spec`. A new one is the youngest of all.
 std::shared_ptr<const model::scheduling> draft_of(const model::object_key& name,
                                                   model::scheduling_spec spec,
                                                   const model::scheduling* existing, wall_time now);

@@ -1,6 +1,6 @@
-// How long runs took, by status.runs of BatchJobs, and what that says of a run under way. Only runs
-// count that ended well and whose pods have both times: from the start of the first pod in a slot
-// to the end of the last one. Pure.
+// How long runs took, by status.runs of BatchJobs, and the estimated end of a run under way. Only
+// runs count that ended well and whose pods have both times: from the start of the first pod in a
+// slot to the end of the last one. Pure.
 #pragma once
 
 #include <boost/describe.hpp>
@@ -20,8 +20,8 @@ struct estimated_time {
     model::timestamp at;
     /// From now, rounded up. 0: it could have been expected already.
     std::int64_t in_seconds = 0;
-    /// How many recorded runs it rests on: the fewest of any job that it depends on. 0: it rests on
-    /// none, as it is a deadline.
+    /// How many recorded runs it is based on: the fewest of any job that it depends on. 0: on none,
+    /// as it is a deadline.
     std::int64_t runs = 0;
     bool operator==(const estimated_time&) const = default;
 };
@@ -32,16 +32,16 @@ estimated_time estimate_of(wall_time at, std::int64_t runs, wall_time now);
 /// Seconds; nothing for a run that does not count.
 std::optional<double> seconds_of(const model::run_record& line);
 
-/// What runs of a job usually take: the median.
+/// The usual time of a job's runs: the median.
 struct usual_time {
     std::chrono::microseconds median{};
     std::int64_t runs = 0;
 };
-/// Nothing where no run of the job counts.
+/// Nothing if no run of the job counts.
 std::optional<usual_time> usual_time_of(const model::batchjob& job);
 
-/// When the run that is under way is likely to end: the median without the time that it has lasted.
-/// Nothing where the median is not known.
+/// When the run under way is likely to end: the median less the time that it has lasted. Nothing if
+/// the median is not known.
 std::optional<estimated_time> end_of_run(const model::batchjob& job, std::string_view run,
                                          wall_time now);
 

@@ -58,7 +58,7 @@ model::slot_status row_of(const model::testbed& of, const grid::slot_view& slot,
     return row;
 }
 
-/// Nothing where a position has no line.
+/// Nothing if a position has no line.
 std::optional<std::vector<model::slot_status>> rows_by_slices(const model::testbed& of,
                                                               const slot_sources& from) {
     if (!grid::has_slices(of)) return std::nullopt;

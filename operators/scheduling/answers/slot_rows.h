@@ -15,24 +15,24 @@
 
 namespace esi::scheduling::answers {
 
-/// What the slots are read from; all of it outlives the questions.
+/// The sources of the slots; all of it outlives the calls.
 struct slot_sources {
     const kube::store<model::batchjob>& jobs;
     const kube::store<model::scheduling>& schedulings;
     const kube::store<model::pod>& pods;
-    /// What is in the slots of a Testbed (caches::slots_of).
+    /// The contents of the slots of a Testbed (caches::slots_of).
     std::function<std::shared_ptr<const grid::slot_table>(const model::object_key&)> slots_of;
 };
 
 /// The Testbed has slots, and its status lists none of them.
 bool leaves_slots_out(const model::testbed& of);
 
-/// The rows of a Testbed with a layout as the pods and jobs tell them, in the order of positions.
-/// Pods and jobs of other namespaces are told without their names, as in the Testbed's status.
+/// The rows of a Testbed with a layout, made from the pods and jobs, in the order of positions.
+/// Pods and jobs of other namespaces appear without their names, as in the Testbed's status.
 std::vector<model::slot_status> rows_by_pods(const model::testbed& of, const slot_sources& from);
 
-/// The rows as the testbed operator has written them, in the status or in slices; by the pods where
-/// slices lack some. In the order of positions; none without a layout.
+/// The rows as the testbed operator has written them, in the status or in slices; made from the
+/// pods if slices lack some. In the order of positions; none without a layout.
 std::vector<model::slot_status> slot_rows(const model::testbed& of, const slot_sources& from);
 
 }  // namespace esi::scheduling::answers

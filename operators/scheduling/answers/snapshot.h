@@ -1,5 +1,5 @@
-// A view out of plain objects, as a client has listed them: for a program beside the operator that
-// asks the same planner. Pure.
+// A view made from plain objects, as a client has listed them: for a program beside the operator
+// that uses the same planner. Pure.
 #pragma once
 
 #include <memory>
@@ -15,10 +15,10 @@ struct snapshot {
     objects<model::scheduling> schedulings;
     objects<model::testbed> testbeds;
     objects<model::batchjob> jobs;
-    /// Of the Testbed that is asked about: its ghosts and job pods; others are passed over.
+    /// Pods of the Testbed in question: its ghosts and job pods; others are ignored.
     std::vector<grid::pod_pointer> pods;
     std::vector<grid::slice_pointer> slices;
-    /// As the operator is started.
+    /// The operator's flag.
     bool cross_namespace_jobs = false;
     policy_table policies = known_policies();
 };

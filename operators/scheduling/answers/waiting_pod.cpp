@@ -21,7 +21,7 @@ void say(waiting_pod& out, std::string_view reason, std::string text, std::strin
     out.freed_by = std::move(freed_by);
 }
 
-/// Why ESI has nothing to do with a pod; empty where the pod is of a run that counts.
+/// Why ESI does not handle a pod; empty if the pod is of a run that counts.
 std::string why_foreign(const view& v, const model::pod& pod, const model::batchjob* job) {
     if (pod.metadata.label(names::job).empty() || pod.run().empty()) {
         return "no operator of ESI made it a pod of a run: it has no label " +
@@ -40,8 +40,8 @@ std::string why_foreign(const view& v, const model::pod& pod, const model::batch
     return {};
 }
 
-/// None once all pods of the run have been bound: one that comes in the place of another may wait
-/// for as long as the run goes on.
+/// None once all pods of the run have been bound: a replacement pod may wait for as long as the run
+/// goes on.
 std::optional<model::timestamp> deadline_of(const model::batchjob& job, const model::pod& pod,
                                             std::span<const grid::pod_pointer> beside) {
     if (job.status.state != model::job_state::submitted) return std::nullopt;
@@ -71,7 +71,7 @@ void explain_binding(waiting_pod& out, const model::pod& pod, wall_time now) {
              : "its scheduler binds it (see the Events of the pod)");
 }
 
-/// Of a pod that ESI's gate holds, and that has a slot of the Testbed of `v.self`.
+/// For a pod that ESI's gate holds, and that has a slot of the Testbed of `v.self`.
 void explain_slot(waiting_pod& out, const view& v, const model::pod& pod) {
     const int slot = *out.slot;
     const auto row = v.slots->at(slot);

@@ -12,7 +12,7 @@
 namespace esi::scheduling::answers {
 
 namespace waiting_reason {
-/// It is not a pod of a run that a Scheduling has assigned: ESI does nothing for it.
+/// It is not a pod of a run that a Scheduling has assigned: ESI does not handle it.
 inline constexpr std::string_view foreign = "Foreign";
 /// A ghost that waits for the room of its slot.
 inline constexpr std::string_view room_taken = "RoomTaken";
@@ -28,9 +28,9 @@ inline constexpr std::string_view slot_occupied = "SlotOccupied";
 inline constexpr std::string_view ghost_in_slot = "GhostInSlot";
 /// Its slot is empty, and the testbed operator has not let it in yet.
 inline constexpr std::string_view not_let_in = "NotLetIn";
-/// ESI keeps it back no longer; its scheduler has not bound it.
+/// ESI no longer holds it; its scheduler has not bound it.
 inline constexpr std::string_view not_bound = "NotBound";
-/// The same, and the time for it (scheduleTimeoutSeconds) is over.
+/// The same, and the time for it (scheduleTimeoutSeconds) has passed.
 inline constexpr std::string_view not_bound_in_time = "NotBoundInTime";
 }  // namespace waiting_reason
 
@@ -42,10 +42,9 @@ struct waiting_pod {
     std::string run;
     std::optional<int> slot;  ///< that its placement gives it
     std::string node;         ///< of that slot
-    /// The age of the pod: since when it waits for what is recorded nowhere.
+    /// Creation of the pod: its wait began then, if nothing records another time.
     std::optional<model::timestamp> created;
-    /// When its run fails if the pod is not bound until then; absent where it does not fail for
-    /// that.
+    /// When its run fails if the pod is not bound by then; absent if it does not fail for that.
     std::optional<model::timestamp> deadline;
     std::string text;
     std::string freed_by;  ///< what has to happen next, a sentence
@@ -55,9 +54,9 @@ BOOST_DESCRIBE_STRUCT(waiting_pod, (),
                       (namespace_, name, reason, job, run, slot, node, created, deadline, text,
                        freed_by))
 
-/// Nothing for a pod that does not wait: it is bound or has ended. `beside`: the pods of its run as
-/// far as they are known, whose ages set the deadline; may contain other pods. What is in its slot
-/// is known for the Testbed of `v.self` only.
+/// Nothing for a pod that does not wait: it is bound or has ended. `beside`: the known pods of its
+/// run, whose ages set the deadline; may contain other pods. The content of its slot is known for
+/// the Testbed of `v.self` only.
 std::optional<waiting_pod> wait_of_pod(const view& v, const model::pod& pod,
                                        std::span<const grid::pod_pointer> beside, wall_time now);
 

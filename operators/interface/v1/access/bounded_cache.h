@@ -1,5 +1,5 @@
-// Values that are good for a time, at most so many and so many bytes: the one that was not asked
-// for the longest goes first. No I/O and no clock of its own.
+// Values that are valid for a time, bounded in number and bytes: the least recently used one goes
+// first. No I/O and no clock of its own.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ public:
     explicit bounded_cache(std::size_t most, std::size_t most_bytes = 4u << 20)
         : most_(most), most_bytes_(most_bytes) {}
 
-    /// Null where there is none that is still good. Valid until the next put().
+    /// Null if there is no valid value. Usable until the next put().
     Value* find(std::string_view key, steady_time now) {
         const auto known = by_key_.find(key);
         if (known == by_key_.end()) return nullptr;
@@ -33,8 +33,8 @@ public:
         return &at->value;
     }
 
-    /// `bytes`: what the value keeps, beside the key. One that is too large for the whole cache is
-    /// not kept; null then.
+    /// `bytes`: the size of the value, without the key. A value too large for the whole cache is
+    /// not kept; then null.
     Value* put(std::string key, Value value, steady_time until, std::size_t bytes = sizeof(Value)) {
         if (const auto known = by_key_.find(key); known != by_key_.end()) drop(known->second);
         bytes += key.size();
@@ -67,7 +67,7 @@ private:
     std::size_t most_;
     std::size_t most_bytes_;
     std::size_t bytes_ = 0;
-    /// The last asked for is the first.
+    /// The most recently used is the first.
     std::list<entry> entries_;
     std::unordered_map<std::string_view, place> by_key_;
 };

@@ -1,4 +1,4 @@
-// SHA-256 of secrets and long texts: what stands in a cache as a key is of no use to who reads it.
+// SHA-256 of secrets and long texts, so that a key of a cache is of no use to a reader.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
-// How many may do what there is little of, shared by tenants: a tenant may have another one as long
-// as it has fewer than four times what is free. So a tenant alone may have four fifths; of several
-// that take all they can each has the same, and something stays free for one that comes: with ten
-// of them the 41st part. No I/O and no clock of its own; memory is bounded.
+// Shares a scarce resource among tenants: a tenant may take another one as long as it has fewer
+// than four times what is free. So a tenant alone may have four fifths; several tenants that take
+// all they can have the same each, and something stays free for a new one: with ten tenants the
+// 41st part. No I/O and no clock of its own; memory is bounded.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 
 namespace esi::interface::v1 {
 
-/// Those that are not known yet may together have so much of it: the rest is there for those that
-/// are known.
+/// The part that tenants that are not known yet may have together: the rest is for those that are
+/// known.
 inline constexpr double part_of_strangers = 0.8;
 
 enum class acquaintance { known, stranger };
@@ -29,7 +29,7 @@ inline bool may_have_another(double its, double all, double most) {
     return left >= 1 && its < greed * left;
 }
 
-/// What all have, and what strangers have of it.
+/// The sum of all tenants, and the part of strangers.
 struct shared_sum {
     double all = 0;
     double of_strangers = 0;
@@ -45,8 +45,7 @@ struct shared_sum {
     }
 };
 
-/// Of what happens at a rate: what was taken is forgotten at that rate, of each tenant in the
-/// proportion in which it has taken.
+/// A share of a rate: usage is forgotten at that rate, for each tenant in proportion to its usage.
 class fair_bucket {
 public:
     explicit fair_bucket(rate of) : rate_(of) {}
@@ -61,7 +60,7 @@ public:
         if (known == taken_.end()) known = taken_.emplace(tenant, 0).first;
         known->second += 1 / scale_;
         sum_.add(who, 1);
-        // Those with half a one or more are at most twice the burst.
+        // Tenants with half a unit or more are at most twice the burst.
         if (static_cast<double>(taken_.size()) > 4 * rate_.burst + 64) settle(0.5);
         return std::nullopt;
     }
@@ -83,7 +82,7 @@ private:
         sum_ = {sum_.all * left, sum_.of_strangers * left};
         if (scale_ < 1e-6) settle(1e-3);
     }
-    /// Drops those that have less than `least`, of which nothing would be seen any more.
+    /// Drops tenants with less than `least`, whose usage has no effect any more.
     void settle(double least) {
         std::erase_if(taken_, [&](const auto& each) { return each.second * scale_ < least; });
         for (auto& [tenant, amount] : taken_) amount *= scale_;
@@ -98,7 +97,7 @@ private:
     double scale_ = 1;
 };
 
-/// Of what lasts a while.
+/// A share of what is held for a while.
 class fair_count {
 public:
     explicit fair_count(std::size_t most) : most_(static_cast<double>(most)) {}
@@ -108,7 +107,7 @@ public:
         return sum_.has_room_for(known == under_way_.end() ? 0 : known->second, who, most_);
     }
 
-    /// One of the tenant, until it is destroyed.
+    /// One unit of the tenant, until it is destroyed.
     class one {
     public:
         one(fair_count& of, const std::string& tenant, acquaintance who = acquaintance::known)

@@ -38,7 +38,7 @@ TEST(fair_bucket, one_that_asks_seldom_is_never_refused_however_many_take_all_th
         for (int i = 0; i < 6000; ++i) {
             const auto now = after(i * 0.01);
             for (int g = 0; g < greedy; ++g) of_them += take(all, fmt::format("g{}", g), 20, now);
-            // Four rights that have to be asked for anew, once a second.
+            // Four rights that have to be checked again, once a second.
             if (i % 100 == 50) EXPECT_EQ(take(all, "anna", 4, now), 4) << greedy << " at " << i;
         }
         EXPECT_GT(of_them, 11000) << "what is not asked for by others is not wasted: " << greedy;

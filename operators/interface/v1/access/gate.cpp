@@ -16,7 +16,7 @@ std::string variable(const server_request& head, std::string_view name) {
     return found == head.variables.end() ? std::string() : found->second;
 }
 
-/// The namespaces in which the request has to be allowed; one that is empty: in all.
+/// The namespaces in which the request has to be allowed; an empty one means all.
 std::vector<std::string> namespaces_of(const server_request& head) {
     if (auto of_path = variable(head, "namespace"); !of_path.empty()) return {std::move(of_path)};
     std::vector<std::string> out;

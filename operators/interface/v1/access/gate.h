@@ -1,5 +1,5 @@
-// What each operation of /api/v1 is asked before its body is read: no page of another origin, who
-// sends it, not too often, and whether the cluster's RBAC allows it. Owned by the operator.
+// The checks of each operation of /api/v1 before its body is read: no page of another origin, the
+// caller's identity, rate limits, and the cluster's RBAC. Owned by the operator.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@
 
 namespace esi::interface::v1 {
 
-/// Whom the browser may have sent: nobody whose token is asked for can be one, so the Host counts
-/// only where everybody may everything.
+/// Protects from requests that a foreign page makes. A page cannot know a token, so the Host is
+/// checked only with --api-auth=none.
 struct page_rules {
     bool checks_host = false;
     /// More Hosts, as http::local_access has them.
@@ -32,8 +32,8 @@ public:
     /// path, in each namespace that the query names; without that, in all.
     http::admission admission_of(std::vector<permission> needs) const;
 
-    /// The same asked again, for an answer that was waited for: the token may have ended since, and
-    /// the rights may have been taken away. It counts as no further request of the caller.
+    /// Checks again, for an answer after a wait: the token may have expired since, and the rights
+    /// may have been taken away. It does not count as a further request of the caller.
     asio::awaitable<std::optional<http::problem_details>> refusal_after_wait(
         const http::server_request& head, const std::vector<permission>& needs) const;
 

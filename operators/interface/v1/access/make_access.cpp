@@ -6,7 +6,7 @@ namespace esi::interface::v1 {
 
 namespace {
 
-/// Everybody is the same, and may everything.
+/// All callers are the same, and may do everything.
 class open_access final : public access {
 public:
     open_access() {

@@ -1,6 +1,6 @@
-// How much each caller may have under way and ask a second, so that one cannot take all from the
-// others, nor a tenant with many accounts (tenant.h) from other tenants. Owned by the operator;
-// used on its loop. Memory is bounded by what may be under way.
+// Bounds what each caller may have under way and ask per second, so that one caller cannot take all
+// from the others, nor a tenant with many accounts (tenant.h) from other tenants. Owned by the
+// operator; used on its loop. Memory is bounded by what may be under way.
 #pragma once
 
 #include <functional>
@@ -47,7 +47,7 @@ public:
 
     /// Another tenant has the place now: answer refused(what), or end the stream.
     bool lost() const { return place_ && place_->lost(); }
-    /// Called once when it is lost; it may only wake somebody.
+    /// Called once when it is lost; it may only wake a task.
     void when_lost(std::function<void()> tell) { place_->when_lost(std::move(tell)); }
 
 private:

@@ -60,7 +60,7 @@ std::string can_i(const http::identity& who, const access_question& of) {
         out += " -A";
     }
     out += " --as=" + quoted(who.name);
-    // The API server knows the groups of service accounts, and that everybody is authenticated.
+    // The API server knows the groups of service accounts, and that each caller is authenticated.
     if (who.name.starts_with("system:serviceaccount:")) return out;
     std::size_t shown = 0;
     for (const auto& group : who.groups) {

@@ -1,4 +1,4 @@
-// What a caller is told who may not: 401, 403 and 429 in the form of the interface. Pure.
+// The refusals of the interface: 401, 403 and 429 in its form. Pure.
 #pragma once
 
 #include <string>

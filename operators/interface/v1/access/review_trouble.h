@@ -1,4 +1,4 @@
-// Whether the API server answers reviews: told in the log when that changes, and in /readyz.
+// Whether the API server answers reviews: logged when that changes, and shown in /readyz.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,8 @@ namespace esi::interface::v1 {
 
 class review_trouble {
 public:
-    /// The API server gave no answer to a review of `type`: told in the log, once a minute. `why`
-    /// may be logged. The answer for the caller.
+    /// The API server gave no answer to a review of `type`: logged at most once a minute. `why` may
+    /// be logged. Returns the answer for the caller.
     http::problem_details failed(const kube::resource_type& type, const error& why,
                                  steady_time now);
     void answered() { text_.clear(); }

@@ -21,12 +21,12 @@ using nlohmann::json;
 
 namespace {
 
-/// So long after a yes a token is asked about again without regard to its address.
+/// How long after a positive review a token is reviewed again without regard to its address.
 constexpr std::chrono::hours known_for{1};
 
 const std::vector<double> review_buckets{0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 10};
 
-/// `text` without the secret, whoever wrote it into it.
+/// `text` without the secret, wherever it comes from.
 std::string without(std::string text, std::string_view secret) {
     constexpr std::string_view instead = "(token)";
     for (auto at = text.find(secret); at != std::string::npos;) {
@@ -36,7 +36,7 @@ std::string without(std::string text, std::string_view secret) {
     return text;
 }
 
-/// All of 127/8 and ::1: a service mesh hands on from there what it has decrypted.
+/// All of 127/8 and ::1: a service mesh forwards decrypted requests from there.
 bool stays_on_machine(const std::string& peer) {
     boost::system::error_code failure;
     auto address = asio::ip::make_address(peer, failure);
@@ -47,8 +47,8 @@ bool stays_on_machine(const std::string& peer) {
     return address.is_loopback();
 }
 
-/// Why a review of `token` failed, for the log. What the API server wrote is left out: it, or a
-/// proxy before it, may repeat the request, also a part of it.
+/// Why a review of `token` failed, for the log. The API server's text is left out: it, or a proxy
+/// before it, may repeat the request, also in part.
 error told_of(error why, std::string_view token) {
     const bool answered = why.code != errc::transport && why.code != errc::timeout;
     if (answered) {
@@ -59,7 +59,7 @@ error told_of(error why, std::string_view token) {
     return why;
 }
 
-/// A second question does no harm: the connection may be one that the API server had closed.
+/// A repeated review does no harm: the connection may be one that the API server had closed.
 asio::awaitable<void> ask_twice(kube::client& api, const kube::resource_type& type,
                                 const json& review, result<std::string>& into) {
     into = co_await api.create(type, "", review);
@@ -172,8 +172,8 @@ asio::awaitable<reviewed_access::token_outcome> reviewed_access::person_of(std::
     const auto* before = known_before_.find(key, now);
     if (const auto* known = persons_.find(key, now)) co_return *known;
     if (strangers_.find(key, now) != nullptr) co_return nullptr;
-    // Strangers at the same address (behind one proxy, say) shut out nobody who is known, and a
-    // part of all reviews is for those who are. Of others the address is all that is known.
+    // Strangers at the same address (behind one proxy, say) do not lock out known callers, who have
+    // a part of all reviews for themselves. Of other callers only the address is known.
     const bool known = before != nullptr;
     const share whose = known ? share{*before} : share{"peer " + peer, acquaintance::stranger};
     co_return co_await token_flights_.ask(

@@ -1,5 +1,5 @@
-// Asks the API server who sends a token and what they may, and believes its answers for a short
-// time. Owned by the operator; used on its loop. A token is kept nowhere: caches go by its SHA-256.
+// Asks the API server who owns a token and what they may do, and caches its answers for a short
+// time. Owned by the operator; used on its loop. A token is stored nowhere: caches use its SHA-256.
 #pragma once
 
 #include <memory>
@@ -32,13 +32,13 @@ public:
 
 private:
     using problem = http::problem_details;
-    /// Null: nobody.
+    /// Null: the token is not valid.
     using person = std::shared_ptr<const http::identity>;
     using token_outcome = std::expected<person, problem>;
     using right_outcome = std::expected<bool, problem>;
 
     asio::awaitable<token_outcome> person_of(std::string token, std::string peer);
-    /// Whose share of the reviews one takes.
+    /// The tenant whose share of the reviews is used.
     struct share {
         std::string tenant;
         acquaintance who = acquaintance::known;
@@ -54,10 +54,10 @@ private:
 
     access_sources from_;
     access_options options_;
-    /// Apart, so that tokens of somebody's own making drive out no good ones.
+    /// A cache of its own, so that invented tokens displace no valid ones.
     bounded_cache<person> persons_;
     bounded_cache<bool> strangers_;
-    /// Tokens that the API server has said yes to lately, and of which tenant they are.
+    /// Tokens with a recent positive review, and their tenants.
     bounded_cache<std::string> known_before_;
     bounded_cache<bool> allowed_;
     bounded_cache<bool> forbidden_;

@@ -32,7 +32,7 @@ protected:
             options);
     }
 
-    /// The name of who asks, or status and code of the problem.
+    /// The caller's name, or status and code of the problem.
     std::string who(const std::string& token, const std::string& address = "10.0.0.7") {
         if (!own) make();
         auto known = server.run(own->authenticate(request_with(token, address)));
@@ -279,7 +279,7 @@ TEST_F(reviewed, known_tokens_are_answered_while_their_peer_floods) {
     for (int i = 0; i < 300; ++i) who(fmt::format("made-up-{}", i), "127.0.0.1");
     EXPECT_EQ(who("made-up-301", "127.0.0.1"), "429");
     EXPECT_EQ(who("anna-token", "127.0.0.1"), "anna");
-    // Also when what is known of them has to be asked again.
+    // Also when the cached answers have expired.
     pass(options.yes_ttl + seconds(1));
     for (int i = 0; i < 300; ++i) who(fmt::format("made-up-again-{}", i), "127.0.0.1");
     EXPECT_EQ(who("made-up-302", "127.0.0.1"), "429");
@@ -385,7 +385,7 @@ TEST_F(reviewed, a_token_that_is_in_use_stays_known_while_others_come_and_go) {
         EXPECT_EQ(who("anna-token"), "anna");
     }
     pass(options.yes_ttl + seconds(1));
-    // As one who is known, and not as a stranger at an address that sends too much.
+    // As a known caller, and not as a stranger at an address that sends too much.
     for (int i = 0; i < 1000; ++i) who("made-up", "10.0.0.7");
     EXPECT_EQ(who("anna-token"), "anna");
 }

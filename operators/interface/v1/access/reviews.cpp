@@ -26,7 +26,7 @@ std::string text_in(const json& object, const char* key) {
     return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-/// The texts of a list; what else stands in it is left out.
+/// The texts of a list; other entries are left out.
 std::vector<std::string> texts_of(const json& list) {
     std::vector<std::string> out;
     if (!list.is_array()) return out;

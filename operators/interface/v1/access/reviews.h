@@ -1,5 +1,5 @@
-// The questions to the API server, and what its answers say: who a token belongs to (TokenReview),
-// and what somebody may (SubjectAccessReview). Pure.
+// The reviews sent to the API server, and what its answers say: the owner of a token (TokenReview),
+// and a caller's right (SubjectAccessReview). Pure.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ inline constexpr kube::resource_type access_review_type{
 nlohmann::json token_review(std::string_view token, std::string_view audience);
 
 struct token_verdict {
-    /// Null: the token is nobody's, or was made for another audience.
+    /// Null: the token is not valid, or was made for another audience.
     std::shared_ptr<const http::identity> who;
     /// Why, in the words of the API server; for the log.
     std::string why;
@@ -30,8 +30,9 @@ struct token_verdict {
 /// An answer without the status that a TokenReview has is an error.
 result<token_verdict> read_token_review(std::string_view answer, std::string_view audience);
 
-/// What is asked: the resource of `what` in the namespace `ns` (empty: in all) by the name `name`
-/// (empty: any). Objects without a namespace, and verbs that know no single object, leave it out.
+/// The question of a review: the resource of `what` in the namespace `ns` (empty: in all) with the
+/// name `name` (empty: any). Objects without a namespace, and verbs without a single object, leave
+/// it out.
 struct access_question {
     permission what;
     std::string ns;

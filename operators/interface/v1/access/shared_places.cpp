@@ -30,8 +30,8 @@ std::unique_ptr<shared_places::place> shared_places::take(std::string_view calle
     return out;
 }
 
-/// Of the tenant with the most that of the caller with the most goes, and of several the newest:
-/// what has been waited for the longest is worth the most.
+/// Takes the place of the tenant with the most, from its caller with the most, and of several the
+/// newest: the longest wait is worth the most.
 bool shared_places::make_room(int for_one_with) {
     const auto most = std::ranges::max_element(
         tenants_, {}, [](const auto& each) { return each.second.count(); });

@@ -1,6 +1,6 @@
-// Places that callers hold for a while (streams, waits), of which there are so many for all. Where
-// all are taken, the tenant that has the most loses one to a tenant that has fewer: a tenant alone
-// may have all of them, and shuts out no other. No I/O; memory is bounded by the places.
+// Places that callers hold for a while (streams, waits), a fixed number for all. If all are taken,
+// the tenant that has the most loses one to a tenant that has fewer: a tenant alone may have all of
+// them, and locks out no other. No I/O; memory is bounded by the places.
 #pragma once
 
 #include <cstddef>
@@ -31,9 +31,9 @@ public:
         place(const place&) = delete;
         place& operator=(const place&) = delete;
 
-        /// Another tenant has it now: whoever holds it is to end what it was for.
+        /// Another tenant has it now: the holder has to end its use.
         bool lost() const { return lost_; }
-        /// Called when it is lost, out of the take() of another caller: it may only wake somebody.
+        /// Called when it is lost, within the take() of another caller: it may only wake a task.
         void when_lost(std::function<void()> tell) { tell_ = std::move(tell); }
 
     private:
@@ -47,10 +47,10 @@ public:
         bool lost_ = false;
     };
 
-    /// Null: the caller has as many as one may have, or all are taken and no tenant has so many
-    /// more that it loses one.
+    /// Null: the caller has as many as one may have, or all are taken and no tenant has enough more
+    /// to lose one.
     std::unique_ptr<place> take(std::string_view caller);
-    /// That are held and not lost.
+    /// Places that are held and not lost.
     int size() const { return all_; }
     /// How often one was lost.
     int lost() const { return lost_; }
@@ -68,7 +68,7 @@ private:
     bounds most_;
     int all_ = 0;
     int lost_ = 0;
-    /// Of those alone that have some.
+    /// Only tenants that hold some.
     std::map<std::string, tenant, std::less<>> tenants_;
 };
 

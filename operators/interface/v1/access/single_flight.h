@@ -1,5 +1,5 @@
-// Several that ask the same at the same time get the answer to one question. No task of its own:
-// the first one asks for all; when it is cancelled, one of those that wait asks anew.
+// Callers that ask the same at the same time share one question and its answer. No task of its own:
+// the first one asks for all; when it is cancelled, one of those that wait asks again.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -22,8 +22,8 @@ public:
     single_flight& operator=(const single_flight&) = delete;
 
     using question = std::function<asio::awaitable<Answer>()>;
-    /// Asked before `ask` is begun for `key`, and by those alone who would begin it: an answer
-    /// instead of it, for example because too many are under way.
+    /// Called before `ask` is begun for `key`, and only by the caller that would begin it: an
+    /// answer instead of it, for example because too many are under way.
     using obstacle = std::function<std::optional<Answer>()>;
 
     asio::awaitable<Answer> ask(std::string key, obstacle stops, question ask) {
@@ -48,7 +48,7 @@ private:
         std::optional<Answer> answer;
         notifier landed;
     };
-    /// Tells the others at its end, however it comes.
+    /// Informs the others at its end, however it ends.
     struct takeoff {
         takeoff(single_flight& of_, std::string key_)
             : of(of_), key(std::move(key_)), shared(std::make_shared<flight>(of.executor_)) {

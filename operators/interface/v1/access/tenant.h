@@ -1,6 +1,6 @@
-// Whose share of the interface a caller uses. The tenant is the namespace: who may create service
-// accounts there can make any number of callers. Other callers are tenants of their own, as the
-// cluster gives out their names. Pure.
+// The tenant whose share of the interface a caller uses. The tenant is the namespace, as an account
+// that may create service accounts there can make any number of callers. Other callers are tenants
+// of their own, as the cluster assigns their names. Pure.
 #pragma once
 
 #include <fmt/format.h>

@@ -27,11 +27,11 @@ struct review_server {
         wire.respond = [this](const kube::request& what) { return answer(what); };
     }
 
-    /// Tokens and whose they are; all for the audience esi.
+    /// Tokens and their users; all for the audience esi.
     std::map<std::string, std::string> users;
     /// User, verb, resource, namespace.
     std::set<std::tuple<std::string, std::string, std::string, std::string>> rights;
-    /// Instead of any answer.
+    /// Replaces any answer.
     std::function<std::optional<result<kube::response>>(const kube::request&)> instead;
     int token_reviews = 0;
     int access_reviews = 0;
@@ -88,7 +88,7 @@ private:
     }
 };
 
-/// Of a server with a certificate, so that peers at any address may send tokens.
+/// Options of a server with a certificate, so that peers at any address may send tokens.
 inline access_options over_tls() {
     access_options out;
     out.encrypted = true;

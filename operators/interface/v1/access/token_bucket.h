@@ -1,4 +1,4 @@
-// How often somebody may do something: so many a second on average, so many at once after a pause.
+// A rate limit: a mean rate per second, and a burst after a pause.
 // No I/O and no clock of its own; memory is bounded.
 #pragma once
 
@@ -38,8 +38,8 @@ private:
     steady_time due_{};
 };
 
-/// A bucket for each key. Of more keys than there is room for, the one that was not used the
-/// longest starts anew with a full bucket.
+/// A bucket for each key. When there are more keys than room, the least recently used one starts
+/// again with a full bucket.
 class bucket_table {
 public:
     explicit bucket_table(rate of, std::size_t most = 4096) : rate_(of), buckets_(most) {}

@@ -1,5 +1,5 @@
-// What a write leaves behind about who asked for it: an annotation of the object, and one line of
-// the log. Neither has anything of a token.
+// The record of a write and its caller: an annotation of the object, and one line of the log.
+// Neither contains any part of a token.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,15 +11,15 @@
 
 namespace esi::interface::v1 {
 
-/// Who asked last for a change by the interface. It tells people; nobody decides by it.
+/// The last caller that changed the object by the interface. For people; nothing is decided by it.
 inline constexpr std::string_view requested_by = "esi.tu-berlin.de/requested-by";
 
 /// The caller's name as it may stand in an annotation: UTF-8 without control characters, at most
 /// 256 bytes; longer ones are cut and end with "...".
 std::string shown_name(const http::identity& who);
 
-/// Puts the annotation into an object that is to be created, or into a merge patch. A value that
-/// stands there is replaced.
+/// Adds the annotation to an object that is to be created, or to a merge patch. A present value is
+/// replaced.
 void note_requester(nlohmann::json& object, const http::identity& who);
 /// The same as operations of a JSON patch. `has_annotations`: the object has some already.
 nlohmann::json requester_operations(const http::identity& who, bool has_annotations);

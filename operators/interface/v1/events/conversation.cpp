@@ -9,7 +9,7 @@ namespace esi::interface::v1::events {
 namespace {
 
 constexpr std::size_t batch_bytes = 64u << 10;
-/// After an answer that did not come, rights are asked again so soon.
+/// How soon rights are checked again after a check without an answer.
 constexpr auto rights_again = std::chrono::seconds(10);
 
 }  // namespace
@@ -89,7 +89,7 @@ asio::awaitable<std::optional<conversation::reason>> conversation::resume() {
     heard_ = std::move(*known);
     stand_at(0);
     const auto& log = hub_.log();
-    // While one feed is read, the log may drop what was there of another.
+    // While one feed is read, the log may drop changes of another.
     for (bool all = false; !all;) {
         all = true;
         for (const auto feed : ids_.feeds()) {
@@ -157,8 +157,8 @@ asio::awaitable<conversation::next> conversation::tell_objects(http::stream_writ
         if (!asked_.ns.empty() && each->metadata.namespace_ != asked_.ns) continue;
         if (!asked_.labels.matches(each->metadata.labels)) continue;
         batch += begin;
-        // A large one is sent from where all streams have it: two thousand copies would be too
-        // many.
+        // A large one is sent from the copy that all streams share: two thousand copies would be
+        // too many.
         const auto text = hub_.text(each);
         const bool apart = text->size() >= batch_bytes;
         if (!apart) batch += *text;
@@ -180,7 +180,7 @@ asio::awaitable<conversation::next> conversation::tell_objects(http::stream_writ
     co_return co_await say(to, std::move(batch));
 }
 
-/// All that is in the log has been heard. True for the first time behind a resumption.
+/// All that is in the log has been sent. True for the first time after a resumption.
 bool conversation::come_to_present() {
     raise(heard_, hub_.log().heard());
     resets_ = 0;
@@ -194,7 +194,7 @@ std::optional<action> conversation::told_as(const change& what) const {
     const bool is_known = what.what == action::added || what.labels_before;
     const bool was = what.labels_before && asked_.labels.matches(*what.labels_before);
     if (what.what == action::deleted || !asked_.labels.matches(what.labels)) {
-        // Where it is not known what was before, one end too many is better than one too few.
+        // If it is unknown what was before, an unneeded DELETED is better than a missing one.
         return was || !is_known ? std::optional(action::deleted) : std::nullopt;
     }
     return is_known && !was ? action::added : what.what;
@@ -204,7 +204,7 @@ asio::awaitable<conversation::next> conversation::tell_changes(http::stream_writ
     const auto& log = hub_.log();
     std::string batch;
     std::size_t count = 0;
-    // What was dropped before its place is known to the client: void_by() has looked.
+    // The client knows what was dropped before its place: void_by() has checked.
     place_ = std::max(place_, log.first());
     shared_change apart;  ///< a large one, as in tell_objects()
     while (place_ < log.end() && batch.size() < batch_bytes) {
@@ -262,8 +262,8 @@ std::optional<conversation::reason> conversation::void_by() const {
     return std::nullopt;
 }
 
-/// Another replica has told the client more than this one knows yet: what comes up to there is
-/// passed over. An id of an API server whose data were put back would wait for ever.
+/// Another replica has sent the client more than this one knows yet: changes up to there are
+/// skipped. An id of an API server whose data were restored from a backup would wait for ever.
 asio::awaitable<std::optional<conversation::reason>> conversation::ahead_of_all() {
     const auto& log = hub_.log();
     const auto is_ahead = [&](std::size_t feed) { return heard_[feed] > log.position(feed); };
@@ -278,7 +278,7 @@ asio::awaitable<std::optional<conversation::reason>> conversation::ahead_of_all(
         if (!is_ahead(feed) || co_await hub_.exists(feed, heard_[feed])) continue;
         co_return reason{"IdUnknown", "the id is newer than anything that there is"};
     }
-    // It will come with the next bookmark of the watch; to be asked again a minute later.
+    // It will come with the next bookmark of the watch; check again a minute later.
     ahead_since_ = now + std::chrono::minutes(1);
     co_return std::nullopt;
 }
@@ -302,7 +302,7 @@ asio::awaitable<std::optional<conversation::reason>> conversation::right_gone() 
     }
     if (why->status == 401) co_return reason{"Unauthorized", why->detail};
     if (why->status == 403) co_return reason{"Forbidden", why->detail};
-    // Nobody has said no.
+    // No check has refused.
     if (now >= rights_until_) {
         co_return reason{"RightsUnknown", "rights could not be asked for too long: " + why->detail};
     }

@@ -1,5 +1,5 @@
-// One stream of events: a snapshot or what a client has missed, then all changes at the pace at
-// which the client reads, until either side has enough or a right goes.
+// One stream of events: a snapshot or the changes that a client has missed, then all changes at the
+// client's pace, until either side ends it or a right is lost.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace esi::interface::v1::events {
 
 class conversation {
 public:
-    /// `head`: of the request, to authenticate its sender again.
+    /// `head`: the request's head, to authenticate its sender again.
     conversation(hub& of, selection asked, http::server_request head,
                  std::optional<quota::lease> place);
     ~conversation();
@@ -25,7 +25,7 @@ public:
     asio::awaitable<void> run(http::stream_writer& to);
 
 private:
-    /// Why it begins anew or ends: one word for programs, a sentence for people.
+    /// Why it restarts or ends: one word for programs, a sentence for people.
     struct reason {
         std::string_view word;
         std::string detail;
@@ -33,7 +33,7 @@ private:
     enum class next { on, over };
 
     asio::awaitable<next> begin(http::stream_writer& to);
-    /// Nothing: the log has all that the client has not heard.
+    /// Nothing: the log has all that the client has not received.
     asio::awaitable<std::optional<reason>> resume();
     asio::awaitable<next> begin_anew(http::stream_writer& to, const reason& why);
     asio::awaitable<next> tell_present(http::stream_writer& to);
@@ -41,18 +41,18 @@ private:
     asio::awaitable<next> tell_objects(http::stream_writer& to, present<T> objects,
                                        steady_time deadline);
     asio::awaitable<next> tell_changes(http::stream_writer& to);
-    /// `object`: the text of one that `text` begins; it stays until the end.
+    /// `object`: the text of an object that follows `text`; it stays until the end.
     asio::awaitable<next> say(http::stream_writer& to, std::string text,
                               const std::string* object = nullptr);
     asio::awaitable<next> finish(http::stream_writer& to, std::string_view why, std::string detail);
     bool has_lost_its_place() const { return quota_place_ && quota_place_->lost(); }
-    /// What has happened that makes all that was told void.
+    /// The event that makes all that was sent invalid.
     std::optional<reason> void_by() const;
     asio::awaitable<std::optional<reason>> ahead_of_all();
     asio::awaitable<std::optional<reason>> right_gone();
-    /// As what it is told, of a change that is.
+    /// The action under which the client gets a change; nothing: it gets none.
     std::optional<action> told_as(const change& what) const;
-    /// From which the log is read, with nothing of it heard.
+    /// Sets the place from which the log is read, with nothing of it sent.
     void stand_at(std::int64_t place);
     bool come_to_present();
     void set_due();

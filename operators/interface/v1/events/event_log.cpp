@@ -49,7 +49,7 @@ bool event_log::prepend(std::size_t feed, version from, std::vector<change> olde
     std::erase_if(older, [&](const change& each) { return each.at <= from || each.at > known; });
     std::size_t more = 0;
     for (const auto& each : older) more += each.bytes();
-    // At most half of the room: what happens next must not push it out at once.
+    // At most half of the room, so that the next changes do not push it out at once.
     if (bytes_ + more > most_bytes_ || more > most_bytes_ / 2) return false;
     if (changes_.size() + older.size() > most_changes_) return false;
     for (auto& each : std::ranges::reverse_view(older)) {

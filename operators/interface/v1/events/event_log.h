@@ -1,9 +1,9 @@
 // The changes that are kept in memory, from which all streams read: each is encoded once, whatever
-// the number of those who listen. No I/O.
+// the number of streams. No I/O.
 //
-// A stream has no queue of its own. It has a place in this log, and what it holds does not grow
-// when its client reads slowly: when the log has dropped what the client has not read, the stream
-// begins anew with a snapshot. So one bound covers all clients.
+// A stream has no queue of its own. It has a place in this log, and its memory does not grow when
+// its client reads slowly: when the log has dropped what the client has not read, the stream
+// restarts with a snapshot. So one bound covers all clients.
 #pragma once
 
 #include <cstddef>
@@ -30,12 +30,12 @@ struct change {
     action what = action::added;
     std::string ns;  ///< of the object
     model::string_map labels;
-    /// Of the object before; nothing where it is not known.
+    /// Labels of the object before; nothing if unknown.
     std::optional<model::string_map> labels_before;
-    /// What a client has heard with it: of one that was told live all feeds, of one that was read
-    /// afterwards its own feed alone (0 of the others).
+    /// What a client knows after it: for a live change the positions of all feeds, for a change
+    /// that was read afterwards that of its own feed alone (0 for the others).
     positions heard;
-    /// event_log::appended() with it; 0 of one that was read afterwards.
+    /// event_log::appended() including it; 0 if it was read afterwards.
     std::uint64_t appended = 0;
     /// See frames.h.
     std::string text;
@@ -46,16 +46,16 @@ using shared_change = std::shared_ptr<const change>;
 
 class event_log {
 public:
-    /// Of all changes together. The newest one stays, however large it is.
+    /// Bounds of all changes together. The newest one stays, however large it is.
     event_log(std::size_t feeds, std::size_t most_bytes, std::size_t most_changes);
 
     /// All changes of the feed above this version are here.
     version floor(std::size_t feed) const { return floors_[feed]; }
-    /// Up to where the feed is known.
+    /// The version up to which the feed is known.
     version position(std::size_t feed) const { return positions_[feed]; }
     const positions& heard() const { return positions_; }
 
-    /// The numbers of what is here: [first, end).
+    /// The numbers of the changes in the log: [first, end).
     std::int64_t first() const { return first_; }
     std::int64_t end() const { return first_ + static_cast<std::int64_t>(changes_.size()); }
     /// Null: it was dropped.
@@ -64,19 +64,19 @@ public:
     }
     std::size_t bytes() const { return bytes_; }
     std::size_t size() const { return changes_.size(); }
-    /// Of all that was ever appended, to tell what lies between two moments.
+    /// Counts all changes ever appended, to tell how many lie between two moments.
     std::uint64_t appended() const { return appended_; }
 
-    /// The feed is known up to `at`, and nothing happened.
+    /// The feed is known up to `at`, without a change.
     void advance(std::size_t feed, version at);
     /// The next change of its feed; fills in `heard` and `appended`.
     void append(change what);
     /// Changes of one feed in (`from`, floor], in their order; further ones are left out. False:
     /// they do not fit, or the floor is not where they end.
     bool prepend(std::size_t feed, version from, std::vector<change> older);
-    /// What is here of the feed is of no more use: it begins at `at` (after a list).
+    /// Drops the feed's changes: it begins at `at` (after a list).
     void restart(std::size_t feed, version at);
-    /// Forgets all changes, not the positions.
+    /// Drops all changes, not the positions.
     void clear();
 
 private:

@@ -64,7 +64,7 @@ TEST(the_event_log, reaches_further_back_with_what_was_read_afterwards) {
     EXPECT_EQ(shown(log, 0), (std::vector<version>{95, 100, 101}));
     EXPECT_EQ(log.floor(0), 90U);
     EXPECT_EQ(log.first(), -2);
-    // Nothing between is as good.
+    // An empty range serves as well.
     EXPECT_TRUE(log.prepend(0, 80, {}));
     EXPECT_EQ(log.floor(0), 80U);
 }
@@ -109,7 +109,7 @@ TEST(the_event_log, has_no_gap_above_its_floors_whatever_happens) {
                 all[feed].clear();
                 break;
             case 1: {
-                // What lies below the floor is read again.
+                // Changes below the floor are read again.
                 const auto from = log.floor(feed) - std::min<version>(random() % 20, 50);
                 std::vector<change> older;
                 for (const auto at : all[feed]) {

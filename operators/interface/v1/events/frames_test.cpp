@@ -25,7 +25,7 @@ TEST(an_event, is_one_block_of_server_sent_events) {
     const std::string head = "id: t1.j2.s3\nevent: ADDED\ndata: ";
     ASSERT_TRUE(text.starts_with(head)) << text;
     ASSERT_TRUE(text.ends_with("\n\n"));
-    // Whatever is in the object, its data is one line.
+    // The data is one line whatever the object contains.
     const auto data = text.substr(head.size(), text.size() - head.size() - 2);
     EXPECT_EQ(data.find('\n'), std::string::npos);
     const auto read = json::parse(data);

@@ -60,9 +60,9 @@ hub::~hub() = default;
 
 template <class T>
 void hub::follow(kind of, kube::store<T>& in) {
-    // A change is in the log before its watch goes on: at every moment the log and the cache speak
-    // of the same version, so that a snapshot of the cache and the log behind it fit together.
-    // Nothing here touches the cache.
+    // A change is in the log before its watch goes on: at every moment the log and the cache have
+    // the same version, so that a snapshot of the cache and the log after it fit together. Nothing
+    // here touches the cache.
     in.on_change([this, of, &in](const kube::change<T>& what) {
         if constexpr (std::is_same_v<T, model::testbed>) testbeds_ = nullptr;
         if constexpr (std::is_same_v<T, model::batchjob>) jobs_ = nullptr;
@@ -106,7 +106,7 @@ void hub::know(std::size_t feed, version at) {
 void hub::restart(std::size_t feed, version at) {
     log_.restart(feed, at);
     ++epochs_[feed];
-    // Versions may have begun anew.
+    // Versions may have started again.
     readings_[feed].lost = 0;
     newest_[feed].at = 0;
     wake_all();
@@ -115,13 +115,13 @@ void hub::restart(std::size_t feed, version at) {
 template <class T>
 void hub::tell_change(std::size_t feed, const kube::change<T>& what, version at) {
     if (!what.after) {
-        // As in a watch of Kubernetes: the last that was known, with the version of its end.
+        // As in a watch of Kubernetes: the last known object, with the version of its deletion.
         auto last = *what.before;
         last.metadata.resource_version = std::to_string(at);
         return tell(feed, action::deleted, what.before.get(), last, at);
     }
     if (what.before && what.before->metadata.uid != what.after->metadata.uid) {
-        // An end that nobody has seen lies between the two.
+        // A deletion that was not seen lies between the two.
         return restart(feed, at);
     }
     tell(feed, what.before ? action::modified : action::added, what.before.get(), *what.after, at);
@@ -165,7 +165,7 @@ void hub::wake_all() {
     tasks_.spawn("API events told", wake_in_turns());
 }
 
-/// A change that concerns a thousand streams must not hold up the rest of the process.
+/// A change that concerns a thousand streams must not block the rest of the process.
 asio::awaitable<void> hub::wake_in_turns() {
     while (std::exchange(wake_again_, false)) {
         const auto all = listeners_;
@@ -179,7 +179,7 @@ asio::awaitable<void> hub::wake_in_turns() {
     waking_ = false;
 }
 
-/// Wakes streams whose time has come, until nobody needs the log any more.
+/// Wakes streams that are due, until the log is not needed any more.
 asio::awaitable<void> hub::tick() {
     while (!listeners_.empty() || from_.time.now() < last_left_ + options_.linger) {
         co_await from_.time.sleep_for(tick_time);
@@ -266,7 +266,7 @@ asio::awaitable<bool> hub::read_back(std::size_t feed, version at) {
     log::debug("events cannot be resumed", {{"kind", type_of(feeds_.kind_of(feed)).kind},
                                             {"from", at},
                                             {"why", older ? outcome : older.error().text}});
-    // The next one that asks for it, or for what was before, does not try again.
+    // The next client that needs it, or an older version, does not try again.
     const bool for_good = older ? outcome == "too_long" : older.error().code == errc::gone;
     if (for_good) readings_[feed].lost = std::max(readings_[feed].lost, at);
     co_return false;
@@ -275,7 +275,7 @@ asio::awaitable<bool> hub::read_back(std::size_t feed, version at) {
 asio::awaitable<bool> hub::exists(std::size_t feed, version at) {
     auto& known = newest_[feed];
     const auto asked = from_.time.now();
-    // A thousand clients that come from another replica ask once.
+    // A thousand clients that come from another replica cause one request.
     while (known.under_way) co_await known.ended->wait();
     if (at <= known.at || known.answered >= asked) co_return at <= known.at;
     known.under_way = true;

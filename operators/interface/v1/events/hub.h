@@ -3,10 +3,10 @@
 // changes go into one log (event_log.h), from which each stream (conversation.h) reads at its own
 // pace.
 //
-// The order of one kind is that of its watch. What happened before the log began is read by a watch
-// of the API server (replay.h), once for all clients that need it. Where a cache was listed anew,
-// what happened in between is not known: all streams of the kind begin anew with a snapshot, and
-// are told so.
+// Changes of one kind come in the order of its watch. Changes before the log began are read by a
+// watch of the API server (replay.h), once for all clients that need them. After a new list of a
+// cache the changes before it are unknown: all streams of the kind restart with a snapshot and an
+// event that says so.
 #pragma once
 
 #include <cstdint>
@@ -42,9 +42,9 @@ struct hub_sources {
     kube::store<model::testbed>& testbeds;
     kube::store<model::batchjob>& jobs;
     kube::store<model::scheduling>& schedulings;
-    /// Those that the caches watch; none: all.
+    /// The namespaces that the caches watch; none: all.
     std::vector<std::string> namespaces;
-    /// Of streams by caller; null: none.
+    /// Limits of streams by caller; null: none.
     quota* limits = nullptr;
 };
 
@@ -52,7 +52,7 @@ struct hub_sources {
 struct listener {
     explicit listener(const asio::any_io_executor& executor) : wake(executor) {}
     notifier wake;
-    /// It wants to be woken then, too.
+    /// When it wants to be woken at the latest.
     steady_time due{};
 };
 
@@ -68,7 +68,7 @@ public:
     hub& operator=(const hub&) = delete;
 
     std::size_t streams() const { return listeners_.size(); }
-    /// Says `end` to all and waits until they are gone, at most until `deadline`.
+    /// Sends `end` to all and waits until they are gone, at most until `deadline`.
     asio::awaitable<void> stop(steady_time deadline);
 
     // For its streams.
@@ -81,9 +81,9 @@ public:
     bool synced() const;
     /// Null: none.
     quota* limits() const { return from_.limits; }
-    /// Of lists of the feed: what was told before another one is void.
+    /// Counts the feed's full lists. Events sent before a new list are invalid.
     std::uint64_t epoch(std::size_t feed) const { return epochs_[feed]; }
-    /// From then on all changes are in the log, until it is left.
+    /// From then on all changes are in the log, until the listener is gone.
     std::shared_ptr<listener> enter();
     void leave(const std::shared_ptr<listener>& which);
     /// Makes the log begin at `at` or before; false: it cannot.
@@ -143,7 +143,7 @@ private:
 
     struct reading {
         bool under_way = false;
-        /// Versions up to this one are not to be had.
+        /// Versions up to this one are not available.
         version lost = 0;
         std::unique_ptr<notifier> ended;
     };

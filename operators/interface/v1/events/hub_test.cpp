@@ -103,7 +103,7 @@ protected:
                        [out](const std::exception_ptr&) { (void)out; });
         return out;
     }
-    /// What the stream has said, once it has said as much or more.
+    /// What the stream has sent, once it is `count` or more.
     strings said(const std::shared_ptr<stream_client>& by, std::size_t count) {
         EXPECT_TRUE(until([&] { return by->lines.size() >= count || by->closed; }));
         return by->said();
@@ -223,7 +223,7 @@ TEST_F(events_hub, resumes_after_an_id_with_each_change_once) {
 
 TEST_F(events_hub, goes_on_behind_what_another_replica_has_told) {
     start();
-    // The other one was ahead with jobs and behind with testbeds.
+    // The other replica was ahead with jobs and behind with testbeds.
     put(testbeds, "t", 11);
     const auto keeps_log = come();
     said(keeps_log, 2);
@@ -250,7 +250,7 @@ TEST_F(events_hub, an_id_that_is_newer_than_all_begins_anew) {
     const auto by = come("", "t10.j60.s10");
     EXPECT_EQ(said(by, 3), (strings{"sync", "reset IdUnknown", "sync"}));
     EXPECT_EQ(by->last_id(), "t10.j10.s10");
-    // One that the API server knows will come.
+    // A version that the API server knows will come.
     const auto known = come("", "t10.j50.s10");
     EXPECT_EQ(said(known, 1), (strings{"sync"}));
     pass(milliseconds(2500));
@@ -268,7 +268,7 @@ TEST_F(events_hub, reads_what_was_before_by_a_watch_once_for_all) {
     EXPECT_EQ(wire.asked,
               (strings{"GET /apis/esi.tu-berlin.de/v1alpha1/batchjobs?watch=true&"
                        "allowWatchBookmarks=true&timeoutSeconds=3&resourceVersion=40"}));
-    // It goes on meanwhile.
+    // It continues meanwhile.
     put(jobs, "k", 101);
     wire.streams[0]->push(watch_line("MODIFIED", "j", 50) + watch_line("DELETED", "i", 60));
     wire.streams[0]->push(watch_line("MODIFIED", "j", 100));
@@ -305,7 +305,7 @@ TEST_F(events_hub, an_id_that_is_too_old_begins_anew) {
     const auto by = come("?kinds=jobs", "j40");
     EXPECT_EQ(said(by, 3), (strings{"reset TooOld", "snapshot j@100", "sync"}));
     EXPECT_EQ(by->lines[0]["id"], "");
-    // Nobody asks for it, or for what was before it, again.
+    // It, or an older version, is not requested again.
     EXPECT_EQ(said(come("?kinds=jobs", "j39"), 3),
               (strings{"reset TooOld", "snapshot j@100", "sync"}));
     EXPECT_EQ(wire.asked.size(), 1U);
@@ -338,7 +338,7 @@ TEST_F(events_hub, a_relist_begins_all_streams_of_the_kind_anew) {
               (strings{"snapshot j@11", "sync", "reset Relisted", "snapshot k@20", "sync"}));
     put(testbeds, "t", 21);
     EXPECT_EQ(said(of_testbeds, 2), (strings{"sync", "ADDED t@21"}));
-    // Also where it changed nothing: an object may have come and gone.
+    // Also if it changed nothing: an object may have come and gone.
     list<model::batchjob>(jobs, {made<model::batchjob>("k", 20)}, "30");
     EXPECT_EQ(said(of_jobs, 8).back(), "sync");
     EXPECT_EQ(of_jobs->said()[5], "reset Relisted");
@@ -369,7 +369,7 @@ TEST_F(events_hub, a_client_that_is_too_slow_begins_anew_once_it_reads) {
     large.spec.external_scheduler =
         model::raw_json{fmt::format(R"({{"a":[{{"b":"{}"}}]}})", std::string(50'000, 'x'))};
     version at = 100;
-    // The loop does not run meanwhile: nobody reads.
+    // The loop does not run meanwhile: no client reads.
     for (int i = 0; i < 200; ++i) {
         large.metadata.resource_version = std::to_string(++at);
         jobs.apply(large);
@@ -394,7 +394,7 @@ TEST_F(events_hub, tells_one_namespace_what_is_in_it) {
     EXPECT_EQ(said(by, 3).back(), "MODIFIED b@14");
     EXPECT_EQ(said(come("?kinds=jobs&namespace=m", by->lines[1]["id"]), 2),
               (strings{"MODIFIED b@14", "sync"}));
-    // Of another namespace it knows nothing.
+    // The id says nothing about another namespace.
     EXPECT_EQ(said(come("?kinds=jobs&namespace=n", by->last_id()), 3),
               (strings{"reset IdUnknown", "snapshot a@13", "sync"}));
 }
@@ -466,7 +466,7 @@ TEST_F(events_hub, a_right_that_is_taken_away_ends_the_stream) {
     rights.missing.clear();
     const auto other = come();
     said(other, 1);
-    // Nobody says no: it goes on.
+    // No check refuses: it continues.
     rights.unknown = 503;
     pass(milliseconds(2500));
     EXPECT_FALSE(other->closed);
@@ -563,9 +563,9 @@ TEST_F(events_hub, keeps_nothing_while_nobody_listens) {
     EXPECT_EQ(own->log().floor(1), 13U);
 }
 
-/// The promise of the interface: cut off anywhere and resumed by its last id, on either of two
-/// replicas whose watches are at different points, a client hears of each change once and in order,
-/// or is told to begin anew.
+/// The promise of the interface: a client that is cut off anywhere and resumed by its last id, on
+/// either of two replicas whose watches are at different points, receives each change once and in
+/// order, or a reset.
 TEST_F(events_hub, cut_off_at_random_a_client_hears_each_change_once) {
     start();
     struct replica {
@@ -590,7 +590,7 @@ TEST_F(events_hub, cut_off_at_random_a_client_hears_each_change_once) {
         return open_stream(second, std::move(request));
     });
     std::mt19937 random(5);
-    // What happens, in the order of each kind; and how far each replica has seen it.
+    // The changes, in the order of each kind; and how far each replica has seen them.
     std::vector<version> of_jobs;
     std::vector<version> of_testbeds;
     std::size_t seen[2][2] = {};

@@ -1,18 +1,18 @@
-// How far a client has heard: for each kind the resourceVersion up to which it knows all changes,
+// How far a client has read: for each kind the resourceVersion up to which it knows all changes,
 // and the id of an event that says so. Pure.
 //
-// Why an id names a version of each kind: it has to resume a stream of several kinds on any replica
-// without losing or repeating a change. A replica follows each kind by a watch of its own, and one
-// watch may be ahead of another. A client that was told the Testbed's change 124 may not have been
-// told the job's change 110 yet: resumed after the one number 124 it would never hear of it;
-// resumed after 109 it would hear of 124 twice. Nor can the numbers of two kinds be compared at all
-// where their objects live in different stores. So an id is "t124.j109.s98", and each kind goes on
-// from its own version.
+// An id names a version of each kind, because it has to resume a stream of several kinds on any
+// replica without losing or repeating a change. A replica follows each kind by a watch of its own,
+// and one watch may be ahead of another. A client that got the Testbed's change 124 may not have
+// got the job's change 110 yet: resumed after the one number 124 it would never get it; resumed
+// after 109 it would get 124 twice. Nor can the numbers of two kinds be compared at all if their
+// objects live in different stores. So an id is "t124.j109.s98", and each kind continues from its
+// own version.
 //
-// An id speaks of the kinds that its stream has, and begins with a check of namespaces and labels
-// where it does not have all of them ("n1f0c.j109"): resumed with another selection, a client would
-// not know what was there before, so that id is none for it. With --namespace each namespace has a
-// watch and a version of its own ("t124_90"). For clients an id is opaque.
+// An id covers the kinds of its stream, and begins with a check of namespaces and labels if the
+// stream does not have all of them ("n1f0c.j109"): with another selection a client would not know
+// the earlier state, so the id is not valid for it. With --namespace each namespace has a watch and
+// a version of its own ("t124_90"). For clients an id is opaque.
 #pragma once
 
 #include <cstdint>
@@ -34,12 +34,12 @@ std::optional<kind> kind_of_word(std::string_view word);
 
 /// A resourceVersion; 0: none.
 using version = std::uint64_t;
-/// 0 where the text is no decimal number.
+/// 0 if the text is no decimal number.
 version version_of(std::string_view text);
 
 /// By feed.
 using positions = std::vector<version>;
-/// Where both have been heard.
+/// Raises each position to the greater of the two.
 void raise(positions& to, const positions& other);
 bool at_least(const positions& have, const positions& want);
 
@@ -54,13 +54,13 @@ public:
     const std::string& namespace_of(std::size_t feed) const {
         return namespaces_[feed % namespaces_.size()];
     }
-    /// Nothing where nobody watches.
+    /// Nothing if that is not watched.
     std::optional<std::size_t> find(kind of, std::string_view ns) const;
-    /// Of these kinds; all namespaces where `ns` is empty.
+    /// Feeds of these kinds; all namespaces if `ns` is empty.
     std::vector<std::size_t> select(const std::vector<kind>& kinds, std::string_view ns) const;
 
     const std::vector<std::string>& namespaces() const { return namespaces_; }
-    /// They are not all that there are.
+    /// Only some namespaces are watched.
     bool limited() const { return !namespaces_.front().empty(); }
 
 private:
@@ -76,13 +76,13 @@ public:
 
     const std::vector<std::size_t>& feeds() const { return feeds_; }
     std::string id(const positions& of) const;
-    /// Nothing where it is no id of such a stream. Of other feeds it says 0.
+    /// Nothing if it is no id of such a stream. Other feeds are 0.
     std::optional<positions> parse(std::string_view id) const;
 
 private:
     struct part {
         std::size_t feed;
-        /// What stands before its version: ".j", "_".
+        /// The text before its version: ".j", "_".
         std::string before;
     };
     std::size_t all_;

@@ -26,7 +26,7 @@ TEST(event_id, speaks_of_what_its_stream_has) {
     EXPECT_EQ(some.parse("t124.s98"), (positions{124, 0, 98}));
     EXPECT_EQ(some.parse("t124.j7.s98"), std::nullopt);
     EXPECT_EQ(id_form(all, every, "").parse("t124.s98"), std::nullopt);
-    // Of one namespace it says nothing about the others.
+    // An id of one namespace says nothing about the others.
     const auto of_one = id_form(all, every, "n").id({1, 2, 3});
     EXPECT_TRUE(of_one.starts_with("n") && of_one.ends_with(".t1.j2.s3")) << of_one;
     EXPECT_EQ(id_form(all, every, "n").parse(of_one), (positions{1, 2, 3}));
@@ -52,7 +52,7 @@ TEST(event_id, names_each_namespace_that_is_watched) {
     EXPECT_EQ(one.feeds(), (std::vector<std::size_t>{3, 5}));
     EXPECT_TRUE(one.id(at).ends_with(".j4.s6")) << one.id(at);
     EXPECT_TRUE(id_form(two, every, "c").feeds().empty());
-    // Of other namespaces, or of all, it means something else.
+    // For other namespaces, or for all, it is not valid.
     EXPECT_EQ(id_form(feed_table({"a", "c"}), every, "").parse(id), std::nullopt);
     EXPECT_EQ(id_form(feed_table({}), every, "").parse(id), std::nullopt);
     EXPECT_EQ(both.parse("t1.j2.s3"), std::nullopt);

@@ -9,8 +9,8 @@ namespace esi::interface::v1::events {
 
 class hub;
 
-/// Null: the table is read and not served. Rights are asked by the hub itself, for each kind that
-/// is asked for.
+/// Null: the table is read and not served. The hub itself checks the rights, for each kind that is
+/// requested.
 std::vector<operation> operations(hub* by);
 
 }  // namespace esi::interface::v1::events

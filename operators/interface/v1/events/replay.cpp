@@ -23,9 +23,9 @@ using element = simdjson::dom::element;
 
 /// A watch gets a bookmark two seconds before its end: this one one second after its begin.
 constexpr std::string_view watch_seconds = "3";
-/// Of the body of a refused watch, no more than this is read.
+/// How much of the body of a refused watch is read.
 constexpr std::size_t refusal_limit = 64u << 10;
-/// One that ends at once is not opened again at once.
+/// The pause before a watch that ended at once is opened again.
 constexpr milliseconds pause{300};
 
 std::string subject(const feed_table& feeds, std::size_t feed) {

@@ -1,5 +1,5 @@
-// Changes that happened before the log of this process began: read by a watch of the API server
-// from the version that a client has.
+// Changes before the log of this process began: read by a watch of the API server from the version
+// that a client has.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -22,7 +22,7 @@ asio::awaitable<result<std::vector<change>>> replay(kube::client& api, clock& ti
                                                     version from, std::function<version()> until,
                                                     replay_bounds bounds = {});
 
-/// The version that the API server is at now, of the feed's kind: no change has a higher one.
+/// The API server's present version of the feed's kind: no change has a higher one.
 asio::awaitable<result<version>> newest(kube::client& api, const feed_table& feeds,
                                         std::size_t feed);
 

@@ -13,7 +13,7 @@ namespace esi::interface::v1::events {
 
 namespace {
 
-/// The first form that is asked for; server-sent events where anything will do.
+/// The first form that is requested; server-sent events if any form is accepted.
 std::optional<form> form_of(std::string_view accept) {
     if (trimmed(accept).empty()) return form::sse;
     for (const auto& [type, refused] : http::media_ranges(accept)) {
@@ -62,7 +62,7 @@ std::expected<selection, http::problem_details> select(const http::server_reques
     }
     out.how = *how;
     if (!out.kinds_asked) out.kinds.assign(std::begin(all_kinds), std::end(all_kinds));
-    // What a reader sends that comes again by itself; the query is for the first time.
+    // Sent by a client that reconnects by itself; the query is for the first time.
     if (const auto again = from.header("last-event-id"); !again.empty()) out.last_id = again;
     return out;
 }

@@ -1,4 +1,4 @@
-// What a client of the events asks for: kinds, a namespace, a form, and from where on. Pure.
+// The request of a client of the events: kinds, a namespace, a form, and where to begin. Pure.
 #pragma once
 
 #include <expected>
@@ -14,15 +14,15 @@ namespace esi::interface::v1::events {
 
 struct selection {
     std::vector<kind> kinds;
-    /// It named them; else it gets those that it may watch.
+    /// The query named kinds; otherwise the client gets those that it may watch.
     bool kinds_asked = false;
     /// Empty: all.
     std::string ns;
-    /// Of the objects' labels; `labels_text` as it was asked for.
+    /// Selects by the objects' labels; `labels_text` is the query's text.
     label_selector labels;
     std::string labels_text;
     form how = form::sse;
-    /// Of the last event that it has had; empty: none, it wants a snapshot.
+    /// Id of the last event that it received; empty: it wants a snapshot.
     std::string last_id;
 };
 

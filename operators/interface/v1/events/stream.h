@@ -1,4 +1,4 @@
-// The route of the streams of events: who may have one, and of what.
+// The route of the streams of events, with the checks of the caller.
 #pragma once
 
 #include "http/message.h"

@@ -16,11 +16,11 @@
 
 namespace esi::interface::v1::events {
 
-/// Everybody is `caller` and may do all but what is named "VERB RESOURCE NAMESPACE".
+/// All callers are `caller` and may do all but what is named "VERB RESOURCE NAMESPACE".
 struct given_rights final : access {
     std::string caller = "somebody";
     std::set<std::string> missing;
-    /// 0: it is known who asks.
+    /// 0: the caller is known.
     int unknown = 0;
     int asked = 0;
 
@@ -50,7 +50,7 @@ struct given_rights final : access {
     }
 };
 
-/// What a stream has said, in JSON lines; the chunks of the answer taken off.
+/// What a stream has sent, in JSON lines; the chunks of the answer taken off.
 struct stream_client {
     stream_client(asio::io_context& loop, int port) : socket(loop), port_(port) {}
 
@@ -63,7 +63,7 @@ struct stream_client {
     /// While true nothing is read.
     bool idle = false;
 
-    /// Of the last line that has one; as a client keeps it: an empty one is forgotten.
+    /// The last id, as a client keeps it: an empty one is forgotten.
     std::string last_id() const {
         std::string out;
         for (const auto& line : lines) {

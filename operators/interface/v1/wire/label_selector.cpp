@@ -11,7 +11,7 @@ namespace esi::interface::v1 {
 
 namespace {
 
-/// What a URL can carry is not much more.
+/// A URL cannot carry much more.
 constexpr std::size_t longest_selector = 8192;
 constexpr std::size_t most_requirements = 100;
 
@@ -19,7 +19,7 @@ bool is_letter_or_digit(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-/// What ends a word.
+/// A character that ends a word.
 bool is_special(char c) { return std::string_view("=!(),<>").contains(c); }
 
 bool is_dns_subdomain(std::string_view text) {
@@ -69,7 +69,7 @@ class label_selector::reader {
 public:
     explicit reader(std::string_view text) : rest_(text) {}
 
-    /// Throws a sentence.
+    /// Throws a sentence that says what is wrong.
     label_selector read() {
         label_selector out;
         skip();

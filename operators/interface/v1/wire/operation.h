@@ -1,6 +1,6 @@
-// One operation of /api/v1: its path, who may use it, what goes in and comes out, and its handler.
-// The table of operations is the one source of the routes, of the rights that are asked, and of the
-// OpenAPI document.
+// One operation of /api/v1: its path, rights, bodies and answers, and its handler. The table of
+// operations is the one source of the routes, of the rights that are checked, and of the OpenAPI
+// document.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,8 @@
 
 namespace esi::interface::v1 {
 
-/// What RBAC has to allow. Namespace and name are those of the request's path ({namespace},
-/// {name}); without {namespace} in the path and in the query it is asked for all namespaces.
+/// A right that RBAC has to grant. Namespace and name are those of the request's path ({namespace},
+/// {name}); without {namespace} in the path and in the query it is checked for all namespaces.
 struct permission {
     std::string verb;      ///< get, list, watch, create, update, patch, delete
     std::string resource;  ///< testbeds, batchjobs, schedulings, nodes
@@ -44,23 +44,23 @@ struct documented_answer {
 
 struct operation {
     std::string id;      ///< operationId, "listTestbeds"
-    std::string tag;     ///< of which kind it is: "testbeds"
+    std::string tag;     ///< its kind: "testbeds"
     std::string method;  ///< upper case
     std::string path;    ///< "/api/v1/namespaces/{namespace}/testbeds/{name}"
     std::string summary;
     std::string description;
-    /// All of them are needed; none: who is authenticated may.
+    /// All of them are needed; none: each authenticated caller may.
     std::vector<permission> needs;
-    /// Asked by the handler itself, of what the request names.
+    /// Rights that the handler itself checks, for what the request names.
     std::vector<permission> asks = {};
     std::vector<parameter> query;
     std::vector<parameter> headers;
-    /// Bodies that it takes; none: it takes no body.
+    /// Bodies that it accepts; none: it takes no body.
     std::vector<content> bodies;
     /// The body may be left out.
     bool body_is_optional = false;
     std::vector<documented_answer> answers;
-    /// Of the body, in bytes.
+    /// The longest body, in bytes.
     std::size_t body_limit = 0;
     http::route_handler handler;
 };

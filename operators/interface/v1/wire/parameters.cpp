@@ -23,7 +23,7 @@ struct unit {
     std::string_view name;
     milliseconds length;
 };
-/// From the largest on; "ms" before "m" and "s", as it begins like one and ends like the other.
+/// The largest unit first; "ms" before "m" and "s", which are its first and last letter.
 constexpr unit units[] = {{"h", std::chrono::hours(1)},
                           {"m", std::chrono::minutes(1)},
                           {"s", std::chrono::seconds(1)},

@@ -1,5 +1,5 @@
-// The parameters of a query, read strictly: what is unknown, given twice or not understood is a
-// fault, and all faults are told at once. Pure.
+// The parameters of a query, parsed strictly: an unknown, repeated or unreadable one is a fault,
+// and all faults are reported together. Pure.
 #pragma once
 
 #include <chrono>
@@ -32,12 +32,12 @@ public:
     /// "true" or "false".
     bool flag(std::string_view name);
     std::optional<std::chrono::milliseconds> duration(std::string_view name);
-    /// "a,b": what stands between commas; empty where it is not given.
+    /// "a,b": the parts between commas; empty if it is not given.
     std::set<std::string, std::less<>> words(std::string_view name);
 
-    /// Of the parameter `name`.
+    /// Adds a fault of the parameter `name`.
     void fault(std::string_view name, std::string code, std::string detail);
-    /// Of what was asked for, and of all parameters that were not. Called last.
+    /// Faults of the parameters that were read, and of all that were not. Called last.
     std::vector<http::problem_fault> take_faults();
 
 private:

@@ -1,6 +1,6 @@
-// JSON as the interface v1 prints it, straight to text, from the structs that describe it (the same
-// that schemas.h makes the OpenAPI document from): a member's name in camelCase, times in RFC 3339
-// with milliseconds. Left out are absent optionals, empty texts and references to nothing;
+// JSON as the interface v1 prints it, written as text from the structs that describe it (the same
+// from which schemas.h makes the OpenAPI document): a member's name in camelCase, times in RFC 3339
+// with milliseconds. Absent optionals, empty texts and references to nothing are omitted;
 // everything else is there. Pure.
 #pragma once
 
@@ -127,7 +127,7 @@ bool is_left_out(const T&) {
     return false;
 }
 inline bool is_left_out(const std::string& value) { return value.empty(); }
-/// One that names nothing.
+/// A reference that names nothing.
 inline bool is_left_out(const model::object_key& value) { return value.name.empty(); }
 template <class T>
 bool is_left_out(const std::optional<T>& value) {
@@ -180,7 +180,7 @@ BOOST_DESCRIBE_STRUCT(shown_testbed_spec, (),
                       (slots_per_node, node_label, resources_per_slot, claim, isolation,
                        allowed_namespaces))
 
-/// What the interface shows of the metadata; owners and finalizers are for operators.
+/// The metadata that the interface shows; owners and finalizers are for operators.
 struct shown_meta {
     std::string name;
     std::string namespace_;
@@ -210,7 +210,7 @@ struct printer<model::object_meta> {
     static void print(std::string& out, const model::object_meta& value);
 };
 
-/// What ESI's own kinds are in the API.
+/// apiVersion and kind of ESI's own kinds.
 template <class T>
 const kube::resource_type& type_of();
 template <>

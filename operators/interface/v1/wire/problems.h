@@ -1,4 +1,4 @@
-// Problems that several operations answer, in the same words. Pure.
+// Problems that several operations answer, with the same text. Pure.
 #pragma once
 
 #include <optional>
@@ -12,9 +12,9 @@
 
 namespace esi::interface::v1 {
 
-/// Codes that programs go by, beside those that a status has (http::code_of_status).
+/// Codes that programs use, beside those of a status (http::code_of_status).
 namespace problem_code {
-// Of the whole request.
+// Codes of a whole request.
 inline constexpr std::string_view namespace_not_watched = "NamespaceNotWatched";
 inline constexpr std::string_view caches_not_synced = "CachesNotSynced";
 inline constexpr std::string_view stopping = "Stopping";
@@ -24,7 +24,7 @@ inline constexpr std::string_view too_few_nodes = "TooFewNodes";
 inline constexpr std::string_view nodes_of_claim = "NodesOfClaim";
 inline constexpr std::string_view idempotency_key_reused = "IdempotencyKeyReused";
 inline constexpr std::string_view api_server = "ApiServer";
-// Of one fault of it.
+// Codes of one fault.
 inline constexpr std::string_view field_unknown = "FieldUnknown";
 inline constexpr std::string_view field_missing = "FieldMissing";
 inline constexpr std::string_view field_type = "FieldType";
@@ -53,13 +53,13 @@ inline constexpr std::string_view refused_by_api_server = "RefusedByApiServer";
 http::problem_details problem_of(int status, std::string_view code, std::string detail);
 /// "BatchJob ns/a does not exist".
 http::problem_details not_found(std::string_view kind, const model::object_key& key);
-/// An answer of the API server; never a 500.
+/// The problem for an error answer of the API server; never a 500.
 http::problem_details problem_of(const error& why);
 /// 503 with Retry-After.
 http::problem_details unavailable(std::string_view code, std::string detail);
-/// 503: other answers have the memory.
+/// 503: other answers use the memory.
 http::problem_details no_room();
-/// One that names its faults: the first one, and how many more there are.
+/// A problem with its faults: the text has the first one, and how many more there are.
 http::problem_details with_faults(int status, std::vector<http::problem_fault> faults);
 
 }  // namespace esi::interface::v1
