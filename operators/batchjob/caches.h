@@ -81,7 +81,7 @@ public:
     const application_kind* kind_of(const model::batchjob_spec& spec) const;
     /// One source for each kind, in the order of the table.
     const std::vector<std::unique_ptr<application_source>>& sources() const { return sources_; }
-    /// Where the job's application is, or will be; null if no kind is known for the job.
+    /// The source that has, or will have, the job's application; null if its kind is unknown.
     const application_source* source_of(const model::batchjob& job) const;
 
 private:

@@ -174,7 +174,7 @@ public:
     virtual bool is_named(const application&, const model::batchjob_spec&) const { return true; }
     /// Only if adopts(): the merge patch that makes a pod of this role a member of the run.
     virtual json marks(const build_request&, pod_role) const { return json::object(); }
-    /// What this kind cannot do by itself, for people; empty if there is no such limit.
+    /// Text about what this kind cannot do by itself; empty if there is no such limit.
     virtual std::string_view limits() const { return {}; }
     /// Why this pod can never take its slot, whatever ESI does; empty if it can.
     virtual std::string pod_problem(const model::pod&) const { return {}; }

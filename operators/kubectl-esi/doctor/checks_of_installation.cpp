@@ -107,7 +107,7 @@ void look_at_leases(const facts& at, std::vector<finding>& found) {
     }
 }
 
-/// Reads the Deployment's flags, if the user may read it.
+/// Checks the Deployment's flags, if the user may read it.
 void look_at_tokens(const facts& at, std::vector<finding>& found) {
     const auto* who = at.find_operator("esi-scheduling");
     if (who == nullptr || !who->argument("--tls-cert-file").empty()) return;

@@ -12,7 +12,7 @@ namespace esi::kubectl::doctor {
 /// One line for each check, followed by the remedy of each finding. Pure.
 std::string report_text(const std::vector<finding>& found, const shown::look& as);
 
-/// The exit code is 1 if there is an error.
+/// The exit code is 1 if there is an error or a warning.
 asio::awaitable<result<reply>> examine(session& in);
 
 }  // namespace esi::kubectl::doctor

@@ -35,7 +35,7 @@ constexpr kube::resource_type access_reviews{
 
 constexpr std::array operators{"esi-testbed", "esi-batchjob", "esi-scheduling"};
 
-/// The PriorityClasses that the chart installs with its default values.
+/// The admission policies that the chart installs with its default values.
 constexpr std::array policy_names{"esi-batchjob-applications",
                                   "esi-batchjob-pods",
                                   "esi-operator-leases",

@@ -18,7 +18,7 @@ namespace esi::kubectl {
 
 struct world {
     scheduling::answers::snapshot objects;
-    /// What could not be read, one sentence each: the answer may lack existing objects.
+    /// Sentences about what could not be read: the answer may lack existing objects.
     std::vector<std::string> hidden;
 };
 

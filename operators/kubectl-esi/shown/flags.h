@@ -27,7 +27,7 @@ struct general_flags {
 /// The exit codes of the process.
 namespace exit_code {
 inline constexpr int ok = 0;
-/// The request failed, or the object does not exist; for doctor: there is an error.
+/// The request failed, or the object does not exist; for doctor: it has a finding.
 inline constexpr int failed = 1;
 inline constexpr int usage = 2;
 /// With --exit-code: the plan starts nothing now.

@@ -22,7 +22,7 @@ bool may_change(const model::testbed& testbed);
 /// By position, a pod for fit() with the requests of that place's ghost, which also asks that the
 /// node is well. Its uid is that of no pod of the API.
 std::vector<pod_pointer> places_asked_for(const model::testbed& testbed);
-/// What is reserved for such a place: its requests, without the constraints that chose its node.
+/// The reservation for such a place: its requests, without the constraints that chose its node.
 pod_pointer promise_for(const model::pod& place);
 
 /// The next layout, with the places where fit() has put them; `room` has all these nodes.

@@ -83,7 +83,7 @@ struct operator_of_claims : testing::Test {
     }
     void run(steady_time::duration time_of) { run_for(loop, time, time_of); }
 
-    /// What the testbed operator does when it is called.
+    /// Does what the testbed operator does when it is called.
     struct operator_double final : change_listener {
         explicit operator_double(operator_of_claims& all) : of(all) {}
         void report_changed(const model::object_key&) override {}

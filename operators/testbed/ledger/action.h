@@ -15,7 +15,7 @@ namespace esi::testbed {
 struct change_finalizer {
     bool present = true;
 };
-/// Writes the layout: only on a Testbed that nobody holds, guarded with its resourceVersion.
+/// Writes the layout: only on a Testbed that is not held, guarded with its resourceVersion.
 struct write_layout {
     model::testbed_layout layout;
 };

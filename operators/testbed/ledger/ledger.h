@@ -1,4 +1,4 @@
-// What is known of one Testbed, node by node, and the sums for its report. A sum is updated: the
+// The known state of one Testbed, node by node, and the sums for its report. A sum is updated: the
 // old share of a node is subtracted and the new one added, so that the cost of a change does not
 // grow with the Testbed. A value; a process may lose it at any moment and rebuild it by putting
 // every node once.

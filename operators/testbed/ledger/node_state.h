@@ -59,7 +59,7 @@ struct node_report {
     /// The problems of slots in ERROR, each sentence once, by position.
     std::vector<std::string> slot_problems;
     int without_room = 0;
-    /// What is missing for its slots; empty if nothing is.
+    /// The room that is missing for its slots, as text; empty if none is.
     std::string shortage;
     /// Ghosts that hold their room and do not run, by cause.
     std::map<std::string, int> failing;

@@ -24,7 +24,7 @@ bool is_in_a_slot(const model::pod& pod, const rivals::elder& of) {
     return of.index->in_slots.contains(pod.metadata.uid);
 }
 
-/// What the slots take that an older Testbed has, or will have, on the node.
+/// The resources of the slots that an older Testbed has, or will have, on the node.
 model::amounts demand_on(const rivals::elder& other, const node_view& seen) {
     const auto& node = *seen.node;
     model::amounts out;
@@ -79,7 +79,7 @@ std::int64_t amount_of(const model::amounts& of, std::string_view resource) {
     return found == of.end() ? 0 : found->second;
 }
 
-/// What older Testbeds have on a node: in the slots with a pod, and in those that wait.
+/// The slots of older Testbeds on a node: those with a pod, and those that wait.
 struct standing {
     model::amounts demand;
     std::int64_t pods = 0;  ///< in its slots
