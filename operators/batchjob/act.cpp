@@ -24,7 +24,7 @@ namespace names = model::names;
 
 namespace {
 
-/// The pod in the view becomes the one that a write has answered with.
+/// Replaces the pod in the view by the answer to a write of it.
 void replace_pod(view& seen, model::pod written) {
     for (auto& each : seen.pods) {
         if (each->metadata.uid != written.metadata.uid) continue;
@@ -70,7 +70,7 @@ asio::awaitable<result<void>> actor::write_status(view& seen, model::batchjob_st
     co_return result<void>();
 }
 
-/// The application of that kind as the API server has it; null where it has none.
+/// The application of that kind, read live; null where the API server has none.
 asio::awaitable<result<std::shared_ptr<const application>>> actor::read_as(const backend& kind,
                                                                            model::object_key key) {
     auto answer = co_await env_.api.get(kind.resource(), key.namespace_, key.name);
@@ -88,7 +88,7 @@ asio::awaitable<result<void>> actor::read(view& seen) {
     auto found = co_await read_as(*seen.kind, key);
     if (!found) co_return std::unexpected(found.error());
     seen.live.application = std::move(*found);
-    // The spec may have become one of another kind since the application was created.
+    // The spec may have changed to another kind since the application was created.
     for (const auto& source : caches_.sources()) {
         if (seen.live.application && belongs_to(*seen.live.application, *seen.kind, job)) break;
         if (&source->kind() == seen.kind || !source->served()) continue;
@@ -208,7 +208,7 @@ asio::awaitable<result<void>> actor::adopt(view& seen, adopt_application what) {
     const auto pod = model::decode<model::pod>(*answer, "Pod");
     if (!pod) co_return std::unexpected(pod.error());
     if (!pod->run().empty()) {
-        // Another process was first, or an earlier run took it over.
+        // Another process has taken the driver over already, or an earlier run has.
         auto found = seen.kind->read(*answer);
         if (found) {
             seen.live.application = std::make_shared<const application>(std::move(*found));
@@ -256,7 +256,7 @@ asio::awaitable<result<void>> actor::mark(view& seen, mark_pods what) {
             kube::types::pod, meta.namespace_, meta.name, kube::patch_kind::merge,
             kube::guarded(what.patch, meta.uid, meta.resource_version));
         if (!answer && answer.error().code == errc::not_found) {
-            // The watch will tell.
+            // The watch will report the deletion.
             const auto uid = meta.uid;
             std::erase_if(seen.pods, [&](const auto& each) { return each->metadata.uid == uid; });
             continue;
@@ -268,7 +268,7 @@ asio::awaitable<result<void>> actor::mark(view& seen, mark_pods what) {
                 for (const auto& each : what.pods) seen.unmarked.try_emplace(each->metadata.uid);
                 break;
             }
-            // One pod holds up neither the others nor the run.
+            // One refused pod must not hold up the others or the run.
             auto& noted = seen.unmarked[meta.uid];
             if (why.code == errc::conflict) continue;
             noted = why.text;

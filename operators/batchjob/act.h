@@ -1,7 +1,7 @@
 // Takes the actions of a decision and writes the status. Every write names the object that the
 // decision saw (its uid, and its resourceVersion where the decision depends on it); none is assumed
-// to have worked. What an action has found out is put into the view, so that the next decision of
-// the same reconcile knows it. Owned by the operator, stopped with its controller.
+// to have worked. The result of an action is put into the view for the next decision of the same
+// reconcile. Owned by the operator, stopped with its controller.
 #pragma once
 
 #include <memory>
@@ -20,22 +20,22 @@ public:
     actor(controller::environment& env, const caches& from, hints& known,
           controller::write_gate& gate, job_numbers& numbers);
 
-    /// `seen` outlives the call. An error ends the reconcile; it is tried again with back-off. A
-    /// refused create is none: the next decision finds it in `seen.live`.
+    /// `seen` must outlive the call. An error ends the reconcile; it is tried again with back-off.
+    /// A refused create is no error: the next decision finds it in `seen.live`.
     asio::awaitable<result<void>> take(view& seen, action what);
     /// Writes the difference between the status that was seen and `wanted`, guarded by the
-    /// resourceVersion; `seen.job` is then the job as written. With the write go Events, log lines
-    /// and metrics. Nothing happens where there is no difference. One that is too large is written
-    /// shorter (fit_status.h).
+    /// resourceVersion; `seen.job` is then the job as written. The write also makes Events, log
+    /// lines and metrics. Without a difference nothing is written. A status that is too large is
+    /// shortened (fit_status.h).
     asio::awaitable<result<void>> write_status(view& seen, model::batchjob_status wanted);
-    /// Deletes what a BatchJob that does not exist any more has left behind. The garbage collector
-    /// deletes applications and pods of a deleted BatchJob. But where it was deleted with
-    /// propagationPolicy Orphan, its application has lost its owner and would keep its slots.
-    /// Another BatchJob of that name, which the cache does not show yet, could not take the
-    /// application over: one without owner is no job's.
+    /// Deletes what a deleted BatchJob has left behind. The garbage collector deletes applications
+    /// and pods of a deleted BatchJob. But if it was deleted with propagationPolicy Orphan, its
+    /// application has lost its owner and would keep its slots. Another BatchJob of that name,
+    /// which the cache does not show yet, could not take the application over: one without owner
+    /// belongs to no job.
     asio::awaitable<result<void>> delete_orphans(model::object_key key);
-    /// Deletes a driver that runs, and was taken over by an earlier BatchJob of the name of `job`:
-    /// nothing else would end it.
+    /// Deletes a running driver that an earlier BatchJob of the name of `job` took over: nothing
+    /// else would end it.
     asio::awaitable<result<void>> delete_driver_of_earlier(
         std::shared_ptr<const model::batchjob> job);
 

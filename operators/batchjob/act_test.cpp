@@ -82,7 +82,7 @@ TEST_F(writing, the_end_of_a_run_gets_through_where_the_whole_status_is_too_larg
     EXPECT_EQ(seen.job->status.runs.back().reason, "ApplicationFailed");
     EXPECT_EQ(seen.job->status.placements, w.job->status.placements);
     EXPECT_EQ(seen.job->status.application, w.job->status.application);
-    // The next reconcile wants the same, is refused once, and writes nothing.
+    // The next reconcile wants the same status, is refused once, and writes nothing.
     ASSERT_TRUE(write(seen, w.job->status));
     EXPECT_EQ(wire.bodies.size(), 3u);
 }

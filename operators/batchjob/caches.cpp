@@ -49,7 +49,7 @@ void keep_assignments(model::scheduling& of) {
     kept.metadata.namespace_ = std::move(of.metadata.namespace_);
     kept.metadata.uid = std::move(of.metadata.uid);
     kept.metadata.resource_version = std::move(of.metadata.resource_version);
-    // Of one that was made for a driver also whose it is, and what it waits for.
+    // If the Scheduling was made for a driver, its owner and its condition are kept as well.
     const bool of_driver = std::ranges::any_of(of.metadata.owner_references,
                                                [](const auto& each) { return each.kind == "Pod"; });
     if (of_driver) {
@@ -67,7 +67,7 @@ void keep_assignments(model::scheduling& of) {
 }
 
 void keep_of_job_pod(model::pod& pod) {
-    // The claim of a driver asks for places where the driver may be.
+    // The claim of a driver asks for places where the driver may run.
     const bool asks = spark_driver::is_driver(pod) && !pod.bound() && pod.run().empty();
     if (!asks) model::drop_placement_rules(pod);
 }
@@ -85,7 +85,7 @@ caches::caches(controller::environment& env, const application_kinds& kinds,
       pods_(env.api, env.time, kube::types::pod, scope_of(env.options, std::string(names::job))),
       sources_(make_sources(kinds, placement,
                             {env.api, env.time, env.executor, scope_of(env.options, {}), &pods_})) {
-    // esi-scheduling serves them.
+    // Only esi-scheduling reads this field.
     jobs_.set_transform([](model::batchjob& job) { job.spec.external_scheduler.reset(); });
     testbeds_.set_transform(model::keep_layout);
     schedulings_.set_transform(keep_assignments);
@@ -179,7 +179,7 @@ void caches::placements_changed(const kube::change<model::batchjob>& what) const
     const auto& job = *what.after;
     if (what.before && what.before->status.placements == job.status.placements) return;
     for (const auto& entry : job.status.placements) {
-        // As a rule the pod is bound later: where this cache is behind that of pods, it is already.
+        // Usually the pod is bound later; if this cache is behind that of pods, it is bound now.
         const auto pod = find_pod({job.metadata.namespace_, entry.pod_name});
         if (pod && pod->metadata.uid == entry.pod_uid && pod->bound()) {
             enqueue_placed_on(pod->node_name);
@@ -264,7 +264,7 @@ const application_source* caches::source_of(const model::batchjob& job) const {
             sources_, [&](const auto& source) { return matches(source->kind()); });
         return found == sources_.end() ? nullptr : found->get();
     };
-    // A run goes on as the kind that it began as, also when the spec becomes one of another kind
+    // A run continues as the kind as which it began, even if the spec changes to another kind
     // meanwhile.
     const auto& begun = job.status.application;
     const auto& order = job.spec.creation_request;
@@ -272,7 +272,7 @@ const application_source* caches::source_of(const model::batchjob& job) const {
         const auto named = [&](const backend& kind) { return kind.resource().kind == begun->kind; };
         if (const auto* found = by(named)) return found;
     }
-    // An application that was created and is not in the status yet.
+    // The application was created and is not in the status yet.
     for (const auto& source : sources_) {
         const auto made = source->find(job.metadata.key());
         if (made && belongs_to(*made, source->kind(), job)) return source.get();

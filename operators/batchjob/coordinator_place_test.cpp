@@ -1,4 +1,4 @@
-// Orders with a coordinator place: driver or JobManager take a slot of their own, as workers do.
+// Orders with a coordinator place: driver or JobManager take a slot of their own, like workers.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -286,7 +286,7 @@ TEST(coordinator_place, fits_goes_by_the_slots_of_workers_and_by_the_coordinator
     cramped->status.layout->shapes[0].resources["memory"] = *model::quantity::parse("500Mi");
     EXPECT_THAT(fits(cramped), HasSubstr("a Spark driver needs a slot of at least 834 MiB"));
 
-    // Not formed yet: by the shapes of the spec.
+    // The claim is not formed yet: the shapes of the spec count.
     auto wanted = testing::make_claim();
     auto& claim = wanted->spec.claim.emplace();
     for (const auto& shape : wanted->status.layout->shapes) {

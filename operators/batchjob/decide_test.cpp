@@ -53,7 +53,7 @@ TEST(life, nothing_is_written_at_rest) {
         world w;
         (w.*reach)();
         w.take_log();
-        // Left-over pods are gone by now; the application that ended stands.
+        // Left-over pods are gone by now; the application that ended is still there.
         if (model::is_final(w.job->status.state)) w.pods.clear();
         const int now = model::is_final(w.job->status.state) ? 42 : 18;
         w.step(now);
@@ -215,7 +215,7 @@ TEST(life, a_driver_that_runs_on_though_its_application_failed_is_removed) {
     EXPECT_THAT(w.take_log(), ElementsAre("status FailedState")) << "the placements are over";
     ASSERT_TRUE(w.again_in);
     w.step(110);
-    // It may have ended since.
+    // The driver may have ended since.
     EXPECT_THAT(w.take_log(), ElementsAre("delete pod a-driver as seen"));
 }
 
@@ -273,14 +273,14 @@ TEST(life, a_result_that_was_told_is_not_lost_with_its_application) {
         EXPECT_EQ(gone.job->status.state, "RunningState") << reason;
         gone.app.reset();
         gone.step(42);
-        // It ends and goes between two looks.
+        // It ends and is deleted between two looks.
         world between;
         between.running();
         end(*between.app);
         between.app->ended = stamp(41);
         between.last_final = std::exchange(between.app, std::nullopt);
         between.step(42);
-        // Somebody deletes it, and its operator keeps it for a while.
+        // A person deletes it, and its operator keeps it for a while.
         world going;
         going.running();
         end(*going.app);
@@ -362,7 +362,7 @@ TEST(life, each_attempt_of_an_application_is_a_line_under_one_run) {
     EXPECT_EQ(status.run_count, 2);
     ASSERT_EQ(status.scheduled_events.size(), 1u);
     EXPECT_EQ(status.scheduled_events[0].stop, stamp(25));
-    // Its pods take over the places as the old ones are proven gone.
+    // Its pods take the places once the old pods are proven gone.
     auto next = executor(3);
     next->metadata.creation_timestamp = stamp(26);
     w.pods.push_back(next);
@@ -394,7 +394,7 @@ TEST(life, pods_of_the_attempt_before_stand_for_none_of_the_next) {
     EXPECT_THAT(status.problems, ElementsAre(HasSubstr("0 of 2 pods exist 60 s after")));
 }
 
-// Who belongs to a run.
+// Members of a run.
 
 std::vector<std::string> names_of(const std::vector<model::placement>& list) {
     std::vector<std::string> out;
@@ -613,7 +613,7 @@ TEST(members, an_order_that_no_scheduling_gave_starts_nothing) {
     EXPECT_THAT(w.job->status.problems,
                 ElementsAre(HasSubstr("starts nothing: Scheduling jobs/s")));
     EXPECT_TRUE(w.again_in);
-    // Nor what somebody has made for it by hand.
+    // An application that a person has made for it by hand does not count either.
     w.app = make_app("RUNNING");
     w.pods = {testing::driver(), executor(1), executor(2)};
     w.step(20);
@@ -636,7 +636,7 @@ TEST(members, an_assignment_that_the_cache_shows_counts_without_a_read_for_a_mom
     EXPECT_THAT(w.take_log(), ::testing::Contains("create application"));
     EXPECT_EQ(w.assignment_reads, 0);
     EXPECT_EQ(w.job->status.state, "SubmittedState");
-    // It was made a moment ago by a clock that is a little ahead.
+    // The assignment was made a moment ago, by a clock that is a little ahead.
     world early;
     early.queued();
     order(*early.job, {0, 3});
@@ -784,7 +784,7 @@ TEST(release_in_each_state, leads_to_ready_when_application_and_pods_are_gone) {
         EXPECT_EQ(status.placements.size(), 2u) << name << ": its pods are still there";
         EXPECT_TRUE(status.slot_ids.empty()) << name;
         EXPECT_FALSE(status.slots) << name;
-        // The generation is spoken about in the same write that names the application.
+        // The write that names the application also moves the observed generation.
         EXPECT_EQ(status.observed_generation, w.job->metadata.generation) << name;
         EXPECT_EQ(status.application->run, "sched-uid.77.1") << name;
         auto log = w.take_log();
@@ -940,7 +940,7 @@ TEST(release_in_each_state, the_result_of_a_run_that_had_ended_is_told) {
         {"RUNNING", "PendingDeletion", "Released", "False Released"},
     };
     for (const auto& [word, state, outcome, succeeded] : rows) {
-        // Nobody looked between the end and the release.
+        // No reconcile came between the end and the release.
         world w;
         w.running();
         w.app = make_app(word);
@@ -981,7 +981,7 @@ TEST(release_in_each_state, an_order_taken_away_by_hand_ends_the_run_too) {
 }
 
 TEST(release_in_each_state, a_job_that_is_being_deleted_lets_go_and_starts_nothing) {
-    // Somebody's finalizer keeps it: the Scheduling that releases it must not wait for that.
+    // A foreign finalizer keeps it: the Scheduling that releases it must not wait for that.
     world w;
     w.running();
     w.job->metadata.deletion_timestamp = stamp(20);
@@ -1004,7 +1004,7 @@ TEST(release_in_each_state, a_job_that_is_being_deleted_lets_go_and_starts_nothi
     EXPECT_THAT(early.take_log(), ::testing::Not(::testing::Contains("create application")));
 }
 
-// A cache that is behind (decide.h): no run is ended over the result that its application has.
+// A cache that is behind (decide.h): no run is ended against the result of its application.
 
 TEST(end_of_a_run, that_esi_decides_is_written_after_a_live_read_of_the_application) {
     const auto by_release = [](world& w) { release(*w.job); };
@@ -1070,14 +1070,14 @@ TEST(end_of_a_run, by_the_result_that_the_cache_shows_needs_no_request) {
     }
 }
 
-// The race at the release (decide.h, observedGeneration): no status without application that is
-// only the cache's word.
+// The race at the release (decide.h, observedGeneration): no status says "no application" by the
+// cache alone.
 
 TEST(release_race, an_application_made_but_never_recorded_is_read_before_the_generation_moves) {
     world w;
     w.queued();
     order(*w.job, {0});
-    // The create went through, its status did not, and the release came; the cache is behind.
+    // The create succeeded, its status write did not, and the release came; the cache is behind.
     w.app = make_app("");
     w.cache_blind = true;
     release(*w.job);
@@ -1108,7 +1108,7 @@ TEST(release_race, an_application_of_another_kind_is_looked_for_where_the_kind_m
         acquire(*w.job);
         order(*w.job, {0});
         edit(w);
-        // The create went through, its status did not; the cache is behind.
+        // The create succeeded, its status write did not; the cache is behind.
         w.app = make_app("");
         w.cache_blind = true;
         w.take_log();
@@ -1127,7 +1127,7 @@ TEST(release_race, an_application_of_somebody_else_in_the_cache_is_no_proof) {
     auto seen = w.look();
     release(*w.job);
     seen.job = w.job;
-    // It has gone since, and ours was made; the cache is behind.
+    // The foreign one has gone since, and ours was made; the cache is behind.
     const auto wanted = decide(seen, at(20));
     EXPECT_TRUE(wanted.act_first);
     EXPECT_TRUE(std::holds_alternative<read_application>(wanted.next.value()));

@@ -17,14 +17,14 @@ namespace names = model::names;
 
 namespace {
 
-/// How long "in queue" is held back: its write would collide with that of the order.
+/// How long "in queue" is held back: its write would conflict with that of the order.
 constexpr milliseconds order_patience{100};
 
-/// How long an assignment that the cache shows counts, from when it was made: so long an answer
-/// that shows it may be under way, too.
+/// How long an assignment that the cache shows counts after it was made. An answer that shows it
+/// may be under way just as long.
 constexpr seconds assignment_counts_for{10};
 
-/// How long an order without assignment may exist before the Scheduling is read again.
+/// How long an order may exist without an assignment before the Scheduling is read again.
 constexpr seconds assignment_patience{10};
 
 }  // namespace
@@ -121,10 +121,10 @@ void decider::unassigned() {
     check();
 }
 
-/// The order was taken away while the run was under way.
+/// The order was removed while the run was under way.
 void decider::release_by_others(const model::run_record& line) {
-    // The scheduling operator takes both fields away in one patch. Where one of them is left, a
-    // person has taken the other away.
+    // The scheduling operator removes both fields in one patch. If one of them is left, a person
+    // has removed the other.
     const auto& active = job_.spec.active_scheduling;
     const bool still_held = active && active->uid == grid::owner_of_run(line.run);
     const bool by_hand = job_.spec.creation_request || still_held;
@@ -134,12 +134,12 @@ void decider::release_by_others(const model::run_record& line) {
     close_run(run_outcome::released, by_hand ? "ReleasedByHand" : "Released", text, stamp());
 }
 
-/// The failure is forgotten by way of PendingDeletion, so that what is left of the run is deleted
-/// first. A reset that is asked for while the failed run is still assigned counts at its release.
+/// The state goes by way of PendingDeletion, so that what is left of the run is deleted before the
+/// failure is forgotten. A reset that comes while the failed run is assigned counts at its release.
 void decider::apply_reset() {
     const auto reset = job_.metadata.annotation(names::reset);
     const bool asked = !reset.empty() && reset != status_.observed_reset;
-    // What cannot be read looks like another spec.
+    // A spec that cannot be read looks like another spec.
     const bool changed = job_.metadata.undecodable.empty() && !status_.spec_hash.empty() &&
                          status_.spec_hash != spec_hash_now();
     status_.observed_reset = reset;
@@ -154,7 +154,7 @@ bool decider::needs_proof_of_absence() const {
     return spoken || job_.metadata.generation - status_.observed_generation > 1;
 }
 
-/// Whether the run may have begun as another kind, in a generation that no status was written for.
+/// True: the run may have begun as another kind, in a generation for which no status was written.
 /// Objects of two kinds may have the same name, so the create alone would not show it.
 bool decider::kind_may_have_changed() const {
     if (!seen_.kind) return false;
@@ -164,8 +164,8 @@ bool decider::kind_may_have_changed() const {
     return unseen > (job_.status.slot_ids.empty() ? 2 : 1);
 }
 
-/// A run begins only when its Scheduling shows the assignment: whoever may edit the job's spec
-/// could have written an order.
+/// A run begins only when its Scheduling shows the assignment: any account that may edit the job's
+/// spec could have written an order.
 bool decider::order_is_assigned(const model::creation_request& order) {
     if (line_of(status_, order.run)) return true;
     if (!seen_.live.assignment_read) {
@@ -184,8 +184,8 @@ bool decider::order_is_assigned(const model::creation_request& order) {
     return false;
 }
 
-/// The cache shows the assignment, and it was made a moment ago. One that was made before is read
-/// live, as it may have ended since: a cache may be minutes behind, and whoever may edit the job
+/// True: the cache shows the assignment, and it was made a moment ago. An older one is read live,
+/// as it may have ended since: a cache may be minutes behind, and any account that may edit the job
 /// could write the order of an ended run again.
 bool decider::was_just_assigned(const model::creation_request& order) const {
     const auto* by = seen_.scheduling.get();
@@ -205,7 +205,7 @@ void decider::after_end(const model::creation_request& order) {
     drop_ended_placements();
     name_application(there);
     if (!final()) {
-        // A person has edited the status: the run's line has the outcome.
+        // A person has edited the status: the run's line still has the outcome.
         status_.state =
             !status_.runs.empty() && status_.runs.back().outcome == run_outcome::succeeded
                 ? state::completed
@@ -220,14 +220,14 @@ void decider::after_end(const model::creation_request& order) {
 
 void decider::assigned(const model::creation_request& order) {
     show_assignment(order);
-    // A reset that is asked for before a failure does not apply to it.
+    // A reset that came before a failure does not apply to it.
     status_.observed_reset = job_.metadata.annotation(names::reset);
 
     const auto* there = app();
     const bool was_named = status_.application && status_.application->run == order.run &&
                            !status_.application->uid.empty();
-    // A newer release may have begun the run as a kind that this one does not know: it can neither
-    // read nor judge the application.
+    // A newer release may have begun the run as a kind that this release does not know: it can
+    // neither read nor judge the application.
     if (was_named && !seen_.kind) return;
     const bool read = seen_.live.application_read;
     if (!there && !was_named && (read || !kind_may_have_changed())) return launch(order);
@@ -265,7 +265,7 @@ void decider::assigned(const model::creation_request& order) {
         remove_leftovers({}, false);
         return;
     }
-    // Deleting an application that has ended is fine: it reports its result until it is gone.
+    // An ended application may be deleted: it reports its result until it is gone.
     if (there->metadata.deleting() && !there->final()) {
         name_application(there);
         return deleted();
@@ -279,8 +279,8 @@ void decider::show_assignment(const model::creation_request& order) {
     status_.replication = static_cast<int>(slots_of_workers(order.slot_ids, order.run).size());
 }
 
-/// What every status has: the observed generation, conditions that need a value, and the texts for
-/// people.
+/// Sets what every status has: the observed generation, conditions that need a value, and the texts
+/// for people.
 void decider::describe() {
     status_.observed_generation = job_.metadata.generation;
     bound_neighbours(status_.runs, nameable());
@@ -300,8 +300,8 @@ void decider::describe() {
     set_condition(condition_type::fits, fit.status, fit.reason, fit.text);
     report_problems();
     summarize();
-    // Conditions that have not changed hold for this generation, too; `kubectl wait` takes a
-    // condition of an older generation for not met.
+    // Unchanged conditions hold for this generation, too; `kubectl wait` counts a condition of an
+    // older generation as not met.
     for (auto& each : status_.conditions) {
         each.observed_generation = job_.metadata.generation;
         // A condition that changed and changed back within this decision has not changed.
@@ -331,8 +331,8 @@ std::vector<pod_pointer> decider::pods_of(std::string_view run, pod_role role) c
     return out;
 }
 
-/// Placed, or made for the application. Once that is gone, a coordinator still counts: it shows how
-/// the run ended.
+/// True: the pod is placed, or was made for the application. Once that is gone, a coordinator still
+/// counts: it shows how the run ended.
 bool decider::is_member(const pod_pointer& pod, pod_role role) const {
     if (seen_.kind->role_of(*pod, job_.metadata.name) != role) return false;
     const auto& uid = pod->metadata.uid;
@@ -351,8 +351,8 @@ const model::testbed_layout* decider::layout() const {
     return layout ? &*layout : nullptr;
 }
 
-/// By the layout that the run was given slots of. Where that is gone, by the coordinator's pod: it
-/// carries the Testbed's labels where it takes a slot, and an order names that slot last.
+/// By the layout whose slots the run was given. If that is gone, by the coordinator's pod: it
+/// carries the Testbed's labels if it takes a slot, and an order names that slot last.
 std::optional<int> decider::slot_of_coordinator(std::span<const int> slots,
                                                 std::string_view run) const {
     if (slots.empty()) return std::nullopt;
@@ -393,7 +393,7 @@ void decider::set_condition(std::string_view type, std::string_view status, std:
 }
 
 void decider::reconcile_in(std::chrono::microseconds time) {
-    // A little late rather than a little early, so that the deadline has passed by then.
+    // Better a little late than too early, so that the deadline has passed by then.
     time = std::max(time, std::chrono::microseconds(0)) + milliseconds(20);
     out_.again_in = out_.again_in ? std::min(*out_.again_in, time) : time;
 }

@@ -1,7 +1,7 @@
-// One step of the state machine of a BatchJob: a view, the status that is being worked out of it,
-// and the rules, each a member function. A class, because nearly every rule reads the view and
-// changes the wanted status; what the files decider_*.cpp hold is in README.md. Lives for one call
-// of decide() and keeps references to its arguments.
+// One step of the state machine of a BatchJob: a view, the status that is worked out of it, and the
+// rules, each a member function. A class, because nearly every rule reads the view and changes the
+// wanted status; README.md says what the files decider_*.cpp hold. Lives for one call of decide()
+// and keeps references to its arguments.
 #pragma once
 
 #include <optional>
@@ -21,20 +21,21 @@ namespace reasons = model::condition_reason;
 class decider {
 public:
     decider(const view& seen, wall_time now);
-    /// To be called once.
+    /// Call it once.
     decision run();
 
 private:
-    // decider.cpp: which of the three situations the job is in, and what all of them share.
-    /// No Scheduling has given the job an order that counts.
+    // decider.cpp: which of the three situations the job is in, and the parts that all of them
+    // share.
+    /// The job has no order of a Scheduling that counts.
     void unassigned();
     /// The order's run has started, or may start now.
     void assigned(const model::creation_request& order);
     /// The order's run has ended, or the job had failed before: the leftovers are deleted, the
     /// state is kept.
     void after_end(const model::creation_request& order);
-    /// The order to start, where it counts: the job is acquired, the order has a run token, and
-    /// both are of one Scheduling. Null else; where there is an order, its problem is reported.
+    /// The order to start, if it counts: the job is acquired, the order has a run token, and both
+    /// are of one Scheduling. Else null; if there is an order, its problem is reported.
     const model::creation_request* find_order();
     bool order_is_assigned(const model::creation_request& order);
     bool was_just_assigned(const model::creation_request& order) const;
@@ -49,15 +50,15 @@ private:
     bool ours(const application* app) const;
     std::vector<pod_pointer> pods_of(std::string_view run, pod_role role) const;
     bool is_member(const pod_pointer& pod, pod_role role) const;
-    /// Of these slots, which an order or a line of status.runs names, the one that the coordinator
-    /// takes; nothing where it stays off the testbed.
+    /// The slot of the coordinator among the slots of an order or of a line of status.runs; nothing
+    /// if the coordinator stays off the testbed.
     std::optional<int> slot_of_coordinator(std::span<const int> slots, std::string_view run) const;
-    /// Those that the workers take.
+    /// The slots of the workers among these.
     std::vector<int> slots_of_workers(std::span<const int> slots, std::string_view run) const;
-    /// The pods of the order's run that take its slots: workers, and the coordinator where the
-    /// order has a slot for it.
+    /// The pods of the order's run that take its slots: workers, and the coordinator if the order
+    /// has a slot for it.
     std::vector<pod_pointer> pods_in_slots(const model::creation_request& order) const;
-    /// That of the Testbed as the cache has it; null where there is none.
+    /// The layout of the Testbed as the cache has it; null if there is none.
     const model::testbed_layout* layout() const;
     /// Jobs that this job's status may name.
     neighbour_names nameable() const { return {job_.metadata.namespace_, seen_.names_all_jobs}; }
@@ -69,25 +70,25 @@ private:
     /// The problem that is the reason of the state: it is listed before the others.
     void set_reason(std::string_view reason, const std::string& text);
     void read_application_first();
-    /// Reconciles again after that time at the latest.
+    /// Reconciles again after this time at the latest.
     void reconcile_in(std::chrono::microseconds time);
     void hold_back(milliseconds time);
     /// Sets status.application; null: there is none.
     void name_application(const application* app);
     model::timestamp stamp() const { return {now_}; }
-    /// Ends `patience` after a time that another clock than the API server's has written (a
-    /// kubelet's, an application operator's). A time further ahead than that is not waited for.
+    /// True: less than `patience` since `time`, which another clock than the API server's wrote (a
+    /// kubelet's, an application operator's). A time that is further ahead does not count.
     bool is_near(wall_time time, seconds patience) const {
         return std::chrono::abs(now_ - time) < patience;
     }
-    /// Text of the job's spec of an application; null where no kind is known for it.
+    /// The text of the application spec in the job's spec; null if its kind is not known.
     const model::raw_json* spec() const;
     std::string spec_hash_now() const;
-    /// What people call the field with that spec.
+    /// The field's name in texts for people.
     std::string_view spec_field() const;
     std::string backend_missing() const;
 
-    // decider_leftovers.cpp: what an ended or released run has left.
+    // decider_leftovers.cpp: the leftovers of an ended or released run.
     bool is_handed_back(const application& app) const;
     bool is_handed_back(const model::pod& pod) const;
     bool is_leftover(const model::pod& pod) const;
@@ -131,7 +132,7 @@ private:
                  std::size_t wanted);
     void report_application(const application& app);
 
-    // decider_waits.cpp: what a run under way waits for, and for how long.
+    // decider_waits.cpp: the waits of a run under way, and their time-outs.
     struct absence {
         std::string_view reason;
         std::string text;
@@ -162,19 +163,19 @@ private:
     //   close_with_...   the application has ended by itself: Completed or Failed, as it reports
     //   close_run        what all of these have in common
     void start_run(const model::creation_request& order, const application& app);
-    /// True where the application is in its second attempt or a later one.
+    /// True: the application is in its second attempt or a later one.
     bool start_attempt(const model::creation_request& order, const application& app);
     void fail_launch(const model::creation_request& order, std::string_view reason,
                      std::string message);
     void fail_run(std::string_view reason, std::string message);
-    /// True where the run has lasted longer than the job's spec allows, and is closed.
+    /// True: the run has lasted longer than the job's spec allows, and is closed.
     bool fail_when_overdue(const model::creation_request& order);
-    /// True where the application has ended. The run is closed, or its line has the result already
-    /// and waits a moment for the coordinator's pod, which knows the exact end.
+    /// True: the application has ended. The run is closed, or its line has the result already and
+    /// waits a moment for the coordinator's pod, which knows the exact end.
     bool close_when_final(const model::creation_request& order, const application& app);
     bool ends_unproven() const;
-    /// With the result that the application (null: there is none any more) reports or has last
-    /// reported. False, and nothing is closed, where it never reported one.
+    /// Closes with the result that the application (null: it does not exist any more) reports or
+    /// has last reported. False: it never reported one, and nothing is closed.
     bool close_with_last_result(std::string_view run, const application* there);
     void close_with_result(std::string_view run, const application& app);
     void close_run(std::string_view outcome, std::string_view reason, std::string message,
@@ -206,7 +207,7 @@ private:
     decision out_;
     model::batchjob_status& status_;
     std::vector<std::string> problems_;
-    /// status.reason while nothing has failed.
+    /// status.reason unless a failure sets it.
     std::string reason_;
     std::string reason_text_;
 };

@@ -1,5 +1,5 @@
 // How the line of a run (status.runs) begins and ends. The end is written before anything is
-// deleted; what every end has in common is close_run.
+// deleted; close_run has the part that all ends share.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,8 +20,8 @@ namespace {
 constexpr std::string_view reason_completed = "Completed";
 constexpr std::string_view reason_failed = "ApplicationFailed";
 
-/// The watch of pods may show the end of the coordinator, which has the exact time and reason, a
-/// moment after the watch of applications shows the result.
+/// The watch of pods may show the end of the coordinator, with the exact time and reason, a moment
+/// after the watch of applications shows the result.
 constexpr seconds last_pod_patience{2};
 
 }  // namespace
@@ -36,7 +36,7 @@ pod_pointer decider::newest_coordinator(std::string_view run) const {
 
 void decider::start_run(const model::creation_request& order, const application& app) {
     if (line_of(status_, order.run)) return;
-    // One that was taken over may have waited for long.
+    // An application that was taken over may have waited for long.
     add_line(status_, order, layout(),
              seen_.kind->adopts() ? stamp() : app.metadata.creation_timestamp);
     status_.placements.clear();
@@ -54,8 +54,8 @@ void decider::start_run(const model::creation_request& order, const application&
     }
 }
 
-/// An application that its own operator starts again (restartPolicy OnFailure) has a line for each
-/// attempt, under one run token.
+/// If its own operator restarts the application (restartPolicy OnFailure), each attempt has a line,
+/// under one run token.
 bool decider::start_attempt(const model::creation_request& order, const application& app) {
     auto& line = *line_of(status_, order.run);
     if (app.attempt < 2 || !app.attempt_since) return false;
@@ -82,7 +82,7 @@ void decider::fail_launch(const model::creation_request& order, std::string_view
 void decider::fail_run(std::string_view reason, std::string message) {
     const auto& order = job_.spec.creation_request;
     if (order && !running_line(status_)) {
-        // The application was created and deleted before a status could name it.
+        // The application was created, and deleted before a status could name it.
         add_line(status_, *order, nullptr, std::nullopt);
     }
     close_run(run_outcome::failed, reason, std::move(message), stamp());
@@ -106,7 +106,7 @@ bool decider::fail_when_overdue(const model::creation_request& order) {
     if (runs && runs->status == "True" && runs->last_transition_time) {
         begun = std::min(begun, runs->last_transition_time->value);
     }
-    // Or behind: no pod of it started before its application was created.
+    // It may also be behind: no pod of it started before its application was created.
     if (submitted) begun = std::max(begun, submitted->value);
     const auto deadline = begun + seconds(*limit);
     if (now_ < deadline) {
@@ -120,8 +120,8 @@ bool decider::fail_when_overdue(const model::creation_request& order) {
     return true;
 }
 
-/// This decision ends a run without the result of its application, which the cache shows as not
-/// ended. The cache may be minutes behind: the application may have had a result by then. So it is
+/// True: this decision ends a run without the result of its application, which the cache shows as
+/// not ended. The cache may be minutes behind: the application may have a result by now. So it is
 /// read live before the end is written, once for such an end; a run that ends by its application's
 /// result needs no request.
 bool decider::ends_unproven() const {
@@ -137,7 +137,7 @@ bool decider::close_when_final(const model::creation_request& order, const appli
     const auto coordinator = newest_coordinator(order.run);
     if (coordinator && coordinator->live() && !coordinator->metadata.deleting() && app.ended &&
         !seen_.kind->keeps_pods() && is_near(app.ended->value, last_pod_patience)) {
-        // The application may be deleted until then (a short time to live, or a person): the line
+        // The application may be deleted before then (a short time to live, or a person): the line
         // has its result already.
         auto& line = *line_of(status_, order.run);
         line.reason = app.phase == phase::succeeded ? reason_completed : reason_failed;
@@ -174,7 +174,8 @@ void decider::close_with_result(std::string_view run, const application& app) {
     note_job_times(*line_of(status_, run), app);
     if (app.phase == phase::succeeded) {
         auto& line = *line_of(status_, run);
-        // The run was so short that no watch showed a pod in a slot start: the nearest known time.
+        // The run was so short that no watch showed a pod in a slot start: the nearest known time
+        // counts.
         if (!line.started) line.started = app.started;
         if (!line.started && coordinator) line.started = coordinator->started_at;
         close_run(run_outcome::succeeded, reason_completed, "", stopped);
@@ -197,11 +198,11 @@ void decider::close_with_result(std::string_view run, const application& app) {
     }
 }
 
-/// By the coordinator's pod or the application; the present time only where neither has one.
+/// The end by the coordinator's pod or the application; the present time only if neither has one.
 model::timestamp decider::end_time_of(std::string_view run, const application& app) const {
     const auto coordinator = newest_coordinator(run);
     const auto told = coordinator ? coordinator->finished_at : std::nullopt;
-    // Where pods are kept after the end, the end of a pod is not the job's.
+    // If pods are kept after the end, the end of a pod is not the end of the job.
     if (told && !seen_.kind->keeps_pods()) return *told;
     if (app.ended) return *app.ended;
     return told.value_or(stamp());
@@ -222,7 +223,7 @@ void decider::close_run(std::string_view outcome, std::string_view reason, std::
     set_condition(condition_type::placed, "False", "Ended", "");
     set_condition(condition_type::running, "False", "Ended", "");
     close_line(status_, {outcome, std::string(reason), std::move(message), stopped});
-    // What the run waited for does not matter any more.
+    // The waits of the run do not matter any more.
     problems_.clear();
     reason_.clear();
     reason_text_.clear();
@@ -230,11 +231,11 @@ void decider::close_run(std::string_view outcome, std::string_view reason, std::
     if (line.reason != reasons::attempt_failed) drop_ended_placements();
 }
 
-/// "; 2 executors OOMKilled (exit code 137)", the most frequent first; empty where no pod has died.
+/// "; 2 executors OOMKilled (exit code 137)", the most frequent first; empty if no pod has died.
 std::string decider::describe_deaths(const model::run_record& line) const {
     constexpr std::size_t most_listed = 5;
     if (!seen_.kind) return {};
-    // How a coordinator has died is the application's own message.
+    // The application's own message says how a coordinator has died.
     const auto coordinator = slot_of_coordinator(line.slots, line.run);
     std::map<std::string, int> counts;
     for (const auto& each : seen_.deaths) {

@@ -1,4 +1,4 @@
-// From an order to an application: everything that can be refused before and at the create.
+// From an order to an application: all refusals before and at the create.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,11 +15,11 @@ namespace state = model::job_state;
 
 namespace {
 
-/// How soon it is looked again whether the caches show the kind of the spec.
+/// How soon the caches are checked again for the kind of the spec.
 constexpr seconds kind_pause{1};
 
-/// What each of these slots has: of each resource the least that one of them has. All pods of a
-/// role are made alike.
+/// The size that all these slots have: the least amount of each resource. All pods of a role are
+/// made alike.
 model::resource_list common_size(const model::testbed_layout& layout, std::span<const int> slots) {
     if (slots.empty()) return {};
     auto out = grid::size_of(layout, slots.front());
@@ -66,7 +66,7 @@ void decider::launch(const model::creation_request& order) {
     out_.act_first = true;
 }
 
-/// Why no application can be created for this job, whatever the order says.
+/// Why no application can be created for this job, whatever its order is.
 std::optional<decider::launch_problem> decider::judge_launch() const {
     if (!seen_.kind || !seen_.spec_kind || !seen_.served) {
         return launch_problem{reasons::backend_missing, backend_missing()};

@@ -1,4 +1,4 @@
-// What a run that has ended or was released has left: which of it is kept, and what is deleted.
+// The leftovers of a run that has ended or was released: which are kept, and which are deleted.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,16 +15,16 @@ namespace {
 /// The watches of a driver and of its application show their ends at different times.
 constexpr seconds coordinator_patience{60};
 
-/// How long an application or a pod may be on its way out before that is reported.
+/// How long the deletion of an application or a pod may take before it is reported.
 constexpr seconds deletion_patience{60};
 
-/// A status is no list of pods.
+/// A status is not a list of pods.
 constexpr std::size_t most_stuck_pods = 3;
 
 }  // namespace
 
-/// A driver that was taken over and has ended is its author's again: it holds no room, and its log
-/// is wanted.
+/// A driver that was taken over and has ended belongs to its author again: it holds no room, and
+/// its log is wanted.
 bool decider::is_handed_back(const application& app) const {
     return seen_.kind->adopts() && app.final();
 }
@@ -34,13 +34,13 @@ bool decider::is_handed_back(const model::pod& pod) const {
            seen_.kind->role_of(pod, job_.metadata.name) == pod_role::coordinator;
 }
 
-/// A pod of an earlier run: a coordinator, or a pod whose owner exists. A pod that only carries the
-/// run's annotation does not delay the release.
+/// True: a pod of an earlier run: a coordinator, or a pod whose owner exists. A pod that only
+/// carries the run's annotation does not delay the release.
 bool decider::is_leftover(const model::pod& pod) const {
     if (pod.metadata.annotation(names::run).empty()) return false;
     if (is_handed_back(pod)) return false;
     if (seen_.kind->role_of(pod, job_.metadata.name) == pod_role::coordinator) return true;
-    // A finalizer of others keeps it.
+    // A foreign finalizer keeps the pod.
     if (pod.metadata.deleting() && !pod.may_run()) return false;
     const auto* owner = pod.metadata.controller_owner();
     if (!owner) return false;
@@ -64,8 +64,8 @@ void decider::clear_assignment() {
     drop_ended_placements();
 }
 
-/// The placements are kept, all of them, while one of their pods lives: nothing else proves which
-/// slots are taken.
+/// All placements are kept while one of their pods lives: nothing else proves which slots are
+/// taken.
 void decider::drop_ended_placements() {
     const bool taken = std::ranges::any_of(status_.placements, [&](const auto& entry) {
         return seen_.placed_alive.contains(entry.pod_uid);
@@ -73,10 +73,10 @@ void decider::drop_ended_placements() {
     if (!taken) status_.placements.clear();
 }
 
-/// The coordinator of an application that is kept is kept, too: its log shows why the run ended.
-/// But one that still runs a minute after its application has failed would create workers for ever.
-/// (This happens: an application's operator restarts, submits again, is told that the coordinator
-/// exists, and reports a failure.)
+/// The coordinator of a kept application is kept, too: its log shows why the run ended. But a
+/// coordinator that still runs a minute after its application has failed would create workers for
+/// ever. (This happens: an application's operator restarts, submits again, is told that the
+/// coordinator exists, and reports a failure.)
 bool decider::coordinator_may_stay(const model::pod& pod) {
     if (pod.terminal() || status_.runs.empty()) return true;
     const auto& stopped = status_.runs.back().stopped;
@@ -142,7 +142,8 @@ std::string decider::why_it_stays(const model::pod& pod, const model::timestamp&
         pod.terminal() ? "its slot is free" : "it never gets a node");
 }
 
-/// A pod of an ended run whose object stays. One without an owner only says that it is of the run.
+/// Reports pods of ended runs whose objects stay. A pod without an owner only claims to be of a
+/// run.
 void decider::report_stuck_pods() {
     std::size_t reported = 0;
     for (const auto& pod : seen_.pods) {
@@ -170,15 +171,15 @@ void decider::report_stuck_pods() {
     }
 }
 
-/// The application was to be gone a minute ago and a finalizer keeps its object. Where none of its
-/// pods is in a slot any more, a release does not wait for the author of the finalizer.
+/// True: the application should have gone a minute ago and a finalizer keeps its object. If none of
+/// its pods is in a slot any more, a release does not wait for the author of the finalizer.
 bool decider::is_only_kept(const application& app) const {
     const auto& meta = app.metadata;
     return meta.deletion_timestamp && !meta.finalizers.empty() && seen_.placed_alive.empty() &&
            now_ >= meta.deletion_timestamp->value + deletion_patience;
 }
 
-/// An application with a finalizer exists until its operator removes the finalizer; so long its
+/// An application with a finalizer exists until its operator removes the finalizer; until then its
 /// pods hold their slots.
 void decider::report_stuck_deletion(const model::object_meta& meta) {
     if (!meta.deletion_timestamp || meta.finalizers.empty()) return;

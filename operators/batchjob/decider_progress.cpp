@@ -1,4 +1,4 @@
-// A run under way: which of its pods take which slots, and how far it is.
+// A run under way: which of its pods take which slots, and its progress.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,15 +16,15 @@ namespace names = model::names;
 
 namespace {
 
-/// Pods of one application are created one after the other; those that come in quick succession are
-/// placed by one write.
+/// Pods of one application are created one after the other; pods in quick succession are placed by
+/// one write.
 constexpr milliseconds sibling_patience{5};
 /// How soon a surplus pod is placed again.
 constexpr seconds surplus_pause{2};
-/// How soon a pod is marked again whose write met a change, or an API server that was away.
+/// How soon a pod is marked again after a conflict or a transient error of the API server.
 constexpr seconds soon_marked{2};
 
-/// Adds to `into` what was found for other slots of the same run.
+/// Adds to `into` the result for other slots of the same run.
 void merge(filled_slots& into, filled_slots other) {
     for (auto& each : other.placements) into.placements.push_back(std::move(each));
     std::ranges::sort(into.placements, {}, &model::placement::slot);
@@ -102,8 +102,8 @@ void decider::delete_pods_of_other_runs(const model::creation_request& order) {
 }
 
 /// Workers of an application that was taken over are made by it alone, and know nothing of the run.
-/// True where some are to be made members of it before anything else is decided: the oldest, as
-/// many as the run has slots for.
+/// True: some are to be made members of it before anything else is decided: the oldest, as many as
+/// the run has slots for.
 bool decider::mark_workers(const model::creation_request& order, const application& app) {
     if (!seen_.kind->adopts() || !spec() || !layout() || app.final()) return false;
     std::vector<pod_pointer> fresh;
@@ -151,9 +151,9 @@ bool decider::mark_workers(const model::creation_request& order, const applicati
     return true;
 }
 
-/// Gives the run's slots to its pods: those of workers to workers, that of the coordinator, where
-/// the order has one, to the coordinator. False where nothing else is to be decided before:
-/// recorded pods have to be read live, or more pods are about to come.
+/// Gives the run's slots to its pods: those of workers to workers, that of the coordinator, if the
+/// order has one, to the coordinator. False: nothing else is to be decided before: recorded pods
+/// have to be read live, or more pods are about to come.
 bool decider::record_placements(const model::creation_request& order) {
     const auto workers = slots_of_workers(order.slot_ids, order.run);
     auto filled =
@@ -177,22 +177,22 @@ bool decider::record_placements(const model::creation_request& order) {
     for (const auto& pod : filled.surplus) {
         add_problem(fmt::format("pod {} waits: each slot of the run has a pod already",
                                 pod->metadata.name));
-        // The pod in its slot was seen alive by a live read only: the cache does not have it, so no
-        // event may show its end.
+        // Only a live read saw the pod in its slot alive: the cache does not have it, so no event
+        // may show its end.
         if (!seen_.live.living_pods.empty()) reconcile_in(surplus_pause);
     }
     return true;
 }
 
-/// Pods that carry the labels and the annotation of the run and were not made for its application:
-/// they get no slot.
+/// Reports pods that carry the labels and the annotation of the run and were not made for its
+/// application: they get no slot.
 void decider::report_foreign_pods(const model::creation_request& order) {
     constexpr int most_reported = 3;
     int count = 0;
     const bool with_coordinator = slot_of_coordinator(order.slot_ids, order.run).has_value();
     for (const auto& pod : seen_.pods) {
         const auto role = seen_.kind->role_of(*pod, job_.metadata.name);
-        // Before its operator has written a status, an application names no coordinator.
+        // An application names no coordinator before its operator has written a status.
         const bool needs_slot = role == pod_role::slot || (role == pod_role::coordinator &&
                                                            with_coordinator && app()->taken_up());
         const bool is_marked = pod->metadata.annotation(names::run) == order.run && needs_slot;
@@ -203,8 +203,8 @@ void decider::report_foreign_pods(const model::creation_request& order) {
     }
 }
 
-/// close_when_final has put the result into the line before its end; an application that is not
-/// final any more (its operator starts it again) has no result.
+/// close_when_final has put the result into the line before its end; an application that is no
+/// longer final (its operator restarts it) has no result.
 void decider::withdraw_result(model::run_record& line, const application& app) const {
     if (app.final() || line.reason.empty()) return;
     line.reason.clear();
@@ -228,7 +228,8 @@ decider::slot_pods decider::count_pods(const model::run_record& line, std::vecto
         const auto at = std::ranges::find_if(
             out.all, [&](const pod_pointer& pod) { return pod->metadata.uid == entry.pod_uid; });
         if (at != out.all.end() && (*at)->bound()) out.bound.push_back(*at);
-        // The placement of a pod of an earlier attempt is kept for its replacement: not counted.
+        // The placement of a pod of an earlier attempt is kept for its replacement: it does not
+        // count.
         if (again && at == out.all.end()) --out.placed;
     }
     out.running = static_cast<std::size_t>(std::ranges::count_if(
@@ -236,7 +237,7 @@ decider::slot_pods decider::count_pods(const model::run_record& line, std::vecto
     return out;
 }
 
-/// Submitted, Scheduled, Running: one or more states further, never back.
+/// Moves on by Submitted, Scheduled, Running: one or more states, never back.
 void decider::advance(model::run_record& line, const slot_pods& pods, const application& app,
                       std::size_t wanted) {
     // A run begins with its first worker, whether its coordinator is in a slot or not.
@@ -270,7 +271,7 @@ void decider::advance(model::run_record& line, const slot_pods& pods, const appl
         note_neighbours(line, nodes_of(pods.bound), seen_.neighbours, nameable());
 }
 
-/// What the application itself reports though it has not ended.
+/// Reports what the application itself says though it has not ended.
 void decider::report_application(const application& app) {
     const auto& kind = seen_.kind->resource().kind;
     if (app.phase == phase::paused || app.phase == phase::unknown) {

@@ -1,4 +1,4 @@
-// A job at one glance, for people and for tools that wait: the conditions Fits, Startable, Failed,
+// The summary of a job, for people and for tools that wait: the conditions Fits, Startable, Failed,
 // Reconciling and Stalled, status.reason and status.problems.
 #include <fmt/format.h>
 
@@ -20,8 +20,8 @@ namespace {
 
 using sizes = std::vector<const model::resource_list*>;
 
-/// The sizes of slots of this role that a start would find: those of the layout; as long as it has
-/// no slots (there is none yet, or a claim has given its places back) those of the spec.
+/// The sizes of slots of this role that a start would find: those of the layout; those of the spec
+/// as long as the layout has no slots (none yet, or a claim has given its places back).
 sizes slot_sizes(const model::testbed& bed, std::string_view role) {
     const auto& layout = bed.status.layout;
     if (layout && grid::count_of_slots(*layout) > 0) return grid::sizes_of(*layout, role);
@@ -43,7 +43,7 @@ std::int64_t memory_of(const model::resource_list& size) {
     return memory == size.end() ? 0 : memory->second.milli;
 }
 
-/// Of none: no size.
+/// The largest size; of an empty list: no size.
 const model::resource_list& largest_of(const sizes& list) {
     static const model::resource_list none;
     const model::resource_list* out = nullptr;
@@ -57,8 +57,8 @@ std::int64_t slot_memory(const model::testbed& bed) {
     return memory_of(largest_of(slot_sizes(bed, model::slot_role::worker)));
 }
 
-/// Why no slot of the Testbed can hold a worker of the job, or none of its coordinator places the
-/// coordinator; a Testbed without such places keeps it off.
+/// Why no slot of the Testbed can hold a worker of the job, or no coordinator place the
+/// coordinator; without such places the coordinator stays off the Testbed.
 std::optional<spec_problem> too_small(const backend& kind, const model::raw_json& spec,
                                       const model::testbed& bed) {
     const auto workers = slot_sizes(bed, model::slot_role::worker);
@@ -90,8 +90,8 @@ decider::verdict decider::fits() const {
     const model::testbed* largest = nullptr;
     for (const auto& bed : seen_.usable) {
         if (!too_small(*seen_.kind, *text, *bed)) {
-            // Without the name of the Testbed: otherwise each Testbed that is created or deleted
-            // would change the status of all jobs.
+            // The text leaves out the Testbed's name: otherwise each Testbed that is created or
+            // deleted would change the status of all jobs.
             return {"True", "SlotLargeEnough",
                     fmt::format("a slot can hold one {}", seen_.kind->worker())};
         }
@@ -103,7 +103,7 @@ decider::verdict decider::fits() const {
                         why->text)};
 }
 
-/// Why the job cannot be started, whichever Scheduling wants to.
+/// Why no Scheduling can start the job.
 std::optional<decider::verdict> decider::start_problem() const {
     const auto* accepted = model::find_condition(status_.conditions, condition_type::accepted);
     if (accepted && accepted->status == "False") {
@@ -170,7 +170,7 @@ void decider::report_problems() {
         against && (is_about_the_spec(against->reason) || !seen_.kind || !seen_.served);
     if (lasts || (against && waits_to_be_started() && against->reason != "Checking")) {
         if (status_.reason.empty()) status_.reason = against->reason;
-        // Not twice: the run has failed for the same reason.
+        // The text is not repeated: the run has failed for the same reason.
         if (!failed() || status_.reason != against->reason) texts.push_back(against->text);
     }
     if (!(seen_.kind && seen_.served)) texts.push_back(backend_missing());
@@ -183,7 +183,7 @@ void decider::report_problems() {
     status_.problems = std::move(unique);
 }
 
-/// Failed: True also where no application can be made of the spec.
+/// Failed: also True if no application can be made of the spec.
 void decider::report_failure(const std::optional<verdict>& against) {
     const auto* succeeded = model::find_condition(status_.conditions, condition_type::succeeded);
     const auto* line = status_.runs.empty() ? nullptr : &status_.runs.back();

@@ -1,4 +1,4 @@
-// What people, kubectl wait and kstatus read of a job.
+// The status of a job as people, kubectl wait and kstatus read it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using testing::release;
 using testing::stamp;
 using testing::world;
 
-/// Startable, Failed, Reconciling, Stalled.
+/// The conditions Startable, Failed, Reconciling, Stalled.
 std::vector<std::string> conditions(const world& w) {
     return {w.condition("Startable"), w.condition("Failed"), w.condition("Reconciling"),
             w.condition("Stalled")};
@@ -183,7 +183,7 @@ TEST(fits, a_claim_without_places_is_judged_by_the_shapes_of_its_spec) {
     world w;
     w.bed->spec.claim.emplace().shapes = {
         {"executors", "worker", 2, w.bed->status.layout->resources_per_slot, {}}};
-    // As a claim has it that has given its places back.
+    // This is the layout of a claim that has given its places back.
     auto& layout = w.bed->status.layout.emplace();
     layout.revision = 2;
     w.ready();
@@ -259,7 +259,7 @@ TEST(missing_pods, a_driver_that_runs_alone_is_where_to_look) {
     EXPECT_THAT(w.job->status.problems,
                 ElementsAre("driver runs, 0 of 2 executors exist: kubectl logs -n jobs a-driver; "
                             "is there PriorityClass esi-job?"));
-    // Its clock may be anywhere.
+    // The clock of its node may be wrong by any time.
     world ahead;
     ahead.submitted();
     ahead.job->spec.creation_request->submit_timeout_seconds = 100;
@@ -277,7 +277,7 @@ TEST(missing_pods, a_driver_that_runs_alone_is_where_to_look) {
     EXPECT_EQ(w.job->status.reason, "");
 }
 
-// How long a run may last.
+// The longest time of a run.
 
 TEST(deadline, a_run_that_lasts_too_long_fails_and_its_application_goes) {
     world w;
@@ -359,7 +359,7 @@ TEST(deadline, a_result_that_is_there_counts) {
     EXPECT_EQ(w.job->status.state, "CompletedState");
 }
 
-// What its pods died of.
+// The causes of its pods' deaths.
 
 TEST(deaths, are_told_with_the_failure_by_number_and_reason) {
     world w;

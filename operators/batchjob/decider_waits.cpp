@@ -1,5 +1,5 @@
-// What a run under way waits for, for people (status.problems, the conditions), and the time-outs
-// that end the wait.
+// The waits of a run under way, for people (status.problems, the conditions), and the time-outs
+// that end them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 /// How long a scheduler may ignore a pod of a job before that is reported.
 constexpr seconds scheduler_patience{5};
-/// A pod that was let in, was rejected, and is not bound for this long is what the job waits for.
+/// If a pod that was let in is rejected and not bound for this long, the job waits for it.
 constexpr seconds binding_patience{2};
 /// How long pods of a run may not exist before that is reported: on real nodes a driver comes after
 /// 13 to 98 s, and its first executor as long after that.
@@ -30,8 +30,8 @@ bool unschedulable(const model::pod& pod) {
            pod.scheduled_reason == "Unschedulable";
 }
 
-/// Since when the scheduler has rejected a pod that may go to its slot. Nothing for a pod that ESI
-/// has not let in.
+/// The time since which the scheduler has rejected a pod that may go to its slot. Nothing: ESI has
+/// not let the pod in.
 std::optional<model::timestamp> let_in_and_rejected_since(const model::pod& pod) {
     if (pod.metadata.annotation(names::slot_node).empty()) return std::nullopt;
     return pod.scheduled_time;
@@ -52,7 +52,7 @@ std::string unschedulable_reason(std::string_view coordinator) {
 void decider::report_scheduling(const model::creation_request& order, std::size_t bound) {
     const auto wanted = order.slot_ids.size();
     const auto pods = pods_in_slots(order);
-    // Those that stay off the testbed.
+    // The coordinators that stay off the testbed.
     std::vector<pod_pointer> coordinators;
     if (!slot_of_coordinator(order.slot_ids, order.run)) {
         coordinators = pods_of(order.run, pod_role::coordinator);
@@ -85,7 +85,7 @@ void decider::report_unschedulable_coordinators(const std::vector<pod_pointer>& 
     }
 }
 
-/// True where a scheduler ignores one of these pods, and that is reported.
+/// True: a scheduler ignores one of these pods, and this is reported.
 bool decider::report_absent_scheduler(const std::vector<pod_pointer>& pods) {
     for (const auto& pod : pods) {
         const auto since = unseen_since(*pod);
@@ -104,7 +104,7 @@ bool decider::report_absent_scheduler(const std::vector<pod_pointer>& pods) {
     return false;
 }
 
-/// True where the scheduler has rejected one of these pods, and that is reported.
+/// True: the scheduler has rejected one of these pods, and this is reported.
 bool decider::report_rejected_pod(const std::vector<pod_pointer>& pods) {
     const auto at = std::ranges::find_if(pods, [](const auto& pod) { return unschedulable(*pod); });
     if (at == pods.end()) return false;
@@ -125,8 +125,8 @@ bool decider::report_rejected_pod(const std::vector<pod_pointer>& pods) {
     return true;
 }
 
-/// Why pods of the run do not exist, by whose doing, and since when; nothing where that is still
-/// normal.
+/// Why pods of the run do not exist, which component is the cause, and since when; nothing if that
+/// is still normal.
 std::optional<decider::absence> decider::absence_of_pods(const model::creation_request& order,
                                                          const application& app,
                                                          std::size_t placed) const {
@@ -143,7 +143,7 @@ std::optional<decider::absence> decider::absence_of_pods(const model::creation_r
     }
     if (!coordinator || coordinator->phase != "Running") return std::nullopt;
     auto since = coordinator->started_at ? coordinator->started_at->value : submitted;
-    // A kubelet's clock may be far ahead.
+    // The kubelet's clock may be far ahead.
     if (since < submitted || since > now_ + pods_patience) since = submitted;
     return absence{
         reasons::pods_missing,
@@ -153,8 +153,8 @@ std::optional<decider::absence> decider::absence_of_pods(const model::creation_r
         since};
 }
 
-/// "1 of 2 executors exist". `placed`: entries of status.placements that count, that of the
-/// coordinator among them where it takes a slot.
+/// "1 of 2 executors exist". `placed`: number of entries in status.placements that count, with that
+/// of the coordinator if it takes a slot.
 std::string decider::describe_missing_workers(const model::creation_request& order,
                                               std::size_t placed) const {
     const auto place = slot_of_coordinator(order.slot_ids, order.run);
@@ -165,7 +165,7 @@ std::string decider::describe_missing_workers(const model::creation_request& ord
                        slots_of_workers(order.slot_ids, order.run).size(), seen_.kind->worker());
 }
 
-/// Ends a run whose pods do not exist, or are not bound, in the time that the order allows.
+/// Ends a run whose pods do not exist, or are not bound, within the time that the order allows.
 void decider::check_timeouts(const model::creation_request& order, const application& app,
                              std::size_t placed, std::size_t bound) {
     if (status_.state != state::submitted) return;
@@ -199,7 +199,7 @@ void decider::check_submit_timeout(const model::creation_request& order, const a
         } else if (reason_.empty()) {
             set_reason(why->reason, why->text);
         } else {
-            // The job waits for something else, too, which is its reason.
+            // The job also waits for something else, which is its reason.
             add_problem(why->text);
         }
     }
@@ -210,8 +210,8 @@ void decider::check_submit_timeout(const model::creation_request& order, const a
     fail_run("SubmitTimeout", std::move(message));
 }
 
-/// Since when a scheduler could have looked at a pod that it has not looked at; nothing where it
-/// has, or could not.
+/// The time since which a scheduler could have seen a pod that it has not seen; nothing if it has
+/// seen it, or could not.
 std::optional<wall_time> decider::unseen_since(const model::pod& pod) const {
     if (pod.bound() || !pod.live() || pod.metadata.deleting() || !pod.scheduling_gates.empty()) {
         return std::nullopt;

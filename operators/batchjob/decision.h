@@ -1,4 +1,4 @@
-// What one step of the state machine of a BatchJob comes to: the wanted status, and the action to
+// The result of one step of the state machine of a BatchJob: the wanted status, and the action to
 // be taken. Values; made by decide (decide.h), carried out by the actor (act.h).
 #pragma once
 
@@ -12,10 +12,10 @@
 
 namespace esi::batchjob {
 
-/// Read live the application of the job's name; where the job does not own it, those of other
+/// Read live the application of the job's name; if the job does not own it, also those of other
 /// kinds.
 struct read_application {};
-/// Read live the Scheduling that the job names: does its status assign these slots to the job?
+/// Read live the Scheduling that the job names: whether its status assigns these slots to the job.
 struct read_assignment {};
 /// Read these pods live.
 struct read_pods {
@@ -46,7 +46,7 @@ struct delete_application {
 struct delete_pods {
     std::vector<pod_pointer> pods;
     std::string why;
-    /// They are deleted for what the cache shows of them: one that has changed since is kept.
+    /// They are deleted for what the cache shows of them: a pod that has changed since is kept.
     bool as_seen = false;
 };
 
@@ -56,14 +56,14 @@ using action =
 
 struct decision {
     model::batchjob_status status;
-    /// To be taken next; nothing where the job waits for a change.
+    /// The next action; nothing if the job waits for a change.
     std::optional<action> next;
-    /// The action gives a fact that the status depends on: take it, decide again, and do not write
+    /// The status depends on a fact that the action yields: take it, decide again, and do not write
     /// `status` before.
     bool act_first = false;
-    /// The next change is a moment away and belongs into the same write: nothing is written now.
+    /// The next change will come in a moment and belongs in the same write: nothing is written now.
     bool hold_back = false;
-    /// Reconcile again after that time, if nothing changes before.
+    /// Reconcile again after this time, if nothing changes before.
     std::optional<std::chrono::microseconds> again_in;
     /// The create failed for now: it is tried again with back-off.
     bool retry = false;

@@ -17,9 +17,9 @@ namespace names = model::names;
 
 namespace {
 
-/// How soon it is looked again whether an object of the name is gone.
+/// How soon it is checked again whether an object of the name is gone.
 constexpr seconds name_pause{2};
-/// How soon a create is tried again that was refused: a quota may have become larger.
+/// How soon a refused create is tried again: a quota may have become larger.
 constexpr seconds refused_pause{30};
 
 kube::watch_scope labelled() {
@@ -45,7 +45,7 @@ controller::operator_part::cache driver_jobs::cache() {
 
 void driver_jobs::listen() {
     caches_.on_pod_change([this](const kube::change<model::pod>& what) {
-        // One whose label was changed is no driver any more, and is forgotten.
+        // A pod whose label was changed is no driver any more, and is forgotten.
         const auto is_driver = [](const auto& pod) { return pod && spark_driver::is_driver(*pod); };
         if (!is_driver(what.before) && !is_driver(what.after)) return;
         loop_.enqueue((what.after ? what.after : what.before)->metadata.key());
@@ -61,8 +61,8 @@ void driver_jobs::listen() {
     });
     namespaces_.items().on_change([this](const kube::change<model::metadata_only>& what) {
         const auto& name = (what.after ? what.after : what.before)->metadata.name;
-        // All job pods are looked at: labels of namespaces are changed by people, so seldom that
-        // an index by namespace would cost more than it spares.
+        // All job pods are checked: people change labels of namespaces, so seldom that an index by
+        // namespace would cost more than it saves.
         caches_.each_pod([&](const model::pod& pod) {
             if (pod.metadata.namespace_ == name && waits(pod)) loop_.enqueue(pod.metadata.key());
         });
@@ -157,11 +157,11 @@ asio::awaitable<result<driver_jobs::standing>> driver_jobs::ensure(const kube::r
         if (owner.uid == meta.uid) co_return known->deleting() ? standing::going : standing::there;
         is_of_earlier = true;
     }
-    // That of an earlier pod of this name goes with it.
+    // An object of an earlier pod of this name goes with that pod.
     co_return is_of_earlier ? standing::going : standing::taken;
 }
 
-/// Why the driver has not started: what its Scheduling waits for, or how its run has failed.
+/// Why the driver has not started: the wait of its Scheduling, or the failure of its run.
 controller::outcome driver_jobs::report_wait(const model::pod& driver) {
     const auto key = driver.metadata.key();
     const auto job = caches_.find_job(key);

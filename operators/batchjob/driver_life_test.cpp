@@ -1,5 +1,5 @@
-// The life of a Spark driver that exists before its BatchJob: taken over, never created, and its
-// author's again once it has ended.
+// The life of a Spark driver that exists before its BatchJob: taken over, never created, and
+// returned to its author once it has ended.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ std::shared_ptr<model::pod> driver_pod() {
     return pod;
 }
 
-/// One that the driver has made: it knows nothing of runs.
+/// An executor that the driver has made: it knows nothing of runs.
 std::shared_ptr<model::pod> executor_pod(int n) {
     auto pod = testing::executor(n, "");
     pod->metadata.labels.erase("sparkoperator.k8s.io/app-name");
@@ -39,7 +39,7 @@ std::shared_ptr<model::pod> executor_pod(int n) {
     return pod;
 }
 
-/// Its order has slots 1 and 3 for executors, and 0 for the driver.
+/// The driver's order has slots 1 and 3 for executors, and 0 for the driver.
 struct driver_world : testing::world {
     driver_world() {
         bed = testing::make_claim();

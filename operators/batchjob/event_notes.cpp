@@ -21,7 +21,7 @@ namespace {
 
 namespace state = model::job_state;
 
-/// Reasons that note_conditions reports, or that pass without a person's help.
+/// Reasons that note_conditions reports, or that end without a person's help.
 constexpr std::array<std::string_view, 5> reported_elsewhere{
     reasons::spec_refused, reasons::undecodable, reasons::backend_missing, "TestbedNotReady",
     "CheckFailed"};
@@ -42,9 +42,9 @@ bool failed(const model::batchjob_status& status) {
     return status.state == state::failed || status.state == state::failed_submission;
 }
 
-/// Reason and text of what the job waits for until a person acts; empty where there is none.
+/// Reason and text of a wait that only a person can end; empty if there is none.
 std::pair<std::string, std::string> wait_of(const model::batchjob_status& of) {
-    // The reason of a failed job is why the run has failed; what it waits for is in Reconciling.
+    // The reason of a failed job says why the run has failed; its wait is in Reconciling.
     const auto* work = model::find_condition(of.conditions, condition_type::reconciling);
     if (failed(of) && work && work->reason != ending) return {work->reason, work->message};
     if (failed(of) || contains(reported_elsewhere, of.reason)) return {};
@@ -87,7 +87,7 @@ private:
         return what;
     }
 
-    /// The same, for what belongs to the last run.
+    /// The same for a note that belongs to the last run.
     event_note& add_of_run(bool warning, std::string_view reason, std::string_view action,
                            std::string_view words, std::string note) {
         auto& what = add(warning, reason, action, words, std::move(note));
@@ -100,8 +100,8 @@ private:
         what.scheduling = scheduling_of(line);
     }
 
-    /// A run that ended and did not leave the job failed: released early, or one of several
-    /// attempts.
+    /// Reports a run that ended and did not leave the job failed: it was released early, or was one
+    /// of several attempts.
     void note_closed_line() {
         if (before_.runs.empty() || before_.runs.back().outcome != run_outcome::running) return;
         const auto& was = before_.runs.back();
@@ -172,7 +172,7 @@ private:
         }
     }
 
-    /// What the job waits for until a person acts.
+    /// Reports a wait of the job that only a person can end.
     void note_wait() {
         auto [why, text] = wait_of(after_);
         if (why.empty() || why == wait_of(before_).first) return;

@@ -1,5 +1,5 @@
-// The Kubernetes Events and log lines that a change of a BatchJob's status is worth. The scheduling
-// operator reports, on both objects, that a job was acquired, ordered and released.
+// The Kubernetes Events and log lines for a change of a BatchJob's status. The scheduling operator
+// reports, on both objects, that a job was acquired, ordered and released.
 #pragma once
 
 #include <optional>
@@ -12,27 +12,27 @@
 namespace esi::batchjob {
 
 struct event_note {
-    /// A failure, or a wait that a person has to end.
+    /// True: it is a failure, or a wait that a person has to end.
     bool warning = false;
     std::string reason;
     std::string action;
-    /// For people; unchanged for as long as its cause is.
+    /// The text for people; it stays the same as long as its cause.
     std::string note;
     /// The message of the log line.
     std::string words;
-    /// The Scheduling that it is about: the other object of the Event.
+    /// The Scheduling concerned: the other object of the Event.
     std::optional<model::active_scheduling_ref> scheduling;
-    /// The line of the run that it belongs to; nothing where it belongs to none.
+    /// The line of the run that it belongs to; nothing if it belongs to none.
     std::optional<model::run_record> run;
     /// Pods that were given their slots.
     std::vector<model::placement> pods;
 };
 
-/// What the change is worth, in the order in which it happened. Pure.
+/// The notes for the change, in the order in which it happened. Pure.
 std::vector<event_note> event_notes(const model::batchjob_status& before,
                                     const model::batchjob_status& after);
 
-/// One line for it, or one for each pod that was given its slot; a warning where it is one.
+/// Logs one line for it, or one for each pod that was given its slot; a warning if it is one.
 void log_note(const model::object_key& job, const event_note& note);
 
 /// Puts the Event about `job` into the recorder's queue.

@@ -95,7 +95,7 @@ TEST(event_notes, a_wait_that_a_person_has_to_end_is_one_warning) {
     w.step(85);
     EXPECT_THAT(reasons(before, w.job->status), ElementsAre());
 
-    // A driver, or a JobManager.
+    // The coordinator is a driver or a JobManager.
     for (const std::string reason : {"DriverUnschedulable", "JobManagerUnschedulable",
                                      "WaitsForBinding", "ApplicationStays", "SlotTooSmall"}) {
         auto after = before;

@@ -1,4 +1,4 @@
-// What can go wrong with a run: state, reason, condition and text of each.
+// The failures of a run: state, reason, condition and text of each.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -187,7 +187,7 @@ TEST(failure, a_run_that_began_as_a_kind_without_backend_is_left_alone) {
     world w;
     w.running();
     w.supported = false;
-    // The caches hold no application of such a kind, and pods are known by their kind.
+    // The caches have no application of such a kind, and pods are recognized by their kind.
     w.app.reset();
     w.pods.clear();
     w.step(20);

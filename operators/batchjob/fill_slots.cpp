@@ -18,7 +18,7 @@ std::size_t digits_from(std::string_view text, std::size_t at) {
     return end - at;
 }
 
-/// <0, 0, >0; runs of digits compare by value.
+/// Negative, 0 or positive; sequences of digits compare by value.
 int compare_names(std::string_view a, std::string_view b) {
     std::size_t i = 0;
     std::size_t j = 0;
@@ -60,7 +60,7 @@ filled_slots fill_slots(std::span<const int> slots, std::span<const model::place
     std::map<std::string_view, const model::pod*> by_uid;
     for (const auto& pod : pods) by_uid[pod->metadata.uid] = pod.get();
 
-    // By slot; an entry outside of the run's slots, or a second slot of a pod, is dropped.
+    // Sorted by slot; an entry outside of the run's slots, or a second slot of a pod, is dropped.
     std::map<int, const model::placement*> kept;
     std::set<std::string_view> placed;
     for (const auto& entry : recorded) {

@@ -1,4 +1,4 @@
-// Which pod of a run takes which of its slots. Pure.
+// Assigns the pods of a run to its slots. Pure.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@ namespace esi::batchjob {
 struct filled_slots {
     std::vector<model::placement> placements;  ///< sorted by slot
     /// Pods in `recorded` that the cache does not have: only a live read shows whether they are
-    /// gone. When not empty, nothing was decided.
+    /// gone. If it is not empty, nothing was decided.
     std::vector<model::placement> to_read;
     /// Waiting pods for which there is no slot, oldest first.
     std::vector<pod_pointer> surplus;
@@ -27,7 +27,7 @@ struct filled_slots {
 filled_slots fill_slots(std::span<const int> slots, std::span<const model::placement> recorded,
                         std::span<const pod_pointer> pods, const live_facts& live);
 
-/// Order by age: creation, then the name with its numbers compared as numbers (creation times have
+/// Orders by age: creation, then the name with its numbers compared as numbers (creation times have
 /// whole seconds only; "exec-2" is before "exec-10"), then uid.
 bool came_before(const model::object_meta& a, const model::object_meta& b);
 

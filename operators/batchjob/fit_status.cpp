@@ -10,7 +10,7 @@ namespace esi::batchjob {
 
 namespace {
 
-/// status.scheduledEvents of so many runs are kept as long as status.runs keeps its lines.
+/// status.scheduledEvents of this many runs are kept as long as status.runs keeps its lines.
 constexpr std::size_t most_events = 20;
 constexpr std::size_t short_text = 256;
 constexpr std::size_t most_short_problems = 8;
@@ -23,7 +23,7 @@ void keep_last(std::vector<T>& list, std::size_t count) {
     }
 }
 
-/// Takes the oldest entries away until `size` fits or `least` are left; a walk over them, once.
+/// Removes the oldest entries until `size` fits or `least` are left, in one walk.
 template <class T>
 void drop_oldest(std::vector<T>& list, std::size_t least, std::size_t& size, std::size_t room) {
     std::size_t gone = 0;
@@ -48,7 +48,7 @@ model::batchjob_status smallest(model::batchjob_status status) {
     keep_last(status.scheduled_events, ended ? 0 : 1);
     cut_texts(status, ended ? 0 : shortest_text, ended ? 0 : 1);
     if (ended) {
-        // These come with an end, and say nothing that the state does not.
+        // These come with an end, and repeat what the state says.
         model::remove_condition(status.conditions, model::condition_type::reconciling);
         model::remove_condition(status.conditions, model::condition_type::stalled);
     }

@@ -16,7 +16,7 @@ using ::testing::Field;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-/// A job that has run twenty times and runs again, with all that a status may have.
+/// A job that has run twenty times and runs again, with every field that a status may have.
 model::batchjob_status full() {
     model::batchjob_status out;
     out.state = "RunningState";
@@ -67,11 +67,11 @@ TEST(fit_status,
     auto without_old_events = status;
     without_old_events.scheduled_events.erase(without_old_events.scheduled_events.begin(),
                                               without_old_events.scheduled_events.end() - 20);
-    // With room for all but the oldest events, the lines stay.
+    // If there is room for all but the oldest events, the lines stay.
     auto made = fit_status(status, json_size(without_old_events));
     EXPECT_THAT(made.scheduled_events, SizeIs(20));
     EXPECT_EQ(runs_of(made), runs_of(status));
-    // With less, the oldest lines go, one after another.
+    // If there is less, the oldest lines go, one after another.
     made = fit_status(status, json_size(without_old_events) - 6000);
     EXPECT_LT(made.runs.size(), status.runs.size());
     EXPECT_GT(made.runs.size(), 15u);
@@ -129,7 +129,7 @@ TEST(fit_status, the_end_of_a_run_is_never_larger_than_the_run_was_in_its_smalle
     const auto ends = [&](auto change) {
         testing::world other = w;
         other.job = std::make_shared<model::batchjob>(*w.job);
-        // As it is stored.
+        // This is the stored form.
         other.job->status = before;
         change(other);
         other.step(50);

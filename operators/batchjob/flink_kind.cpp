@@ -12,7 +12,7 @@ namespace esi::batchjob {
 
 namespace {
 
-// As CLI11 has it: empty where the flag's text is good.
+// A check for CLI11: empty if the flag's text is good.
 
 std::string quantity_problem(const std::string& text) {
     const auto parsed = model::quantity::parse(text);

@@ -1,5 +1,5 @@
-// A kind of application that only this file knows, as a row of the operator's table: what a further
-// backend has to bring, and that nothing else of the operator has to know it.
+// A kind of application that only this file knows, as a row of the operator's table. It shows what
+// a further backend has to provide, and that no other part of the operator has to know it.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ struct echo_status {
 };
 BOOST_DESCRIBE_STRUCT(echo_status, (), (state, message, ended))
 
-/// What the watch decodes.
+/// The record that the watch decodes.
 struct echo_job {
     model::object_meta metadata;
     echo_status status;
@@ -165,7 +165,7 @@ struct echo_world : testing::world {
         made_ = kind_of(kinds, job->spec)->make_backend({});
         kind = made_.get();
     }
-    /// What the API server has of the application that was created.
+    /// The application that was created, as the API server has it.
     void show(const std::string& state, int ended = 0) {
         json object = created;
         object["metadata"]["uid"] = "app-1";
@@ -183,7 +183,7 @@ struct echo_world : testing::world {
         pods = {echo_pod("a-head", "head"), echo_pod("a-1", "worker"), echo_pod("a-2", "worker")};
         step(13);
     }
-    /// After submit().
+    /// Call it after submit().
     void run() {
         replace(0, [](model::pod& pod) {
             bind(pod, "infra", 13);

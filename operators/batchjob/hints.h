@@ -1,4 +1,4 @@
-// What a running process remembers about BatchJobs between two reconciles. Hints only: they spare
+// What a running process remembers about BatchJobs between two reconciles. Hints only: they save
 // requests and writes, date what the API has no time for, and keep a result that its object takes
 // with it. All of it may be lost at any moment (a restart, another leader); each member says what
 // the loss costs. Owned by the operator; written by the listeners of its caches and by its actor.
@@ -17,10 +17,10 @@
 
 namespace esi::batchjob {
 
-/// Answer of the dry run for one spec.
+/// The answer of the dry run for one spec.
 struct check_answer {
     bool accepted = false;
-    /// Where not accepted: whether the same may be accepted later (5xx, 429, a silent webhook).
+    /// If not accepted: the same spec may be accepted later (5xx, 429, a silent webhook).
     bool transient = false;
     std::string text;
 };
@@ -29,17 +29,17 @@ struct check_answer {
 struct check_memory {
     std::string hash;  ///< of the spec that was checked
     check_answer answer;
-    int failures = 0;   ///< transient ones in a row
+    int failures = 0;   ///< transient failures in a row
     steady_time due{};  ///< earliest time of the next one, after a transient failure
 };
 
-/// The answer to a write that would have made a pod a member of a run.
+/// The refusal of a write that would have made a pod a member of a run.
 struct refused_mark {
     std::string why;
     steady_time due{};  ///< earliest time of the next one
 };
 
-/// How long a pod that could not be marked is left alone.
+/// How long a pod that could not be marked is not tried again.
 inline constexpr seconds mark_pause{30};
 
 struct hints {
@@ -52,7 +52,7 @@ struct hints {
     /// Applications and pods whose deletion the API server has accepted, by uid, with their job.
     /// Lost: they are deleted again, with the same uid as precondition.
     std::map<std::string, model::object_key, std::less<>> deletion_answered;
-    /// By job: its application in the last final state that the watch has shown. Lost: where the
+    /// By job: its application in the last final state that the watch has shown. Lost: if the
     /// application is deleted before the result is recorded, the run fails as ApplicationDeleted.
     std::map<model::object_key, std::shared_ptr<const application>> last_final;
     /// Lost: the message of a failed run does not count its dead pods.
@@ -65,15 +65,15 @@ struct hints {
     std::map<std::string, steady_time, std::less<>> seen_at;
 
     /// By uid: pods that the API server refuses to mark as members of their run. Lost: each is
-    /// asked for once more.
+    /// tried once more.
     std::map<std::string, refused_mark, std::less<>> refused_marks;
 
     void job_changed(const kube::change<model::batchjob>& what, steady_time now);
-    /// `job`: the one that the pod's label names; null where there is none.
+    /// `job`: the one that the pod's label names; null if there is none.
     void pod_changed(const kube::change<model::pod>& what, const model::batchjob* job,
                      const clock& time);
-    /// `shown`: the application named `key`, null where there is none any more. `job`: the BatchJob
-    /// of that name; null where there is none, or the application is not its own.
+    /// `shown`: the application named `key`, null if it does not exist any more. `job`: the
+    /// BatchJob of that name; null if there is none, or if the application is not its own.
     void application_changed(const model::object_key& key, std::shared_ptr<const application> shown,
                              const model::batchjob* job);
 };

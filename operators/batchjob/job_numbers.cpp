@@ -35,7 +35,7 @@ prometheus::Histogram& time_of_runs(controller::metrics& numbers, const std::str
         {5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 86400}, {{"outcome", outcome}});
 }
 
-/// Never below 0: the clocks of several machines wrote these times.
+/// At least 0: the clocks of several machines wrote these times.
 double seconds_between(const model::timestamp& from, const model::timestamp& to) {
     return std::max(0.0, std::chrono::duration<double>(to.value - from.value).count());
 }

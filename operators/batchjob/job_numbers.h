@@ -13,15 +13,15 @@ namespace esi::batchjob {
 
 class job_numbers {
 public:
-    /// `numbers` outlives this.
+    /// `numbers` must outlive this.
     explicit job_numbers(controller::metrics& numbers);
 
-    /// This process decides from now on: it alone counts the jobs. To be called once, before
-    /// `add` with each job that the cache has by then.
+    /// This process leads from now on: only the leader counts the jobs. Call it once, before `add`
+    /// with each job that the cache has by then.
     void lead() { leads_ = true; }
     void add(const model::batchjob& job) { count_state(job, 1); }
     void job_changed(const kube::change<model::batchjob>& what);
-    /// A status was written: what ended, began or was placed by it.
+    /// A status was written: counts what ended, began or was placed by it.
     void status_written(const model::batchjob_status& before, const model::batchjob_status& after);
     void application_created(std::string_view type);
     void leftover_pod_deleted();

@@ -10,15 +10,15 @@ namespace esi::batchjob {
 
 namespace {
 
-/// `count` more jobs are not named; absent where there are none, as in the status of older
-/// versions.
+/// Adds `count` jobs that are not named; the number is absent if there are none, as in the status
+/// of older versions.
 void count_others(model::neighbour& at, std::size_t count) {
     count = std::min(count, most_neighbours_counted);
     const auto others = std::max(at.others.value_or(0), static_cast<int>(count));
     if (others > 0) at.others = others;
 }
 
-/// Names that may not be there, and those beyond the bound, become a number.
+/// Replaces names that are not allowed, or beyond the bound, by their number.
 void bound_names(model::neighbour& at, const neighbour_names& may) {
     const auto before = at.jobs.size();
     std::erase_if(at.jobs, [&](const auto& job) { return !may.has(job); });
@@ -47,7 +47,7 @@ model::neighbour without_names(model::neighbour at) {
     return at;
 }
 
-/// Every node has its number before one has names. `left`: bytes, of which the line takes its part.
+/// Every node gets its number before any gets names. `left`: bytes; the line's part is subtracted.
 void bound_line(std::vector<model::neighbour>& line, std::size_t& left) {
     std::size_t numbers = 0;
     std::size_t listed = 0;

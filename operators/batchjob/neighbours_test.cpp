@@ -55,7 +55,7 @@ TEST(neighbours, beyond_32_of_a_node_are_counted_at_one_time) {
     ASSERT_THAT(line.neighbours, SizeIs(1));
     EXPECT_THAT(line.neighbours[0].jobs, SizeIs(32));
     EXPECT_EQ(line.neighbours[0].others, 8);
-    // Eight others, later: nobody can tell whether they were counted before.
+    // Eight others, later: they may or may not have been counted before.
     note_neighbours(line, {"a"}, {{"a", jobs(8, "x")}}, own);
     EXPECT_EQ(line.neighbours[0].others, 8);
     EXPECT_EQ(line.neighbours[0].jobs.back(), "jobs/job-0031");

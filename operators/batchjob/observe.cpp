@@ -11,8 +11,8 @@ namespace esi::batchjob {
 
 namespace {
 
-/// What "a moment ago" means in a view: since a job was acquired; since the newest and the oldest
-/// of the pods came that have no slot yet.
+/// The length of "a moment ago" in a view: since a job was acquired; since the newest and the
+/// oldest pod without a slot came.
 constexpr milliseconds acquired_moment{100};
 constexpr milliseconds newest_pod_moment{10};
 constexpr milliseconds oldest_pod_moment{40};

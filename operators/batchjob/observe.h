@@ -1,6 +1,6 @@
-// What the state machine of a BatchJob decides by: one consistent view out of the caches and the
-// hints, plus what was read live because a decision needed it. Values and shared, read-only
-// records; made for one reconcile and thrown away after it.
+// The input of a BatchJob's state machine: one consistent view out of the caches and the hints,
+// plus live reads that a decision needed. Values and shared, read-only records; made for one
+// reconcile and thrown away after it.
 #pragma once
 
 #include <map>
@@ -25,12 +25,12 @@ class application_kind;
 class application_source;
 class caches;
 
-/// What the API server itself has answered in this reconcile; empty until a decision asks for it.
+/// The API server's own answers in this reconcile; empty until a decision asks for one.
 struct live_facts {
-    /// The application was read: `application` is what exists, null for nothing.
+    /// The application was read: `application` is the result, null if it does not exist.
     bool application_read = false;
     std::shared_ptr<const batchjob::application> application;
-    /// The Scheduling that the order names was read, and whether its status has the assignment.
+    /// The Scheduling that the order names was read; `assigned`: its status has the assignment.
     bool assignment_read = false;
     bool assigned = false;
     /// The API server refused the create.
@@ -42,29 +42,29 @@ struct live_facts {
 
 struct view {
     std::shared_ptr<const model::batchjob> job;
-    /// The kind of application that the job's spec describes; null where it has no spec that this
-    /// operator knows. Outlives the view.
+    /// The kind of application that the job's spec describes; null if this operator does not know
+    /// the spec. Outlives the view.
     const application_kind* spec_kind = nullptr;
     /// The backend of the application that exists or is to be created: that of `spec_kind`, unless
-    /// a run began as another kind before the spec was edited. Null where there is none. Outlives
-    /// the view.
+    /// a run began as another kind before the spec was edited. Null if there is none. Outlives the
+    /// view.
     const backend* kind = nullptr;
     /// The CustomResourceDefinition of `kind` is established.
     bool served = false;
-    /// The one named by creationRequest; null when it is not (yet) in the cache.
+    /// The Testbed that creationRequest names; null if it is not (yet) in the cache.
     std::shared_ptr<const model::testbed> testbed;
-    /// The one named by activeScheduling, as the cache has it (caches::find_scheduling); null when
-    /// it is not (yet) there.
+    /// The Scheduling that activeScheduling names, as the cache has it (caches::find_scheduling);
+    /// null if it is not (yet) there.
     std::shared_ptr<const model::scheduling> scheduling;
     /// The application of the job's name as the cache has it, whichever object owns it.
     std::shared_ptr<const batchjob::application> application;
     /// The last final state that the watch has shown of the job's application, which may have been
     /// deleted since.
     std::shared_ptr<const batchjob::application> last_final;
-    /// Pods made for this job (label job, and of the application's name), of whatever run.
+    /// Pods made for this job (label job, and of the application's name), of any run.
     std::vector<pod_pointer> pods;
-    /// Uids of the pods in status.placements in which something may run, whatever their labels,
-    /// annotations and finalizers say by now.
+    /// Uids of the pods in status.placements in which a container may run, whatever their present
+    /// labels, annotations and finalizers are.
     std::set<std::string, std::less<>> placed_alive;
     /// Pods in status.placements that have died, as far as this process has seen it.
     std::vector<death> deaths;
@@ -79,10 +79,9 @@ struct view {
     /// Uids of the job's objects whose deletion the API server has accepted: it is not asked for
     /// again.
     std::set<std::string, std::less<>> deletion_answered;
-    /// Pods that could not be marked a moment ago, by uid, and why; empty where the same is tried
-    /// again soon.
+    /// Pods that could not be marked a moment ago, by uid, and why; empty text: tried again soon.
     std::map<std::string, std::string, std::less<>> unmarked;
-    /// Acquired a moment ago: the order to start usually follows at once.
+    /// The job was acquired a moment ago: the order to start usually follows at once.
     bool just_acquired = false;
     /// A pod without a slot was first seen a moment ago: others of its run usually follow at once.
     bool pods_coming = false;
@@ -97,7 +96,8 @@ struct view {
 view observe(std::shared_ptr<const model::batchjob> job, const caches& from, const hints& known,
              steady_time now);
 
-/// The application, the pods and their neighbours in the view become those of the kind of `source`.
+/// Replaces the application, the pods and their neighbours in the view by those of the kind of
+/// `source`.
 void observe_as(view& seen, const application_source& source, const caches& from,
                 const hints& known);
 

@@ -16,7 +16,7 @@ namespace {
 constexpr int most_actions = 24;
 /// How soon a reconcile checks whether the caches show its last writes; their events are faster.
 constexpr milliseconds own_writes_pause{500};
-/// How often an application is read whose cache is not filled.
+/// How often an application is read live while its cache is not synced.
 constexpr seconds without_cache_pause{1};
 
 }  // namespace
@@ -110,7 +110,7 @@ asio::awaitable<result<controller::outcome>> batchjob_operator::reconcile(model:
     co_return fail(errc::conflict, fmt::format("BatchJob {} did not converge", key.text()));
 }
 
-/// When the job is reconciled again, if nothing changes before.
+/// When the job is reconciled again if nothing changes before.
 controller::outcome batchjob_operator::next_reconcile(const view& seen,
                                                       const decision& last) const {
     controller::outcome out;

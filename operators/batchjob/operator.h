@@ -1,5 +1,5 @@
-// The batchjob operator: for one job at a time observe, decide, act, until nothing is left to do.
-// All judgement is in decide.h. Owned by the process.
+// The batchjob operator: observes, decides and acts for one job at a time, until nothing is left to
+// do. All rules are in decide.h. Owned by the process.
 #pragma once
 
 #include <vector>
@@ -18,7 +18,7 @@ namespace esi::batchjob {
 
 class batchjob_operator final : public controller::operator_part {
 public:
-    /// `env` outlives the operator. `flags` has its final values.
+    /// `env` must outlive the operator. `flags` has its final values.
     batchjob_operator(controller::environment& env, options flags);
 
     std::vector<cache> caches() override;
@@ -38,7 +38,7 @@ private:
     job_numbers numbers_;
     actor actor_;
     controller::controller loop_;
-    /// Null without --spark-drivers.
+    /// Null if --spark-drivers is not given.
     std::unique_ptr<drivers::driver_jobs> drivers_;
 };
 

@@ -1,5 +1,5 @@
-// The one table of application kinds. All that the operator knows of Spark and Flink it knows
-// through a row of it; tests add rows of their own (further_kind_test.cpp).
+// The one table of application kinds. The operator knows Spark and Flink only through its rows;
+// tests add rows of their own (further_kind_test.cpp).
 #pragma once
 
 #include <memory>
@@ -12,11 +12,11 @@ namespace esi::batchjob {
 /// At most one row finds its spec in a BatchJob (the API server refuses jobs with two).
 using application_kinds = std::vector<std::shared_ptr<application_kind>>;
 
-/// The kinds that the operator ships with. Made anew by each call, because a row has the values of
-/// its flags.
+/// The kinds that the operator ships with. Each call makes new ones, because a row has the values
+/// of its flags.
 application_kinds known_kinds();
 
-/// The kind that `spec` describes an application of; null where no row finds its spec in it.
+/// The kind of application that `spec` describes; null if no row finds its spec in it.
 const application_kind* kind_of(const application_kinds& kinds, const model::batchjob_spec& spec);
 
 /// The backends with their caches, in the order of the table.

@@ -41,7 +41,7 @@ model::run_record* running_line(model::batchjob_status& status) {
 
 bool has_ended(const model::batchjob_status& status, std::string_view run) {
     // The attempts of a run follow each other: its last line decides, which need not be the last of
-    // all.
+    // the list.
     const auto at =
         std::ranges::find(status.runs.rbegin(), status.runs.rend(), run, &model::run_record::run);
     return at != status.runs.rend() && at->outcome != run_outcome::running;

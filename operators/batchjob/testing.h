@@ -151,7 +151,7 @@ inline std::shared_ptr<model::pod> driver(std::string_view run = run_1) {
     pod->started_at = stamp(13);
     return pod;
 }
-/// One that takes a slot and waits at its gate.
+/// A driver that takes a slot and waits at its gate.
 inline std::shared_ptr<model::pod> gated_driver(std::string_view run = run_1) {
     auto pod = make_pod("a-driver", "driver", run);
     pod->metadata.labels["esi.tu-berlin.de/testbed"] = "bed";
@@ -173,8 +173,8 @@ inline void start(model::pod& pod, int when) {
     pod.started_at = stamp(when);
 }
 
-/// A job and its surroundings; `step` is one reconcile as the operator does it: decisions are
-/// carried out against the objects here, reads are answered by them, until nothing is left to do.
+/// A job and its surroundings; `step` is one reconcile of the operator: decisions are carried out
+/// on the objects here, which also answer the reads, until nothing is left to do.
 struct world {
     std::shared_ptr<model::batchjob> job = make_job();
     std::shared_ptr<model::testbed> bed = make_testbed();
@@ -190,7 +190,7 @@ struct world {
     std::optional<error> create_error;
     /// The final state that the watch showed of an application before it was deleted.
     std::optional<application> last_final;
-    /// What the cache does not show yet.
+    /// The cache does not show the application yet.
     bool cache_blind = false;
     /// The application as a cache that is behind shows it.
     std::optional<application> shown_app;
@@ -204,10 +204,10 @@ struct world {
     bool just_acquired = false;
     bool pods_coming = false;
     std::vector<death> deaths;
-    /// By uid: why a pod cannot be marked.
+    /// Why a pod cannot be marked, by uid.
     std::map<std::string, std::string, std::less<>> unmarkable;
 
-    // What happened.
+    // The record of what happened.
     std::vector<std::string> log;
     json created;
     int writes = 0;
@@ -372,7 +372,7 @@ struct world {
         return found ? found->message : "";
     }
 
-    // Ready-made stretches of a life.
+    // Ready-made stages of a life.
     void ready() { step(0); }
     void queued() {
         ready();
@@ -423,7 +423,7 @@ struct world {
         });
         step(31);
     }
-    /// It failed, its Scheduling has let it go, and nothing of the run is left.
+    /// The run failed, its Scheduling has released the job, and nothing of the run is left.
     void failed_and_released() {
         failed();
         release(*job);

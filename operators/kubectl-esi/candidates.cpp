@@ -13,7 +13,7 @@ namespace {
 
 namespace types = kube::types;
 
-/// Of a namespace with more objects the shell offers these.
+/// The shell offers at most this many objects of a namespace.
 constexpr int most_names = 500;
 
 const CLI::Option* flag_named(const CLI::App* at, const std::string& word) {
@@ -27,7 +27,7 @@ const CLI::Option* flag_named(const CLI::App* at, const std::string& word) {
 
 bool takes_value(const CLI::Option& flag) { return flag.get_expected_max() > 0; }
 
-/// "explain job"
+/// The command with its parents: "explain job".
 std::string path_of(const CLI::App* at) {
     std::string out;
     for (; at != nullptr && at->get_parent() != nullptr; at = at->get_parent()) {
@@ -44,7 +44,7 @@ named kind_of(const std::string& command, const std::string& name) {
     return named::nothing;
 }
 
-/// The values that a flag can have, where they are few.
+/// The values of a flag that has only a few.
 std::vector<std::string> values_of(const std::string& flag) {
     if (flag == "--output") return {"table", "wide", "json", "yaml"};
     if (flag == "--format") return {"csv", "jsonl", "trace"};
@@ -86,7 +86,7 @@ void offer_commands(question& to, const CLI::App* at) {
     }
 }
 
-/// The positional argument at this place; of several the last one may have many words.
+/// The positional argument at this place; if there are several, the last may take many words.
 std::string positional(const CLI::App* at, std::size_t place) {
     std::string out;
     std::size_t count = 0;
@@ -106,7 +106,7 @@ const CLI::App* command_named(const CLI::App* at, const std::string& word) {
     return nullptr;
 }
 
-/// Of "a,b,c" what is before "c".
+/// Splits "a,b,c": what precedes "c" goes in front of the candidates.
 void split_list(question& to) {
     const auto comma = to.prefix.rfind(',');
     if (to.names != named::nodes || comma == std::string::npos) return;
@@ -119,7 +119,7 @@ void split_list(question& to) {
 question ask(const CLI::App& app, const std::vector<std::string>& words) {
     question out;
     const CLI::App* at = &app;
-    const CLI::Option* open = nullptr;  // waits for its value
+    const CLI::Option* open = nullptr;  // the flag that waits for its value
     std::size_t positionals = 0;
     for (std::size_t i = 0; i + 1 < words.size(); ++i) {
         const auto& word = words[i];

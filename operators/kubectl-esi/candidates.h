@@ -1,6 +1,6 @@
-// What a command line can go on with. The answer has the form in which kubectl asks its plugins:
-// a line for each candidate, with a description behind a tab, and at the end ":0" where the shell
-// offers files, else ":4".
+// The candidates that complete a command line. The answer has the form in which kubectl asks its
+// plugins: a line for each candidate, with a description behind a tab, and at the end ":0" if the
+// shell is to offer files, else ":4".
 #pragma once
 
 #include <string>
@@ -17,24 +17,24 @@ struct candidate {
 };
 
 struct question {
-    /// What the user has typed of the last word.
+    /// The typed part of the last word.
     std::string prefix;
-    /// In front of the candidates, where the last word has something else before them: "--output=",
-    /// or the nodes of "--nodes a,b,".
+    /// Written in front of the candidates if the last word has another part before them:
+    /// "--output=", or the nodes of "--nodes a,b,".
     std::string before;
-    /// Commands and flags; all begin with the prefix.
+    /// Candidates that are commands and flags; all begin with the prefix.
     std::vector<candidate> fixed;
-    /// Beside them, the names of objects.
+    /// The objects whose names are candidates as well.
     named names = named::nothing;
-    /// As far as the words before say.
+    /// The flags that the words before give.
     general_flags flags;
 };
 
-/// `words`: those behind the program's name; the last one is to be completed, and may be empty.
+/// `words`: all words after the program's name; the last one is to be completed, and may be empty.
 /// Pure.
 question ask(const CLI::App& app, const std::vector<std::string>& words);
 
-/// The names that the API server or the kubeconfig has; none where it does not answer.
+/// The names that the API server or the kubeconfig has; none if it does not answer.
 asio::awaitable<std::vector<std::string>> names_of(session& in, named what);
 std::vector<std::string> contexts_of(const general_flags& flags);
 

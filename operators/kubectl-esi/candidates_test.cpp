@@ -69,7 +69,7 @@ TEST_F(completions, the_answer_ends_with_a_directive) {
     EXPECT_EQ(answer_text(of({"schedule", "-f", ""}), {}), ":0\n") << "files";
 }
 
-/// Each command and flag has a text, each command an example.
+/// Checks that each command and flag has a text, and each command an example.
 void check_help(const CLI::App& at) {
     for (const auto* each : at.get_subcommands([](const CLI::App*) { return true; })) {
         EXPECT_FALSE(each->get_description().empty()) << each->get_name();

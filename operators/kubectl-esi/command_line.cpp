@@ -24,7 +24,7 @@ std::vector<watched> watched_in(const session& in, std::initializer_list<kube::r
     return out;
 }
 
-/// Testbeds, jobs and plans: of them all answers about waiting are made.
+/// Testbeds, jobs and plans: all answers about waiting depend on them.
 std::vector<watched> plan_kinds(const session& in) {
     return watched_in(in, {types::testbed, types::batchjob, types::scheduling});
 }

@@ -1,5 +1,4 @@
-// The command line: which commands and flags there are. One tree for parsing, --help and
-// completion.
+// The command line: its commands and flags. One tree for parsing, --help and completion.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -18,18 +17,18 @@
 
 namespace esi::kubectl {
 
-/// What completion offers in place of an argument.
+/// The objects that completion offers for an argument.
 enum class named { nothing, testbeds, jobs, schedulings, pods, nodes, files, contexts, namespaces };
 
-/// A positional argument, or the value of a flag, of this command: "top TESTBED".
+/// The kind of a positional argument, or of the value of a flag: "top TESTBED".
 struct argument_kind {
-    std::string command;  ///< "explain job"; empty: of each
+    std::string command;  ///< "explain job"; empty: every command
     std::string name;     ///< "--context", or the positional's name
     named kind;
 };
 const std::vector<argument_kind>& argument_kinds();
 
-/// Where the values of all flags go, and what they choose. Must stay where it is once add_to() was
+/// The values of all flags, and the command that they choose. Must not be moved after add_to() was
 /// called.
 struct command_line {
     general_flags general;
@@ -47,11 +46,11 @@ struct command_line {
     nodes_options nodes;
     export_form format = export_form::csv;
     std::string shell;
-    std::vector<std::string> words;  ///< of __complete
+    std::vector<std::string> words;  ///< words after __complete
 
-    /// The chosen command; null: one that needs no API server.
+    /// The chosen command; null: it needs no API server.
     command run;
-    /// For --watch; empty: the command cannot be watched.
+    /// The kinds that --watch watches; empty: the command cannot be watched.
     std::function<std::vector<watched>(const session&)> kinds;
 
     void add_to(CLI::App& app);

@@ -28,19 +28,19 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A shell waits for it.
+/// A shell waits for completion.
 constexpr auto completion_patience = 3s;
 
 result<reply> failure(error what) { return std::unexpected(std::move(what)); }
 
-/// The process around one command. Members are in the order in which they need each other.
+/// The process around one command. Members are in the order of their dependencies.
 class program {
 public:
     program(const general_flags& flags, command what,
             std::function<std::vector<watched>(const session&)> kinds)
         : flags_(flags), what_(std::move(what)), kinds_(std::move(kinds)) {}
 
-    /// The answer; nothing where a signal came first.
+    /// The answer; nothing if a signal came first.
     std::optional<result<reply>> run() {
         auto access = kube::load_access(flags_.kubeconfig, flags_.context);
         if (!access) return failure(std::move(access).error());
@@ -53,7 +53,7 @@ public:
         wire_ = std::move(*wire);
         api_.emplace(*wire_, time_);
         api_->set_default_deadline(flags_.request_timeout);
-        // First: an answer that needs no request ends the wait for signals.
+        // This is spawned first: an answer that needs no request ends the wait for signals.
         watcher_.spawn("signals", wait_for_signal());
         work_.spawn("command", work());
         loop_.run();
@@ -84,7 +84,7 @@ private:
         boost::system::error_code ended;
         co_await signals_.async_wait(asio::redirect_error(asio::use_awaitable, ended));
         if (!ended) co_await work_.stop();
-        // Timers and helper threads of kept connections are of no use any more.
+        // Timers and helper threads of kept connections are not needed any more.
         loop_.stop();
     }
 
@@ -107,7 +107,7 @@ asio::awaitable<result<reply>> completed(session& in, completion::question of) {
     co_return reply{completion::answer_text(of, names), "", exit_code::ok};
 }
 
-/// Never fails: a shell shows no errors.
+/// Completion never fails: a shell shows no errors.
 int complete(const CLI::App& app, std::vector<std::string> words) {
     auto of = completion::ask(app, words);
     auto flags = of.flags;
@@ -129,7 +129,7 @@ int parse(CLI::App& app, int argc, char** argv) {
         app.parse(argc, argv);
         return -1;
     } catch (const CLI::ParseError& wrong) {
-        // --help comes this way too, with 0.
+        // --help also comes this way, with 0.
         return app.exit(wrong) == 0 ? exit_code::ok : exit_code::usage;
     }
 }

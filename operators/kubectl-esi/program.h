@@ -1,4 +1,4 @@
-// The process: flags in, one command, its answer out.
+// The process: parses the flags, runs one command and prints its answer.
 #pragma once
 
 namespace esi::kubectl {

@@ -17,17 +17,17 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto shortest_pause = 1s;
-/// Where a kind cannot be watched it is looked at again after this time.
+/// A kind that cannot be watched is read again after this time.
 constexpr auto poll_period = 5s;
 constexpr seconds redraw_period = 10s;
 constexpr seconds longest_silence = 400s;
 constexpr auto group_time = 200ms;
 constexpr const char* watch_seconds = "300";
 
-/// At home, all below is cleared.
+/// Moves to the top left and clears everything below.
 constexpr std::string_view clear_screen = "\x1b[H\x1b[J";
 
-/// The resourceVersion of a list, which has one object at most.
+/// The resourceVersion of a list; the list is limited to one object.
 asio::awaitable<std::optional<std::string>> version_of(session& in, watched what) {
     kube::list_options one;
     one.limit = 1;
@@ -39,7 +39,7 @@ asio::awaitable<std::optional<std::string>> version_of(session& in, watched what
     co_return list["metadata"].value("resourceVersion", "");
 }
 
-/// Tells of each piece of a watch that is more than a bookmark.
+/// Notifies `changed` of each event of a watch that is no bookmark.
 asio::awaitable<void> follow(session& in, watched what, std::string version, notifier& changed) {
     kube::query_builder target(what.type.path(what.ns));
     target.add("watch", "1").add("resourceVersion", version).add("timeoutSeconds", watch_seconds);
@@ -61,12 +61,12 @@ asio::awaitable<void> follow_for_ever(session& in, watched what, notifier& chang
         if (version) co_await follow(in, what, *version, changed);
         co_await in.time.sleep_for(version ? milliseconds(shortest_pause)
                                            : milliseconds(poll_period));
-        // What changed between the two is in no watch.
+        // No watch shows a change between the two.
         changed.notify();
     }
 }
 
-/// What was printed, so that nothing is printed twice.
+/// The printed text, so that nothing is printed twice.
 class screen {
 public:
     explicit screen(bool terminal) : terminal_(terminal) {}
@@ -116,7 +116,7 @@ asio::awaitable<result<reply>> watch(session& in, std::vector<watched> kinds, co
 }
 
 void print(const reply& what) {
-    // In this order, as a terminal shows both.
+    // This order is needed, as a terminal shows both.
     std::fwrite(what.note.data(), 1, what.note.size(), stderr);
     std::fflush(stderr);
     std::fwrite(what.out.data(), 1, what.out.size(), stdout);

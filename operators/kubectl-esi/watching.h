@@ -1,4 +1,4 @@
-// --watch: the answer of a command, made anew when something has changed. Ends with the process.
+// --watch: repeats the answer of a command after each change. Ends with the process.
 #pragma once
 
 #include <string>
@@ -15,10 +15,10 @@ struct watched {
     std::string label_selector = {};
 };
 
-/// Prints what `make` answers now, and again whenever one of `kinds` changes, at most once a
-/// second. On a terminal the screen is drawn anew, also every ten seconds for the ages; elsewhere
-/// an answer is appended when it differs from the one before. Returns at the first answer that is
-/// an error; one that comes later is printed, and the next one is waited for.
+/// Prints the answer of `make` now, and again whenever one of `kinds` changes, at most once a
+/// second. On a terminal the screen is redrawn, also every ten seconds for the ages; elsewhere an
+/// answer is appended if it differs from the one before. Returns at the first answer that is an
+/// error; a later error is printed, and the next answer is awaited.
 asio::awaitable<result<reply>> watch(session& in, std::vector<watched> kinds, command make);
 
 /// Writes to stdout and stderr.

@@ -23,16 +23,16 @@ namespace types = kube::types;
 
 namespace {
 
-/// Requests under way at once for one Testbed: enough to hide latency, few enough that a big
-/// Testbed does not flood the API server.
+/// At most this many requests run at once for one Testbed: enough to hide latency, few enough that
+/// a big Testbed does not flood the API server.
 constexpr std::size_t most_workers = 16;
-/// So often one turn takes in pods that come while it lasts, so that pods without end do not keep
-/// the rest of the Testbed from its turn.
+/// One turn takes in newly arrived pods at most this often, so that an endless stream of pods does
+/// not keep the rest of the Testbed from its turn.
 constexpr int most_arrivals = 16;
 
 asio::awaitable<void> nothing() { co_return; }
 
-/// Counts a worker out however it ends.
+/// Decrements the number of workers however the worker ends.
 struct worker_count {
     std::shared_ptr<turn> at;
     explicit worker_count(std::shared_ptr<turn> of) : at(std::move(of)) {}
@@ -103,8 +103,8 @@ asio::awaitable<void> actor::take_all(std::shared_ptr<turn> at) {
     co_await see_through(at);
 }
 
-/// Until the last worker has ended. A pod that comes meanwhile does not wait for the others: a swap
-/// is several requests, one after the other.
+/// Returns when the last worker has ended. A pod that comes meanwhile does not wait for the others:
+/// a swap is several requests, one after the other.
 asio::awaitable<void> actor::see_through(std::shared_ptr<turn> at) {
     for (int arrivals = 0; at->workers > 0;) {
         co_await at->changed.wait();
@@ -131,7 +131,7 @@ asio::awaitable<void> actor::work(std::shared_ptr<turn> at) {
     worker_count count(at);
     bool took = false;
     while (at->next < at->todo.size()) {
-        // One at least, so that orders without end do not keep the others from being taken.
+        // One less urgent action is taken at least: endless orders must not block the others.
         if (at->next >= at->urgent && took && at->gives_way()) co_return;
         const auto index = at->next++;
         took = took || index >= at->urgent;
@@ -152,7 +152,7 @@ asio::awaitable<void> actor::take(std::shared_ptr<turn> at, action what) {
                    [&](wake_pod& late) { return wake(at, std::move(late.slot)); },
                    [&](withdraw& back) { return take_back(at, back.pod); },
                    [&](drop_pod& given_up) { return drop(at, std::move(given_up)); },
-                   // The reconcile takes these itself, each alone.
+                   // The reconcile takes these itself, one at a time.
                    [](change_finalizer&) { return nothing(); },
                    [](write_layout&) { return nothing(); }},
         what);
@@ -171,7 +171,7 @@ asio::awaitable<void> actor::change_image(std::shared_ptr<turn> at, pod_pointer 
         failed(at, "image of a ghost not changed", why, of);
         co_return;
     }
-    // An Event reports it, once for all ghosts.
+    // One Event reports it for all ghosts.
     log_step(log::level::debug, "image of a ghost not changed", of, {}, why.text);
     at->known->images.failed(time_.now(), model::cut(why.text, 500));
 }
@@ -208,7 +208,7 @@ asio::awaitable<void> actor::drop(std::shared_ptr<turn> at, drop_pod given_up) {
     if (at->known->is_news("given up " + of.pod, given_up.why, time_.now())) {
         log_step(log::level::warn, "pod given up", of, {}, given_up.why);
     }
-    // Bound meanwhile: another resourceVersion, and it stays.
+    // If the pod was bound meanwhile, its resourceVersion is another one and it stays.
     co_await remove_pod(at, given_up.pod, kube::preconditions(meta.uid, meta.resource_version),
                         std::nullopt);
 }
@@ -245,7 +245,7 @@ asio::awaitable<void> actor::apply_taint(std::shared_ptr<turn> at, taint_change 
             log_step(log::level::info, change.value.empty() ? "taint removed" : "taint set", of);
             co_return;
         }
-        // Nodes are written often (heartbeats): computed anew from a fresh read.
+        // Nodes are written often (heartbeats): the change is computed from a fresh read.
         if (done.error().code == errc::conflict && attempt < 2) continue;
         failed(at, "taint not changed", done.error(), of, change.node);
         co_return;
@@ -306,15 +306,15 @@ asio::awaitable<void> actor::make_ghost(std::shared_ptr<turn> at, grid::slot pla
                              : result<model::pod>(std::unexpected(found.error()));
             if (pod && !is_own_ghost(*pod, testbed)) {
                 at->known->ghost_failed(name, time_.now(), "a pod of others has this name");
-                // A ghost without its labels is seen nowhere before it is bound. No controller of
-                // others: the name is a hash of our uid.
+                // A ghost without its labels is not seen before it is bound. It belongs to no
+                // foreign controller: the name is a hash of our uid.
                 const auto* owner = pod->metadata.controller_owner();
                 if (!owner || owner->uid == testbed.metadata.uid) {
                     co_await remove_pod(at, std::make_shared<const model::pod>(*pod),
                                         kube::preconditions(pod->metadata.uid), 0);
                 }
             } else if (pod) {
-                // Made by a leader before this one: no second try before the cache shows it.
+                // A leader before this one made it: no second try before the cache shows it.
                 gate_.wrote(testbed.metadata.key(), "Pod", pod->metadata);
             }
             at->again_in(milliseconds(200));
@@ -333,7 +333,7 @@ asio::awaitable<void> actor::make_ghost(std::shared_ptr<turn> at, grid::slot pla
     if (ghost->bound()) co_return;
     auto nominated =
         co_await patch_pod(at, *ghost, placement::nomination_patch(*ghost, place.node), "status");
-    // Bound or judged by the scheduler meanwhile: if it still waits, the next look nominates it.
+    // If it was bound or judged meanwhile and still waits, the next look nominates it.
     if (!nominated && nominated.error().code != errc::conflict) {
         failed(at, "ghost not nominated", nominated.error());
     }
@@ -344,7 +344,7 @@ asio::awaitable<result<bool>> actor::write_status(testbed_pointer testbed,
                                                   controller::write_gate& gate) {
     const auto room = controller::room_for_status(*testbed);
     wanted = fit_status(std::move(wanted), room);
-    // Layout and rows are long and mostly as they were: what is the same need not be encoded.
+    // Layout and rows are long and mostly unchanged: what is unchanged need not be encoded.
     if (testbed->status.layout == wanted.layout) {
         auto lean = std::make_shared<model::testbed>(*testbed);
         lean->status.layout.reset();
@@ -362,7 +362,7 @@ asio::awaitable<result<bool>> actor::write_status(testbed_pointer testbed,
 }
 
 asio::awaitable<result<bool>> actor::taint_is_left(testbed_pointer testbed) {
-    // All nodes: one may have lost its label or left the layout since.
+    // This reads all nodes: a node may have lost its label or left the layout since.
     auto nodes = co_await kube::live_list<model::node>(api_, types::node, "");
     if (!nodes) co_return std::unexpected(nodes.error());
     const auto& meta = testbed->metadata;
@@ -387,7 +387,7 @@ asio::awaitable<result<void>> actor::set_finalizer(testbed_pointer testbed, bool
                                           meta.uid, meta.resource_version));
     if (!text) co_return std::unexpected(text.error());
     auto written = model::decode<model::testbed>(*text, "Testbed");
-    // The removal of the last finalizer of a deleted object deletes it: nothing to wait for.
+    // Removing the last finalizer of a deleted object deletes it: there is nothing to wait for.
     if (written && present) gate_.wrote(meta.key(), "Testbed", written->metadata);
     co_return result<void>{};
 }

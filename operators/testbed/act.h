@@ -1,6 +1,6 @@
-// Takes the actions of a decision: every write guarded (uid, resourceVersion), none assumed to have
-// worked. Independent actions go side by side; within one swap each step follows the answer of the
-// one before it. Owned by the operator, stopped with it.
+// Takes the actions of a decision: every write is guarded (uid, resourceVersion), and none is
+// assumed to have worked. Independent actions go side by side; within one swap each step follows
+// the answer of the one before it. The operator owns the actor and stops it.
 #pragma once
 
 #include <functional>
@@ -30,19 +30,19 @@ struct turn {
     view seen;
     std::shared_ptr<hints> known;
     std::vector<action> todo;
-    /// What lets a pod in comes first in `todo`: so many.
+    /// The first so many actions of `todo` let pods in.
     std::size_t urgent = 0;
     std::size_t next = 0;
     std::size_t workers = 0;
-    /// The last worker has ended, or a pod may have come.
+    /// Notified when the last worker has ended or a pod may have come.
     notifier changed;
-    /// A pod came for which a slot may be opened: what is not urgent and not begun is left to the
-    /// next turn.
+    /// True: a pod came for which a slot may be opened. Actions that are neither urgent nor begun
+    /// are left to the next turn.
     std::function<bool()> gives_way = [] { return false; };
-    /// What lets in pods that have come since the turn began. It may be taken side by side with all
-    /// else of the turn, and `nodes` has the nodes of it.
+    /// Returns the actions that let in pods that came since the turn began. They may be taken side
+    /// by side with all other actions of the turn; `nodes` has their nodes.
     std::function<std::vector<action>()> newcomers = [] { return std::vector<action>(); };
-    /// A node to whose slots pods are let in, as it was when that was decided.
+    /// A node to whose slots pods are let in, as it was when this was decided.
     struct place_seen {
         view seen;
         grid::records on_record;
@@ -54,7 +54,7 @@ struct turn {
     std::set<std::string> confirmed;
     /// Pods let in by this turn, with their node and requests.
     std::vector<std::pair<std::string, model::pod>> let_in;
-    /// Something could not be done and is worth another try then.
+    /// An action could not be done; it is tried again after this time.
     std::optional<steady_time::duration> again;
 
     void again_in(steady_time::duration wait) {
@@ -62,14 +62,14 @@ struct turn {
     }
 };
 
-/// The slot to which the action lets a pod in; null for all others.
+/// The slot to which the action lets a pod in; null for all other actions.
 const slot_assessment* slot_to_open(const action& what);
 
 class caches;
 
 class actor {
 public:
-    /// `from` tells pods_changed() of each change of a pod.
+    /// `from` calls pods_changed() on each change of a pod.
     actor(asio::any_io_executor executor, clock& time, kube::client& api, const caches& from,
           controller::write_gate& gate, gap_times& gaps, ghost_options ghosts);
 
@@ -81,10 +81,10 @@ public:
                                                model::testbed_status wanted,
                                                controller::write_gate& gate);
     asio::awaitable<result<void>> set_finalizer(testbed_pointer testbed, bool present);
-    /// A node carries the testbed's taint, read live: the answer to the write that set it may have
-    /// been lost, so that nobody waited for it. The next look waits until the cache shows it.
+    /// True: a node, read live, carries the taint: the answer to the write that set it may have
+    /// been lost, so nothing waited for it. The next look waits until the cache shows it.
     asio::awaitable<result<bool>> taint_is_left(testbed_pointer testbed);
-    /// The cache shows another pod, or one less.
+    /// The cache shows a new, changed or deleted pod.
     void pods_changed() { pods_changed_.notify(); }
     asio::awaitable<void> stop();
 
@@ -99,7 +99,7 @@ private:
     asio::awaitable<void> nominate(std::shared_ptr<turn> at, nominate_ghost wanted);
     asio::awaitable<void> clear(std::shared_ptr<turn> at, remove_ghost gone);
     asio::awaitable<void> drop(std::shared_ptr<turn> at, drop_pod given_up);
-    // In swap/let_in.cpp.
+    // In let_in.cpp.
     asio::awaitable<void> confirm(std::shared_ptr<turn> at, std::vector<action> what);
     asio::awaitable<void> read(const kube::resource_type& type, model::object_key key,
                                result<std::string>* into,
@@ -119,10 +119,10 @@ private:
     asio::awaitable<result<model::pod>> patch_pod(std::shared_ptr<turn> at, model::pod pod,
                                                   kube::json body, std::string subresource,
                                                   kube::patch_kind kind = kube::patch_kind::merge);
-    /// `subject`: of hints::refusals, told in the status when only people can mend it.
+    /// `subject`: key of hints::refusals; the status reports it when only a person can mend it.
     void failed(const std::shared_ptr<turn>& at, std::string_view what, const error& why,
                 trail of = trail(), const std::string& subject = std::string());
-    /// Told once for each change, not at every look.
+    /// Logs a change once, not at every look.
     void waits(const std::shared_ptr<turn>& at, const trail& of, std::string_view why);
 
     clock& time_;

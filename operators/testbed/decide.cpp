@@ -17,7 +17,7 @@ namespace condition_reason = model::condition_reason;
 
 namespace {
 
-/// The same text about the same subject is told once.
+/// Adds a note unless the same text about the same subject was reported before.
 void tell_once(decision& out, const hints& known, note what) {
     out.subjects.insert(what.subject);
     const auto told = known.told.find(what.subject);
@@ -40,7 +40,7 @@ struct decider {
                    std::move(subject)});
     }
 
-    /// Taints first, then what is in the way, then the slots in the order of their positions.
+    /// Order: taints, then the removal of what is in the way, then the slots by their positions.
     void collect_actions() {
         const auto& sums = all.sums();
         for (const auto& name : sums.acting) {
@@ -69,7 +69,7 @@ struct decider {
     }
 
     void decide_images() {
-        // Of a big Testbed some at a time, so that swaps need not wait for all of them.
+        // In a big Testbed some change at a time, so that swaps need not wait for all of them.
         constexpr int most_at_once = 50;
         int count = 0;
         for (const auto& name : all.sums().with_old_images) {
@@ -114,7 +114,7 @@ struct decider {
         }
     }
 
-    /// Waits that only people end.
+    /// Reports waits that only a person can end.
     void tell_spec_and_labels() {
         const auto& wanted = of.wanted;
         if (!wanted.spec_problems.empty()) {
@@ -132,7 +132,7 @@ struct decider {
         }
     }
 
-    /// Waits for room are told once for each reason: what is missing changes with every pod.
+    /// Reports a wait for room once for each reason: what is missing changes with every pod.
     void tell_claim() {
         const auto& at = of.claim;
         if (at.reason.empty() || grid::count_of_slots(*of.layout) > 0) return;
@@ -163,7 +163,7 @@ bool may_change_layout(const overview& of, bool compact) {
     const auto& layout = testbed.status.layout;
     // Without nodes both forms are the same.
     const bool formed = layout && (layout->nodes.empty() || layout->compact == compact);
-    // What makes the first layout of a claim, and the next ones, is elsewhere (claims/).
+    // Claims (claims/) make the first layout of a claim, and the next ones.
     if (testbed.spec.claim && !layout) return false;
     return stage_of(testbed) == stage::works && !(formed && of.current) &&
            of.wanted.spec_problems.empty() && !is_held(testbed) && !testbed.metadata.deleting();
@@ -187,7 +187,7 @@ decision decide(const overview& of, const ledger& all, const hints& known, stead
             return out;
         case stage::leaves:
             work.collect_actions();
-            // A node's heir replaces our taint by its own.
+            // If another Testbed takes the node over, it replaces our taint by its own.
             if (out.actions.empty() && sums.tainted.empty()) {
                 out.actions.push_back(change_finalizer{false});
             }
@@ -211,7 +211,7 @@ decision decide_layout(const overview& of, const ledger& next, wall_time wall) {
     decision out;
     out.status = report(of, next, wall);
     const auto& before = of.seen.testbed->status.layout;
-    // The same revision: only the form changes, which concerns no person.
+    // With the same revision only the form changes, which concerns no person.
     const bool another = !before || before->revision != of.layout->revision;
     if (another && of.seen.testbed->spec.claim) {
         const bool formed = grid::count_of_slots(*of.layout) > 0;

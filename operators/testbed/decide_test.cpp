@@ -51,7 +51,7 @@ TEST(decide, six_bound_ghosts_are_success_and_nothing_is_left_to_do) {
     }
     EXPECT_EQ(places, (lines{"0 node-a 0 0", "1 node-b 1 0", "2 node-c 2 0", "3 node-a 0 1",
                              "4 node-b 1 1", "5 node-c 2 1"}));
-    // The same look again gives the same status: nothing is written at rest.
+    // The same view gives the same status again: at rest nothing is written.
     at.testbed.status = decided.status;
     at.wall = at_second(200);
     EXPECT_EQ(at.decide().status.conditions, decided.status.conditions);
@@ -97,8 +97,8 @@ TEST(decide, places_for_pods_are_room_too) {
                 HasSubstr("1 place for pods missing (2 slots need 2, others"));
 }
 
-/// Ghosts of a Testbed `of`, which has its slots on node-a: one of each letter, 'b'ound or at the
-/// door.
+/// Ghosts of the Testbed `of`, which has its slots on node-a: one for each letter, 'b'ound or at
+/// the door.
 void ghosts_of(world& at, const model::testbed& of, std::string_view each) {
     for (int index = 0; index < std::ssize(each); ++index) {
         auto& ghost = at.ghost("node-a", index, each[static_cast<std::size_t>(index)] == 'b');
@@ -182,7 +182,7 @@ TEST(decide, free_ghosts_give_way_to_those_of_an_older_testbed_one_at_a_time) {
          "RESERVED RESERVED"},
     };
     for (const auto& row : rows) {
-        // Room for three slots: two of the older Testbed and one.
+        // There is room for three slots: two of the older Testbed and one.
         world at{{"node-a"}};
         at.all_ghosts();
         at.others = {world::make_testbed("old", "old-uid", 5)};
@@ -194,7 +194,7 @@ TEST(decide, free_ghosts_give_way_to_those_of_an_older_testbed_one_at_a_time) {
 }
 
 TEST(decide, the_older_testbed_has_the_right_of_way) {
-    // Room for three slots, two Testbeds of two.
+    // There is room for three slots; there are two Testbeds of two.
     world younger{{"node-a"}};
     younger.others = {world::make_testbed("old", "old-uid", 5)};
     EXPECT_EQ(younger.actions(), lines{"create 0 node-a/0"}) << "1200m of 2 are the older's";
@@ -237,7 +237,7 @@ TEST(decide, a_ghost_without_room_stays_at_the_door_while_the_older_testbed_lack
          [](world& at) { at.pods.erase(at.pods.begin() + 2, at.pods.begin() + 4); }, goes},
     };
     for (const auto& row : rows) {
-        // Room for four slots, two of each Testbed; a pod of others is in the last one.
+        // There is room for four slots, two of each Testbed; a foreign pod is in the last one.
         world at{{"node-a"}};
         at.nodes["node-a"].allocatable["cpu"] = 2400;
         at.ghost("node-a", 0);
@@ -278,7 +278,7 @@ TEST(decide, an_older_testbed_that_has_no_slots_on_a_node_is_in_nobodys_way) {
          one_each},
     };
     for (const auto& row : rows) {
-        // Room for three slots on each node.
+        // There is room for three slots on each node.
         world at{{"node-a", "node-b"}};
         at.others = {world::make_testbed("old", "old-uid", 5)};
         at.others[0].spec.node_label = "old/slots";
@@ -348,7 +348,7 @@ TEST(decide, a_held_layout_stands_still_whatever_happens_to_nodes_and_spec) {
     }
 }
 
-/// The layout that is written with that option; nothing: none is.
+/// The layout that is written with that option; nothing: no layout is written.
 std::optional<model::testbed_layout> layout_written(const world& at, bool compact) {
     const auto decided = decide(at.see(), at.known, at.now, at.wall, compact);
     for (const auto& what : decided.actions) {
@@ -505,7 +505,7 @@ TEST(decide, a_ghost_whose_labels_annotations_or_owner_were_taken_away_goes) {
         auto at = whole();
         damages[i](at.pods[0]);
         EXPECT_THAT(at.actions(), testing::Contains("remove ghost-node-a-0")) << i;
-        // Of another Testbed of that name, made before: not ours to touch.
+        // The ghost belongs to an earlier Testbed of that name: it is not ours to touch.
         at = whole();
         damages[i](at.pods[0]);
         at.pods[0].metadata.name = grid::ghost_name("tb", "other-uid", "node-a", 0);
@@ -626,7 +626,7 @@ TEST(decide, ghosts_that_do_not_run_are_told_and_their_slots_are_free_all_the_sa
     ASSERT_EQ(notes.size(), 1u);
     EXPECT_TRUE(notes[0].warning);
     EXPECT_EQ(notes[0].reason, "GhostsNotRunning");
-    // The kubelet goes back and forth between the two while it tries: that is no news.
+    // The kubelet goes back and forth between the two while it tries: this is not reported again.
     std::swap(at.pods[0].reason, at.pods[1].reason);
     at.known.told[notes[0].subject] = notes[0].text;
     EXPECT_EQ(at.decide().notes.size(), 0u);
@@ -746,7 +746,7 @@ TEST(decide, of_two_testbeds_the_olders_taint_stands) {
     EXPECT_EQ(with(5, "gone-uid").actions()[0], "node-a taint tb-uid") << "nobody's";
 }
 
-/// Beside an older or younger one of another namespace that is without a taint.
+/// Puts an older or younger Testbed of another namespace without a taint beside it.
 world beside_an_open_testbed(int born, std::string ns) {
     world at{{"node-a"}};
     at.testbed.spec.isolation = "Taint";
@@ -802,7 +802,7 @@ TEST(decide, a_slot_into_whose_room_a_pod_beside_it_has_grown_is_not_free) {
     const auto before = at.decide().status;
     EXPECT_EQ(before.slots[1].state, "FREE");
 
-    // Resized in place: with the ghost there is more requested than the node has.
+    // It was resized in place: with the ghost the requests exceed the node.
     pod.requests["cpu"] = 1500;
     const auto after = at.decide();
     EXPECT_EQ(after.status.slots[0].state, "OCCUPIED");
@@ -814,7 +814,7 @@ TEST(decide, a_slot_into_whose_room_a_pod_beside_it_has_grown_is_not_free) {
         "largest consumers: pod default/j-exec-1 above its slot 0 (900m cpu)");
     EXPECT_EQ(at.actions(), lines{}) << "the ghost keeps what is left of its room";
 
-    // Grown into room that is no slot's.
+    // It has grown into room that belongs to no slot.
     pod.requests["cpu"] = 1400;
     EXPECT_EQ(at.decide().status.slots[1].state, "FREE");
 }
@@ -1020,7 +1020,7 @@ TEST(decide, strangers_that_pretend_are_told_why_and_get_nothing) {
     pod.metadata.annotations = {{std::string(names::run), "sched.100.1"}};
     EXPECT_TRUE(at.decide().notes.empty()) << "waits for its placement";
     pod.metadata.annotations.clear();
-    // Told once.
+    // It is reported once.
     at.known.told[at.decide().notes[0].subject] = at.decide().notes[0].text;
     EXPECT_TRUE(at.decide().notes.empty());
 }
@@ -1207,7 +1207,7 @@ TEST(decide, slots_are_left_out_above_four_thousand) {
 }
 
 TEST(decide, a_pod_that_says_it_was_let_in_is_not_believed) {
-    // It copies run, slot and node of the real pod, and has no gate.
+    // The pod copies run, slot and node of the real pod, and has no gate.
     auto at = held_with_job({0});
     auto& real = at.placed(at.jobs[0], "exec-1", 0);
     auto forged = real;
@@ -1403,7 +1403,7 @@ TEST(decide, on_the_extender_path_nothing_is_committed_without_room) {
     EXPECT_EQ(at.states(), "ERROR FREE");
 }
 
-/// Committed on the extender path to slot 0, whose ghost is gone.
+/// A pod committed on the extender path to slot 0, whose ghost is gone.
 world committed() {
     auto at = held_with_job({0});
     auto& pod = at.placed(at.jobs[0], "exec-1", 0);
@@ -1520,7 +1520,7 @@ TEST(decide, pods_that_run_beside_tainted_slots_are_reported) {
         "default/early");
 }
 
-// What kubectl get, kstatus and Events say.
+// The texts of kubectl get, kstatus and Events.
 
 TEST(told, one_word_says_what_somebody_should_look_at_and_none_when_all_is_well) {
     struct row {
@@ -1634,7 +1634,7 @@ TEST(told, a_testbed_of_one_slot_is_spoken_of_in_the_singular) {
     EXPECT_EQ(at.decide().notes.at(0).text, "layout 1: 1 node, 1 slot");
 }
 
-/// "Stalled SpecInvalid", of those that kstatus reads.
+/// "Stalled SpecInvalid": the conditions that kstatus reads.
 lines for_kstatus(const world& at) {
     lines out;
     for (const auto& each : at.decide().status.conditions) {

@@ -28,7 +28,7 @@ void cut_texts(model::testbed_status& status, std::size_t longest, std::size_t p
     status.message = model::cut(status.message, longest);
 }
 
-/// Takes nodes away from the last on, until `size` fits.
+/// Removes nodes, beginning with the last one, until `size` fits.
 void drop_nodes(model::testbed_status& status, std::size_t size, std::size_t room) {
     auto& all = status.node_problems;
     while (size > room && !all.empty()) {

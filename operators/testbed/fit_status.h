@@ -1,6 +1,6 @@
-// The status of a Testbed, made small enough to be stored. What others decide by always stays:
-// layout, rows, nodes out of use, and the reasons of conditions. What grows by what others write
-// are texts: they name pods, and quote why something is refused. Pure.
+// Makes the status of a Testbed small enough to be stored. What other operators decide by always
+// stays: layout, rows, nodes out of use, and the reasons of conditions. Only texts grow by foreign
+// input: they name pods, and quote why something is refused. Pure.
 #pragma once
 
 #include "model/testbed.h"

@@ -1,5 +1,5 @@
-// The part of the actor (act.h) that lets job pods in, on both paths: the token once more, live;
-// ghost out, one look at the node, pod in.
+// The part of the actor (act.h) that lets job pods in, on both paths: it checks the token live,
+// removes the ghost, looks once at the node, and lets the pod in.
 #include <fmt/format.h>
 
 #include "base/wait.h"
@@ -18,24 +18,24 @@ namespace types = kube::types;
 
 namespace {
 
-/// A removed ghost is looked for this many times, 5 ms apart at first.
+/// Looks this many times for a removed ghost, 5 ms apart at first.
 constexpr int most_looks = 6;
-/// So long the watch has time to show that a ghost is gone, before the node is listed live.
+/// The watch has this long to show that a ghost is gone, before the node is listed live.
 constexpr milliseconds watch_patience{50};
-/// The cache proves nothing when the write that it is compared with is older than this.
+/// The cache proves nothing if the write that it is compared with is older than this.
 constexpr seconds cache_counts_for{1};
 constexpr int most_steps = 24;
-/// Side by side.
+/// At most this many reads run side by side.
 constexpr std::size_t most_reads = 16;
 
-/// A look at the node found something in the way.
+/// Remembers what a look at the node found in the way.
 void meets(const std::shared_ptr<turn>& at, const std::string& uid, const node_look& seen) {
     if (seen.problem.empty()) return;
     at->known->meets(uid, "pod waits at its slot", std::nullopt, seen.problem);
 }
 
-/// What was read live does not give a pod its slot: the caches are behind. Where it could not be
-/// read, the API server has said when to ask again.
+/// The live read does not give a pod its slot: the caches are behind. If the read failed, the API
+/// server has said when to ask again.
 void wait_for_the_right(const std::shared_ptr<turn>& at) {
     if (!at->again) at->again_in(milliseconds(100));
 }
@@ -75,9 +75,9 @@ asio::awaitable<void> actor::read(const kube::resource_type& type, model::object
     *into = co_await api_.get(type, key.namespace_, key.name, part);
 }
 
-/// The token once more, live: before anything is opened, the Testbed must still show the hold, its
-/// holder must have assigned the slots, and the job must still have these orders and this
-/// placement. None of these reads needs the answer of another: they go side by side.
+/// Reads the token live once more: before a slot is opened, the Testbed must still show the hold,
+/// its holder must have assigned the slots, and the job must still have these orders and this
+/// placement. The reads do not depend on each other: they go side by side.
 asio::awaitable<void> actor::confirm(std::shared_ptr<turn> at, std::vector<action> what) {
     std::map<model::object_key, std::vector<const slot_assessment*>> jobs;
     for (const auto& each : what) {
@@ -93,7 +93,7 @@ asio::awaitable<void> actor::confirm(std::shared_ptr<turn> at, std::vector<actio
     auto found = unread;
     std::map<model::object_key, result<std::string>> answers;
     std::vector<asio::awaitable<void>> reads;
-    // Uid, holder and hold are all that is compared of the Testbed, which may be large.
+    // Only uid, holder and hold of the Testbed are compared; the object may be large.
     reads.push_back(read(types::testbed, meta.key(), &text, kube::shown_part::metadata));
     reads.push_back(read(types::scheduling, by, &found));
     for (const auto& [key, slots] : jobs) {
@@ -155,9 +155,9 @@ asio::awaitable<result<node_look>> actor::look_at(std::shared_ptr<turn> at, slot
     co_return judge_look(*at, place, pod, on_node);
 }
 
-/// The same look without a request, as soon as the watch has shown that the ghost is gone. False
-/// where it does not show this at once, or where something is in the way: then the node is listed.
-/// `pod`: the answer to the write that was sent at `written`.
+/// Looks without a request, as soon as the watch has shown that the ghost is gone. False: the watch
+/// does not show this at once, or something is in the way, and the node is to be listed. `pod`: the
+/// answer to the write that was sent at `written`.
 asio::awaitable<bool> actor::sees_room_in_cache(std::shared_ptr<turn> at, slot_assessment slot,
                                                 model::pod pod,
                                                 std::optional<steady_time> written) {
@@ -186,13 +186,13 @@ asio::awaitable<void> actor::swap(std::shared_ptr<turn> at, slot_assessment slot
     if (!kept) kept = std::make_shared<swap_progress>();
     const auto progress = kept;
     auto& so_far = *progress;
-    // Each attempt begins with a nomination of its own; one that waits for room keeps what it set.
+    // Each attempt sets its own nomination first; one that waits for room keeps what it set.
     const bool waited = so_far.blocked;
     const bool nominated = so_far.nominated;
     so_far = {};
     so_far.nominated = waited && nominated;
     bool ghost_stands = slot.in.ghost != nullptr;
-    // When this attempt sent its last write of the pod.
+    // The time when this attempt sent its last write of the pod.
     std::optional<steady_time> written;
     const auto answered = [&](result<model::pod> answer) {
         pod = std::move(*answer);
@@ -295,7 +295,8 @@ asio::awaitable<void> actor::swap(std::shared_ptr<turn> at, slot_assessment slot
             case swap_step::let_in: {
                 auto done = co_await patch_pod(at, pod, let_in_patch(pod, place), "");
                 if (!done) {
-                    // Changed meanwhile, perhaps its nomination: from the beginning.
+                    // The pod has changed meanwhile, perhaps its nomination: the next attempt
+                    // starts over.
                     failed(at, "pod not let in", done.error(), of, uid);
                     co_return;
                 }
@@ -345,18 +346,20 @@ asio::awaitable<void> actor::commit(std::shared_ptr<turn> at, slot_assessment sl
     log_step(log::level::info, "ghost deleted for the pod", of, ghost->metadata.name);
 }
 
-/// An update of labels or annotations moves no pod that was rejected for want of room. A nomination
-/// that goes does: kube-scheduler takes it for room that has become free, for all pods of at most
-/// its priority, the pod itself among them (1.36.3, eventhandlers.go, updatePodInSchedulingQueue).
-/// It is set again at once, so that the room is kept from others until the pod has been tried.
+/// An update of labels or annotations does not requeue a pod that was rejected for want of room.
+/// The removal of a nomination does: kube-scheduler takes it for room that has become free, for all
+/// pods of at most its priority, the pod itself among them (1.36.3, eventhandlers.go,
+/// updatePodInSchedulingQueue). It is set again at once, so that the room is kept from others until
+/// the pod has been tried.
 asio::awaitable<void> actor::wake(std::shared_ptr<turn> at, slot_assessment slot) {
     model::pod pod = *slot.current;
     const auto uid = pod.metadata.uid;
-    // Also when it does not work: never more often than the back-off says.
+    // This counts failed attempts too: never more often than the back-off says.
     at->known->unbound[uid].woke(time_.now());
     if (!at->confirmed.contains(uid)) co_return;
     const auto of = trail_of(*at->seen.testbed, pod, &slot.in.place);
-    // Its words change with every pod in the cluster: in full in the pod's own status.
+    // The scheduler's text changes with every pod in the cluster: the pod's own status has all of
+    // it.
     const bool news = at->known->is_news("woken " + of.pod, {}, time_.now());
     log_step(news ? log::level::info : log::level::debug, "pod woken", of, pod.scheduled_message);
     gaps_.woken();

@@ -13,7 +13,8 @@ using extender_verb = result<std::string> (*)(std::string_view, const extender_f
 
 asio::awaitable<http::server_reply> answer_extender(extender_verb verb, const caches& known,
                                                     clock& time, http::server_request request) {
-    // A failed attempt of the scheduler's; it would take an answer of half-filled caches for true.
+    // The scheduler counts this as a failed attempt; it would believe an answer of half-filled
+    // caches.
     if (!known.synced()) {
         co_return original_error(request, 503, time.wall(), {"the caches are not filled yet"});
     }
@@ -22,8 +23,8 @@ asio::awaitable<http::server_reply> answer_extender(extender_verb verb, const ca
     co_return http::server_reply(200, "application/json", std::move(*answer));
 }
 
-/// What kube-scheduler sends: the names of all nodes, or with nodeCacheCapable: false the nodes as
-/// a whole (10 to 40 KiB each), which only a scheduler with a certificate may.
+/// kube-scheduler sends the names of all nodes, or with nodeCacheCapable: false the whole nodes (10
+/// to 40 KiB each), which only a scheduler with a certificate may.
 http::route_rules extender_rules() {
     http::route_rules out;
     out.body_limit = 4u << 20;

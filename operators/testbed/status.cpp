@@ -23,7 +23,7 @@ namespace state = model::testbed_state;
 
 namespace {
 
-/// More nodes, or Testbeds, are counted and not named.
+/// Nodes or Testbeds beyond this number are counted and not named.
 constexpr std::size_t most_named = 5;
 
 /// "have" for two, "has" for one.
@@ -45,7 +45,7 @@ struct writer {
 
     bool is_formed() const { return grid::count_of_slots(*of.layout) > 0; }
 
-    /// Why a claim has no places, with the reason Waiting where nothing is known yet.
+    /// Why a claim has no places; the reason is Waiting where nothing is known yet.
     claims::standing claim_standing() const {
         if (!of.claim.reason.empty()) return of.claim;
         return {std::string(condition_reason::claim_waiting), "its places have not been planned"};
@@ -68,7 +68,7 @@ struct writer {
         set(condition_type::formed, false, at.reason, at.message);
     }
 
-    /// A claim that has no places, and whose spec is right: somebody has to mend something.
+    /// True: a claim has no places though its spec is right, and a person has to mend something.
     bool claim_stalls() const {
         const auto at = claim_standing().reason;
         return at == condition_reason::claim_never_fits ||
@@ -180,7 +180,7 @@ struct writer {
         return testbed.spec.claim && wanted.spec_problems.empty() && !is_formed();
     }
 
-    /// For kstatus: each is there only while it holds, and they are not there together.
+    /// Sets the conditions of kstatus: each is there only while it holds, never both together.
     void judge_progress(const std::string& ghosts) {
         const bool no_numbers =
             of.layout->nodes.empty() && wanted.labelled > 0 && wanted.layout.nodes.empty();
@@ -224,7 +224,8 @@ struct writer {
                            rest == 1 ? "node" : "nodes", have(rest), what_they_have);
     }
 
-    /// Other Testbeds on nodes of this one, of other namespaces without their names; empty: none.
+    /// Other Testbeds on nodes of this one, those of other namespaces without their names; or
+    /// empty.
     std::string shared_nodes() const {
         std::vector<std::string> told;
         for (const auto& [name, nodes] : sums.shared) {
@@ -236,7 +237,7 @@ struct writer {
         return fmt::format("{}", fmt::join(told, "; "));
     }
 
-    /// The first node in whose way something is, and how many there are.
+    /// Reports the first node with a problem, and how many there are.
     void judge_capacity() {
         const auto shared = shared_nodes();
         const auto words = [&](const std::string& first) {
@@ -271,7 +272,7 @@ struct writer {
         out.message = shared;
     }
 
-    /// The word and the sentence for kubectl get: the first thing that somebody should look at.
+    /// Sets reason and message for kubectl get: the first thing that a person should look at.
     void explain() {
         const auto say = [&](std::string_view reason, std::string_view message) {
             out.reason = reason;
@@ -303,7 +304,7 @@ struct writer {
         }
     }
 
-    /// A ghost whose image is not there holds its room all the same, and slots work: told, no more.
+    /// A ghost whose image is missing holds its room and slots work: it is only reported.
     void judge_ghosts() {
         int failing = 0;
         for (const auto& [why, failure] : sums.failing) failing += failure.ghosts;
@@ -360,7 +361,7 @@ struct writer {
         }
     }
 
-    /// Pods of others on the nodes: there before the taint (which evicts nobody), or tolerating it.
+    /// Foreign pods on the nodes: there before the taint (which evicts no pod), or tolerating it.
     std::string pods_beside() const {
         std::vector<std::string> names;
         const auto count = static_cast<std::size_t>(sums.beside);

@@ -93,7 +93,7 @@ struct world {
         }
     }
 
-    /// A pod of others, bound.
+    /// A bound foreign pod.
     model::pod& stranger(const std::string& name, const std::string& node, const std::string& cpu,
                          const std::string& ns = "default") {
         model::pod pod;

@@ -14,13 +14,13 @@
 namespace esi::testbed::tests {
 namespace {
 
-/// One Testbed, the caches that show a world, and the ledger of it that is kept up by what the
-/// caches say has changed.
+/// One Testbed, the caches that show a world, and its ledger, updated by the changes that the
+/// caches report.
 class kept : public testing::Test, private change_listener {
 protected:
     explicit kept() { shown_.on_change(*this); }
 
-    /// Shows all of the world, and brings the ledger up.
+    /// Puts all of the world into the caches, and updates the ledger.
     void begin(world& at) {
         show(at);
         look(at);
@@ -41,14 +41,14 @@ protected:
         }
         for (const auto& pod : at.pods) into.pods.apply(pod);
     }
-    /// The slots that had to be worked out.
+    /// The slots that had to be worked out again.
     std::uint64_t take(const world& at) {
         const auto before = states_.slots_assessed();
         (void)states_.bring_up(shown_, shown_.find_testbed(at.testbed.metadata.key()), at.known,
                                at.ghost_image, at.now, at.wall);
         return states_.slots_assessed() - before;
     }
-    /// The same, and compares with a ledger made anew.
+    /// Does the same, and compares with a rebuilt ledger.
     std::uint64_t look(const world& at) {
         const auto before = states_.slots_assessed();
         (void)take(at);
@@ -56,7 +56,7 @@ protected:
         return states_.slots_assessed() - before;
     }
     caches::filled fill() { return shown_.fill(); }
-    /// Numbers of slices that are due, of those that there are; from then on none is.
+    /// Numbers of slices that are due, of those that exist; from then on no slice is due.
     std::set<int> due() {
         auto out = std::exchange(states_.unwritten(), {});
         std::erase_if(out, [&](int number) { return number >= states_.count_of_slices(); });
@@ -178,7 +178,7 @@ TEST_F(kept, an_elders_layout_costs_the_nodes_that_both_have) {
 TEST_F(kept, a_number_that_is_there_twice_changes_what_an_elder_needs_on_another_node) {
     world at{{"node-a", "node-b"}};
     at.all_ghosts();
-    // A ghost that is bound keeps its room; one that is missing comes back where room is left.
+    // A bound ghost keeps its room; a missing ghost comes back where room is left.
     std::erase_if(at.pods, [](const auto& pod) { return pod.metadata.uid == "ghost-node-a-1"; });
     at.others.push_back(world::make_testbed("elder", "elder-uid", 1));
     auto& elder = at.others.front();
@@ -229,11 +229,11 @@ TEST_F(kept, a_pod_without_a_node_is_known_by_its_name) {
     EXPECT_TRUE(all().pods().empty());
 }
 
-/// A Testbed with so many nodes of six slots, all of them free.
+/// A Testbed with this many nodes of six slots, all of them free.
 class free_nodes : public kept {
 public:
     void TestBody() override {}
-    /// What the change of one pod costs, and what a hold costs.
+    /// The cost of the change of one pod, and of a hold.
     std::pair<std::uint64_t, std::uint64_t> costs(int count) {
         world at{{}};
         at.testbed.spec.slots_per_node = 6;

@@ -1,7 +1,7 @@
 // What the job state machine needs to know of one kind of application (SparkApplication,
-// FlinkDeployment): how it is built, how its states read, which pods are its own. Implementations
-// are stateless and do no I/O; the process owns them for its whole life. How a further kind is
-// added: README.md of this folder.
+// FlinkDeployment): how to build it, how to read its states, which pods belong to it.
+// Implementations are stateless and do no I/O; the process owns them for its whole life. README.md
+// of this folder says how to add a further kind.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +24,14 @@ namespace esi::batchjob {
 using json = nlohmann::json;
 using pod_pointer = std::shared_ptr<const model::pod>;
 
-/// How far an application is, in the words that all kinds share.
+/// The progress of an application, in the terms that all kinds share.
 enum class phase {
     underway,   ///< anything on the way to running, or to its end
     running,    ///< its coordinator runs
     succeeded,  ///< final
     failed,     ///< final
     paused,     ///< it was suspended
-    unknown,    ///< a word that this version does not know: the job's state is kept
+    unknown,    ///< a word unknown to this version: the job's state is kept
 };
 
 /// An application as the state machine sees it.
@@ -40,25 +40,25 @@ struct application {
     batchjob::phase phase = phase::underway;
     std::string word;     ///< the state in the application's own words
     std::string message;  ///< what its operator says of a failure
-    /// Executions begun, from 1; 0 while nothing was submitted successfully.
+    /// Number of executions begun, from 1; 0 while nothing was submitted successfully.
     int attempt = 0;
     std::optional<model::timestamp> attempt_since;
-    /// The pod that coordinates it, and what its operator calls the present submission; empty where
-    /// it does not say so.
+    /// The pod that coordinates it, and its operator's name of the present submission; empty where
+    /// the operator does not name them.
     std::string coordinator_pod;
     std::string submission;
-    /// By the application's own clock; where it has none of them, those of the pods count.
+    /// Times by the application's own clock; where it reports none, those of the pods count.
     std::optional<model::timestamp> started;
     std::optional<model::timestamp> ended;
-    /// The job in it alone, without the start of its pods, to the millisecond; where its
-    /// operator reports it.
+    /// Times of the job alone, without the start of its pods, to the millisecond; where its
+    /// operator reports them.
     std::optional<model::timestamp> job_started;
     std::optional<model::timestamp> job_stopped;
 
     std::string_view run() const;
     bool owned_by(const model::object_meta& job) const;
     bool final() const { return phase == phase::succeeded || phase == phase::failed; }
-    /// Its operator has written something into its status.
+    /// True: its operator has written something into its status.
     bool taken_up() const { return !word.empty() || !message.empty() || attempt > 0; }
 };
 
@@ -75,7 +75,7 @@ struct placement_options {
     std::string job_priority_class = "esi-job";
     std::string extender_scheduler_name = "external-scheduler";
     std::string extender_priority_class = "esi-extender";
-    /// The most that a template's terminationGracePeriodSeconds may be.
+    /// Upper bound of a template's terminationGracePeriodSeconds.
     seconds max_termination_grace{120};
 
     const std::string& scheduler() const {
@@ -92,13 +92,13 @@ struct coordinator_slot {
     model::resource_list size;
 };
 
-/// Everything that an application is made of.
+/// The input from which an application is built.
 struct build_request {
     model::object_meta job;
     model::raw_json spec;  ///< the job's spec of an application
     model::object_key testbed;
     std::string node_label;
-    /// Of the workers; where their slots differ, what each of them has.
+    /// The size of the workers' slots; where they differ, what each of them has.
     model::resource_list slot_size;
     std::vector<int> slot_ids;  ///< of the workers, ascending
     /// Absent: the coordinator stays off the testbed.
@@ -108,13 +108,13 @@ struct build_request {
 
 struct built {
     json object;
-    /// Keys that the user has set and ESI sets itself, in the order of the spec.
+    /// Keys that the user has set and ESI overrides, in the order of the spec.
     std::vector<std::string> overridden;
-    /// Keys that have no counterpart.
+    /// Keys of the user that have no counterpart.
     std::vector<std::string> ignored;
 };
 
-/// Why no application can be made of a spec; `reason` is CamelCase, `text` for people.
+/// Why a spec cannot become an application; `reason` is CamelCase, `text` for people.
 struct spec_problem {
     std::string reason;
     std::string text;
@@ -123,27 +123,27 @@ struct spec_problem {
 class backend {
 public:
     virtual ~backend() = default;
-    /// "Spark"
+    /// The kind's name: "Spark".
     virtual std::string_view type() const = 0;
     virtual const kube::resource_type& resource() const = 0;
-    /// The application of one run. Pure: the same request gives the same object.
+    /// Builds the application of one run. Pure: the same request gives the same object.
     virtual std::expected<built, spec_problem> build(const build_request& request) const = 0;
-    /// The application that the spec is checked with before anything is assigned: one pod, the
-    /// smallest legal size. Never created but as a dry run.
+    /// Builds the application with which the spec is checked before any assignment: one pod, the
+    /// smallest legal size. Only ever created as a dry run.
     virtual std::expected<built, spec_problem> probe(const model::object_meta& job,
                                                      const model::raw_json& spec) const = 0;
-    /// An answer of the API server.
+    /// Reads an application from an answer of the API server.
     virtual result<application> read(std::string_view text) const = 0;
-    /// What `pod` says that it is to the application `name`, by its labels.
+    /// The role of `pod` in the application `name`, by its labels.
     virtual pod_role role_of(const model::pod& pod, std::string_view name) const = 0;
     /// Why a pod with a role was not made for `app`, by its owner and by what the application's
-    /// operator has written; empty where it was. `beside`: the pods of the job.
+    /// operator has written; empty if it was. `beside`: the pods of the job.
     virtual std::string foreign(const model::pod& pod, const application& app,
                                 std::span<const pod_pointer> beside) const = 0;
 
-    /// What people call the pod that coordinates: "driver", "JobManager".
+    /// The usual name of the pod that coordinates: "driver", "JobManager".
     virtual std::string_view coordinator() const = 0;
-    /// What people call the pods that it coordinates: "executor", "TaskManager".
+    /// The usual name of the pods that it coordinates: "executor", "TaskManager".
     virtual std::string_view worker() const = 0;
     /// The command that shows why pods of the application are not created; by default the
     /// coordinator's log.
@@ -151,36 +151,35 @@ public:
                                       std::string_view coordinator_pod) const;
     /// Priority class of the pods in slots.
     virtual const std::string& priority_class() const = 0;
-    /// Why a worker of the job can never run in a slot of this size; empty where it can.
+    /// Why a worker of the job can never run in a slot of this size; empty if it can.
     virtual std::optional<spec_problem> too_small(const model::raw_json& spec,
                                                   const model::resource_list& slot) const = 0;
-    /// The same of the coordinator; empty also where that is not known.
+    /// The same for the coordinator; empty also if that is not known.
     virtual std::optional<spec_problem> coordinator_too_small(const model::raw_json&,
                                                               const model::resource_list&) const {
         return std::nullopt;
     }
-    /// Its pods belong to controllers that keep them up (Deployments): they exist, also after the
-    /// end, until the application is deleted, and a deleted pod is replaced.
+    /// True: controllers (Deployments) keep its pods: these exist, also after the end, until the
+    /// application is deleted, and a deleted pod is replaced.
     virtual bool keeps_pods() const { return false; }
-    /// Its application is a pod that exists before the run does. It is not created but taken over:
-    /// build() makes the merge patch that marks it. After a release one that has ended stays.
+    /// True: its application is a pod that exists before the run. It is not created but taken over:
+    /// build() makes the merge patch that marks it. After a release an ended one stays.
     virtual bool adopts() const { return false; }
-    /// Of a kind that adopts: why this pod cannot be taken over for this job; empty where it can.
+    /// Only if adopts(): why this pod cannot be taken over for this job; empty if it can.
     virtual std::string unfit_for_adoption(const model::pod&, const model::batchjob&) const {
         return {};
     }
-    /// Of a kind that adopts: whether the spec names this application. The marks of a pod alone
-    /// prove nothing: whoever makes the pod can write them.
+    /// Only if adopts(): whether the spec names this application. The marks of a pod alone prove
+    /// nothing: the creator of the pod can write them.
     virtual bool is_named(const application&, const model::batchjob_spec&) const { return true; }
-    /// Of a kind that adopts: the merge patch that makes a pod of this role one of the run.
+    /// Only if adopts(): the merge patch that makes a pod of this role a member of the run.
     virtual json marks(const build_request&, pod_role) const { return json::object(); }
-    /// What this kind cannot do by itself, for people; empty where that is nothing.
+    /// Text about what this kind cannot do by itself; empty if there is no such limit.
     virtual std::string_view limits() const { return {}; }
-    /// Why this pod can never take the slot that it is to take, whatever ESI does; empty where it
-    /// can.
+    /// Why this pod can never take its slot, whatever ESI does; empty if it can.
     virtual std::string pod_problem(const model::pod&) const { return {}; }
 
-    /// For people: that applications of this kind can be made here, and why they cannot.
+    /// Texts for people: applications of this kind can be made here, and why they cannot.
     virtual std::string served_text() const;
     virtual std::string not_served() const;
 
@@ -188,15 +187,14 @@ public:
     std::string definition() const;
 };
 
-/// Whether `app`, which is of `kind`, is the application of `job`: the job owns it, and one that
-/// was taken over is named by the job's spec, or by its status since the run has begun.
+/// Whether `app`, which is of `kind`, is the application of `job`: the job owns it, and if it was
+/// taken over, the job's spec names it, or its status once the run has begun.
 bool belongs_to(const application& app, const backend& kind, const model::batchjob& job);
 
-/// The controlling owner as people name it: "ReplicaSet a-5d8 (uid 77)"; "nobody" where there is
-/// none.
+/// Text for the controlling owner: "ReplicaSet a-5d8 (uid 77)"; "nobody" if there is none.
 std::string show_owner(const model::object_meta& meta);
 
-/// What backend::probe builds from: one slot of so much memory.
+/// The request for backend::probe: one slot with this much memory.
 build_request probe_request(const model::object_meta& job, const model::raw_json& spec,
                             std::int64_t slot_mib);
 

@@ -1,6 +1,6 @@
-// A kind of application as the operator's one table (backends/registry.h) has it: which part of a
+// A kind of application as a row of the operator's one table (backends/registry.h): which part of a
 // BatchJob's spec describes such an application, which flags the kind adds to the operator, and how
-// its backend and its caches are made. Owned by the table, for the whole life of the process; its
+// to make its backend and its caches. Owned by the table, for the whole life of the process; its
 // flags are parsed before the first backend is made and do not change afterwards.
 #pragma once
 
@@ -24,19 +24,19 @@ public:
     virtual std::string_view type() const = 0;
     /// The field of a BatchJob's spec that describes such an application: "sparkSpec".
     virtual std::string_view spec_field() const = 0;
-    /// The content of that field; null where the job has none, so is not of this kind.
+    /// The content of that field; null if the job has none and so is not of this kind.
     virtual const model::raw_json* spec_in(const model::batchjob_spec& spec) const = 0;
-    /// Adds the flags that only this kind has; they are written into this object.
+    /// Adds the flags of this kind; the parser writes them into this object.
     virtual void add_flags(CLI::App&) {}
     virtual std::unique_ptr<backend> make_backend(const placement_options& placement) const = 0;
-    /// The caches of `of`, which make_backend has made: a typed_source of the record that the
-    /// watch decodes.
+    /// The caches of `of`, which make_backend has made: a typed_source of the record that the watch
+    /// decodes.
     virtual std::unique_ptr<application_source> make_source(std::unique_ptr<backend> of,
                                                             source_context with) const = 0;
 };
 
-/// 16 hex digits; changes when the kind of a job's spec or its text does. `kind` is that of `spec`,
-/// null for one that is not known.
+/// 16 hex digits; they change when the kind of a job's spec or its text does. `kind` is that of
+/// `spec`, null if it is not known.
 std::string hash_of(const application_kind* kind, const model::batchjob_spec& spec);
 
 }  // namespace esi::batchjob

@@ -16,7 +16,7 @@ namespace {
 
 namespace names = model::names;
 
-/// Found by name, put in front when it is not there.
+/// Finds the item by name; puts it in front if it is absent.
 json& own_container(json& containers, std::string_view name) {
     for (auto& item : containers) {
         if (name_of(item) == name) return item;
@@ -25,9 +25,9 @@ json& own_container(json& containers, std::string_view name) {
     return containers.front();
 }
 
-/// Adds `requirement` to every term of the required node affinity (terms are ORed), making one
-/// where there is none; a term without requirements matches no node and stays so. False when the
-/// user's affinity has another form.
+/// Adds `requirement` to every term of the required node affinity (terms are ORed), making one if
+/// there is none; a term without requirements matches no node and stays so. False: the user's
+/// affinity has another form.
 bool require_on_nodes(json& affinity, const json& requirement) {
     auto* node = typed_in(affinity, "nodeAffinity", json::object());
     if (!node) return false;
@@ -67,7 +67,7 @@ bool limit_grace_of(json& of, seconds most) {
             ? std::cmp_less_equal(found->get<std::uint64_t>(), most.count())
             : found->is_number_integer() && found->get<std::int64_t>() <= most.count();
     if (small) return false;
-    // Also a text or a fraction, which readers of templates may take for a number.
+    // A text or a fraction is replaced, too: readers of templates may take it for a number.
     *found = most.count();
     return true;
 }
@@ -133,7 +133,7 @@ bool pod_template::clean_metadata(std::vector<std::string>& overridden) {
     const auto metadata = whole.find("metadata");
     if (metadata == whole.end() || metadata->is_null()) return true;
     if (!metadata->is_object()) return wrong(".metadata", "an object");
-    // A pod that cannot go never gives its slot back.
+    // A pod that cannot end never gives its slot back.
     if (metadata->erase("finalizers") > 0) {
         overridden.push_back(fmt::format("{}.{}.metadata.finalizers", path_, key_));
     }
@@ -166,16 +166,16 @@ bool pod_template::stay_off(const build_request& request, std::vector<std::strin
 
 bool pod_template::take_slots(const build_request& request, const placement_options& options,
                               std::vector<std::string>& overridden) {
-    // On the gate path the pin says where a pod goes, and a label that is taken off while the
-    // layout is held must not keep it out of its slot. The extender is asked about every node
-    // that is left: there the label spares it the rest of the cluster.
+    // On the gate path the pin says where a pod goes, and a label that is removed while the layout
+    // is held must not keep it out of its slot. The extender is asked about every node that is
+    // left: there the label spares it the rest of the cluster.
     if (options.extender && !request.node_label.empty() &&
         !require_node({{"key", request.node_label}, {"operator", "Exists"}})) {
         return false;
     }
     override_pod("schedulerName", options.scheduler(), overridden);
     override_pod("priorityClassName", options.priority_class(), overridden);
-    // Both would go past the scheduler, or past its priorities.
+    // These two would bypass the scheduler, or its priorities.
     override_pod("nodeName", nullptr, overridden);
     override_pod("priority", nullptr, overridden);
     override_pod("preemptionPolicy", nullptr, overridden);

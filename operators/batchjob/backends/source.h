@@ -17,7 +17,7 @@
 
 namespace esi::batchjob {
 
-/// What the caches of applications are made with. References: valid until the operator has stopped.
+/// Arguments for the caches of applications. References: valid until the operator has stopped.
 struct source_context {
     kube::client& api;
     clock& time;
@@ -32,17 +32,17 @@ class application_source {
 public:
     virtual ~application_source() = default;
     virtual const backend& kind() const = 0;
-    /// The kind is established in the API server.
+    /// True: the kind is established in the API server.
     virtual bool served() const = 0;
-    /// The cache of applications is full.
+    /// True: the cache of applications is synced.
     virtual bool synced() const = 0;
     virtual std::shared_ptr<const application> find(const model::object_key& key) const = 0;
-    /// Newest resourceVersion that the cache of applications has shown there; none where it
+    /// The newest resourceVersion that the cache of applications has shown there; none if it
     /// watches nothing.
     virtual std::optional<std::string> version(std::string_view ns) const = 0;
     virtual std::vector<controller::operator_part::cache> caches() = 0;
-    /// `application` is called with the key of one that changed, `definition` when the kind came or
-    /// went. Both only note keys.
+    /// `application` is called with the key of a changed application, `definition` when the kind
+    /// came or went. Both only note keys.
     virtual void on_change(std::function<void(const model::object_key&)> application,
                            std::function<void()> definition) = 0;
 };
@@ -70,7 +70,7 @@ public:
     }
     bool synced() const override { return objects_.synced(); }
     std::shared_ptr<const application> find(const model::object_key& key) const override {
-        // What is left in the cache of a kind that is served no more has gone with it.
+        // If the kind is no longer served, the applications left in its cache are gone.
         if (!served()) return nullptr;
         const auto found = objects_.items().find(key);
         return found ? std::make_shared<const application>(convert_(*found)) : nullptr;
@@ -86,12 +86,12 @@ public:
             objects_.outdate();
             return run_objects();
         };
-        // Nobody needs a kind that is not there.
+        // A kind that is not there is not needed.
         objects.troubles = [this] {
             return served() ? objects_.troubles() : std::vector<kube::trouble>();
         };
         objects.last_heard = [this] { return served() ? objects_.last_heard() : time_.now(); };
-        // Where the kind is not served there is nothing to wait for.
+        // If the kind is not served there is nothing to wait for.
         objects.synced = [this] {
             return objects_.synced() || (definitions_.synced() && !served());
         };
@@ -116,7 +116,7 @@ private:
         scope.field_selector = "metadata.name=" + kind.definition();
         return scope;
     }
-    /// Asks for the kind only once it is there: a reflector that is refused waits ever longer.
+    /// Watches the kind only once it exists: a reflector that is refused waits ever longer.
     asio::awaitable<void> run_objects() {
         while (!served()) co_await came_.wait();
         co_await objects_.run();

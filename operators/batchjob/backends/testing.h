@@ -1,4 +1,4 @@
-// The build_request that the tests of all kinds start from. Only for tests.
+// The build_request from which the tests of all kinds start. Only for tests.
 #pragma once
 
 #include <string>
@@ -24,8 +24,8 @@ inline build_request request_for(std::string spec, std::vector<int> slots = {3, 
     return out;
 }
 
-/// The same of an order whose coordinator takes slot 0, of 1 core and 2 GiB. No label names the
-/// nodes, which ESI has chosen.
+/// The same for an order whose coordinator takes slot 0, of 1 core and 2 GiB. No label names the
+/// nodes, as ESI has chosen them.
 inline build_request request_with_coordinator(std::string spec, std::vector<int> slots = {3, 5}) {
     auto out = request_for(std::move(spec), std::move(slots));
     out.node_label.clear();

@@ -22,10 +22,10 @@ namespace {
 
 static_assert(most_executors + 1 == model::most_claimed_places);
 
-/// Of BatchJobs (crds/batchjob.yaml).
+/// The bound of a BatchJob's name (crds/batchjob.yaml).
 constexpr std::size_t longest_name = 45;
 constexpr std::string_view gibibyte = "Gi";
-/// Tolerations that the API server gives each pod.
+/// Prefix of the tolerations that the API server gives each pod.
 constexpr std::string_view own_taints = "node.kubernetes.io/";
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -39,7 +39,7 @@ bool suits_a_batchjob(std::string_view name) {
     return std::ranges::all_of(name, [](char c) { return is_lower(c) || is_digit(c) || c == '-'; });
 }
 
-/// The amount in a label; nothing where it is none above 0.
+/// The amount in a label; nothing if it is not a quantity above 0.
 std::optional<model::quantity> amount_in(std::string_view text, std::string_view resource) {
     std::string whole(text);
     if (resource == "memory" && !text.empty() && std::ranges::all_of(text, is_digit)) {
@@ -96,7 +96,7 @@ json object_for(const kube::resource_type& type, const model::pod& driver, json 
             {"spec", std::move(spec)}};
 }
 
-/// Where the driver can be: Spark gives its executors the same selector.
+/// The places where the driver may run: Spark gives its executors the same selector.
 json constraints_of(const model::pod& driver) {
     auto out = json::object();
     if (!driver.node_selector.empty()) out["nodeSelector"] = driver.node_selector;
@@ -106,7 +106,7 @@ json constraints_of(const model::pod& driver) {
     return out;
 }
 
-/// What the driver's affinity requires of the labels of its node; null where that is nothing.
+/// The part of the driver's affinity that requires labels of its node; null if there is none.
 json required_nodes(const model::pod& driver) {
     constexpr auto required = "requiredDuringSchedulingIgnoredDuringExecution";
     const auto affinity = json::parse(driver.affinity.text, nullptr, false);

@@ -1,4 +1,4 @@
-// What a Spark driver without an operator asks for by its labels, which are those of
+// The request of a Spark driver without an operator, read from its labels, which are those of
 // cosmin-ionita/kubernetes-gang-scheduler (cmd/scheduler/main.go), and the BatchJob and Scheduling
 // that are made of it. Pure.
 #pragma once
@@ -15,13 +15,12 @@ namespace esi::batchjob::drivers {
 
 using json = nlohmann::json;
 
-/// So many executors at most: with the place of the driver a claim has
-/// model::most_claimed_places.
+/// Upper bound of executors: with the place of the driver a claim has model::most_claimed_places.
 inline constexpr int most_executors = 999;
 
 struct driver_request {
     int executors = 0;
-    /// Of one executor.
+    /// The size of one executor.
     model::resource_list executor;
     model::resource_list driver;
 };
@@ -32,13 +31,13 @@ struct request_problem {
     std::string text;
 };
 
-/// A driver that waits at the gate, and that no run has taken over.
+/// True: the driver waits at the gate, and no run has taken it over.
 bool waits(const model::pod& pod);
 
-/// Of the labels executors, exec-cpu and exec-mem, and the requests of the pod; for those that it
-/// does not have, the labels driver-cpu and driver-mem. A memory that is a bare whole number counts
-/// GiB, as there: cmd/scheduler/cache.go compares it with getMemoryInGb (utils.go), which divides
-/// by 1024^3. Other amounts are Kubernetes' quantities.
+/// Reads the labels executors, exec-cpu and exec-mem, and the requests of the pod; a request that
+/// is missing is read from the labels driver-cpu and driver-mem. A memory that is a bare whole
+/// number counts GiB, as in the original: cmd/scheduler/cache.go compares it with getMemoryInGb
+/// (utils.go), which divides by 1024^3. Other amounts are Kubernetes' quantities.
 std::expected<driver_request, request_problem> read_request(const model::pod& driver);
 
 /// Both have the driver's name and are owned by it, so that they go with it.

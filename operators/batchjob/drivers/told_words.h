@@ -1,6 +1,6 @@
-// What the author of each driver was told last, so that words which change with each pod in the
-// cluster do not become an Event each. Lost: they are told once more. Pure but for its memory;
-// owned by driver_jobs.
+// The last text that the author of each driver was sent, so that texts which change with each pod
+// in the cluster do not become an Event each. Lost: the text is sent once more. Pure except for its
+// memory; owned by driver_jobs.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,27 @@
 
 namespace esi::batchjob::drivers {
 
-/// Other words are not told before that.
+/// Another text is not sent before this time.
 inline constexpr seconds words_pause{10};
-/// Other words about the same are not told before that: a count has changed.
+/// Another text with the same `about` is not sent before this time: only a count has changed.
 inline constexpr seconds counts_pause{300};
 
 class told_words {
 public:
     struct answer {
-        /// They are to be told now, and count as told.
+        /// The text is to be sent now, and counts as sent.
         bool now = false;
-        /// They are new and come too soon: ask again after that time.
+        /// The text is new and comes too soon: ask again after this time.
         std::optional<steady_time::duration> later;
     };
 
-    /// Of the driver `key` with this uid; `about` stays the same where only counts change.
+    /// For the driver `key` with this uid; `about` stays the same if only counts change.
     answer ask(const model::object_key& key, std::string_view uid, std::string_view about,
                std::string_view text, steady_time now);
     void forget(const model::object_key& key) { last_.erase(key); }
 
 private:
-    /// Fingerprints, and when.
+    /// Fingerprints, and the time of sending.
     struct word {
         std::uint64_t text = 0;
         std::uint64_t about = 0;

@@ -18,7 +18,7 @@ using model::object_key;
 
 namespace {
 
-/// Behind a table: the same indent for its lines.
+/// All lines after a table have the same indent.
 shown::look inner(shown::look as) {
     as.indent += 2;
     return as;
@@ -123,7 +123,7 @@ asio::awaitable<result<reply>> explained(session& in, object_key name,
     co_return out;
 }
 
-/// The Scheduling that has the job, else the first one whose plan names it and is not over.
+/// The Scheduling that has the job, else the first unfinished one whose plan names it.
 std::optional<object_key> scheduling_of(const answers::snapshot& of, const model::batchjob& job) {
     if (job.spec.active_scheduling) {
         const auto key = job.spec.active_scheduling->key();
@@ -163,7 +163,7 @@ reply free_job(session& in, const model::batchjob& job) {
     return out;
 }
 
-/// Of a pod that no Scheduling is known for: of its Testbed at least.
+/// A Scheduling in place of an unknown one, for the pod: it names the pod's Testbed at least.
 std::shared_ptr<const model::scheduling> stand_in(const model::pod& pod, wall_time now) {
     model::scheduling_spec spec;
     spec.testbed = pod.testbed();

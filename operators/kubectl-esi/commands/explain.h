@@ -1,4 +1,4 @@
-// Why a Scheduling, a job or a pod waits: by the same planner as the operator's.
+// Explains why a Scheduling, a job or a pod waits, with the operator's own planner.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ std::string explanation_text(const scheduling::answers::explanation& of, bool wi
 std::string waiting_pod_text(const scheduling::answers::waiting_pod& of, wall_time now);
 
 struct explain_options {
-    /// --exit-code: 3 where something blocks it.
+    /// --exit-code: 3 if it is blocked.
     bool exit_code = false;
 };
 

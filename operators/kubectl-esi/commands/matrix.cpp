@@ -18,7 +18,7 @@ using neighbour = std::optional<model::object_key>;
 
 namespace {
 
-/// More columns fit on no screen: -o wide has them all.
+/// A screen holds no more columns: -o wide has them all.
 constexpr std::size_t most_columns = 50;
 
 std::string heading_of(const neighbour& of, const std::string& ns) {

@@ -1,4 +1,4 @@
-// Run times by neighbour on one Testbed.
+// The run times of jobs by neighbour on one Testbed.
 #pragma once
 
 #include <string>
@@ -8,10 +8,9 @@
 
 namespace esi::kubectl {
 
-/// Jobs as rows, what they ran beside as columns, "24.1s (3)" in a cell: mean and number of runs.
-/// Pure.
+/// Jobs as rows, their neighbours as columns, "24.1s (3)" in a cell: mean and number of runs. Pure.
 std::string matrix_text(const scheduling::answers::matrix& of, const shown::look& as);
-/// -o wide: a row for each pair. Pure.
+/// -o wide: one row for each pair. Pure.
 std::string pairs_text(const scheduling::answers::matrix& of, const shown::look& as);
 
 asio::awaitable<result<reply>> matrix(session& in, std::string testbed);

@@ -21,7 +21,7 @@ namespace {
 
 using pointer = std::shared_ptr<const model::testbed>;
 
-/// With what is left of them beside the pods of others where `room` is asked for.
+/// Reads the nodes; if `room`, with their resources that foreign pods leave free.
 asio::awaitable<result<std::vector<grid::node_candidate>>> read_nodes(session& in, pointer testbed,
                                                                       bool room) {
     auto nodes = co_await kube::live_list<model::node>(in.api, types::node, "");

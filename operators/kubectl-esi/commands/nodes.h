@@ -1,4 +1,4 @@
-// Which nodes belong to a Testbed: labels them with their numbers, or takes the labels off.
+// Shows and changes the nodes of a Testbed: labels them with their numbers, or removes the labels.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@
 namespace esi::kubectl {
 
 struct nodes_options {
-    int count = 0;  ///< the least requested ones
+    int count = 0;  ///< number of least requested nodes
     std::vector<std::string> names;
     bool clear = false;
     bool dry_run = false;
-    // None of the first three: what is labelled now is shown.
+    // Without one of the first three the present labels are shown.
 };
 
-/// These nodes get the numbers 0, 1, ... in this order; all others lose the label. An error names
-/// the node that does not exist. Pure.
+/// Gives these nodes the numbers 0, 1, ... in this order; all others lose the label. An error names
+/// a node that does not exist. Pure.
 result<grid::node_choice> assign_nodes(const model::testbed& testbed,
                                        const std::vector<grid::node_candidate>& nodes,
                                        const std::vector<std::string>& names);

@@ -17,7 +17,7 @@ std::vector<grid::node_candidate> three_nodes() {
     return out;
 }
 
-/// "b- c=0": names and values in the order of the writes.
+/// "b- c=0": names and values in the order in which they are written.
 std::string assign(const std::vector<std::string>& names) {
     model::testbed of;
     of.spec.node_label = "lab/slots";

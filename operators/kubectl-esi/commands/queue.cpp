@@ -16,7 +16,7 @@ using pointer = std::shared_ptr<const model::scheduling>;
 
 namespace {
 
-/// 0: it has its Testbed; 1: it waits; 2: it is over.
+/// 0: it has its Testbed; 1: it waits; 2: it has ended.
 int turn_of(const model::scheduling& of) {
     switch (scheduling::stage_of(of)) {
         case scheduling::stage::running:
@@ -40,7 +40,7 @@ bool comes_before(const pointer& a, const pointer& b) {
     return model::older(a->metadata, b->metadata);
 }
 
-/// The last of the estimates, where there is one for each blocker.
+/// The latest of the estimates, if each blocker has one.
 std::optional<answers::estimated_time> last_of(const std::vector<answers::blocking>& blockers) {
     std::optional<answers::estimated_time> out;
     for (const auto& each : blockers) {
@@ -60,7 +60,7 @@ void plan(queued& out, const answers::snapshot& of, const pointer& self, wall_ti
         if (!why.blockers.empty()) {
             out.start = last_of(why.blockers);
         } else {
-            // Nothing blocks the plan: its first job starts when that one has slots.
+            // The plan is not blocked: its first job starts when that job has slots.
             for (const auto& job : why.jobs) {
                 if (job.start && (!out.start || job.start->at < out.start->at)) {
                     out.start = job.start;

@@ -1,4 +1,4 @@
-// Schedulings in the order in which they go first, for each Testbed.
+// The Schedulings of each Testbed in the order in which they go first.
 #pragma once
 
 #include <boost/describe.hpp>
@@ -14,7 +14,7 @@ namespace esi::kubectl {
 
 struct queued {
     model::object_key testbed;
-    /// From 1; 0: it is over.
+    /// From 1; 0: it has ended.
     int place = 0;
     std::string namespace_;
     std::string name;
@@ -26,7 +26,7 @@ struct queued {
     std::optional<model::timestamp> created;
     std::optional<model::timestamp> started;
     std::optional<model::timestamp> ended;
-    /// What it waits for, for people; empty: for nothing.
+    /// The text of what it waits for; empty: it does not wait.
     std::string waits_for;
     std::optional<scheduling::answers::estimated_time> start;
     std::optional<scheduling::answers::estimated_time> end;
@@ -35,9 +35,9 @@ BOOST_DESCRIBE_STRUCT(queued, (),
                       (testbed, place, namespace_, name, mode, state, reason, progress, priority,
                        created, started, ended, waits_for, start, end))
 
-/// Those of `ns` (empty: of all namespaces), by Testbed; first those that hold it, then those that
-/// wait, in their order; with `finished` also those that are over, the newest first. The place
-/// counts all Schedulings of the Testbed that can be seen. Pure.
+/// The Schedulings of `ns` (empty: of all namespaces), by Testbed; first those that hold it, then
+/// those that wait, in their order; with `finished` also those that have ended, the newest first.
+/// The place counts all visible Schedulings of the Testbed. Pure.
 std::vector<queued> queue_of(const scheduling::answers::snapshot& of, const std::string& ns,
                              bool finished, wall_time now);
 
@@ -46,7 +46,7 @@ std::string queue_text(const std::vector<queued>& of, bool namespaces, bool wide
 
 asio::awaitable<result<reply>> queue(session& in, bool finished);
 
-/// The planner is asked about so many Schedulings; those behind them are shown without estimates.
+/// The planner estimates this many Schedulings; those behind them are shown without estimates.
 inline constexpr std::size_t most_planned = 200;
 
 }  // namespace esi::kubectl

@@ -25,7 +25,7 @@ tint tint_of(std::string_view outcome) {
     return tint::wait;
 }
 
-/// Each job once, in the order of its first node.
+/// Names each job once, in the order of its first node.
 std::vector<std::string> neighbours_of(const model::run_record& run) {
     std::vector<std::string> out;
     for (const auto& node : run.neighbours) {
@@ -44,14 +44,14 @@ std::string names_text(const std::vector<std::string>& names, const std::string&
     return shown::list_text(out);
 }
 
-/// How many more there were on the node that had the most of them.
+/// The number of unnamed neighbours on the node that had the most of them.
 int unnamed_neighbours_of(const model::run_record& run) {
     int out = 0;
     for (const auto& node : run.neighbours) out = std::max(out, node.others.value_or(0));
     return out;
 }
 
-/// "b,x/c,+2"
+/// The neighbours as text: "b,x/c,+2".
 std::string beside_text(const model::run_record& run, const std::string& ns) {
     const auto named = neighbours_of(run);
     const auto more = unnamed_neighbours_of(run);
@@ -68,8 +68,9 @@ json json_of(const recorded_run& of) {
     return out;
 }
 
-/// What begins as a formula of a spreadsheet gets an apostrophe before it, which spreadsheets do
-/// not show (OWASP, "CSV Injection"); what a terminal would act on becomes a blank.
+/// A text that begins like a formula of a spreadsheet gets an apostrophe in front, which
+/// spreadsheets do not show (OWASP, "CSV Injection"); control characters of a terminal become
+/// blanks.
 std::string csv_field(std::string_view from) {
     auto text = shown::printable(from);
     if (!text.empty() && std::string_view("=+-@\t\r").contains(text.front())) text.insert(0, "'");
@@ -248,7 +249,7 @@ std::string trace_text(const std::vector<recorded_run>& of, wall_time now) {
                           {"pid", pid},
                           {"tid", slot},
                           {"args", {{"name", fmt::format("slot {}", slot)}}}});
-        // Else by the name: slot 10 before slot 2.
+        // Otherwise by the name: slot 10 would come before slot 2.
         events.push_back({{"ph", "M"},
                           {"name", "thread_sort_index"},
                           {"pid", pid},

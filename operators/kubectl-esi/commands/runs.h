@@ -1,4 +1,4 @@
-// Runs that BatchJobs have recorded (status.runs: the last 20 of each job), listed and exported.
+// Lists and exports the runs that BatchJobs have recorded (status.runs: the last 20 of each job).
 #pragma once
 
 #include <memory>
@@ -13,18 +13,18 @@ namespace esi::kubectl {
 struct recorded_run {
     model::object_key job;
     std::string type;         ///< Spark or Flink
-    std::int64_t number = 0;  ///< of all runs of the job, from 1
+    std::int64_t number = 0;  ///< number among all runs of the job, from 1
     model::run_record run;
 };
 
-/// By job, the oldest first. Pure.
+/// Sorted by job, the oldest run first. Pure.
 std::vector<recorded_run> runs_of(const std::vector<std::shared_ptr<const model::batchjob>>& jobs);
 
 /// Pure.
 std::string runs_text(const std::vector<recorded_run>& of, bool namespaces, bool wide,
                       const shown::look& as, wall_time now);
 
-/// How export writes them.
+/// The formats of export.
 enum class export_form { csv, jsonl, trace };
 
 /// RFC 4180, with a line of headings; times as RFC 3339, lists joined by blanks. Pure.
@@ -35,7 +35,7 @@ std::string jsonl_text(const std::vector<recorded_run>& of);
 /// each slot, a complete event for each run and slot. A run without an end lasts until `now`. Pure.
 std::string trace_text(const std::vector<recorded_run>& of, wall_time now);
 
-/// `job`: of one job; empty: of all of the namespace.
+/// `job`: the runs of this job; empty: those of all jobs of the namespace.
 asio::awaitable<result<reply>> runs(session& in, std::string job);
 asio::awaitable<result<reply>> export_runs(session& in, export_form as);
 

@@ -28,7 +28,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// As large as the API server takes one request, and several documents.
+/// As large as the API server's limit for one request, and several documents.
 constexpr std::size_t most_bytes = std::size_t{16} << 20;
 constexpr std::size_t most_documents = 100;
 constexpr auto look_again = 500ms;
@@ -65,7 +65,7 @@ std::string text_at(const json& of, const char* key) {
     return found != of.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-/// Lists of kind List are opened.
+/// Adds the object; a list of kind List is replaced by its items.
 void add_all(std::vector<json>& to, json from) {
     if (text_at(from, "kind") == "List" && from.contains("items") && from["items"].is_array()) {
         for (auto& each : from["items"]) add_all(to, std::move(each));
@@ -129,7 +129,7 @@ result<json> read_answer(const std::string& text) {
     return out;
 }
 
-/// What the API server would make of it: defaults, and every fault that it finds.
+/// The object as the API server would store it, with defaults, and every fault that it reports.
 asio::awaitable<result<json>> checked(session& in, document of, bool exists,
                                       const std::string& version) {
     if (!exists) {
@@ -170,7 +170,7 @@ asio::awaitable<result<reply>> previewed(session& in, document of, const schedul
     }
     if (!body) co_return std::unexpected(std::move(body).error());
     auto& meta = (*body)["metadata"];
-    // A record is read whole where name and uid are there.
+    // A record is decoded completely if name and uid are there.
     if (text_at(meta, "name").empty()) meta["name"] = of.name.name.empty() ? "new" : of.name.name;
     if (text_at(meta, "uid").empty()) meta["uid"] = "new";
     auto read = model::decode<model::scheduling>(body->dump(), "Scheduling");
@@ -226,7 +226,7 @@ asio::awaitable<result<reply>> created(session& in, document& of, const schedule
         co_return reply{full_name(of.name) + " unchanged\n", "", exit_code::ok};
     }
     if (!how.dry_run) {
-        // Finalizers and labels of the operators stay: only the spec is the file's.
+        // Finalizers and labels of the operators stay: only the spec comes from the file.
         auto patch = kube::guarded({{"spec", of.body["spec"]}}, (*now)->metadata.uid, version);
         const auto keep = json::parse(model::encode((*now)->spec).dump());
         for (const auto& [key, value] : keep.items()) {
@@ -244,7 +244,7 @@ bool holds(const model::scheduling& of, std::string_view type) {
     return found != nullptr && found->status == "True";
 }
 
-/// Until it has succeeded or failed, or is gone.
+/// Waits until the Scheduling has succeeded, has failed, or is gone.
 asio::awaitable<result<reply>> waited_for(session& in, object_key name, steady_time deadline) {
     auto pause = milliseconds(look_again);
     while (true) {
@@ -357,7 +357,7 @@ asio::awaitable<result<reply>> schedule(session& in, schedule_options how) {
         } else {
             done = co_await created(in, each, how);
         }
-        // What was done before is told all the same.
+        // The results of earlier documents are reported all the same.
         if (!done) co_return failed_after(std::move(out), done.error(), in);
         if (how.preview && !out.out.empty()) {
             out.out += in.flags.output == form::yaml ? "---\n" : "\n";

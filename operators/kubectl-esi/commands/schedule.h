@@ -1,4 +1,4 @@
-// Creating Schedulings out of files, and what they would come to.
+// Creates Schedulings out of files, and previews their result.
 #pragma once
 
 #include <string>
@@ -14,16 +14,16 @@ struct schedule_options {
     bool preview = false;
     bool dry_run = false;
     bool update = false;
-    /// Until each of them is over, for so long at most.
+    /// Waits until each of them has ended, at most for this long.
     bool wait = false;
     seconds timeout{3600};
-    /// --exit-code: 3 where a preview starts nothing.
+    /// --exit-code: 3 if a preview starts nothing.
     bool exit_code = false;
 };
 
-// Pure.
+// The next two are pure.
 
-/// `outcome`: "succeeded" or "failed", which tells the problems, too.
+/// `outcome`: "succeeded" or "failed"; the latter also reports the problems.
 std::string end_text(const model::object_key& name, const model::scheduling_status& of,
                      std::string_view outcome);
 std::string preview_text(const model::object_key& name, const scheduling::answers::preview& of,

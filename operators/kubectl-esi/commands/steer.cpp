@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Operators write the status of an object every few moments while a plan begins.
+/// Operators write an object's status every few moments while a plan begins.
 constexpr int most_tries = 10;
 constexpr auto look_again = 200ms;
 

@@ -194,7 +194,7 @@ asio::awaitable<result<reply>> top(session& in, std::string name) {
         if (!one) co_return std::unexpected(std::move(one).error());
         testbeds.push_back(std::move(*one));
     }
-    // Whose pods are in the slots: jobs may be of other namespaces than their Testbed.
+    // The jobs whose pods are in the slots may be of other namespaces than their Testbed.
     std::vector<std::string> hidden;
     auto jobs = co_await read_widely<model::batchjob>(in, types::batchjob, {in.own_namespace()}, {},
                                                       hidden);

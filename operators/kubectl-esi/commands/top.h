@@ -19,24 +19,24 @@ struct shown_slot {
     std::string job;
 };
 
-/// One Testbed as it is shown.
+/// One Testbed with its slots.
 struct slot_map {
     std::shared_ptr<const model::testbed> testbed;
     std::vector<shown_slot> slots;  ///< by position
 };
 
-/// By the rows of the Testbed's status or slices, and by the jobs that can be seen: a pod is that
-/// of the job whose placements have its uid. Pure.
+/// Built from the rows of the Testbed's status or slices, and from the visible jobs: a pod belongs
+/// to the job whose placements have its uid. Pure.
 slot_map map_of(std::shared_ptr<const model::testbed> testbed,
                 std::span<const grid::slice_pointer> slices,
                 std::span<const std::shared_ptr<const model::batchjob>> jobs);
 
-/// A line about each Testbed, and under it its nodes. Pure.
+/// One line about each Testbed, followed by its nodes. Pure.
 std::string map_text(const std::vector<slot_map>& of, const shown::look& as);
 /// -o wide: one line for each slot. Pure.
 std::string slot_rows_text(const std::vector<slot_map>& of, const shown::look& as);
 
-/// `name`: one Testbed; empty: all of the namespace.
+/// `name`: one Testbed; empty: all Testbeds of the namespace.
 asio::awaitable<result<reply>> top(session& in, std::string name);
 
 }  // namespace esi::kubectl

@@ -15,7 +15,7 @@ namespace {
 
 constexpr kube::resource_type deployments{"apps", "v1", "deployments", "Deployment"};
 
-/// The image of the first container.
+/// The image of the first container in the Deployment.
 std::string image_of(const std::string& deployment) {
     const auto body = json::parse(deployment, nullptr, false);
     const auto at = json::json_pointer("/spec/template/spec/containers/0/image");

@@ -1,4 +1,4 @@
-// Versions: of this program, of the API server, of the operators.
+// Shows the versions of this program, of the API server and of the operators.
 #pragma once
 
 #include "kubectl-esi/read/session.h"

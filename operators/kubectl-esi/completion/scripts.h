@@ -1,4 +1,4 @@
-// Scripts that shells read: they ask `kubectl-esi __complete` and show what it answers.
+// Scripts for shells: they call `kubectl-esi __complete` and show its answer.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace esi::kubectl::completion {
 
-/// bash, zsh, fish, and kubectl: the program kubectl_complete-esi, which kubectl itself asks.
+/// bash, zsh, fish, and kubectl: the program kubectl_complete-esi, which kubectl itself calls.
 const std::vector<std::string>& shells();
 std::string script_for(const std::string& shell);
 

@@ -1,4 +1,4 @@
-// The checks of doctor: each looks at the facts and says what is wrong. Pure.
+// The checks of doctor: each reads the facts and reports problems. Pure.
 #pragma once
 
 #include <boost/describe.hpp>
@@ -14,7 +14,7 @@ namespace esi::kubectl::doctor {
 namespace severity {
 inline constexpr std::string_view error = "error";  ///< something does not work
 inline constexpr std::string_view warning = "warning";
-/// It could not be looked at.
+/// The check could not read what it needs.
 inline constexpr std::string_view unknown = "unknown";
 }  // namespace severity
 
@@ -23,7 +23,7 @@ struct finding {
     std::string severity;
     std::string object;  ///< "Testbed default/slots"
     std::string text;
-    std::string remedy;  ///< a command, or what to do
+    std::string remedy;  ///< a command, or another advice
     bool operator==(const finding&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(finding, (), (check, severity, object, text, remedy))
@@ -33,9 +33,9 @@ struct check {
     void (*look)(const facts& at, std::vector<finding>& found);
 };
 
-/// All of them, in the order in which they are shown.
+/// All checks, in the order in which they are shown.
 std::span<const check> checks();
-/// What they find, with the name of each check filled in.
+/// The findings of all checks, with the name of each check filled in.
 std::vector<finding> findings_of(const facts& at);
 
 // The parts of the table, by file.

@@ -13,7 +13,7 @@ namespace {
 
 using shown::duration_text;
 
-/// A lease that was not renewed for so many of its durations has no holder that works.
+/// A lease that was not renewed for this many of its durations has no working holder.
 constexpr int most_durations = 2;
 constexpr std::size_t most_fields_named = 5;
 
@@ -107,7 +107,7 @@ void look_at_leases(const facts& at, std::vector<finding>& found) {
     }
 }
 
-/// By its flags, where the Deployment can be read.
+/// Checks the Deployment's flags, if the user may read it.
 void look_at_tokens(const facts& at, std::vector<finding>& found) {
     const auto* who = at.find_operator("esi-scheduling");
     if (who == nullptr || !who->argument("--tls-cert-file").empty()) return;
@@ -158,7 +158,7 @@ const priority_class_fact* find(const facts& at, const std::string& name) {
     return found == at.classes.end() ? nullptr : &*found;
 }
 
-/// By the operators' flags, where they can be read.
+/// Reads the operators' flags, if the user may read them.
 std::string class_name(const facts& at, std::string_view of, std::string_view flag,
                        const char* otherwise) {
     const auto* who = at.find_operator(of);

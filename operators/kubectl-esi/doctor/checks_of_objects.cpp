@@ -18,7 +18,7 @@ namespace {
 namespace reason = model::condition_reason;
 namespace type = model::condition_type;
 
-/// What takes longer is not under way any more.
+/// A step that takes longer is no longer under way.
 constexpr seconds patience{60};
 
 void add(std::vector<finding>& to, std::string_view how_bad, std::string object, std::string text,
@@ -36,7 +36,7 @@ bool is_older_than(const std::optional<model::timestamp>& since, seconds time, w
     return since && now - since->value > time;
 }
 
-/// False, with this reason.
+/// The condition, if it is False with this reason; else null.
 const model::condition* failed(const std::vector<model::condition>& list, std::string_view of,
                                std::string_view why) {
     const auto* found = model::find_condition(list, of);
@@ -103,7 +103,7 @@ void look_at_hold(const facts& at, const model::testbed& testbed, std::vector<fi
         at.schedulings, [&](const auto& each) { return each->metadata.key() == holder; });
     if (exists) return;
     const auto& meta = testbed.metadata;
-    // It may be of a namespace that the user does not see.
+    // It may be in a namespace that the user does not see.
     const bool seen = std::ranges::any_of(at.schedulings, [&](const auto& each) {
         return each->metadata.namespace_ == holder.namespace_;
     });
@@ -186,7 +186,7 @@ void look_at_driver_nodes(const facts& at, std::vector<finding>& found) {
 struct word {
     std::string_view reason;
     std::string_view how_bad;
-    std::string_view remedy;  ///< {0}: the name, {1}: the namespace
+    std::string_view remedy;  ///< {0} is the name, {1} the namespace
 };
 
 constexpr std::array job_words{
@@ -330,7 +330,7 @@ void look_at_plans(const facts& at, std::vector<finding>& found) {
     }
 }
 
-/// Pods that ESI keeps back no longer, and that no scheduler has said a word about.
+/// Reports pods that ESI no longer keeps back, and that no scheduler has reported on.
 void look_at_scheduler(const facts& at, std::vector<finding>& found) {
     std::map<std::string, std::pair<int, model::object_key>> silent;
     for (const auto& pod : at.pods) {

@@ -27,7 +27,7 @@ std::shared_ptr<T> object(const char* name) {
     return out;
 }
 
-/// A cluster in which all is well: a Testbed with a node, a job, a plan that runs.
+/// A cluster without problems: a Testbed with a node, a job, a plan that runs.
 struct cluster {
     cluster() {
         all.now = now;

@@ -6,7 +6,7 @@ namespace {
 
 using json = nlohmann::json;
 
-/// The schema of one version; null where there is none.
+/// The schema of one version; null if it has none.
 const json* schema_of(const json& definition, const std::string& version) {
     const json::json_pointer versions("/spec/versions");
     if (!definition.contains(versions)) return nullptr;

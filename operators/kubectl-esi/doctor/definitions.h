@@ -1,4 +1,4 @@
-// What an older CustomResourceDefinition lacks of that of this release.
+// Finds the fields of this release that an older CustomResourceDefinition lacks.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,8 +8,8 @@
 namespace esi::kubectl::doctor {
 
 /// Paths of properties that the first served version of `own` has and that of `served` lacks, such
-/// as "spec.suspend"; the whole objects are given. The first of each branch: what is below a
-/// missing property is not listed. Pure.
+/// as "spec.suspend"; both arguments are whole objects. Only the first of each branch: properties
+/// below a missing one are not listed. Pure.
 std::vector<std::string> missing_fields(const nlohmann::json& own, const nlohmann::json& served);
 
 }  // namespace esi::kubectl::doctor

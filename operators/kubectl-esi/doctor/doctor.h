@@ -1,4 +1,4 @@
-// What is wrong with an installation, and the command that mends it.
+// Reports the problems of an installation, and the command that mends each.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace esi::kubectl::doctor {
 
-/// A line for each check, and then what mends each finding. Pure.
+/// One line for each check, followed by the remedy of each finding. Pure.
 std::string report_text(const std::vector<finding>& found, const shown::look& as);
 
-/// Ends with 1 where something is wrong.
+/// The exit code is 1 if there is an error or a warning.
 asio::awaitable<result<reply>> examine(session& in);
 
 }  // namespace esi::kubectl::doctor

@@ -8,7 +8,7 @@ namespace {
 
 using json = nlohmann::json;
 
-/// Of the account of Flink's pods where flinkSpec names none (docs/user-guide.md).
+/// The account of Flink's pods if flinkSpec names none (docs/user-guide.md).
 constexpr const char* flink_account = "flink";
 
 std::string text_at(const std::optional<model::raw_json>& spec, const char* path) {

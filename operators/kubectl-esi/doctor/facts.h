@@ -1,4 +1,4 @@
-// What doctor has read of a cluster, so that its checks are pure functions of it.
+// The objects and rights that doctor has read of a cluster: its checks are pure functions of these.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@
 
 namespace esi::kubectl::doctor {
 
-/// Whether an object is there; a user may not read all of them.
+/// Whether an object exists; a user may not be allowed to read it.
 enum class presence { there, absent, hidden };
 
 /// A CustomResourceDefinition of ESI.
@@ -28,7 +28,7 @@ struct definition_fact {
     std::vector<std::string> missing = {};  ///< fields of this release that it lacks
 };
 
-/// What an operator of ESI shows of itself.
+/// The state of an operator of ESI: its Lease and its Deployment.
 struct operator_fact {
     std::string name;  ///< esi-testbed
     presence lease = presence::hidden;
@@ -41,7 +41,7 @@ struct operator_fact {
     std::string image = {};
     std::vector<std::string> arguments = {};
 
-    /// Of a flag --NAME=VALUE; empty where it is not given.
+    /// The value of a flag --NAME=VALUE; empty if it is not given.
     std::string argument(std::string_view flag) const;
 };
 
@@ -77,14 +77,14 @@ struct backend_fact {
     bool established = false;
     /// Deployments that are this operator's by their label.
     presence deployments = presence::hidden;
-    std::int64_t ready = 0;       ///< replicas of all of them
-    std::string deployment = {};  ///< "namespace/name" of one
+    std::int64_t ready = 0;       ///< replicas of all its Deployments
+    std::string deployment = {};  ///< "namespace/name" of one of them
 };
 
 struct service_fact {
     std::string name;
     presence is = presence::hidden;
-    int ready = 0;  ///< endpoints
+    int ready = 0;  ///< number of ready endpoints
 };
 
 struct facts {
@@ -99,26 +99,26 @@ struct facts {
     presence policies_seen = presence::hidden;
     std::vector<policy_fact> policies;
     std::vector<backend_fact> backends;
-    /// Of the extender path, where esi-batchjob uses it.
+    /// The Service of the extender path, if esi-batchjob uses it.
     std::optional<service_fact> extender;
 
     std::vector<std::shared_ptr<const model::testbed>> testbeds;
     std::vector<std::shared_ptr<const model::batchjob>> jobs;
     std::vector<std::shared_ptr<const model::scheduling>> schedulings;
-    /// With a Testbed's label.
+    /// Pods with a Testbed's label.
     std::vector<std::shared_ptr<const model::pod>> pods;
     presence nodes_seen = presence::hidden;
     std::vector<std::shared_ptr<const model::node>> nodes;
     presence namespaces_seen = presence::hidden;
     std::set<std::string> ending_namespaces;
-    /// Service accounts that jobs name, "namespace/name" -> whether they are there.
+    /// Service accounts that jobs name: "namespace/name" -> whether they exist.
     std::map<std::string, presence> accounts;
 
     const operator_fact* find_operator(std::string_view name) const;
 };
 
-/// The service account that a job's driver or JobManager runs with, as its spec says or by ESI's
-/// default; an empty name: none is asked for. Pure.
+/// The service account of a job's driver or JobManager, by its spec or by ESI's default; an empty
+/// name: it needs none. Pure.
 model::object_key account_of(const model::batchjob& job);
 
 }  // namespace esi::kubectl::doctor

@@ -35,7 +35,7 @@ constexpr kube::resource_type access_reviews{
 
 constexpr std::array operators{"esi-testbed", "esi-batchjob", "esi-scheduling"};
 
-/// Those that the chart installs with its default values.
+/// The admission policies that the chart installs with its default values.
 constexpr std::array policy_names{"esi-batchjob-applications",
                                   "esi-batchjob-pods",
                                   "esi-operator-leases",
@@ -279,7 +279,7 @@ asio::awaitable<void> read_extender(session& in, facts& into) {
     into.extender = std::move(one);
 }
 
-/// Where the user may not list, or the kind is not served, there are none.
+/// All objects of the kind; none if the user may not list them, or if the kind is not served.
 template <class T>
 asio::awaitable<result<std::vector<std::shared_ptr<const T>>>> read_all(
     session& in, const kube::resource_type& type, std::string ns, kube::list_options how = {}) {
@@ -355,7 +355,7 @@ asio::awaitable<void> read_accounts(session& in, facts& into) {
 asio::awaitable<result<facts>> gather(session& in) {
     facts out;
     out.operators_namespace = in.flags.operators_namespace;
-    // The server's time: leases are compared with it.
+    // Leases are compared with the server's time.
     auto answer = co_await in.api.wire().send(kube::request("GET", "/version"),
                                               in.time.now() + in.flags.request_timeout);
     if (!answer) co_return std::unexpected(std::move(answer).error());

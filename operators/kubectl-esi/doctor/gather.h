@@ -1,4 +1,4 @@
-// Reads what doctor looks at, with the user's own rights.
+// Reads the facts for doctor, with the user's own rights.
 #pragma once
 
 #include "kubectl-esi/doctor/facts.h"
@@ -6,7 +6,8 @@
 
 namespace esi::kubectl::doctor {
 
-/// What may not be read is marked as hidden; the error is one of the way to the API server itself.
+/// Facts that the user may not read are marked as hidden; an error means that the API server itself
+/// was not reached.
 asio::awaitable<result<facts>> gather(session& in);
 
 }  // namespace esi::kubectl::doctor

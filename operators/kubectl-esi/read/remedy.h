@@ -1,4 +1,4 @@
-// What a person can do about an error: the command, or where to look. Pure.
+// The remedy of an error: a command, or where to look. Pure.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace esi::kubectl {
 
-/// The error as it is printed, with its remedy as a second line where there is one.
+/// The error as it is printed, with its remedy, if there is one, as a second line.
 std::string error_text(const error& what, const kube::cluster_access* access);
 
 }  // namespace esi::kubectl

@@ -1,5 +1,5 @@
-// What a command works with: the API server, by the user's own rights, and the flags. Owned by the
-// program; lives for one command.
+// The environment of a command: the API server, with the user's own rights, and the flags. Owned by
+// the program; lives for one command.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -27,23 +27,23 @@ struct session {
     /// Tables may be coloured: it is a terminal, and NO_COLOR is not set.
     bool colours = false;
 
-    /// Of objects that are named without a namespace.
+    /// The namespace of objects that are named without one.
     std::string own_namespace() const { return flags.ns.empty() ? access.ns : flags.ns; }
-    /// Of lists; empty: all namespaces.
+    /// The namespace of lists; empty: all namespaces.
     std::string listed_namespace() const {
         return flags.all_namespaces ? std::string() : own_namespace();
     }
     bool wide() const { return flags.output == form::wide; }
-    /// Tables are asked for, not objects.
+    /// True: tables are wanted, not objects.
     bool tables() const { return flags.output == form::table || flags.output == form::wide; }
     shown::look look() const { return {!flags.no_headers, colours, 0}; }
     wall_time now() const { return time.wall(); }
 };
 
-/// What a command has to say.
+/// The answer of a command.
 struct reply {
     std::string out;   ///< for stdout
-    std::string note;  ///< for stderr: what the reader has to know beside it
+    std::string note;  ///< for stderr: what the reader has to know in addition
     int code = exit_code::ok;
 };
 

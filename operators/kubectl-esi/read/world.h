@@ -1,5 +1,5 @@
-// The objects that the planner decides by, read with the user's own rights: of all namespaces where
-// the user may list them, else of those that matter.
+// The objects by which the planner decides, read with the user's own rights: of all namespaces if
+// the user may list them, else of the relevant ones.
 #pragma once
 
 #include <memory>
@@ -18,24 +18,24 @@ namespace esi::kubectl {
 
 struct world {
     scheduling::answers::snapshot objects;
-    /// What could not be read, one sentence each: the answer may miss what is there.
+    /// Sentences about what could not be read: the answer may lack existing objects.
     std::vector<std::string> hidden;
 };
 
-/// What of the cluster is asked about.
+/// The part of the cluster that a question concerns.
 struct extent {
-    /// Are read even where the user may not list all namespaces.
+    /// These namespaces are read even if the user may not list all namespaces.
     std::set<std::string> namespaces;
-    /// Ghosts and job pods, and the slices of large Testbeds.
+    /// True: ghosts and job pods are read, and the slices of large Testbeds.
     bool pods = true;
-    /// Of this Testbed alone; an empty name: of all.
+    /// The pods and slices of this Testbed alone; an empty name: of all Testbeds.
     model::object_key testbed = {};
 };
 
-/// The error is the first one that is not a missing right in a namespace.
+/// Missing rights in a namespace are no error; the error is the first one of another kind.
 asio::awaitable<result<world>> read_world(session& in, extent what);
 
-/// One object; errc::not_found says how it can be found.
+/// Reads one object; errc::not_found says how it can be found.
 template <class T>
 asio::awaitable<result<std::shared_ptr<const T>>> read_one(session& in,
                                                            const kube::resource_type& type,
@@ -47,13 +47,13 @@ asio::awaitable<result<std::shared_ptr<const T>>> read_one(session& in,
     co_return std::make_shared<const T>(std::move(*out));
 }
 
-/// Takes out what no command shows of a list, and what may be a megabyte of each.
+/// Removes from a listed object what no command shows and what may be a megabyte of each.
 template <class T>
 void trim_listed(T& of) {
     if constexpr (std::is_same_v<T, model::batchjob>) model::drop_application_specs(of);
 }
 
-/// Of the namespace that lists are asked for in.
+/// Lists the objects in the namespace of the flags.
 template <class T>
 asio::awaitable<result<std::vector<std::shared_ptr<const T>>>> read_listed(
     session& in, const kube::resource_type& type,
@@ -66,8 +66,8 @@ asio::awaitable<result<std::vector<std::shared_ptr<const T>>>> read_listed(
     co_return out;
 }
 
-/// A list in all namespaces; where the user may not, in those of `namespaces`, and `hidden` says
-/// so.
+/// Lists the objects of all namespaces; if the user may not, those of `namespaces`, and `hidden`
+/// reports it.
 template <class T>
 asio::awaitable<result<std::vector<T>>> read_widely(session& in, const kube::resource_type& type,
                                                     std::set<std::string> namespaces,
@@ -90,7 +90,7 @@ asio::awaitable<result<std::vector<T>>> read_widely(session& in, const kube::res
     co_return out;
 }
 
-/// `hidden`, for stderr: a line each.
+/// The text of `hidden` for stderr: one line each.
 std::string notes_text(const std::vector<std::string>& hidden);
 
 }  // namespace esi::kubectl

@@ -1,4 +1,4 @@
-// What is in the way of a plan or a job, as tables. Pure.
+// The blockers of a plan or a job, as tables. Pure.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace esi::kubectl::shown {
 
-/// "BatchJob/spark-job-1": with the namespace where it is not `ns`.
+/// "BatchJob/spark-job-1"; with the namespace if that is not `ns`.
 std::string reference_text(const scheduling::answers::reference& of, std::string_view ns);
 /// A line for each blocker: which object, since when, what frees it, when that is likely; with
-/// `wide` the sentence, too. `jobs`: whose blockers they are, one for each, or none.
+/// `wide` also the sentence. `jobs`: the blocked job of each blocker, or empty.
 std::string blockers_text(const std::vector<scheduling::answers::blocking>& of,
                           const std::vector<std::string>& jobs, std::string_view ns, bool wide,
                           const look& as, wall_time now);
-/// "... and 12 more" where some were left out.
+/// "... and 12 more" if some were left out.
 std::string left_out_text(std::int64_t count);
 
 }  // namespace esi::kubectl::shown

@@ -16,7 +16,7 @@ namespace esi::kubectl::shown {
 
 namespace {
 
-/// An alias repeats what its anchor has: a short text can stand for a tree without end.
+/// An alias repeats its anchor's content: a short text can stand for an endless tree.
 constexpr std::size_t most_values = 200'000;
 constexpr int deepest = 200;
 
@@ -44,7 +44,7 @@ std::optional<bool> truth_of(const std::string& text) {
     return std::nullopt;
 }
 
-/// from_chars takes "inf" and "nan", which YAML writes in another way.
+/// from_chars accepts "inf" and "nan", which YAML writes in another way.
 bool begins_as_number(const std::string& text) {
     const auto at = text.find_first_of("0123456789.");
     return at != std::string::npos && text.find_first_not_of("+-") == at;
@@ -93,7 +93,7 @@ private:
     std::size_t values_ = 0;
 };
 
-/// Words that readers of YAML 1.1 take for truth values.
+/// True: readers of YAML 1.1 take the text for a truth value or a number.
 bool reads_as_another_type(const std::string& text) {
     if (!plain(text).is_string()) return true;
     constexpr std::array words{"y", "n", "yes", "no", "on", "off"};
@@ -106,7 +106,8 @@ bool reads_as_another_type(const std::string& text) {
     return text.find_first_of("0123456789") == 0;
 }
 
-/// Escaped where a terminal would act on it, or a reader take it for another type.
+/// Escapes a text if a terminal would act on it; quotes it if a reader would take it for another
+/// type.
 void write_text(YAML::Emitter& to, const std::string& text) {
     const bool printed = is_printable(text);
     if (!printed) to << YAML::EscapeNonAscii;
@@ -171,7 +172,7 @@ std::string yaml_text(const json& of) {
 std::string object_text(const json& of, form as) {
     if (as == form::yaml) return yaml_text(of);
     auto text = of.dump(4, ' ', false, json::error_handler_t::replace);
-    // Line breaks of the form itself aside.
+    // The line breaks of the JSON form itself do not count.
     const bool printed = std::ranges::all_of(std::views::split(text, '\n'), [](const auto& line) {
         return is_printable(std::string_view(line.begin(), line.end()));
     });

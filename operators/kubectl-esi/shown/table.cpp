@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t gap = 3;
 
-/// Code points: names of Kubernetes are ASCII, messages need not be.
+/// Counts code points: names of Kubernetes are ASCII, messages need not be.
 std::size_t width_of(std::string_view text) {
     return static_cast<std::size_t>(
         std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
@@ -61,7 +61,7 @@ std::string table::text(const look& as) const {
     }
     std::string out;
     for (const auto& line : lines) {
-        // The last cell that has a text ends the line.
+        // A line ends with the last cell that has a text.
         auto used = line.size();
         while (used > 0 && line[used - 1].text.empty()) --used;
         out.append(static_cast<std::size_t>(as.indent), ' ');

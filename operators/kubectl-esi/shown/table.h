@@ -27,11 +27,11 @@ struct cell {
 class table {
 public:
     explicit table(std::vector<std::string> headings) : headings_(std::move(headings)) {}
-    /// As many cells as there are headings.
+    /// `row` must have as many cells as there are headings.
     void add(std::vector<cell> row) { rows_.push_back(std::move(row)); }
     bool empty() const { return rows_.empty(); }
     std::size_t size() const { return rows_.size(); }
-    /// With a line break at the end of each line. What is in a cell cannot end its line.
+    /// Each line ends with a line break. The content of a cell cannot end its line.
     std::string text(const look& as) const;
 
 private:

@@ -61,7 +61,7 @@ std::string seconds_text(double time) {
 std::string between_text(const std::optional<model::timestamp>& from,
                          const std::optional<model::timestamp>& to) {
     if (!from || !to) return std::string(none);
-    // Of two clocks, or of whole seconds.
+    // The times may come from two clocks, or be rounded to whole seconds: never below 0.
     const auto time = std::max(to->value - from->value, std::chrono::microseconds(0));
     return seconds_text(std::chrono::duration<double>(time).count());
 }

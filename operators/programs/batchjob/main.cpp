@@ -1,4 +1,4 @@
-// esi-batchjob: launches BatchJobs into the slots that they were given, and records how they went.
+// esi-batchjob: launches BatchJobs into their assigned slots, and records the runs.
 #include "batchjob/operator.h"
 #include "controller/run_process.h"
 

@@ -1,4 +1,4 @@
-// esi-scheduling: which jobs take which slots.
+// esi-scheduling: decides which jobs take which slots.
 #include "controller/run_process.h"
 #include "programs/scheduling/program.h"
 

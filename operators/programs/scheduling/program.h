@@ -1,4 +1,4 @@
-// What runs in esi-scheduling: the scheduling operator, and the interfaces that answer out of its
+// The parts of esi-scheduling: the scheduling operator, and the interfaces that answer from its
 // caches.
 #pragma once
 

@@ -1,4 +1,4 @@
-// esi-testbed: slots, ghosts, claims and gangs.
+// esi-testbed: manages slots, ghosts, claims and gangs.
 #include "controller/run_process.h"
 #include "programs/testbed/program.h"
 

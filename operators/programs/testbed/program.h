@@ -1,5 +1,5 @@
-// What runs in esi-testbed: the testbed operator, and with --gangs the operator of gangs beside it.
-// They do not know each other; both plan by one ledger of the cluster's room.
+// The parts of esi-testbed: the testbed operator, and with --gangs the operator of gangs beside it.
+// They do not know each other; both plan with one ledger of the cluster's room.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ public:
     asio::awaitable<void> stop(steady_time deadline) override;
 
 private:
-    /// Leads and stops gangs_ with its claims.
+    /// The testbed operator leads and stops gangs_ together with its claims.
     testbed::testbed_operator slots_;
     /// Null without --gangs.
     std::unique_ptr<gangs::gang_operator> gangs_;

@@ -25,7 +25,7 @@ kube::watch_scope within(const std::vector<std::string>& namespaces) {
     return out;
 }
 
-/// The Testbeds that a job orders slots of, and has pods in.
+/// The Testbeds whose slots a job orders, and those in which it has pods.
 std::vector<std::string> testbeds_of(const model::batchjob& job) {
     std::set<std::string> out;
     for (const auto& key : {testbed_of(job), grid::placed_in(job)}) {
@@ -36,7 +36,7 @@ std::vector<std::string> testbeds_of(const model::batchjob& job) {
 
 values one(std::string value) { return value.empty() ? values() : values{std::move(value)}; }
 
-/// A pod with a Testbed's labels that is no ghost.
+/// True: the pod has a Testbed's labels and is no ghost.
 bool is_guest(const model::pod& pod) { return !pod.is_ghost() && !testbed_key_of(pod).empty(); }
 
 values positions_in(const model::object_key& testbed, const std::vector<int>& positions) {
@@ -128,7 +128,7 @@ void keep_for_gangs(model::pod& from, model::pod& kept) {
     if (!kept.bound() && from.scheduling_gates.empty()) {
         kept.nominated_node_name = std::move(from.nominated_node_name);
     }
-    // Such a pod comes back on its node, whoever deletes it.
+    // Such a pod comes back on its node after any deletion.
     const auto* owner = from.metadata.controller_owner();
     if (owner && (owner->kind == "DaemonSet" || owner->kind == "Node")) {
         kept.metadata.owner_references = {{"", owner->kind, "", "", true}};
@@ -172,12 +172,12 @@ caches::caches(kube::client& api, clock& time, const std::vector<std::string>& n
 
 void caches::trim(model::pod& pod, bool gangs) {
     if (gangs && names_a_group(pod)) return;
-    // With a label of ESI it is a ghost or a job pod, or says so. By its name it may be a ghost
-    // whose labels somebody took (is_damaged_ghost).
+    // A pod with a label of ESI is a ghost or a job pod, or claims to be. By its name it may be a
+    // ghost whose labels were removed (is_damaged_ghost).
     const auto is_esi = [](const auto& label) { return label.first.starts_with(names::prefix); };
     if (std::ranges::any_of(pod.metadata.labels, is_esi) ||
         pod.metadata.name.find(grid::ghost_infix) != std::string::npos) {
-        // Gangs may have terms for its other labels.
+        // Pods of gangs may have affinity terms for its other labels.
         if (!gangs) std::erase_if(pod.metadata.labels, std::not_fn(is_esi));
         return;
     }
@@ -233,7 +233,7 @@ std::optional<seat> caches::seat_of(const model::object_key& testbed, std::strin
     if (!found || !index) return std::nullopt;
     std::optional<int> position;
     for (const auto& job : jobs().by_index("run", run)) {
-        // Without an order: its placements stand until its last pod has gone.
+        // A job without an order: its placements count until its last pod has gone.
         const auto of = testbeds_of(*job);
         if (std::ranges::find(of, testbed.text()) == of.end()) continue;
         for (const auto& placement : job->status.placements) {

@@ -23,7 +23,7 @@ struct pods_in_caches : testing::Test {
         const auto text = object.dump();
         return *kube::decode_object<model::pod>(*model::parse(parser, text));
     }
-    /// A pod of a DaemonSet or Deployment of others, as an API server sends it.
+    /// A pod of a foreign DaemonSet or Deployment, as an API server sends it.
     static json of_others(int number) {
         return {
             {"metadata",
@@ -67,7 +67,7 @@ struct pods_in_caches : testing::Test {
         out.scheduled_time = out.started_at = out.metadata.creation_timestamp;
         return out;
     }
-    /// What each of so many takes with all that leads to it.
+    /// Bytes for each of `count` pods, with the indexes that lead to it.
     template <class Make>
     double bytes_each(Make make) {
         constexpr int count = 2000;
@@ -89,8 +89,8 @@ struct pods_in_caches : testing::Test {
     simdjson::dom::parser parser;
 };
 
-// A cluster has hundreds of thousands of pods, and each of them is in this cache. Who needs more
-// for one pays it that often.
+// A cluster has hundreds of thousands of pods, and each of them is in this cache. Memory that one
+// pod needs more is paid that often.
 
 TEST_F(pods_in_caches, a_pod_of_others_takes_less_than_a_quarter_of_a_kilobyte) {
     EXPECT_LT(bytes_each([&](int i) { return decode(of_others(i)); }), 256);
@@ -101,12 +101,12 @@ TEST_F(pods_in_caches, a_ghost_takes_less_than_half_a_kilobyte) {
 }
 
 TEST_F(pods_in_caches, nothing_of_a_pod_stays_when_it_has_gone) {
-    // What is made once.
+    // This is made once.
     (void)bytes_each(ghost);
     const auto before = bytes_held();
     for (int i = 2000; i < 2500; ++i) seen.fill().pods.apply(ghost(i));
     for (int i = 2000; i < 2500; ++i) seen.fill().pods.erase(ghost(i).metadata.key());
-    // The list of all ghosts of the Testbed keeps the room that it had.
+    // The list of all ghosts of the Testbed keeps its capacity.
     EXPECT_LT(bytes_held() - before, 2500 * 16);
 }
 

@@ -1,6 +1,6 @@
 // The part of the caches (caches.h) that says what a change concerns: which nodes of which Testbeds
-// have to be worked out anew. One that is forgotten here is a node whose state is out of date until
-// something else of it changes; the simulation compares after each reconcile.
+// have to be computed again. If a node is forgotten here, its state is out of date until another
+// change concerns it; the simulation compares after each reconcile.
 #include <algorithm>
 #include <functional>
 #include <ranges>
@@ -12,14 +12,14 @@ namespace esi::testbed {
 
 namespace {
 
-/// What a Testbed's slots depend on; a node's heartbeat changes none of it.
+/// Compares what a Testbed's slots depend on; a node's heartbeat changes none of it.
 bool same_for_slots(const model::node& a, const model::node& b) {
     return a.metadata.uid == b.metadata.uid && a.metadata.labels == b.metadata.labels &&
            a.metadata.deleting() == b.metadata.deleting() && a.allocatable == b.allocatable &&
            a.taints == b.taints && a.unschedulable == b.unschedulable && a.ready == b.ready;
 }
 
-/// What a pod changes for the room on its node, also one that is not in a slot there.
+/// Compares what a pod changes for the room on its node, also if it is not in a slot there.
 bool same_for_room(const model::pod& a, const model::pod& b) {
     return a.node_name == b.node_name && a.live() == b.live() && a.requests == b.requests &&
            a.metadata.uid == b.metadata.uid && a.metadata.labels == b.metadata.labels &&
@@ -36,9 +36,9 @@ bool same_for_slots(const model::batchjob& a, const model::batchjob& b) {
            grid::placed_in(a) == grid::placed_in(b);
 }
 
-/// What the state of each slot depends on, its own and that of other Testbeds on the nodes.
+/// Compares what decides the state of each slot, its own and that of other Testbeds on the nodes.
 bool same_for_slots(const model::testbed& a, const model::testbed& b) {
-    // One takes over from another that goes when that is let go.
+    // Another Testbed takes over from a deleted one when the hold is removed.
     const bool goes = a.metadata.deleting();
     return a.metadata.generation == b.metadata.generation && a.metadata.uid == b.metadata.uid &&
            a.metadata.deleting() == b.metadata.deleting() && (!goes || a.hold() == b.hold()) &&
@@ -119,7 +119,7 @@ void caches::concern_records(const model::object_key& testbed,
         concerned.emplace(home_of(*pod));
     };
     if (of_all_guests) pods().each_by_index("guests", testbed.text(), add);
-    // Of a ghost, or of a pod that is gone, no question is asked.
+    // The index has neither ghosts nor pods that are gone.
     for (const auto uid : uids) pods().each_by_index("uid", uid, add);
     for (const auto& name : concerned) {
         listener_->node_changed(testbed, name);
@@ -137,7 +137,7 @@ void caches::concern_rows(const model::testbed& before, const model::testbed& af
             return a.position == b.position && a.pod_u_id == b.pod_u_id;
         },
         [&](const auto& row) { uids.push_back(row.pod_u_id); });
-    // Without rows others believe what the Testbed's pods say.
+    // Without rows other Testbeds believe what the Testbed's pods say.
     concern_records(
         after.metadata.key(), uids,
         was.empty() != is.empty() || grid::has_slices(before) != grid::has_slices(after));
@@ -164,7 +164,7 @@ void caches::slice_changed(const kube::change<model::slot_slice>& what) {
             const auto line = grid::read_slot_line(text);
             if (line && !line->record().empty()) uids.push_back(line->record());
         });
-        // Without the row others believe what the pod says.
+        // Without the row other Testbeds believe what the pod says.
         concern_records(key, uids, was.size() != is.size());
     }
 }
@@ -223,8 +223,8 @@ void caches::node_changed(const kube::change<model::node>& what) {
             const auto same = others.find(label);
             if (same_node && same != others.end() && same->second == value) continue;
             for (const auto& key : roster_.with_label(label)) listener_->labels_changed(key);
-            // A number that is there twice or no longer decides what an elder needs on another
-            // node.
+            // A number that is duplicate now, or no longer is, decides what an older Testbed needs
+            // on another node.
             const auto id = parse_node_id(value);
             if (!id) continue;
             for (const auto& other : nodes().by_index("number", numbered(label, *id))) {
@@ -266,7 +266,7 @@ void caches::concern_job(const model::batchjob& job) {
         for (const auto& pod : pods().by_index("run", order->run)) {
             listener_->pod_changed(pod->testbed(), pod->metadata.key());
         }
-        // Others that order one of these slots may have a pod on record for several.
+        // Other jobs that order one of these slots may have one pod on record for several slots.
         for (const int position : order->slot_ids) {
             const auto place = in_testbed(ordered, "#", std::to_string(position));
             for (const auto& other : jobs().by_index("ordered", place)) {

@@ -13,7 +13,7 @@ namespace esi::testbed {
 
 namespace {
 
-/// Of a node that is there, as far as it does not depend on Testbeds.
+/// The part of an existing node's view that does not depend on Testbeds.
 node_view pods_on(node_pointer node, const caches& from) {
     const auto& name = node->metadata.name;
     auto pods = from.pods().by_index("node", name);
@@ -43,7 +43,7 @@ void append(std::vector<T>& to, std::vector<T> more) {
     to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-/// In key order, each once.
+/// Sorts by key and removes duplicates.
 template <class T>
 void tidy(std::vector<std::shared_ptr<const T>>& list) {
     std::ranges::sort(list, {}, [](const auto& each) { return each->metadata.key(); });
@@ -104,7 +104,7 @@ view observe_node(const caches& from, const view& whole, const std::string& node
     const auto key = testbed.metadata.key();
     const auto found = from.nodes().find({"", node});
 
-    // The Testbeds that have to do with the node.
+    // These are the Testbeds that have to do with the node.
     auto keys = from.roster().of_node(node, found.get());
     auto here = found ? pods_on(found, from) : node_view();
     for (const auto* list : {&here.pods, &here.ghosts_at_the_door}) {
@@ -142,8 +142,8 @@ view observe_node(const caches& from, const view& whole, const std::string& node
         }
     }
     tidy(out.jobs);
-    // The pods that are recorded for its slots, and who else orders a slot for which one of these
-    // is recorded, too.
+    // These are the pods recorded for its slots, and the jobs that also order a slot for which one
+    // of these pods is recorded.
     std::set<int> positions;
     for (const auto& slot : slots) positions.insert(slot.position);
     std::vector<job_pointer> rivals;
@@ -166,7 +166,7 @@ view observe_node(const caches& from, const view& whole, const std::string& node
     append(out.jobs, std::move(rivals));
     tidy(out.pods);
     tidy(out.jobs);
-    // Those of other Testbeds have no part in it.
+    // Jobs of other Testbeds are not part of the view.
     std::erase_if(out.jobs, [&](const auto& job) {
         return testbed_of(*job) != key && grid::placed_in(*job) != key;
     });

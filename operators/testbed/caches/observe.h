@@ -1,5 +1,5 @@
-// How the view of a Testbed, or of one of its nodes, is taken out of the caches: in one stretch
-// without waiting.
+// Takes the view of a Testbed, or of one of its nodes, out of the caches: in one stretch without
+// waiting.
 #pragma once
 
 #include "testbed/caches/caches.h"
@@ -7,9 +7,9 @@
 
 namespace esi::testbed {
 
-/// Everything that concerns the Testbed; walks over all nodes, for comparison and tests.
+/// The whole view of the Testbed; walks over all nodes, for comparison and tests.
 view observe(const caches& from, testbed_pointer testbed);
-/// The same without nodes, pods and jobs.
+/// The same view without nodes, pods and jobs.
 view observe_testbed(const caches& from, testbed_pointer testbed);
 /// `whole` (of observe_testbed) with what concerns one node of `places`, found by indexes: its
 /// pods, the ghosts that wait for it, the Testbeds that have to do with it, the pods that claim one

@@ -46,7 +46,7 @@ void roster::put(const model::object_key& key, testbed_pointer testbed,
         after.testbed = std::move(testbed);
         file(key, after, true);
     }
-    // The layout is long and seldom another one.
+    // The layout is long and seldom changes.
     const auto* was = before.index ? before.index->places.get() : nullptr;
     const auto* is = after.index ? after.index->places.get() : nullptr;
     if (was != is) {

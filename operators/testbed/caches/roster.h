@@ -1,6 +1,6 @@
-// The Testbeds by what ties a node to them: their label, their layout, their taint. So that a
-// change of a node or a pod finds the Testbeds that it concerns without asking each of them. Kept
-// up by the caches with each change of a Testbed; owned by them.
+// Indexes the Testbeds by what ties a node to them (label, layout, taint), so that a change of a
+// node or a pod finds the Testbeds that it concerns without a scan of all. The caches own it and
+// update it on each change of a Testbed.
 #pragma once
 
 #include <map>
@@ -19,20 +19,19 @@ class roster {
 public:
     using keys = roster_keys;
 
-    /// Takes the place of what was known of the key; null: the Testbed is gone. `slices`: all that
-    /// name it.
+    /// Replaces the entry of the key; null: the Testbed is gone. `slices`: all that name it.
     void put(const model::object_key& key, testbed_pointer testbed,
              std::span<const grid::slice_pointer> slices = {});
-    /// Others have come, changed or gone.
+    /// Replaces the slices of the Testbed.
     void put_slices(const model::object_key& key, std::span<const grid::slice_pointer> slices);
     /// Null where there is no such Testbed.
     std::shared_ptr<const testbed_index> index_of(const model::object_key& key) const;
-    /// Those whose label the node carries, in whose layout its name is, or whose taint it carries.
-    /// `there` may be null: the node does not exist.
+    /// The Testbeds whose label the node carries, whose layout has its name, or whose taint it
+    /// carries. `there` may be null: the node does not exist.
     keys of_node(const std::string& name, const model::node* there) const;
     keys with_label(std::string_view label) const;
     bool has_label(std::string_view label) const { return by_label_.contains(label); }
-    /// Those that show a hold of this Scheduling.
+    /// The Testbeds that show a hold of this Scheduling.
     keys held_by(const model::object_key& scheduling) const;
 
 private:

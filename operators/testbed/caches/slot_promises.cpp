@@ -8,7 +8,7 @@ namespace esi::testbed {
 
 namespace {
 
-/// The pod is on record for the slot: in the Testbed's status, in a slice, or in its job's.
+/// True: the status of the Testbed, a slice or the status of its job records the pod for the slot.
 bool on_record(const caches& from, const model::object_key& testbed, const testbed_index& index,
                const model::pod& pod, int position) {
     const auto& uid = pod.metadata.uid;
@@ -38,7 +38,7 @@ placement::slots_of_node slots_on(const caches& from, const std::string& node) {
         const auto* member = index->places->member(node);
         if (!member || member->uid != there->metadata.uid) continue;
         const auto slots = index->places->on(node);
-        // In which place of the node the pod is by right; nothing: in none.
+        // The place of the node to which the pod has a right; nothing: none.
         const auto place_of = [&](const model::pod& pod) -> std::optional<int> {
             if (!pod.live()) return std::nullopt;
             if (is_own_ghost(pod, *testbed)) return grid::slot_index_of_ghost(pod);

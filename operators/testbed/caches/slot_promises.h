@@ -1,6 +1,6 @@
-// The places that Testbeds have on a node. Those in which nothing is bound yet are promised, and no
-// gang gets them; what is bound in the others never ends as far as gangs are concerned, as a ghost
-// follows each job pod. Pure, but for reading the caches; costs what the one node has.
+// The places that Testbeds have on a node. A place in which no pod is bound yet is promised, and no
+// gang gets it; for gangs, a pod bound in another place never ends, as a ghost follows each job
+// pod. Pure, except that it reads the caches; the cost is that of one node.
 #pragma once
 
 #include <set>
@@ -11,12 +11,12 @@
 
 namespace esi::testbed {
 
-/// Of the layouts of all Testbeds that this operator sees. A pod is in a place when it is the
-/// Testbed's own ghost or on record for the slot; what it says of itself counts for nothing. Empty
-/// for most nodes. Two layouts that both have the node count both.
+/// Covers the layouts of all Testbeds that this operator sees. A pod is in a place when it is the
+/// Testbed's own ghost or on record for the slot; what the pod says of itself does not count. Empty
+/// for most nodes. If two layouts have the node, both count.
 placement::slots_of_node slots_on(const caches& from, const std::string& node);
 
-/// The nodes of a Testbed's layout: of which slots_on may have changed when the Testbed did.
+/// The nodes of a Testbed's layout: their slots_on may have changed when the Testbed did.
 std::set<std::string> nodes_with_slots(const model::testbed& testbed);
 
 }  // namespace esi::testbed

@@ -37,7 +37,7 @@ std::vector<pod_pointer> places_asked_for(const model::testbed& testbed) {
         like.requests = model::to_amounts(shape.resources);
         like.node_selector = shape.constraints.node_selector;
         like.affinity = shape.constraints.affinity;
-        // Ghosts stay where a node is not well; none is sent there.
+        // Ghosts stay on a node that is not well; no new ghost is sent there.
         like.tolerations = shape.constraints.tolerations;
         for (int i = 0; i < shape.count && out.size() < model::most_claimed_places; ++i) {
             auto made = std::make_shared<model::pod>(like);
@@ -91,7 +91,7 @@ std::string some_of(const std::set<std::string>& names) {
                        names.size() > most_named ? ", ..." : "");
 }
 
-/// Its ghost was made since they are waited for, and failed, or is not made again yet.
+/// True: the ghost failed while its claim has waited for free places, or is not made again yet.
 bool has_failed(const std::string& ghost, const hints& known, steady_time now) {
     const auto found = known.ghosts.find(ghost);
     if (found == known.ghosts.end()) return false;

@@ -13,10 +13,10 @@ class claim_numbers {
 public:
     explicit claim_numbers(controller::metrics& numbers);
 
-    /// How many claims there are, by the reason of their condition Formed. Reasons that were shown
+    /// Sets the number of claims by the reason of their condition Formed. Reasons that were shown
     /// once and are not named now become 0.
     void show(const std::map<std::string_view, int>& by_reason);
-    /// Places were found, so long after the claim was seen first or had lost its places.
+    /// Counts a found plan and the time since the claim was seen first or had lost its places.
     void planned(steady_time::duration waited);
     void gave_back();
 

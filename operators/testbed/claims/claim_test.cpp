@@ -118,7 +118,7 @@ TEST(claim, its_ghosts_go_when_the_places_are_given_back) {
     EXPECT_EQ(at.condition("Formed").status, "False");
 }
 
-/// Places that were not free for 30 s.
+/// The places were not free for 30 s.
 struct claiming_in_vain : claiming {
     claiming_in_vain() { form(); }
     give_back back() const {
@@ -131,7 +131,7 @@ struct claiming_in_vain : claiming {
     std::string node_of(int position) const {
         return grid::slots_at(*testbed.status.layout, std::vector{position}).at(0).node;
     }
-    /// Without that of this position.
+    /// Omits the place at this position.
     void other_places(int but) {
         for (int position = 0; position < 4; ++position) {
             if (position == but) continue;

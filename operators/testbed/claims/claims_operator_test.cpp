@@ -83,7 +83,7 @@ struct operator_of_claims : testing::Test {
     }
     void run(steady_time::duration time_of) { run_for(loop, time, time_of); }
 
-    /// What the testbed operator does with the calls.
+    /// Does what the testbed operator does when it is called.
     struct operator_double final : change_listener {
         explicit operator_double(operator_of_claims& all) : of(all) {}
         void report_changed(const model::object_key&) override {}
@@ -290,7 +290,7 @@ TEST_F(operator_of_claims, leaves_out_nodes_of_labelled_testbeds_and_those_it_ga
     EXPECT_EQ(state_of("one"), "NoRoom");
     run(avoided_for - seconds(2));
     EXPECT_FALSE(plan_of("one"));
-    // A plan that nobody writes is dropped again, so it is looked for step by step.
+    // A plan that is not written is dropped again, so the test looks for it step by step.
     for (int i = 0; i < 90 && !plan_of("one"); ++i) run(seconds(1));
     EXPECT_TRUE(plan_of("one"));
 }
@@ -427,7 +427,7 @@ TEST_F(operator_of_claims, a_refusal_of_earlier_places_is_not_that_of_the_next_o
     part.sees_refusal(one, "exceeded quota: team");
     run(refused_patience);
     give_all_back(one, part.as_refused({"default", "one"}, "a quota"));
-    // The quota is raised meanwhile, and the claim is deleted before its next ghosts were seen.
+    // The quota is raised meanwhile, and the claim is deleted before its next ghosts are seen.
     seconds_until_planned("one");
     run(seconds(70));
     from.fill().testbeds.erase({"default", "one"});
@@ -443,7 +443,7 @@ TEST_F(operator_of_claims, a_claim_made_in_between_does_not_take_the_wait_from_t
     run(seconds(1));
     one.status.layout = *plan_of("one");
     put(one);
-    // It is deleted while its ghosts are refused, before its places are given back.
+    // The claim is deleted while its ghosts are refused, before its places are given back.
     part.sees_refusal(one, "exceeded quota: team");
     run(seconds(10));
     from.fill().testbeds.erase({"default", "one"});
@@ -474,7 +474,7 @@ TEST_F(operator_of_claims, places_given_back_with_no_node_at_fault_are_planned_l
         ASSERT_TRUE(plan_of("one")) << i;
         form_as_planned(formed);
         const auto begin = time.now();
-        // One after the other becomes free, and the last one does not.
+        // The places become free one after the other, except the last one.
         run(seconds(500));
         const auto back =
             part.with_pause({"default", "one"}, {{"Waiting", "planned anew"}, {}, {}}, begin);
@@ -485,7 +485,7 @@ TEST_F(operator_of_claims, places_given_back_with_no_node_at_fault_are_planned_l
     EXPECT_EQ(waited, (std::vector{10, 20, 40, 80}));
     const give_back with_node{{"Waiting", "planned anew"}, {"node-a"}, {}};
     EXPECT_EQ(part.with_pause({"default", "one"}, with_node, time.now()).wait, seconds(0));
-    // All were free for some time.
+    // All places were free for some time.
     ASSERT_TRUE(plan_of("one"));
     form_as_planned(formed);
     run(seconds(101));
@@ -514,7 +514,7 @@ TEST_F(operator_of_claims,
     run(seconds(29));
     EXPECT_EQ(room.room().promises().size(), 1u);
     EXPECT_EQ(state_of("one"), "");
-    // The answer comes when there is another Testbed of this name.
+    // The answer comes when another Testbed has this name.
     auto another = claim("one", "1", 1);
     another.metadata.uid = "uid-another";
     put(another);
@@ -522,7 +522,7 @@ TEST_F(operator_of_claims,
     ASSERT_TRUE(plan_of("one"));
     part.written(of);
     EXPECT_TRUE(plan_of("one"));
-    // Its own was written, and the cache never shows it.
+    // Its own layout was written, and the cache never shows it.
     part.written(another);
     EXPECT_FALSE(plan_of("one"));
     run(shown_patience + plan_patience);

@@ -33,7 +33,7 @@ void append_text(std::string& out, std::string_view text) {
     out += '"';
 }
 
-/// The member `name` in any case; null and absent are the same. False: it has another type.
+/// Finds the member `name` in any case; null and absent are the same. False: it has another type.
 template <class T>
 bool member(const simdjson::dom::object& of, std::string_view name, bool& there, T& out) {
     there = false;
@@ -46,9 +46,10 @@ bool member(const simdjson::dom::object& of, std::string_view name, bool& there,
 }
 
 struct pod_decision {
-    /// Carries a Testbed's label: it is for one of its slots, or for no node.
+    /// True: the pod carries a Testbed's label: it is for one of its slots, or for no node.
     bool ours = false;
-    /// Its run is under the present hold. False: what it says of slot, node and ghost is nothing.
+    /// True: its run is under the present hold. False: what it says of slot, node and ghost is
+    /// ignored.
     bool under_hold = false;
     std::string_view uid;
     std::string_view run;

@@ -1,8 +1,8 @@
 // The scheduler extender (kube-scheduler's v1 wire format) as pure functions of the request's body
 // and of what the caches show. The operators have committed their decision in annotations of the
-// pod that the scheduler sends; since everybody may write annotations, they count only where the
-// pod's run is under the present hold, and a victim is named only where the caches show it as the
-// Testbed's own ghost. The extender itself holds no state and has no side effect.
+// pod that the scheduler sends; since many accounts may write annotations, they count only where
+// the pod's run is under the present hold, and a victim is named only where the caches show it as
+// the Testbed's own ghost. The extender itself holds no state and has no side effect.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ namespace esi::testbed {
 /// The slot that was given to a pod.
 struct seat {
     std::string node;
-    /// uid of the ghost in it, which the Testbed itself made and which is bound; empty without one.
+    /// uid of the bound ghost in it that the Testbed itself made; empty without one.
     std::string ghost;
 };
 
@@ -25,9 +25,9 @@ struct seat {
 class extender_facts {
 public:
     virtual ~extender_facts() = default;
-    /// The token of its present hold; empty where there is none, and no such Testbed.
+    /// The token of its present hold; empty without a hold or without such a Testbed.
     virtual std::string hold_of(const model::object_key& testbed) const = 0;
-    /// Where the pod is to go, by the placements of the BatchJob whose present run this is.
+    /// The pod's slot, by the placements of the BatchJob whose present run this is.
     virtual std::optional<seat> seat_of(const model::object_key& testbed, std::string_view run,
                                         std::string_view pod_uid) const = 0;
 };
@@ -40,9 +40,9 @@ public:
 /// what a scheduler sends (400).
 result<std::string> answer_filter(std::string_view body, const extender_facts& known);
 
-/// POST /extender/preemption. One node, one victim: the ghost of the pod's slot. An empty map where
-/// nothing is decided, and where the caches do not show what the pod says.
-/// Always read from NodeNameToMetaVictims, whichever form was asked.
+/// POST /extender/preemption. One node, one victim: the ghost of the pod's slot. The map is empty
+/// where nothing is decided, and where the caches do not show what the pod says. The nodes are
+/// always read from NodeNameToMetaVictims, whichever form was asked.
 result<std::string> answer_preemption(std::string_view body, const extender_facts& known);
 
 }  // namespace esi::testbed

@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Testbed default/tb is held under s.7; of its run s.7.1 the pod pod-uid sits in slot 1 on node-b.
+/// Testbed default/tb is held under s.7; the pod pod-uid of its run s.7.1 sits in slot 1 on node-b.
 struct facts final : extender_facts {
     std::string hold_of(const model::object_key& testbed) const override {
         return testbed == model::object_key{"default", "tb"} ? hold : std::string();
@@ -153,10 +153,10 @@ TEST(extender_preemption, nobody_is_named_who_is_not_the_ghost_in_the_slot_that_
                             std::string(ghost) + R"(")");
     };
     EXPECT_EQ(ask(answer_preemption, body(decided, offer))["NodeNameToMetaVictims"].size(), 1u);
-    // Any pod of the node as the victim; another node.
+    // The victim is another pod of the node, or the node is another one.
     EXPECT_EQ(ask(answer_preemption, body(claims("node-b", "uid-of-etcd"), offer)), none);
     EXPECT_EQ(ask(answer_preemption, body(claims("node-a", "ghost-uid"), offer)), none);
-    // A pod that copies all marks of one that was placed.
+    // This pod copies all marks of one that was placed.
     auto copied = decided;
     copied.replace(copied.find("pod-uid"), 7, "another");
     EXPECT_EQ(ask(answer_preemption, body(copied, offer)), none);

@@ -1,5 +1,5 @@
-// What can be done for a Testbed, one alternative for each step, and what is reported beside it.
-// Values: made by decide, taken by the actor.
+// The steps that can be taken for a Testbed, one alternative for each, and the notes about them.
+// Values: decide makes them, the actor takes them.
 #pragma once
 
 #include <memory>
@@ -15,14 +15,14 @@ namespace esi::testbed {
 struct change_finalizer {
     bool present = true;
 };
-/// Writes the layout: only on a Testbed that nobody holds, guarded with its resourceVersion.
+/// Writes the layout: only on a Testbed that is not held, guarded with its resourceVersion.
 struct write_layout {
     model::testbed_layout layout;
 };
 struct create_ghost {
     grid::slot place;
 };
-/// Another --ghost-image than it was made with: changed in place, so that the room stays held.
+/// The ghost has another image than --ghost-image: changed in place, so that the room stays held.
 struct change_ghost_image {
     pod_pointer ghost;
 };
@@ -33,27 +33,27 @@ struct nominate_ghost {
 struct remove_ghost {
     pod_pointer ghost;
     std::string why;
-    /// It failed: the next one waits (hints::ghost_failed).
+    /// The ghost failed: the next one waits (hints::ghost_failed).
     bool failed = false;
 };
 /// Ghost out, job pod in: steps in swap.h.
 struct swap_in {
     slot_assessment slot;
 };
-/// Extender path: the decision goes onto the pod.
+/// Extender path: the decision is written onto the pod.
 struct commit_placement {
     slot_assessment slot;
 };
-/// Extender path: committed, its room free, and not bound. kube-scheduler is made to look at it.
+/// Extender path: committed, its room free, and not bound. It makes kube-scheduler try the pod.
 struct wake_pod {
     slot_assessment slot;
 };
-/// A placement that is no more: its nomination, or its commit, goes.
+/// The placement was withdrawn: the pod's nomination, or its commit, is removed.
 struct withdraw {
     pod_pointer pod;
 };
-/// Let in, not bound in time, and its place is gone: deleted with its uid, its controller makes
-/// another.
+/// The pod was let in, is not bound in time, and its place is gone: it is deleted by its uid, and
+/// its controller makes another.
 struct drop_pod {
     pod_pointer pod;
     grid::slot place;
@@ -64,7 +64,7 @@ using action = std::variant<change_finalizer, write_layout, taint_change, create
                             change_ghost_image, nominate_ghost, remove_ghost, swap_in,
                             commit_placement, wake_pod, withdraw, drop_pod>;
 
-/// One line: "swap 0 exec-1".
+/// One line of text: "swap 0 exec-1".
 std::string show(const action& what);
 
 struct note {
@@ -72,11 +72,12 @@ struct note {
     std::string reason;
     std::string action;
     std::string text;
-    /// About this pod, and the Testbed is the other object; null: about the Testbed.
+    /// The subject is this pod, and the Testbed is the related object; null: the subject is the
+    /// Testbed.
     pod_pointer pod;
-    /// The same subject with the same text is told once.
+    /// The same subject with the same text is reported once.
     std::string subject;
-    /// Of a note about the Testbed: the Scheduling that it is about, too; else null.
+    /// If the note is about the Testbed: the Scheduling that it also concerns; else null.
     std::shared_ptr<const model::scheduling> holder = {};
 };
 

@@ -31,8 +31,8 @@ std::string node_problem_of(const model::layout_node& wanted, const node_view* s
     return {};
 }
 
-/// It stands in the slot that it names, or may come to it: ESI has recorded it there. One that is
-/// not bound needs a run under the present hold as well; where that is a job's present run, it
+/// True: ESI has recorded the pod for the slot that it names: it is there or may come to it. A pod
+/// that is not bound also needs a run under the present hold; where that is a job's present run, it
 /// comes no more once the job has dropped it.
 bool stands(const model::pod& pod, const view& seen, const grid::records& known) {
     const auto position = grid::slot_of_pod(pod);
@@ -110,7 +110,7 @@ bool fits_layout(const model::pod& ghost, const model::testbed& testbed,
 
 namespace {
 
-/// One look at one node.
+/// The assessment of one node.
 class node_look_up {
 public:
     node_look_up(const view& seen, assessment& out, const model::testbed_layout& layout,
@@ -184,7 +184,7 @@ void node_look_up::sort_pods() {
     if (out_.node.seen) {
         const auto key = testbed.metadata.key().text();
         for (const auto& pod : out_.node.seen->pods) {
-            // One with the Testbed's labels is looked at where it belongs.
+            // A pod with the Testbed's labels is assessed where it belongs.
             if (testbed_key_of(*pod) == key || !is_damaged_ghost(*pod, testbed)) continue;
             out_.misfits.push_back(pod);
         }
@@ -231,8 +231,8 @@ void node_look_up::place(slot_assessment& slot, const job_pointer& job) {
     }
 }
 
-/// Only an edited record has one pod for several slots: no swap takes it into two. It is for the
-/// first of its job's slots, or for the one that it is in.
+/// Only an edited record has one pod for several slots: no swap takes it into two. The pod is for
+/// the first of its job's slots, or for the one that it is in.
 bool node_look_up::takes(const slot_assessment& slot, const model::batchjob& job,
                          const model::pod& pod) {
     const int here = slot.in.place.position;
@@ -266,7 +266,7 @@ bool node_look_up::takes(const slot_assessment& slot, const model::batchjob& job
     return taken == here;
 }
 
-/// The job that gets a slot which several may order; null: none.
+/// The job that gets a slot which several jobs may order; null: none.
 const model::batchjob* node_look_up::owner_of(int position) {
     for (const auto& job : seen_.jobs) {
         if (!counts(job)) continue;
@@ -276,7 +276,7 @@ const model::batchjob* node_look_up::owner_of(int position) {
     return nullptr;
 }
 
-/// `pod`, which `job` has on record for that slot, is in it.
+/// True: `pod`, which `job` has on record for that slot, is in it.
 bool node_look_up::is_in(const model::pod& pod, const model::batchjob& job, int position) const {
     const auto place = places_.at(position);
     return place && grid::slot_of_pod(pod) == position && grid::let_in(pod) &&
@@ -291,7 +291,7 @@ void node_look_up::judge_pods() {
     for (const auto& slot : out_.slots) {
         for (const auto& pod : slot.in.job_pods) inside.insert(pod->metadata.uid);
     }
-    // By the uid of a pod on record: its job's run, which nobody has ended yet.
+    // The runs that have not ended, by the uid of a pod that their job has on record.
     std::map<std::string_view, std::string_view> staying;
     for (const auto& job : seen_.jobs) {
         if (!grid::is_under_hold(*job, testbed) || model::is_final(job->status.state)) continue;
@@ -303,7 +303,7 @@ void node_look_up::judge_pods() {
     for (auto& slot : out_.slots) {
         bool stands_on = false;
         for (const auto& pod : slot.in.job_pods) {
-            // Let in by us: recorded, not only called so by its own annotations.
+            // ESI let the pod in: it is recorded, and does not only say so in its own annotations.
             if (slot.placed && slot.placed->metadata.uid == pod->metadata.uid) slot.current = pod;
             // A job that is behind its pods in the caches is no reason for a second pod in the
             // slot, nor is a Scheduling that has gone while its jobs run.

@@ -1,4 +1,4 @@
-// What each slot of one node is, has and needs, as assess.h works it out. Values.
+// The state and the needs of each slot of one node, as assess.h works them out. Values.
 #pragma once
 
 #include <optional>
@@ -17,11 +17,12 @@ struct node_assessment {
     /// Why no slot of the node can be used (gone, cordoned, NotReady, being deleted); else empty.
     std::string problem;
     node_room room;
-    /// With isolation Taint: the taint is there, ours or an older Testbed's.
+    /// With isolation Taint: the node has the taint, ours or an older Testbed's.
     bool shielded = true;
-    /// It is not ours to set: an older Testbed of another namespace has the node, too, without one.
+    /// The taint is not ours to set: an older Testbed of another namespace has the node without
+    /// one.
     bool kept_open = false;
-    /// Why it is not; empty: it is being set.
+    /// Why the taint is not set; empty: it is being set.
     std::string taint_problem;
     /// Slots without room.
     int without_room = 0;
@@ -37,35 +38,35 @@ struct slot_assessment {
     std::string refusal;
     /// `placed`, once it was let in; else null.
     pod_pointer current;
-    /// A ghost must stand here, or wait at the door.
+    /// A ghost must be here, or wait at the door.
     bool ghost_wanted = false;
     /// Why its ghost does not run, though it holds the room; else empty.
     std::string ghost_failure;
     /// The node has the room for this slot, counted in the order in which slots take it.
     bool has_room = true;
-    /// Its ghost stands in room that an older Testbed's ghost waits for, and is the next to go.
+    /// Its ghost uses room that an older Testbed's ghost waits for, and is the next to be removed.
     bool gives_way = false;
 
     std::string state;  ///< see model::slot_state
-    /// Why it is ERROR.
+    /// Why the state is ERROR.
     std::string problem;
     std::string reserved_for;
-    /// A ghost is being made or waits to be bound, and nobody else has a right to the slot.
+    /// A ghost is being made or waits to be bound, and no job has a right to the slot.
     bool ghost_under_way = false;
 };
 
-/// When something changes though no object does.
+/// The times at which an assessment changes without any event.
 struct deadlines {
     std::optional<steady_time> at;
-    /// By the API server's time, of which more is learned as time goes by, so that it may go back:
-    /// the next point, and the last that has passed.
+    /// By the estimated clock of the API server. The estimate may go back, so two points are kept:
+    /// the next one, and the last that has passed.
     std::optional<wall_time> until;
     std::optional<wall_time> since;
 
     void add(steady_time when) {
         if (!at || when < *at) at = when;
     }
-    /// Whether `when` has passed.
+    /// Returns true if `when` has passed; else notes when it will.
     bool has_passed(wall_time when, wall_time now) {
         const bool passed = now >= when;
         if (passed && (!since || when > *since)) since = when;
@@ -77,19 +78,19 @@ struct deadlines {
     }
 };
 
-/// What two orders or two records dispute.
+/// A conflict between two orders or two records.
 struct dispute {
-    /// Of the job that comes second.
+    /// The job that comes second.
     model::object_key job;
     std::size_t nth = 0;  ///< of its order's slots
     std::string text;
     auto operator<=>(const dispute&) const = default;
 };
 
-/// One node of a Testbed, or a name that ghosts give as their node.
+/// The assessment of one node of a Testbed, or of a name that ghosts give as their node.
 struct assessment {
     std::string name;
-    /// The layout names it; else it has no slots.
+    /// True: the layout names it; else it has no slots.
     bool member = false;
     node_assessment node;
     /// In position order.
@@ -102,12 +103,12 @@ struct assessment {
     deadlines changes;
 };
 
-/// A ghost that waits longer than this for its node makes its slot ERROR.
+/// If a ghost waits longer than this for its node, its slot becomes ERROR.
 inline constexpr seconds ghost_patience{5};
-/// A pod let in and not bound for this long, whose place is gone, is given up.
+/// A pod that was let in, is not bound for this long, and whose place is gone is given up.
 inline constexpr seconds let_in_patience{10};
-/// A ghost whose container ends by itself fails until it has run for so long: the kubelet starts it
-/// anew after five minutes at most.
+/// A ghost whose container ends by itself counts as failing until it has run for this long: the
+/// kubelet restarts it after five minutes at most.
 inline constexpr std::chrono::minutes crash_memory{10};
 
 }  // namespace esi::testbed

@@ -13,13 +13,13 @@ namespace slot_state = model::slot_state;
 
 namespace {
 
-/// A job pod is bound in it.
+/// True: a job pod is bound in the slot.
 bool is_taken(const slot_assessment& slot) {
     return std::ranges::any_of(slot.in.job_pods, [](const auto& pod) { return pod->bound(); });
 }
 
-/// Who takes the node's room first: what stands, what was let in, what was placed, the ghosts that
-/// wait, the ghosts that are missing.
+/// The order in which slots take the node's room: bound pods, pods that were let in, placed pods,
+/// waiting ghosts, missing ghosts.
 int rank_of(const slot_assessment& slot) {
     const bool holds = slot.in.ghost && slot.in.ghost->live() && slot.in.ghost->bound();
     if (is_taken(slot)) return 0;
@@ -61,7 +61,7 @@ struct judge {
     }
 };
 
-/// State of a slot where neither a bound job pod nor a right to it decides.
+/// Sets the state of a slot that has neither a bound job pod nor a job with a right to it.
 void judge::look_at_ghost(slot_assessment& slot) {
     const auto& place = slot.in.place;
     const auto name = ghost_name(place);
@@ -115,7 +115,7 @@ void judge::look_at(slot_assessment& slot) {
     if (slot.assigned) {
         slot.reserved_for = slot.placed ? slot.placed->metadata.name : slot.assigned->metadata.name;
         if (slot.current) slot.reserved_for = slot.current->metadata.name;
-        // Pods are where their job is.
+        // Pods are in the namespace of their job.
         if (slot.assigned->metadata.namespace_ != testbed.metadata.namespace_) {
             slot.reserved_for = foreign_pod;
         }
@@ -175,8 +175,8 @@ void judge::look_at(slot_assessment& slot) {
 
 }  // namespace
 
-/// The pods that take the room of the slot in which they are bound. A second one in the same slot
-/// takes room beside the slots, as anybody does.
+/// The pods that take the room of the slot in which they are bound. A second pod in the same slot
+/// takes room beside the slots, as any other pod does.
 std::set<std::string_view> takers_of(const std::vector<slot_assessment>& slots) {
     std::set<std::string_view> out;
     for (const auto& slot : slots) {
@@ -230,8 +230,8 @@ void give_room(assessment& out, const model::testbed_layout& layout) {
     for (auto* slot : slots) {
         const auto& size = sizes.of(slot->in.place.position);
         const bool fits = !missing_resource(left, size);
-        // A ghost that stands has its room. Where a pod of another slot has grown into it, no
-        // scheduler binds the pod that would take the ghost's place.
+        // A bound ghost has its room. Where a pod of another slot has grown into it, no scheduler
+        // binds the pod that would take the ghost's place.
         const bool stands = rank_of(*slot) == 0 && (!out.node.room.has_growth || is_taken(*slot));
         slot->has_room = stands || fits;
         if (slot->has_room) model::take(left, size);
@@ -239,10 +239,10 @@ void give_room(assessment& out, const model::testbed_layout& layout) {
     }
 }
 
-/// An older Testbed has the right of way: while a ghost of its waits for room, free ghosts for
-/// which the node has no room beside the older one's slots go, one at a time, so that none goes
-/// without need. A slot that was given to a job is not taken from it: by its order, or by its
-/// Scheduling, which assigns slots before it orders them.
+/// An older Testbed has the right of way: while one of its ghosts waits for room, free ghosts for
+/// which the node has no room beside the older one's slots are removed, one at a time, so that no
+/// ghost goes without need. A slot with a job is not taken from it, whether its order or its
+/// Scheduling (which assigns slots before it orders them) gives it.
 void give_way(assessment& out, const model::testbed_layout& layout, const std::set<int>& given) {
     if (!out.node.room.elder_waits || !out.node.problem.empty()) return;
     slot_sizes sizes(layout);

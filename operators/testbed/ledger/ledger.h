@@ -1,7 +1,7 @@
-// What is known of one Testbed, node by node, and the sums that its report is made of. A sum is
-// kept up: what a node added before is taken away, what it adds now is added, so that the cost of a
-// change does not grow with the Testbed. A value; a process may lose it at any moment and make it
-// anew by putting every node once.
+// The known state of one Testbed, node by node, and the sums for its report. A sum is updated: the
+// old share of a node is subtracted and the new one added, so that the cost of a change does not
+// grow with the Testbed. A value; a process may lose it at any moment and rebuild it by putting
+// every node once.
 #pragma once
 
 #include <map>
@@ -15,30 +15,30 @@
 
 namespace esi::testbed {
 
-/// What is wrong with a pod that carries the Testbed's labels and is no ghost.
+/// The problems of a pod that carries the Testbed's labels and is no ghost.
 struct pod_state {
     pod_pointer pod;
-    /// It stands in no slot by right, and has a nomination (gated) or a commit (extender path) of a
+    /// The pod has no right to a slot, but a nomination (gated) or a commit (extender path) of a
     /// placement that was withdrawn.
     bool withdrawn = false;
-    /// It was a ghost.
+    /// The pod was a ghost.
     bool damaged = false;
-    /// Why it gets no slot though it says that it belongs here.
+    /// Why it gets no slot though it claims to belong here.
     std::optional<note> refused;
 
     bool empty() const { return !withdrawn && !damaged && !refused; }
 };
 
-/// `accepted`, `inside`: it is one of these of a node (node_state). `seen` has the jobs whose run
-/// it carries.
+/// `accepted`, `inside`: the pod is in these sets of a node (node_state). `seen` has the jobs whose
+/// run it carries.
 pod_state assess_pod(const view& seen, const pod_pointer& pod, bool accepted, bool inside,
                      purpose what_for);
 
-/// Orders of a job for slots that the layout does not have.
+/// Disputes about a job's orders for slots that the layout does not have.
 std::vector<dispute> assess_job(const view& seen, const model::batchjob& job,
                                 const grid::places& places);
 
-/// Sums over all nodes; sets of node names where the report names the first ones.
+/// Sums over all nodes, and sets of node names where the report names the first ones.
 struct totals {
     using names = std::set<std::string, std::less<>>;
 
@@ -52,7 +52,7 @@ struct totals {
     names with_slot_problems;
     names short_of_room;
     names open;
-    /// Of these, those whose taint is not set for a reason.
+    /// Those of `open` whose taint has a reason not to be set.
     names taint_refused;
     names tainted;
     names with_beside;
@@ -78,7 +78,7 @@ struct totals {
 
 class ledger {
 public:
-    /// Takes the place of what was known of the node; a state that adds nothing is not kept.
+    /// Replaces the state of the node; a state that adds nothing is not kept.
     void put_node(const std::string& name, node_state state);
     void put_pod(const model::object_key& key, pod_state state);
     void put_job(const model::object_key& key, std::vector<dispute> disputes);
@@ -89,11 +89,11 @@ public:
     const std::map<model::object_key, pod_state>& pods() const { return pods_; }
     bool has_accepted(const model::object_key& pod) const { return sums_.accepted.contains(pod); }
     bool has_inside(const model::object_key& pod) const { return sums_.inside.contains(pod); }
-    /// Pods whose being accepted or inside has changed since this was asked.
+    /// Returns the pods that entered or left `accepted` or `inside` since the last call.
     std::set<model::object_key> take_moved() { return std::exchange(moved_, {}); }
     /// Counts the changes of what a report is made of.
     std::uint64_t version() const { return version_; }
-    /// Nodes, pods and sums, times aside; for comparison.
+    /// Nodes, pods and sums as text, without times; for comparison.
     std::string text() const;
 
 private:

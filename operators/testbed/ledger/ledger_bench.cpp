@@ -1,5 +1,5 @@
-// What a reconcile of a Testbed costs after one pod of it has changed, at so many nodes of two
-// slots; and what making the whole ledger costs, which a process does once.
+// Measures a reconcile of a Testbed after one pod of it has changed, at several numbers of nodes of
+// two slots; and the making of the whole ledger, which a process does once.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 namespace esi::testbed::tests {
 namespace {
 
-/// A Testbed with a ghost in each slot, shown by caches, with the ledger that is kept of it.
+/// A Testbed with a ghost in each slot, shown by caches, and its updated ledger.
 class kept_testbed : private change_listener {
 public:
     explicit kept_testbed(int nodes) : at_(names_of(nodes)) {
@@ -33,7 +33,7 @@ public:
     void change_a_pod() {
         auto& pod = at_.pods[changes_ * 7919 % at_.pods.size()];
         pod.reason = changes_++ % 2 == 0 ? "CrashLoopBackOff" : "";
-        // Else it may be the version that is kept: no change.
+        // Without this it may be the version that is kept: no change.
         pod.metadata.resource_version = std::to_string(changes_);
         shown_.fill().pods.apply(pod);
     }

@@ -17,7 +17,7 @@ namespace slot_state = model::slot_state;
 
 namespace {
 
-/// More pods of others are counted and not named.
+/// Foreign pods beyond this number are counted and not named.
 constexpr std::size_t most_beside = 5;
 
 /// With foreground deletion the garbage collector takes the ghosts away one by one.
@@ -25,7 +25,7 @@ bool may_make_ghosts(const model::testbed& testbed) {
     return !testbed.metadata.has_finalizer("foregroundDeletion");
 }
 
-/// The next steps of one node's slots.
+/// Decides the next steps of one node's slots.
 struct decider {
     const view& seen;
     const ground& on;
@@ -53,7 +53,7 @@ struct decider {
         return true;
     }
 
-    /// A pod that was let in and is not bound.
+    /// Watches a pod that was let in and is not bound.
     void watch_let_in(const slot_assessment& slot, const pod_pointer& pod) {
         if (pod->bound() || pod->metadata.deleting()) return;
         auto since = known.let_in_since.find(pod->metadata.uid);
@@ -68,7 +68,7 @@ struct decider {
         }
         std::string why = all.node.problem;
         if (why.empty() && !slot.has_room) why = "the room of its slot is taken";
-        // Looked at now and then: a stranger that takes the room tells by an event of its own.
+        // The room is only checked now and then: a stranger that takes it causes its own event.
         if (why.empty()) return;
         tell(true, "PodGivenUp", "Delete",
              fmt::format("the pod was given slot {} on {} and is not bound after {} s: {}; it is "
@@ -80,7 +80,7 @@ struct decider {
 
     /// kube-scheduler may have missed that the ghost of a pod of the extender path is gone
     /// (docs/architecture.md, "The swap"). A pod that was let in by its gate is not touched: it
-    /// preempts nobody, so that event cannot be lost, and its nomination keeps its room.
+    /// preempts no pod, so that event cannot be lost, and its nomination keeps its room.
     void watch_committed(const slot_assessment& slot, const pod_pointer& pod) {
         const bool by_extender = pod->metadata.annotations.contains(names::slot_ghost);
         if (!by_extender || pod->bound() || pod->metadata.deleting()) return;
@@ -129,7 +129,7 @@ struct decider {
             return;
         }
         if (slot.placed && slot.refusal.empty()) {
-            // Somebody's pod is still in the slot: the placed one waits for it to go.
+            // Another pod is still in the slot: the placed one waits until it has gone.
             if (!slot.in.job_pods.empty()) return;
             if (grid::let_in(*slot.placed)) {
                 // Without the room a scheduler would look for victims in vain.
@@ -150,10 +150,11 @@ struct decider {
                      remove_ghost{ghost, "a ghost of an older Testbed waits for its room", false});
                 return;
             }
-            // While an older Testbed lacks a slot here, this ghost's nomination would keep the
-            // ghost out that comes back to it, and without one it might be bound there first. Once
-            // the older ones lack nothing it waits nominated, as on a node of its own: made only
-            // when the room is free, it would lose that room each time to a pod that is pending.
+            // While an older Testbed lacks a slot here, this ghost's nomination would keep out the
+            // ghost that returns to that slot, and without a nomination this ghost might be bound
+            // there first. Once the older ones lack nothing it waits nominated, as on a node of its
+            // own: if it were made only when the room is free, a pending pod would take that room
+            // first each time.
             if (!ghost->bound() && !slot.has_room && node.room.elder_lacks) {
                 step(slot,
                      remove_ghost{ghost,
@@ -161,8 +162,8 @@ struct decider {
                                   false});
                 return;
             }
-            // Ghosts at the door of less room than they need would keep each other out: nominations
-            // of equal priority count. Those that have no room wait without one.
+            // If ghosts wait with less room than they need, their nominations of equal priority
+            // count and keep each other out. Those that have no room wait without one.
             const bool steps_back = !slot.has_room && another_ghost_may_enter();
             const std::string wanted = steps_back ? std::string() : place.node;
             if (!ghost->bound() && ghost->nominated_node_name != wanted) {
@@ -182,13 +183,13 @@ struct decider {
         });
     }
 
-    /// A ghost that comes out in another size each time (a webhook changes it) is not made anew
-    /// without end.
+    /// Removes misfits. A ghost whose size a webhook changes each time is not made again without
+    /// end.
     void decide_misfits() {
         const bool keeps = on.what_for == purpose::keep;
         for (const auto& ghost : all.misfits) {
             if (ghost->metadata.deleting()) continue;
-            // While the Testbed goes, the garbage collector takes the others.
+            // While the Testbed is being deleted, the garbage collector removes the others.
             if (!keeps && !is_damaged_ghost(*ghost, *seen.testbed)) continue;
             const bool again = keeps && known.ghosts.contains(ghost->metadata.name);
             const bool own = keeps && is_own_ghost(*ghost, *seen.testbed);
@@ -202,7 +203,7 @@ struct decider {
         for (const auto& slot : all.slots) {
             const auto& ghost = slot.in.ghost;
             if (!ghost || !ghost->live() || ghost->metadata.deleting()) continue;
-            // One without its labels and annotations is made anew.
+            // A ghost without its labels and annotations is removed and made again.
             if (!is_own_ghost(*ghost, *seen.testbed)) continue;
             if (ghost->metadata.annotation(names::ghost_image) == seen.ghost_image) continue;
             out.old_images.push_back(std::make_shared<const model::packed>(model::pack(*ghost)));
@@ -216,7 +217,8 @@ struct decider {
         return fmt::format(", or take the label {} off the node", seen.testbed->spec.node_label);
     }
 
-    /// The numbers, and who has the room, change with every pod of others: they are in the status.
+    /// The numbers, and which pods have the room, change with every foreign pod: the status has
+    /// them.
     void tell_room() {
         for (const auto& slot : all.slots) {
             if (slot.has_room) continue;
@@ -241,7 +243,7 @@ struct decider {
     }
 };
 
-/// What the node adds to the report.
+/// Works out what the node adds to the report.
 struct reporter {
     const view& seen;
     const ground& on;
@@ -338,7 +340,7 @@ struct reporter {
     }
 };
 
-/// Pods, orders or records of jobs are on the node: the hold says whether they count.
+/// True: pods, orders or records of jobs are on the node, so the hold says whether they count.
 bool depends_on_hold(const view& seen, const assessment& all) {
     for (const auto& pod : seen.pods) {
         if (!pod->is_ghost() && home_of(*pod) == all.name) return true;

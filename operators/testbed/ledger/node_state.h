@@ -1,5 +1,5 @@
-// What one node of a Testbed is, what is to be done there, and what it adds to the Testbed's
-// report: all that the ledger keeps of it. Worked out by a pure function of a view of that node.
+// The state of one node of a Testbed, the steps to be taken there, and its share of the Testbed's
+// report: all that the ledger keeps of it. A pure function of a view of that node works it out.
 #pragma once
 
 #include <map>
@@ -17,18 +17,18 @@ namespace esi::testbed {
 /// Bound of the CRD: problems of a Testbed, and of one node.
 inline constexpr std::size_t most_problems = 64;
 
-/// What a Testbed's nodes are worked out for.
+/// The purpose for which a Testbed's nodes are assessed.
 enum class purpose {
     keep,   ///< slots are kept
-    leave,  ///< the Testbed is being deleted, and no hold is in the way: what it set is taken away
+    leave,  ///< the Testbed is being deleted, no hold is in the way: what it set is removed
 };
 
-/// The layout that the slots are of.
+/// The layout to which the slots belong.
 struct ground {
     const model::testbed_layout& layout;
     const grid::places& places;
     purpose what_for = purpose::keep;
-    /// A Testbed of more slots has no rows, but lines for its slices where `lines` is set.
+    /// A larger Testbed has no rows; if `lines` is set it has lines for its slices instead.
     int most_listed = grid::most_listed_slots;
     bool lines = false;
 };
@@ -46,32 +46,32 @@ struct sharer {
     auto operator<=>(const sharer&) const = default;
 };
 
-/// What it adds to the report.
+/// The node's share of the report.
 struct node_report {
     bool member = false;
     model::slot_counts counts;
     /// Slots whose ghost is under way.
     int under_way = 0;
-    /// Of its slots, in position order; empty in a Testbed whose slots are not listed.
+    /// The rows of its slots, by position; empty in a Testbed whose slots are not listed.
     std::vector<model::slot_status> rows;
-    /// Why no slot of it can be used; else empty.
+    /// Why none of its slots can be used; else empty.
     std::string problem;
-    /// Of slots in ERROR, each sentence once, in position order.
+    /// The problems of slots in ERROR, each sentence once, by position.
     std::vector<std::string> slot_problems;
     int without_room = 0;
-    /// What is missing; empty where nothing is.
+    /// The room that is missing for its slots, as text; empty if none is.
     std::string shortage;
     /// Ghosts that hold their room and do not run, by cause.
     std::map<std::string, int> failing;
     bool open = false;
     std::string taint_problem;
-    /// Our taint is on it.
+    /// The node has our taint.
     bool tainted = false;
-    /// Live pods of others on it; those of the Testbed's own namespace by name, some of them.
+    /// Foreign live pods on it; some of those of the Testbed's own namespace by name.
     int beside = 0;
     int beside_elsewhere = 0;
     std::vector<std::string> beside_names;
-    /// Schedulers of live pods on it, but for default-scheduler.
+    /// Schedulers of live pods on it, except default-scheduler.
     std::set<std::string> schedulers;
     std::vector<dispute> disputes;
     std::set<sharer> sharers;
@@ -80,40 +80,40 @@ struct node_report {
 };
 
 struct node_state : node_report {
-    /// Of its slots, in position order; empty in a Testbed whose slots are listed.
+    /// The lines of its slots, by position; empty in a Testbed whose slots are listed.
     std::vector<row_line> lines;
 
-    // What is to be done.
+    // The next steps.
     std::optional<taint_change> taint;
     std::vector<remove_ghost> clears;
-    /// By position.
+    /// By position of the slot.
     std::vector<std::pair<int, action>> steps;
     /// Ghosts of another image. Packed: with a new image these are all ghosts.
     std::vector<std::shared_ptr<const model::packed>> old_images;
-    /// Those that are due or were told before.
+    /// Notes that are due or were reported before.
     std::vector<note> notes;
-    /// Subjects that keep what was told of them though there is no note now.
+    /// Subjects whose earlier report stays valid though there is no note now.
     std::set<std::string> kept_subjects;
     std::set<std::string> unbound;
     int pods_waiting = 0;
-    /// Slots without room, as place_key.
+    /// Slots without room, by place_key.
     std::set<std::string> strangers;
     /// A ghost has ended, or waits though the node has its room.
     bool ghost_in_vain = false;
 
-    // For others.
+    // For other parts of the operator.
     /// Pods that are recorded for a slot here and not refused, and those that are in a slot or
     /// recorded for one.
     std::set<model::object_key> accepted;
     std::set<model::object_key> inside;
-    /// A change of the hold may change it: pods, orders or records of jobs are here.
+    /// True: a change of the hold may change the node: pods, orders or records of jobs are here.
     bool uses_hold = false;
     deadlines changes;
 
     bool has_actions() const { return taint || !clears.empty() || !steps.empty(); }
-    /// It adds nothing: the ledger need not know it.
+    /// True: it adds nothing, so the ledger need not keep it.
     bool empty() const;
-    /// All of it but times, for comparison.
+    /// The whole state as text, without times, for comparison.
     std::string text() const;
 };
 

@@ -32,7 +32,7 @@ reply refused(const debug_endpoints& at, const request& asked, int status,
     return original_error(asked, status, at.time.wall(), messages);
 }
 
-/// For who asks for a change in a way that pages can.
+/// Refuses a change that any page could make a browser ask for.
 reply not_meant(const debug_endpoints& at, const request& asked) {
     return refused(at, asked, 403,
                    {"this would change objects, which any page could ask for; send the header "
@@ -43,7 +43,7 @@ reply list_of(const std::vector<std::string>& of) {
     return {200, "application/json", json(of).dump()};
 }
 
-/// A whole number from 1; 0 for anything else.
+/// Parses a whole number from 1; 0 for any other text.
 int read_count(const std::string& text) {
     int out = 0;
     const auto* end = text.data() + text.size();
@@ -67,7 +67,7 @@ asio::awaitable<reply> set_up_nodes(std::shared_ptr<const debug_endpoints> at, r
                           {"spec.nodeLabel of the Testbed is " + testbed->spec.node_label +
                            ", a label of Kubernetes itself; it would be taken off other nodes"});
     }
-    // The cache may not show the labels yet that the question before this one wrote.
+    // The cache may not show the labels yet that the last request wrote.
     auto nodes = co_await kube::live_list<model::node>(at->api, types::node, "");
     if (!nodes) {
         const auto& why = nodes.error();
@@ -128,7 +128,7 @@ asio::awaitable<reply> reset_jobs(std::shared_ptr<const debug_endpoints> at, req
             continue;
         }
         const auto& why = written.error();
-        // Gone, or another object by now.
+        // The object is gone, or is another one by now.
         if (why.code == errc::not_found || why.code == errc::conflict) continue;
         unanswered = unanswered || why.transient();
         problems.push_back("job " + meta.key().text() + ": " + why.text);

@@ -1,7 +1,7 @@
 // The original's helpers for people who set up an evaluation: /debug/node-set-up and
 // /debug/reset-all-jobs. Only registered with --enable-debug-endpoints; else the router's 404. They
-// have no authentication: http::local_access says who is answered. A GET that would change
-// something needs the header X-ESI-Debug: 1, which no page can make a browser send.
+// have no authentication: http::local_access decides which peers are answered. A GET that would
+// change something needs the header X-ESI-Debug: 1, which no page can make a browser send.
 #pragma once
 
 #include <string>
@@ -16,15 +16,14 @@ namespace esi::testbed {
 
 struct debug_endpoints {
     clock& time;
-    /// Writes whether this process leads or not: what people ask for here, they could write
-    /// themselves.
+    /// Writes whether this process leads or not: its users could write the same themselves.
     kube::client& api;
     const caches& seen;
     std::string legacy_namespace;
     http::local_access access;
 };
 
-/// Whether it carries that header.
+/// True: the request carries that header.
 bool is_meant(const http::server_request& asked);
 
 /// GET /debug/node-set-up?name=&count= labels the count least requested nodes with 0..count-1 and

@@ -15,7 +15,7 @@
 namespace esi::testbed {
 namespace {
 
-/// The endpoints with empty caches: what they answer before they look at anything.
+/// The endpoints with empty caches: tests the answers that come before any look-up.
 class debug_routes : public testing::Test {
 protected:
     http::server_reply ask(bool open, bool loopback, std::string path,

@@ -1,5 +1,5 @@
-// Which nodes a person gets who asks for "count nodes for this Testbed", out of this operator's
-// view (grid/node_choice.h). Pure; the writes are in debug.cpp.
+// Chooses the nodes for a request of "count nodes for this Testbed", out of this operator's view
+// (grid/node_choice.h). Pure; the writes are in debug.cpp.
 #pragma once
 
 #include <vector>

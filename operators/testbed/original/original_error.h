@@ -14,7 +14,7 @@ namespace esi::testbed {
 http::server_reply original_error(const http::server_request& to, int status, wall_time now,
                                   const std::vector<std::string>& messages = {});
 
-/// Where no route matches: 404, or 405 with Allow.
+/// The answer where no route matches: 404, or 405 with Allow.
 http::server_reply original_miss(const http::server_request& to,
                                  const std::vector<std::string>& allowed, wall_time now);
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view container_name = "ghost";
 
-/// The shape of the claim whose place has the position; null: the Testbed has no claim.
+/// The shape of the claim that has the place at the position; null: the Testbed has no claim.
 const model::claim_shape* shape_of(const model::testbed& testbed, int position) {
     if (!testbed.spec.claim) return nullptr;
     for (const auto& shape : testbed.spec.claim->shapes) {
@@ -117,7 +117,7 @@ json ghost_object(const model::testbed& testbed, const model::testbed_layout& la
                         {names::ghost_image, options.image}};
     if (testbed.spec.claim) {
         spec["priorityClassName"] = claim_priority_class(testbed.spec.claim->priority);
-        // The nodes are everybody's: an autoscaler that took one away would take a place.
+        // All Testbeds share the nodes: an autoscaler that took one away would take a place.
         annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"] = "false";
     } else if (!options.priority_class.empty()) {
         spec["priorityClassName"] = options.priority_class;
@@ -141,7 +141,7 @@ json ghost_object(const model::testbed& testbed, const model::testbed_layout& la
 }
 
 json ghost_image_patch(const model::pod& ghost, const std::string& image) {
-    // By the container's name: somebody's webhook may have put another one before it.
+    // Found by the container's name: a webhook may have put another container before it.
     json container = {{"name", container_name}, {"image", image}};
     return {
         {"metadata", {{"uid", ghost.metadata.uid}, {"annotations", {{names::ghost_image, image}}}}},

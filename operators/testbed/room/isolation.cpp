@@ -24,8 +24,8 @@ bool is_going(const model::testbed& testbed) {
     return testbed.metadata.deleting() && !is_held(testbed);
 }
 
-/// `elder` has the node, too, and does not want it tainted. Testbeds of one namespace are one
-/// owner's, who wants both.
+/// True: `elder` has the node, too, and does not want it tainted. Testbeds of one namespace have
+/// one owner, who wants both.
 bool keeps_open(const model::testbed& elder, const model::testbed& younger, const model::node& node,
                 const view& seen) {
     return elder.spec.isolation != model::isolation::taint &&
@@ -45,7 +45,7 @@ bool wants_taint(const model::testbed& testbed, const model::node& node, const v
            has_member(testbed, node, seen) && !is_kept_open_for(testbed, node, seen);
 }
 
-/// Another Testbed takes the node over when we give it up: ours no longer shields it.
+/// True: another Testbed takes the node over when we give it up: our taint no longer shields it.
 bool has_heir(const model::node& node, const view& seen) {
     return !node.metadata.deleting() &&
            std::any_of(seen.others.begin(), seen.others.end(),
@@ -112,7 +112,7 @@ std::optional<json> changed_taints(const json& node, const taint_change& change,
             continue;
         }
         if (!change.value.empty() && taint.value("value", "") == change.value) return std::nullopt;
-        // Setting replaces whoever is there; removing takes only our own away.
+        // Setting replaces any other value; removing takes only our own away.
         if (change.value.empty() && taint.value("value", "") != uid) out.push_back(taint);
     }
     if (!change.value.empty()) {

@@ -8,7 +8,7 @@ namespace esi::testbed {
 
 namespace {
 
-/// More than this many parts of a difference tell nobody anything.
+/// A text with more parts of a difference than this helps no reader.
 constexpr std::size_t most_parts = 8;
 
 std::string show_size(const model::resource_list& size) {

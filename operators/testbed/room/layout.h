@@ -1,6 +1,6 @@
-// Which slots a Testbed should have by its spec and the labels of the nodes, and how far the layout
-// that stands differs from it. Pure. It never changes a layout: that is one guarded write of the
-// reconcile, made only while nobody holds the Testbed.
+// Which slots a Testbed should have by its spec and the labels of the nodes, and how far the
+// present layout differs from it. Pure. It never changes a layout: that is one guarded write of the
+// reconcile, made only while no Scheduling holds the Testbed.
 #pragma once
 
 #include <map>
@@ -16,38 +16,38 @@ using node_problems = std::map<std::string, std::vector<std::string>>;
 struct wanted_layout {
     /// Revision 0; nodes sorted by id.
     model::testbed_layout layout;
-    /// Nodes whose label is not an integer from 0 to 2147483647, or is there twice.
+    /// Nodes whose label is not an integer from 0 to 2147483647, or is duplicate.
     node_problems problems;
-    /// What is wrong with the spec itself; the CRD refuses these, an older object may have them.
+    /// Problems of the spec itself; the CRD refuses these, an older object may have them.
     std::vector<std::string> spec_problems;
-    /// Nodes that carry the label at all; of a claim none.
+    /// The number of nodes that carry the label; of a claim 0.
     int labelled = 0;
 };
 
-/// `nodes`: those that carry the label, by name. A claim asks for no other layout than the one that
-/// `stands`: what forms it is elsewhere (claims/).
+/// `nodes`: those that carry the label, by name. A claim asks for no other layout than the present
+/// one, `stands`: claims/ makes the next one.
 wanted_layout want_layout(const model::testbed_spec& spec, const model::testbed_layout& stands,
                           const std::map<std::string, node_pointer>& nodes);
 wanted_layout want_layout(const view& seen);
 
-/// So many bytes nodeSelector, affinity and tolerations of all shapes of a claim may have together:
-/// each of its places is planned with those of its shape, and the CRD has no bound for them.
+/// At most this many bytes for nodeSelector, affinity and tolerations of all shapes of a claim
+/// together: each place is planned with those of its shape, and the CRD has no bound for them.
 inline constexpr std::size_t most_claim_constraints = 16 * 1024;
 
-/// What is wrong with a spec itself: it has no slots.
+/// The problems of a spec itself that leave it without slots.
 std::vector<std::string> problems_of(const model::testbed_spec& spec);
 
 /// The id in a node's label; nothing when it is not an integer from 0 to 2147483647.
 std::optional<std::int64_t> parse_node_id(std::string_view text);
 
-/// Same nodes, ids, slots and sizes; the revision does not matter.
+/// True: same nodes, ids, slots and sizes; the revision does not matter.
 bool same_layout(const model::testbed_layout& a, const model::testbed_layout& b);
 
 /// The nodes of a layout by name; valid as long as the layout is.
 using layout_members = std::map<std::string_view, const model::layout_node*>;
 layout_members members_of(const model::testbed_layout& layout);
 
-/// What is different, for people: "node-d would join (id 3); slotsPerNode 2 would become 3".
+/// The difference, for people: "node-d would join (id 3); slotsPerNode 2 would become 3".
 std::string describe_difference(const model::testbed_layout& stands,
                                 const model::testbed_layout& wanted);
 

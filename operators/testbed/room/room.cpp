@@ -11,8 +11,8 @@ namespace esi::testbed {
 
 namespace {
 
-/// A ghost of `of`, or a job pod that its operator has seen in a slot. Of one without rows, or
-/// without the row of the slot that the pod names, what the pod says is believed.
+/// True: a ghost of `of`, or a job pod that its operator has seen in a slot. If `of` has no rows,
+/// or no row of the slot that the pod names, what the pod says is believed.
 bool is_in_a_slot(const model::pod& pod, const rivals::elder& of) {
     if (pod.is_ghost()) return is_own_ghost(pod, *of.testbed);
     if (of.testbed->status.slots.empty()) {
@@ -24,7 +24,7 @@ bool is_in_a_slot(const model::pod& pod, const rivals::elder& of) {
     return of.index->in_slots.contains(pod.metadata.uid);
 }
 
-/// Slots and size that an older Testbed has, or will have, on the node.
+/// The resources of the slots that an older Testbed has, or will have, on the node.
 model::amounts demand_on(const rivals::elder& other, const node_view& seen) {
     const auto& node = *seen.node;
     model::amounts out;
@@ -56,8 +56,9 @@ model::amounts demand_on(const rivals::elder& other, const node_view& seen) {
     return out;
 }
 
-/// A ghost of an older Testbed does not fit into the node, also when all that is on its way out has
-/// gone. One that fits waits for something else: its own job pod that ends, its scheduler.
+/// True: a ghost of an older Testbed does not fit into the node, also after all that is being
+/// deleted has gone. A ghost that fits waits for another cause: its own job pod that ends, its
+/// scheduler.
 bool an_elder_waits(const rivals& others, const node_view& node) {
     if (node.ghosts_at_the_door.empty()) return false;
     std::vector<pod_pointer> staying;
@@ -78,7 +79,7 @@ std::int64_t amount_of(const model::amounts& of, std::string_view resource) {
     return found == of.end() ? 0 : found->second;
 }
 
-/// What older Testbeds have on a node: in the slots in which a pod is, and in those that wait.
+/// The slots of older Testbeds on a node: those with a pod, and those that wait.
 struct standing {
     model::amounts demand;
     std::int64_t pods = 0;  ///< in its slots
@@ -157,7 +158,8 @@ const model::amounts& slot_sizes::of(int position) {
 rivals rivals_of(const view& seen) {
     rivals out;
     for (const auto& other : seen.others) {
-        // Room of a claim is where it was free: nobody gives way to it, nor it to its like.
+        // A claim gets room where it was free: no Testbed gives way to it, nor does a claim to
+        // another.
         if (other->spec.claim) continue;
         auto key = other->metadata.key().text();
         if (!model::older(other->metadata, seen.testbed->metadata)) {
@@ -189,7 +191,7 @@ node_room room_on(const view& seen, const rivals& others, const node_view& node,
         if (in_slots.contains(pod->metadata.uid) || is_own_ghost(*pod, *seen.testbed)) continue;
         const auto younger = others.younger.find(key);
         if (younger != others.younger.end() && is_own_ghost(*pod, *younger->second)) continue;
-        // Of an older Testbed's its whole demand counts.
+        // The whole demand of an older Testbed counts.
         const auto elder = demands.find(key);
         if (elder != demands.end() && is_in_a_slot(*pod, others.older.at(key))) {
             ++elder->second.pods;

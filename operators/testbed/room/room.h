@@ -1,5 +1,5 @@
-// What a node has left for slots beside the pods that are not the testbed's, and who takes the room
-// that is missing. Pure; all amounts in thousandths.
+// What a node has left for slots beside the pods that are not the testbed's, and which pods take
+// the room that is missing. Pure; all amounts in thousandths.
 #pragma once
 
 #include <map>
@@ -16,15 +16,15 @@
 namespace esi::testbed {
 
 struct consumer {
-    /// "namespace/name" of a pod, "testbed namespace/name" for all slots of an older Testbed; those
+    /// "namespace/name" of a pod, "testbed namespace/name" for all slots of an older Testbed; pods
     /// of other namespaces together, without their names.
     std::string name;
     model::amounts takes;
 };
 
-/// Slots of older Testbeds in which no pod is yet: they get the room first.
+/// Slots of older Testbeds in which no pod is yet: these get the room first.
 struct slots_before {
-    std::string name;  ///< as a consumer's
+    std::string name;  ///< as in consumer
     std::int64_t slots = 0;
     model::amounts takes;
 };
@@ -33,16 +33,16 @@ struct node_room {
     model::amounts allocatable;
     /// Requests of live pods that are not the testbed's, with the demand of older Testbeds.
     model::amounts foreign;
-    /// Who takes it now, and who will.
+    /// The pods and Testbeds that take it now, and those that will.
     std::vector<consumer> consumers;
     std::vector<slots_before> before;
-    /// What they leave of the node for slots; below zero where they take more than there is.
+    /// The amounts left for slots; below zero where others take more than there is.
     model::amounts left;
-    /// A slot of an older Testbed there has neither its ghost nor a pod: its ghost is to come.
+    /// A slot of an older Testbed there has neither its ghost nor a pod: its ghost will come.
     bool elder_lacks = false;
     /// A pod in a slot of the testbed requests more than the slot has.
     bool has_growth = false;
-    /// A ghost of an older Testbed waits for room there that nobody is about to free.
+    /// A ghost of an older Testbed waits there for room that nothing is about to free.
     bool elder_waits = false;
 };
 
@@ -51,10 +51,10 @@ using grid::missing_resource;
 using grid::slot_amounts;
 using grid::taken_by;
 
-/// What the slots of one layout take, each size worked out once.
+/// The amounts of each slot of one layout; each size is worked out once.
 class slot_sizes {
 public:
-    /// `layout` lives as long as this.
+    /// `layout` must live as long as this.
     explicit slot_sizes(const model::testbed_layout& layout) : layout_(layout) {}
     const model::amounts& of(int position);
 
@@ -63,25 +63,26 @@ private:
     std::map<const model::resource_list*, model::amounts> known_;
 };
 
-/// The other Testbeds as far as they touch one Testbed's room.
+/// The other Testbeds, as far as they affect one Testbed's room.
 struct rivals {
     struct elder {
         testbed_pointer testbed;
-        /// Its layout, and which job pods its operator has seen in its slots. Of the view.
+        /// The index of the view: its layout, and the job pods that its operator has seen in its
+        /// slots.
         const testbed_index* index = nullptr;
-        /// Its next layout has slots at all.
+        /// True: its next layout has slots.
         bool wants_slots = false;
     };
-    /// By "namespace/name". They have the right of way.
+    /// By "namespace/name". These have the right of way.
     std::map<std::string, elder> older;
     std::map<std::string, testbed_pointer> younger;
 };
 rivals rivals_of(const view& seen);
 
-/// Pods of the testbed that stand in its slots (its ghosts, and `in_slots`: uids of one job pod for
-/// each slot) do not count, nor do ghosts of younger Testbeds; of older ones their whole demand
-/// counts, in place of their ghosts and of the pods that their status has in a slot. What a pod
-/// only says of itself does not make it one of these.
+/// Pods of the testbed in its slots (its ghosts, and `in_slots`: uids of one job pod for each slot)
+/// do not count, nor do ghosts of younger Testbeds. Of an older one the whole demand counts, in
+/// place of its ghosts and of the pods that its status has in a slot. A pod's own claim to be one
+/// of these does not count.
 node_room room_on(const view& seen, const rivals& others, const node_view& node,
                   const std::set<std::string_view>& in_slots);
 

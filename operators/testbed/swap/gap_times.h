@@ -1,4 +1,4 @@
-// The gaps of a swap, in which a slot's room belongs to nobody, as histograms. Measured from what
+// The gaps of a swap, in which a slot's room belongs to no pod, as histograms. Measured from what
 // this process has done and seen; a restart loses the ones under way. Owned by the operator;
 // decides nothing.
 #pragma once
@@ -17,7 +17,7 @@ public:
     gap_times(controller::metrics& numbers, const clock& time);
     void ghost_went(const std::string& pod_uid);
     void pod_bound(const std::string& pod_uid);
-    /// It was never bound.
+    /// The pod was never bound.
     void pod_gone(const std::string& pod_uid);
     /// `place`: testbed and slot, one text.
     void pod_left(const std::string& place);

@@ -18,11 +18,11 @@ swap_step next_step(const swap_view& at, const swap_progress& so_far) {
         at.pod->metadata.deleting()) {
         return swap_step::wait;
     }
-    // A nomination is never taken away here: an earlier request for the ghost's deletion, of which
-    // no answer came, may still arrive, and the room would be open.
+    // A nomination is never removed here: an earlier request for the ghost's deletion, of which no
+    // answer came, may still arrive, and the room would be open.
     if (at.pod->nominated_node_name != at.node) return swap_step::nominate;
-    // What another process (or this one, long ago) set may be unknown to a scheduler that was
-    // started since. Once the ghost is gone, the patch that lets the pod in shows it.
+    // A scheduler that started later may not know a nomination that another process (or this one,
+    // long ago) set. Once the ghost is gone, the patch that lets the pod in shows it.
     if (!so_far.nominated && at.ghost_stands) return swap_step::show_nomination;
     if (!at.ghost_stands && !at.has_room) return swap_step::wait;
     if (!so_far.read_back) return swap_step::read_back;

@@ -1,9 +1,9 @@
 // One swap on the gate path: ghost out, job pod in. A pure state machine that names the next single
-// step; the coroutine that takes the steps is in act.h. The order of the steps, each of which was
-// proven by experiment, is docs/architecture.md, "The swap":
+// step; the coroutine that takes the steps is in let_in.cpp. The order of the steps, each of which
+// was proven by experiment, is docs/architecture.md, "The swap":
 //   check -> nominate, or show a nomination that stands -> read it back, unless the answer came at
 //   once -> ghost out -> look at the node -> one patch that pins and lets in.
-// It never looks at anything older than its arguments, and no step is taken twice for nothing.
+// It never reads anything older than its arguments, and takes no step twice without need.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -18,7 +18,7 @@ namespace esi::testbed {
 enum class swap_step {
     wait,             ///< nothing to do now; an event will come
     nominate,         ///< status.nominatedNodeName = node
-    show_nomination,  ///< one stands that this attempt did not set: an update of the pod
+    show_nomination,  ///< the pod has one that this attempt did not set: an update of the pod
     read_back,        ///< GET the pod: does the nomination stand?
     remove_ghost,     ///< uid precondition, grace 0
     look,             ///< all pods of the node, as they are once the ghost has gone
@@ -38,25 +38,25 @@ struct swap_view {
 
 swap_step next_step(const swap_view& at, const swap_progress& so_far);
 
-/// The answer to a write shows a nomination as well as a read does, if it came within this time of
-/// the request: what is read may be as old as that, too.
+/// The answer to a write proves a nomination as well as a read does, if it came within this time
+/// after the request: a read may be as old as that, too.
 inline constexpr milliseconds answer_counts_for{250};
 
-/// What the cache shows is as good as a live list made now: it is a snapshot in which this
-/// attempt's last write of the pod (`written`, its answer) stands, so it is no older than that
-/// write, and the ghost, which stood before it, has gone. Whoever has deleted the ghost.
+/// True: the cache is as good as a live list made now. Its snapshot has this attempt's last write
+/// of the pod (`written`, its answer), so it is no older than that write, and the ghost, which
+/// existed before it, has gone, whichever client deleted it.
 bool shows_the_end(const kube::store<model::pod>& pods, const model::pod& ghost,
                    const model::pod& written);
 
-/// What one look at all pods of a node says about letting `pod` into a slot of that node.
+/// The result of one look at all pods of a node about letting `pod` into a slot of that node.
 struct node_look {
     bool ghost_stands = false;
     /// Empty: the slot is empty and the room is there; else what is in the way.
     std::string problem;
 };
 
-/// `on_node`: the pods that are bound to it. `known`: whose claim to a slot counts. `on_the_way`:
-/// requests of pods that were let in to this node and are not bound yet.
+/// `on_node`: the pods that are bound to it. `known`: the records that give a pod a slot.
+/// `on_the_way`: requests of pods that were let in to this node and are not bound yet.
 node_look judge_node(const std::vector<pod_pointer>& on_node, const model::node& node,
                      const grid::slot& place, const model::testbed& testbed,
                      const grid::records& known, const model::pod& pod,
@@ -66,12 +66,12 @@ node_look judge_node(const std::vector<pod_pointer>& on_node, const model::node&
 /// Guarded by the pod's uid and resourceVersion.
 nlohmann::json let_in_patch(const model::pod& pod, const grid::slot& place);
 
-/// The commit of the extender path: annotations only. `ghost_uid` is empty where no ghost stands;
-/// the annotation is there all the same, as it tells a commit, which can be taken back, from the
-/// patch above.
+/// The commit of the extender path: annotations only. `ghost_uid` is empty without a ghost; the
+/// annotation is set all the same, as it tells a commit, which can be taken back, from the patch
+/// above.
 nlohmann::json commit_patch(const model::pod& pod, const grid::slot& place,
                             const std::string& ghost_uid);
-/// Takes that commit back.
+/// The patch that takes that commit back.
 nlohmann::json uncommit_patch(const model::pod& pod);
 
 }  // namespace esi::testbed

@@ -25,7 +25,7 @@ model::pod gated() {
     return pod;
 }
 
-/// Takes the steps as the API server would answer them, and lists them.
+/// Takes the steps, answers them as the API server would, and lists them.
 std::vector<swap_step> play(model::pod pod, bool ghost_stands, bool taken = false,
                             bool room = true) {
     swap_progress so_far;
@@ -128,7 +128,7 @@ TEST(swap, every_required_term_gets_the_node_and_the_rest_of_the_affinity_stays)
 }
 
 TEST(swap, a_required_term_without_requirements_stays_so) {
-    // kube-apiserver refuses to let one that matches nothing match something (KEP-3838).
+    // kube-apiserver refuses a change after which a term matches that matched nothing (KEP-3838).
     auto pod = gated();
     pod.affinity.text = R"({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution":
         {"nodeSelectorTerms": [{}, {"matchExpressions": [{"key": "a", "operator": "Exists"}]}]}}})";
@@ -200,7 +200,7 @@ TEST(look, a_slot_is_open_when_it_is_empty_and_the_room_is_there) {
     EXPECT_EQ(
         judge({at.stranger("s", "node-a", "1000m")}, model::to_amounts(resources("600m", "1Gi"))),
         "node-a has 400m cpu left, pod default/exec-1 needs 600m");
-    // More than any number has: bound by nodeName, past every check.
+    // This is more than any number has: bound by nodeName, past every check.
     EXPECT_NE(judge({at.stranger("s", "node-a", "9000P"), at.stranger("t", "node-a", "9000P")}),
               "");
     at.jobs.reserve(2);
@@ -272,7 +272,7 @@ TEST(node_setup, the_least_requested_nodes_that_fit_are_numbered) {
     EXPECT_EQ(two.changes.size(), 2u);
     EXPECT_EQ(choose(3).names, lines{}) << "1 core is left on node-c, two slots need 1200m";
     EXPECT_EQ(choose(3).fitting, 2);
-    // Asked again, with the ghosts there: the same nodes, nothing to change.
+    // The same request again, with the ghosts there: the same nodes, nothing to change.
     at.nodes["node-b"].metadata.labels = {{"tuberlin.de/slots", "0"}};
     at.nodes["node-a"].metadata.labels = {{"tuberlin.de/slots", "1"}};
     at.nodes["node-c"].metadata.labels = {{"tuberlin.de/slots", "2"}};
@@ -282,7 +282,7 @@ TEST(node_setup, the_least_requested_nodes_that_fit_are_numbered) {
     ASSERT_EQ(again.changes.size(), 1u);
     EXPECT_EQ(again.changes[0].node->metadata.name, "node-c");
     EXPECT_FALSE(again.changes[0].value);
-    // A number is taken from one node before it is given to another.
+    // A number is removed from one node before another node gets it.
     at.nodes["node-b"].metadata.labels.clear();
     at.nodes["node-c"].metadata.labels = {{"tuberlin.de/slots", "0"}};
     auto moved = choose(2);

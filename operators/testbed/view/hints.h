@@ -1,6 +1,6 @@
 // What a running process remembers about one Testbed between two looks. Hints only: they space out
-// retries, measure gaps and keep events from being told twice. Losing them (a restart, another
-// leader) costs a retry at once and a nomination set anew, never a wrong decision.
+// retries, measure gaps and prevent repeated events. Losing them (a restart, another leader) costs
+// an immediate retry and a nomination set again, never a wrong decision.
 #pragma once
 
 #include <algorithm>
@@ -20,18 +20,18 @@
 
 namespace esi::testbed {
 
-/// Waiting between attempts at ghosts that fail: 1 s doubling to 5 min.
+/// The wait between attempts at ghosts that fail: 1 s doubling to 5 min.
 struct ghost_backoff {
     int failures = 0;
     steady_time next{};
     steady_time last{};
     /// Why it failed, for people.
     std::string text;
-    /// The API server refused to create it, the last time that it failed; else it was made, and has
-    /// ended or is no ghost of the place.
+    /// True: the last failure was that the API server refused to create it; else it was made, and
+    /// has ended or is no ghost of the place.
     bool refused = false;
 
-    /// What fails within the wait counts once.
+    /// Counts failures within the wait once.
     void failed(steady_time now, std::string why, bool was_refused = false) {
         if (failures > 0 && now < next) return;
         if (now - last > std::chrono::minutes(10)) failures = 0;
@@ -46,17 +46,18 @@ struct ghost_backoff {
 
 /// How far this process has come with letting one pod in.
 struct swap_progress {
-    /// The nomination that stands was set or shown by this process for this attempt.
+    /// This process set or showed the present nomination for this attempt.
     bool nominated = false;
     /// A live read, after the nomination, showed it.
     bool read_back = false;
     /// A live read after the ghost was gone showed an empty slot and the room.
     bool saw_room = false;
-    /// The room was missing: the attempt begins anew when it is there again.
+    /// The room was missing: the attempt starts over when there is room again.
     bool blocked = false;
 };
 
-/// Waking a pod that kube-scheduler seems to have forgotten: 2 s, doubling to 30 s.
+/// The wait before a pod that kube-scheduler seems to have forgotten is woken: 2 s, doubling to 30
+/// s.
 struct wake_backoff {
     int woken = 0;
     steady_time next{};
@@ -72,20 +73,20 @@ struct wake_backoff {
     static constexpr seconds longest_wait{30};
 };
 
-/// What keeps a taint from being set, or a pod from being let in, though all looks well.
+/// Why a taint is not set, or a pod not let in, though all looks well.
 struct refusal {
-    /// What did not work.
+    /// The step that failed.
     std::string what;
-    /// Where the API server refused it.
+    /// Set if the API server refused it.
     std::optional<errc> code;
     std::string text;
 };
 
-/// Words that stand in the log.
+/// The last text that was logged about a subject.
 struct said {
     std::string text;
     steady_time at{};
-    /// The same words are said again after that.
+    /// The same text is logged again after this time.
     static constexpr std::chrono::minutes pause{10};
 };
 
@@ -100,8 +101,8 @@ struct hints {
     std::set<std::string> strangers;              ///< "node/index" counted as taken
     std::map<std::string, refusal> refusals;      ///< by a taint's node, by a pod's uid
     std::optional<steady_time> status_written;
-    claims::standing claim;  ///< of a claim that has no places
-    /// Not held, and not all places of a claim free.
+    claims::standing claim;  ///< of a claim without places
+    /// The Testbed is not held, and not all places of its claim are free.
     struct incompleteness {
         steady_time begin;  ///< since when that is so
         steady_time since;  ///< since when none more has become free
@@ -116,7 +117,7 @@ struct hints {
     std::map<std::string, trail>
         left;  ///< by "node/index": the last pod in it, till its ghost is back
 
-    /// The pod is gone.
+    /// Call it when the pod is gone.
     void forget_pod(const std::string& uid) {
         swaps.erase(uid);
         let_in_since.erase(uid);
@@ -126,7 +127,7 @@ struct hints {
         ending.erase(uid);
     }
 
-    /// Whether the log has not had these words about the subject: what is met at every look is said
+    /// True: this text about the subject is not in the log yet. What every look meets is logged
     /// once for each change.
     bool is_news(const std::string& subject, std::string_view text, steady_time now) {
         auto [entry, first] = logged.try_emplace(subject);
@@ -136,8 +137,8 @@ struct hints {
         return true;
     }
 
-    /// Its text goes into the status. The first words of one refusal stand: a webhook may choose
-    /// others each time, and the status would be written anew without end.
+    /// Remembers a refusal; its text goes into the status. The first text of one refusal is kept: a
+    /// webhook may choose another each time, and the status would be rewritten without end.
     void meets(const std::string& subject, std::string what, std::optional<errc> code,
                std::string_view text) {
         constexpr std::size_t most_text = 1000;
@@ -145,7 +146,7 @@ struct hints {
         if (code && entry.code == code && entry.what == what) return;
         entry = {std::move(what), code, model::cut(text, most_text)};
     }
-    /// Its words for people; empty: there is none.
+    /// The refusal's text for people; empty: there is none.
     std::string refusal_of(const std::string& subject) const {
         auto found = refusals.find(subject);
         return found == refusals.end() ? "" : found->second.what + ": " + found->second.text;
@@ -158,9 +159,9 @@ struct hints {
         entry.failed(now, std::move(text), refused);
     }
 
-    /// Since when no more places of a claim have become free than had before, as `free` are now:
-    /// each that comes is waited for anew, as a thousand ghosts take their time, and one that goes
-    /// and comes again is not.
+    /// Returns since when no more places of a claim have become free than before; `free` are free
+    /// now. Each new free place restarts the wait, as a thousand ghosts take their time; a place
+    /// that is lost and regained does not.
     steady_time incomplete_since(int free, steady_time now) {
         if (!incomplete) incomplete = {now, now, free};
         if (free > incomplete->free) {
@@ -170,7 +171,7 @@ struct hints {
         return incomplete->since;
     }
 
-    /// A ghost whose creation has been refused since then; null: none.
+    /// A ghost whose creation was refused at that time or later; null: none.
     const ghost_backoff* refused_since(steady_time at) const {
         const auto found = std::ranges::find_if(ghosts, [&](const auto& each) {
             return each.second.failures > 0 && each.second.refused && each.second.last >= at;
@@ -179,7 +180,7 @@ struct hints {
     }
 };
 
-/// Key of `vacated` and `strangers`.
+/// The key of `vacated` and `strangers`.
 inline std::string place_key(const std::string& node, int index) {
     return node + "/" + std::to_string(index);
 }

@@ -5,8 +5,8 @@
 
 namespace esi::testbed::claims {
 
-/// How far a claim is that has no places, for the condition Formed. Without a reason: nothing is
-/// known yet.
+/// The progress of a claim that has no places, for the condition Formed. Without a reason: nothing
+/// is known yet.
 struct standing {
     std::string reason;  ///< see model::condition_reason, "Of a claim"
     std::string message;

@@ -11,10 +11,9 @@
 
 namespace esi::testbed {
 
-/// Whom and what a step is about; what is empty is left out of the line. Objects as
-/// "namespace/name".
+/// The objects that a step is about, as "namespace/name"; an empty member is left out of the line.
 struct trail {
-    /// Who holds the Testbed, of a pod whose run is under that hold.
+    /// The Scheduling that holds the Testbed, of a pod whose run is under that hold.
     std::string scheduling;
     std::string testbed;
     std::string job;
@@ -24,7 +23,7 @@ struct trail {
     std::string node;
 };
 
-/// Of a pod of the Testbed, a job's or a ghost; `place`: the slot, where there is one.
+/// The trail of a pod of the Testbed, a job's or a ghost; `place`: the slot, if there is one.
 trail trail_of(const model::testbed& testbed, const model::pod& pod,
                const grid::slot* place = nullptr);
 

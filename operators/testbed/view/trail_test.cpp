@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What the log is told while it lives.
+/// Records what is logged while it lives.
 struct heard {
     std::vector<std::string> lines;
     heard() {

@@ -32,7 +32,7 @@ bool is_damaged_ghost(const model::pod& pod, const model::testbed& testbed) {
     const auto* owner = pod.metadata.controller_owner();
     if (owner && owner->uid != of.uid) return false;
     if (is_own_ghost(pod, testbed) && testbed_key_of(pod) == of.key().text()) return false;
-    // The layout it was made for may be over: any index will do.
+    // The layout of the ghost may be outdated: any index will do.
     const int most_on_a_node = testbed.spec.claim ? static_cast<int>(model::most_claimed_places)
                                                   : model::most_slots_per_node;
     for (const std::string_view node :

@@ -13,7 +13,7 @@ namespace esi::batchjob::flink {
 namespace {
 
 /// Configuration that decides number, size or place of the TaskManagers, or that makes the operator
-/// start a run again on its own. ESI's values, where it has one, are put in afterwards.
+/// restart a run on its own. ESI's own values are added afterwards.
 constexpr std::array<std::string_view, 20> own_conf{
     "taskmanager.numberOfTaskSlots",
     "taskmanager.memory.process.size",
@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 20> own_conf{
     "scheduler-mode",
     "restart-strategy",
     "kubernetes.taskmanager.",
-    // podLabels and podAnnotations are there for these; ESI's own marks are kept out of them.
+    // podLabels and podAnnotations exist for these; ESI's own marks are removed from them.
     "kubernetes.jobmanager.annotations",
     "kubernetes.jobmanager.labels",
     "kubernetes.pod-template-file",
@@ -38,7 +38,7 @@ constexpr std::array<std::string_view, 20> own_conf{
     "job.autoscaler.",
 };
 
-/// The same of a JobManager that takes a slot.
+/// The same keys of a JobManager that takes a slot.
 constexpr std::array<std::string_view, 3> own_coordinator_conf{
     "jobmanager.memory.process.size",
     "jobmanager.memory.flink.size",
@@ -50,7 +50,7 @@ bool has_prefix(const configuration& conf, std::string_view prefix) {
     return at != conf.end() && at->first.starts_with(prefix);
 }
 
-/// What Flink's defaults need of a slot, and the configuration that changes them.
+/// The memory that Flink's defaults need of a slot, and the configuration that changes them.
 struct kind_of_pod {
     std::string_view name;
     std::int64_t least_mib;
@@ -59,12 +59,12 @@ struct kind_of_pod {
 constexpr kind_of_pod task_manager{"TaskManager", least_slot_mib, "taskmanager.memory."};
 constexpr kind_of_pod job_manager{"JobManager", least_coordinator_mib, "jobmanager.memory."};
 
-/// A user who divides the memory is not held to Flink's defaults.
+/// True: the user divides the memory, so Flink's defaults do not apply.
 bool divides_memory(const spec& from, const kind_of_pod& pod) {
     return has_prefix(from.configuration, pod.memory_keys);
 }
 
-/// Why a slot of this size has no cpu or no memory, or too little of it for Flink's defaults.
+/// Why a slot of this size has no cpu or no memory, or too little memory for Flink's defaults.
 std::optional<spec_problem> judge_size(const model::resource_list& slot, const kind_of_pod& pod,
                                        const std::function<bool()>& divided) {
     const auto memory = slot.find("memory");
@@ -135,7 +135,7 @@ std::optional<spec_problem> judge_slot_of(const kind_of_pod& pod, const model::r
                                           const model::resource_list& slot) {
     return judge_size(slot, pod, [&] {
         const auto from = read_spec(text);
-        // The check of the spec reports what is wrong with it.
+        // The check of the spec reports the error.
         return !from || divides_memory(*from, pod);
     });
 }

@@ -1,5 +1,5 @@
-// What holds for a Flink job whichever operator runs it: which configuration is ESI's, and what no
-// slots can be given to. Pure.
+// Rules for a Flink job whichever operator runs it: which configuration ESI sets, and why a job can
+// take no slots. Pure.
 #pragma once
 
 #include <map>
@@ -15,25 +15,25 @@ namespace esi::batchjob::flink {
 
 using configuration = std::map<std::string, std::string>;
 
-/// Flink's limit; ESI's own kind has the same.
+/// Flink's limit; ESI's own kind has the same one.
 inline constexpr std::size_t longest_name = 45;
 
-/// A probe has no slots: what depends on their number is not judged.
+/// A probe has no slots: limits that depend on their number are not checked.
 enum class size_from { slot, probe };
 
-/// Takes out what decides number, size or place of the TaskManagers, or makes an operator start a
-/// run again on its own, and names it.
-/// `coordinator_in_slot`: the same of the JobManager.
+/// Removes keys that decide number, size or place of the TaskManagers, or make an operator restart
+/// a run on its own, and names them.
+/// `coordinator_in_slot`: does the same for the JobManager.
 void take_own_configuration(configuration& conf, bool coordinator_in_slot,
                             std::vector<std::string>& overridden);
-/// Flink 1.19 renamed it.
+/// The key of this version: Flink 1.19 renamed it.
 std::string_view restart_strategy_key(std::pair<int, int> version);
-/// Name, parallelism, memory of the slots.
+/// Checks name, parallelism and the memory of the slots.
 std::optional<spec_problem> judge(const spec& from, const build_request& request, size_from size);
-/// Why no TaskManager of this flinkSpec can run in a slot of that size; empty where one can.
+/// Why no TaskManager of this flinkSpec can run in a slot of that size; empty if one can.
 std::optional<spec_problem> judge_slot(const model::raw_json& text,
                                        const model::resource_list& slot);
-/// The same of its JobManager.
+/// The same for its JobManager.
 std::optional<spec_problem> judge_coordinator_slot(const model::raw_json& text,
                                                    const model::resource_list& slot);
 

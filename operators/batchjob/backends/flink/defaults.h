@@ -1,4 +1,4 @@
-// What a flinkSpec may leave open; flags of the operator (backends/flink_kind.h).
+// Defaults of a flinkSpec; flags of the operator (backends/flink_kind.h).
 #pragma once
 
 #include <string>

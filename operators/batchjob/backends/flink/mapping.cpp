@@ -16,10 +16,10 @@ namespace {
 
 constexpr const char* main_container = "flink-main-container";
 constexpr const char* python_driver = "org.apache.flink.client.python.PythonDriver";
-/// Where Flink's images have Flink, and where relative paths of a program begin.
+/// The folder of Flink in Flink's images; relative paths of a program begin there.
 constexpr std::string_view home = "/opt/flink/";
 
-/// The user's where flinkSpec has no key for it.
+/// The user's own value stays unless flinkSpec's key sets another.
 constexpr std::string_view savepoint_interval = "kubernetes.operator.periodic.savepoint.interval";
 
 void set(configuration& conf, std::string_view key, std::string value,
@@ -43,7 +43,7 @@ configuration configuration_of(const spec& from, std::pair<int, int> version,
         set(out, savepoint_interval, fmt::format("{} s", from.auto_savepoint_seconds), overridden);
     }
     if (from.restart_from_savepoint) {
-        // The operator insists on a place for checkpoints; the user's own stays.
+        // The operator requires a place for checkpoints; the user's own one stays.
         out.try_emplace(second_age ? "execution.checkpointing.dir" : "state.checkpoints.dir",
                         from.savepoints_dir);
     }
@@ -51,10 +51,10 @@ configuration configuration_of(const spec& from, std::pair<int, int> version,
     // A run is one execution: its time is measured, its end is final.
     out[std::string(restart_strategy_key(version))] = "none";
     out["kubernetes.operator.job.restart.failed"] = from.restart_from_savepoint ? "true" : "false";
-    // Else a finished deployment is put up again once its time to live has passed.
+    // Otherwise a finished deployment is deployed again once its time to live has passed.
     out["kubernetes.operator.jm-deployment-recovery.enabled"] = "false";
-    // Milliseconds. Flink gives up after 5 minutes without all TaskManagers, the time that their
-    // way into the slots may take; ESI's own time-outs shall be the ones that end it.
+    // In milliseconds. Flink gives up after 5 minutes without all TaskManagers, the time that their
+    // way into the slots may take; ESI's own time-outs shall end it first.
     out.try_emplace("slot.request.timeout", "600000");
     return out;
 }
@@ -88,11 +88,11 @@ json job_of(const spec& from, std::int64_t parallelism, std::vector<std::string>
 }
 
 json size_of(double cores, std::int64_t mebibytes) {
-    // Flink reads "1792m" as MiB; a Kubernetes quantity only when that fails.
+    // Flink reads "1792m" as MiB; as a Kubernetes quantity only if that fails.
     return {{"cpu", cores}, {"memory", fmt::format("{}m", mebibytes)}};
 }
 
-/// Of a slot that judge() has let pass.
+/// The values of a slot that judge() has accepted.
 json size_of(const model::resource_list& slot) {
     return size_of(cores_of(slot.find("cpu")->second), mebibytes_of(slot.find("memory")->second));
 }

@@ -200,7 +200,7 @@ TEST(flink_mapping, image_version_and_job_manager_come_from_the_job_else_from_fl
     EXPECT_EQ(one["image"], "registry/flink:1.18");
     EXPECT_EQ(one["flinkVersion"], "v1_18");
     EXPECT_EQ(one["jobManager"]["resource"], parse(R"({"cpu":0.2,"memory":"1024m"})"));
-    // Its name until 1.18.
+    // The key's name until 1.18.
     EXPECT_EQ(one["flinkConfiguration"]["restart-strategy"], "none");
     EXPECT_FALSE(one["flinkConfiguration"].contains("restart-strategy.type"));
 

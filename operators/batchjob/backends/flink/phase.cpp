@@ -38,25 +38,25 @@ bool known_job_manager(word state) {
     return contains(known, state);
 }
 
-/// FAILED is not the end where the spec says to begin again from the last savepoint.
+/// FAILED is not the end if the spec asks for a restart from the last savepoint.
 bool begins_again(const model::flink_deployment& object) {
     return object.upgrade_mode == "savepoint";
 }
 
-/// A JobManager has stood: what fails from here on is no failure of the submission.
+/// True: a JobManager has existed. A later failure is no failure of the submission.
 bool deployed(const model::flink_deployment& object) {
     const auto& manager = object.job_manager_state;
     return !object.job_state.empty() || (!manager.empty() && manager != "MISSING");
 }
 
-/// Before the first deployment the operator shows FAILED between two tries, too; only a spec that
-/// it refuses is not tried again.
+/// Before the first deployment the operator also shows FAILED between two attempts; it gives up
+/// only a spec that it refuses.
 bool tries_again(const model::flink_deployment& object) {
     return !deployed(object) && !object.error.empty() &&
            !object.error.contains("ValidationException");
 }
 
-/// The JobManager's Deployment was deleted. Nobody puts it up again: ESI has switched that off.
+/// The JobManager's Deployment was deleted. It is not made again: ESI has switched that off.
 bool lost_its_job_manager(const model::flink_deployment& object) {
     return object.job_manager_state == "MISSING" && object.job_started && !begins_again(object);
 }
@@ -71,7 +71,7 @@ std::string text_in(const json* from, const std::string& key) {
     return value && value->is_string() ? value->get<std::string>() : std::string();
 }
 
-/// Runs have whole seconds, as the times of pods.
+/// The time in whole seconds, like the times of pods.
 std::optional<model::timestamp> whole(std::optional<model::timestamp> time) {
     if (time) time->value = std::chrono::floor<seconds>(time->value);
     return time;
@@ -84,7 +84,7 @@ phase phase_of(const model::flink_deployment& object) {
         "", "INITIALIZING", "CREATED", "FAILING", "CANCELLING", "RESTARTING", "RECONCILING"};
     const word job = object.job_state;
     const word lifecycle = object.lifecycle_state;
-    // A job that was suspended has the state FINISHED, too: the state alone does not show success.
+    // A suspended job has the state FINISHED, too: the state alone does not prove success.
     if (object.wanted_state == "suspended" || lifecycle == "SUSPENDED" || job == "SUSPENDED") {
         return phase::paused;
     }

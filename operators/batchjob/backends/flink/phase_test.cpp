@@ -36,12 +36,12 @@ TEST(flink_phase, follows_the_job_and_what_the_operator_does_with_it) {
         {"CANCELED", "STABLE", "READY", "running", "stateless", phase::failed},
         {"RECONCILING", "DEPLOYED", "ERROR", "running", "stateless", phase::failed},
         {"", "FAILED", "MISSING", "running", "stateless", phase::failed},
-        // Suspended by somebody: the operator writes FINISHED for the job it stopped.
+        // A person has suspended it: the operator writes FINISHED for the job it stopped.
         {"FINISHED", "SUSPENDED", "MISSING", "suspended", "stateless", phase::paused},
         {"FINISHED", "UPGRADING", "MISSING", "running", "stateless", phase::underway},
         {"RUNNING", "STABLE", "READY", "suspended", "stateless", phase::paused},
         {"SUSPENDED", "STABLE", "READY", "running", "stateless", phase::paused},
-        // restartPolicy FromSavepointOnFailure: the operator begins again.
+        // restartPolicy FromSavepointOnFailure: the operator restarts the job.
         {"FAILED", "FAILED", "READY", "running", "savepoint", phase::underway},
         {"CANCELED", "STABLE", "READY", "running", "savepoint", phase::failed},
         {"NEVER_HEARD_OF", "STABLE", "READY", "running", "stateless", phase::unknown},
@@ -79,7 +79,7 @@ TEST(flink_phase, a_job_manager_that_is_gone_ends_the_run) {
         "jobStatus":{"state":"RECONCILING","startTime":"1795338000123"}}})");
     EXPECT_EQ(app.phase, phase::failed);
     EXPECT_EQ(app.message, "the JobManager's deployment is gone");
-    // Before its job has begun it is only on its way.
+    // Before its job has begun it is only underway.
     EXPECT_EQ(read(R"({"metadata":{"name":"a"},"status":{"lifecycleState":"DEPLOYED",
         "jobManagerDeploymentStatus":"MISSING","jobStatus":{"state":"RECONCILING"}}})")
                   .phase,

@@ -17,7 +17,7 @@ class reader {
 public:
     explicit reader(json& from) : from_(from) {}
 
-    /// The member, taken out; nothing where it is absent or null.
+    /// Takes the member out and returns it; nothing if it is absent or null.
     std::optional<json> take(const std::string& key) {
         const auto at = from_.find(key);
         if (at == from_.end()) return std::nullopt;
@@ -43,7 +43,7 @@ public:
     std::optional<std::int64_t> count(const std::string& key) {
         const auto value = take(key);
         if (!value) return std::nullopt;
-        // Far above what any cluster has; products of two of them fit.
+        // The bound is far above any cluster's size; a product of two such numbers still fits.
         constexpr std::int64_t most = 1'000'000;
         if (!value->is_number_integer() || *value < 1 || *value > most) {
             wrong(key, fmt::format("a whole number from 1 to {}", most));
@@ -60,7 +60,7 @@ public:
         }
         return value->get<bool>();
     }
-    /// Empty where it is absent.
+    /// Empty if the member is absent.
     json of_type(const std::string& key, json empty, std::string_view what) {
         auto value = take(key);
         if (!value) return empty;
@@ -113,7 +113,7 @@ void read_restart(reader& in, spec& out) {
     }
 }
 
-/// What a pod of that container requests: requests, else limits, as Kubernetes takes them.
+/// The requests of a pod of that container, else its limits, as Kubernetes takes them.
 std::optional<model::quantity> requested(reader& in, const json& resources,
                                          const std::string& name) {
     for (const std::string from : {"requests", "limits"}) {
@@ -147,7 +147,7 @@ void read_job_manager(reader& in, spec& out) {
     out.volume_mounts = in.list("volumeMounts");
 }
 
-/// {"podTemplate": ...}; number and size are ESI's, other keys have no counterpart.
+/// {"podTemplate": ...}; ESI sets number and size, other keys have no counterpart.
 json read_role(reader& in, const std::string& role, spec& out) {
     json whole = in.object(role);
     json kept = json::object();

@@ -1,5 +1,5 @@
-// A flinkSpec as ESI reads it: the keys that have a meaning here, typed, each read once. What is
-// left over was not understood. Pure.
+// A flinkSpec as ESI reads it: the supported keys, typed, each read once. The remaining keys are
+// not supported. Pure.
 #pragma once
 
 #include <expected>
@@ -33,10 +33,10 @@ struct spec {
     std::optional<bool> allow_non_restored_state;
     std::string savepoints_dir;
     std::int64_t auto_savepoint_seconds = 0;
-    /// restartPolicy FromSavepointOnFailure; else Never.
+    /// True: restartPolicy is FromSavepointOnFailure; else Never.
     bool restart_from_savepoint = false;
 
-    /// Of the JobManager, where main() runs: cores and MiB.
+    /// Cores and MiB of the JobManager, in which main() runs.
     std::optional<double> job_manager_cpu;
     std::optional<std::int64_t> job_manager_mib;
     /// podLabels, podAnnotations.
@@ -50,14 +50,14 @@ struct spec {
     json job_manager = json::object();
     json task_manager = json::object();
 
-    /// Keys that ESI sets itself, and those without a counterpart.
+    /// Keys that ESI sets itself, and keys without a counterpart.
     std::vector<std::string> overridden;
     std::vector<std::string> ignored;
 };
 
 std::expected<spec, spec_problem> read_spec(const model::raw_json& text);
 
-/// "v1_18" -> {1, 18}; nothing for another form.
+/// "v1_18" -> {1, 18}; nothing if the form is another.
 std::optional<std::pair<int, int>> version_number(std::string_view version);
 
 /// Cores with three digits, and whole MiB rounded down.

@@ -42,7 +42,7 @@ std::string_view flink_cluster_backend::limits() const {
 
 std::string flink_cluster_backend::pod_problem(const model::pod& pod) const {
     // One mutation sets all three, and the testbed operator removes the gate later: so the other
-    // two show whether the policy was applied.
+    // two prove that the policy was applied.
     if (pod.scheduler_name == options_.scheduler() &&
         pod.priority_class_name == options_.priority_class()) {
         return {};

@@ -13,7 +13,7 @@ namespace esi::batchjob::flink_cluster {
 
 namespace {
 
-/// Keys of a flinkSpec that are no part of this kind's job section.
+/// Keys of a flinkSpec that are not part of this kind's job section.
 constexpr std::array<const char*, 8> beside_the_job{
     "image",     "imagePullPolicy",    "flinkVersion", "serviceAccount",
     "taskSlots", "flinkConfiguration", "jobManager",   "taskManager"};
@@ -28,13 +28,13 @@ json affinity_of(const std::string& label, std::string_view operator_) {
 
 json resources_of(const json& amounts) { return {{"requests", amounts}, {"limits", amounts}}; }
 
-/// Of a slot that flink::judge() has let pass.
+/// The values of a slot that flink::judge() has accepted.
 json resources_of_slot(const model::resource_list& slot) {
     return resources_of(
         {{"cpu", slot.find("cpu")->second.text}, {"memory", slot.find("memory")->second.text}});
 }
 
-/// What sends the pods of a role into slots, as far as this kind can say it.
+/// Adds what sends the pods of a role into slots, as far as this kind has fields for it.
 void take_slots(json& role, const build_request& request, const placement_options& options,
                 pod_role of) {
     role["podLabels"] = slot_labels(request);
@@ -56,7 +56,7 @@ json job_of(json job, const build_request& request, const flink::spec& from, std
     for (auto at = job.begin(); at != job.end();)
         at = at->is_null() ? job.erase(at) : std::next(at);
     job["parallelism"] = slots * from.task_slots;
-    // Its operator says Failed before it begins again; for ESI that is the end of the run.
+    // Its operator writes Failed before a restart; for ESI the run ends there.
     if (from.restart_from_savepoint) overridden.push_back("restartPolicy");
     job["restartPolicy"] = "Never";
     for (const auto& [key, marks] : {std::pair<std::string, json>{"podLabels", job_labels(request)},
@@ -117,7 +117,7 @@ std::expected<built, spec_problem> map(const build_request& request,
     built out;
     out.overridden = std::move(from->overridden);
     for (const auto& key : from->ignored) {
-        // All else is handed over, and judged by the API server.
+        // All other keys are passed on, and the API server checks them.
         if (key.starts_with("jobManager.") || key.starts_with("taskManager.")) {
             out.ignored.push_back(key);
         }

@@ -1,5 +1,5 @@
-// From a flinkSpec and slots to a FlinkCluster (flinkoperator.k8s.io/v1beta1). Pure. The flinkSpec
-// is that kind's own job section: it is handed over as it is; the keys that ESI adds to it (image,
+// Maps a flinkSpec and slots to a FlinkCluster (flinkoperator.k8s.io/v1beta1). Pure. The flinkSpec
+// is that kind's own job section: it is passed on as it is; the keys that ESI adds to it (image,
 // flinkVersion, taskSlots, flinkConfiguration) go where this kind has them.
 #pragma once
 

@@ -33,7 +33,7 @@ std::string spark_backend::foreign(const model::pod& pod, const application& app
 
 std::optional<spec_problem> spark_backend::too_small(const model::raw_json&,
                                                      const model::resource_list& slot) const {
-    // The program's language moves memory between heap and overhead, not the least of both.
+    // The program's language moves memory between heap and overhead, but not the minimum of both.
     const auto split = split_slot(slot, false);
     return split ? std::nullopt : std::optional(split.error());
 }

@@ -19,8 +19,8 @@ namespace {
 
 namespace names = model::names;
 
-/// Keys of sparkConf that decide number, size, scheduler or template of the executors. ESI's
-/// values, where it has one, are put in afterwards.
+/// Keys of sparkConf that decide number, size, scheduler or template of the executors. ESI's own
+/// values are added afterwards.
 constexpr std::array<std::string_view, 22> own_conf{
     "spark.executor.instances",
     "spark.executor.cores",
@@ -46,7 +46,7 @@ constexpr std::array<std::string_view, 22> own_conf{
     "spark.kubernetes.executor.podNamePrefix",
 };
 
-/// The same of a driver that takes a slot.
+/// The same keys of a driver that takes a slot.
 constexpr std::array<std::string_view, 8> own_driver_conf{
     "spark.driver.cores",
     "spark.driver.memory",
@@ -79,7 +79,7 @@ std::optional<std::int64_t> number_of(const json* value) {
     return parsed ? std::optional(parsed->units()) : std::nullopt;
 }
 
-/// Slots are fixed: dynamic allocation is let through (and then dropped) only where it says so.
+/// Slots are fixed: dynamic allocation is accepted (and then dropped) only if it says so.
 std::optional<spec_problem> judge_allocation(const std::optional<std::int64_t>& least,
                                              const std::optional<std::int64_t>& initial,
                                              const std::optional<std::int64_t>& most,
@@ -175,7 +175,7 @@ void take_conf(json& conf, std::span<const std::string_view> keys,
     }
 }
 
-/// Makes the pods of a role as large as their slots, and theirs the scheduler of slots.
+/// Makes the pods of a role as large as their slots, and sets the scheduler of slots.
 void fill_slot(json& role, const model::quantity& cpu, const memory_split& split,
                const placement_options& options) {
     role["cores"] = std::max<std::int64_t>(1, cpu.milli / 1000);

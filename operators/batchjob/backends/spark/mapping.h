@@ -1,15 +1,16 @@
-// From a sparkSpec and slots to a SparkApplication. Pure. The contract is the Spark table of the
-// user guide: what the slots decide (number, size, scheduler, priority, place) is ESI's, all else
+// Maps a sparkSpec and slots to a SparkApplication. Pure. The contract is the Spark table of the
+// user guide: ESI sets what the slots decide (number, size, scheduler, priority, place), all else
 // stays the user's. What the Spark operator applies through its webhook only (volumes, mounts,
-// tolerations, security contexts, affinity) is put into the pod templates, so that it works also
-// without; volumes, mounts and tolerations are moved, because the webhook would append them twice.
+// tolerations, security contexts, affinity) is put into the pod templates, so that it also works
+// without the webhook; volumes, mounts and tolerations are moved, because the webhook would append
+// them twice.
 #pragma once
 
 #include "batchjob/backends/backend.h"
 
 namespace esi::batchjob::spark {
 
-/// A probe has no slots: what depends on their number or size is not judged.
+/// A probe has no slots: limits that depend on their number or size are not checked.
 enum class size_from { slot, probe };
 
 std::expected<built, spec_problem> map(const build_request& request,

@@ -85,7 +85,7 @@ TEST(spark_mapping, the_extender_path_has_no_gate_and_its_own_scheduler_and_clas
     EXPECT_EQ(pod["schedulerName"], "external-scheduler");
     EXPECT_EQ(pod["priorityClassName"], "esi-extender");
     EXPECT_EQ(spec["sparkConf"]["spark.kubernetes.executor.scheduler.name"], "external-scheduler");
-    // The extender is asked about the testbed's nodes, not about the whole cluster.
+    // kube-scheduler asks the extender about the testbed's nodes, not about the whole cluster.
     EXPECT_EQ(pod["affinity"],
               parse(R"({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution":
                 {"nodeSelectorTerms": [{"matchExpressions":

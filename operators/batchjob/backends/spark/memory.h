@@ -1,4 +1,4 @@
-// How the memory of a slot is divided into heap and overhead of an executor or a driver. Pure.
+// Divides the memory of a slot into heap and overhead of an executor or a driver. Pure.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,13 @@ struct memory_split {
     bool operator==(const memory_split&) const = default;
 };
 
-/// heap + overhead = `bytes` rounded down to MiB; overhead is 10 % of the heap (40 % where the
-/// program runs outside of the JVM, Python and R), at least 384 MiB. Refused below 834 MiB. Spark
-/// has the same rule for both kinds of pod; `pod` is what people call this one.
+/// heap + overhead = `bytes` rounded down to MiB; overhead is 10 % of the heap (40 % if the program
+/// runs outside of the JVM, Python and R), at least 384 MiB. Refused below 834 MiB. Spark has the
+/// same rule for both kinds of pod; `pod` is the usual name of this one.
 std::expected<memory_split, spec_problem> split_memory(std::int64_t bytes, bool outside_jvm,
                                                        std::string_view pod = "executor");
 
-/// The same for the memory of a slot, which has to have cpu as well.
+/// The same for the memory of a slot, which must also have cpu.
 std::expected<memory_split, spec_problem> split_slot(const model::resource_list& slot,
                                                      bool outside_jvm,
                                                      std::string_view pod = "executor");

@@ -32,7 +32,7 @@ application facts_of(const model::spark_application& object) {
     out.phase = phase_of(object.state);
     out.word = object.state;
     out.message = object.error_message;
-    // What spark-submit says ends with line ends.
+    // The output of spark-submit ends with line ends.
     out.message.erase(out.message.find_last_not_of(" \r\n\t") + 1);
     out.coordinator_pod = object.driver_pod_name;
     out.submission = object.submission_id;
@@ -58,7 +58,7 @@ std::string foreign(const model::pod& pod, const application& app,
         // Not every version of the operator makes its application the driver's owner.
         if (owner && owner->uid != app.metadata.uid)
             return "its owner is " + show_owner(pod.metadata);
-        // One that takes a slot gets it once the application names it.
+        // A driver that takes a slot gets it once the application names it.
         const bool takes_slot = !pod.metadata.label(model::names::testbed).empty();
         if (driver_name.empty() && takes_slot) {
             return fmt::format("SparkApplication {} names no driver yet", name);

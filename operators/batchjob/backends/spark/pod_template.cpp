@@ -11,7 +11,7 @@ namespace esi::batchjob::spark {
 
 namespace {
 
-/// Volumes with this prefix are Spark's scratch space: the operator hands them over as
+/// Volumes with this prefix are Spark's scratch space: the operator passes them on as
 /// configuration, also without its webhook.
 constexpr std::string_view local_dir_prefix = "spark-local-dir-";
 
@@ -85,7 +85,7 @@ public:
         }
     }
 
-    /// The webhook sets these, it does not append: the same value twice is harmless.
+    /// The webhook sets these and does not append: the same value twice is harmless.
     void copy_settings() {
         copy("securityContext", whole_.container(), "securityContext");
         copy("podSecurityContext", whole_.pod(), "securityContext");
@@ -93,7 +93,7 @@ public:
         copy("affinity", whole_.pod(), "affinity");
     }
 
-    /// The webhook, where it runs, puts the role's affinity over the template's.
+    /// The webhook, if it runs, replaces the template's affinity by the role's.
     void copy_affinity_back() {
         if (const auto* affinity = member(whole_.pod(), "affinity")) role_["affinity"] = *affinity;
     }

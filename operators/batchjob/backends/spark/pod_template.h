@@ -1,4 +1,4 @@
-// The pod templates of driver and executors: what holds with and without the Spark operator's
+// The pod templates of driver and executors, for clusters with and without the Spark operator's
 // webhook. Pure; changes a spec in place.
 #pragma once
 

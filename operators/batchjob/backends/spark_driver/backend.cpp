@@ -15,7 +15,7 @@ namespace names = model::names;
 
 namespace {
 
-/// Of each pod that Spark's operator has made.
+/// A label of each pod that Spark's operator has made.
 constexpr std::string_view operator_label = "sparkoperator.k8s.io/app-name";
 
 phase phase_of(std::string_view pod_phase) {
@@ -28,8 +28,8 @@ phase phase_of(std::string_view pod_phase) {
 application facts_of(const model::pod& pod) {
     application out;
     out.metadata = pod.metadata;
-    // The driver is the owner of its BatchJob; as its application it belongs to the one that has
-    // taken it over.
+    // The driver owns its BatchJob; as an application it belongs to the BatchJob that has taken it
+    // over.
     out.metadata.owner_references = {{kube::types::batchjob.api_version(), "BatchJob",
                                       pod.metadata.name,
                                       std::string(pod.metadata.annotation(names::job_uid)), true}};
@@ -90,7 +90,7 @@ result<application> driver_backend::read(std::string_view text) const {
     auto pod = model::decode<model::pod>(text, "Pod");
     if (!pod) return std::unexpected(pod.error());
     const auto app = application_of(*pod);
-    // One that no BatchJob has taken over is nothing of ESI's.
+    // A driver that no BatchJob has taken over does not concern ESI.
     if (!app) return fail(errc::not_found, "no BatchJob has taken over pod " + pod->metadata.name);
     return *app;
 }
@@ -127,7 +127,7 @@ std::string driver_backend::unfit_for_adoption(const model::pod& pod,
         return fmt::format("pod {} is another one (uid {}) than the driver of this job (uid {})",
                            meta.key().text(), meta.uid, *uid);
     }
-    // Another could have been made by hand with the uid of a driver that is not its author's.
+    // Any author could write a BatchJob by hand with the uid of a foreign driver.
     const bool is_of_driver = std::ranges::any_of(
         job.metadata.owner_references,
         [&](const auto& each) { return each.kind == "Pod" && each.uid == *uid; });

@@ -7,13 +7,13 @@
 
 namespace esi::batchjob::spark_driver {
 
-/// What spark-submit and Spark's operator write into the label spark-role.
+/// The value that spark-submit and Spark's operator write into the label spark-role.
 inline constexpr std::string_view role_label = "spark-role";
 
-/// A driver pod that no SparkApplication has made, whether it was taken over or not.
+/// True: a driver pod that no SparkApplication has made, whether it was taken over or not.
 bool is_driver(const model::pod& pod);
 
-/// The driver pod as an application; null where no BatchJob has taken it over.
+/// The driver pod as an application; null if no BatchJob has taken it over.
 std::shared_ptr<const application> application_of(const model::pod& pod);
 
 class driver_backend final : public backend {

@@ -35,7 +35,7 @@ model::pod driver() {
     pod.scheduling_gates = {"esi.tu-berlin.de/slot"};
     return pod;
 }
-/// The same, taken over by a BatchJob.
+/// The same driver, taken over by a BatchJob.
 model::pod taken_over() {
     auto pod = driver();
     pod.metadata.annotations = {{"esi.tu-berlin.de/run", "s.7.1"},

@@ -8,7 +8,7 @@ namespace esi::batchjob::spark_driver {
 
 namespace {
 
-/// Drivers in the cache of pods that the operator has anyway.
+/// The drivers, out of the operator's cache of pods.
 class driver_source final : public application_source {
 public:
     driver_source(std::unique_ptr<backend> kind, bool served, kube::informer<model::pod>* pods)

@@ -15,7 +15,7 @@ public:
     }
     void add_flags(CLI::App& app) override;
     std::unique_ptr<backend> make_backend(const placement_options& placement) const override;
-    /// Its applications are pods: they are in the cache of pods of `with`.
+    /// Its applications are pods: the cache of pods of `with` has them.
     std::unique_ptr<application_source> make_source(std::unique_ptr<backend> of,
                                                     source_context with) const override;
 
