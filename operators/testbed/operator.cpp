@@ -26,16 +26,6 @@ claims::standing claims_disabled() {
             "esi-testbed runs without --claims: helm upgrade esi ... --set claims.enabled=true"};
 }
 
-/// Node and slot of a ghost, as place_key.
-std::string place_in_testbed(const model::pod& ghost) {
-    return place_key(std::string(ghost.metadata.annotation(model::names::node)),
-                     grid::slot_index_of_ghost(ghost).value_or(-1));
-}
-
-/// Testbed and slot of a ghost, as the histograms' key.
-std::string place_of_ghost(const model::pod& ghost) {
-    return testbed_key_of(ghost) + "/" + place_in_testbed(ghost);
-}
 
 }  // namespace
 
@@ -45,6 +35,7 @@ testbed_operator::testbed_operator(controller::environment& env, options chosen)
       caches_(env.api, env.time, env.options.namespaces,
               options_.shared_room || options_.claims.enabled),
       gaps_(env.numbers, env.time),
+      measures_(caches_, gaps_, env.time),
       slots_(env.numbers, options_.metrics_by_testbed),
       assessed_(env.numbers.counter("esi_testbed_slots_assessed_total",
                                     "Slots whose state was worked out; a change of one pod costs "
@@ -152,65 +143,13 @@ void testbed_operator::node_seen(const kube::change<model::node>& what) {
 }
 
 void testbed_operator::pod_seen(const kube::change<model::pod>& what) {
-    measure(what);
+    const auto& some = what.after ? *what.after : *what.before;
+    // There only while this process leads.
+    const auto found = hints_.find(some.testbed());
+    measures_.pod_seen(what, found == hints_.end() ? nullptr : found->second->known.get());
     actor_.pods_changed();
     if (room_) room_->pod_changed(what);
     for (auto* each : planners_) each->pod_changed(what);
-}
-
-void testbed_operator::measure(const kube::change<model::pod>& what) {
-    const auto& some = what.after ? *what.after : *what.before;
-    const auto key = testbed_key_of(some);
-    if (key.empty()) return;
-    // There only while this process leads.
-    const auto found = hints_.find(some.testbed());
-    auto* known = found == hints_.end() ? nullptr : found->second->known.get();
-    if (known && !what.after) known->forget_pod(some.metadata.uid);
-    if (some.is_ghost()) {
-        if (!what.after || !what.after->bound() || (what.before && what.before->bound())) return;
-        gaps_.ghost_bound(place_of_ghost(some));
-        if (!known) return;
-        const auto left = known->left.extract(place_in_testbed(some));
-        if (left) log_step(log::level::info, "slot free again", left.mapped());
-        return;
-    }
-    const auto& uid = some.metadata.uid;
-    if (!what.after) gaps_.pod_gone(uid);
-    if (what.after && what.after->bound()) gaps_.pod_bound(uid);
-    const bool was_in = what.before && what.before->bound() && what.before->live();
-    const bool is_in = what.after && what.after->live();
-    const auto position = grid::slot_of_pod(some);
-    if (!was_in || is_in || !position) return;
-    auto testbed = caches_.find_testbed(some.testbed());
-    if (!testbed || !testbed->status.layout) return;
-    const auto index = caches_.roster().index_of(testbed->metadata.key());
-    auto place_at = index ? index->places->at(*position) : std::nullopt;
-    if (!place_at) return;
-    const grid::slot place{*position, some.node_name, 0, place_at->index};
-    const auto where = place_key(place.node, place.index);
-    gaps_.pod_left(key + "/" + where);
-    if (!known) return;
-    known->vacated[where] = env_.time.wall();
-    if (!is_on_record(*testbed, some, *position)) return;
-    const auto of = trail_of(*testbed, some, &place);
-    known->left[where] = of;
-    log_step(log::level::info, "pod has left its slot", of, what.after ? some.phase : "");
-}
-
-/// What a pod says of itself makes no line about a slot.
-bool testbed_operator::is_on_record(const model::testbed& testbed, const model::pod& pod,
-                                    int position) const {
-    const auto& uid = pod.metadata.uid;
-    const auto index = caches_.roster().index_of(testbed.metadata.key());
-    // Where it says so, as a row is not looked for.
-    const auto& rows = testbed.status.slots;
-    const auto row = static_cast<std::size_t>(position);
-    if (index && index->rows_in_order && row < rows.size() && rows[row].pod_u_id == uid) {
-        return true;
-    }
-    const auto line = index ? index->slices.at(position) : std::nullopt;
-    if (line && line->record() == uid) return true;
-    return caches_.seat_of(testbed.metadata.key(), pod.run(), uid).has_value();
 }
 
 void testbed_operator::tell(const testbed_pointer& testbed, const note& what) {
@@ -381,151 +320,134 @@ asio::awaitable<result<controller::outcome>> testbed_operator::write_next_layout
     co_return controller::outcome();
 }
 
-std::optional<testbed_operator::layout_of_claim> testbed_operator::next_layout_of_claim(
-    const model::testbed& testbed, memory& own, std::optional<steady_time::duration>& look) const {
-    auto& known = *own.known;
-    if (!claims_ || !claims::may_change(testbed) || !claims::is_formed(testbed)) {
-        // A finalizer or a spec that somebody changes for a moment does not begin the time anew.
-        const bool counts_anew = !claims_ || !claims::is_formed(testbed) || is_held(testbed) ||
-                                 testbed.metadata.deleting();
-        if (counts_anew) known.incomplete.reset();
-        const auto* plan = claims_ ? claims_->plan_of(testbed) : nullptr;
-        if (!plan) return std::nullopt;
-        return layout_of_claim{*plan};
+std::shared_ptr<testbed_operator::memory> testbed_operator::memory_of(
+    const model::object_key& key) {
+    auto& entry = hints_[key];
+    if (!entry) {
+        entry = std::make_shared<memory>();
+        entry->ledger.divide_rows(options_.most_listed_slots, options_.rows_per_slice);
     }
-    const auto& states = own.ledger.all();
-    const auto& counts = states.sums().counts;
-    if (counts.free == counts.total) {
-        known.incomplete.reset();
-        claims_->sees_refusal(testbed, "");
-        return std::nullopt;
-    }
+    return entry;
+}
+
+void testbed_operator::forget(const model::object_key& key) {
+    hints_.erase(key);
+    gate_.forget(key);
+    report_gate_.forget(key);
+    slice_gate_.forget(key);
+    slots_.forget(key);
+}
+
+std::set<std::string> testbed_operator::observe(const testbed_pointer& testbed, memory& own) {
+    const auto key = testbed->metadata.key();
     const auto now = env_.time.now();
-    const auto since = known.incomplete_since(counts.free, now);
-    auto patience = seconds(testbed.spec.claim->timeout_seconds);
-    const auto* refused = known.refused_since(since);
-    claims_->sees_refusal(testbed, refused ? std::string_view(refused->text) : "");
-    if (refused) patience = std::min(patience, claims::refused_patience);
-    if (now - since < patience) {
-        // Whether one is refused shows sooner than that.
-        look = std::min<steady_time::duration>(since + patience - now, claims::refused_patience);
-        return std::nullopt;
+    const auto wall = env_.time.wall();
+    if (testbed->spec.claim) {
+        own.known->claim = claims_ ? claims_->standing_of(key) : claims_disabled();
     }
-    layout_of_claim out{claims::layout_without_places(testbed)};
-    if (refused) {
-        out.back = claims_->as_refused(testbed.metadata.key(),
-                                       fmt::format("{} of {} without a ghost, which is refused: {}",
-                                                   counts.total - counts.free,
-                                                   count_of(counts.total, "place"), refused->text));
+    auto looked = bring_up(testbed, own);
+    if (options_.check_ledger) {
+        const auto differs = own.ledger.differences(caches_, *own.known, now, wall);
+        if (!differs.empty())
+            log::error("ledger differs", {{"testbed", key.text()}, {"how", differs}});
+    }
+    return looked;
+}
+
+asio::awaitable<result<controller::outcome>> testbed_operator::write_layout_of_claim(
+    testbed_pointer testbed, std::shared_ptr<memory> own, claims::next_layout next) {
+    if (next.back) {
+        // It is told with the layout.
+        own->known->claim = next.back->at;
+        own->ledger.see_claim(own->known->claim);
     } else {
-        const auto& seen = own.ledger.of().seen;
-        const auto& places = *seen.index_of(*seen.testbed).places;
-        out.back =
-            claims_->with_pause(testbed.metadata.key(),
-                                claims::as_not_free(testbed, states, places, known, now, patience),
-                                known.incomplete->begin);
+        claims_->writes(*testbed);
     }
-    return out;
+    auto done = co_await write_next_layout(testbed, own, std::move(next.layout));
+    if (!next.back) {
+        claims_->written(*testbed, done ? std::nullopt : std::optional(done.error().text));
+    } else if (done) {
+        own->known->incomplete.reset();
+        claims_->gave_back(*testbed, *std::move(next.back));
+    }
+    co_return done;
+}
+
+asio::awaitable<result<controller::outcome>> testbed_operator::change_finalizer_of(
+    testbed_pointer testbed, bool present) {
+    if (!present) {
+        auto left = co_await actor_.taint_is_left(testbed);
+        if (!left) co_return std::unexpected(left.error());
+        if (*left) co_return controller::outcome::again_in(own_writes_pause);
+    }
+    auto done = co_await actor_.set_finalizer(testbed, present);
+    // Gone: another leader, or the cache is behind our own last write.
+    if (!done && done.error().code != errc::not_found) co_return std::unexpected(done.error());
+    co_return controller::outcome();
+}
+
+std::optional<model::testbed_status> testbed_operator::report_or_enqueue(
+    const model::testbed& testbed, const memory& own) {
+    const auto at = stage_of(testbed);
+    if (at != stage::works && at != stage::unreadable) return std::nullopt;
+    const auto& states = own.ledger;
+    if (states.all().sums().counts.total <= options_.many_slots) {
+        return report(states.of(), states.all(), env_.time.wall());
+    }
+    if (own.reported != states.version()) reports_.enqueue(testbed.metadata.key());
+    return std::nullopt;
 }
 
 asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::object_key key) {
     using controller::outcome;
     auto testbed = caches_.find_testbed(key);
     if (!testbed) {
-        hints_.erase(key);
-        gate_.forget(key);
-        report_gate_.forget(key);
-        slice_gate_.forget(key);
-        slots_.forget(key);
+        forget(key);
         co_return outcome();
     }
     if (!gate_.caught_up(key)) co_return outcome::again_in(own_writes_pause);
-    auto& entry = hints_[key];
-    if (!entry) {
-        entry = std::make_shared<memory>();
-        entry->ledger.divide_rows(options_.most_listed_slots, options_.rows_per_slice);
-    }
-    auto own = entry;
+    auto own = memory_of(key);
     own->urgent = false;
-
     auto& states = own->ledger;
     const auto now = env_.time.now();
-    const auto wall = env_.time.wall();
-    if (testbed->spec.claim) {
-        own->known->claim = claims_ ? claims_->standing_of(key) : claims_disabled();
-    }
-    const auto looked = bring_up(testbed, *own);
-    if (options_.check_ledger) {
-        const auto differs = states.differences(caches_, *own->known, now, wall);
-        if (!differs.empty())
-            log::error("ledger differs", {{"testbed", key.text()}, {"how", differs}});
-    }
+
+    const auto looked = observe(testbed, *own);
     // A layout that must not go the way of the rest: a hold may come with it.
     if (may_change_layout(states.of(), options_.compact_layouts)) {
         co_return co_await write_next_layout(testbed, own,
                                              next_layout(states.of(), options_.compact_layouts));
     }
     std::optional<steady_time::duration> claim_due;
-    if (auto change = next_layout_of_claim(*testbed, *own, claim_due)) {
-        if (change->back) {
-            // It is told with the layout.
-            own->known->claim = change->back->at;
-            states.see_claim(own->known->claim);
-        } else {
-            claims_->writes(*testbed);
-        }
-        auto done = co_await write_next_layout(testbed, own, std::move(change->next));
-        if (!change->back) {
-            claims_->written(*testbed, done ? std::nullopt : std::optional(done.error().text));
-        } else if (done) {
-            own->known->incomplete.reset();
-            claims_->gave_back(*testbed, *std::move(change->back));
-        }
-        co_return done;
+    if (!claims_) {
+        own->known->incomplete.reset();
+    } else if (auto next = claims_->layout_for(*testbed, *own->known, states.all(),
+                                               states.of().seen, claim_due)) {
+        co_return co_await write_layout_of_claim(testbed, own, *std::move(next));
     }
+
     auto decided = decide(states.of(), states.all(), *own->known, now);
     // Before the actions: a pod that was let in is watched from the first look at it.
     remember(testbed, *own, decided);
     for (const auto& name : looked) remember_node(key, *own, name);
-    const auto at = stage_of(*testbed);
-    const auto& counts = states.all().sums().counts;
-    if (at == stage::works) {
-        slots_.show(key, counts, decided.pods_waiting);
-    } else if (testbed->status.counts) {
-        slots_.show(key, *testbed->status.counts, 0);
-    }
+    show_slots(*testbed, *own, decided.pods_waiting);
 
     for (const auto& what : decided.actions) {
-        const auto* finalizer = std::get_if<change_finalizer>(&what);
-        if (!finalizer) continue;
-        if (!finalizer->present) {
-            auto left = co_await actor_.taint_is_left(testbed);
-            if (!left) co_return std::unexpected(left.error());
-            if (*left) co_return controller::outcome::again_in(own_writes_pause);
+        if (const auto* finalizer = std::get_if<change_finalizer>(&what)) {
+            co_return co_await change_finalizer_of(testbed, finalizer->present);
         }
-        auto done = co_await actor_.set_finalizer(testbed, finalizer->present);
-        // Gone: another leader, or the cache is behind our own last write.
-        if (!done && done.error().code != errc::not_found) co_return std::unexpected(done.error());
-        co_return outcome();
     }
     own->acts = !decided.actions.empty();
-    const bool reports = at == stage::works || at == stage::unreadable;
-    const bool many = counts.total > options_.many_slots;
-    std::optional<model::testbed_status> next_status;
-    if (reports && many) {
-        if (own->reported != states.version()) reports_.enqueue(key);
-    } else if (reports) {
-        next_status = report(states.of(), states.all(), wall);
-    }
-    const auto in_time = states.next_change(now, wall);
+    auto next_status = report_or_enqueue(*testbed, *own);
+    const auto in_time = states.next_change(now, env_.time.wall());
+    // Nothing tells when the kind comes.
+    const bool without_rows =
+        states.all().sums().counts.total > options_.most_listed_slots && !caches_.slices_served();
     auto turn = begin_turn(own, std::move(decided.actions));
     co_await actor_.take_all(turn);
 
     outcome out;
     std::optional<steady_time::duration> served;
-    // Nothing tells when the kind comes.
-    const bool without_rows = counts.total > options_.most_listed_slots;
-    if (without_rows && !caches_.slices_served()) served = not_served_pause;
+    if (without_rows) served = not_served_pause;
     for (const auto& wait : {decided.again, in_time, turn->again, served, claim_due}) {
         if (wait && (!out.after || *wait < *out.after)) out.after = wait;
     }
@@ -537,11 +459,21 @@ asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::
         if (!out.after || *rest < *out.after) out.after = *rest;
         co_return out;
     }
-    auto written = co_await actor_.write_status(testbed, std::move(*next_status), gate_);
+    auto written = co_await actor_.write_status(testbed, *std::move(next_status), gate_);
     if (!written && written.error().code == errc::not_found) co_return out;
     if (!written) co_return std::unexpected(written.error());
     if (*written) own->known->status_written = env_.time.now();
     co_return out;
+}
+
+void testbed_operator::show_slots(const model::testbed& testbed, const memory& own,
+                                  int pods_waiting) {
+    const auto key = testbed.metadata.key();
+    if (stage_of(testbed) == stage::works) {
+        slots_.show(key, own.ledger.all().sums().counts, pods_waiting);
+    } else if (testbed.status.counts) {
+        slots_.show(key, *testbed.status.counts, 0);
+    }
 }
 
 asio::awaitable<result<controller::outcome>> testbed_operator::write_report(model::object_key key) {

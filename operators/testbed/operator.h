@@ -15,6 +15,7 @@
 #include "testbed/act.h"
 #include "testbed/caches/caches.h"
 #include "testbed/claims/claims_operator.h"
+#include "testbed/measures.h"
 #include "testbed/options.h"
 #include "testbed/slot_numbers.h"
 #include "testbed/upkeep.h"
@@ -62,17 +63,24 @@ private:
     asio::awaitable<result<controller::outcome>> write_next_layout(testbed_pointer testbed,
                                                                    std::shared_ptr<memory> own,
                                                                    model::testbed_layout next);
-    /// What is to become of the places of a claim: a layout with all of them, or one without any,
-    /// and why they are given back.
-    struct layout_of_claim {
-        model::testbed_layout next;
-        std::optional<claims::give_back> back = std::nullopt;
-    };
-    /// Nothing: its places stay as they are. `look`: when one of them will have been not free for
-    /// long.
-    std::optional<layout_of_claim> next_layout_of_claim(
-        const model::testbed& testbed, memory& own,
-        std::optional<steady_time::duration>& look) const;
+    /// Writes the layout of a claim, and tells claims_ what became of it.
+    asio::awaitable<result<controller::outcome>> write_layout_of_claim(testbed_pointer testbed,
+                                                                       std::shared_ptr<memory> own,
+                                                                       claims::next_layout next);
+    asio::awaitable<result<controller::outcome>> change_finalizer_of(testbed_pointer testbed,
+                                                                     bool present);
+    /// The report that the reconcile is to write; nothing: none, or that of a large Testbed, which
+    /// is written beside its reconciles.
+    std::optional<model::testbed_status> report_or_enqueue(const model::testbed& testbed,
+                                                           const memory& own);
+    /// Of a Testbed that this process knows, or gets to know now.
+    std::shared_ptr<memory> memory_of(const model::object_key& key);
+    /// The Testbed is gone.
+    void forget(const model::object_key& key);
+    /// Brings up all that is known of the Testbed. The nodes that were looked at.
+    std::set<std::string> observe(const testbed_pointer& testbed, memory& own);
+    /// The gauges of slots.
+    void show_slots(const model::testbed& testbed, const memory& own, int pods_waiting);
     /// Writes the report of a large Testbed, beside its reconciles.
     asio::awaitable<result<controller::outcome>> write_report(model::object_key key);
     /// Writes the rows of a Testbed that are not listed, beside its reconciles.
@@ -115,8 +123,6 @@ private:
     void remember_node(const model::object_key& testbed, memory& own, const std::string& name);
     void tell(const testbed_pointer& testbed, const note& what);
     void add_routes();
-    void measure(const kube::change<model::pod>& what);
-    bool is_on_record(const model::testbed& testbed, const model::pod& pod, int position) const;
 
     // change_listener
     void report_changed(const model::object_key& testbed) override;
@@ -143,6 +149,7 @@ private:
     /// Of slices, which are written beside both.
     controller::write_gate slice_gate_;
     gap_times gaps_;
+    measures measures_;
     slot_numbers slots_;
     prometheus::Counter& assessed_;
     actor actor_;

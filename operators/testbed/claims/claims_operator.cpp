@@ -11,6 +11,7 @@
 #include "model/text.h"
 #include "testbed/room/ghosts.h"
 #include "testbed/room/layout.h"
+#include "testbed/view/words.h"
 
 namespace esi::testbed::claims {
 
@@ -186,6 +187,50 @@ const model::testbed_layout* claims_operator::plan_of(const model::testbed& test
     const auto& before = testbed.status.layout;
     const bool follows = next->layout.revision == (before ? before->revision : 0) + 1;
     return follows && !testbed.spec.claim->suspend ? &next->layout : nullptr;
+}
+
+std::optional<next_layout> claims_operator::layout_for(
+    const model::testbed& testbed, hints& known, const ledger& states, const view& seen,
+    std::optional<steady_time::duration>& look) {
+    if (!may_change(testbed) || !is_formed(testbed)) {
+        // A finalizer or a spec that somebody changes for a moment does not begin the time anew.
+        const bool counts_anew = !is_formed(testbed) || is_held(testbed) || testbed.metadata.deleting();
+        if (counts_anew) known.incomplete.reset();
+        const auto* plan = plan_of(testbed);
+        if (!plan) return std::nullopt;
+        return next_layout{*plan};
+    }
+    const auto& counts = states.sums().counts;
+    if (counts.free == counts.total) {
+        known.incomplete.reset();
+        sees_refusal(testbed, "");
+        return std::nullopt;
+    }
+    const auto now = env_.time.now();
+    const auto since = known.incomplete_since(counts.free, now);
+    auto patience = seconds(testbed.spec.claim->timeout_seconds);
+    const auto* refused = known.refused_since(since);
+    sees_refusal(testbed, refused ? std::string_view(refused->text) : "");
+    if (refused) patience = std::min(patience, refused_patience);
+    if (now - since < patience) {
+        // Whether one is refused shows sooner than that.
+        look = std::min<steady_time::duration>(since + patience - now, refused_patience);
+        return std::nullopt;
+    }
+    next_layout out{layout_without_places(testbed)};
+    if (refused) {
+        out.back = as_refused(testbed.metadata.key(),
+                                       fmt::format("{} of {} without a ghost, which is refused: {}",
+                                                   counts.total - counts.free,
+                                                   count_of(counts.total, "place"), refused->text));
+    } else {
+        const auto& places = *seen.index_of(*seen.testbed).places;
+        out.back =
+            with_pause(testbed.metadata.key(),
+                                as_not_free(testbed, states, places, known, now, patience),
+                                known.incomplete->begin);
+    }
+    return out;
 }
 
 claims_operator::entry* claims_operator::entry_of(const model::testbed& testbed) {

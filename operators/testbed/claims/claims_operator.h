@@ -63,6 +63,13 @@ inline constexpr int most_plans = 4;
 /// pod.
 inline constexpr seconds words_pause{10};
 
+/// What is to become of the places of a claim: a layout with all of them, or one without any, and
+/// why they are given back.
+struct next_layout {
+    model::testbed_layout layout;
+    std::optional<give_back> back = std::nullopt;
+};
+
 class claims_operator final : public placement::planner {
 public:
     using listener = std::function<void(const model::object_key&)>;
@@ -87,6 +94,12 @@ public:
     void pod_changed(const kube::change<model::pod>&) override { wake(); }
     void slots_changed() override { wake(); }
 
+    /// The layout that is to be written for the Testbed next; nothing: its places stay as they are.
+    /// `states` and `seen` are of the Testbed as it is now. `look`: set to the time after which one
+    /// of its places will have been not free for long.
+    std::optional<next_layout> layout_for(const model::testbed& testbed, hints& known,
+                                          const ledger& states, const view& seen,
+                                          std::optional<steady_time::duration>& look);
     /// The layout that is to be written for the Testbed; null: none.
     const model::testbed_layout* plan_of(const model::testbed& testbed) const;
     /// That layout is being written: until written() its plan stays.
@@ -94,15 +107,6 @@ public:
     /// What became of that write: nothing, or why it failed. What was planned is promised until the
     /// cache shows it.
     void written(const model::testbed& testbed, std::optional<std::string> problem = {});
-    /// A ghost of a formed claim is refused, with these words of the API server; empty: none is.
-    /// Where the claim is deleted then, the next one of its namespace waits.
-    void sees_refusal(const model::testbed& testbed, std::string_view words);
-    /// How all places are to be given back where their ghosts are refused: no node is at fault, and
-    /// the claim waits for some time. `why`: the beginning of its words.
-    give_back as_refused(const model::object_key& key, std::string_view why) const;
-    /// The same where `what` names no node that is at fault; else as it is. `begin`: since when not
-    /// all places are free.
-    give_back with_pause(const model::object_key& key, give_back what, steady_time begin) const;
     /// They were given back: that layout is written.
     void gave_back(const model::testbed& testbed, give_back what);
     /// Of a claim that has no places.
@@ -188,6 +192,15 @@ private:
         steady_time at{};
     };
 
+    /// A ghost of a formed claim is refused, with these words of the API server; empty: none is.
+    /// Where the claim is deleted then, the next one of its namespace waits.
+    void sees_refusal(const model::testbed& testbed, std::string_view words);
+    /// How all places are to be given back where their ghosts are refused: no node is at fault, and
+    /// the claim waits for some time. `why`: the beginning of its words.
+    give_back as_refused(const model::object_key& key, std::string_view why) const;
+    /// The same where `what` names no node that is at fault; else as it is. `begin`: since when not
+    /// all places are free.
+    give_back with_pause(const model::object_key& key, give_back what, steady_time begin) const;
     asio::awaitable<result<controller::outcome>> pass();
     /// The Testbed is another one, or gone: what its claim has waited for is kept for the next one
     /// of its namespace.
