@@ -18,7 +18,7 @@ struct chance {
     bool one_in(int count) { return below(count) == 0; }
 };
 
-class RandomGangs : public testing::TestWithParam<unsigned> {
+class random_gangs : public testing::TestWithParam<unsigned> {
 protected:
     world w;
     chance luck{GetParam()};
@@ -189,7 +189,7 @@ protected:
     }
 };
 
-TEST_P(RandomGangs, KeepWhatMustHold) {
+TEST_P(random_gangs, keep_what_must_hold) {
     // In every second one, gangs wait for those that are on their way.
     if (GetParam() % 2 == 0) w.options.most_on_their_way = 4;
     for (int i = 0; i < 3; ++i) w.add_node(fmt::format("node-{}", i), "cpu=4");
@@ -245,7 +245,7 @@ TEST_P(RandomGangs, KeepWhatMustHold) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomGangs, testing::Range(1U, 101U));
+INSTANTIATE_TEST_SUITE_P(seeds, random_gangs, testing::Range(1U, 101U));
 
 }  // namespace
 }  // namespace esi::gangs::tests

@@ -31,7 +31,7 @@ struct held_at_its_look : world {
     }
 };
 
-TEST(Gangs, ThreeMembersCostThreeNominationsAndOneLook) {
+TEST(gangs, three_members_cost_three_nominations_and_one_look) {
     world w;
     w.add_node("node-a", "cpu=4 memory=8Gi");
     w.add_gang("train", 3, "cpu=1");
@@ -47,7 +47,7 @@ TEST(Gangs, ThreeMembersCostThreeNominationsAndOneLook) {
     EXPECT_TRUE(w.room->promises().empty());
 }
 
-TEST(Gangs, NobodyIsLetInBeforeAllAreNominated) {
+TEST(gangs, nobody_is_let_in_before_all_are_nominated) {
     world w;
     w.add_node("node-a", "cpu=4");
     w.add_gang("train", 2, "cpu=1");
@@ -61,7 +61,7 @@ TEST(Gangs, NobodyIsLetInBeforeAllAreNominated) {
     EXPECT_EQ(w.count("train", stage::let_in), 2);
 }
 
-TEST(Gangs, AGangIsPlannedWholeOrNotAtAll) {
+TEST(gangs, a_gang_is_planned_whole_or_not_at_all) {
     world w;
     w.add_node("node-a", "cpu=2");
     w.add_gang("train", 3, "cpu=1");
@@ -72,7 +72,7 @@ TEST(Gangs, AGangIsPlannedWholeOrNotAtAll) {
 }
 
 // kube-batch#514, #561, scheduler-plugins#114, #117.
-TEST(Gangs, TwoGangsDoNotKeepEachOtherFromStartingHalfPlaced) {
+TEST(gangs, two_gangs_do_not_keep_each_other_from_starting_half_placed) {
     world w;
     w.add_node("node-a", "cpu=2");
     w.add_node("node-b", "cpu=2");
@@ -91,7 +91,7 @@ TEST(Gangs, TwoGangsDoNotKeepEachOtherFromStartingHalfPlaced) {
     EXPECT_EQ(w.count("two", stage::let_in), 3);
 }
 
-TEST(Gangs, PrioritiesGoFirstThenAge) {
+TEST(gangs, priorities_go_first_then_age) {
     world w;
     w.add_node("node-a", "cpu=2");
     w.add_gang("old", 2, "cpu=1", 5);
@@ -108,7 +108,7 @@ TEST(Gangs, PrioritiesGoFirstThenAge) {
     EXPECT_EQ(w.count("old", stage::let_in), 2);
 }
 
-TEST(Gangs, TheClassOfAGroupCountsOnlyAsFarAsAMemberHasThatPriority) {
+TEST(gangs, the_class_of_a_group_counts_only_as_far_as_a_member_has_that_priority) {
     world w;
     w.add_node("node-a", "cpu=1");
     w.classes = {{"high", 1000}, {"low", 10}};
@@ -124,7 +124,7 @@ TEST(Gangs, TheClassOfAGroupCountsOnlyAsFarAsAMemberHasThatPriority) {
 }
 
 // tenstack: a denied group was frozen for 20 s whatever was freed.
-TEST(Gangs, WhoDidNotFitIsTriedAsSoonAsRoomIsFreed) {
+TEST(gangs, who_did_not_fit_is_tried_as_soon_as_room_is_freed) {
     world w;
     w.add_node("node-a", "cpu=2");
     w.add_stranger("other", "cpu=1", "node-a");
@@ -136,7 +136,7 @@ TEST(Gangs, WhoDidNotFitIsTriedAsSoonAsRoomIsFreed) {
     EXPECT_EQ(w.count("train", stage::let_in), 2);
 }
 
-TEST(Gangs, WithoutFreedRoomNothingIsTriedAgain) {
+TEST(gangs, without_freed_room_nothing_is_tried_again) {
     world w;
     w.add_node("node-a", "cpu=2");
     w.add_gang("train", 3, "cpu=1");
@@ -148,7 +148,7 @@ TEST(Gangs, WithoutFreedRoomNothingIsTriedAgain) {
     EXPECT_EQ(w.known->gangs.at(world::key("train")).failed_at, failed);
 }
 
-TEST(Gangs, WhoAsksForLessIsTriedAgainThoughNothingBecameFree) {
+TEST(gangs, who_asks_for_less_is_tried_again_though_nothing_became_free) {
     world w;
     w.add_node("node-a", "cpu=2");
     w.add_gang("fewer", 3, "cpu=1");
@@ -180,7 +180,7 @@ TEST(Gangs, WhoAsksForLessIsTriedAgainThoughNothingBecameFree) {
     EXPECT_EQ(w.count("tolerant", stage::let_in), 1);
 }
 
-TEST(Gangs, ANoteOnAGroupThatDoesNotFitIsNoReasonToTryItAgain) {
+TEST(gangs, a_note_on_a_group_that_does_not_fit_is_no_reason_to_try_it_again) {
     world w;
     w.add_node("node-a", "cpu=2");
     w.add_gang("train", 3, "cpu=1");
@@ -193,7 +193,7 @@ TEST(Gangs, ANoteOnAGroupThatDoesNotFitIsNoReasonToTryItAgain) {
     EXPECT_EQ(w.reason_of("train"), "NeverFits");
 }
 
-TEST(Gangs, SmallerOnesGoFirstWhileTheFirstDoesNotFit) {
+TEST(gangs, smaller_ones_go_first_while_the_first_does_not_fit) {
     world w;
     w.add_node("node-a", "cpu=3");
     w.add_stranger("other", "cpu=1", "node-a");
@@ -204,7 +204,7 @@ TEST(Gangs, SmallerOnesGoFirstWhileTheFirstDoesNotFit) {
     EXPECT_EQ(w.count("small", stage::let_in), 2);
 }
 
-TEST(Gangs, AlikeOnesAreTriedOnceAPass) {
+TEST(gangs, alike_ones_are_tried_once_a_pass) {
     world w;
     w.add_node("node-a", "cpu=2");
     w.add_stranger("other", "cpu=1", "node-a");
@@ -214,7 +214,7 @@ TEST(Gangs, AlikeOnesAreTriedOnceAPass) {
     EXPECT_EQ(w.at("g4").before, 4);
 }
 
-TEST(Gangs, SuspendedOnesStandInNoOrderAndGiveBackWhatTheyHave) {
+TEST(gangs, suspended_ones_stand_in_no_order_and_give_back_what_they_have) {
     held_at_its_look w;
     EXPECT_EQ(w.count("train", stage::reserved), 2);
     w.change("train").metadata.annotations[std::string(names::suspend)] = "true";
@@ -228,7 +228,7 @@ TEST(Gangs, SuspendedOnesStandInNoOrderAndGiveBackWhatTheyHave) {
     EXPECT_EQ(w.count("train", stage::let_in), 2);
 }
 
-TEST(Gangs, OnceAMemberWasLetInASuspendedGangGoesOn) {
+TEST(gangs, once_a_member_was_let_in_a_suspended_gang_goes_on) {
     world w;
     w.add_node("node-a", "cpu=2");
     w.add_gang("train", 2, "cpu=1");
@@ -243,7 +243,7 @@ TEST(Gangs, OnceAMemberWasLetInASuspendedGangGoesOn) {
     EXPECT_THAT(w.settle(), ElementsAre("let-in lab/train-1 node-a"));
 }
 
-TEST(Gangs, WhenAllThatWereLetInAreGoneTheRestDoesNotStartAlone) {
+TEST(gangs, when_all_that_were_let_in_are_gone_the_rest_does_not_start_alone) {
     world w;
     w.add_node("node-a", "cpu=3");
     w.add_gang("train", 3, "cpu=1");
@@ -261,7 +261,7 @@ TEST(Gangs, WhenAllThatWereLetInAreGoneTheRestDoesNotStartAlone) {
 }
 
 // yunikorn-core#556, koordinator#1741: what a group reserved must not stay when it goes.
-TEST(Gangs, AGroupThatGoesLeavesNothing) {
+TEST(gangs, a_group_that_goes_leaves_nothing) {
     held_at_its_look w;
     w.remove_group("train");
     EXPECT_THAT(w.settle(), UnorderedElementsAre("give-back lab/train-0", "give-back lab/train-1"));
@@ -273,7 +273,7 @@ TEST(Gangs, AGroupThatGoesLeavesNothing) {
     EXPECT_TRUE(w.known->gangs.empty());
 }
 
-TEST(Gangs, APodThatNamesNoGroupAnyMoreGivesBackItsNomination) {
+TEST(gangs, a_pod_that_names_no_group_any_more_gives_back_its_nomination) {
     world w;
     w.add_node("node-a", "cpu=2");
     w.add_gang("train", 1, "cpu=1");
@@ -284,7 +284,7 @@ TEST(Gangs, APodThatNamesNoGroupAnyMoreGivesBackItsNomination) {
     EXPECT_TRUE(w.room->promises().empty());
 }
 
-TEST(Gangs, WhenAReservedMemberGoesTheRestIsPlannedAnewOrGivesBack) {
+TEST(gangs, when_a_reserved_member_goes_the_rest_is_planned_anew_or_gives_back) {
     held_at_its_look w;
     w.remove("train-0");
     EXPECT_THAT(w.settle(), ElementsAre("give-back lab/train-1"));
@@ -292,14 +292,14 @@ TEST(Gangs, WhenAReservedMemberGoesTheRestIsPlannedAnewOrGivesBack) {
     EXPECT_TRUE(w.room->promises().empty());
 }
 
-TEST(Gangs, ANominationThatWasClearedIsSetAgain) {
+TEST(gangs, a_nomination_that_was_cleared_is_set_again) {
     held_at_its_look w;
     w.edit("train-0", [](model::pod& pod) { pod.nominated_node_name.clear(); });
     EXPECT_THAT(w.pass(), ElementsAre("nominate lab/train-0 node-a"));
 }
 
 // kube-scheduler 1.36.3 does so when the API server has refused the bind.
-TEST(Gangs, ALetInMemberThatLostItsNominationGetsItBack) {
+TEST(gangs, a_let_in_member_that_lost_its_nomination_gets_it_back) {
     world w;
     w.add_node("node-a", "cpu=2");
     w.add_gang("train", 2, "cpu=1");
@@ -333,7 +333,7 @@ TEST(Gangs, ALetInMemberThatLostItsNominationGetsItBack) {
     EXPECT_EQ(w.state_of("train"), "Running");
 }
 
-TEST(Gangs, ARestartedSchedulerIsShownAllNominations) {
+TEST(gangs, a_restarted_scheduler_is_shown_all_nominations) {
     held_at_its_look w;
     w.scheduler = "scheduler-2/1";
     w.wait(seconds(1));
@@ -342,7 +342,7 @@ TEST(Gangs, ARestartedSchedulerIsShownAllNominations) {
     EXPECT_THAT(w.settle(), testing::Not(testing::Contains("show lab/train-0")));
 }
 
-TEST(Gangs, ALookThatFindsTheRoomTakenLetsNobodyIn) {
+TEST(gangs, a_look_that_finds_the_room_taken_lets_nobody_in) {
     world w;
     w.add_node("node-a", "cpu=2");
     w.add_gang("train", 2, "cpu=1");
@@ -364,7 +364,7 @@ TEST(Gangs, ALookThatFindsTheRoomTakenLetsNobodyIn) {
     EXPECT_THAT(w.pass(), ElementsAre("look lab/train train-0@node-a train-1@node-a"));
 }
 
-TEST(Gangs, RefusedLooksMakeAnotherPlanAndDoNotRace) {
+TEST(gangs, refused_looks_make_another_plan_and_do_not_race) {
     world w;
     w.add_node("node-a", "cpu=2");
     w.add_gang("train", 2, "cpu=1");
@@ -389,7 +389,7 @@ TEST(Gangs, RefusedLooksMakeAnotherPlanAndDoNotRace) {
     EXPECT_EQ(w.count("train", stage::let_in), 0);
 }
 
-TEST(Gangs, WhomNobodyLetsInDoesNotKeepItsRoomForEver) {
+TEST(gangs, whom_nobody_lets_in_does_not_keep_its_room_for_ever) {
     for (const char* refused : {"look lab/train", "nominate lab/train"}) {
         world w;
         w.add_node("node-a", "cpu=2");
@@ -423,7 +423,7 @@ TEST(Gangs, WhomNobodyLetsInDoesNotKeepItsRoomForEver) {
     }
 }
 
-TEST(Gangs, WhoToleratesEverythingIsNotPlannedOntoACordonedNode) {
+TEST(gangs, who_tolerates_everything_is_not_planned_onto_a_cordoned_node) {
     world w;
     auto node = make_node("node-a", "cpu=2");
     w.add_gang("train", 2, "cpu=1");
@@ -443,7 +443,7 @@ TEST(Gangs, WhoToleratesEverythingIsNotPlannedOntoACordonedNode) {
     EXPECT_EQ(w.count("train", stage::let_in), 2);
 }
 
-TEST(Gangs, ADeletedMemberThatAFinalizerKeepsGivesBackItsNomination) {
+TEST(gangs, a_deleted_member_that_a_finalizer_keeps_gives_back_its_nomination) {
     held_at_its_look w;
     const auto delete_with_finalizer = [&](const std::string& name) {
         w.edit(name, [&](model::pod& pod) {
@@ -475,7 +475,7 @@ TEST(Gangs, ADeletedMemberThatAFinalizerKeepsGivesBackItsNomination) {
     EXPECT_THAT(w.settle(), IsEmpty());
 }
 
-TEST(Gangs, WhoeverTakesRoomFromAReservedGangMakesTheLastOfThemGiveBack) {
+TEST(gangs, whoever_takes_room_from_a_reserved_gang_makes_the_last_of_them_give_back) {
     world w;
     w.add_node("node-a", "cpu=4");
     w.add_gang("first", 2, "cpu=1");
@@ -490,7 +490,7 @@ TEST(Gangs, WhoeverTakesRoomFromAReservedGangMakesTheLastOfThemGiveBack) {
     EXPECT_EQ(w.count("first", stage::reserved), 2);
 }
 
-TEST(Gangs, ANodeThatGoesMakesAReservedGangBePlannedElsewhere) {
+TEST(gangs, a_node_that_goes_makes_a_reserved_gang_be_planned_elsewhere) {
     world w;
     w.add_node("node-a", "cpu=2");
     w.add_gang("train", 2, "cpu=1");
@@ -507,7 +507,7 @@ TEST(Gangs, ANodeThatGoesMakesAReservedGangBePlannedElsewhere) {
 
 // --- a restart of the process ---
 
-TEST(GangsAfterARestart, NominatedMembersKeepTheirPlacesAndAreShownOnce) {
+TEST(gangs_after_a_restart, nominated_members_keep_their_places_and_are_shown_once) {
     world w;
     w.add_node("node-a", "cpu=2");
     w.add_node("node-b", "cpu=2");
@@ -524,7 +524,7 @@ TEST(GangsAfterARestart, NominatedMembersKeepTheirPlacesAndAreShownOnce) {
     EXPECT_EQ(w.room->promises().size(), 3U);
 }
 
-TEST(GangsAfterARestart, ANodeThatHasLostAResourceMeanwhileKeepsNobody) {
+TEST(gangs_after_a_restart, a_node_that_has_lost_a_resource_meanwhile_keeps_nobody) {
     world w;
     w.add_node("node-a", "cpu=2 gpu=2");
     w.add_gang("train", 2, "cpu=1 gpu=1");
@@ -542,7 +542,7 @@ TEST(GangsAfterARestart, ANodeThatHasLostAResourceMeanwhileKeepsNobody) {
     }
 }
 
-TEST(GangsAfterARestart, AnotherGangDoesNotGetTheRoomOfANominatedOne) {
+TEST(gangs_after_a_restart, another_gang_does_not_get_the_room_of_a_nominated_one) {
     world w;
     w.add_node("node-a", "cpu=2");
     w.add_gang("train", 2, "cpu=1");
@@ -556,7 +556,7 @@ TEST(GangsAfterARestart, AnotherGangDoesNotGetTheRoomOfANominatedOne) {
     EXPECT_EQ(w.count("urgent", stage::gated), 2);
 }
 
-TEST(GangsAfterARestart, OfAGangThatWasLetInHalfTheRestGoesOn) {
+TEST(gangs_after_a_restart, of_a_gang_that_was_let_in_half_the_rest_goes_on) {
     world w;
     w.add_node("node-a", "cpu=3");
     w.add_gang("train", 3, "cpu=1");
@@ -571,7 +571,7 @@ TEST(GangsAfterARestart, OfAGangThatWasLetInHalfTheRestGoesOn) {
     EXPECT_TRUE(w.within());
 }
 
-TEST(GangsAfterARestart, HalfNominatedGangsAreCompletedOrGiveBack) {
+TEST(gangs_after_a_restart, half_nominated_gangs_are_completed_or_give_back) {
     world w;
     w.add_node("node-a", "cpu=3");
     w.add_gang("train", 3, "cpu=1");
@@ -591,7 +591,7 @@ TEST(GangsAfterARestart, HalfNominatedGangsAreCompletedOrGiveBack) {
 
 // --- members ---
 
-TEST(GangMembers, AMissingOneIsToldWithTheCureForStatefulSets) {
+TEST(gang_members, a_missing_one_is_told_with_the_cure_for_stateful_sets) {
     world w;
     w.add_node("node-a", "cpu=4");
     w.group("db", 3);
@@ -609,7 +609,7 @@ TEST(GangMembers, AMissingOneIsToldWithTheCureForStatefulSets) {
     EXPECT_TRUE(w.told("MembersMissing"));
 }
 
-TEST(GangMembers, AMinimumOfNothingIsInvalid) {
+TEST(gang_members, a_minimum_of_nothing_is_invalid) {
     world w;
     w.add_node("node-a", "cpu=4");
     w.add_gang("train", 2, "cpu=1");
@@ -624,7 +624,7 @@ TEST(GangMembers, AMinimumOfNothingIsInvalid) {
 }
 
 // tenstack: pods above minMember were refused for ever.
-TEST(GangMembers, ThoseBeyondTheMinimumComeOneByOneOnceItRuns) {
+TEST(gang_members, those_beyond_the_minimum_come_one_by_one_once_it_runs) {
     world w;
     w.add_node("node-a", "cpu=9");
     w.add_gang("train", 4, "cpu=1");
@@ -642,7 +642,7 @@ TEST(GangMembers, ThoseBeyondTheMinimumComeOneByOneOnceItRuns) {
     EXPECT_EQ(w.count("train", stage::bound), 4);
 }
 
-TEST(GangMembers, ThoseBeyondTheMinimumWaitForGroupsOfTheirPriority) {
+TEST(gang_members, those_beyond_the_minimum_wait_for_groups_of_their_priority) {
     world w;
     w.add_node("node-a", "cpu=3");
     w.add_gang("train", 2, "cpu=1");
@@ -658,7 +658,7 @@ TEST(GangMembers, ThoseBeyondTheMinimumWaitForGroupsOfTheirPriority) {
     EXPECT_EQ(w.count("train", stage::let_in), 1);
 }
 
-TEST(GangMembers, OneThatIsMadeAgainGoesBeforeNewGroups) {
+TEST(gang_members, one_that_is_made_again_goes_before_new_groups) {
     world w;
     w.add_node("node-a", "cpu=2");
     w.add_gang("train", 2, "cpu=1");
@@ -674,7 +674,7 @@ TEST(GangMembers, OneThatIsMadeAgainGoesBeforeNewGroups) {
 }
 
 // tenstack: recreating one pod rejected the whole group.
-TEST(GangMembers, OneThatIsMadeAgainDoesNotDisturbTheOthers) {
+TEST(gang_members, one_that_is_made_again_does_not_disturb_the_others) {
     world w;
     w.add_node("node-a", "cpu=3");
     w.run_gang("train", 3, "cpu=1");
@@ -687,7 +687,7 @@ TEST(GangMembers, OneThatIsMadeAgainDoesNotDisturbTheOthers) {
     EXPECT_EQ(w.state_of("train"), "Running");
 }
 
-TEST(GangMembers, WhoHasSucceededCountsForItsOwnRunOnly) {
+TEST(gang_members, who_has_succeeded_counts_for_its_own_run_only) {
     world w;
     w.add_node("node-a", "cpu=3");
     w.run_gang("train", 2, "cpu=1");
@@ -704,7 +704,7 @@ TEST(GangMembers, WhoHasSucceededCountsForItsOwnRunOnly) {
     EXPECT_EQ(w.state_of("train"), "MembersMissing");
 }
 
-TEST(GangMembers, AMinimumThatGrowsAfterTheStartIsToldAndNotEnforced) {
+TEST(gang_members, a_minimum_that_grows_after_the_start_is_told_and_not_enforced) {
     world w;
     w.add_node("node-a", "cpu=9");
     w.run_gang("train", 2, "cpu=1");
@@ -715,7 +715,7 @@ TEST(GangMembers, AMinimumThatGrowsAfterTheStartIsToldAndNotEnforced) {
     EXPECT_EQ(w.count("train", stage::bound), 2);
 }
 
-TEST(GangMembers, ThoseThatAGrownMinimumAsksForAreBeyondTheOneThatWasReached) {
+TEST(gang_members, those_that_a_grown_minimum_asks_for_are_beyond_the_one_that_was_reached) {
     world w;
     w.add_node("node-a", "cpu=3");
     w.run_gang("train", 1, "cpu=1");
@@ -728,7 +728,7 @@ TEST(GangMembers, ThoseThatAGrownMinimumAsksForAreBeyondTheOneThatWasReached) {
     EXPECT_THAT(w.at("train").surplus, HasSubstr("groups of its priority or above"));
 }
 
-TEST(GangMembers, AGrownMinimumThatWasReachedIsRefilledAfterARestart) {
+TEST(gang_members, a_grown_minimum_that_was_reached_is_refilled_after_a_restart) {
     world w;
     w.add_node("node-a", "cpu=4");
     w.run_gang("train", 2, "cpu=1");
@@ -748,7 +748,7 @@ TEST(GangMembers, AGrownMinimumThatWasReachedIsRefilledAfterARestart) {
     EXPECT_EQ(all().how, start::refill);
 }
 
-TEST(GangMembers, AGrownMinimumThatWasNotReachedMakesNoGangOneThatNeverRan) {
+TEST(gang_members, a_grown_minimum_that_was_not_reached_makes_no_gang_one_that_never_ran) {
     // One beyond the minimum is on its way, and the phase tells that the gang ran or does not; or
     // it is there, and another one is lost.
     using std::pair;
@@ -785,7 +785,7 @@ TEST(GangMembers, AGrownMinimumThatWasNotReachedMakesNoGangOneThatNeverRan) {
     }
 }
 
-TEST(GangMembers, AMinimumThatGrowsBeforeItWasReachedGetsNoRoomBeforeOthers) {
+TEST(gang_members, a_minimum_that_grows_before_it_was_reached_gets_no_room_before_others) {
     for (const bool restart : {false, true}) {
         world w;
         w.add_node("node-a", "cpu=4");
@@ -817,7 +817,7 @@ TEST(GangMembers, AMinimumThatGrowsBeforeItWasReachedGetsNoRoomBeforeOthers) {
     }
 }
 
-TEST(GangMembers, OneThatIsMadeAgainDoesNotWaitForThePauseOfOneBeyondTheMinimum) {
+TEST(gang_members, one_that_is_made_again_does_not_wait_for_the_pause_of_one_beyond_the_minimum) {
     world w;
     w.add_node("node-a", "cpu=4");
     w.group("train", 2);
@@ -836,7 +836,8 @@ TEST(GangMembers, OneThatIsMadeAgainDoesNotWaitForThePauseOfOneBeyondTheMinimum)
     EXPECT_EQ(w.known->gangs.at(world::key("train")).vain_plans, 0);
 }
 
-TEST(GangMembers, ThoseBeyondTheMinimumDoNotWaitForAGroupThatLacksSomethingElseThanRoom) {
+TEST(gang_members,
+     those_beyond_the_minimum_do_not_wait_for_a_group_that_lacks_something_else_than_room) {
     world w;
     w.add_node("node-a", "cpu=9");
     w.add_gang("claims", 1, "cpu=1", 100);
@@ -851,7 +852,7 @@ TEST(GangMembers, ThoseBeyondTheMinimumDoNotWaitForAGroupThatLacksSomethingElseT
     EXPECT_EQ(w.count("train", stage::let_in), 1);
 }
 
-TEST(GangMembers, OneWithAnotherGateIsNotThereYet) {
+TEST(gang_members, one_with_another_gate_is_not_there_yet) {
     world w;
     w.add_node("node-a", "cpu=9");
     w.add_gang("train", 2, "cpu=1");
@@ -863,7 +864,7 @@ TEST(GangMembers, OneWithAnotherGateIsNotThereYet) {
     EXPECT_EQ(w.count("train", stage::let_in), 2);
 }
 
-TEST(GangMembers, OneThatWasNeverGatedIsToldAndCountsAsNone) {
+TEST(gang_members, one_that_was_never_gated_is_told_and_counts_as_none) {
     world w;
     w.add_node("node-a", "cpu=9");
     w.add_gang("train", 2, "cpu=1");
@@ -873,7 +874,7 @@ TEST(GangMembers, OneThatWasNeverGatedIsToldAndCountsAsNone) {
     EXPECT_EQ(w.state_of("train"), "MembersMissing");
 }
 
-TEST(GangMembers, AnnotationsAloneMakeAGang) {
+TEST(gang_members, annotations_alone_make_a_gang) {
     world w;
     w.add_node("node-a", "cpu=9");
     w.add_members("qj", 2, "cpu=1", way::kube_batch);
@@ -888,7 +889,7 @@ TEST(GangMembers, AnnotationsAloneMakeAGang) {
     EXPECT_EQ(w.count("qj", stage::let_in, way::kube_batch), 2);
 }
 
-TEST(GangMembers, AGangOfANamespaceThatIsNotEnabledIsTold) {
+TEST(gang_members, a_gang_of_a_namespace_that_is_not_enabled_is_told) {
     world w;
     w.enabled = false;
     w.add_node("node-a", "cpu=9");
@@ -899,7 +900,7 @@ TEST(GangMembers, AGangOfANamespaceThatIsNotEnabledIsTold) {
     EXPECT_EQ(w.groups.at(world::key("train")).status.phase, "");
 }
 
-TEST(GangMembers, GroupsOfOthersInOtherNamespacesAreLeftAlone) {
+TEST(gang_members, groups_of_others_in_other_namespaces_are_left_alone) {
     world w;
     w.enabled = false;
     w.add_node("node-a", "cpu=9");
@@ -915,7 +916,7 @@ TEST(GangMembers, GroupsOfOthersInOtherNamespacesAreLeftAlone) {
     EXPECT_EQ(w.groups.at(world::key("train")).status.phase, "");
 }
 
-TEST(Gangs, EachActionIsGivenOnceWhileItIsUnderWay) {
+TEST(gangs, each_action_is_given_once_while_it_is_under_way) {
     world w;
     w.add_node("node-a", "cpu=2");
     w.add_gang("train", 2, "cpu=1");
@@ -926,7 +927,7 @@ TEST(Gangs, EachActionIsGivenOnceWhileItIsUnderWay) {
     EXPECT_THAT(w.pass(), IsEmpty());
 }
 
-TEST(Gangs, NoPlaceIsGivenUpWhileItsLookIsUnderWay) {
+TEST(gangs, no_place_is_given_up_while_its_look_is_under_way) {
     world w;
     w.add_node("node-a", "cpu=2");
     w.add_gang("train", 2, "cpu=1");
@@ -942,7 +943,7 @@ TEST(Gangs, NoPlaceIsGivenUpWhileItsLookIsUnderWay) {
     EXPECT_TRUE(w.room->promises().empty());
 }
 
-TEST(Gangs, ALookOfAGroupThatWentLetsNobodyInOfTheOneThatCame) {
+TEST(gangs, a_look_of_a_group_that_went_lets_nobody_in_of_the_one_that_came) {
     world w;
     w.add_node("node-a", "cpu=4");
     w.add_gang("train", 2, "cpu=1");
@@ -980,7 +981,7 @@ TEST(Gangs, ALookOfAGroupThatWentLetsNobodyInOfTheOneThatCame) {
     EXPECT_EQ(w.count("train", stage::let_in), 2);
 }
 
-TEST(Gangs, ANamespaceWithManyThatWaitDelaysThoseOfOthersByOnePass) {
+TEST(gangs, a_namespace_with_many_that_wait_delays_those_of_others_by_one_pass) {
     world w;
     w.add_node("node-a", "cpu=2");
     w.add_stranger("s", "cpu=1", "node-a");
@@ -996,7 +997,7 @@ TEST(Gangs, ANamespaceWithManyThatWaitDelaysThoseOfOthersByOnePass) {
     EXPECT_TRUE(w.known->gangs.at(world::key("later")).has);
 }
 
-TEST(Gangs, NoNumberOfThoseThatNeverFitDelaysOneThatFits) {
+TEST(gangs, no_number_of_those_that_never_fit_delays_one_that_fits) {
     world w;
     w.add_node("node-a", "cpu=1");
     for (int i = 0; i < 2 * most_fits; ++i) {
@@ -1032,7 +1033,7 @@ struct many_gangs : world {
     }
 };
 
-TEST(Gangs, NoMoreArePlannedThanMayBeOnTheirWay) {
+TEST(gangs, no_more_are_planned_than_may_be_on_their_way) {
     many_gangs w;
     w.settle();
     EXPECT_EQ(w.count(w.name(most_on_their_way / 4 - 1), stage::let_in), 4);
@@ -1045,7 +1046,7 @@ TEST(Gangs, NoMoreArePlannedThanMayBeOnTheirWay) {
     EXPECT_EQ(w.count(w.name(w.fours - 1), stage::let_in), 4);
 }
 
-TEST(Gangs, WhoHangsOnTheWayKeepsNobodyBackForLong) {
+TEST(gangs, who_hangs_on_the_way_keeps_nobody_back_for_long) {
     many_gangs w;
     w.pass_all();
     ASSERT_TRUE(w.last.again.has_value());
@@ -1055,7 +1056,7 @@ TEST(Gangs, WhoHangsOnTheWayKeepsNobodyBackForLong) {
     EXPECT_EQ(w.planned(), w.fours);
 }
 
-TEST(Gangs, GangsOfAnotherNamespaceHaveTheirShare) {
+TEST(gangs, gangs_of_another_namespace_have_their_share) {
     many_gangs w;
     w.settle();
     const auto add = [&](const std::string& name) {
@@ -1073,7 +1074,7 @@ TEST(Gangs, GangsOfAnotherNamespaceHaveTheirShare) {
     EXPECT_FALSE(w.known->gangs.at(last).has.has_value());
 }
 
-TEST(Gangs, AMemberThatARunningGangLacksDoesNotWaitForThoseOnTheirWay) {
+TEST(gangs, a_member_that_a_running_gang_lacks_does_not_wait_for_those_on_their_way) {
     many_gangs w;
     w.add_gang("runs", 2, "cpu=1", 10);
     w.settle();
@@ -1088,7 +1089,7 @@ TEST(Gangs, AMemberThatARunningGangLacksDoesNotWaitForThoseOnTheirWay) {
     EXPECT_FALSE(w.known->gangs.at(world::key("more" + w.name(w.fours - 1))).has.has_value());
 }
 
-TEST(Gangs, WhatWasReadIsNotUsedLaterOrByAGangThatNoLongerWaits) {
+TEST(gangs, what_was_read_is_not_used_later_or_by_a_gang_that_no_longer_waits) {
     world w;
     w.add_node("node-a", "cpu=1");
     w.add_node("node-b", "cpu=1");
@@ -1112,7 +1113,7 @@ TEST(Gangs, WhatWasReadIsNotUsedLaterOrByAGangThatNoLongerWaits) {
     EXPECT_EQ(w.count("apart", stage::let_in), 2);
 }
 
-TEST(Gangs, ThoseThatReadAgainDoNotStandInTheLine) {
+TEST(gangs, those_that_read_again_do_not_stand_in_the_line) {
     world w;
     w.options.most_on_their_way = 2;
     for (const auto* node : {"node-a", "node-b"}) w.add_node(node, "cpu=2");
@@ -1127,7 +1128,7 @@ TEST(Gangs, ThoseThatReadAgainDoNotStandInTheLine) {
                 testing::IsSupersetOf({"read-facts lab/apart", "nominate lab/late-0 node-a"}));
 }
 
-TEST(Gangs, APassEndsWhenItsPlansHaveCostMuch) {
+TEST(gangs, a_pass_ends_when_its_plans_have_cost_much) {
     world w;
     for (int i = 0; i < 500; ++i) w.add_node(fmt::format("node-{:03}", i), "cpu=1");
     for (int g = 0; g < 60; ++g) {
@@ -1151,7 +1152,7 @@ TEST(Gangs, APassEndsWhenItsPlansHaveCostMuch) {
     EXPECT_EQ(tried(), 60);
 }
 
-TEST(Gangs, WhatANodeLacksOfSomethingThatNoMemberAsksForKeepsNobodyBack) {
+TEST(gangs, what_a_node_lacks_of_something_that_no_member_asks_for_keeps_nobody_back) {
     world w;
     w.add_node("node-a", "cpu=4 example.com/gpu=1");
     w.add_stranger("other", "example.com/gpu=1", "node-a");
@@ -1170,7 +1171,7 @@ TEST(Gangs, WhatANodeLacksOfSomethingThatNoMemberAsksForKeepsNobodyBack) {
     EXPECT_EQ(w.count("train", stage::let_in), 2);
 }
 
-TEST(Gangs, GroupsOfAnotherNamespaceAreNotNamed) {
+TEST(gangs, groups_of_another_namespace_are_not_named) {
     world w;
     w.add_node("node-a", "cpu=1");
     w.add_stranger("other", "cpu=1", "node-a");
@@ -1192,7 +1193,7 @@ TEST(Gangs, GroupsOfAnotherNamespaceAreNotNamed) {
     EXPECT_TRUE(told);
 }
 
-TEST(Gangs, EachMemberIsFoundByItsUid) {
+TEST(gangs, each_member_is_found_by_its_uid) {
     world w;
     w.add_gang("train", 20, "cpu=1");
     w.see();
@@ -1203,7 +1204,7 @@ TEST(Gangs, EachMemberIsFoundByItsUid) {
     EXPECT_EQ(all.find(""), nullptr);
 }
 
-TEST(Gangs, AThousandThatWaitAreAllPlacedInTheEnd) {
+TEST(gangs, a_thousand_that_wait_are_all_placed_in_the_end) {
     world w;
     for (int i = 0; i < 100; ++i) w.add_node(fmt::format("node-{:03}", i), "cpu=20");
     for (int i = 0; i < 1000; ++i) w.add_gang(fmt::format("g{}", i), 2, "cpu=1");
