@@ -5,8 +5,8 @@
 #include <boost/asio/io_context.hpp>
 
 #include "base/virtual_clock.h"
-#include "gangs/fake_cluster.h"
 #include "gangs/plan_mark.h"
+#include "gangs/testing/fake_cluster.h"
 
 namespace esi::gangs {
 namespace {

@@ -1,5 +1,5 @@
-// Random events on the decider: groups, pods, nodes and strangers come and go, requests fail or are
-// answered late, the process and the scheduler restart. The invariants are checked after each pass.
+// Chance on the decider: groups, pods, nodes and strangers come and go, requests fail or are
+// answered late, the process and the scheduler start anew. What must hold, holds after every pass.
 #include <gmock/gmock.h>
 
 #include <random>
@@ -18,13 +18,13 @@ struct chance {
     bool one_in(int count) { return below(count) == 0; }
 };
 
-class RandomGangs : public testing::TestWithParam<unsigned> {
+class random_gangs : public testing::TestWithParam<unsigned> {
 protected:
     world w;
     chance luck{GetParam()};
     std::vector<action> under_way;
     int made = 0;
-    /// Gangs whose look has said go.
+    /// Gangs of which a look has said go.
     std::set<gang_key> looked;
 
     std::string some_gang() { return fmt::format("g{}", luck.below(6)); }
@@ -101,7 +101,7 @@ protected:
         if (luck.one_in(2)) w.bind();
     }
 
-    /// What must hold for an action when it is carried out.
+    /// What has to be so of an action at the time it is carried out.
     void check(const action& what) {
         if (const auto* of = std::get_if<let_in>(&what)) {
             EXPECT_TRUE(looked.contains(of->of)) << show(what) << ": nobody has looked";
@@ -124,7 +124,7 @@ protected:
             outcome how;
             if (luck.one_in(10)) {
                 how.failed = error{luck.one_in(2) ? errc::conflict : errc::server, "by chance"};
-                // The request failed, and its effect may be there.
+                // The effect of a request that failed may be there.
                 if (luck.one_in(2) && w.carry_out(each).refused.empty()) {
                     if (std::holds_alternative<look_and_let_in>(each)) looked.insert(gang_of(each));
                 }
@@ -189,8 +189,8 @@ protected:
     }
 };
 
-TEST_P(RandomGangs, KeepWhatMustHold) {
-    // With every second seed, gangs wait for those that are on their way.
+TEST_P(random_gangs, keep_what_must_hold) {
+    // In every second one, gangs wait for those that are on their way.
     if (GetParam() % 2 == 0) w.options.most_on_their_way = 4;
     for (int i = 0; i < 3; ++i) w.add_node(fmt::format("node-{}", i), "cpu=4");
     for (int step = 0; step < 400; ++step) {
@@ -200,7 +200,7 @@ TEST_P(RandomGangs, KeepWhatMustHold) {
         w.wait(milliseconds(50));
         if (HasFailure()) FAIL() << "seed " << GetParam() << ", step " << step;
     }
-    // Then no more events: it comes to rest, and nothing is left over.
+    // Then nothing happens any more: it comes to rest, nothing that hangs is kept.
     under_way.clear();
     for (auto& [name, pod] : std::map(w.pods)) {
         if (!group_of(*pod)) w.remove(name);
@@ -219,7 +219,7 @@ TEST_P(RandomGangs, KeepWhatMustHold) {
     }
     w.settle();
     nobody_waits_beside_room();
-    // Nothing becomes free now; a gang that asks for less may still fit.
+    // Nothing becomes free now; who asks for less may fit all the same.
     for (const auto& [key, of] : std::map(w.groups)) w.change(key.name).spec.min_member = 1;
     for (int i = 0; i < 10; ++i) {
         w.settle();
@@ -245,7 +245,7 @@ TEST_P(RandomGangs, KeepWhatMustHold) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomGangs, testing::Range(1U, 101U));
+INSTANTIATE_TEST_SUITE_P(seeds, random_gangs, testing::Range(1U, 101U));
 
 }  // namespace
 }  // namespace esi::gangs::tests

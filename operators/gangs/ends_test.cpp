@@ -26,7 +26,7 @@ struct started : world {
     }
 };
 
-TEST(GangEnds, ARefusedMemberIsDeletedAndItsFollowerPlacedFirst) {
+TEST(gang_ends, a_refused_member_is_deleted_and_its_follower_placed_first) {
     started w;
     w.bind_one("train-0");
     w.refuse_pod("train-1");
@@ -41,7 +41,7 @@ TEST(GangEnds, ARefusedMemberIsDeletedAndItsFollowerPlacedFirst) {
     EXPECT_EQ(w.count("train", stage::let_in), 1);
 }
 
-TEST(GangEnds, ThatIsDoneAtMostTwice) {
+TEST(gang_ends, that_is_done_at_most_twice) {
     started w;
     w.bind_one("train-0");
     int deleted = 0;
@@ -60,7 +60,7 @@ TEST(GangEnds, ThatIsDoneAtMostTwice) {
     EXPECT_THAT(w.notes.back().text, HasSubstr("2 pods were deleted in its place before"));
 }
 
-TEST(GangEnds, OneWithoutAControllerIsNamedAndStays) {
+TEST(gang_ends, one_without_a_controller_is_named_and_stays) {
     started w;
     w.edit("train-1", [](model::pod& pod) { pod.metadata.owner_references.clear(); });
     w.refuse_pod("train-1");
@@ -70,7 +70,7 @@ TEST(GangEnds, OneWithoutAControllerIsNamedAndStays) {
     EXPECT_TRUE(w.told("MemberRefused"));
 }
 
-TEST(GangEnds, OnANodeThatIsNotReadyNobodyIsRefused) {
+TEST(gang_ends, on_a_node_that_is_not_ready_nobody_is_refused) {
     started w;
     auto node = *w.nodes.at("node-a");
     node.ready = false;
@@ -85,7 +85,7 @@ TEST(GangEnds, OnANodeThatIsNotReadyNobodyIsRefused) {
     EXPECT_THAT(w.settle(), Contains("delete lab/train-1"));
 }
 
-TEST(GangEnds, APartialGangIsKeptAndItsPhaseIsUnknown) {
+TEST(gang_ends, a_partial_gang_is_kept_and_its_phase_is_unknown) {
     started w;
     w.bind_one("train-0");
     w.settle();
@@ -99,7 +99,7 @@ TEST(GangEnds, APartialGangIsKeptAndItsPhaseIsUnknown) {
     EXPECT_EQ(w.state_of("train"), "Running");
 }
 
-TEST(GangEnds, TheGroupSaysHowLongAnAttemptIs) {
+TEST(gang_ends, the_group_says_how_long_an_attempt_is) {
     started w;
     w.change("train").spec.attempt = seconds(300);
     w.bind_one("train-0");
@@ -112,7 +112,7 @@ TEST(GangEnds, TheGroupSaysHowLongAnAttemptIs) {
     EXPECT_EQ(w.state_of("train"), "Partial");
 }
 
-TEST(GangEnds, WithOnPartialDeleteAllItsMembersGoOnceAndItStartsAnew) {
+TEST(gang_ends, with_on_partial_delete_all_its_members_go_once_and_it_starts_anew) {
     started w;
     w.delete_when_partial("train");
     w.bind_one("train-0");
@@ -133,7 +133,7 @@ TEST(GangEnds, WithOnPartialDeleteAllItsMembersGoOnceAndItStartsAnew) {
     EXPECT_EQ(w.state_of("train"), "Running");
 }
 
-TEST(GangEnds, WithOnPartialDeleteRoundsArePausedLongerEachTime) {
+TEST(gang_ends, with_on_partial_delete_rounds_are_paused_longer_each_time) {
     started w;
     auto& group = w.change("train");
     group.metadata.annotations[std::string(names::on_partial)] = "Delete";
@@ -156,7 +156,7 @@ TEST(GangEnds, WithOnPartialDeleteRoundsArePausedLongerEachTime) {
     }
 }
 
-TEST(GangEnds, WithOnPartialDeleteWhoWasNotLetInIsLeftAlone) {
+TEST(gang_ends, with_on_partial_delete_who_was_not_let_in_is_left_alone) {
     started w;
     w.delete_when_partial("train");
     w.change("train").spec.min_member = 3;
@@ -171,7 +171,7 @@ TEST(GangEnds, WithOnPartialDeleteWhoWasNotLetInIsLeftAlone) {
                 testing::UnorderedElementsAre("delete lab/train-0", "delete lab/train-1"));
 }
 
-TEST(GangEnds, ADeletionCountsThoughItsAnswerComesAfterTheFollowerOrNever) {
+TEST(gang_ends, a_deletion_counts_though_its_answer_comes_after_the_follower_or_never) {
     started w;
     w.bind_one("train-0");
     int deleted = 0;
@@ -201,7 +201,7 @@ TEST(GangEnds, ADeletionCountsThoughItsAnswerComesAfterTheFollowerOrNever) {
     EXPECT_EQ(deleted, 2);
 }
 
-TEST(GangEnds, DifferentWordsAboutOnePodDoNotMakeEachOtherBeToldAgain) {
+TEST(gang_ends, different_words_about_one_pod_do_not_make_each_other_be_told_again) {
     started w;
     w.edit("train-1", [](model::pod& pod) {
         pod.metadata.owner_references.clear();
@@ -218,7 +218,7 @@ TEST(GangEnds, DifferentWordsAboutOnePodDoNotMakeEachOtherBeToldAgain) {
     EXPECT_EQ(std::ranges::count(w.notes, "NamesSeveralGroups", &note::reason), 1);
 }
 
-TEST(GangEnds, AGangThatRanIsNeverDeletedForAMemberThatItLost) {
+TEST(gang_ends, a_gang_that_ran_is_never_deleted_for_a_member_that_it_lost) {
     started w;
     w.delete_when_partial("train");
     w.bind();
@@ -230,7 +230,7 @@ TEST(GangEnds, AGangThatRanIsNeverDeletedForAMemberThatItLost) {
     EXPECT_EQ(w.reason_of("train"), "MembersLost");
 }
 
-TEST(GangEnds, NorIsItAfterARestart) {
+TEST(gang_ends, nor_is_it_after_a_restart) {
     // The status is written after the member was lost, or before.
     for (const bool restart_first : {false, true}) {
         started w;
@@ -252,7 +252,7 @@ TEST(GangEnds, NorIsItAfterARestart) {
     }
 }
 
-TEST(GangEnds, NorWhileALostMemberIsMadeUpFor) {
+TEST(gang_ends, nor_while_a_lost_member_is_made_up_for) {
     for (const auto by : {way::kube_batch, way::coscheduling, way::tenstack}) {
         // The follower has a place, or was let in and is not bound.
         for (const bool has_place : {true, false}) {
@@ -282,7 +282,7 @@ TEST(GangEnds, NorWhileALostMemberIsMadeUpFor) {
     }
 }
 
-TEST(GangEnds, NorWhereOnlyOneThatEndedWellIsLeftOfTheRun) {
+TEST(gang_ends, nor_where_only_one_that_ended_well_is_left_of_the_run) {
     world w;
     w.add_node("node-a", "cpu=3");
     w.run_gang("train", 3, "cpu=1");
@@ -307,7 +307,7 @@ TEST(GangEnds, NorWhereOnlyOneThatEndedWellIsLeftOfTheRun) {
     EXPECT_THAT(w.settle(), IsEmpty());
 }
 
-TEST(GangEnds, PodsOfAnotherRunAndThoseThatLeaveMakeNoGangOneThatRan) {
+TEST(gang_ends, pods_of_another_run_and_those_that_leave_make_no_gang_one_that_ran) {
     started w;
     w.delete_when_partial("train");
     w.bind_one("train-0");
@@ -330,7 +330,7 @@ TEST(GangEnds, PodsOfAnotherRunAndThoseThatLeaveMakeNoGangOneThatRan) {
     EXPECT_FALSE(w.known->gangs.at(world::key("train")).reached);
 }
 
-TEST(GangEnds, NorWhereAMemberFailedOrThePhaseIsStillScheduling) {
+TEST(gang_ends, nor_where_a_member_failed_or_the_phase_is_still_scheduling) {
     for (const bool failed : {true, false}) {
         world w;
         w.add_node("node-a", "cpu=9");
@@ -356,7 +356,7 @@ TEST(GangEnds, NorWhereAMemberFailedOrThePhaseIsStillScheduling) {
     }
 }
 
-TEST(GangEnds, ADeleteThatARestartHasInterruptedGoesOn) {
+TEST(gang_ends, a_delete_that_a_restart_has_interrupted_goes_on) {
     started w;
     w.delete_when_partial("train");
     w.bind_one("train-0");
@@ -372,7 +372,7 @@ TEST(GangEnds, ADeleteThatARestartHasInterruptedGoesOn) {
                 testing::UnorderedElementsAre("delete lab/train-0", "delete lab/train-1"));
 }
 
-TEST(GangEnds, AStatusMakesNoMemberOneOfAGangThatRan) {
+TEST(gang_ends, a_status_makes_no_member_one_of_a_gang_that_ran) {
     world w;
     w.add_node("node-a", "cpu=9");
     w.group("train", 3).status.phase = "Running";
@@ -389,7 +389,7 @@ TEST(GangEnds, AStatusMakesNoMemberOneOfAGangThatRan) {
     EXPECT_EQ(all.how, start::whole);
 }
 
-TEST(GangEnds, ADeletionThatFailsIsTriedAgain) {
+TEST(gang_ends, a_deletion_that_fails_is_tried_again) {
     started w;
     w.refuse_pod("train-1");
     w.refuse["delete"] = error{errc::too_many_requests, "later"};
@@ -401,7 +401,7 @@ TEST(GangEnds, ADeletionThatFailsIsTriedAgain) {
     EXPECT_THAT(w.settle(), Contains("delete lab/train-1"));
 }
 
-TEST(GangEnds, WhenAllHaveEndedItIsOver) {
+TEST(gang_ends, when_all_have_ended_it_is_over) {
     started w;
     w.bind();
     w.settle();

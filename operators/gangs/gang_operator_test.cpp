@@ -7,7 +7,7 @@
 
 #include "base/contains.h"
 #include "base/virtual_clock.h"
-#include "gangs/fake_cluster.h"
+#include "gangs/testing/fake_cluster.h"
 
 namespace esi::gangs {
 namespace {

@@ -31,12 +31,12 @@ struct looked : world {
     std::string judge() { return judge_look(what, live(), *room, shown); }
 };
 
-TEST(Look, GoesWhereTheRoomIsThere) {
+TEST(look, goes_where_the_room_is_there) {
     looked w;
     EXPECT_EQ(w.judge(), "");
 }
 
-TEST(Look, CountsPodsThatTheCacheHasNotSeen) {
+TEST(look, counts_pods_that_the_cache_has_not_seen) {
     looked w;
     auto live = w.live();
     live.on_nodes["node-a"].push_back(shared(make_pod("x", "cpu=500m", "node-a")));
@@ -50,7 +50,7 @@ TEST(Look, CountsPodsThatTheCacheHasNotSeen) {
     EXPECT_EQ(judge_look(w.what, live, *w.room, w.shown), "");
 }
 
-TEST(Look, CountsPromisesToOthersOnce) {
+TEST(look, counts_promises_to_others_once) {
     looked w;
     auto other = make_pod("other", "cpu=1");
     w.room->promise(shared(other), "node-a");
@@ -63,7 +63,7 @@ TEST(Look, CountsPromisesToOthersOnce) {
     EXPECT_EQ(w.judge(), "");
 }
 
-TEST(Look, CountsWhatOtherProcessesHavePromised) {
+TEST(look, counts_what_other_processes_have_promised) {
     looked w;
     auto other = w.member("other", "v", "cpu=1");
     other.nominated_node_name = "node-a";
@@ -89,7 +89,7 @@ TEST(Look, CountsWhatOtherProcessesHavePromised) {
 }
 
 // The list of the node's pods was read before it was bound, the verdict falls after that.
-TEST(Look, CountsWhoIsBoundDuringTheLook) {
+TEST(look, counts_who_is_bound_during_the_look) {
     looked w;
     auto other = w.member("other", "v", "cpu=1");
     other.nominated_node_name = "node-a";
@@ -103,13 +103,13 @@ TEST(Look, CountsWhoIsBoundDuringTheLook) {
     EXPECT_THAT(judge_look(w.what, live, *w.room, w.shown), HasSubstr(" has 1 cpu left"));
 }
 
-TEST(Look, CountsPlacesOfTestbeds) {
+TEST(look, counts_places_of_testbeds) {
     looked w;
     w.room->slots_changed("node-a", {{{"cpu", 600}}});
     EXPECT_THAT(w.judge(), HasSubstr(" has 1400m cpu left"));
 }
 
-TEST(Look, NeedsEveryMemberNominatedAndGated) {
+TEST(look, needs_every_member_nominated_and_gated) {
     looked w;
     const auto with = [&](auto change) {
         auto live = w.live();
@@ -137,7 +137,7 @@ TEST(Look, NeedsEveryMemberNominatedAndGated) {
     EXPECT_EQ(judge_look(w.what, live, *w.room, w.shown), "pod w-0 is gone");
 }
 
-TEST(Look, NeedsTheNodeAsItWasPlanned) {
+TEST(look, needs_the_node_as_it_was_planned) {
     looked w;
     auto node = *w.nodes.at("node-a");
     node.unschedulable = true;
@@ -151,7 +151,7 @@ TEST(Look, NeedsTheNodeAsItWasPlanned) {
     EXPECT_THAT(w.judge(), HasSubstr("node node-a is gone"));
 }
 
-TEST(Look, SeesHostPorts) {
+TEST(look, sees_host_ports) {
     looked w;
     auto live = w.live();
     auto pod = *w.pods.at("w-0");
@@ -164,7 +164,7 @@ TEST(Look, SeesHostPorts) {
     EXPECT_EQ(judge_look(w.what, live, *w.room, w.shown), "port 80 of node node-a is taken");
 }
 
-TEST(LetIn, TakesOnlyTheGateOfGangsAndPinsThePod) {
+TEST(let_in, takes_only_the_gate_of_gangs_and_pins_the_pod) {
     looked w;
     auto pod = *w.pods.at("w-0");
     auto patch = gang_let_in_patch(pod, "node-a");

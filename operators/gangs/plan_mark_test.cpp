@@ -14,7 +14,7 @@ using testing::IsEmpty;
 using testing::IsSupersetOf;
 using testing::Not;
 
-TEST(PlanMark, SaysWhoIsFirstAndWhoMadeIt) {
+TEST(plan_mark, says_who_is_first_and_who_made_it) {
     const auto mark = plan_mark("uid-w-0", "host_1", 7, 3);
     EXPECT_EQ(first_of(mark), "uid-w-0");
     EXPECT_TRUE(is_made_by(mark, "host_1"));
@@ -60,7 +60,7 @@ struct of_another : world {
     }
 };
 
-TEST(PlanOfAnother, ThatIsWholeIsTakenOverAsItStands) {
+TEST(plan_of_another, that_is_whole_is_taken_over_as_it_stands) {
     of_another w;
     for (const auto* name : {"train-0", "train-1", "train-2"}) w.theirs(name);
     EXPECT_THAT(w.moves(), ElementsAre("show lab/train-0", "show lab/train-1", "show lab/train-2"));
@@ -68,7 +68,7 @@ TEST(PlanOfAnother, ThatIsWholeIsTakenOverAsItStands) {
               plan_mark(w.uid("train-0"), "another", 1, 3));
 }
 
-TEST(PlanOfAnother, ThatIsNotWholeIsWaitedForAndThenTakenAwayByItsFirstMember) {
+TEST(plan_of_another, that_is_not_whole_is_waited_for_and_then_taken_away_by_its_first_member) {
     of_another w;
     w.add_node("node-b", "cpu=9");
     for (const auto* name : {"train-0", "train-1"}) w.theirs(name, "node-b");
@@ -84,14 +84,14 @@ TEST(PlanOfAnother, ThatIsNotWholeIsWaitedForAndThenTakenAwayByItsFirstMember) {
     EXPECT_EQ(w.count("train", stage::let_in), 3);
 }
 
-TEST(PlanOfAnother, WhoseFirstMemberHasAnotherMarkCountsNoMore) {
+TEST(plan_of_another, whose_first_member_has_another_mark_counts_no_more) {
     of_another w;
     for (const auto* name : {"train-1", "train-2"}) w.theirs(name);
     w.settle();
     EXPECT_EQ(w.count("train", stage::let_in), 3);
 }
 
-TEST(PlanOfAnother, ThatTookTheFirstMemberFirstIsGoneBy) {
+TEST(plan_of_another, that_took_the_first_member_first_is_gone_by) {
     of_another w;
     w.refuse["nominate"] = error{errc::conflict, "changed"};
     w.settle();
@@ -103,7 +103,7 @@ TEST(PlanOfAnother, ThatTookTheFirstMemberFirstIsGoneBy) {
     EXPECT_FALSE(w.known->gangs.at(world::key("train")).has);
 }
 
-TEST(PlanOfAnother, ThatHasBegunIsEndedByItsPlaces) {
+TEST(plan_of_another, that_has_begun_is_ended_by_its_places) {
     of_another w;
     w.add_node("node-b", "cpu=9");
     for (const auto* name : {"train-0", "train-1", "train-2"}) w.theirs(name, "node-b");
@@ -116,7 +116,7 @@ TEST(PlanOfAnother, ThatHasBegunIsEndedByItsPlaces) {
     EXPECT_EQ(w.count("train", stage::let_in), 3);
 }
 
-TEST(PlanOfAnother, ThatBeginsAfterItWasDroppedIsGoneBy) {
+TEST(plan_of_another, that_begins_after_it_was_dropped_is_gone_by) {
     of_another w;
     w.add_gang("other", 3, "cpu=1");
     // It gives up the other process's plan in favour of its own, and cannot take it away any more.
@@ -141,7 +141,7 @@ TEST(PlanOfAnother, ThatBeginsAfterItWasDroppedIsGoneBy) {
     EXPECT_EQ(w.count("train", stage::let_in), 3);
 }
 
-TEST(PlanOfAnother, TakesAPlaceThatWasLookedAtAndItIsLookedAtAgain) {
+TEST(plan_of_another, takes_a_place_that_was_looked_at_and_it_is_looked_at_again) {
     of_another w;
     w.add_node("node-b", "cpu=9");
     w.refuse["let-in"] = error{errc::server, "no"};
@@ -167,7 +167,7 @@ TEST(PlanOfAnother, TakesAPlaceThatWasLookedAtAndItIsLookedAtAgain) {
     EXPECT_EQ(w.count("train", stage::let_in), 3);
 }
 
-TEST(PlanMark, AMemberNominatedElsewhereByHandIsPlannedAnew) {
+TEST(plan_mark, a_member_nominated_elsewhere_by_hand_is_planned_anew) {
     world w;
     w.add_node("node-a", "cpu=3");
     w.add_node("node-b", "cpu=3");
@@ -184,7 +184,7 @@ TEST(PlanMark, AMemberNominatedElsewhereByHandIsPlannedAnew) {
     EXPECT_EQ(w.count("train", stage::let_in), 3);
 }
 
-TEST(PlanMark, AStartWhoseAnswerWasLostIsGoneOnWith) {
+TEST(plan_mark, a_start_whose_answer_was_lost_is_gone_on_with) {
     world w;
     w.known->process = "me";
     w.add_node("node-a", "cpu=3");
@@ -212,7 +212,7 @@ TEST(PlanMark, AStartWhoseAnswerWasLostIsGoneOnWith) {
     EXPECT_EQ(w.count("train", stage::let_in), 3);
 }
 
-TEST(PlanMark, WhoTakesMarksAwayMakesFewWrites) {
+TEST(plan_mark, who_takes_marks_away_makes_few_writes) {
     world w;
     w.add_node("node-a", "cpu=3");
     w.add_gang("train", 3, "cpu=1");
@@ -237,7 +237,7 @@ TEST(PlanMark, WhoTakesMarksAwayMakesFewWrites) {
     EXPECT_EQ(w.count("train", stage::let_in), 3);
 }
 
-TEST(PlanOfAnother, WithEverNewMarksHoldsUpNothing) {
+TEST(plan_of_another, with_ever_new_marks_holds_up_nothing) {
     of_another w;
     for (int i = 0; i < 40; ++i) {
         for (const auto* name : {"train-0", "train-1"}) {
@@ -254,7 +254,7 @@ TEST(PlanOfAnother, WithEverNewMarksHoldsUpNothing) {
     EXPECT_EQ(w.count("train", stage::let_in), 3);
 }
 
-TEST(PlanOfAnother, ForRoomOfAnEarlierGangIsGivenUpAndNotTakenOverAgain) {
+TEST(plan_of_another, for_room_of_an_earlier_gang_is_given_up_and_not_taken_over_again) {
     of_another w;
     w.add_gang("later", 3, "cpu=1");
     w.refuse["look"] = error{errc::server, "no"};
@@ -274,7 +274,7 @@ TEST(PlanOfAnother, ForRoomOfAnEarlierGangIsGivenUpAndNotTakenOverAgain) {
     EXPECT_EQ(w.count("later", stage::reserved), 0);
 }
 
-TEST(PlanMark, AMemberThatCameLaterIsNoLessThanTheFirst) {
+TEST(plan_mark, a_member_that_came_later_is_no_less_than_the_first) {
     world w;
     w.add_node("node-a", "cpu=4");
     w.group("train", 1);

@@ -15,7 +15,7 @@ pod_group read(std::string_view text) {
     return out.value_or(pod_group{});
 }
 
-TEST(PodGroup, IsReadWhateverItsKind) {
+TEST(pod_group, is_read_whatever_its_kind) {
     const auto of = read(R"({
         "apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup",
         "metadata": {"name": "train", "namespace": "lab", "uid": "1", "resourceVersion": "7",
@@ -35,7 +35,7 @@ TEST(PodGroup, IsReadWhateverItsKind) {
     EXPECT_EQ(of.status.schedule_start_time->whole_seconds(), "2026-11-21T09:34:07Z");
 }
 
-TEST(PodGroup, OfKubeBatchHasConditions) {
+TEST(pod_group, of_kube_batch_has_conditions) {
     const auto of = read(R"({"metadata": {"name": "qj", "namespace": "lab", "uid": "1"},
         "spec": {"minMember": 6, "queue": "default", "priorityClassName": "high"},
         "status": {"conditions": [{"type": "Unschedulable", "status": "True",
@@ -45,7 +45,7 @@ TEST(PodGroup, OfKubeBatchHasConditions) {
     EXPECT_EQ(of.status.conditions.front().transition_id, "x");
 }
 
-TEST(PodGroup, WhatHasAnotherFormReadsAsAbsent) {
+TEST(pod_group, what_has_another_form_reads_as_absent) {
     const auto of = read(R"({"metadata": {"name": "train", "namespace": "lab", "uid": "1"},
         "spec": {"minMember": "three", "priorityClassName": 7, "maxScheduleTime": "soon",
                  "scheduleTimeoutSeconds": {}},
@@ -59,7 +59,7 @@ TEST(PodGroup, WhatHasAnotherFormReadsAsAbsent) {
 }
 
 // tenstack: without max_schedule_time the wait was a second.
-TEST(PodGroup, AnAttemptThatSaysNothingIsNotShort) {
+TEST(pod_group, an_attempt_that_says_nothing_is_not_short) {
     for (const auto* time : {"0s", "", "-1s"}) {
         const auto of = read(fmt::format(R"({{"metadata": {{"name": "a", "uid": "1"}},
             "spec": {{"minMember": 1, "maxScheduleTime": "{}"}}}})",
@@ -71,7 +71,7 @@ TEST(PodGroup, AnAttemptThatSaysNothingIsNotShort) {
     EXPECT_EQ(of.spec.attempt, seconds(90));
 }
 
-TEST(PodGroup, DurationsAreThoseOfGo) {
+TEST(pod_group, durations_are_those_of_go) {
     EXPECT_EQ(go_duration("1h2m3s"), seconds(3723));
     EXPECT_EQ(go_duration("1.5h"), seconds(5400));
     EXPECT_EQ(go_duration("500ms"), milliseconds(500));
@@ -82,7 +82,7 @@ TEST(PodGroup, DurationsAreThoseOfGo) {
     EXPECT_EQ(go_duration("999999999999999999h"), std::chrono::hours(24 * 365));
 }
 
-TEST(Kinds, ThePodSaysInWhichWay) {
+TEST(kinds, the_pod_says_in_which_way) {
     auto pod = make_pod("a", "cpu=1");
     EXPECT_FALSE(group_of(pod).has_value());
     pod.metadata.annotations["scheduling.k8s.io/group-name"] = "qj";
@@ -95,7 +95,7 @@ TEST(Kinds, ThePodSaysInWhichWay) {
     EXPECT_EQ(group_of(pod)->text(), "lab/t (tenstack)");
 }
 
-TEST(Kinds, AMinimumOnAPodIsAWholeNumber) {
+TEST(kinds, a_minimum_on_a_pod_is_a_whole_number) {
     auto pod = make_pod("a", "cpu=1");
     auto& text = pod.metadata.annotations["scheduling.k8s.io/group-min-member"];
     for (const auto* wrong : {"", "x", "3x", "3.0", " 3", "99999999999999999999"}) {
@@ -106,7 +106,7 @@ TEST(Kinds, AMinimumOnAPodIsAWholeNumber) {
     EXPECT_EQ(minimum_on(pod), 3);
 }
 
-TEST(Stages, AreReadOffThePodAlone) {
+TEST(stages, are_read_off_the_pod_alone) {
     auto pod = make_pod("a", "cpu=1");
     EXPECT_EQ(stage_of(pod), stage::gated);
     pod.nominated_node_name = "node-a";

@@ -31,7 +31,7 @@ struct waiting : world {
 };
 
 // kube-batch#492, spark-operator#2512, kueue#9715.
-TEST(GangReservation, NoNumberOfSmallerOnesKeepsTheFirstFromStarting) {
+TEST(gang_reservation, no_number_of_smaller_ones_keeps_the_first_from_starting) {
     waiting w;
     w.settle();
     EXPECT_FALSE(w.reserved("large"));
@@ -60,7 +60,7 @@ TEST(GangReservation, NoNumberOfSmallerOnesKeepsTheFirstFromStarting) {
     EXPECT_TRUE(w.within());
 }
 
-TEST(GangReservation, ItEndsAndNothingIsKept) {
+TEST(gang_reservation, it_ends_and_nothing_is_kept) {
     waiting w;
     ASSERT_NO_FATAL_FAILURE(w.until_reserved());
     w.remove("s0-node-a");
@@ -75,7 +75,7 @@ TEST(GangReservation, ItEndsAndNothingIsKept) {
     EXPECT_EQ(w.count("small", stage::let_in), 1);
 }
 
-TEST(GangReservation, WhereNothingBecomesFreeThereIsNoOtherOne) {
+TEST(gang_reservation, where_nothing_becomes_free_there_is_no_other_one) {
     waiting w;
     w.add_gang("other", 4, "cpu=1");
     w.settle();
@@ -94,7 +94,7 @@ TEST(GangReservation, WhereNothingBecomesFreeThereIsNoOtherOne) {
     EXPECT_TRUE(w.reserved("large") || w.reserved("other"));
 }
 
-TEST(GangReservation, WhoHadOneInVainDoesNotTakeItFromOneOfALowerPriority) {
+TEST(gang_reservation, who_had_one_in_vain_does_not_take_it_from_one_of_a_lower_priority) {
     waiting w;
     w.add_gang("urgent", 4, "cpu=1", 100);
     ASSERT_NO_FATAL_FAILURE(w.until_reserved("urgent"));
@@ -112,7 +112,7 @@ TEST(GangReservation, WhoHadOneInVainDoesNotTakeItFromOneOfALowerPriority) {
     EXPECT_FALSE(w.reserved("large"));
 }
 
-TEST(GangReservation, IsNotBegunForOneFromWhomItWouldBeTakenAtOnce) {
+TEST(gang_reservation, is_not_begun_for_one_from_whom_it_would_be_taken_at_once) {
     waiting w;
     w.wait(seconds(301));
     w.settle();
@@ -128,7 +128,7 @@ TEST(GangReservation, IsNotBegunForOneFromWhomItWouldBeTakenAtOnce) {
     EXPECT_TRUE(w.reserved("urgent"));
 }
 
-TEST(GangReservation, OneAtATimeAndTheNextIsForWhoHadNone) {
+TEST(gang_reservation, one_at_a_time_and_the_next_is_for_who_had_none) {
     waiting w;
     w.add_gang("other", 4, "cpu=1");
     w.settle();
@@ -142,7 +142,7 @@ TEST(GangReservation, OneAtATimeAndTheNextIsForWhoHadNone) {
     EXPECT_TRUE(w.reserved("other"));
 }
 
-TEST(GangReservation, NamespacesTakeTurnsHoweverManyGroupsOneMakes) {
+TEST(gang_reservation, namespaces_take_turns_however_many_groups_one_makes) {
     waiting w;
     ASSERT_NO_FATAL_FAILURE(w.until_reserved());
     const auto first = w.add_gang_in("many", "first", 4, "cpu=1");
@@ -162,7 +162,7 @@ TEST(GangReservation, NamespacesTakeTurnsHoweverManyGroupsOneMakes) {
     EXPECT_TRUE(w.reserved("large"));
 }
 
-TEST(GangReservation, ANamespaceWhoseGroupGoesWithItsReservationHasHadItsTurn) {
+TEST(gang_reservation, a_namespace_whose_group_goes_with_its_reservation_has_had_its_turn) {
     waiting w;
     ASSERT_NO_FATAL_FAILURE(w.until_reserved());
     const auto first = w.add_gang_in("many", "first", 4, "cpu=1");
@@ -182,7 +182,7 @@ TEST(GangReservation, ANamespaceWhoseGroupGoesWithItsReservationHasHadItsTurn) {
     EXPECT_TRUE(w.reserved("large"));
 }
 
-TEST(GangReservation, AGangOfHigherPriorityDoesNotWaitForOneOfALower) {
+TEST(gang_reservation, a_gang_of_higher_priority_does_not_wait_for_one_of_a_lower) {
     waiting w;
     ASSERT_NO_FATAL_FAILURE(w.until_reserved());
     w.remove("s0-node-a");
@@ -192,7 +192,7 @@ TEST(GangReservation, AGangOfHigherPriorityDoesNotWaitForOneOfALower) {
     EXPECT_EQ(w.count("urgent", stage::let_in), 1);
 }
 
-TEST(GangReservation, PlacesElsewhereCompleteIt) {
+TEST(gang_reservation, places_elsewhere_complete_it) {
     waiting w;
     ASSERT_NO_FATAL_FAILURE(w.until_reserved());
     w.remove("s0-node-a");
@@ -203,7 +203,7 @@ TEST(GangReservation, PlacesElsewhereCompleteIt) {
     EXPECT_TRUE(w.within());
 }
 
-TEST(GangReservation, OneWhosePlanNeedsFactsGetsItWhilePodsComeAndGo) {
+TEST(gang_reservation, one_whose_plan_needs_facts_gets_it_while_pods_come_and_go) {
     world w;
     for (const auto* node : {"node-a", "node-b"}) {
         w.add_node(node, "cpu=1");
@@ -224,7 +224,7 @@ TEST(GangReservation, OneWhosePlanNeedsFactsGetsItWhilePodsComeAndGo) {
     EXPECT_TRUE(has->reservation);
 }
 
-TEST(GangReservation, ThoseThatHaveNotWaitedLongEnoughStandBeforeNobody) {
+TEST(gang_reservation, those_that_have_not_waited_long_enough_stand_before_nobody) {
     waiting w;
     ASSERT_NO_FATAL_FAILURE(w.until_reserved());
     w.wait(seconds(1801));
@@ -240,7 +240,7 @@ TEST(GangReservation, ThoseThatHaveNotWaitedLongEnoughStandBeforeNobody) {
     EXPECT_TRUE(w.reserved("large"));
 }
 
-TEST(GangReservation, ItIsCompleteThoughItsNodesLackWhatNobodyOfItAsksFor) {
+TEST(gang_reservation, it_is_complete_though_its_nodes_lack_what_nobody_of_it_asks_for) {
     waiting w;
     auto node = *w.nodes.at("node-a");
     node.allocatable["example.com/gpu"] = 0;
@@ -255,7 +255,7 @@ TEST(GangReservation, ItIsCompleteThoughItsNodesLackWhatNobodyOfItAsksFor) {
     EXPECT_EQ(w.count("large", stage::let_in), 4);
 }
 
-TEST(GangReservation, ItIsGivenBackWithItsGang) {
+TEST(gang_reservation, it_is_given_back_with_its_gang) {
     waiting w;
     ASSERT_NO_FATAL_FAILURE(w.until_reserved());
     w.change("large").metadata.annotations[std::string(names::suspend)] = "true";
@@ -265,7 +265,7 @@ TEST(GangReservation, ItIsGivenBackWithItsGang) {
     EXPECT_EQ(w.count("large", stage::gated), 4);
 }
 
-TEST(GangReservation, NodesThatGoAndComeDoNotMakeItLonger) {
+TEST(gang_reservation, nodes_that_go_and_come_do_not_make_it_longer) {
     waiting w;
     ASSERT_NO_FATAL_FAILURE(w.until_reserved());
     auto node = *w.nodes.at("node-a");
@@ -283,7 +283,7 @@ TEST(GangReservation, NodesThatGoAndComeDoNotMakeItLonger) {
     EXPECT_TRUE(w.told("ReservationEnded"));
 }
 
-TEST(GangReservation, RoomThatIsThereForAMomentDoesNotMakeItLonger) {
+TEST(gang_reservation, room_that_is_there_for_a_moment_does_not_make_it_longer) {
     waiting w;
     ASSERT_NO_FATAL_FAILURE(w.until_reserved());
     w.refuse["look lab/large"] = error{errc::server, "no"};
@@ -302,7 +302,7 @@ TEST(GangReservation, RoomThatIsThereForAMomentDoesNotMakeItLonger) {
     EXPECT_EQ(w.count("large", stage::let_in), 0);
 }
 
-TEST(GangReservation, TimeInWhichAnotherHadTakenItAwayDoesNotCount) {
+TEST(gang_reservation, time_in_which_another_had_taken_it_away_does_not_count) {
     waiting w;
     ASSERT_NO_FATAL_FAILURE(w.until_reserved());
     w.wait(seconds(900));
@@ -327,7 +327,7 @@ TEST(GangReservation, TimeInWhichAnotherHadTakenItAwayDoesNotCount) {
     EXPECT_TRUE(w.told("ReservationEnded"));
 }
 
-TEST(GangReservation, MembersThatGoAndComeDoNotMakeItLonger) {
+TEST(gang_reservation, members_that_go_and_come_do_not_make_it_longer) {
     waiting w;
     w.remove_group("large");
     for (int i = 0; i < 4; ++i) w.remove(fmt::format("large-{}", i));
@@ -345,7 +345,7 @@ TEST(GangReservation, MembersThatGoAndComeDoNotMakeItLonger) {
     EXPECT_TRUE(w.told("ReservationEnded"));
 }
 
-TEST(GangReservation, WhoNeverFitsIsToldWithNumbersAndKeepsNothing) {
+TEST(gang_reservation, who_never_fits_is_told_with_numbers_and_keeps_nothing) {
     waiting w;
     w.add_gang("huge", 9, "cpu=1", 1000);
     w.settle();
@@ -357,7 +357,7 @@ TEST(GangReservation, WhoNeverFitsIsToldWithNumbersAndKeepsNothing) {
     EXPECT_TRUE(w.reserved("large"));
 }
 
-TEST(GangReservation, AWaitIsCountedFromTheMembersAndNotFromTheStartOfTheProcess) {
+TEST(gang_reservation, a_wait_is_counted_from_the_members_and_not_from_the_start_of_the_process) {
     waiting w;
     w.settle();
     w.wait(seconds(301));
@@ -366,7 +366,7 @@ TEST(GangReservation, AWaitIsCountedFromTheMembersAndNotFromTheStartOfTheProcess
     EXPECT_TRUE(w.reserved("large"));
 }
 
-TEST(GangReservation, ARestartDoesNotTakeAReservationForRoom) {
+TEST(gang_reservation, a_restart_does_not_take_a_reservation_for_room) {
     waiting w;
     w.settle();
     w.wait(seconds(301));
@@ -378,7 +378,7 @@ TEST(GangReservation, ARestartDoesNotTakeAReservationForRoom) {
     EXPECT_TRUE(w.reserved("large"));
 }
 
-TEST(GangReservation, OneThatWouldStartElsewhereIsNotKeptWaiting) {
+TEST(gang_reservation, one_that_would_start_elsewhere_is_not_kept_waiting) {
     waiting w;
     w.settle();
     w.wait(seconds(200));

@@ -50,7 +50,7 @@ struct reported : world {
     }
 };
 
-TEST(GroupStatus, OfCoschedulingGoesThroughItsPhases) {
+TEST(group_status, of_coscheduling_goes_through_its_phases) {
     reported w(way::coscheduling);
     w.whole_life();
     EXPECT_THAT(w.phases, ElementsAre("Pending", "Scheduling", "Running", "Finished"));
@@ -61,7 +61,7 @@ TEST(GroupStatus, OfCoschedulingGoesThroughItsPhases) {
     EXPECT_FALSE(w.status().scheduled.has_value());
 }
 
-TEST(GroupStatus, OfTenstackGoesThroughItsPhases) {
+TEST(group_status, of_tenstack_goes_through_its_phases) {
     reported w(way::tenstack);
     w.whole_life();
     EXPECT_THAT(w.phases, ElementsAre("Pending", "PreScheduling", "Scheduling", "Scheduled",
@@ -69,7 +69,7 @@ TEST(GroupStatus, OfTenstackGoesThroughItsPhases) {
     EXPECT_EQ(w.status().scheduled, 2);
 }
 
-TEST(GroupStatus, OfKubeBatchIsPendingThenRunning) {
+TEST(group_status, of_kube_batch_is_pending_then_running) {
     reported w(way::kube_batch);
     w.whole_life();
     EXPECT_THAT(w.phases, ElementsAre("Pending", "Running"));
@@ -80,7 +80,7 @@ TEST(GroupStatus, OfKubeBatchIsPendingThenRunning) {
 }
 
 // kube-batch: NotEnoughTasks was never reported.
-TEST(GroupStatus, OfKubeBatchSaysWhyItWaits) {
+TEST(group_status, of_kube_batch_says_why_it_waits) {
     reported w(way::kube_batch);
     w.group("train", 3, way::kube_batch);
     w.add_members("train", 2, "cpu=1", way::kube_batch);
@@ -98,7 +98,7 @@ TEST(GroupStatus, OfKubeBatchSaysWhyItWaits) {
 }
 
 // tenstack: Failed was sticky.
-TEST(GroupStatus, AFailedMemberThatIsMadeAgainIsNoFailure) {
+TEST(group_status, a_failed_member_that_is_made_again_is_no_failure) {
     for (const auto by : {way::tenstack, way::coscheduling}) {
         reported w(by);
         w.group("train", 2, by);
@@ -118,7 +118,7 @@ TEST(GroupStatus, AFailedMemberThatIsMadeAgainIsNoFailure) {
     }
 }
 
-TEST(GroupStatus, AStartCostsTwoOrThreeWrites) {
+TEST(group_status, a_start_costs_two_or_three_writes) {
     for (const auto by : all_ways) {
         reported w(by);
         w.group("train", 2, by);
@@ -144,7 +144,7 @@ TEST(GroupStatus, AStartCostsTwoOrThreeWrites) {
     }
 }
 
-TEST(GroupStatus, WhatAnotherControllerWritesIsLeftToIt) {
+TEST(group_status, what_another_controller_writes_is_left_to_it) {
     reported w(way::coscheduling);
     w.group("train", 3);
     w.add_members("train", 3, "cpu=1");
@@ -167,7 +167,7 @@ TEST(GroupStatus, WhatAnotherControllerWritesIsLeftToIt) {
     EXPECT_EQ(w.count("train", stage::let_in), 3);
 }
 
-TEST(GroupStatus, WhatIsReplacedOnceInAWhileIsWrittenAgainAndALeftOneToo) {
+TEST(group_status, what_is_replaced_once_in_a_while_is_written_again_and_a_left_one_too) {
     reported w(way::coscheduling);
     w.group("train", 3);
     w.add_members("train", 3, "cpu=1");
@@ -193,7 +193,7 @@ TEST(GroupStatus, WhatIsReplacedOnceInAWhileIsWrittenAgainAndALeftOneToo) {
     EXPECT_FALSE(w.status().phase.empty());
 }
 
-TEST(GroupStatus, FieldsThatTheKindDoesNotHaveAreNotWrittenAgainAndAgain) {
+TEST(group_status, fields_that_the_kind_does_not_have_are_not_written_again_and_again) {
     reported w(way::kube_batch);
     w.group("train", 3, way::kube_batch);
     w.add_members("train", 3, "cpu=1", way::kube_batch);
@@ -212,7 +212,7 @@ TEST(GroupStatus, FieldsThatTheKindDoesNotHaveAreNotWrittenAgainAndAgain) {
     EXPECT_FALSE(w.told("ForeignController"));
 }
 
-TEST(GroupStatus, ManyThatWaitDoNotKeepTheApiServerBusy) {
+TEST(group_status, many_that_wait_do_not_keep_the_api_server_busy) {
     reported w(way::kube_batch);
     for (int i = 0; i < 400; ++i) {
         const auto name = fmt::format("g{}", i);
@@ -236,7 +236,7 @@ TEST(GroupStatus, ManyThatWaitDoNotKeepTheApiServerBusy) {
     EXPECT_LE(writes, 400);
 }
 
-TEST(GroupStatus, APatchHasOnlyWhatDiffers) {
+TEST(group_status, a_patch_has_only_what_differs) {
     const auto& kind = *std::ranges::find(group_kinds(), way::tenstack, &group_kind::by);
     pod_group_status have;
     have.phase = "Pending";
@@ -248,7 +248,7 @@ TEST(GroupStatus, APatchHasOnlyWhatDiffers) {
     EXPECT_EQ(status_patch(kind, have, want).dump(), R"({"status":{"running":2}})");
 }
 
-TEST(GroupStatus, OneLineSaysWhoIsBeforeAndSinceWhen) {
+TEST(group_status, one_line_says_who_is_before_and_since_when) {
     reported w(way::coscheduling);
     w.add_stranger("other", "cpu=1", "node-a");
     w.add_gang("first", 2, "cpu=1");

@@ -64,7 +64,7 @@ struct process {
     int pause = 0;
 };
 
-class TwoLeaders : public testing::TestWithParam<unsigned> {
+class two_leaders : public testing::TestWithParam<unsigned> {
 protected:
     std::mt19937 engine{GetParam()};
     server api;
@@ -248,7 +248,7 @@ protected:
     std::set<std::string> ending;
 };
 
-TEST_P(TwoLeaders, StartEachGangWholeOrNotAtAll) {
+TEST_P(two_leaders, start_each_gang_whole_or_not_at_all) {
     for (int i = 0; i < 4; ++i) add_gang();
     for (int i = 0; i < 3000 && !HasFailure(); ++i) {
         if (one_in(100) && gangs < 12) add_gang();
@@ -271,7 +271,7 @@ TEST_P(TwoLeaders, StartEachGangWholeOrNotAtAll) {
     EXPECT_EQ(left, "") << "seed " << GetParam();
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, TwoLeaders, testing::Range(1U, 301U));
+INSTANTIATE_TEST_SUITE_P(seeds, two_leaders, testing::Range(1U, 301U));
 
 }  // namespace
 }  // namespace esi::gangs::tests

@@ -606,4 +606,15 @@ struct world {
     }
 };
 
+/// Each of its tests is driven twice: decide_test.cpp has the two.
+class driving : public testing::TestWithParam<bool> {
+protected:
+    void SetUp() override {
+        w.crash = GetParam();
+        w.add_testbed("t", 3, 2);
+        for (const char* name : {"a", "b", "c", "d"}) w.add_job(name);
+    }
+    world w;
+};
+
 }  // namespace esi::scheduling

@@ -231,4 +231,32 @@ struct world {
 
 using lines = std::vector<std::string>;
 
+inline std::vector<std::string> reasons(const decision& of) {
+    std::vector<std::string> out;
+    for (const auto& note : of.notes) out.push_back(note.reason);
+    return out;
+}
+
+/// Ghosts of a Testbed `of`, which has its slots on node-a: one of each letter, 'b'ound or at the
+/// door.
+inline void ghosts_of(world& at, const model::testbed& of, std::string_view each) {
+    for (int index = 0; index < std::ssize(each); ++index) {
+        auto& ghost = at.ghost("node-a", index, each[static_cast<std::size_t>(index)] == 'b');
+        ghost.metadata.uid = fmt::format("{}-{}", of.metadata.uid, index);
+        ghost.metadata.name = grid::ghost_name(of.metadata.name, of.metadata.uid, "node-a", index);
+        ghost.metadata.labels[std::string(names::testbed)] = of.metadata.name;
+        ghost.metadata.owner_references[0].uid = of.metadata.uid;
+    }
+}
+
+inline world held_with_job(std::vector<int> slots) {
+    world at{{"node-a"}};
+    at.all_ghosts();
+    at.hold();
+    at.jobs.reserve(4);
+    at.pods.reserve(16);
+    at.job("j", std::move(slots));
+    return at;
+}
+
 }  // namespace esi::testbed::tests

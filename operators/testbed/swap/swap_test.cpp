@@ -5,7 +5,6 @@
 
 #include "grid/places.h"
 #include "placement/door.h"
-#include "testbed/original/node_setup.h"
 #include "testbed/room/ghosts.h"
 #include "testbed/testing.h"
 
@@ -25,7 +24,7 @@ model::pod gated() {
     return pod;
 }
 
-/// Takes the steps, answers them as the API server would, and lists them.
+/// Takes the steps as the API server would answer them, and lists them.
 std::vector<swap_step> play(model::pod pod, bool ghost_stands, bool taken = false,
                             bool room = true) {
     swap_progress so_far;
@@ -128,7 +127,7 @@ TEST(swap, every_required_term_gets_the_node_and_the_rest_of_the_affinity_stays)
 }
 
 TEST(swap, a_required_term_without_requirements_stays_so) {
-    // kube-apiserver refuses a change after which a term matches that matched nothing (KEP-3838).
+    // kube-apiserver refuses to let one that matches nothing match something (KEP-3838).
     auto pod = gated();
     pod.affinity.text = R"({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution":
         {"nodeSelectorTerms": [{}, {"matchExpressions": [{"key": "a", "operator": "Exists"}]}]}}})";
@@ -200,7 +199,7 @@ TEST(look, a_slot_is_open_when_it_is_empty_and_the_room_is_there) {
     EXPECT_EQ(
         judge({at.stranger("s", "node-a", "1000m")}, model::to_amounts(resources("600m", "1Gi"))),
         "node-a has 400m cpu left, pod default/exec-1 needs 600m");
-    // This is more than any number has: bound by nodeName, past every check.
+    // More than any number has: bound by nodeName, past every check.
     EXPECT_NE(judge({at.stranger("s", "node-a", "9000P"), at.stranger("t", "node-a", "9000P")}),
               "");
     at.jobs.reserve(2);
@@ -254,58 +253,6 @@ TEST(taints, other_taints_stay_with_all_their_fields) {
     EXPECT_FALSE(changed_taints(node, {"n", ""}, "another")) << "only our own is taken away";
     EXPECT_FALSE(changed_taints(node, {"n", "old"}, "old"));
     EXPECT_TRUE(changed_taints(json::object(), {"n", "new"}, "new"));
-}
-
-TEST(node_setup, the_least_requested_nodes_that_fit_are_numbered) {
-    world at{{"node-a", "node-b", "node-c", "node-d"}};
-    for (auto& [name, node] : at.nodes) node.metadata.labels.clear();
-    at.stranger("s1", "node-a", "500m");
-    at.stranger("s2", "node-c", "1");
-    at.nodes["node-d"].unschedulable = true;
-    auto choose = [&](int count) {
-        std::vector<node_view> nodes;
-        for (auto& [name, seen] : at.see().nodes) nodes.push_back(seen);
-        return choose_nodes(at.testbed, nodes, count);
-    };
-    auto two = choose(2);
-    EXPECT_EQ(two.names, (lines{"node-b", "node-a"}));
-    EXPECT_EQ(two.changes.size(), 2u);
-    EXPECT_EQ(choose(3).names, lines{}) << "1 core is left on node-c, two slots need 1200m";
-    EXPECT_EQ(choose(3).fitting, 2);
-    // The same request again, with the ghosts there: the same nodes, nothing to change.
-    at.nodes["node-b"].metadata.labels = {{"tuberlin.de/slots", "0"}};
-    at.nodes["node-a"].metadata.labels = {{"tuberlin.de/slots", "1"}};
-    at.nodes["node-c"].metadata.labels = {{"tuberlin.de/slots", "2"}};
-    at.all_ghosts();
-    auto again = choose(2);
-    EXPECT_EQ(again.names, (lines{"node-b", "node-a"}));
-    ASSERT_EQ(again.changes.size(), 1u);
-    EXPECT_EQ(again.changes[0].node->metadata.name, "node-c");
-    EXPECT_FALSE(again.changes[0].value);
-    // A number is removed from one node before another node gets it.
-    at.nodes["node-b"].metadata.labels.clear();
-    at.nodes["node-c"].metadata.labels = {{"tuberlin.de/slots", "0"}};
-    auto moved = choose(2);
-    ASSERT_EQ(moved.changes.size(), 2u);
-    EXPECT_EQ(moved.changes[0].node->metadata.name, "node-c");
-    EXPECT_EQ(moved.changes[1].value, "0");
-}
-
-TEST(node_setup, amounts_without_end_fit_nowhere) {
-    world at{{"node-a", "node-b"}};
-    at.testbed.spec.resources_per_slot = resources("9223372036854775807", "1Gi");
-    at.testbed.spec.slots_per_node = 2;
-    auto choose = [&] {
-        std::vector<node_view> nodes;
-        for (auto& [name, seen] : at.see().nodes) nodes.push_back(seen);
-        return choose_nodes(at.testbed, nodes, 1);
-    };
-    EXPECT_EQ(choose().fitting, 0) << "times two is not -2";
-    at.testbed.spec.resources_per_slot = {{"pods", *model::quantity::parse("1")}};
-    auto& greedy = at.stranger("greedy", "node-a", "9223372036854775807");
-    greedy.requests["memory"] = greedy.requests["cpu"];
-    for (auto& [name, node] : at.nodes) node.allocatable["memory"] = 2000;
-    EXPECT_EQ(choose().names, lines{"node-b"}) << "the one that is asked for less";
 }
 
 TEST(swap, a_commit_is_marked_also_where_no_ghost_stands) {
