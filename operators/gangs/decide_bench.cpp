@@ -1,7 +1,7 @@
 // A pass over many gangs that wait, with nothing to do, and after room was freed.
 #include <benchmark/benchmark.h>
 
-#include "gangs/world.h"
+#include "gangs/testing/world.h"
 
 namespace esi::gangs::tests {
 namespace {

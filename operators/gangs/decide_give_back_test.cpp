@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "gangs/world.h"
+#include "gangs/testing/world.h"
 
 namespace esi::gangs::tests {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "gangs/pass.h"
-#include "gangs/world.h"
+#include "gangs/testing/world.h"
 
 namespace esi::gangs::tests {
 namespace {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "gangs/pass.h"
-#include "gangs/world.h"
+#include "gangs/testing/world.h"
 
 namespace esi::gangs::tests {
 namespace {

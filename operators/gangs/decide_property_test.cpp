@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "gangs/world.h"
+#include "gangs/testing/world.h"
 
 namespace esi::gangs::tests {
 namespace {

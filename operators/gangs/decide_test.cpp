@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "gangs/world.h"
+#include "gangs/testing/world.h"
 
 namespace esi::gangs::tests {
 namespace {

@@ -58,7 +58,7 @@ void measures::pod_seen(const kube::change<model::pod>& what, hints* known) {
 
 /// What a pod says of itself makes no line about a slot.
 bool measures::is_on_record(const model::testbed& testbed, const model::pod& pod,
-                                    int position) const {
+                            int position) const {
     const auto& uid = pod.metadata.uid;
     const auto index = caches_.roster().index_of(testbed.metadata.key());
     // Where it says so, as a row is not looked for.

@@ -1,5 +1,5 @@
-// What the operator measures of pods in slots as the watch tells it: the times of the histograms, and
-// the lines of the log that tell when a pod leaves its slot and when the slot is free again.
+// What the operator measures of pods in slots as the watch tells it: the times of the histograms,
+// and the lines of the log that tell when a pod leaves its slot and when the slot is free again.
 #pragma once
 
 #include "base/clock.h"

@@ -26,7 +26,6 @@ claims::standing claims_disabled() {
             "esi-testbed runs without --claims: helm upgrade esi ... --set claims.enabled=true"};
 }
 
-
 }  // namespace
 
 testbed_operator::testbed_operator(controller::environment& env, options chosen)

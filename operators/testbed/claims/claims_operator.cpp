@@ -189,12 +189,13 @@ const model::testbed_layout* claims_operator::plan_of(const model::testbed& test
     return follows && !testbed.spec.claim->suspend ? &next->layout : nullptr;
 }
 
-std::optional<next_layout> claims_operator::layout_for(
-    const model::testbed& testbed, hints& known, const ledger& states, const view& seen,
-    std::optional<steady_time::duration>& look) {
+std::optional<next_layout> claims_operator::layout_for(const model::testbed& testbed, hints& known,
+                                                       const ledger& states, const view& seen,
+                                                       std::optional<steady_time::duration>& look) {
     if (!may_change(testbed) || !is_formed(testbed)) {
         // A finalizer or a spec that somebody changes for a moment does not begin the time anew.
-        const bool counts_anew = !is_formed(testbed) || is_held(testbed) || testbed.metadata.deleting();
+        const bool counts_anew =
+            !is_formed(testbed) || is_held(testbed) || testbed.metadata.deleting();
         if (counts_anew) known.incomplete.reset();
         const auto* plan = plan_of(testbed);
         if (!plan) return std::nullopt;
@@ -220,15 +221,14 @@ std::optional<next_layout> claims_operator::layout_for(
     next_layout out{layout_without_places(testbed)};
     if (refused) {
         out.back = as_refused(testbed.metadata.key(),
-                                       fmt::format("{} of {} without a ghost, which is refused: {}",
-                                                   counts.total - counts.free,
-                                                   count_of(counts.total, "place"), refused->text));
+                              fmt::format("{} of {} without a ghost, which is refused: {}",
+                                          counts.total - counts.free,
+                                          count_of(counts.total, "place"), refused->text));
     } else {
         const auto& places = *seen.index_of(*seen.testbed).places;
-        out.back =
-            with_pause(testbed.metadata.key(),
-                                as_not_free(testbed, states, places, known, now, patience),
-                                known.incomplete->begin);
+        out.back = with_pause(testbed.metadata.key(),
+                              as_not_free(testbed, states, places, known, now, patience),
+                              known.incomplete->begin);
     }
     return out;
 }
