@@ -107,6 +107,15 @@ public:
     /// What became of that write: nothing, or why it failed. What was planned is promised until the
     /// cache shows it.
     void written(const model::testbed& testbed, std::optional<std::string> problem = {});
+    /// A ghost of a formed claim is refused, with these words of the API server; empty: none is.
+    /// Where the claim is deleted then, the next one of its namespace waits.
+    void sees_refusal(const model::testbed& testbed, std::string_view words);
+    /// How all places are to be given back where their ghosts are refused: no node is at fault, and
+    /// the claim waits for some time. `why`: the beginning of its words.
+    give_back as_refused(const model::object_key& key, std::string_view why) const;
+    /// The same where `what` names no node that is at fault; else as it is. `begin`: since when not
+    /// all places are free.
+    give_back with_pause(const model::object_key& key, give_back what, steady_time begin) const;
     /// They were given back: that layout is written.
     void gave_back(const model::testbed& testbed, give_back what);
     /// Of a claim that has no places.
@@ -192,15 +201,6 @@ private:
         steady_time at{};
     };
 
-    /// A ghost of a formed claim is refused, with these words of the API server; empty: none is.
-    /// Where the claim is deleted then, the next one of its namespace waits.
-    void sees_refusal(const model::testbed& testbed, std::string_view words);
-    /// How all places are to be given back where their ghosts are refused: no node is at fault, and
-    /// the claim waits for some time. `why`: the beginning of its words.
-    give_back as_refused(const model::object_key& key, std::string_view why) const;
-    /// The same where `what` names no node that is at fault; else as it is. `begin`: since when not
-    /// all places are free.
-    give_back with_pause(const model::object_key& key, give_back what, steady_time begin) const;
     asio::awaitable<result<controller::outcome>> pass();
     /// The Testbed is another one, or gone: what its claim has waited for is kept for the next one
     /// of its namespace.
