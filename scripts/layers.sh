@@ -23,7 +23,7 @@ layer() {
     local name=$1 what=$2 began=$SECONDS code=0 how=well
     shift 2
     printf '\n==> %s (%s)\n' "$what" "$(clock)" >&3
-    [[ -z ${lane_log:-} ]] || printf '\n==> %s\n' "$what"
+    [[ -z ${in_background:-} ]] || printf '\n==> %s\n' "$what"
     "$@" || code=$?
     ((code == 0)) || how="with exit code $code"
     printf '<== %s: ended %s after %d s (%s)\n' "$what" "$how" "$((SECONDS - began))" "$(clock)" >&3
@@ -37,8 +37,7 @@ beside() {
     shift
     set -m
     (
-        # shellcheck disable=SC2034
-        lane_log=$results/$lane.log
+        in_background=1
         "$@"
     ) >"$results/$lane.log" 2>&1 </dev/null &
     set +m

@@ -1,6 +1,6 @@
 // Whether the cluster's scheduler would admit a pod to a node: taints, node selector, required node
 // affinity. Pure; the rules are kube-scheduler's (TaintToleration, NodeAffinity, NodeSelector).
-// Room is checked elsewhere (room.h).
+// Callers check room.
 #pragma once
 
 #include <nlohmann/json.hpp>

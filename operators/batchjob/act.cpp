@@ -228,10 +228,7 @@ asio::awaitable<result<void>> actor::adopt(view& seen, adopt_application what) {
     const auto taken = co_await env_.api.patch(kube::types::pod, key.namespace_, key.name,
                                                kube::patch_kind::merge, std::move(guarded));
     if (!taken) {
-        const auto code = taken.error().code;
-        if (code == errc::not_leader || code == errc::conflict || code == errc::not_found) {
-            co_return std::unexpected(taken.error());
-        }
+        if (is_of_the_moment(taken.error().code)) co_return std::unexpected(taken.error());
         seen.live.create_error = taken.error();
         co_return result<void>();
     }

@@ -22,8 +22,6 @@ std::string place_of_ghost(const model::pod& ghost) {
 
 void measures::pod_seen(const kube::change<model::pod>& what, hints* known) {
     const auto& some = what.after ? *what.after : *what.before;
-    const auto key = testbed_key_of(some);
-    if (key.empty()) return;
     if (known && !what.after) known->forget_pod(some.metadata.uid);
     if (some.is_ghost()) {
         if (!what.after || !what.after->bound() || (what.before && what.before->bound())) return;
@@ -47,7 +45,7 @@ void measures::pod_seen(const kube::change<model::pod>& what, hints* known) {
     if (!place_at) return;
     const grid::slot place{*position, some.node_name, 0, place_at->index};
     const auto where = place_key(place.node, place.index);
-    gaps_.pod_left(key + "/" + where);
+    gaps_.pod_left(testbed_key_of(some) + "/" + where);
     if (!known) return;
     known->vacated[where] = time_.wall();
     if (!is_on_record(*testbed, some, *position)) return;

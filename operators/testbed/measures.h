@@ -15,7 +15,8 @@ public:
     measures(const caches& from, gap_times& gaps, clock& time)
         : caches_(from), gaps_(gaps), time_(time) {}
 
-    /// `known`: of the Testbed that the pod names; null unless this process leads and knows it.
+    /// A pod that names a Testbed. `known`: of that Testbed; null unless this process leads and
+    /// knows it.
     void pod_seen(const kube::change<model::pod>& what, hints* known);
 
 private:

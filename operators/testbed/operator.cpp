@@ -31,8 +31,7 @@ claims::standing claims_disabled() {
 testbed_operator::testbed_operator(controller::environment& env, options chosen)
     : env_(env),
       options_(std::move(chosen)),
-      caches_(env.api, env.time, env.options.namespaces,
-              options_.shared_room || options_.claims.enabled),
+      caches_(env.api, env.time, env.options.namespaces, options_.needs_room()),
       gaps_(env.numbers, env.time),
       measures_(caches_, gaps_, env.time),
       slots_(env.numbers, options_.metrics_by_testbed),
@@ -50,7 +49,7 @@ testbed_operator::testbed_operator(controller::environment& env, options chosen)
     caches_.feed(report_gate_);
     caches_.feed(slice_gate_);
     caches_.on_change(*this);
-    if (options_.shared_room || options_.claims.enabled) {
+    if (options_.needs_room()) {
         room_ = std::make_unique<placement::room_upkeep>(
             [this](const std::string& node) { return slots_on(caches_, node); });
     }
@@ -83,6 +82,10 @@ asio::awaitable<void> testbed_operator::stop(steady_time deadline) {
 
 testbed_operator::memory* testbed_operator::changed(const model::object_key& testbed) {
     controller_.enqueue(testbed);
+    return find_memory(testbed);
+}
+
+testbed_operator::memory* testbed_operator::find_memory(const model::object_key& testbed) const {
     const auto found = hints_.find(testbed);
     return found == hints_.end() ? nullptr : found->second.get();
 }
@@ -130,9 +133,9 @@ void testbed_operator::all_changed(const model::object_key& testbed) {
 }
 
 void testbed_operator::slice_changed(const model::object_key& testbed, int first) {
-    const auto found = hints_.find(testbed);
-    if (found == hints_.end()) return;
-    found->second->ledger.slice_changed(first);
+    auto* own = find_memory(testbed);
+    if (!own) return;
+    own->ledger.slice_changed(first);
     slices_writer_.enqueue(testbed);
 }
 
@@ -143,9 +146,10 @@ void testbed_operator::node_seen(const kube::change<model::node>& what) {
 
 void testbed_operator::pod_seen(const kube::change<model::pod>& what) {
     const auto& some = what.after ? *what.after : *what.before;
-    // There only while this process leads.
-    const auto found = hints_.find(some.testbed());
-    measures_.pod_seen(what, found == hints_.end() ? nullptr : found->second->known.get());
+    if (!testbed_key_of(some).empty()) {
+        const auto* own = find_memory(some.testbed());
+        measures_.pod_seen(what, own ? own->known.get() : nullptr);
+    }
     actor_.pods_changed();
     if (room_) room_->pod_changed(what);
     for (auto* each : planners_) each->pod_changed(what);
@@ -298,8 +302,9 @@ std::vector<action> testbed_operator::newcomers(memory& own, turn& at) {
 }
 
 std::optional<steady_time::duration> testbed_operator::wait_to_report(const memory& of) const {
-    if (!of.known->status_written) return std::nullopt;
-    const auto since = env_.time.now() - *of.known->status_written;
+    const auto& written = of.known->status_written;
+    if (!written) return std::nullopt;
+    const auto since = env_.time.now() - *written;
     const auto pause = report_pause(of.ledger.all().sums().counts, of.acts, options_.many_slots);
     if (since >= pause) return std::nullopt;
     return pause - since;

@@ -29,7 +29,7 @@ class testbed_operator final : public controller::operator_part, private change_
 public:
     testbed_operator(controller::environment& env, options chosen);
 
-    /// Null unless there are claims, or options.shared_room.
+    /// Null unless options.needs_room().
     placement::room_upkeep* room() { return room_.get(); }
     const kube::store<model::node>& nodes() const { return caches_.nodes(); }
     /// `other` plans by room(), too, and lives as long as this; it is led, told and stopped before
@@ -135,8 +135,10 @@ private:
     void slice_changed(const model::object_key& testbed, int first) override;
     void node_seen(const kube::change<model::node>& what) override;
     void pod_seen(const kube::change<model::pod>& what) override;
-    /// Null before the Testbed's first reconcile.
+    /// Enqueues the Testbed, and is find_memory.
     memory* changed(const model::object_key& testbed);
+    /// Null before the Testbed's first reconcile, which is made only while this process leads.
+    memory* find_memory(const model::object_key& testbed) const;
 
     controller::environment& env_;
     options options_;

@@ -30,6 +30,7 @@ struct options {
     // Options without a flag.
     /// True: another part of the process needs the room of all nodes, which is kept current for it.
     bool shared_room = false;
+    bool needs_room() const { return shared_room || claims.enabled; }
 
     // Options for tests.
     /// Above this many slots the report is written beside the work.

@@ -8,6 +8,7 @@
 #include "model/json.h"
 #include "model/kept.h"
 #include "model/names.h"
+#include "placement/cluster_room.h"
 #include "testbed/room/layout.h"
 
 namespace esi::testbed {
@@ -129,9 +130,9 @@ void keep_for_gangs(model::pod& from, model::pod& kept) {
         kept.nominated_node_name = std::move(from.nominated_node_name);
     }
     // Such a pod comes back on its node after any deletion.
-    const auto* owner = from.metadata.controller_owner();
-    if (owner && (owner->kind == "DaemonSet" || owner->kind == "Node")) {
-        kept.metadata.owner_references = {{"", owner->kind, "", "", true}};
+    if (placement::comes_back(from)) {
+        const auto& owner = *from.metadata.controller_owner();
+        kept.metadata.owner_references = {{"", owner.kind, "", "", true}};
     }
 }
 
