@@ -10,6 +10,7 @@
 #include "kube/percent.h"
 #include "kube/status_error.h"
 #include "kubectl-esi/read/remedy.h"
+#include "kubectl-esi/read/tries.h"
 #include "kubectl-esi/read/world.h"
 #include "kubectl-esi/shown/blockers.h"
 #include "kubectl-esi/shown/documents.h"
@@ -32,6 +33,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t most_bytes = std::size_t{16} << 20;
 constexpr std::size_t most_documents = 100;
 constexpr auto look_again = 500ms;
+constexpr auto in_dry_run = " (server dry run)";
 constexpr auto look_again_slower = 5s;
 
 struct document {
@@ -197,11 +199,36 @@ asio::awaitable<result<reply>> previewed(session& in, document of, const schedul
     co_return out;
 }
 
+/// One try to write the spec of the file into the object that exists; a conflict says that the
+/// object was written in between.
+asio::awaitable<result<std::string>> updated(session& in, const document& of, bool dry_run) {
+    auto now = co_await read_one<model::scheduling>(in, types::scheduling, of.name);
+    if (!now) co_return std::unexpected(std::move(now).error());
+    const auto version = (*now)->metadata.resource_version;
+    auto fresh = co_await checked(in, of, true, version);
+    if (!fresh) co_return std::unexpected(std::move(fresh).error());
+    if ((*fresh)["metadata"].value("generation", std::int64_t{0}) == (*now)->metadata.generation) {
+        co_return full_name(of.name) + " unchanged\n";
+    }
+    if (!dry_run) {
+        // Finalizers and labels of the operators stay: only the spec comes from the file.
+        auto patch = kube::guarded({{"spec", of.body["spec"]}}, (*now)->metadata.uid, version);
+        const auto keep = json::parse(model::encode((*now)->spec).dump());
+        for (const auto& [key, value] : keep.items()) {
+            if (!patch["spec"].contains(key)) patch["spec"][key] = nullptr;
+        }
+        auto done = co_await in.api.patch(types::scheduling, of.name.namespace_, of.name.name,
+                                          kube::patch_kind::merge, std::move(patch));
+        if (!done) co_return std::unexpected(std::move(done).error());
+    }
+    co_return full_name(of.name) + " configured" + (dry_run ? in_dry_run : "") + "\n";
+}
+
 asio::awaitable<result<reply>> created(session& in, document& of, const schedule_options& how) {
     kube::create_options as;
     as.dry_run = how.dry_run;
     as.field_validation = "Strict";
-    const char* dry = how.dry_run ? " (server dry run)" : "";
+    const char* dry = how.dry_run ? in_dry_run : "";
     auto made = co_await in.api.create(types::scheduling, of.name.namespace_, of.body, as);
     if (made) {
         const auto body = json::parse(*made, nullptr, false);
@@ -217,26 +244,9 @@ asio::awaitable<result<reply>> created(session& in, document& of, const schedule
                                    "metadata.name or generateName runs the plan again",
                                    of.name.text()));
     }
-    auto now = co_await read_one<model::scheduling>(in, types::scheduling, of.name);
-    if (!now) co_return std::unexpected(std::move(now).error());
-    const auto version = (*now)->metadata.resource_version;
-    auto fresh = co_await checked(in, of, true, version);
-    if (!fresh) co_return std::unexpected(std::move(fresh).error());
-    if ((*fresh)["metadata"].value("generation", std::int64_t{0}) == (*now)->metadata.generation) {
-        co_return reply{full_name(of.name) + " unchanged\n", "", exit_code::ok};
-    }
-    if (!how.dry_run) {
-        // Finalizers and labels of the operators stay: only the spec comes from the file.
-        auto patch = kube::guarded({{"spec", of.body["spec"]}}, (*now)->metadata.uid, version);
-        const auto keep = json::parse(model::encode((*now)->spec).dump());
-        for (const auto& [key, value] : keep.items()) {
-            if (!patch["spec"].contains(key)) patch["spec"][key] = nullptr;
-        }
-        auto done = co_await in.api.patch(types::scheduling, of.name.namespace_, of.name.name,
-                                          kube::patch_kind::merge, std::move(patch));
-        if (!done) co_return std::unexpected(std::move(done).error());
-    }
-    co_return reply{fmt::format("{} configured{}\n", full_name(of.name), dry), "", exit_code::ok};
+    auto line = co_await tried([&] { return updated(in, of, how.dry_run); });
+    if (!line) co_return std::unexpected(std::move(line).error());
+    co_return reply{std::move(*line), "", exit_code::ok};
 }
 
 bool holds(const model::scheduling& of, std::string_view type) {
@@ -353,7 +363,7 @@ asio::awaitable<result<reply>> schedule(session& in, schedule_options how) {
     for (auto& each : *documents) {
         result<reply> done;
         if (how.preview) {
-            done = co_await previewed(in, each, how);
+            done = co_await tried([&] { return previewed(in, each, how); });
         } else {
             done = co_await created(in, each, how);
         }

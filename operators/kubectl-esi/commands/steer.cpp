@@ -4,6 +4,7 @@
 
 #include "kube/patch.h"
 #include "kubectl-esi/read/remedy.h"
+#include "kubectl-esi/read/tries.h"
 #include "kubectl-esi/read/world.h"
 #include "kubectl-esi/shown/words.h"
 #include "model/names.h"
@@ -19,8 +20,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Operators write an object's status every few moments while a plan begins.
-constexpr int most_tries = 10;
 constexpr auto look_again = 200ms;
 
 std::string full_name(const kube::resource_type& type, const std::string& name) {
@@ -32,25 +31,28 @@ std::string full_name(const kube::resource_type& type, const std::string& name) 
 }
 
 template <class T>
+asio::awaitable<result<std::string>> changed_once(
+    session& in, const kube::resource_type& type, const object_key& key,
+    const std::function<result<change>(const T&)>& how) {
+    auto seen = co_await read_one<T>(in, type, key);
+    if (!seen) co_return std::unexpected(std::move(seen).error());
+    auto wanted = how(**seen);
+    if (!wanted) co_return std::unexpected(std::move(wanted).error());
+    auto line = full_name(type, key.name) + " " + wanted->text + "\n";
+    if (wanted->patch.is_null()) co_return line;
+    const auto& meta = (*seen)->metadata;
+    auto done = co_await in.api.patch(
+        type, key.namespace_, key.name, kube::patch_kind::merge,
+        kube::guarded(std::move(wanted->patch), meta.uid, meta.resource_version));
+    if (!done) co_return std::unexpected(std::move(done).error());
+    co_return line;
+}
+
+template <class T>
 asio::awaitable<result<std::string>> changed(session& in, const kube::resource_type& type,
                                              object_key key,
                                              std::function<result<change>(const T&)> how) {
-    for (int tries = 1;; ++tries) {
-        auto seen = co_await read_one<T>(in, type, key);
-        if (!seen) co_return std::unexpected(std::move(seen).error());
-        auto wanted = how(**seen);
-        if (!wanted) co_return std::unexpected(std::move(wanted).error());
-        auto line = full_name(type, key.name) + " " + wanted->text + "\n";
-        if (wanted->patch.is_null()) co_return line;
-        const auto& meta = (*seen)->metadata;
-        auto done = co_await in.api.patch(
-            type, key.namespace_, key.name, kube::patch_kind::merge,
-            kube::guarded(std::move(wanted->patch), meta.uid, meta.resource_version));
-        if (done) co_return line;
-        if (done.error().code != errc::conflict || tries == most_tries) {
-            co_return std::unexpected(std::move(done).error());
-        }
-    }
+    co_return co_await tried([&] { return changed_once<T>(in, type, key, how); });
 }
 
 void tell(reply& out, const result<std::string>& done, const session& in) {
