@@ -91,7 +91,7 @@ bool go_by_another(pass& at, const gang& of, gang_memory& own, bool starts) {
         }
     }
     if (marks.empty()) {
-        own.yields_until.reset();
+        own.others.yields_until.reset();
         return false;
     }
     if (marks.size() == 1 && theirs.places.size() == own.what.next.size() &&
@@ -105,10 +105,10 @@ bool go_by_another(pass& at, const gang& of, gang_memory& own, bool starts) {
     }
     // One deadline for all of them, so that a process that writes new marks again and again delays
     // nothing.
-    if (!own.yields_until) own.yields_until = at.seen.now + patience;
-    if (!starts && at.seen.now < *own.yields_until) {
-        at.again_at(*own.yields_until);
-        own.yields = true;
+    if (!own.others.yields_until) own.others.yields_until = at.seen.now + patience;
+    if (!starts && at.seen.now < *own.others.yields_until) {
+        at.again_at(*own.others.yields_until);
+        own.others.yields = true;
         return true;
     }
     for (const auto mark : marks) drop(of, own, mark);
@@ -121,8 +121,8 @@ void adopt(pass& at) {
     const bool starts = !std::exchange(at.known.adopted, true);
     std::vector<turn> turns;
     for (auto& [key, own] : at.known.gangs) {
-        own.yields = false;
-        if (own.has) own.yields_until.reset();
+        own.others.yields = false;
+        if (own.has) own.others.yields_until.reset();
         if (own.has || own.what.how == start::none || own.what.reserved == 0) continue;
         if (looks(at, key) || go_by_another(at, *own.seen, own, starts)) continue;
         if (starts) turns.push_back(turn_of(at, key));

@@ -61,7 +61,7 @@ TEST(gangs, gangs_of_another_namespace_have_their_share) {
     w.add_gang("urgent", 4, "cpu=1", 10);
     w.pass();
     EXPECT_TRUE(w.known->gangs.at(theirs).has.has_value());
-    EXPECT_FALSE(w.known->gangs.at(world::key("urgent")).has.has_value());
+    EXPECT_FALSE(w.own("urgent").has.has_value());
     // Their share is used up then.
     for (int i = 0; i < most_on_their_way / 8; ++i) add(fmt::format("more{}", i));
     const auto last = add("zzz");
@@ -80,7 +80,7 @@ TEST(gangs, a_member_that_a_running_gang_lacks_does_not_wait_for_those_on_their_
     w.remove("runs-0");
     w.add_members("runs", 1, "cpu=1", way::coscheduling, 10);
     w.pass();
-    EXPECT_TRUE(w.known->gangs.at(world::key("runs")).has.has_value());
+    EXPECT_TRUE(w.own("runs").has.has_value());
     EXPECT_FALSE(w.known->gangs.at(world::key("more" + w.name(w.fours - 1))).has.has_value());
 }
 
@@ -95,14 +95,14 @@ TEST(gangs, what_was_read_is_not_used_later_or_by_a_gang_that_no_longer_waits) {
         for (const auto& each : std::vector(w.last.actions)) {
             take_outcome(*w.known, each, w.carry_out(each), w.now);
         }
-        return w.known->gangs.at(world::key("apart")).read.has_value();
+        return w.own("apart").wait.read.has_value();
     };
     ASSERT_TRUE(read());
     w.wait(seconds(20));
     ASSERT_TRUE(read());
     w.change("apart").metadata.annotations[std::string(names::suspend)] = "true";
     w.pass();
-    EXPECT_FALSE(w.known->gangs.at(world::key("apart")).read.has_value());
+    EXPECT_FALSE(w.own("apart").wait.read.has_value());
     w.change("apart").metadata.annotations.clear();
     w.settle();
     EXPECT_EQ(w.count("apart", stage::let_in), 2);
@@ -115,7 +115,7 @@ TEST(gangs, those_that_read_again_do_not_stand_in_the_line) {
     w.add_gang("apart", 3, "cpu=1");
     w.keep_apart("apart", 3);
     w.settle();
-    ASSERT_TRUE(w.known->gangs.at(world::key("apart")).failed_at.has_value());
+    ASSERT_TRUE(w.own("apart").wait.failed_at.has_value());
     w.wait(seconds(60));
     w.add_stranger("other", "cpu=1", "node-a");
     w.add_gang("late", 1, "cpu=1");
@@ -135,8 +135,9 @@ TEST(gangs, a_pass_ends_when_its_plans_have_cost_much) {
         }
     }
     const auto tried = [&] {
-        return std::ranges::count_if(
-            w.known->gangs, [](const auto& entry) { return entry.second.failed_at.has_value(); });
+        return std::ranges::count_if(w.known->gangs, [](const auto& entry) {
+            return entry.second.wait.failed_at.has_value();
+        });
     };
     w.pass();
     const auto first = tried();

@@ -140,7 +140,7 @@ TEST(gangs, a_look_of_a_group_that_went_lets_nobody_in_of_the_one_that_came) {
     outcome late;
     late.written[old] = "5";
     take_outcome(*w.known, look, late, w.now);
-    const auto& has = w.known->gangs.at(world::key("train")).has;
+    const auto& has = w.own("train").has;
     EXPECT_FALSE(has && has->looked);
     for (const auto& line : w.pass()) EXPECT_FALSE(line.starts_with("let-in")) << line;
     for (const auto& each : std::vector(w.last.actions)) {

@@ -73,7 +73,7 @@ TEST(gang_members, those_beyond_the_minimum_wait_for_groups_of_their_priority) {
     w.bind();
     w.settle();
     EXPECT_EQ(w.count("train", stage::gated), 1);
-    EXPECT_THAT(w.at("train").surplus, HasSubstr("groups of its priority or above"));
+    EXPECT_THAT(w.own("train").wait.surplus, HasSubstr("groups of its priority or above"));
     w.remove("large-0");
     w.settle();
     EXPECT_EQ(w.count("train", stage::let_in), 1);
@@ -146,7 +146,7 @@ TEST(gang_members, those_that_a_grown_minimum_asks_for_are_beyond_the_one_that_w
     w.change("train").spec.min_member = 3;
     EXPECT_THAT(w.settle(), IsEmpty());
     EXPECT_EQ(w.count("train", stage::gated), 2);
-    EXPECT_THAT(w.at("train").surplus, HasSubstr("groups of its priority or above"));
+    EXPECT_THAT(w.own("train").wait.surplus, HasSubstr("groups of its priority or above"));
 }
 
 TEST(gang_members, a_grown_minimum_that_was_reached_is_refilled_after_a_restart) {
@@ -158,7 +158,7 @@ TEST(gang_members, a_grown_minimum_that_was_reached_is_refilled_after_a_restart)
     w.settle();
     w.bind();
     w.settle();
-    const auto all = [&]() -> const muster& { return w.known->gangs.at(world::key("train")).what; };
+    const auto all = [&]() -> const muster& { return w.own("train").what; };
     ASSERT_EQ(all().enough, 3);
     w.remove("train-0");
     w.restart();
@@ -199,7 +199,7 @@ TEST(gang_members, a_grown_minimum_that_was_not_reached_makes_no_gang_one_that_n
         ASSERT_EQ(phase, told ? "Running" : "Scheduling");
         w.restart();
         w.settle();
-        EXPECT_EQ(w.known->gangs.at(world::key("train")).reached, 2);
+        EXPECT_EQ(w.own("train").attempt.reached, 2);
         w.wait(seconds(100));
         EXPECT_THAT(w.settle(), IsEmpty());
         EXPECT_EQ(w.groups.at(world::key("train")).status.phase, told ? "Running" : "Scheduling");
@@ -220,7 +220,7 @@ TEST(gang_members, a_minimum_that_grows_before_it_was_reached_gets_no_room_befor
         w.add_gang("other", 2, "cpu=1", 10);
         if (restart) w.restart();
         w.settle();
-        EXPECT_EQ(w.known->gangs.at(world::key("train")).what.enough, 2);
+        EXPECT_EQ(w.own("train").what.enough, 2);
         EXPECT_EQ(w.count("other", stage::let_in), 2);
         w.bind();
         if (restart) w.restart();
@@ -234,7 +234,7 @@ TEST(gang_members, a_minimum_that_grows_before_it_was_reached_gets_no_room_befor
         }
         w.restart();
         w.settle();
-        EXPECT_EQ(w.known->gangs.at(world::key("train")).what.enough, 2);
+        EXPECT_EQ(w.own("train").what.enough, 2);
     }
 }
 
@@ -249,12 +249,12 @@ TEST(gang_members, one_that_is_made_again_does_not_wait_for_the_pause_of_one_bey
         w.bind();
         w.wait(seconds(1));
     }
-    ASSERT_TRUE(w.known->gangs.at(world::key("train")).put_off);
+    ASSERT_TRUE(w.own("train").is_put_off(w.now));
     w.remove("train-0");
     w.put(w.member("train-9", "train", "cpu=1"));
     w.refuse["look lab/train train-2@"] = error{errc::invalid, "a webhook says no"};
     w.settle();
-    EXPECT_EQ(w.known->gangs.at(world::key("train")).vain_plans, 0);
+    EXPECT_EQ(w.own("train").vain.plans, 0);
 }
 
 TEST(gang_members,

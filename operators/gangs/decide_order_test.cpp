@@ -20,9 +20,9 @@ TEST(gangs, priorities_go_first_then_age) {
     w.add_gang("urgent", 2, "cpu=1", 10);
     w.settle();
     EXPECT_EQ(w.count("urgent", stage::let_in), 2);
-    EXPECT_EQ(w.at("old").before, 0);
-    EXPECT_EQ(w.at("young").before, 1);
-    EXPECT_EQ(w.at("young").behind, world::key("old"));
+    EXPECT_EQ(w.own("old").wait.before, 0);
+    EXPECT_EQ(w.own("young").wait.before, 1);
+    EXPECT_EQ(w.own("young").wait.behind, world::key("old"));
     w.remove("urgent-0");
     w.remove("urgent-1");
     w.settle();
@@ -40,8 +40,8 @@ TEST(gangs, the_class_of_a_group_counts_only_as_far_as_a_member_has_that_priorit
     w.change("claims").spec.priority_class_name = "high";
     w.settle();
     EXPECT_EQ(w.count("middle", stage::let_in), 1);
-    EXPECT_EQ(w.at("low").before, 0);
-    EXPECT_EQ(w.at("claims").before, 1);
+    EXPECT_EQ(w.own("low").wait.before, 0);
+    EXPECT_EQ(w.own("claims").wait.before, 1);
 }
 
 // tenstack: a denied group was frozen for 20 s whatever was freed.
@@ -62,11 +62,11 @@ TEST(gangs, without_freed_room_nothing_is_tried_again) {
     w.add_node("node-a", "cpu=2");
     w.add_gang("train", 3, "cpu=1");
     w.settle();
-    const auto failed = w.known->gangs.at(world::key("train")).failed_at;
+    const auto failed = w.own("train").wait.failed_at;
     ASSERT_TRUE(failed.has_value());
     w.add_stranger("other", "cpu=1", "node-a");
     w.settle();
-    EXPECT_EQ(w.known->gangs.at(world::key("train")).failed_at, failed);
+    EXPECT_EQ(w.own("train").wait.failed_at, failed);
 }
 
 TEST(gangs, who_asks_for_less_is_tried_again_though_nothing_became_free) {
@@ -106,11 +106,11 @@ TEST(gangs, a_note_on_a_group_that_does_not_fit_is_no_reason_to_try_it_again) {
     w.add_node("node-a", "cpu=2");
     w.add_gang("train", 3, "cpu=1");
     w.settle();
-    const auto tried = w.known->gangs.at(world::key("train")).tried_in;
+    const auto tried = w.own("train").wait.tried_in;
     w.change("train").metadata.annotations["example.com/note"] = "please";
     w.edit("train-0", [](model::pod& pod) { pod.metadata.annotations["note"] = "please"; });
     w.settle();
-    EXPECT_EQ(w.known->gangs.at(world::key("train")).tried_in, tried);
+    EXPECT_EQ(w.own("train").wait.tried_in, tried);
     EXPECT_EQ(w.reason_of("train"), "NeverFits");
 }
 
@@ -132,7 +132,7 @@ TEST(gangs, alike_ones_are_tried_once_a_pass) {
     for (int i = 0; i < 5; ++i) w.add_gang(fmt::format("g{}", i), 2, "cpu=1");
     w.settle();
     EXPECT_THAT(w.message_of("g4"), HasSubstr("as lab/g0, which asks for the same"));
-    EXPECT_EQ(w.at("g4").before, 4);
+    EXPECT_EQ(w.own("g4").wait.before, 4);
 }
 
 TEST(gangs, a_namespace_with_many_that_wait_delays_those_of_others_by_one_pass) {
@@ -146,9 +146,9 @@ TEST(gangs, a_namespace_with_many_that_wait_delays_those_of_others_by_one_pass) 
     w.wait(seconds(1));
     w.add_gang("later", 1, "cpu=1");
     w.pass();
-    EXPECT_FALSE(w.known->gangs.at(world::key("later")).has) << "those that are older are first";
+    EXPECT_FALSE(w.own("later").has) << "those that are older are first";
     w.pass();
-    EXPECT_TRUE(w.known->gangs.at(world::key("later")).has);
+    EXPECT_TRUE(w.own("later").has);
 }
 
 TEST(gangs, no_number_of_those_that_never_fit_delays_one_that_fits) {
@@ -159,15 +159,14 @@ TEST(gangs, no_number_of_those_that_never_fit_delays_one_that_fits) {
     }
     w.add_gang("yours", 1, "cpu=1");
     for (int i = 0; i < 3; ++i) {
-        EXPECT_EQ(w.known->gangs.contains(world::key("yours")) &&
-                      w.known->gangs.at(world::key("yours")).has.has_value(),
+        EXPECT_EQ(w.known->gangs.contains(world::key("yours")) && w.own("yours").has.has_value(),
                   false);
         // Somewhere some pod ends all the time.
         w.add_stranger("other", "cpu=0", "node-a");
         w.remove("other");
         w.pass();
     }
-    EXPECT_TRUE(w.known->gangs.at(world::key("yours")).has.has_value());
+    EXPECT_TRUE(w.own("yours").has.has_value());
 }
 
 TEST(gangs, what_a_node_lacks_of_something_that_no_member_asks_for_keeps_nobody_back) {
@@ -179,11 +178,11 @@ TEST(gangs, what_a_node_lacks_of_something_that_no_member_asks_for_keeps_nobody_
     w.put_node(node);
     w.add_gang("train", 2, "cpu=1");
     w.pass();
-    const auto planned = w.known->gangs.at(world::key("train")).has.value().since;
+    const auto planned = w.own("train").has.value().since;
     const auto first = w.last.actions;
     w.wait(seconds(1));
     w.pass();
-    EXPECT_EQ(w.known->gangs.at(world::key("train")).has.value().since, planned);
+    EXPECT_EQ(w.own("train").has.value().since, planned);
     for (const auto& each : first) take_outcome(*w.known, each, w.carry_out(each), w.now);
     w.settle();
     EXPECT_EQ(w.count("train", stage::let_in), 2);
@@ -200,7 +199,7 @@ TEST(gangs, groups_of_another_namespace_are_not_named) {
     w.settle();
     const auto& own = w.known->gangs.at(theirs);
     EXPECT_THAT(own.at.message, HasSubstr("0 of 1 members fit"));
-    EXPECT_EQ(own.at.before, 1);
+    EXPECT_EQ(own.wait.before, 1);
     EXPECT_THAT(own.at.message, testing::Not(HasSubstr("secret")));
     bool told = false;
     for (const auto& each : w.notes) {

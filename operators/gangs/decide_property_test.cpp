@@ -231,12 +231,12 @@ TEST_P(random_gangs, keep_what_must_hold) {
     EXPECT_TRUE(w.room->promises().empty() || w.known->reserving);
     for (const auto& [key, own] : w.known->gangs) {
         if (own.at.at == state::waiting) {
-            EXPECT_TRUE(own.failed_at.has_value()) << explain(*own.seen, own);
+            EXPECT_TRUE(own.wait.failed_at.has_value()) << explain(*own.seen, own);
         }
         EXPECT_NE(own.at.at, state::reserved) << explain(*own.seen, own);
         EXPECT_NE(own.at.at, state::starting)
-            << explain(*own.seen, own) << " " << own.reached.value_or(-1) << " "
-            << own.attempt_since.has_value() << own.what.begun << own.what.let_in << own.what.bound
+            << explain(*own.seen, own) << " " << own.attempt.reached.value_or(-1) << " "
+            << own.attempt.since.has_value() << own.what.begun << own.what.let_in << own.what.bound
             << own.what.well_now;
     }
     for (const auto& [name, pod] : w.pods) {

@@ -65,7 +65,7 @@ void see_to_refused(pass& at, const gang& of, gang_memory& own) {
             }
             at.give(delete_pod{of.key, each.pod, why, true});
         }
-        tell(at, of, own, fmt::format("pod {} refused", each.uid()),
+        tell(at, of, own.events, fmt::format("pod {} refused", each.uid()),
              {true,
               "MemberRefused",
               again ? "Delete" : "Start",
@@ -94,13 +94,21 @@ milliseconds attempt_of(const pass& at, const gang& of) {
     return wished ? std::max(*wished, least) : at.seen.options.attempt;
 }
 
-void see_to_partial(pass& at, const gang& of, gang_memory& own) {
-    own.over = false;
-    if (!own.attempt_since) return;
-    const auto end = *own.attempt_since + attempt_of(at, of);
-    if (at.seen.now < end) return at.again_at(end);
-    own.over = true;
-    if (!of.group || !of.group.object->deletes_partial()) return;
+/// Deletes the members of an attempt that did not become whole in time, if that is wanted.
+partial_memory see_to_partial(pass& at, const gang& of, const gang_memory& own,
+                              event_memory& events) {
+    auto out = own.partial;
+    out.over = false;
+    if (own.attempt.reached) out.rounds = 0;
+    if (own.attempt.reached || own.what.let_in + own.what.bound == 0) out.deleted = false;
+    if (!own.attempt.since) return out;
+    const auto end = *own.attempt.since + attempt_of(at, of);
+    if (at.seen.now < end) {
+        at.again_at(end);
+        return out;
+    }
+    out.over = true;
+    if (!of.group || !of.group.object->deletes_partial()) return out;
     int live = 0;
     for (const auto& each : of.members) {
         if (each.at != stage::let_in && each.at != stage::bound) continue;
@@ -116,10 +124,10 @@ void see_to_partial(pass& at, const gang& of, gang_memory& own) {
         at.give(delete_pod{of.key, each.pod,
                            "its gang did not become whole in time, and on-partial is Delete"});
     }
-    if (std::exchange(own.partial_deleted, true)) return;
-    own.next_start = at.seen.now + pause_after(++own.partial_rounds);
+    if (std::exchange(out.deleted, true)) return out;
+    out.next_start = at.seen.now + pause_after(++out.rounds);
     tell(
-        at, of, own, "partial",
+        at, of, events, "partial",
         {true,
          "PartialGangDeleted",
          "Delete",
@@ -130,13 +138,14 @@ void see_to_partial(pass& at, const gang& of, gang_memory& own) {
          {},
          {},
          {}});
+    return out;
 }
 
 }  // namespace
 
 void see_to_ends(pass& at, const gang& of, gang_memory& own) {
     if (own.what.let_in > 0) see_to_refused(at, of, own);
-    see_to_partial(at, of, own);
+    own.partial = see_to_partial(at, of, own, own.events);
 }
 
 }  // namespace esi::gangs

@@ -327,7 +327,7 @@ TEST(gang_ends, pods_of_another_run_and_those_that_leave_make_no_gang_one_that_r
     }
     w.restart();
     w.settle();
-    EXPECT_FALSE(w.known->gangs.at(world::key("train")).reached);
+    EXPECT_FALSE(w.own("train").attempt.reached);
 }
 
 TEST(gang_ends, nor_where_a_member_failed_or_the_phase_is_still_scheduling) {
@@ -384,7 +384,7 @@ TEST(gang_ends, a_status_makes_no_member_one_of_a_gang_that_ran) {
     own.phase = "Running";
     w.put(own);
     w.pass();
-    const auto& all = w.known->gangs.at(world::key("train")).what;
+    const auto& all = w.own("train").what;
     EXPECT_FALSE(all.begun);
     EXPECT_EQ(all.how, start::whole);
 }

@@ -62,18 +62,18 @@ void gang_numbers::refused() { refused_.Increment(); }
 void gang_numbers::show(const memory& known) {
     std::map<state, int> counts;
     for (const auto& [key, of] : known.gangs) {
-        const auto& at = of.at;
-        ++counts[at.at];
-        if (!at.ready_at) continue;
+        ++counts[of.at.at];
+        const auto ready = of.wait.ready_at;
+        if (!ready) continue;
         auto& last = seen_[key];
         const auto tell = [&](const std::optional<steady_time>& now,
                               std::optional<steady_time>& before, prometheus::Histogram& into) {
-            if (now && now != before) into.Observe(in_seconds(*now - *at.ready_at));
+            if (now && now != before) into.Observe(in_seconds(*now - *ready));
             before = now;
         };
-        tell(at.reserved_at, last.reserved, reserved_);
-        tell(at.let_in_at, last.let_in, let_in_);
-        tell(at.bound_at, last.bound, bound_);
+        tell(of.attempt.reserved_at, last.reserved, reserved_);
+        tell(of.attempt.let_in_at, last.let_in, let_in_);
+        tell(of.attempt.bound_at, last.bound, bound_);
     }
     std::erase_if(seen_, [&](const auto& each) { return !known.gangs.contains(each.first); });
     for (const auto at : all_states) {

@@ -30,27 +30,21 @@ void take_up_members(const gang& of, gang_memory& own) {
         }
     }
     own.members = std::move(next);
-    std::erase_if(own.told, [&](const auto& entry) {
-        constexpr std::string_view pod = "pod ";
-        if (!entry.first.starts_with(pod)) return false;
-        const auto end = entry.first.find(' ', pod.size());
-        return !own.members.contains(entry.first.substr(pod.size(), end - pod.size()));
-    });
+    forget_events_of_gone_pods(own.events, own);
 }
 
 void take_up_muster(pass& at, const gang_pointer& of, gang_memory& own) {
-    own.what = muster_of(*of, own.reached, at.seen.scheduler_name);
+    own.what = muster_of(*of, own.attempt.reached, at.seen.scheduler_name);
     const auto& next = own.what.next;
     const bool others = !next.empty() && std::ranges::none_of(next, [&](const auto& uid) {
-        return own.vain_members.contains(uid);
+        return own.vain.members.contains(uid);
     });
-    const bool more_urgent = own.what.how == start::refill && own.vain_how != start::refill;
-    if (own.vain_plans > 0 && (others || more_urgent)) forget_vain_plans(own);
-    own.seen_reached = own.reached;
+    const bool more_urgent = own.what.how == start::refill && own.vain.how != start::refill;
+    if (own.vain.plans > 0 && (others || more_urgent)) own.vain.forget_plans();
+    ++own.musters;
+    own.mustered_for = own.attempt.reached;
     own.seen = of;
     own.changed = true;
-    own.changed_since_tried = true;
-    own.shape.reset();
 }
 
 /// Room that a reservation releases was not free before it (memory::let_go).
@@ -65,12 +59,9 @@ void forget_plan(pass& at, gang_memory& own) {
     if (!own.has) return;
     // A plan with a passed look means that the gang has begun.
     if (own.has->reserved_since && !own.has->looked) {
-        own.reservation_used += at.seen.now - *own.has->reserved_since;
+        own.reservation.used += at.seen.now - *own.has->reserved_since;
     }
-    if (own.has->reservation) {
-        at.known.reserving.reset();
-        own.reservation_seen.reset();
-    }
+    if (own.has->reservation) at.known.reserving.reset();
     own.has.reset();
     own.changed = true;
 }
@@ -83,7 +74,7 @@ void settle_place(pass& at, gang_memory& own, const member& of, bool& lost) {
     const bool by_this_plan = was_let_in(*of.pod) && mark_of(*of.pod) == own.has->mark;
     if (by_this_plan && (of.at == stage::let_in || of.at == stage::bound)) {
         own.has->looked = true;
-        forget_vain_plans(own);
+        own.vain.forget_plans();
         return;
     }
     release(at, own, of.uid());
@@ -128,12 +119,11 @@ void keep_members(pass& at, const gang& of, gang_memory& own, bool& lost) {
     }
 }
 
-/// When a gang that has begun is first seen: takes up the minimum that it needed, if its status or
-/// its pods say that it ran. Unknown and Failed are gangs that ran and lost members, or that never
+/// When a gang that has begun is first seen: the minimum that it needed, if its status or its pods
+/// say that it ran. Unknown and Failed are gangs that ran and lost members, or that never
 /// became whole: the first is assumed, since no pod that ran may be deleted for it.
-void take_up_reached(const gang& of, gang_memory& own) {
-    const auto& all = own.what;
-    if (!all.begun || !of.group || all.enough <= 0) return;
+std::optional<std::int64_t> reached_before(const gang& of, const muster& all) {
+    if (!all.begun || !of.group || all.enough <= 0) return std::nullopt;
     const auto& phase = of.group.object->status.phase;
     const bool ran = phase == "Running" || phase == "Scheduled" || phase == "Unknown" ||
                      phase == "Failed" || phase == "Finished";
@@ -143,36 +133,31 @@ void take_up_reached(const gang& of, gang_memory& own) {
     };
     const auto most = needed(all.most_needed);
     const auto least = needed(all.least_needed);
-    if (ran || all.had_a_node >= most) {
-        own.reached = most;
-    } else if (all.had_a_node >= least) {
-        own.reached = least;
-    }
+    if (ran || all.had_a_node >= most) return most;
+    if (all.had_a_node >= least) return least;
+    return std::nullopt;
 }
 
 /// Keeps what was reached once, and how long the present attempt has lasted.
-void keep_clocks(pass& at, gang_memory& own) {
+attempt_memory next_attempt(const gang_memory& own, attempt_memory out, steady_time now) {
     const auto& all = own.what;
     const auto minimum = all.minimum.value_or(0);
+    if (!out.reserved_at && own.has) out.reserved_at = own.has->whole_at;
     const auto now_reached = all.reached() >= minimum ? minimum : all.enough;
-    if (now_reached > 0 && all.reached() >= now_reached && own.reached != now_reached) {
-        own.reached = now_reached;
-        own.partial_rounds = 0;
-        if (!own.at.bound_at) own.at.bound_at = at.seen.now;
+    if (now_reached > 0 && all.reached() >= now_reached && out.reached != now_reached) {
+        out.reached = now_reached;
+        if (!out.bound_at) out.bound_at = now;
     }
     if (all.placed() == 0 && !all.all_ended()) {
-        own.reached.reset();
-        own.at.let_in_at.reset();
-        own.at.bound_at.reset();
-    } else if (!own.reached && all.begun && all.let_in + all.bound > 0 && !own.attempt_since) {
-        own.attempt_since = at.seen.now;
-        own.at.let_in_at = at.seen.now;
+        out.reached.reset();
+        out.let_in_at.reset();
+        out.bound_at.reset();
+    } else if (!out.reached && all.begun && all.let_in + all.bound > 0 && !out.since) {
+        out.since = now;
+        out.let_in_at = now;
     }
-    if (own.reached) own.marks_lost = 0;
-    if (own.reached || all.let_in + all.bound == 0) {
-        own.attempt_since.reset();
-        own.partial_deleted = false;
-    }
+    if (out.reached || all.let_in + all.bound == 0) out.since.reset();
+    return out;
 }
 
 /// Another process is about to start the gang by its own plan: one of the two has to yield.
@@ -249,15 +234,15 @@ bool looks(const pass& at, const gang_key& of) {
 
 bool is_of_another(const pass& at, const gang& of, const gang_memory& own, std::string_view mark) {
     const auto now = state_of(of, mark);
-    const auto dropped = own.dropped.find(mark);
-    const bool goes = dropped == own.dropped.end();
+    const auto dropped = own.others.dropped.find(mark);
+    const bool goes = dropped == own.others.dropped.end();
     if (now == plan_state::open) return goes && !is_made_by(mark, at.known.process);
     // Also a plan of this process: its first member was let in, and the answer came late or never.
     return now == plan_state::begun && (goes || !dropped->second);
 }
 
 void drop(const gang& of, gang_memory& own, std::string_view mark) {
-    own.dropped.insert_or_assign(std::string(mark), state_of(of, mark) == plan_state::begun);
+    own.others.dropped.insert_or_assign(std::string(mark), state_of(of, mark) == plan_state::begun);
 }
 
 void name_plan(pass& at, plan& made, std::int64_t members) {
@@ -283,8 +268,8 @@ void wait_for_marks(pass& at, const gang& of, gang_memory& own, const plan& has)
     if (!has.shown || has.looked) return;
     const auto* first = of.find(first_of(has.mark));
     if (!first || first->at != stage::reserved || !mark_of(*first->pod).empty()) return;
-    const auto wait = milliseconds(100 << std::min(own.marks_lost++, 8));
-    own.next_plan = std::max(own.next_plan, at.seen.now + wait);
+    const auto wait = milliseconds(100 << std::min(own.others.marks_lost++, 8));
+    own.others.next_plan = std::max(own.others.next_plan, at.seen.now + wait);
 }
 
 }  // namespace
@@ -296,16 +281,18 @@ void keep(pass& at, const gang_pointer& of, gang_memory& own) {
     if (!changed && own.what.let_in == 0 && !own.has) return;
     if (changed) {
         take_up_members(*of, own);
-        std::erase_if(own.dropped, [&](const auto& entry) {
+        std::erase_if(own.others.dropped, [&](const auto& entry) {
             return state_of(*of, entry.first) == plan_state::over;
         });
     }
     bool lost = false;
     keep_members(at, *of, own, lost);
     if (changed) take_up_muster(at, of, own);
-    if (first_seen) take_up_reached(*of, own);
-    keep_clocks(at, own);
-    if (own.seen_reached != own.reached) take_up_muster(at, of, own);
+    auto before = own.attempt;
+    if (first_seen) before.reached = reached_before(*of, own.what);
+    own.attempt = next_attempt(own, before, at.seen.now);
+    if (own.attempt.reached) own.others.marks_lost = 0;
+    if (own.mustered_for != own.attempt.reached) take_up_muster(at, of, own);
     if (!own.has || looks(at, of->key)) return;
     if (own.has->places.empty()) return forget_plan(at, own);
     wait_for_marks(at, *of, own, *own.has);

@@ -45,14 +45,14 @@ void looked(gang_memory& own, const look_and_let_in& what, const outcome& how, s
     if (!how.written.empty()) {
         // If the gang has another plan by now, this look says nothing about it.
         if (own.has && own.has->mark == what.mark) own.has->looked = true;
-        own.looks = 0;
-        own.looks_to_replan = looks_per_plan;
-        forget_vain_plans(own);
+        own.vain.looks = 0;
+        own.vain.looks_to_replan = looks_per_plan;
+        own.vain.forget_plans();
         return;
     }
-    ++own.looks;
-    own.next_look = now + wait_after(own.looks, first_wait, seconds(5));
-    own.look_refused = how.failed ? how.failed->text : how.refused;
+    ++own.vain.looks;
+    own.vain.next_look = now + wait_after(own.vain.looks, first_wait, seconds(5));
+    own.vain.refused = how.failed ? how.failed->text : how.refused;
 }
 
 }  // namespace
@@ -85,13 +85,6 @@ std::string_view show(state at) {
             return "Ended";
     }
     return "";
-}
-
-void forget_vain_plans(gang_memory& own) {
-    own.vain_plans = 0;
-    own.vain_members.clear();
-    own.put_off_until = {};
-    own.look_refused.clear();
 }
 
 void take_outcome(memory& known, const action& what, const outcome& how, steady_time now) {
@@ -127,12 +120,12 @@ void take_outcome(memory& known, const action& what, const outcome& how, steady_
                    },
                    [&](const read_facts&) {
                        if (how.failed) {
-                           ++own.reads;
-                           own.next_read = now + seconds(5);
-                           own.failed_text = how.failed->text;
+                           ++own.wait.reads;
+                           own.wait.next_read = now + seconds(5);
+                           own.wait.failed_text = how.failed->text;
                        } else {
-                           own.read = how.read;
-                           own.read_at = now;
+                           own.wait.read = how.read;
+                           own.wait.read_at = now;
                        }
                    },
                    [&](const delete_pod& of) {

@@ -1,6 +1,9 @@
 // What the process remembers of gangs between two passes: places, times of waiting, actions under
 // way. Losing it (a restart, another leader) loses no promise: places are rebuilt from the
 // nominations and annotations of pods (adopt.cpp), and clocks start again.
+//
+// The memory of a gang has a part for each phase of a pass that remembers something; each says
+// which phase changes it. The others only read it.
 #pragma once
 
 #include <map>
@@ -45,16 +48,11 @@ struct standing {
     std::string message;
     /// When `at` or `reason` became so, as far as this process knows.
     std::optional<wall_time> since;
-    /// How many groups are before it in the order, and the next of them.
-    int before = 0;
-    std::optional<gang_key> behind;
-    /// For metrics: of the present attempt.
-    std::optional<steady_time> ready_at, reserved_at, let_in_at, bound_at;
-    /// Why a member beyond the minimum waits.
-    std::string surplus;
+
+    bool operator==(const standing&) const = default;
 };
 
-/// The text of gang_memory::in_line, for people.
+/// The text of wait_memory::in_line, for people.
 inline constexpr std::string_view in_line_text =
     "its namespace has its share of the members that are on their way to their nodes; the group is "
     "planned when some of them are bound";
@@ -99,12 +97,139 @@ struct plan {
     bool reservation = false;
     /// Since when it is a reservation, or was one until its room was there.
     std::optional<steady_time> reserved_since;
+    /// cluster_room::changes() when it was last checked, as a reservation.
+    std::optional<std::uint64_t> checked_at;
+    /// When all its members were first at their places.
+    std::optional<steady_time> whole_at;
     /// The look has said go, or a member that was let in proves that one has.
     bool looked = false;
     /// When its places were taken.
     steady_time since{};
 };
 
+inline constexpr int looks_per_plan = 5;
+
+/// How far the gang has come. next_attempt (keep.cpp) gives the next one in each pass.
+struct attempt_memory {
+    /// The minimum when it was reached; nothing: never reached.
+    std::optional<std::int64_t> reached;
+    /// When the first member was let in, in an attempt that has not reached the minimum.
+    std::optional<steady_time> since;
+    /// For metrics: when a plan was first whole, members were let in, the minimum was bound.
+    std::optional<steady_time> reserved_at, let_in_at, bound_at;
+};
+
+/// What was done about attempts that did not become whole in time. see_to_partial (ends.cpp) gives
+/// the next one.
+struct partial_memory {
+    /// The time of the present attempt is over.
+    bool over = false;
+    /// Its members were deleted.
+    bool deleted = false;
+    /// How often in a row that was done, and when the gang may start again.
+    int rounds = 0;
+    steady_time next_start{};
+};
+
+/// How long the gang waits, and for what: its place in the order and its last try. Only plan_all
+/// (reserve.cpp) changes it, and the answer to read_facts.
+struct wait_memory {
+    /// Since when it is ready to start.
+    std::optional<wall_time> since;
+    /// The same, for metrics; it stays when the wait is over.
+    std::optional<steady_time> ready_at;
+    /// How many groups are before it in the order, and the next of them.
+    int before = 0;
+    std::optional<gang_key> behind;
+    /// Why a member beyond the minimum waits.
+    std::string surplus;
+    /// It is not planned while so many members are on their way.
+    bool in_line = false;
+    /// cluster_room::freed() (changes() for shapes that depend on facts) when it did not fit.
+    std::optional<std::uint64_t> failed_at;
+    no_fit_reason failed_by = no_fit_reason::no_room;
+    /// Why it did not fit, or why its facts could not be read.
+    std::string failed_text;
+    /// no_fit::most_left_on at that time.
+    std::string most_left_on;
+    /// memory::sweep and gang_memory::musters when it was tried last.
+    std::uint64_t tried_in = 0;
+    std::uint64_t tried_muster = 0;
+    /// fnv1a of the shape that was tried last.
+    std::uint64_t tried_shape = 0;
+    /// That shape depends on facts.
+    bool depends_on_facts = false;
+    /// Facts read for its next plan, used once.
+    std::optional<facts> read;
+    steady_time read_at{};
+    steady_time next_read{};
+    int reads = 0;
+    /// Shape of the members needed next, and gang_memory::musters of it. Empty if not computed yet,
+    /// or if it also depends on other pods.
+    std::optional<placement::gang_shape> shape;
+    std::uint64_t shape_muster = 0;
+
+    void forget_failure() {
+        failed_at.reset();
+        failed_text.clear();
+    }
+};
+
+/// Its claims to the one reservation. Only plan_all changes it, and the end of a plan.
+struct reservation_memory {
+    /// Since when it waits, for the order of reservations: the time starts again when a reservation
+    /// has ended.
+    std::optional<wall_time> counted_since;
+    std::optional<wall_time> ended;
+    /// freed_by_others when a reservation failed: as long as it is unchanged, another reservation
+    /// would fail, too.
+    std::optional<std::uint64_t> vain_at;
+    /// For how long places were reserved for it, the present ones aside, since it waits or since
+    /// its last reservation ended.
+    steady_time::duration used{};
+};
+
+/// What other writers of pods do to its plans.
+struct others_memory {
+    /// Marks of plans that this process does not follow, until they are over; true: it knew that
+    /// the gang has begun by them. A plan that begins after it was dropped is followed all the
+    /// same.
+    std::map<std::string, bool, std::less<>> dropped;
+    /// How long it waits for plans of another process with members that are not nominated yet.
+    std::optional<steady_time> yields_until;
+    bool yields = false;
+    /// How often in a row the mark of its first member was taken away; the gang is planned again
+    /// then, not before next_plan.
+    int marks_lost = 0;
+    steady_time next_plan{};
+};
+
+/// Plans and looks by which no member was let in.
+struct vain_memory {
+    /// Plans in a row, and the members of the last one; after two the gang is not planned until
+    /// put_off_until, and other gangs may have its room.
+    int plans = 0;
+    std::set<std::string> members;
+    start how = start::none;
+    steady_time put_off_until{};
+    /// Refused looks in a row; each waits, and after some another plan is made.
+    int looks = 0;
+    int looks_to_replan = looks_per_plan;
+    steady_time next_look{};
+    /// Why the look refused its last plan.
+    std::string refused;
+
+    /// A member was let in, or the next members are others.
+    void forget_plans() {
+        plans = 0;
+        members.clear();
+        put_off_until = {};
+        refused.clear();
+    }
+};
+
+/// The status that was written last, and whether another controller writes it. report_status
+/// (write_status.cpp) gives the next one; the answer to a write is taken up into it.
 struct status_memory {
     /// The last write as one text, and its object; empty: nothing yet.
     std::string written;
@@ -123,110 +248,52 @@ struct status_memory {
     bool due = true;
 };
 
-inline constexpr int looks_per_plan = 5;
+struct told_event {
+    std::string reason;
+    std::string text;
+    steady_time at{};
+};
+/// The last Event about each subject. Only events.cpp changes it.
+using event_memory = std::map<std::string, told_event, std::less<>>;
 
 struct gang_memory {
-    standing at;
-    std::optional<plan> has;
-    /// Marks of plans that this process does not follow, until they are over; true: it knew that
-    /// the gang has begun by them. A plan that begins after it was dropped is followed all the
-    /// same.
-    std::map<std::string, bool, std::less<>> dropped;
-    /// How long it waits for plans of another process with members that are not nominated yet.
-    std::optional<steady_time> yields_until;
-    bool yields = false;
-    /// How often in a row the mark of its first member was taken away; the gang is planned again
-    /// then.
-    int marks_lost = 0;
-    steady_time next_plan{};
-    /// Plans in a row by which no member was let in, and the members of the last one; after two the
-    /// gang is not planned for some time.
-    int vain_plans = 0;
-    std::set<std::string> vain_members;
-    start vain_how = start::none;
-    steady_time put_off_until{};
-    /// It waits for that time, and other gangs may have its room.
-    bool put_off = false;
-    /// Refused looks in a row; each waits, and after some another plan is made.
-    int looks = 0;
-    int looks_to_replan = looks_per_plan;
-    steady_time next_look{};
-    /// Why the look refused its last plan.
-    std::string look_refused;
+    /// The gang, what follows from it, and how often that was worked out; `mustered_for`: the
+    /// minimum that was reached then.
+    gang_pointer seen;
+    muster what;
+    std::uint64_t musters = 0;
+    std::optional<std::int64_t> mustered_for;
     std::map<std::string, member_memory> members;  ///< by uid
     /// How many pods in a row were deleted after a refusal, by their controller's uid, until a
     /// follower comes.
     std::multimap<std::string, int> followers;
-    /// cluster_room::freed() (changes() for shapes that depend on facts) when it did not fit.
-    std::optional<std::uint64_t> failed_at;
-    no_fit_reason failed_by = no_fit_reason::no_room;
-    /// memory::sweep when it was tried last.
-    std::uint64_t tried_in = 0;
-    /// fnv1a of the shape that was tried last, and whether the gang has changed since.
-    std::uint64_t tried_shape = 0;
-    bool changed_since_tried = false;
-    /// Its shape depends on facts.
-    bool depends_on_facts = false;
-    std::string failed_text;
-    /// no_fit::most_left_on at that time.
-    std::string most_left_on;
-    /// Facts read for its next plan, used once.
-    std::optional<facts> read;
-    steady_time read_at{};
-    steady_time next_read{};
-    int reads = 0;
-    /// Since when it is ready to start; for the order of reservations the time starts again when a
-    /// reservation has ended.
-    std::optional<wall_time> waits_since;
-    std::optional<wall_time> counted_since;
-    std::optional<wall_time> reservation_ended;
-    /// freed_by_others when a reservation failed: as long as it is unchanged, another reservation
-    /// would fail, too.
-    std::optional<std::uint64_t> vain_at;
-    /// The minimum when it was reached; nothing: never reached.
-    std::optional<std::int64_t> reached;
-    /// When the first member was let in, in an attempt that has not reached the minimum.
-    std::optional<steady_time> attempt_since;
-    /// The time of its attempt is over.
-    bool over = false;
-    /// The members of its partial attempt were deleted.
-    bool partial_deleted = false;
-    /// How often in a row that was done, and when it may start again.
-    int partial_rounds = 0;
-    steady_time next_start{};
-    /// It waits for that time.
-    bool paused = false;
-    /// It is not planned while this many members are on their way.
-    bool in_line = false;
-    /// For how long places were reserved for it, the present ones aside, since it waits or since
-    /// its last reservation ended.
-    steady_time::duration reservation_used{};
-    /// cluster_room::changes() when its reservation was last checked.
-    std::optional<std::uint64_t> reservation_seen;
-    /// The status that was written last, and whether another controller writes it.
-    status_memory status;
-    /// Events: by subject the reason, the text, and the time of the last one.
-    struct words {
-        std::string reason;
-        std::string text;
-        steady_time at{};
-    };
-    std::map<std::string, words> told;
     /// A write of one of its pods failed, and not by chance.
     bool refused_writes = false;
-    /// Shape of the members needed next. Empty if not computed yet, or if it also depends on other
-    /// pods.
-    std::optional<placement::gang_shape> shape;
-    /// The gang and the `reached` from which `what` was made.
-    gang_pointer seen;
-    std::optional<std::int64_t> seen_reached;
-    muster what;
+
+    std::optional<plan> has;
+    others_memory others;
+    vain_memory vain;
+
+    attempt_memory attempt;
+    partial_memory partial;
+    wait_memory wait;
+    reservation_memory reservation;
+    status_memory status;
+    event_memory events;
+    /// Where it stands. next_standing (standing.cpp) gives the next one.
+    standing at;
     /// Something that its status may show has changed in this pass.
     bool changed = true;
-};
 
-/// Forgets the results of its last plans: a member was let in, or the next members are others.
-void forget_vain_plans(gang_memory& own);
+    /// It starts again after a pause, as its last attempt did not become whole.
+    bool pauses(steady_time now) const {
+        return what.how == start::whole && now < partial.next_start;
+    }
+    /// It is planned again after a pause, as its plans were in vain.
+    bool is_put_off(steady_time now) const {
+        return what.how != start::none && now < vain.put_off_until;
+    }
+};
 
 struct memory {
     /// controller::environment::identity; and how many plans it has made.

@@ -72,9 +72,14 @@ std::map<std::string, demand, std::less<>> wanted_on(const gang_memory& own);
 /// More of what `wanted` asks for is promised than the node has.
 bool lacks(const cluster_room& room, const placement::node_ledger& entry, const demand& wanted);
 
+// events.cpp
 /// Emits the Event if its text differs from the last one about the subject; a text with the same
 /// reason waits for ten minutes.
-void tell(pass& at, const gang& of, gang_memory& own, const std::string& subject, note what);
+void tell(pass& at, const gang& of, event_memory& last, std::string_view subject, note what);
+/// Forgets those about pods that are no members any more.
+void forget_events_of_gone_pods(event_memory& last, const gang_memory& own);
+/// Tells where the gang stands now; `before`: where it stood.
+void report_standing(pass& at, const gang& of, gang_memory& own, const standing& before);
 
 // keep.cpp: brings the memory of the gang up to date, and gives up places that cannot be kept.
 void keep(pass& at, const gang_pointer& of, gang_memory& own);
@@ -106,10 +111,12 @@ void start_all(pass& at);
 // ends.cpp: handles members that the scheduler refuses, and attempts that are over.
 void see_to_ends(pass& at, const gang& of, gang_memory& own);
 
-// standing.cpp: where each gang stands, and Events.
-void stand(pass& at, const gang& of, gang_memory& own);
+// standing.cpp: where the gang stands.
+standing next_standing(const pass& at, const gang_memory& own);
 
-// write_status.cpp
-void report_status(pass& at, const gang& of, gang_memory& own);
+// write_status.cpp: the request that writes the status of the group's object, if it is due.
+/// @param last  gang_memory::status, which is moved out of `own` for the time of the call
+status_memory report_status(pass& at, const gang& of, const gang_memory& own, status_memory last,
+                            event_memory& events);
 
 }  // namespace esi::gangs

@@ -64,8 +64,7 @@ TEST(plan_of_another, that_is_whole_is_taken_over_as_it_stands) {
     of_another w;
     for (const auto* name : {"train-0", "train-1", "train-2"}) w.theirs(name);
     EXPECT_THAT(w.moves(), ElementsAre("show lab/train-0", "show lab/train-1", "show lab/train-2"));
-    EXPECT_EQ(w.known->gangs.at(world::key("train")).has->mark,
-              plan_mark(w.uid("train-0"), "another", 1, 3));
+    EXPECT_EQ(w.own("train").has->mark, plan_mark(w.uid("train-0"), "another", 1, 3));
 }
 
 TEST(plan_of_another, that_is_not_whole_is_waited_for_and_then_taken_away_by_its_first_member) {
@@ -95,12 +94,12 @@ TEST(plan_of_another, that_took_the_first_member_first_is_gone_by) {
     of_another w;
     w.refuse["nominate"] = error{errc::conflict, "changed"};
     w.settle();
-    ASSERT_TRUE(w.known->gangs.at(world::key("train")).has);
+    ASSERT_TRUE(w.own("train").has);
     w.refuse.clear();
     for (const auto* name : {"train-0", "train-1"}) w.theirs(name);
     w.wait(seconds(1));
     EXPECT_THAT(w.moves(), IsEmpty());
-    EXPECT_FALSE(w.known->gangs.at(world::key("train")).has);
+    EXPECT_FALSE(w.own("train").has);
 }
 
 TEST(plan_of_another, that_has_begun_is_ended_by_its_places) {
@@ -127,7 +126,7 @@ TEST(plan_of_another, that_begins_after_it_was_dropped_is_gone_by) {
     auto& own = w.known->gangs.at(world::key("train"));
     ASSERT_TRUE(own.has);
     for (const auto& [uid, to] : own.has->places) w.room->release(uid);
-    own.dropped[own.has->mark] = false;
+    own.others.dropped[own.has->mark] = false;
     own.has.reset();
     w.edit("train-0", [](model::pod& pod) {
         pod.scheduling_gates.clear();

@@ -11,7 +11,7 @@ namespace esi::gangs {
 /// (next lab/big); NoRoom: 7 of 10 members fit; ...".
 /// "; 2 groups before it, the next is lab/first": for Events and statuses. The namespace is the
 /// tenant: a group of another one is not named.
-std::string before_text(const gang& of, const standing& now);
+std::string before_text(const gang& of, const wait_memory& its);
 
 std::string explain(const gang& of, const gang_memory& known);
 

@@ -61,10 +61,10 @@ void count_on_their_way(pass& at) {
 }
 
 void fails(gang_memory& own, std::uint64_t when, no_fit_reason why, std::string text) {
-    own.failed_at = when;
-    if (own.failed_by != why || own.failed_text != text) own.changed = true;
-    own.failed_by = why;
-    own.failed_text = std::move(text);
+    own.wait.failed_at = when;
+    if (own.wait.failed_by != why || own.wait.failed_text != text) own.changed = true;
+    own.wait.failed_by = why;
+    own.wait.failed_text = std::move(text);
 }
 
 void count_work(pass& at, const fit_result& answer) {
@@ -76,51 +76,55 @@ const facts* facts_for(pass& at, const gang_key& key, gang_memory& own, const ne
     if (const auto there = at.read.find(key); there != at.read.end()) return &there->second;
     facts out;
     if (!what.empty()) {
-        if (!own.read) {
-            if (at.seen.now >= own.next_read) {
+        if (!own.wait.read) {
+            if (at.seen.now >= own.wait.next_read) {
                 at.give(read_facts{key, what});
                 // It keeps its turn once while they are read: a gang that does not fit reads again
                 // and again.
-                if (own.reads == 0) {
+                if (own.wait.reads == 0) {
                     at.coming.add(key, own.what.next.size(), at.seen.now + longest_way);
                 }
             } else {
-                at.again_at(own.next_read);
+                at.again_at(own.wait.next_read);
             }
             return nullptr;
         }
-        out = std::move(*own.read);
-        own.read.reset();
-        own.next_read = at.seen.now + seconds(1 << std::min(own.reads++, 5));
+        out = std::move(*own.wait.read);
+        own.wait.read.reset();
+        own.wait.next_read = at.seen.now + seconds(1 << std::min(own.wait.reads++, 5));
     }
     out.namespaces = at.seen.namespaces;
     return &at.read.emplace(key, std::move(out)).first->second;
 }
 
 bool unchanged(const pass& at, const gang_memory& own) {
-    if (!own.failed_at) return false;
-    return *own.failed_at == (own.depends_on_facts ? at.room.changes() : at.room.freed());
+    if (!own.wait.failed_at) return false;
+    return *own.wait.failed_at == (own.wait.depends_on_facts ? at.room.changes() : at.room.freed());
 }
 
 /// If no pod keeps others away, the shape depends on the members alone, and is kept.
 placement::gang_shape shape_for(const pass& at, gang_memory& own,
                                 const std::vector<pod_pointer>& pods, const fit_options& options) {
+    auto& known = own.wait;
     if (!at.room.repelling().empty()) {
-        own.shape.reset();
+        known.shape.reset();
         return shape_of(pods, at.room, options);
     }
-    if (!own.shape) own.shape = shape_of(pods, at.room, options);
-    return *own.shape;
+    if (!known.shape || known.shape_muster != own.musters) {
+        known.shape = shape_of(pods, at.room, options);
+        known.shape_muster = own.musters;
+    }
+    return *known.shape;
 }
 
 /// A gang that does not fit is tried again when something has become free, or when it asks for
 /// something else: fewer members, smaller ones, fewer constraints.
 void see_what_is_asked(const pass& at, gang_memory& own) {
-    if (!own.failed_at || !std::exchange(own.changed_since_tried, false)) return;
+    if (!own.wait.failed_at || own.wait.tried_muster == own.musters) return;
+    own.wait.tried_muster = own.musters;
     const auto shape = shape_for(at, own, next_of(own), options_for(at, *own.seen));
-    if (fnv1a(shape.text) == own.tried_shape) return;
-    own.failed_at.reset();
-    own.failed_text.clear();
+    if (fnv1a(shape.text) == own.wait.tried_shape) return;
+    own.wait.forget_failure();
 }
 
 /// True: too many members are on their way to plan it now. Each namespace has its share, so that
@@ -134,7 +138,7 @@ bool stays_in_line(pass& at, const turn& of, gang_memory& own) {
     // A gang that has begun should become whole soon.
     const int share = of.how == start::refill ? 2 * most : std::max(most / sharing, 1);
     const bool waits = at.coming.all >= most && its >= share;
-    if (waits != std::exchange(own.in_line, waits)) own.changed = true;
+    if (waits != std::exchange(own.wait.in_line, waits)) own.changed = true;
     if (waits) at.again_at(at.coming.ends);
     return waits;
 }
@@ -145,13 +149,13 @@ tried try_plan(pass& at, const gang_key& key, gang_memory& own) {
     const auto pods = next_of(own);
     const auto options = options_for(at, *own.seen);
     const auto shape = shape_for(at, own, pods, options);
-    own.depends_on_facts = shape.depends_on_facts;
-    own.tried_shape = fnv1a(shape.text);
-    own.changed_since_tried = false;
+    own.wait.depends_on_facts = shape.depends_on_facts;
+    own.wait.tried_shape = fnv1a(shape.text);
+    own.wait.tried_muster = own.musters;
     if (const auto same = at.failed.find(shape); same != at.failed.end()) {
-        own.tried_in = at.known.sweep;
+        own.wait.tried_in = at.known.sweep;
         const auto& [other, why] = same->second;
-        own.most_left_on = why.most_left_on;
+        own.wait.most_left_on = why.most_left_on;
         // The namespace is the tenant: a message about another tenant's group does not name it.
         fails(
             own, at.room.freed(), why.reason,
@@ -168,7 +172,7 @@ tried try_plan(pass& at, const gang_key& key, gang_memory& own) {
         at.out.look_again({});
         return tried::later;
     }
-    own.tried_in = at.known.sweep;
+    own.wait.tried_in = at.known.sweep;
     const auto needed = needs_of(pods, at.seen.namespaces);
     const auto* known = facts_for(at, key, own, needed);
     if (!known) return tried::later;
@@ -177,20 +181,19 @@ tried try_plan(pass& at, const gang_key& key, gang_memory& own) {
     count_work(at, answer);
     if (const auto* where = std::get_if<chosen_nodes>(&answer)) {
         take_places(at, key, own, pods, *where, false);
-        own.failed_at.reset();
-        own.failed_text.clear();
-        own.reads = 0;
+        own.wait.forget_failure();
+        own.wait.reads = 0;
         return tried::fits;
     }
     auto why = std::get<no_fit>(std::move(answer));
     if (why.reason == no_fit_reason::facts_missing) {
-        own.next_read = at.seen.now + seconds(1);
-        at.again_at(own.next_read);
-        own.failed_text = why.message;
+        own.wait.next_read = at.seen.now + seconds(1);
+        at.again_at(own.wait.next_read);
+        own.wait.failed_text = why.message;
         return tried::later;
     }
     if (why.reason == no_fit_reason::no_room &&
-        (!own.failed_at || own.failed_by == no_fit_reason::never_fits)) {
+        (!own.wait.failed_at || own.wait.failed_by == no_fit_reason::never_fits)) {
         auto ever = fits_ever(pods, at.room, *known, options);
         count_work(at, ever);
         if (auto* never = std::get_if<no_fit>(&ever);
@@ -198,20 +201,21 @@ tried try_plan(pass& at, const gang_key& key, gang_memory& own) {
             why = std::move(*never);
         }
     }
-    fails(own, own.depends_on_facts ? at.room.changes() : at.room.freed(), why.reason, why.message);
-    own.most_left_on = why.most_left_on;
+    fails(own, own.wait.depends_on_facts ? at.room.changes() : at.room.freed(), why.reason,
+          why.message);
+    own.wait.most_left_on = why.most_left_on;
     if (!shape.depends_on_facts) at.failed.emplace(shape, std::pair(key, why));
     return tried::fails;
 }
 
 /// It would start if there were room.
 bool wants_room(const gang_memory& own) {
-    return own.failed_at && own.failed_by == no_fit_reason::no_room;
+    return own.wait.failed_at && own.wait.failed_by == no_fit_reason::no_room;
 }
 
 /// When it may have a reservation.
 wall_time due_of(const pass& at, const gang_memory& own) {
-    return own.counted_since.value_or(at.seen.wall) + at.seen.options.reserve_after;
+    return own.reservation.counted_since.value_or(at.seen.wall) + at.seen.options.reserve_after;
 }
 
 /// Counts what may have become free, except by the end of a reservation.
@@ -219,11 +223,11 @@ std::uint64_t freed_by_others(const pass& at) { return at.room.freed() - at.know
 
 void end_reservation(pass& at, gang_memory& own) {
     give_up(at, own);
-    own.vain_at = freed_by_others(at);
-    own.reservation_used = {};
-    own.reservation_ended = at.seen.wall;
-    own.counted_since = at.seen.wall;
-    tell(at, *own.seen, own, "reservation",
+    own.reservation.vain_at = freed_by_others(at);
+    own.reservation.used = {};
+    own.reservation.ended = at.seen.wall;
+    own.reservation.counted_since = at.seen.wall;
+    tell(at, *own.seen, own.events, "reservation",
          {false,
           "ReservationEnded",
           "Reserve",
@@ -290,7 +294,7 @@ bool complete(pass& at, gang_memory& own, plan& has) {
 
 steady_time end_of_reservation(const pass& at, const gang_memory& own) {
     const auto since = own.has ? own.has->reserved_since.value_or(at.seen.now) : at.seen.now;
-    return since + at.seen.options.reserve_for - own.reservation_used;
+    return since + at.seen.options.reserve_for - own.reservation.used;
 }
 
 void keep_reservation(pass& at) {
@@ -307,19 +311,17 @@ void keep_reservation(pass& at) {
     }
     auto& own = found->second;
     const auto end = end_of_reservation(at, own);
-    if (own.reservation_seen != at.room.changes()) {
+    if (has->checked_at != at.room.changes()) {
         if (complete(at, own, *has)) {
             has->reservation = false;
             has->since = at.seen.now;
             name_plan(at, *has, own.what.enough_with_next());
             own.changed = true;
-            own.reservation_seen.reset();
-            own.failed_at.reset();
-            own.failed_text.clear();
+            own.wait.forget_failure();
             at.known.reserving.reset();
             return;
         }
-        own.reservation_seen = at.room.changes();
+        has->checked_at = at.room.changes();
     }
     if (at.seen.now >= end) return end_reservation(at, own);
     at.again_at(end);
@@ -328,7 +330,7 @@ void keep_reservation(pass& at) {
 /// Its last reservation was in vain: until the next one is due, others have their turn before it,
 /// and keep what they have.
 bool stands_back(const pass& at, const gang_memory& own) {
-    return own.reservation_ended && at.seen.wall < due_of(at, own);
+    return own.reservation.ended && at.seen.wall < due_of(at, own);
 }
 
 /// Chooses among gangs that want room and have waited long enough, by: the greatest priority; the
@@ -337,7 +339,7 @@ bool stands_back(const pass& at, const gang_memory& own) {
 const turn* due_for_reservation(pass& at, const std::vector<turn>& turns) {
     const turn* first = nullptr;
     const auto ended = [&](const turn& of) {
-        return at.known.gangs.at(of.key).reservation_ended.value_or(wall_time{});
+        return at.known.gangs.at(of.key).reservation.ended.value_or(wall_time{});
     };
     const auto last_of_namespace = [&](const turn& of) {
         const auto found = at.known.reserved_in.find(of.key.namespace_);
@@ -345,8 +347,9 @@ const turn* due_for_reservation(pass& at, const std::vector<turn>& turns) {
     };
     const auto may_have_one = [&](const turn& of) {
         const auto& own = at.known.gangs.at(of.key);
-        if (of.how == start::surplus || own.has || own.in_line || !wants_room(own)) return false;
-        if (own.vain_at == freed_by_others(at)) return false;
+        if (of.how == start::surplus || own.has || own.wait.in_line || !wants_room(own))
+            return false;
+        if (own.reservation.vain_at == freed_by_others(at)) return false;
         if (stands_back(at, own)) {
             at.out.look_again(due_of(at, own) - at.seen.wall);
             return false;
@@ -391,22 +394,22 @@ void reserve(pass& at, const turn& of) {
     if (!read) return;
     // A gang that lost its places in between (a node went, others took room that had completed it)
     // has no time left for another reservation.
-    if (own.reservation_used >= at.seen.options.reserve_for) return end_reservation(at, own);
+    if (own.reservation.used >= at.seen.options.reserve_for) return end_reservation(at, own);
     ++at.fits;
     auto answer = fits_ever(pods, at.room, *read, options_for(at, *own.seen));
     count_work(at, answer);
     if (auto* why = std::get_if<no_fit>(&answer)) {
-        fails(own, own.depends_on_facts ? at.room.changes() : at.room.freed(), why->reason,
+        fails(own, own.wait.depends_on_facts ? at.room.changes() : at.room.freed(), why->reason,
               std::move(why->message));
         return;
     }
     take_places(at, of.key, own, pods, std::get<chosen_nodes>(answer), true);
     at.known.reserving = of.key;
     note_reservation_in(at.known, of.key.namespace_, at.seen.wall);
-    own.reservation_seen = at.room.changes();
+    own.has->checked_at = at.room.changes();
     at.again_at(end_of_reservation(at, own));
     tell(
-        at, *own.seen, own, "reservation",
+        at, *own.seen, own.events, "reservation",
         {false,
          "ReservationBegun",
          "Reserve",
@@ -425,7 +428,7 @@ bool take_reservation_from(pass& at, const turn& of) {
     if (!at.known.reserving || *at.known.reserving == of.key) return false;
     const auto& own = at.known.gangs.at(of.key);
     // It could not use the room itself: nothing became free since its own reservation failed.
-    if (own.vain_at == freed_by_others(at) || stands_back(at, own)) return false;
+    if (own.reservation.vain_at == freed_by_others(at) || stands_back(at, own)) return false;
     const auto its = turn_of(at, *at.known.reserving);
     if (its.urgency() <= of.urgency()) return false;
     give_up(at, at.known.gangs.at(its.key));
@@ -433,7 +436,7 @@ bool take_reservation_from(pass& at, const turn& of) {
 }
 
 void begin_to_wait(const pass& at, gang_memory& own) {
-    if (own.waits_since) return;
+    if (own.wait.since) return;
     auto since = at.seen.wall;
     if (!own.at.since) {
         // The process sees it for the first time: its wait counts from its last member's creation.
@@ -444,49 +447,45 @@ void begin_to_wait(const pass& at, gang_memory& own) {
         }
         if (latest > wall_time{}) since = std::min(since, latest);
     }
-    own.waits_since = since;
-    own.counted_since = since;
-    own.at.ready_at = at.seen.now;
+    own.wait.since = since;
+    own.reservation.counted_since = since;
+    own.wait.ready_at = at.seen.now;
 }
 
 /// How long facts about pods elsewhere and volumes count as new.
 constexpr seconds read_lasts{10};
 
 void forget_waiting(gang_memory& own) {
-    own.read.reset();
-    own.put_off = false;
-    if (!own.waits_since) return;
-    own.waits_since.reset();
-    own.failed_at.reset();
-    own.failed_text.clear();
-    own.reservation_used = {};
-    own.reservation_ended.reset();
-    own.vain_at.reset();
-    own.at.surplus.clear();
-    own.reads = 0;
+    own.wait.read.reset();
+    if (!own.wait.since) return;
+    own.wait.since.reset();
+    own.wait.forget_failure();
+    own.reservation.used = {};
+    own.reservation.ended.reset();
+    own.reservation.vain_at.reset();
+    own.wait.surplus.clear();
+    own.wait.reads = 0;
 }
 
 std::vector<turn> turns_of(pass& at) {
     std::vector<turn> out;
     for (auto& [key, own] : at.known.gangs) {
-        if (own.read && at.seen.now - own.read_at >= read_lasts) own.read.reset();
+        if (own.wait.read && at.seen.now - own.wait.read_at >= read_lasts) own.wait.read.reset();
         if (own.what.how == start::none) {
             forget_waiting(own);
             continue;
         }
-        own.paused = own.what.how == start::whole && at.seen.now < own.next_start;
-        if (own.paused) {
-            at.again_at(own.next_start);
+        if (own.pauses(at.seen.now)) {
+            at.again_at(own.partial.next_start);
             continue;
         }
         begin_to_wait(at, own);
-        own.put_off = at.seen.now < own.put_off_until;
-        const auto next = std::max(own.next_plan, own.put_off_until);
+        const auto next = std::max(own.others.next_plan, own.vain.put_off_until);
         if (at.seen.now < next) {
             at.again_at(next);
             continue;
         }
-        if (own.has || own.yields || looks(at, key)) continue;
+        if (own.has || own.others.yields || looks(at, key)) continue;
         see_what_is_asked(at, own);
         out.push_back(turn_of(at, key));
     }
@@ -501,14 +500,14 @@ void count_those_before(pass& at, std::vector<turn>& turns) {
     for (const auto& each : turns) {
         auto& own = at.known.gangs.at(each.key);
         if (own.has && !own.has->reservation) continue;
-        own.at.before = before;
+        own.wait.before = before;
         if (!last) {
-            own.at.behind.reset();
-        } else if (own.at.behind != *last) {
-            own.at.behind = *last;
+            own.wait.behind.reset();
+        } else if (own.wait.behind != *last) {
+            own.wait.behind = *last;
         }
         if (each.how == start::surplus) continue;
-        if (own.failed_at && own.failed_by != no_fit_reason::no_room) continue;
+        if (own.wait.failed_at && own.wait.failed_by != no_fit_reason::no_room) continue;
         ++before;
         last = &each.key;
     }
@@ -529,7 +528,7 @@ turn turn_of(const pass& at, const gang_key& key) {
             own.what.how,
             priority_of(*own.seen, at.seen.classes),
             unchanged(at, own),
-            own.tried_in == at.known.sweep,
+            own.wait.tried_in == at.known.sweep,
             own.seen->created(),
             own.seen->uid()};
 }
@@ -556,13 +555,13 @@ void plan_all(pass& at) {
     for (const auto& each : turns) {
         auto& own = at.known.gangs.at(each.key);
         if (each.how == start::surplus && waiting && *waiting >= each.priority) {
-            own.at.surplus = "groups of its priority or above wait";
+            own.wait.surplus = "groups of its priority or above wait";
             continue;
         }
-        own.at.surplus.clear();
+        own.wait.surplus.clear();
         if (!unchanged(at, own) && stays_in_line(at, each, own)) {
             if (each.how == start::surplus) {
-                own.at.surplus = in_line_text;
+                own.wait.surplus = in_line_text;
             } else {
                 waiting = std::max(waiting.value_or(each.priority), each.priority);
             }
@@ -570,17 +569,17 @@ void plan_all(pass& at) {
         }
         auto how = try_plan(at, each.key, own);
         if (how == tried::fails && wants_room(own) && take_reservation_from(at, each)) {
-            own.failed_at.reset();
+            own.wait.failed_at.reset();
             at.failed.clear();
             how = try_plan(at, each.key, own);
         }
         if (how == tried::fits) continue;
         if (each.how == start::surplus) {
-            own.at.surplus = own.failed_text;
+            own.wait.surplus = own.wait.failed_text;
             continue;
         }
         // A gang that is tried again and lacks something other than room delays no others.
-        if (own.failed_at && !wants_room(own)) continue;
+        if (own.wait.failed_at && !wants_room(own)) continue;
         waiting = std::max(waiting.value_or(each.priority), each.priority);
         if (due && due->key == each.key && !at.known.reserving) reserve(at, each);
     }

@@ -215,11 +215,11 @@ TEST(gang_reservation, one_whose_plan_needs_facts_gets_it_while_pods_come_and_go
         w.add_stranger("other", "cpu=0", "node-a");
         w.remove("other");
         w.settle();
-        const auto& own = w.known->gangs.at(world::key("apart"));
+        const auto& own = w.own("apart");
         EXPECT_EQ(own.has && own.has->reserved_since, own.has.has_value());
         w.wait(seconds(40));
     }
-    const auto& has = w.known->gangs.at(world::key("apart")).has;
+    const auto& has = w.own("apart").has;
     ASSERT_TRUE(has.has_value());
     EXPECT_TRUE(has->reservation);
 }

@@ -144,30 +144,29 @@ struct steering {
 /// behind; after that the room is open to others for a time, which doubles.
 void plan_anew(pass& at, gang_memory& own, seconds first_pause) {
     constexpr seconds longest{600};
-    own.looks_to_replan = own.looks + looks_per_plan;
-    own.vain_members.clear();
+    own.vain.looks_to_replan = own.vain.looks + looks_per_plan;
+    own.vain.members.clear();
     if (own.has) {
-        for (const auto& [uid, node] : own.has->places) own.vain_members.insert(uid);
+        for (const auto& [uid, node] : own.has->places) own.vain.members.insert(uid);
     }
-    own.vain_how = own.what.how;
+    own.vain.how = own.what.how;
     give_up(at, own);
     at.out.look_again({});
-    if (++own.vain_plans < 2) return;
-    const auto pause = std::min(first_pause * (1 << std::min(own.vain_plans - 2, 6)), longest);
-    own.put_off_until = at.seen.now + pause;
-    own.put_off = true;
+    if (++own.vain.plans < 2) return;
+    const auto pause = std::min(first_pause * (1 << std::min(own.vain.plans - 2, 6)), longest);
+    own.vain.put_off_until = at.seen.now + pause;
 }
 
 /// Ends a plan whose nominations are refused for good, or get no answer.
 void end_stuck_plan(pass& at, gang_memory& own) {
-    own.look_refused = fmt::format("its members could not be brought to their places within {} s",
+    own.vain.refused = fmt::format("its members could not be brought to their places within {} s",
                                    longest_plan.count());
     for (const auto& [uid, each] : own.members) {
         if (each.failure.empty()) continue;
-        own.look_refused += ": " + each.failure;
+        own.vain.refused += ": " + each.failure;
         break;
     }
-    own.vain_plans = std::max(own.vain_plans, 1);
+    own.vain.plans = std::max(own.vain.plans, 1);
     plan_anew(at, own, seconds(60));
 }
 
@@ -183,10 +182,10 @@ void start_one(pass& at, const gang& of, gang_memory& own, const ahead& reserved
     if (at.seen.now >= own.has->since + longest_plan) return end_stuck_plan(at, own);
     at.again_at(own.has->since + longest_plan);
     if (!to.all_there || to.there.size() != own.has->places.size()) return;
-    if (!own.at.reserved_at) own.at.reserved_at = at.seen.now;
+    if (!own.has->whole_at) own.has->whole_at = at.seen.now;
     // The live reads differ from the caches.
-    if (own.looks >= own.looks_to_replan) return plan_anew(at, own, seconds(10));
-    if (at.seen.now < own.next_look) return at.again_at(own.next_look);
+    if (own.vain.looks >= own.vain.looks_to_replan) return plan_anew(at, own, seconds(10));
+    if (at.seen.now < own.vain.next_look) return at.again_at(own.vain.next_look);
     at.give(look_and_let_in{of.key, std::move(to.there), own.has->mark, reserved.uids});
 }
 
@@ -243,7 +242,7 @@ void start_all(pass& at) {
         if (own.what.let_in > 0) keep_nominated(at, *own.seen, own);
         const auto& all = own.what;
         const bool none_nominated = all.reserved + all.not_gated + all.leaving_nominated == 0;
-        if (!own.has && (own.yields || none_nominated)) continue;
+        if (!own.has && (own.others.yields || none_nominated)) continue;
         start_one(at, *own.seen, own, reserved);
     }
     start_loose(at);

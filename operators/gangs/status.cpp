@@ -25,13 +25,14 @@ int within_reach(const muster& all) {
 /// It ran, and has lost members: Unknown, also while they are replaced. After a restart nothing
 /// else tells that it ran (keep.cpp).
 bool lacks_some(const gang_memory& own) {
-    return own.reached && own.at.at != state::running && own.at.at != state::ended;
+    return own.attempt.reached && own.at.at != state::running && own.at.at != state::ended;
 }
 
 /// Its members are deleted, as its attempt is over and on-partial is Delete; not Unknown.
 bool starts_anew(const gang_memory& own) {
     const auto& group = own.seen->group;
-    return own.at.at == state::partial && own.over && group && group.object->deletes_partial();
+    return own.at.at == state::partial && own.partial.over && group &&
+           group.object->deletes_partial();
 }
 
 /// kube-batch: Pending until the minimum has its places; Unknown when some run and others cannot.
@@ -132,11 +133,11 @@ std::string message_of(const gang& of, const gang_memory& own) {
     if (now.at == state::reserving) {
         out += "; what becomes free on its places is kept for it for a limited time";
     }
-    if ((now.at == state::waiting || now.at == state::reserving) && now.behind) {
-        out += before_text(of, now);
+    if ((now.at == state::waiting || now.at == state::reserving) && own.wait.behind) {
+        out += before_text(of, own.wait);
     }
-    if ((now.at == state::waiting || now.at == state::reserving) && own.waits_since) {
-        out += "; it waits since " + model::timestamp{*own.waits_since}.whole_seconds();
+    if ((now.at == state::waiting || now.at == state::reserving) && own.wait.since) {
+        out += "; it waits since " + model::timestamp{*own.wait.since}.whole_seconds();
     }
     return model::cut(out);
 }

@@ -47,23 +47,23 @@ constexpr seconds foreign_lasts{3600};
 
 /// No write before this time.
 steady_time wait_for(const pass& at, const gang& of, const gang_memory& own,
-                     const pod_group_status& want) {
+                     const status_memory& last, const pod_group_status& want) {
     const auto& have = of.group.object->status;
     if (have.phase.empty() && want.phase == "Pending" && own.at.since) {
         return at.seen.now + (*own.at.since + first_report - at.seen.wall);
     }
-    if (!own.status.at || want.phase != have.phase) return at.seen.now;
-    if (meaning(want) != meaning(have)) return *own.status.at + pause_of_numbers;
+    if (!last.at || want.phase != have.phase) return at.seen.now;
+    if (meaning(want) != meaning(have)) return *last.at + pause_of_numbers;
     const auto all = seconds(at.known.gangs.size() / words_per_second);
-    return *own.status.at + std::max(pause_of_words, all);
+    return *last.at + std::max(pause_of_words, all);
 }
 
 }  // namespace
 
-void report_status(pass& at, const gang& of, gang_memory& own) {
-    if (!of.group || (!of.enabled && !own.what.begun)) return;
-    auto& status = own.status;
-    if (!own.changed && !status.due) return;
+status_memory report_status(pass& at, const gang& of, const gang_memory& own, status_memory status,
+                            event_memory& events) {
+    if (!of.group || (!of.enabled && !own.what.begun)) return status;
+    if (!own.changed && !status.due) return status;
     if (status.uid != of.group.object->metadata.uid) status = {};
     if (status.foreign && at.seen.now - status.overwritten_at >= foreign_lasts) {
         // The other controller may have gone.
@@ -71,16 +71,19 @@ void report_status(pass& at, const gang& of, gang_memory& own) {
         status.overwritten = 0;
     }
     if (status.foreign) at.again_at(status.overwritten_at + foreign_lasts);
-    if (status.foreign || of.group.object->metadata.deleting()) return;
+    if (status.foreign || of.group.object->metadata.deleting()) return status;
     const auto name = "status " + of.key.text();
     status.due = true;
-    if (at.under_way(name)) return;
+    if (at.under_way(name)) return status;
     const auto& meta = of.group.object->metadata;
     if (!status.version.empty() &&
         !model::version_at_least(meta.resource_version, status.version)) {
         // Its own write is not seen yet. The cache may have lost it, but not for long.
         const auto due = status.at.value_or(at.seen.now) + longest_await;
-        if (at.seen.now < due) return at.again_at(due);
+        if (at.seen.now < due) {
+            at.again_at(due);
+            return status;
+        }
     }
     if (was_overwritten(of, status)) {
         constexpr int some = 3;
@@ -90,7 +93,7 @@ void report_status(pass& at, const gang& of, gang_memory& own) {
         status.overwritten_at = at.seen.now;
         if (++status.overwritten >= some) {
             status.foreign = true;
-            tell(at, of, own, "foreign",
+            tell(at, of, events, "foreign",
                  {true,
                   "ForeignController",
                   "Report",
@@ -99,10 +102,13 @@ void report_status(pass& at, const gang& of, gang_memory& own) {
                   {},
                   {},
                   {}});
-            return;
+            return status;
         }
     }
-    if (at.seen.now < status.next) return at.again_at(status.next);
+    if (at.seen.now < status.next) {
+        at.again_at(status.next);
+        return status;
+    }
     const auto want = wanted_status(of, own, at.seen.wall);
     auto patch = status_patch(*of.group.kind, of.group.object->status, want);
     const auto means = meaning(want);
@@ -110,20 +116,24 @@ void report_status(pass& at, const gang& of, gang_memory& own) {
         status.due = false;
         status.uid = meta.uid;
         status.written = means;
-        return;
+        return status;
     }
     if (means == status.written && meta.resource_version == status.version &&
         means != meaning(of.group.object->status)) {
         // The kind has no such fields: the API server has dropped them.
         status.due = false;
-        return;
+        return status;
     }
-    if (const auto due = wait_for(at, of, own, want); at.seen.now < due) return at.again_at(due);
+    if (const auto due = wait_for(at, of, own, status, want); at.seen.now < due) {
+        at.again_at(due);
+        return status;
+    }
     status.due = false;
     status.uid = meta.uid;
     status.written = means;
     status.version.clear();
     at.give(write_status{of.key, of.group, std::move(patch)});
+    return status;
 }
 
 }  // namespace esi::gangs

@@ -421,8 +421,11 @@ struct world {
         known->gangs.at(key(gang)).has = std::move(made);
         room->promise(pod, node);
     }
+    const gang_memory& own(const std::string& name, way by = way::coscheduling) {
+        return known->gangs.at(key(name, by));
+    }
     const standing& at(const std::string& name, way by = way::coscheduling) {
-        return known->gangs.at(key(name, by)).at;
+        return own(name, by).at;
     }
     std::string state_of(const std::string& name, way by = way::coscheduling) {
         return std::string(gangs::show(at(name, by).at));
