@@ -60,13 +60,14 @@ asio::awaitable<result<void>> actor::write_status(view& seen, model::batchjob_st
         {env_.api, kube::types::batchjob, gate_, fit_status}, shown, wanted,
         controller::room_for_status(*shown));
     if (!written) co_return std::unexpected(std::move(written).error());
-    if (!*written) co_return result<void>();
+    auto& stored = *written;
+    if (!stored) co_return result<void>();
     for (auto& note : event_notes(shown->status, wanted)) {
         log_note(shown->metadata.key(), note);
         send(env_.events, shown->metadata, std::move(note));
     }
     numbers_.status_written(shown->status, wanted);
-    seen.job = std::make_shared<const model::batchjob>(std::move(**written));
+    seen.job = std::make_shared<const model::batchjob>(std::move(*stored));
     co_return result<void>();
 }
 
@@ -103,10 +104,11 @@ asio::awaitable<result<void>> actor::read(view& seen) {
 }
 
 asio::awaitable<result<void>> actor::read_scheduling(view& seen) {
-    const auto by =
-        grid::in_namespace(seen.job->spec.active_scheduling->key(), seen.job->metadata.namespace_);
     seen.live.assignment_read = true;
     seen.live.assigned = false;
+    const auto& assigned = seen.job->spec.active_scheduling;
+    if (!assigned) co_return result<void>();
+    const auto by = grid::in_namespace(assigned->key(), seen.job->metadata.namespace_);
     if (!model::may_exist(by)) co_return result<void>();
     auto answer = co_await env_.api.get(kube::types::scheduling, by.namespace_, by.name);
     if (!answer && answer.error().code == errc::not_found) co_return result<void>();

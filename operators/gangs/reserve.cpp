@@ -25,9 +25,9 @@ std::vector<pod_pointer> next_of(const gang_memory& own) {
     return out;
 }
 
-void take_places(pass& at, const gang_key& key, gang_memory& own,
-                 const std::vector<pod_pointer>& pods, const chosen_nodes& where,
-                 bool reservation) {
+plan& take_places(pass& at, const gang_key& key, gang_memory& own,
+                  const std::vector<pod_pointer>& pods, const chosen_nodes& where,
+                  bool reservation) {
     plan made;
     made.since = at.seen.now;
     made.reservation = reservation;
@@ -37,9 +37,9 @@ void take_places(pass& at, const gang_key& key, gang_memory& own,
         made.places.emplace(pods[i]->metadata.uid, where.nodes[i]);
     }
     name_plan(at, made, own.what.enough_with_next());
-    own.has = std::move(made);
     own.changed = true;
     if (!reservation) at.coming.add(key, pods.size(), at.seen.now + longest_way);
+    return own.has.emplace(std::move(made));
 }
 
 /// Counts members from their plan until they are bound.
@@ -403,10 +403,10 @@ void reserve(pass& at, const turn& of) {
               std::move(why->message));
         return;
     }
-    take_places(at, of.key, own, pods, std::get<chosen_nodes>(answer), true);
+    auto& made = take_places(at, of.key, own, pods, std::get<chosen_nodes>(answer), true);
+    made.checked_at = at.room.changes();
     at.known.reserving = of.key;
     note_reservation_in(at.known, of.key.namespace_, at.seen.wall);
-    own.has->checked_at = at.room.changes();
     at.again_at(end_of_reservation(at, own));
     tell(
         at, *own.seen, own.events, "reservation",
