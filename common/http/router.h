@@ -90,7 +90,7 @@ public:
         /// The pattern of the route; empty if none matches or a filter refused.
         std::string_view route;
     };
-    /// Fills in the variables of the route. What it points to lives as long as the router.
+    /// Fills in the variables of the route. Its pointers are valid as long as the router lives.
     decision decide(server_request& head) const;
 
     /// All steps at once.

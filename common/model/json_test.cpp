@@ -524,7 +524,7 @@ TEST(json, an_application_and_a_crd_are_read) {
     EXPECT_TRUE(crd->established);
 }
 
-// --- what anybody may write at any length ---
+// --- members that any writer may make of any length ---
 
 std::string repeated(std::size_t times, const std::string& item) {
     std::string out;

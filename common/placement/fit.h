@@ -6,9 +6,9 @@
 // taints, host ports, node affinity and zones of bound volumes, required pod affinity and
 // anti-affinity, that of bound and promised pods against members too, topology spread that must
 // hold; members see each other. A node that is cordoned or not ready takes no member, not even one
-// that tolerates it. What is not modelled is refused by name (constraint_not_planned): device
-// claims, ephemeral and unbound volumes, volumes for one pod alone, volumes whose driver limits how
-// many a node takes.
+// that tolerates it. A constraint that is not modelled is refused by name
+// (constraint_not_planned): device claims, ephemeral and unbound volumes, volumes for one pod
+// alone, volumes whose driver limits how many a node takes.
 //
 // Authors of pods choose how many constraints they have: more than bounds.h allows are refused by
 // name too, also with best effort, before anything is read for them.

@@ -17,7 +17,7 @@ namespace esi::placement {
 /// Labels of namespaces, by name.
 using namespace_labels = std::map<std::string, model::string_map, std::less<>>;
 
-/// metav1.LabelSelector. What cannot be read matches nothing.
+/// metav1.LabelSelector. A selector that cannot be read matches nothing.
 struct label_selector {
     /// Absent: it selects nothing. Present without requirements: it selects everything.
     bool present = false;

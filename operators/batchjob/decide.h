@@ -16,9 +16,9 @@
 // jobs. So no status for a spec without run says "no application" by the cache alone. Where an
 // application may have been created for a generation that no status was written for (by this
 // process, whose create was not answered, or by the leader before it), it is read live first. An
-// application that exists is named in the same write that moves observedGeneration. What a paused
-// leader creates even later carries the token of an ended run: no slot is opened for it, and it is
-// deleted as soon as a watch shows it.
+// application that exists is named in the same write that moves observedGeneration. An
+// application that a paused leader creates even later carries the token of an ended run: no slot is
+// opened for it, and it is deleted as soon as a watch shows it.
 #pragma once
 
 #include "batchjob/decision.h"

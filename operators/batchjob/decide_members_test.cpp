@@ -1,4 +1,4 @@
-// Who belongs to a run: which pods get its slots, and which are waited for.
+// The pods of a run: which get its slots, and which are waited for.
 #include "batchjob/decide.h"
 
 #include <gmock/gmock.h>

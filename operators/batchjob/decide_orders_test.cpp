@@ -35,7 +35,7 @@ TEST(members, an_order_that_no_scheduling_gave_starts_nothing) {
     EXPECT_THAT(w.job->status.problems,
                 ElementsAre(HasSubstr("starts nothing: Scheduling jobs/s")));
     EXPECT_TRUE(w.again_in);
-    // Nor what somebody has made for it by hand.
+    // Pods of an application that was made by hand get no slots either.
     w.app = make_app("RUNNING");
     w.pods = {testing::driver(), executor(1), executor(2)};
     w.step(20);

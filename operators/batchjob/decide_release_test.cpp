@@ -193,7 +193,7 @@ TEST(release_in_each_state, the_result_of_a_run_that_had_ended_is_told) {
         {"RUNNING", "PendingDeletion", "Released", "False Released"},
     };
     for (const auto& [word, state, outcome, succeeded] : rows) {
-        // Nobody looked between the end and the release.
+        // No reconcile came between the end and the release.
         world w;
         w.running();
         w.app = make_app(word);
@@ -234,7 +234,7 @@ TEST(release_in_each_state, an_order_taken_away_by_hand_ends_the_run_too) {
 }
 
 TEST(release_in_each_state, a_job_that_is_being_deleted_lets_go_and_starts_nothing) {
-    // Somebody's finalizer keeps it: the Scheduling that releases it must not wait for that.
+    // A finalizer of others keeps it: the Scheduling that releases it must not wait for that.
     world w;
     w.running();
     w.job->metadata.deletion_timestamp = stamp(20);

@@ -270,7 +270,7 @@ TEST(life, a_result_that_was_told_is_not_lost_with_its_application) {
         between.app->ended = stamp(41);
         between.last_final = std::exchange(between.app, std::nullopt);
         between.step(42);
-        // Somebody deletes it, and its operator keeps it for a while.
+        // A person deletes it, and its operator keeps it for a while.
         world going;
         going.running();
         end(*going.app);

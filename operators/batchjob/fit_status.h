@@ -1,6 +1,6 @@
-// Makes the status of a BatchJob small enough to be stored. What other operators decide by always
-// stays: the state, the placements, the application, the reasons of conditions, and the last run.
-// Pure.
+// Makes the status of a BatchJob small enough to be stored. Fields that other operators decide by
+// always stay: the state, the placements, the application, the reasons of conditions, and the last
+// run. Pure.
 #pragma once
 
 #include "model/batchjob.h"

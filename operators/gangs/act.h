@@ -36,8 +36,8 @@ public:
     std::size_t under_way() const {
         return queue_.size() + workers_ + reads_waiting_ + read_workers_;
     }
-    /// Lets what is under way end, until `deadline`, so that a gang with some members let in is let
-    /// in whole. What has not begun is dropped.
+    /// Lets actions under way end, until `deadline`, so that a gang with some members let in is let
+    /// in whole. Actions that have not begun are dropped.
     asio::awaitable<void> stop(steady_time deadline);
 
 private:

@@ -131,7 +131,7 @@ TEST(gangs, a_look_of_a_group_that_went_lets_nobody_in_of_the_one_that_came) {
     bool first = true;
     for (const auto& each : std::vector(w.last.actions)) {
         auto how = w.carry_out(each);
-        // Of one of them the cache does not show the nomination yet.
+        // The cache does not show the nomination of the first one yet.
         if (std::exchange(first, false)) {
             for (auto& [uid, version] : how.written) version = "999999";
         }

@@ -117,7 +117,7 @@ TEST(gang_members, who_has_succeeded_counts_for_its_own_run_only) {
     }
     w.settle();
     EXPECT_EQ(w.state_of("train"), "Ended");
-    // A new Job with the same group: nobody starts alone.
+    // A new Job with the same group: its one member does not start alone.
     auto next = w.member("again-0", "train", "cpu=1");
     next.metadata.owner_references.front().uid = "uid-other-job";
     w.put(next);
@@ -226,7 +226,7 @@ TEST(gang_members, a_minimum_that_grows_before_it_was_reached_gets_no_room_befor
         if (restart) w.restart();
         w.settle();
         EXPECT_EQ(w.state_of("train"), "Running");
-        // Whoever takes the marks away gains nothing.
+        // A person who takes the marks away gains nothing.
         for (const auto* name : {"train-0", "train-1"}) {
             w.edit(name, [](model::pod& pod) {
                 pod.metadata.annotations.erase(std::string(names::gang_plan));

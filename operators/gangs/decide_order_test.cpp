@@ -83,7 +83,7 @@ TEST(gangs, who_asks_for_less_is_tried_again_though_nothing_became_free) {
     w.add_gang("smaller", 1, "cpu=4");
     w.settle();
     EXPECT_EQ(w.reason_of("smaller"), "NeverFits");
-    // Seen in one pass: its controller has made it anew.
+    // One pass sees both changes: the controller of the pod has replaced it.
     w.remove("smaller-0");
     w.add_members("smaller", 1, "cpu=2");
     w.settle();

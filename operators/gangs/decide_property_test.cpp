@@ -1,5 +1,5 @@
 // Chance on the decider: groups, pods, nodes and strangers come and go, requests fail or are
-// answered late, the process and the scheduler start anew. What must hold, holds after every pass.
+// answered late, the process and the scheduler restart. After every pass the invariants hold.
 #include <gmock/gmock.h>
 
 #include <random>
@@ -101,7 +101,7 @@ protected:
         if (luck.one_in(2)) w.bind();
     }
 
-    /// What has to be so of an action at the time it is carried out.
+    /// Asserts the preconditions of an action at the time when it is carried out.
     void check(const action& what) {
         if (const auto* of = std::get_if<let_in>(&what)) {
             EXPECT_TRUE(looked.contains(of->of)) << show(what) << ": nobody has looked";

@@ -38,7 +38,7 @@ public:
     /// Rebuilds the gangs of which something has changed. True if there was one.
     bool bring_up(const gang_caches& from);
 
-    /// Gangs of enabled namespaces. Of other namespaces, gangs whose places have to be given back
+    /// Gangs of enabled namespaces; in other namespaces, gangs whose places have to be given back
     /// or kept: those with a nominated pod at the gate, and those that were here before and have a
     /// pod that is let in and not bound. All other groups there are left to other schedulers.
     const std::map<gang_key, gang_pointer>& gangs() const { return gangs_; }

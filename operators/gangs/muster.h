@@ -51,12 +51,12 @@ struct muster {
     std::int64_t most_needed = 0, least_needed = 0;
     /// Some member of the same run was let in.
     bool begun = false;
-    /// The minimum; for a gang that has begun, no more than it was then. What it has grown by since
-    /// is not enforced, and gets no room before others.
+    /// The minimum; for a gang that has begun, no more than it was then. A growth since then is not
+    /// enforced, and gets no room before other gangs.
     std::int64_t enough = 0;
 
     hindrance by = hindrance::none;
-    /// For people; empty without a hindrance.
+    /// For people; empty if `by` is none.
     std::string text;
     start how = start::none;
     /// Uids of the members that are to be let in next, together, in the order of members.

@@ -102,7 +102,8 @@ TEST(gang_reservation, who_had_one_in_vain_does_not_take_it_from_one_of_a_lower_
     w.settle();
     ASSERT_FALSE(w.reserved("urgent"));
     EXPECT_TRUE(w.reserved("large"));
-    // What becomes free is kept for the gang of higher priority, as before, when its time has come.
+    // Room that becomes free is kept for the gang of higher priority, as before, once its time has
+    // come.
     w.remove("s0-node-a");
     w.settle();
     EXPECT_TRUE(w.reserved("large"));

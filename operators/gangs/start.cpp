@@ -1,5 +1,5 @@
-// The requests that bring members to their places and let them in. What a pod shows is compared
-// with what its gang plans for it; each request is for a difference.
+// The requests that bring members to their places and let them in. The marks and the nomination of
+// a pod are compared with what its gang plans for it; each request is for a difference.
 #include <fmt/format.h>
 
 #include <algorithm>

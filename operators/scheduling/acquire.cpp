@@ -39,25 +39,25 @@ blocker name_taken(const model::scheduling& who, const model::testbed& by) {
     const auto* maker = grid::maker_of(by);
     const bool left = maker != nullptr && maker->name == who.metadata.name;
     return {reasons::name_taken,
-            left
-                ? fmt::format("{} is left from an earlier Scheduling of this name; it is made anew "
-                              "when the garbage collector has deleted it",
-                              testbed_text(key))
-                : fmt::format("{} exists and is not the one of this claim: delete it, or create "
-                              "the Scheduling under another name",
-                              testbed_text(key)),
+            left ? fmt::format("{} is left from an earlier Scheduling of this name; once the "
+                               "garbage collector has deleted it, ESI creates a new one",
+                               testbed_text(key))
+                 : fmt::format("{} exists and is not the one of this claim: delete it, or create "
+                               "the Scheduling under another name",
+                               testbed_text(key)),
             {},
             about_testbed(key)};
 }
 
 blocker testbed_owned(const object_key& key, const model::owner_reference& maker) {
     const object_key owner{key.namespace_, maker.name};
-    return {reasons::testbed_owned,
-            fmt::format("{} is the claim of {}, and of nobody else: delete this Scheduling, and "
-                        "create it with another Testbed or with a claim of its own (spec.claim)",
-                        testbed_text(key), scheduling_text(owner)),
-            {},
-            about_testbed(key)};
+    return {
+        reasons::testbed_owned,
+        fmt::format("{} belongs to {}; no other Scheduling can hold it: delete this Scheduling, "
+                    "and create it with another Testbed or with a claim of its own (spec.claim)",
+                    testbed_text(key), scheduling_text(owner)),
+        {},
+        about_testbed(key)};
 }
 
 bool has_all_places(const model::testbed& of) {
@@ -86,7 +86,7 @@ void check_places(acquisition& out, const model::testbed& of) {
     };
     if (status.observed_generation < of.metadata.generation) {
         out.claim_under_way = true;
-        return say(reasons::waits_for_claim, " has a claim that is not looked at yet");
+        return say(reasons::waits_for_claim, " has a claim that esi-testbed has not observed yet");
     }
     const auto* formed = model::find_condition(status.conditions, condition_type::formed);
     if (formed != nullptr && formed->status == "False") {
@@ -399,7 +399,7 @@ std::optional<blocker> blocker_of(const view& v, const model::scheduling& who,
     }
     if (job->status.observed_generation != job->metadata.generation) {
         return blocker{reasons::job_not_ready,
-                       job_text(key) + " has a change that is not looked at yet",
+                       job_text(key) + " has a change that esi-batchjob has not observed yet",
                        {},
                        about_job(key)};
     }

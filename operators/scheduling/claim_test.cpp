@@ -260,7 +260,7 @@ TEST_P(claims, no_other_scheduling_is_granted_the_testbed) {
     EXPECT_EQ(w.reason("other"), "TestbedOwned");
     EXPECT_EQ(
         message("other"),
-        "Testbed ns/s is the claim of Scheduling ns/s, and of nobody else: delete this "
+        "Testbed ns/s belongs to Scheduling ns/s; no other Scheduling can hold it: delete this "
         "Scheduling, and create it with another Testbed or with a claim of its own (spec.claim)");
     w.room = 1;
     w.settle();

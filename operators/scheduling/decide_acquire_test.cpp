@@ -1,4 +1,4 @@
-// The way to what a Scheduling wants: the hold, the jobs, rivals, and the way back.
+// How a Scheduling acquires the hold and its jobs, waits for other Schedulings, and gives all back.
 #include "scheduling/decide.h"
 
 #include <gtest/gtest.h>
@@ -149,7 +149,7 @@ TEST_F(way_in, the_first_job_is_acquired_side_by_side_with_the_hold) {
     ASSERT_TRUE(hold->beside);
     EXPECT_EQ(hold->beside->key.name, "a");
     EXPECT_EQ(hold->beside->resource_version, w.job("a").metadata.resource_version);
-    // Of the two writes only the other one came through.
+    // Only one of the two writes was accepted: the one that acquires job a.
     w.acquire(*hold->beside, w.s("s"), live);
     const auto then = look();
     const auto* alone = std::get_if<hold_testbed>(&then.next);

@@ -163,7 +163,7 @@ TEST_P(driving, what_was_held_before_offers_were_asked_for_goes_on_to_its_end_an
     w.end_job("a");
     w.settle();
     EXPECT_EQ(w.running("s"), "b:0") << "also what had not started yet";
-    // What it did not have is not its own.
+    // A job that it did not have before is not its own.
     w.add_job("lab/c");
     w.set_queue("s", {"a", "a", "lab/b", "lab/c"});
     w.settle();

@@ -50,7 +50,7 @@ TEST_P(driving, a_forged_pod_closes_no_slot) {
 TEST_P(driving, a_finalizer_on_an_ended_pod_holds_up_no_end_and_no_release) {
     w.add_queue("s", "t", {"a", "b"});
     w.settle();
-    // On record by the row of its slot, which nobody changes here.
+    // On record by the row of its slot, which no operator changes in this test.
     const auto uid = w.job("a").status.placements.at(0).pod_uid;
     w.edit(w.testbeds, {"ns", "t"},
            [&](model::testbed& t) { t.status.slots.emplace_back().pod_u_id = uid; });

@@ -98,7 +98,7 @@ TEST_F(over_and_done, a_cache_far_behind_does_not_begin_a_release_again) {
     live.newer.jobs[free.metadata.key()] = std::make_shared<const model::batchjob>(free);
     live.proven.release = true;
     EXPECT_TRUE(std::holds_alternative<wait>(look().next));
-    // What is really held is let go.
+    // A hold and a job that it really has are let go.
     live.newer.testbeds.clear();
     EXPECT_TRUE(std::holds_alternative<commit>(look().next));
 }

@@ -1,4 +1,4 @@
-// What a Scheduling has is deleted, taken away or damaged by hand.
+// Objects that a Scheduling has are deleted, taken away or damaged by hand.
 #include "scheduling/decide.h"
 
 #include <gtest/gtest.h>

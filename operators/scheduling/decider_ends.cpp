@@ -160,7 +160,7 @@ std::string_view decider::reason_to_end(const model::assignment& a, bool late) c
     return {};
 }
 
-/// Records which runs are ended. From then on their jobs are taken back, whatever the spec says
+/// Records which runs are ended. From then on their jobs are released, whatever the spec says
 /// later.
 std::optional<decision> decider::begin_endings(bool late) {
     commit note{event_reason::ending, "", {}, false};

@@ -62,7 +62,7 @@ TEST(decide, a_ghost_whose_labels_annotations_or_owner_were_taken_away_goes) {
         auto at = whole();
         damages[i](at.pods[0]);
         EXPECT_THAT(at.actions(), testing::Contains("remove ghost-node-a-0")) << i;
-        // Of another Testbed of that name, made before: not ours to touch.
+        // The ghost of an earlier Testbed of that name is not ours to touch.
         at = whole();
         damages[i](at.pods[0]);
         at.pods[0].metadata.name = grid::ghost_name("tb", "other-uid", "node-a", 0);

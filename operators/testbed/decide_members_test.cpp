@@ -1,4 +1,4 @@
-// Who has a slot, and who only says so.
+// Pods that have a slot, and pods that only claim to have one.
 #include "testbed/decide.h"
 
 #include <gmock/gmock.h>

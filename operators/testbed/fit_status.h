@@ -1,6 +1,6 @@
-// Makes the status of a Testbed small enough to be stored. What other operators decide by always
-// stays: layout, rows, nodes out of use, and the reasons of conditions. Only texts grow by foreign
-// input: they name pods, and quote why something is refused. Pure.
+// Makes the status of a Testbed small enough to be stored. Fields that other operators decide by
+// always stay: layout, rows, nodes out of use, and the reasons of conditions. Only texts grow by
+// foreign input: they name pods, and quote why something is refused. Pure.
 #pragma once
 
 #include "model/testbed.h"

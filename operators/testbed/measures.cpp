@@ -54,12 +54,12 @@ void measures::pod_seen(const kube::change<model::pod>& what, hints* known) {
     log_step(log::level::info, "pod has left its slot", of, what.after ? some.phase : "");
 }
 
-/// What a pod says of itself makes no line about a slot.
+/// Labels of a pod alone make no line about a slot: the Testbed or its job has to name the pod.
 bool measures::is_on_record(const model::testbed& testbed, const model::pod& pod,
                             int position) const {
     const auto& uid = pod.metadata.uid;
     const auto index = caches_.roster().index_of(testbed.metadata.key());
-    // Where it says so, as a row is not looked for.
+    // Only the row at the position of the slot counts: rows are not searched.
     const auto& rows = testbed.status.slots;
     const auto row = static_cast<std::size_t>(position);
     if (index && index->rows_in_order && row < rows.size() && rows[row].pod_u_id == uid) {

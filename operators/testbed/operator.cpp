@@ -18,7 +18,7 @@ namespace types = kube::types;
 
 namespace {
 
-/// How soon a reconcile looks whether a kind is served that was not.
+/// How soon a reconcile checks again whether the API server serves TestbedSlotSlices.
 constexpr seconds not_served_pause{30};
 
 claims::standing claims_disabled() {
@@ -209,7 +209,7 @@ void testbed_operator::remember_node(const model::object_key& testbed, memory& o
         known.refusals.erase(name);
     } else {
         for (const auto& place : state->second.strangers) {
-            // A room that was never there is no stranger's doing.
+            // Counted only if a pod has left the slot before: otherwise there was no room to take.
             if (!before.contains(place) && known.vacated.contains(place)) gaps_.stranger();
             known.strangers.insert(place);
         }
@@ -230,7 +230,7 @@ void testbed_operator::remember_node(const model::object_key& testbed, memory& o
             known.crashed[uid] = now;
             known.ending.insert(uid);
         } else if (known.ending.erase(uid) > 0) {
-            // It kept ending until this change of it.
+            // The ghost kept ending until this change.
             known.crashed[uid] = now;
         }
         const auto failed = known.ghosts.find(pod->metadata.name);
@@ -267,7 +267,7 @@ std::shared_ptr<turn> testbed_operator::begin_turn(const std::shared_ptr<memory>
     out->seen = own->ledger.of().seen;
     out->known = own->known;
     out->gives_way = [own] { return own->urgent; };
-    // The turn calls it only while it lasts.
+    // Only the turn calls this, so `at` is valid then.
     out->newcomers = [this, own, at = out.get()] { return newcomers(*own, *at); };
     see_nodes(*own, actions, *out);
     for (const auto& what : actions) {
@@ -318,7 +318,7 @@ asio::awaitable<result<controller::outcome>> testbed_operator::write_next_layout
     auto decided = decide_layout(overview_for(states.of(), next), whole, wall);
     auto done = co_await actor_.write_status(testbed, std::move(decided.status), gate_);
     if (!done) co_return std::unexpected(done.error());
-    // It is about the layout alone: whatever else was told stays told.
+    // The notes are about the layout alone: `told` keeps all that was reported before.
     for (const auto& note : decided.notes) tell(testbed, note);
     own->known->status_written = env_.time.now();
     co_return controller::outcome();
@@ -361,7 +361,7 @@ std::set<std::string> testbed_operator::observe(const testbed_pointer& testbed, 
 asio::awaitable<result<controller::outcome>> testbed_operator::write_layout_of_claim(
     testbed_pointer testbed, std::shared_ptr<memory> own, claims::next_layout next) {
     if (next.back) {
-        // It is told with the layout.
+        // The write of the layout also reports why the places are given back.
         own->known->claim = next.back->at;
         own->ledger.see_claim(own->known->claim);
     } else {
@@ -385,7 +385,7 @@ asio::awaitable<result<controller::outcome>> testbed_operator::change_finalizer_
         if (*left) co_return controller::outcome::again_in(own_writes_pause);
     }
     auto done = co_await actor_.set_finalizer(testbed, present);
-    // Gone: another leader, or the cache is behind our own last write.
+    // Not found: another leader was first, or the cache is behind our own last write.
     if (!done && done.error().code != errc::not_found) co_return std::unexpected(done.error());
     co_return controller::outcome();
 }
@@ -416,7 +416,8 @@ asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::
     const auto now = env_.time.now();
 
     const auto looked = observe(testbed, *own);
-    // A layout that must not go the way of the rest: a hold may come with it.
+    // A new layout is written alone, before any action is decided: a hold may come at the same
+    // time. Then the write fails.
     if (may_change_layout(states.of(), options_.compact_layouts)) {
         co_return co_await write_next_layout(testbed, own,
                                              next_layout(states.of(), options_.compact_layouts));
@@ -430,7 +431,8 @@ asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::
     }
 
     auto decided = decide(states.of(), states.all(), *own->known, now);
-    // Before the actions: a pod that was let in is watched from the first look at it.
+    // Before the actions, so that a pod that was let in is watched from the first reconcile that
+    // sees it.
     remember(testbed, *own, decided);
     for (const auto& name : looked) remember_node(key, *own, name);
     show_slots(*testbed, *own, decided.pods_waiting);
@@ -443,7 +445,7 @@ asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::
     own->acts = !decided.actions.empty();
     auto next_status = report_or_enqueue(*testbed, *own);
     const auto in_time = states.next_change(now, env_.time.wall());
-    // Nothing tells when the kind comes.
+    // No event shows when the API server begins to serve the kind.
     const bool without_rows =
         states.all().sums().counts.total > options_.most_listed_slots && !caches_.slices_served();
     auto turn = begin_turn(own, std::move(decided.actions));
@@ -457,8 +459,9 @@ asio::awaitable<result<controller::outcome>> testbed_operator::reconcile(model::
     }
     if (!next_status) co_return out;
 
-    // What was done comes back as events; the look after the last action writes the report, unless
-    // there is no end of actions. A big Testbed's report is long: not at every step.
+    // The results of the actions come back as events, and the reconcile after the last action
+    // writes the report. If the actions do not end, a report is written after each pause: one of a
+    // Testbed with many slots is too long for every step.
     if (const auto rest = wait_to_report(*own)) {
         if (!out.after || *rest < *out.after) out.after = *rest;
         co_return out;
@@ -498,7 +501,7 @@ asio::awaitable<result<controller::outcome>> testbed_operator::write_report(mode
     if (!written) co_return std::unexpected(written.error());
     own->reported = version;
     if (*written) own->known->status_written = env_.time.now();
-    // What has changed meanwhile has asked for the next one, or will.
+    // The ledger has changed during the write: the next report follows after a pause.
     if (own->reported != states.version()) co_return outcome::again_in(many_slots_pause);
     co_return outcome();
 }

@@ -32,8 +32,8 @@ public:
     /// Null unless options.needs_room().
     placement::room_upkeep* room() { return room_.get(); }
     const kube::store<model::node>& nodes() const { return caches_.nodes(); }
-    /// `other` plans by room(), too, and lives as long as this; it is led, told and stopped before
-    /// claims.
+    /// `other` plans by room(), too, and lives as long as this. It is started, notified and stopped
+    /// before the part for claims.
     void share_room_with(placement::planner& other) { planners_.insert(planners_.begin(), &other); }
 
     std::vector<cache> caches() override;
@@ -45,7 +45,7 @@ private:
     struct memory {
         std::shared_ptr<testbed::hints> known = std::make_shared<testbed::hints>();
         upkeep ledger;
-        std::uint64_t assessed = 0;  ///< of these, counted in the metric
+        std::uint64_t assessed = 0;  ///< of its slots_assessed(), those counted in the metric
         /// An order or a placement has changed since the last reconcile began.
         bool urgent = false;
         /// The last decision had actions.
@@ -59,36 +59,37 @@ private:
     };
 
     asio::awaitable<result<controller::outcome>> reconcile(model::object_key key);
-    /// Writes a layout, and what the slots are in it.
+    /// Writes a layout, and the states of its slots.
     asio::awaitable<result<controller::outcome>> write_next_layout(testbed_pointer testbed,
                                                                    std::shared_ptr<memory> own,
                                                                    model::testbed_layout next);
-    /// Writes the layout of a claim, and tells claims_ what became of it.
+    /// Writes the layout of a claim, and reports the result to claims_.
     asio::awaitable<result<controller::outcome>> write_layout_of_claim(testbed_pointer testbed,
                                                                        std::shared_ptr<memory> own,
                                                                        claims::next_layout next);
     asio::awaitable<result<controller::outcome>> change_finalizer_of(testbed_pointer testbed,
                                                                      bool present);
-    /// The report that the reconcile is to write; nothing: none, or that of a large Testbed, which
-    /// is written beside its reconciles.
+    /// The report that the reconcile is to write; nothing: there is none, or it is that of a large
+    /// Testbed, which is enqueued and written beside its reconciles.
     std::optional<model::testbed_status> report_or_enqueue(const model::testbed& testbed,
                                                            const memory& own);
-    /// Of a Testbed that this process knows, or gets to know now.
+    /// Makes the memory if this process did not know the Testbed before.
     std::shared_ptr<memory> memory_of(const model::object_key& key);
-    /// The Testbed is gone.
+    /// Forgets a Testbed that is gone.
     void forget(const model::object_key& key);
-    /// Brings up all that is known of the Testbed. The nodes that were looked at.
+    /// Brings all that is known of the Testbed up to the caches. Returns the nodes that were
+    /// assessed again.
     std::set<std::string> observe(const testbed_pointer& testbed, memory& own);
-    /// The gauges of slots.
+    /// Sets the gauges of slots.
     void show_slots(const model::testbed& testbed, const memory& own, int pods_waiting);
     /// Writes the report of a large Testbed, beside its reconciles.
     asio::awaitable<result<controller::outcome>> write_report(model::object_key key);
     /// Writes the rows of a Testbed that are not listed, beside its reconciles.
     asio::awaitable<result<controller::outcome>> write_slices(model::object_key key);
-    /// What one pass over the slices that are due comes to.
+    /// Progress and result of one pass over the slices that are due.
     struct slices_pass {
-        std::set<int> left;
-        std::set<int> left_for_later;
+        std::set<int> left;            ///< numbers of slices that this pass has not reached yet
+        std::set<int> left_for_later;  ///< not written by this pass
         bool wrote = false;
         /// Why a slice is not written, for people; empty: none is refused.
         std::string problem = {};
@@ -99,10 +100,10 @@ private:
             if (!again || wait < *again) again = wait;
         }
     };
-    /// Deletes slices of the Testbed's own that there are too many.
+    /// Deletes the Testbed's own slices that its rows do not need.
     asio::awaitable<void> remove_slices(testbed_pointer testbed, const memory& own,
                                         slices_pass& pass);
-    /// Writes one slice, where it differs from what the cache shows.
+    /// Writes one slice, if it differs from the one in the cache.
     asio::awaitable<void> write_slice(testbed_pointer testbed, const memory& own, int number,
                                       slices_pass& pass);
     void note_slice_write(const model::object_key& testbed, slices_pass& pass,
@@ -111,14 +112,15 @@ private:
     std::optional<steady_time::duration> wait_to_report(const memory& of) const;
     std::shared_ptr<turn> begin_turn(const std::shared_ptr<memory>& own,
                                      std::vector<action> actions);
-    /// What lets in pods that have come since `at` began: on the gate path or the extender's, into
-    /// a slot whose ghost stands, so that nothing else of the turn is about it.
+    /// Actions that let in pods which have come since `at` began, on the gate path or the extender
+    /// path. Each is for a slot that has its ghost, so that no other action of the turn is about
+    /// it.
     std::vector<action> newcomers(memory& own, turn& at);
-    /// Brings the ledger up to the caches. The nodes that were looked at.
+    /// Brings the ledger up to the caches. Returns the nodes that were assessed again.
     std::set<std::string> bring_up(const testbed_pointer& testbed, memory& own);
-    /// Gives the turn the nodes of slots to open, as they are now.
+    /// Gives the turn the present state of the nodes on which slots are to be opened.
     void see_nodes(memory& own, const std::vector<action>& actions, turn& at) const;
-    /// Takes notes, counts, forgets what is over.
+    /// Reports the notes of the decision, counts, and forgets entries that are over.
     void remember(const testbed_pointer& testbed, memory& own, const decision& decided);
     void remember_node(const model::object_key& testbed, memory& own, const std::string& name);
     void tell(const testbed_pointer& testbed, const note& what);
@@ -135,20 +137,20 @@ private:
     void slice_changed(const model::object_key& testbed, int first) override;
     void node_seen(const kube::change<model::node>& what) override;
     void pod_seen(const kube::change<model::pod>& what) override;
-    /// Enqueues the Testbed, and is find_memory.
+    /// Enqueues the Testbed, and returns find_memory().
     memory* changed(const model::object_key& testbed);
-    /// Null before the Testbed's first reconcile, which is made only while this process leads.
+    /// Null before the Testbed's first reconcile; reconciles run only while this process leads.
     memory* find_memory(const model::object_key& testbed) const;
 
     controller::environment& env_;
     options options_;
     testbed::caches caches_;
     controller::write_gate gate_;
-    /// Of reports that are written beside the reconciles, which do not wait for them: no decision
-    /// reads what they write but the rows, and a row that is not seen yet is as one that is not
-    /// written yet.
+    /// For reports that are written beside the reconciles. Reconciles do not wait for these writes:
+    /// decisions read nothing of them but the rows, and a row that the cache does not show yet
+    /// counts as not written yet.
     controller::write_gate report_gate_;
-    /// Of slices, which are written beside both.
+    /// For slices, which are written beside both.
     controller::write_gate slice_gate_;
     gap_times gaps_;
     measures measures_;
@@ -160,7 +162,7 @@ private:
     controller::controller reports_;
     controller::controller slices_writer_;
     std::unique_ptr<placement::room_upkeep> room_;
-    /// Those who plan by the room, in the order in which they are told.
+    /// The parts that plan by the room, in the order in which they are notified.
     std::vector<placement::planner*> planners_;
     /// Null without --claims.
     std::unique_ptr<claims::claims_operator> claims_;

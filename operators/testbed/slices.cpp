@@ -1,5 +1,5 @@
 // The part of the operator (operator.h) that writes the rows of large Testbeds into slices. Nothing
-// waits for them: a row that is not seen yet is as one that is not written yet.
+// waits for these writes: a row that the cache does not show yet counts as not written yet.
 #include <fmt/format.h>
 
 #include "base/log.h"
@@ -16,9 +16,9 @@ namespace types = kube::types;
 
 namespace {
 
-/// Another writer was first, or deletes the slice: the cache will show it.
+/// Pause after another writer was first, or has deleted the slice: the cache will show it.
 constexpr milliseconds again_pause{200};
-/// An object of somebody else has the name: nothing tells when it goes.
+/// Pause while a foreign object has the name of a slice: no event shows when it is deleted.
 constexpr seconds foreign_pause{30};
 
 kube::json new_slice(const model::object_meta& testbed, const std::string& name,
@@ -55,7 +55,7 @@ asio::awaitable<result<controller::outcome>> testbed_operator::write_slices(mode
         if (since < many_slots_pause) co_return outcome::again_in(many_slots_pause - since);
     }
     slices_pass pass;
-    // What changes meanwhile is for the next pass.
+    // Slices that change during this pass are left to the next one.
     pass.left = std::exchange(of.unwritten(), {});
     co_await remove_slices(testbed, *own, pass);
     while (!pass.failed && !pass.left.empty()) {
@@ -66,7 +66,7 @@ asio::awaitable<result<controller::outcome>> testbed_operator::write_slices(mode
     of.unwritten().merge(pass.left);
     of.unwritten().merge(pass.left_for_later);
     if (pass.wrote || pass.failed) own->slices_written = env_.time.now();
-    // The first words of a refusal stand: a webhook may choose others each time.
+    // The first message of a refusal is kept: a webhook may choose other words each time.
     const auto& told = own->known->slice_problem;
     if (pass.failed && !pass.problem.empty() && !told.empty()) pass.problem = told;
     if (pass.problem != told) {
@@ -143,7 +143,7 @@ asio::awaitable<void> testbed_operator::write_slice(testbed_pointer testbed, con
         co_return;
     }
     if (known && known->spec == wanted) co_return;
-    // Whoever deletes the Testbed has its slices deleted, too.
+    // The slices of a Testbed are deleted with it.
     if (!known && meta.deleting()) co_return;
     if (known && known->metadata.deleting()) {
         pass.left_for_later.insert(number);

@@ -14,7 +14,7 @@ namespace esi::testbed {
 
 namespace {
 
-/// Of no slice.
+/// The number of no slice.
 constexpr int most_number = std::numeric_limits<int>::max();
 
 std::set<std::string> nodes_in(const caches& from, const model::testbed& testbed,
@@ -34,7 +34,7 @@ std::set<std::string> nodes_in(const caches& from, const model::testbed& testbed
     return out;
 }
 
-/// The jobs whose run a pod carries; enough for assess_pod.
+/// Adds the jobs whose run the pod carries; assess_pod() needs no others.
 view with_jobs_of(const caches& from, view seen, const model::pod& pod) {
     seen.jobs = from.jobs().by_index("run", pod.run());
     return seen;
@@ -70,7 +70,7 @@ void upkeep::see(const caches& from, testbed_pointer testbed, const std::string&
     what_for_ = what_for;
 
     const auto places = seen.index_of(*seen.testbed).places;
-    // Another layout.
+    // After another layout all is assessed again.
     all_ = all_ || places != places_;
     places_ = places;
     if (!given_ || seen.holder != holder_) {
@@ -111,7 +111,7 @@ void upkeep::see(const caches& from, testbed_pointer testbed, const std::string&
 void upkeep::forget() {
     marks_ += all_states_.version() + 1;
     all_states_ = ledger();
-    // What is there may be too many.
+    // Slices that exist may no longer be needed.
     unwritten_.insert(most_number);
     deadlines_.clear();
     by_time_.clear();

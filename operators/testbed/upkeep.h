@@ -1,6 +1,6 @@
-// Keeps the ledger of one Testbed up: notes what has changed, and works out anew what it concerns
-// when the Testbed is reconciled. Memory of a process, made when it first reconciles the Testbed:
-// then everything has changed. Owned by the operator.
+// Keeps the ledger of one Testbed up to date: notes each change and, when the Testbed is
+// reconciled, assesses again the nodes, pods and jobs that it concerns. Memory of a process, made
+// when it first reconciles the Testbed: then everything counts as changed. Owned by the operator.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace esi::testbed {
 
 class upkeep {
 public:
-    // What has changed (caches.h, change_listener).
+    // Notes of changes (caches.h, change_listener).
     void report_changed() { ++marks_; }
     void node_changed(std::string_view node) { nodes_.emplace(node); }
     void pod_changed(const model::object_key& pod) { pods_.insert(pod); }
@@ -25,49 +25,51 @@ public:
     void hold_changed() { hold_ = true; }
     void labels_changed() { labels_ = true; }
     void all_changed() { all_ = true; }
-    /// A slice that names the Testbed, whose first row is that of this position.
+    /// A slice that names the Testbed; `first`: the position of its first row.
     void slice_changed(int first) { unwritten_.insert(number_of_slice(first)); }
 
-    /// Before the first bring_up: above `most_listed` slots rows are kept in slices of so many.
+    /// Called before the first bring_up(). A Testbed with more than `most_listed` slots has its
+    /// rows in slices, each with `rows_per_slice` of them.
     void divide_rows(int most_listed, int rows_per_slice) {
         of_.most_listed = most_listed;
         rows_per_slice_ = rows_per_slice;
     }
 
-    /// Works out what has changed, in one stretch. Returns the nodes that it has looked at.
+    /// Applies the noted changes to the ledger, without waiting. Returns the nodes that it has
+    /// assessed again.
     std::set<std::string> bring_up(const caches& from, testbed_pointer testbed, const hints& known,
                                    const std::string& ghost_image, steady_time now, wall_time wall);
 
     const overview& of() const { return of_; }
-    /// Why the claim has no places, as it is known before the next bring_up.
+    /// Sets why the claim has no places, for a report before the next bring_up().
     void see_claim(claims::standing at) {
         of_.claim = std::move(at);
         ++marks_;
     }
     const ledger& all() const { return all_states_; }
-    /// When time alone changes something; nothing where it does not.
+    /// After how long time alone changes something; nothing: it does not.
     std::optional<steady_time::duration> next_change(steady_time now, wall_time wall) const;
-    /// The ledger of another layout of the Testbed, everything anew.
+    /// The ledger of another layout of the Testbed, made from the caches alone.
     ledger of_layout(const caches& from, const model::testbed_layout& layout, const hints& known,
                      steady_time now, wall_time wall) const;
     int rows_per_slice() const { return rows_per_slice_; }
-    /// How many slices there are to be.
+    /// How many slices the rows of the Testbed need.
     int count_of_slices() const;
-    /// The number of the slice whose first row is that of this position; where none begins there,
-    /// a number that is that of no slice.
+    /// The number of the slice whose first row has this position; if no slice begins there, a
+    /// number that no slice has.
     int number_of_slice(int first) const;
-    /// Numbers of the slices (first position / rows per slice) whose rows may be others than those
-    /// in the cache: who takes one out sees to it that it is written. One that there is not to be
-    /// stands for a slice that is to go.
+    /// Numbers of the slices (first position / rows per slice) whose rows may differ from those in
+    /// the cache. The caller that takes a number out has to write that slice. A number that is not
+    /// below count_of_slices() means that slices may have to be deleted.
     std::set<int>& unwritten() { return unwritten_; }
     /// The rows of a slice as they are now.
     std::vector<std::string> rows_of_slice(int number) const;
-    /// Changes with all that the report is made of.
+    /// Changes with everything that the report is made of.
     std::uint64_t version() const { return marks_ + all_states_.version(); }
-    /// Slots that were worked out, ever.
+    /// How many slots were assessed so far; each time counts.
     std::uint64_t slots_assessed() const { return assessed_; }
 
-    /// What differs from a ledger made of a whole view of the same moment; empty: nothing.
+    /// The differences from a ledger made of a whole view of the same moment; empty: none.
     std::string differences(const caches& from, const hints& known, steady_time now,
                             wall_time wall) const;
 

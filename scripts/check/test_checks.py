@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The checks can fail: each rule of names.py and decisions.py is broken here by hand, and is noticed."""
+"""The checks can fail: each rule of names.py, decisions.py and spelling.py is broken here by hand, and is noticed."""
 import pathlib
 import tempfile
 import unittest
@@ -134,10 +134,84 @@ class texts_in_decisions(with_a_tree):
         self.assertIn("operators/y: has no decide.cpp", decisions.check(self.root)[0])
 
 
-class plain_words(unittest.TestCase):
+class plain_words(with_a_tree):
+    def vague(self, texts):
+        return [found for text in texts for found in spelling.vague(text)]
+
     def test_a_subject_has_a_name(self):
-        self.assertEqual(list(spelling.vague("The leader waits.\n`order-of-nobody` is a name.\n```\nnobody\n```\n")), [])
-        self.assertEqual(list(spelling.vague("It is made anew.\nWhoever writes, waits.\n")), [(1, "anew"), (2, "Whoever")])
+        self.assertEqual(self.vague(spelling.in_page(
+            "The leader waits.\n`order-of-nobody` is a name, and so is `a\nnobody`.\n```\nnobody\n```\n")), [])
+        self.assertEqual(self.vague(spelling.in_page("It is made anew.\nWhoever writes, waits.\n# Anybody\n")),
+                         [(1, "anew"), (2, "Whoever"), (3, "Anybody")])
+
+    def test_words_that_the_glossary_replaces(self):
+        for word in ("elder", "heirs", "rival", "pretenders", "misfit", "hindrance", "obstacles"):
+            self.assertEqual(self.vague([[(7, f"The {word} waits.")]]), [(7, word)])
+
+    def test_a_relative_clause_is_no_subject(self):
+        for line in ("Who writes it waits.", "Whom it meets, it stops.", "Whose end has begun is gone.",
+                     "A slot: Who has it waits.", "It has a slot. Whose it is, is decided later.",
+                     "What is left is the start of a line.", "What it has grown by since is not enforced.",
+                     "What it points to lives as long as the router.", "What cannot be read matches nothing.",
+                     "It ends. What has failed counts again.", "Of which one runs.", "Of a claim that is gone.",
+                     "Of other callers only the address is known.", "(Of no slice)"):
+            self.assertTrue(self.vague([[(1, line)]]), line)
+
+    def test_titles_questions_and_picks_are_right(self):
+        for line in ("What an operator needs; outlives it.", "What it reads and writes.",
+                     "What the API server may keep, and what it must not.", "What keeps pods that are bound.",
+                     "What happens when a process is killed.",
+                     "Who may write it? What is it, and who has made it?", "Accounts who may write it.",
+                     "Of two patterns the first wins.", "Of claims that wait, the oldest is planned first.",
+                     "See what is left, and what is not.", "v1.What is.a.path"):
+            self.assertEqual(self.vague([[(1, line)]]), [], line)
+
+    def test_a_sentence_goes_over_lines(self):
+        self.assertEqual(self.vague(spelling.in_page("The pod waits.\nIt ends. What is\nleft is read.\n")),
+                         [(2, "What is left is read")])
+        self.assertEqual(self.vague(spelling.in_page("The pod\nWhat is\n\nleft is read\n- What is\n- left is read\n")), [])
+
+    def test_headings_and_cells_of_pages(self):
+        self.assertEqual(self.vague(spelling.in_page("## Who judges\n\n**Who judges.** The rules do.\n")), [])
+        self.assertEqual(self.vague(spelling.in_page("| a | Who judges waits | c |\n")), [(1, "Who judges waits")])
+
+    def test_comments_of_sources(self):
+        self.assertEqual(self.vague(spelling.in_source(
+            'auto a = "nobody // nobody", b = R"(nobody\n// nobody)"; // none\nint nobody = 1\'000;  // x\n'
+            "const char c = '\"';  /// It is.\n// What is left of it: nothing\nint x; // is read\n"
+            "int y;  // of pods,\n        // Who waits for it or not\n")), [])
+        self.assertEqual(self.vague(spelling.in_source(
+            "/// The pod waits. What is\n/// left is read.\nint x;  ///< Of no slot\nf(); // for nobody\n"
+            "/* Who waits\n * is made anew */\n        // A pod\nint y;  // Of no pod\n")),
+            [(1, "What is left is read"), (3, "Of no slot"), (4, "nobody"), (5, "Who waits is made anew"), (6, "anew"),
+             (8, "Of no pod")])
+
+    def test_texts_of_crds(self):
+        self.assertEqual(self.vague(spelling.in_crd(
+            "x:\n  nobody:\n    description: One pod.\n    rule: self.nobody\n    default: anew\n")), [])
+        self.assertEqual(self.vague(spelling.in_crd(
+            "# For nobody.\nx:\n  description: >-\n    It waits. What is\n    left is read.\n  type: anew\n"
+            "  rules:\n  - message: made anew\n    rule: anew\n  - rule: a\n    message: \"Who waits ends\"\n"
+            "  y:\n    description: a pod of\n      nobody\n")),
+            [(1, "nobody"), (4, "What is left is read"), (8, "anew"), (11, "Who waits ends"), (14, "nobody")])
+
+    def test_texts_of_the_openapi_document(self):
+        self.assertEqual(self.vague(spelling.in_document(
+            '{"a":{"description":{"type":"nobody"},"summary":"made anew"},"b":[{"description":"Of no pod.",'
+            '"example":"nobody"}]}')),
+            [("/a/summary", "anew"), ("/b/0/description", "Of no pod")])
+
+    def test_each_kind_of_text_is_read(self):
+        places = {"docs/page.md": 1, "README.md": 1, "common/model/a.h": 1, "operators/x/y/a_test.cpp": 1,
+                  "helm/esi/files/crds/a.yaml": 1, "docs/openapi.json": "/description"}
+        for name in places:
+            self.write(name, {"md": "nobody", "yaml": "description: nobody", "json": '{"description":"nobody"}'}.get(
+                name.rpartition(".")[2], "// nobody"))
+        for name in ("docs/glossary.md", "integration-tests/a.cpp", "operators/x/a.js"):
+            self.write(name, "// nobody")
+        _, found = spelling.vague_in(self.root)
+        self.assertEqual(sorted(each.partition(": ")[0] for each in found),
+                         sorted(f"{name}:{place}" for name, place in places.items()))
 
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@ constexpr std::size_t kept_capacity = 64u << 10;
 
 result<void> line_splitter::feed(std::string_view chunk) {
     if (begin_ > 0) {
-        // What is left is the start of one line; it moves at most once, for begin_ stays 0 until
-        // that line has been given out.
+        // The rest of the buffer is the start of one line. It moves at most once: begin_ stays 0
+        // until that line has been given out.
         buffer_.erase(0, begin_);
         scanned_ -= begin_;
         begin_ = 0;

@@ -191,7 +191,7 @@ public:
 /// taken over, the job's spec names it, or its status once the run has begun.
 bool belongs_to(const application& app, const backend& kind, const model::batchjob& job);
 
-/// Text for the controlling owner: "ReplicaSet a-5d8 (uid 77)"; "nobody" if there is none.
+/// Text for the controlling owner: "ReplicaSet a-5d8 (uid 77)"; `nobody` if there is none.
 std::string show_owner(const model::object_meta& meta);
 
 /// The request for backend::probe: one slot with this much memory.

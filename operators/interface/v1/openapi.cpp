@@ -22,7 +22,7 @@ constexpr header_text headers[] = {
     {"X-ESI-Index", "The version that the answer shows, for the parameter index."},
     {"Location", "Path of the object."},
     {"Retry-After", "Seconds until the next try."},
-    {"Warning", "What is accepted and yet worth knowing (299), one header for each."},
+    {"Warning", "A remark on a request that is accepted (299), one header for each."},
 };
 
 ordered_json string_schema(const char* pattern = nullptr) {
@@ -130,16 +130,19 @@ ordered_json components() {
     auto& answers = out["responses"];
     answers["BadRequest"] =
         problem_answer("Path, query, headers or body cannot be read; errors has every fault.");
-    answers["Unauthorized"] = problem_answer("It cannot be told who asks.");
-    answers["Forbidden"] = problem_answer("RBAC does not allow it: the verb and the resource.");
+    answers["Unauthorized"] = problem_answer("The caller cannot be identified.");
+    answers["Forbidden"] =
+        problem_answer("The cluster's RBAC does not allow it; detail names verb and resource.");
     answers["NotFound"] = problem_answer("There is no such object, or no such namespace here.");
-    answers["NotAcceptable"] = problem_answer("Accept admits none of what is answered.");
+    answers["NotAcceptable"] =
+        problem_answer("The header Accept admits none of the media types of the answer.");
     answers["TooLarge"] = problem_answer("The body is too large.");
     answers["UnsupportedMediaType"] = problem_answer("The operation takes another Content-Type.");
     answers["Invalid"] =
         problem_answer("The body is well-formed and refused; errors has every reason.");
     answers["Throttled"] = problem_answer("Too many requests at a time.");
-    answers["Unavailable"] = problem_answer("Not now: the header Retry-After says when.");
+    answers["Unavailable"] = problem_answer(
+        "The request cannot be answered now; the header Retry-After says when to ask again.");
     for (const char* name : {"Throttled", "Unavailable"}) {
         answers[name]["headers"]["Retry-After"] = {{"$ref", "#/components/headers/Retry-After"}};
     }
@@ -168,12 +171,11 @@ ordered_json openapi_document(std::span<const operation> all) {
         {"version", version()},
         {"summary", "The external scheduler interface, version 1."},
         {"description",
-         "Which job runs in which slots, beside whom, and why one waits. Objects are those of the "
-         "Kubernetes API; what the caller may do, the cluster's RBAC says. Errors are problems "
-         "(RFC "
-         "9457) that name every fault at once. Known words of texts stand in x-extensible-enum: "
-         "further ones may come, as may members of answers. A member of a request that is not "
-         "named here is refused."},
+         "Which job runs in which slots, beside which jobs, and why a job waits. Objects are those "
+         "of the Kubernetes API; the cluster's RBAC decides what the caller may do. Errors are "
+         "problems (RFC 9457) that name all faults together. x-extensible-enum lists the values "
+         "known today; later versions may add values, and members of answers. A member of a "
+         "request that is not named here is refused."},
         {"license", {{"name", "Apache-2.0"}, {"identifier", "Apache-2.0"}}}};
     out["servers"] = {{{"url", "/"}}};
     out["security"] = {{{"bearer", ordered_json::array()}},

@@ -43,8 +43,8 @@ const char* const number = R"({"type":"string","pattern":"^(0|[1-9][0-9]{0,18})$
 
 parameter index() {
     return {"index",
-            "A blocking query: answers at the first change behind this version (the header "
-            "X-ESI-Index of an earlier answer), or when `wait` is over. 0 answers at once.",
+            "A blocking query: the answer comes at the first change after this version (the header "
+            "X-ESI-Index of an earlier answer), or when `wait` is over; with 0 it comes at once.",
             number};
 }
 parameter wait() {
@@ -58,32 +58,35 @@ parameter wait() {
 }
 parameter wait_for() {
     return {"waitFor",
-            "Answers when it is true: state=STATE or condition:TYPE=STATUS, such as "
-            "state=CompletedState or condition:Acquired=True; a problem with the code Timeout when "
-            "`wait` is over.",
+            "The answer comes when this is true: state=STATE or condition:TYPE=STATUS, such as "
+            "state=CompletedState or condition:Acquired=True. If `wait` is over first, the answer "
+            "is a problem with the code Timeout.",
             R"({"type":"string","pattern":"^(state|condition:[^=]+)=.+$"})"};
 }
 parameter limit(int most, int usual) {
     return {
-        "limit", "How many are told at most; `continue` asks for more.",
+        "limit", "The most items in one answer; `continue` asks for more.",
         fmt::format(R"({{"type":"integer","minimum":1,"maximum":{},"default":{}}})", most, usual)};
 }
 parameter go_on() {
-    return {"continue", "Goes on behind an earlier part of the list: its member continue.",
-            some_text};
+    return {
+        "continue",
+        "The member continue of an earlier part of the list; the answer is the part after that.",
+        some_text};
 }
 parameter if_none_match() {
-    return {"If-None-Match", "ETag of what the client has: 304 where it is still the same.", text};
+    return {"If-None-Match",
+            "ETag of the version that the client has; 304 if the object is still the same.", text};
 }
 
 std::vector<parameter> list_parameters() {
     return {limit(list_limits::most, list_limits::usual),
             go_on(),
             {"labelSelector",
-             "Label selector of Kubernetes: a=b, a!=b, a in (b,c), a notin (b,c), a, !a; all that "
-             "stand with commas between them hold.",
+             "Label selector of Kubernetes: a=b, a!=b, a in (b,c), a notin (b,c), a, !a, or "
+             "several of these with commas between them, all of which must hold.",
              text},
-            {"state", "Only those in one of these states, with commas between them.", words},
+            {"state", "Only objects in one of these states, with commas between them.", words},
             index(),
             wait()};
 }
@@ -116,8 +119,9 @@ void add_lists(std::vector<operation>& all, const kind& of, const http::route_ha
     const auto list = [&](std::string id, std::string path, std::string summary) {
         auto out = read_of(of, std::move(id), std::move(path), std::move(summary));
         out.description =
-            "In the order of namespace and name, in parts of `limit`. An object that is there all "
-            "the while is told exactly once, also when others come and go between the parts.";
+            "In the order of namespace and name, in parts of `limit`. An object that exists during "
+            "the whole listing is listed exactly once, whatever is created or deleted between the "
+            "parts.";
         out.needs = {{"list", of.resource}};
         out.query = list_parameters();
         out.answers = {{200, "The objects.", {{of.schema + "List"}}, {"X-ESI-Index"}}};
@@ -134,13 +138,14 @@ void add_get(std::vector<operation>& all, const kind& of, http::route_handler ha
     auto out = read_of(of, "get" + of.singular, path_of(of, "/{name}"),
                        fmt::format("Reads a {}.", of.schema));
     out.description =
-        "With `index` it waits for the next change of the object, with `waitFor` until it is as "
-        "wished. 404 at once where there is none, and when it goes while somebody waits.";
+        "With `index` the answer comes at the next change of the object, with `waitFor` when the "
+        "object is as wished. 404 if the object does not exist, also when it is deleted during the "
+        "wait.";
     out.needs = {{"get", of.resource}};
     out.query = {index(), wait(), wait_for()};
     out.headers = {if_none_match()};
     out.answers = {{200, "The object.", {{of.schema}}, {"ETag", "X-ESI-Index"}},
-                   {304, "It is as the client has it.", {}, {"ETag", "X-ESI-Index"}},
+                   {304, "The object is as the client has it.", {}, {"ETag", "X-ESI-Index"}},
                    {504,
                     "waitFor did not come true in time; `state` has the present state.",
                     {{"Problem", "application/problem+json"}}}};
@@ -153,13 +158,13 @@ void add_reads(std::vector<operation>& all, const parts& by) {
     add_get(all, testbeds, bound(by.read, &reads::get_testbed));
     auto slots = read_of(testbeds, "listSlots", path_of(testbeds, "/{name}/slots"),
                          "Lists the slots of a Testbed and what is in them.");
-    slots.description = "Also of a Testbed that has too many for its status.";
+    slots.description = "Also for a Testbed that has too many slots for its status.";
     slots.needs = {{"get", "testbeds"}};
     slots.query = {
-        {"state", "Only those in one of these states: FREE, RESERVED, OCCUPIED, ERROR.", words},
-        {"node", "Only those of these nodes, with commas between them.", words},
+        {"state", "Only slots in one of these states: FREE, RESERVED, OCCUPIED, ERROR.", words},
+        {"node", "Only slots of these nodes, with commas between them.", words},
         limit(list_limits::most_slots, list_limits::usual_slots),
-        {"continue", "Goes on at an earlier part's member continue.", number}};
+        {"continue", "The member continue of an earlier part; the answer begins there.", number}};
     slots.answers = {{200, "The slots.", {{"SlotList"}}, {"X-ESI-Index"}}};
     slots.handler = bound(by.read, &reads::list_slots);
     all.push_back(std::move(slots));
@@ -169,7 +174,8 @@ void add_reads(std::vector<operation>& all, const parts& by) {
     auto runs = read_of(jobs, "listRuns", path_of(jobs, "/{name}/runs"),
                         "Lists the runs of a job that are on record.");
     runs.description =
-        "Where each ran, beside whom, when its phases began, and how it ended; the last 20.";
+        "Where each run was, beside which jobs, when its phases began, and how it ended; the last "
+        "20 runs.";
     runs.needs = {{"get", "batchjobs"}};
     runs.answers = {{200, "The runs.", {{"RunList"}}, {"X-ESI-Index"}}};
     runs.handler = bound(by.read, &reads::list_runs);
@@ -190,19 +196,19 @@ void add_questions(std::vector<operation>& all, const parts& by) {
     auto plan = read_of(schedulings, "explainScheduling", path_of(schedulings, "/{name}/explain"),
                         "Explains why a plan and each of its jobs does not start.");
     plan.description =
-        "Every blocker by kind, name and namespace, since when it is there, what would free it, "
-        "and when that is likely by recorded runs; of pods that wait why.";
+        "Every blocker by kind, name and namespace, since when it exists, what would free it, and "
+        "when that is likely by recorded runs; and why pods wait.";
     plan.needs = {{"get", "schedulings"}};
     plan.answers = {{200, "The explanation.", {{"Explanation"}}}};
     plan.handler = bound(by.ask, &questions::explain_scheduling);
     all.push_back(std::move(plan));
 
     auto preview = read_of(schedulings, "previewScheduling", path_of(schedulings, ":preview"),
-                           "Tells what a plan would come to now; nothing is written.");
+                           "Shows what would happen to a plan now; nothing is written.");
     preview.method = "POST";
     preview.description =
-        "Which job would get which slots at once, what the others wait for, what can never start "
-        "and why: by the planner that the operator itself asks.";
+        "Which job would get which slots at once, what the other jobs wait for, which can never "
+        "start, and why. The answer comes from the planner that the operator itself uses.";
     preview.needs = {{"create", "schedulings"}};
     preview.bodies = {{"SchedulingDraft"}};
     preview.body_limit = longest_body;
@@ -215,8 +221,7 @@ void add_questions(std::vector<operation>& all, const parts& by) {
     matrix.needs = {{"list", "batchjobs"}};
     matrix.query = {
         {"testbed",
-         "On which Testbed the runs were: its name, or NAMESPACE/NAME of one in another "
-         "namespace.",
+         "The Testbed of the runs: its name, or NAMESPACE/NAME of one in another namespace.",
          R"({"type":"string","pattern":"^([a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?/)?)"
          R"([a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$"})",
          true}};
@@ -231,19 +236,20 @@ const char* const merge_patch = "application/merge-patch+json";
 
 parameter if_match(bool required) {
     return {"If-Match",
-            required
-                ? "ETag of what the change was made from, or * for any version. 428 without, 412 "
-                  "where the object has another."
-                : "ETag of what the change was made from: 412 where the object has another.",
+            required ? "ETag of the version that the change was made from, or * for any version. "
+                       "428 if the header is missing, 412 if the object has another version."
+                     : "ETag of the version that the change was made from; 412 if the object has "
+                       "another version.",
             some_text, required};
 }
 
 const std::vector<std::string> of_object{"ETag", "X-ESI-Index"};
 const documented_answer not_that_version{
     412, "The object has another version.", {{"Problem", "application/problem+json"}}};
-const documented_answer conflict{409,
-                                 "The object is being deleted, or others change it all the time.",
-                                 {{"Problem", "application/problem+json"}}};
+const documented_answer conflict{
+    409,
+    "The object is being deleted, or other clients change it all the time.",
+    {{"Problem", "application/problem+json"}}};
 
 operation write_of(const kind& of, std::string id, std::string method, std::string path,
                    std::string summary, std::string verb) {
@@ -257,16 +263,19 @@ void add_changes(std::vector<operation>& all, const parts& by) {
     auto create = write_of(schedulings, "createScheduling", "POST", path_of(schedulings),
                            "Creates a Scheduling: a plan that starts as soon as it can.", "create");
     create.description =
-        "The body is checked before anything is written; every fault is told at once. What it "
-        "names "
-        "and does not exist yet is waited for, and told in headers Warning.";
-    create.query = {{"dryRun", "true: checked to the end, the API server included, and not stored.",
-                     R"({"type":"boolean","default":false})"}};
-    create.headers = {{"Idempotency-Key",
-                       "Of the client's choice: the same key with the same body gives the same "
-                       "object for 24 hours, on every replica; with another body 422. One key with "
-                       "several names at the same moment may create several objects.",
-                       R"({"type":"string","minLength":1,"maxLength":255,"pattern":"^[ -~]+$"})"}};
+        "The body is checked before anything is written, and all faults are reported together. "
+        "Objects that it names and that do not exist yet are awaited; each is listed in a Warning "
+        "header.";
+    create.query = {
+        {"dryRun",
+         "true: the request is checked to the end, by the API server too, and not stored.",
+         R"({"type":"boolean","default":false})"}};
+    create.headers = {
+        {"Idempotency-Key",
+         "A key of the client's choice. For 24 hours the same key with the same body gives the "
+         "same object, on every replica; with another body the answer is 422. Requests with one "
+         "key and several names at the same moment may create several objects.",
+         R"({"type":"string","minLength":1,"maxLength":255,"pattern":"^[ -~]+$"})"}};
     create.bodies = {{"SchedulingInput"}};
     create.body_limit = longest_body;
     create.answers = {
@@ -283,10 +292,9 @@ void add_changes(std::vector<operation>& all, const parts& by) {
     auto replace = write_of(schedulings, "replaceScheduling", "PUT", one,
                             "Replaces the spec of a Scheduling.", "update");
     replace.description =
-        "Also of a running one: its queue may be extended, and entries that have not started may "
-        "be "
-        "taken out. Changes that are not acted on are told in headers Warning. The status in the "
-        "body is passed over; labels stay where the body has none.";
+        "A running Scheduling can be changed too: its queue may be extended, and entries that have "
+        "not started may be removed. Each change that is not acted on is listed in a Warning "
+        "header. The status in the body is ignored; labels stay if the body has none.";
     replace.headers = {if_match(true)};
     replace.bodies = {{"SchedulingInput"}};
     replace.body_limit = longest_body;
@@ -305,9 +313,8 @@ void add_changes(std::vector<operation>& all, const parts& by) {
     patch.method = "PATCH";
     patch.summary = "Changes a part of a Scheduling.";
     patch.description =
-        "A merge patch (RFC 7396) of the spec, the labels and the annotations; the whole that "
-        "comes "
-        "of it is checked as a PUT is.";
+        "A merge patch (RFC 7396) of the spec, the labels and the annotations; the result is "
+        "checked like the body of a PUT.";
     patch.needs = {{"patch", "schedulings"}};
     patch.bodies = {{"SchedulingPatch", merge_patch}};
     patch.handler = bound(by.write, &writes::patch_scheduling);
@@ -317,8 +324,11 @@ void add_changes(std::vector<operation>& all, const parts& by) {
         write_of(schedulings, "deleteScheduling", "DELETE", one,
                  "Deletes a Scheduling, which releases its jobs and its Testbed.", "delete");
     remove.headers = {if_match(false)};
-    remove.answers = {{202, "It releases what it has, and goes then.", {{"Scheduling"}}, of_object},
-                      {204, "It had nothing to release, and is gone.", {}},
+    remove.answers = {{202,
+                       "The Scheduling releases its jobs and its Testbed; then it is gone.",
+                       {{"Scheduling"}},
+                       of_object},
+                      {204, "The Scheduling had nothing to release and is gone.", {}},
                       conflict,
                       not_that_version};
     remove.handler = bound(by.write, &writes::delete_scheduling);
@@ -338,13 +348,12 @@ void add_changes(std::vector<operation>& all, const parts& by) {
     auto labels = write_of(testbeds, "setNodes", "PUT", path_of(testbeds, "/{name}/nodes"),
                            "Gives a Testbed its nodes: writes their labels.", "patch");
     labels.description =
-        "Only where esi-scheduling has --api-nodes. Nodes that had the label and are not chosen "
-        "lose "
-        "it. The same request gives the same nodes again.";
+        "Only if esi-scheduling runs with --api-nodes. Nodes that had the label and are not chosen "
+        "lose it. The same request gives the same nodes again.";
     labels.needs = {{"get", "testbeds"}, {"patch", "nodes", ""}};
     labels.bodies = {{"NodesRequest"}};
     labels.body_limit = longest_body;
-    labels.answers = {{200, "The nodes that it has now.", {{"TestbedNodes"}}},
+    labels.answers = {{200, "The nodes that the Testbed has now.", {{"TestbedNodes"}}},
                       {409,
                        "Too few nodes have the room, or the label is one of Kubernetes itself.",
                        {{"Problem", "application/problem+json"}}}};
@@ -362,28 +371,28 @@ void add_actions(std::vector<operation>& all, const parts& by) {
         out.headers = {if_match(false)};
         out.bodies = std::move(bodies);
         if (!out.bodies.empty()) out.body_limit = longest_body;
-        out.answers = {{202, "It is written; the operators act on it.", {{of.schema}}, of_object},
-                       conflict,
-                       not_that_version};
+        out.answers = {
+            {202, "The change is written; the operators act on it.", {{of.schema}}, of_object},
+            conflict,
+            not_that_version};
         out.handler = std::move(handler);
         all.push_back(std::move(out));
     };
     add(jobs, "resetJob", "reset", "Makes a failed job ready again.",
         "409 for a job that has not failed.", {}, bound(by.write, &writes::reset_job));
     add(jobs, "releaseJob", "release", "Takes a job away from the Scheduling that has it.",
-        "A run that is under way ends as ReleasedByHand. Nothing changes where no Scheduling has "
-        "it.",
+        "A run that is under way ends as ReleasedByHand. Nothing changes if no Scheduling has the "
+        "job.",
         {}, bound(by.write, &writes::release_job));
     add(schedulings, "cancelJob", "cancel", "Cancels one job of a plan.",
-        "One that runs is ended, one that waits is not started; its slots go to the next. 422 for "
-        "a "
-        "job that is not in the plan.",
+        "A job that runs is ended, a job that waits is not started; its slots go to the next job. "
+        "422 for a job that is not in the plan.",
         {{"CancelRequest"}}, bound(by.write, &writes::cancel_job));
     add(schedulings, "suspendScheduling", "suspend",
         "Pauses a plan: nothing new is acquired or started.", "", {{"SuspendRequest"}},
         bound(by.write, &writes::suspend));
     all.back().body_is_optional = true;
-    add(schedulings, "resumeScheduling", "resume", "Lets a plan go on that was paused.", "", {},
+    add(schedulings, "resumeScheduling", "resume", "Lets a paused plan go on.", "", {},
         bound(by.write, &writes::resume));
 }
 

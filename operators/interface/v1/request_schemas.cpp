@@ -121,8 +121,8 @@ void add_scheduling(ordered_json& all) {
     to_input(all, reference);
     auto& whole = all["SchedulingInput"];
     whole["description"] =
-        "A Scheduling as a request has it. What the server writes (status, and the read-only "
-        "members of the metadata) may be sent back, and is passed over; a member that is not named "
+        "A Scheduling in a request. Members that only the server writes (status, and the read-only "
+        "members of the metadata) may be sent back and are ignored; a member that is not named "
         "here is refused.";
     const auto example = ordered_json::parse(
         R"({"metadata":{"name":"first"},"spec":{"testbed":{"name":"scheduler-slots"},)"
@@ -136,8 +136,8 @@ void add_scheduling(ordered_json& all) {
 
     auto draft = whole;
     draft["description"] =
-        "A plan, of a Scheduling that need not exist: one of this name that exists is taken as "
-        "changed to it.";
+        "A plan of a Scheduling that need not exist. If a Scheduling of this name exists, the "
+        "answer is for that Scheduling with this plan.";
     draft["required"] = {"spec"};
     draft["examples"] = ordered_json::array({ordered_json{{"spec", example["spec"]}}});
     all["SchedulingDraft"] = std::move(draft);
@@ -150,7 +150,7 @@ void add_patch_of_scheduling(ordered_json& all) {
         changeable[member] = meta["properties"][member];
         to_patch(all, changeable[member]);
     }
-    meta["description"] = "What of the metadata may be changed.";
+    meta["description"] = "The members of the metadata that may be changed.";
     meta["properties"] = std::move(changeable);
     meta.erase("required");
     all["ObjectMetaPatch"] = std::move(meta);
@@ -158,7 +158,7 @@ void add_patch_of_scheduling(ordered_json& all) {
     ordered_json properties{{"metadata", reference_to("ObjectMetaPatch")},
                             {"spec", reference_to("SchedulingSpecInput")}};
     properties["metadata"]["description"] = "Its labels and annotations.";
-    properties["spec"]["description"] = "What of the spec changes.";
+    properties["spec"]["description"] = "The members of the spec that change.";
     to_patch(all, properties["spec"]);
     // The plan itself cannot be removed.
     properties["spec"] = {{"$ref", properties["spec"]["anyOf"][0]["$ref"]},
@@ -166,8 +166,8 @@ void add_patch_of_scheduling(ordered_json& all) {
     all["SchedulingPatch"] = {
         {"type", "object"},
         {"description",
-         "A merge patch (RFC 7396) of a Scheduling: of its labels, its annotations and its spec, "
-         "of which null takes a member out. What comes of it has to be a SchedulingInput."},
+         "A merge patch (RFC 7396) of the labels, the annotations and the spec of a Scheduling. "
+         "null removes a member. The result must be a valid SchedulingInput."},
         {"properties", std::move(properties)},
         {"additionalProperties", false}};
 }

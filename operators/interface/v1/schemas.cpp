@@ -303,12 +303,11 @@ void add_kind(builder& in, std::set<std::string>& done) {
     list["resourceVersion"] = {
         {"type", "string"},
         {"description",
-         "What the first part shows; events from this version on continue the list."}};
-    list["continue"] = {
-        {"type", "string"},
-        {"description",
-         "There is more: the value of the parameter continue that asks for it. Absent: this is the "
-         "end."}};
+         "The version that the first part shows; events from this version on continue the list."}};
+    list["continue"] = {{"type", "string"},
+                        {"description",
+                         "If the list goes on: the value of the parameter continue that asks for "
+                         "the next part. Absent: this is the end."}};
 }
 
 void add_problem(builder& in) {
@@ -330,7 +329,8 @@ void add_problem(builder& in) {
         {"type", "boolean"},
         {"description",
          "The same request may be answered otherwise later, without a change by its sender."}};
-    properties["state"] = text("The state that the object has, of a wait that was in vain.");
+    properties["state"] =
+        text("The state that the object has, when waitFor did not come true in time.");
     properties["errors"] = {{"type", "array"},
                             {"description", "Every fault of the request at once."},
                             {"items", reference_to("ProblemFault")}};
@@ -347,12 +347,13 @@ void add_event(builder& in) {
     };
     ordered_json properties = ordered_json::object();
     properties["id"] = text(
-        "What to resume behind, opaque: of JSON lines alone, as server-sent events have it "
-        "beside the data. Empty: forget the last one.");
-    properties["type"] = text("What it tells.");
+        "Opaque; a stream that sends it as the last id goes on after this event. Only JSON lines "
+        "have it: server-sent events have the id beside the data. Empty: the client forgets the "
+        "last id.");
+    properties["type"] = text("What the event reports.");
     properties["type"][known_words] = {"snapshot", "sync",  "ADDED", "MODIFIED",
                                        "DELETED",  "reset", "end",   "HEARTBEAT"};
-    properties["kind"] = text("Of the object.");
+    properties["kind"] = text("Kind of the object.");
     properties["kind"][known_words] = {"Testbed", "BatchJob", "Scheduling"};
     properties["partial"] = {
         {"type", "array"},
@@ -360,14 +361,14 @@ void add_event(builder& in) {
         {"items", {{"type", "string"}}}};
     properties["object"] = {
         {"type", "object"},
-        {"description", "As it is with this change; of a deletion as it was last."},
+        {"description", "The object with this change; for a deletion, the object as it was last."},
         {"oneOf", {reference_to("Testbed"), reference_to("BatchJob"), reference_to("Scheduling")}}};
-    properties["reason"] = text("Why the stream begins anew or ends; one word.");
+    properties["reason"] = text("Why the stream starts again or ends; one word.");
     properties["reason"][known_words] = {"TooOld",   "TooSlow",   "Relisted",     "IdUnknown",
                                          "Stopping", "Forbidden", "Unauthorized", "RightsUnknown"};
-    properties["detail"] = text("The same as a sentence.");
+    properties["detail"] = text("The reason as a sentence.");
     in.all["Event"] = {{"type", "object"},
-                       {"description", "What a stream of events tells."},
+                       {"description", "One event of a stream."},
                        {"properties", std::move(properties)},
                        {"required", {"type"}}};
 }
@@ -376,8 +377,8 @@ void add_event(builder& in) {
 void add_notes_patch(builder& in) {
     auto notes = in.all["BatchJobSpec"]["properties"]["externalScheduler"];
     notes["description"] =
-        "A merge patch of spec.externalScheduler: each key is put in place of the one that is "
-        "there, a key with null is taken out, the others stay.";
+        "A merge patch of spec.externalScheduler: each key replaces the one that is there, a key "
+        "with null is removed, the others stay.";
     notes["additionalProperties"]["type"] = {"array", "null"};
     in.all["ExternalNotesPatch"] = std::move(notes);
 }

@@ -19,14 +19,14 @@ namespace reason = model::condition_reason;
 
 namespace {
 
-/// All claims are planned out of the same room.
+/// The one key of the queue: all claims are planned out of the same room.
 const model::object_key all_claims{"", "claims"};
 
 constexpr kube::resource_type class_type{"scheduling.k8s.io", "v1", "priorityclasses",
                                          "PriorityClass", false};
 
-/// Which nodes are those of Testbeds with a label: they have its slots, or would. A label may have
-/// other uses than that: where nodes have the same number none of them has slots.
+/// Finds the nodes of Testbeds with a label: nodes that have slots of one, or would have them. A
+/// label may have other uses, too: of nodes with the same number none gets slots.
 class labelled_nodes {
 public:
     explicit labelled_nodes(const testbed::caches& from) : from_(from) {
@@ -48,9 +48,9 @@ private:
     struct label_use {
         /// A Testbed that can have slots names the label.
         bool any = false;
-        /// Nodes in the layouts of those.
+        /// Nodes in the layouts of such Testbeds.
         std::set<std::string_view> members;
-        /// How many nodes have the number.
+        /// By number: how many nodes have it.
         std::map<std::int64_t, int> counts;
     };
 
@@ -193,7 +193,7 @@ std::optional<next_layout> claims_operator::layout_for(const model::testbed& tes
                                                        const ledger& states, const view& seen,
                                                        std::optional<steady_time::duration>& look) {
     if (!may_change(testbed) || !is_formed(testbed)) {
-        // A finalizer or a spec that somebody changes for a moment does not begin the time anew.
+        // A finalizer or a spec that is changed for a moment does not restart the time.
         const bool counts_anew =
             !is_formed(testbed) || is_held(testbed) || testbed.metadata.deleting();
         if (counts_anew) known.incomplete.reset();
@@ -214,7 +214,7 @@ std::optional<next_layout> claims_operator::layout_for(const model::testbed& tes
     sees_refusal(testbed, refused ? std::string_view(refused->text) : "");
     if (refused) patience = std::min(patience, refused_patience);
     if (now - since < patience) {
-        // Whether one is refused shows sooner than that.
+        // A refusal shows before `patience` is over: this checks for one after refused_patience.
         look = std::min<steady_time::duration>(since + patience - now, refused_patience);
         return std::nullopt;
     }
@@ -251,7 +251,8 @@ void claims_operator::written(const model::testbed& testbed, std::optional<std::
     if (!own->next) return;
     own->next->under_way = false;
     if (problem) {
-        // It may have been written all the same: the plan is written again, or dropped in time.
+        // The layout may have been written all the same. Otherwise the plan is written again, or
+        // dropped after plan_patience.
         constexpr std::size_t most_text = 500;
         own->next->problem = model::cut(*problem, most_text);
         return controller_.enqueue_after(all_claims, plan_patience);
@@ -298,7 +299,7 @@ void claims_operator::gave_back(const model::testbed& testbed, give_back what) {
     if (!entry_now) return;
     auto& own = *entry_now;
     const auto now = env_.time.now();
-    // Made since the cache has shown it, without regard to what has failed.
+    // A plan that was made since the cache showed this layout does not know yet what failed.
     drop(own);
     if (what.wait > seconds(0)) (what.refused ? own.refused : own.not_free).begin(what.wait, now);
     for (const auto& node : what.nodes) {
@@ -370,12 +371,13 @@ std::vector<testbed_pointer> claims_operator::waiting() const {
 bool claims_operator::may_plan(const model::testbed& testbed, entry& own) {
     const auto key = testbed.metadata.key();
     const auto now = env_.time.now();
-    // The cache has to show it by then; a plan that is out of date is refused when it is written.
+    // By then the cache should show the layout. If it is only late, the write of the next plan is
+    // refused, as its version is old.
     if (own.next && own.next->written && now - *own.next->written >= shown_patience) drop(own);
     const bool is_old = own.next && !own.next->written && !own.next->under_way &&
                         now - own.next->since >= plan_patience;
     if (is_old && own.next->problem.empty()) {
-        // Nobody came to write it.
+        // No reconcile came to write it.
         drop(own);
     } else if (is_old) {
         const auto why = ": " + own.next->problem;
@@ -405,7 +407,8 @@ bool claims_operator::may_plan(const model::testbed& testbed, entry& own) {
         ghosts = ghosts || is_own_ghost(*pod, testbed);
     });
     if (ghosts) {
-        // They take the room that is given back. Why it was stays told.
+        // These ghosts still take the room that was given back. A message that says why it was
+        // given back stays.
         if (own.at.reason != reason::claim_waiting) {
             stand(key, own, reason::claim_waiting, "the ghosts of its earlier places are removed");
         }
@@ -420,7 +423,7 @@ std::set<std::string, std::less<>> claims_operator::nodes_left_out(const entry& 
     for (const auto& [node, each] : own.avoided) {
         if (now < each.until) out.insert(node);
     }
-    // Nodes of labelled Testbeds are theirs.
+    // Nodes that Testbeds with a label use, or would use, are left out, too.
     labelled_nodes labelled(caches_);
     for (const auto& [key, node] : caches_.nodes().all()) {
         if (labelled.contain(*node)) out.insert(key.name);
@@ -430,7 +433,8 @@ std::set<std::string, std::less<>> claims_operator::nodes_left_out(const entry& 
 
 claims_operator::surroundings claims_operator::around(const model::testbed& testbed, entry& own) {
     const auto now = env_.time.now();
-    // What has failed counts for as long again as the node was left out.
+    // After a node was left out, its failure is remembered for as long again: if it comes again
+    // within this time, the node is left out for longer.
     std::erase_if(own.avoided,
                   [&](const auto& each) { return each.second.until + each.second.wait <= now; });
     const auto left_out = std::ranges::count_if(
@@ -442,7 +446,7 @@ claims_operator::surroundings claims_operator::around(const model::testbed& test
 
 void claims_operator::plan(const testbed_pointer& testbed, entry& own) {
     const auto key = testbed->metadata.key();
-    // That was about earlier places.
+    // The refusal was about earlier places.
     own.refusal.clear();
     auto& room = ledger_.bring_up();
     placement::fit_options how;
@@ -476,7 +480,8 @@ void claims_operator::plan(const testbed_pointer& testbed, entry& own) {
     how.without.clear();
     const auto& never = never_fits(*testbed, own, places, how);
     if (const auto then = asks_empty_at(own)) {
-        // Others were asked about in this pass, or it was itself a short time ago.
+        // This pass has planned another claim on empty nodes, or this claim was planned there a
+        // short time ago.
         const auto now = env_.time.now();
         again_in(*then > now + pass_pause ? *then - now : steady_time::duration(pass_pause));
     }
@@ -515,7 +520,7 @@ const std::string& claims_operator::never_fits(const model::testbed& testbed, en
 
 std::optional<steady_time> claims_operator::asks_empty_at(const entry& own) const {
     if (!own.never.at) return steady_time{};
-    // Nodes that come may take what none took before.
+    // Nodes that have come since may take places that no node took before.
     if (own.never.why.empty() || own.never.freed == ledger_.room().freed()) return std::nullopt;
     return *own.never.at + never_pause;
 }
@@ -526,7 +531,8 @@ asio::awaitable<standing> claims_operator::problem_of_class(int priority) {
     }
     auto found = co_await env_.api.get(class_type, "", claim_priority_class(priority));
     standing problem;
-    // Those that the chart has not made may not be read either.
+    // The right to read covers only the classes that the chart makes: a class beyond these counts
+    // as missing.
     if (found || found.error().code == errc::not_found || found.error().code == errc::forbidden) {
         problem.message = class_problem(priority, found ? *found : std::string());
         if (!problem.message.empty()) problem.reason = reason::claim_class_missing;
@@ -550,7 +556,7 @@ std::pair<testbed_pointer, claims_operator::entry*> claims_operator::as_it_is(
         found->second.uid != before.metadata.uid) {
         return {};
     }
-    // Its priority counts for its order and its class: another one is looked at in the next pass.
+    // Order and class depend on the priority: a changed spec is planned in the next pass.
     const bool same = testbed->metadata.generation == before.metadata.generation;
     if (!same || !may_change(*testbed) || is_formed(*testbed)) return {};
     return {std::move(testbed), &found->second};
@@ -593,14 +599,14 @@ asio::awaitable<result<controller::outcome>> claims_operator::pass() {
             break;
         }
         own->round = round_;
-        // A plan takes its time: whatever else is due goes first.
+        // A plan takes time: other work of the loop that is due runs first.
         if (plans > 1) co_await asio::post(env_.executor, asio::use_awaitable);
         auto problem = co_await problem_of_class(testbed->spec.claim->priority);
         const auto [still, then] = as_it_is(*testbed);
         if (!still || now < then->not_before()) continue;
         if (!problem.reason.empty()) {
             stand(still->metadata.key(), *then, problem.reason, std::move(problem.message));
-            // Nothing tells when it comes.
+            // No event shows when the class is created or mended.
             const auto read = classes_.find(still->spec.claim->priority);
             then->class_until = (read == classes_.end() ? now : read->second.at) + class_patience;
             again_in(class_patience);
@@ -611,7 +617,7 @@ asio::awaitable<result<controller::outcome>> claims_operator::pass() {
         planned_for_ += env_.time.now() - began;
     }
     if (plans <= most_plans) {
-        // What was tried in this round has its turn again in the next one.
+        // Each claim that waits was planned in this round: the next round begins.
         ++round_;
         if (any_left) again_in(pass_pause);
     }

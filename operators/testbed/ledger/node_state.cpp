@@ -183,8 +183,8 @@ struct decider {
         });
     }
 
-    /// Removes misfits. A ghost whose size a webhook changes each time is not made again without
-    /// end.
+    /// Removes own ghosts that are damaged or not in the layout. A ghost whose size a webhook
+    /// changes each time is not made again without end.
     void decide_misfits() {
         const bool keeps = on.what_for == purpose::keep;
         for (const auto& ghost : all.misfits) {

@@ -80,9 +80,9 @@ struct rivals {
 rivals rivals_of(const view& seen);
 
 /// Pods of the testbed in its slots (its ghosts, and `in_slots`: uids of one job pod for each slot)
-/// do not count, nor do ghosts of younger Testbeds. Of an older one the whole demand counts, in
-/// place of its ghosts and of the pods that its status has in a slot. A pod's own claim to be one
-/// of these does not count.
+/// do not count, nor do ghosts of younger Testbeds. An older Testbed counts with its whole demand,
+/// in place of its ghosts and of the pods that its status has in a slot. A pod's own claim to be
+/// one of these has no effect.
 node_room room_on(const view& seen, const rivals& others, const node_view& node,
                   const std::set<std::string_view>& in_slots);
 

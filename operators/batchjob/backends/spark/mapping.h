@@ -1,9 +1,9 @@
 // Maps a sparkSpec and slots to a SparkApplication. Pure. The contract is the Spark table of the
 // user guide: ESI sets what the slots decide (number, size, scheduler, priority, place), all else
-// stays the user's. What the Spark operator applies through its webhook only (volumes, mounts,
-// tolerations, security contexts, affinity) is put into the pod templates, so that it also works
-// without the webhook; volumes, mounts and tolerations are moved, because the webhook would append
-// them twice.
+// stays the user's. Fields that the Spark operator applies only through its webhook (volumes,
+// mounts, tolerations, security contexts, affinity) are put into the pod templates, so that they
+// also work without the webhook; volumes, mounts and tolerations are moved, because the webhook
+// would append them twice.
 #pragma once
 
 #include "batchjob/backends/backend.h"

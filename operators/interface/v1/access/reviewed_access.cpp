@@ -167,13 +167,13 @@ asio::awaitable<reviewed_access::token_outcome> reviewed_access::person_of(std::
                                                                            std::string peer) {
     auto key = sha256(token);
     const auto now = from_.time.now();
-    // Looked for each time, so that of these, too, the one goes first that was not used the
-    // longest.
+    // Looked up each time, so that this cache, too, drops first the entry that was not used for the
+    // longest time.
     const auto* before = known_before_.find(key, now);
     if (const auto* known = persons_.find(key, now)) co_return *known;
     if (strangers_.find(key, now) != nullptr) co_return nullptr;
     // Strangers at the same address (behind one proxy, say) do not lock out known callers, who have
-    // a part of all reviews for themselves. Of other callers only the address is known.
+    // a part of all reviews for themselves. For other callers only the address is known.
     const bool known = before != nullptr;
     const share whose = known ? share{*before} : share{"peer " + peer, acquaintance::stranger};
     co_return co_await token_flights_.ask(

@@ -16,18 +16,18 @@ operation stream_of(hub* by, std::string id, std::string path, std::string summa
     out.path = std::move(path);
     out.summary = std::move(summary);
     out.description =
-        "A stream without an end: server-sent events, or JSON lines where Accept names "
-        "application/x-ndjson. First all objects as they are (type snapshot), kind by kind, then "
-        "sync, then each change as ADDED, MODIFIED or DELETED with the whole object. Order is "
-        "promised within a kind. Every id is opaque and names all that was told up to it: a stream "
-        "of the same kinds and namespaces that sends the last id in Last-Event-ID goes on behind "
-        "it, on any replica, with each change once, and sync where it comes to the present. Where "
-        "that cannot be done (the id is too old, the server had to list anew, the client reads too "
-        "slowly), reset voids all that was told, and a snapshot follows. Objects are as the caches "
-        "have them: `partial` names what they lack (the application's spec of a BatchJob, up to "
-        "1 MiB each, which GET of the job shows). Each 15 s without anything else a heartbeat is "
-        "sent, with the newest id. Rights are asked again each minute. The last word is end, with "
-        "a reason; a connection that ends without it was cut.";
+        "A stream without an end: server-sent events, or JSON lines if Accept names "
+        "application/x-ndjson. First come all objects as they are (type snapshot), kind by kind, "
+        "then sync, then each change as ADDED, MODIFIED or DELETED with the whole object. Order is "
+        "promised within a kind. Every id is opaque and covers all events up to it: a stream of "
+        "the same kinds and namespaces that sends the last id in Last-Event-ID goes on after it, "
+        "on any replica, with each change once, and sends sync when it reaches the present. If "
+        "that cannot be done (the id is too old, the server had to list again, the client reads "
+        "too slowly), reset voids all earlier events, and a snapshot follows. Objects are as the "
+        "caches have them: `partial` names the members that they lack (the application's spec of a "
+        "BatchJob, up to 1 MiB each, which GET of the job shows). After each 15 s without another "
+        "event a heartbeat is sent, with the newest id. Rights are checked again each minute. The "
+        "last event is end, with a reason; a connection that ends without it was cut.";
     for (const auto each : all_kinds) {
         for (const auto* verb : {"list", "watch"}) {
             out.asks.push_back({verb, std::string(type_of(each).plural)});
@@ -35,14 +35,17 @@ operation stream_of(hub* by, std::string id, std::string path, std::string summa
     }
     out.query = {
         {"kinds",
-         "Which kinds, with commas between them; without, all that the caller may list and watch.",
+         "Which kinds, with commas between them; if absent, all that the caller may list and "
+         "watch.",
          R"({"type":"string","pattern":"^(testbeds|jobs|schedulings)(,(testbeds|jobs|schedulings))*$"})"},
         {"labelSelector",
-         "As in lists. An object that a change takes out of the selection is told as DELETED, also "
-         "one that was not in it where a resumed stream cannot know.",
+         "As in lists. An object that a change takes out of the selection is sent as DELETED. A "
+         "resumed stream may not know what was in the selection: it then sends DELETED also for an "
+         "object that was not.",
          R"({"type":"string"})"},
-        {"lastEventId", "As the header Last-Event-ID, which wins.", R"({"type":"string"})"}};
-    out.headers = {{"Last-Event-ID", "The id of the last event that the client has had.",
+        {"lastEventId", "The same as the header Last-Event-ID, which has precedence.",
+         R"({"type":"string"})"}};
+    out.headers = {{"Last-Event-ID", "The id of the last event that the client has received.",
                     R"({"type":"string"})"}};
     out.answers = {
         {200, "The stream.", {{"Event", "text/event-stream"}, {"Event", "application/x-ndjson"}}}};
@@ -58,7 +61,7 @@ std::vector<operation> operations(hub* by) {
     auto all = stream_of(by, "watchAllEvents", "/api/v1/events",
                          "Streams all changes of all namespaces, or of one.");
     all.query.push_back(
-        {"namespace", "The one whose objects are told.", R"({"type":"string","minLength":1})"});
+        {"namespace", "Only objects of this namespace.", R"({"type":"string","minLength":1})"});
     std::vector<operation> out;
     out.push_back(std::move(all));
     out.push_back(stream_of(by, "watchEvents", "/api/v1/namespaces/{namespace}/events",
