@@ -61,11 +61,8 @@ computing() {
 }
 
 computing_of_test() {
-    local bad=0
     layer simulation "simulation: kept plans, 250 seeds, crashes in scenarios that differ" \
-        env CORE=1 SEEDS=250 scripts/simulate.sh "$results/simulation.xml" || bad=1
-    layer page "the page in a browser" integration-tests/page/run.sh --junit-xml="$results/page.xml" || bad=1
-    return "$bad"
+        env CORE=1 SEEDS=250 scripts/simulate.sh "$results/simulation.xml"
 }
 
 computing_of_all() {
@@ -73,20 +70,28 @@ computing_of_all() {
         env SIMULATION_SECONDS="${SIMULATION_SECONDS-900}" scripts/simulate.sh "$results/simulation.xml"
 }
 
-# What is short beside the scenarios, one after the other: what needs a control plane has its own.
-beside_scenarios_of_test() {
+# What needs no control plane and is in `make test` only, one after the other.
+without_cluster() {
     local bad=0
-    layer chart "the chart on a real control plane" \
-        integration-tests/chart/run.sh --junit-xml="$results/chart.xml" || bad=1
+    layer unit "unit tests" unit_tests || bad=1
     layer client "the Python client of the interface" \
         examples/clients/python/tests/run.sh --junit-xml="$results/client.xml" || bad=1
+    layer page "the page in a browser" integration-tests/page/run.sh --junit-xml="$results/page.xml" || bad=1
     return "$bad"
+}
+
+# What is short beside the scenarios, one after the other: what needs a control plane has its own.
+beside_scenarios_of_test() {
+    layer chart "the chart on a real control plane: values, rights, installations" \
+        integration-tests/chart/run.sh -m "not more" --junit-xml="$results/chart.xml"
 }
 
 beside_scenarios_of_all() {
     local bad=0
     layer colocation "unit tests of the example scheduler" \
         examples/schedulers/colocation/tests/run.sh --junit-xml="$results/colocation.xml" || bad=1
+    layer chart "the chart on a real control plane: metrics, alerts, claims, older releases, operators that run" \
+        integration-tests/chart/run.sh -m more --junit-xml="$results/chart.xml" || bad=1
     if layer "" "build the images" scripts/images.sh; then
         layer images "tests of the images" integration-tests/images/run.sh --junit-xml="$results/images.xml" || bad=1
     else
@@ -113,7 +118,7 @@ layer "" "setup" set_up || exit 1
 beside control-plane layer "" "build the control plane (minutes, once)" integration-tests/cluster/build.sh
 layer "" "build the operators" scripts/build.sh release || exit 1
 if [[ $command == test ]]; then
-    layer unit "unit tests" unit_tests || failed=1
+    beside unit without_cluster
 fi
 beside computing computing
 have_control_plane=0
@@ -124,6 +129,9 @@ if ended control-plane; then
     ended short || failed=1
 else
     failed=1
+fi
+if [[ $command == test ]]; then
+    ended unit || failed=1
 fi
 ended computing || failed=1
 if [[ $command == all ]] && ((have_control_plane)); then

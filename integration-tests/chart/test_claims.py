@@ -9,6 +9,8 @@ import yaml
 from api import ApiException
 from chart import ROOT, kubectl, render
 
+pytestmark = pytest.mark.more
+
 VALUES = {"claims": {"enabled": True, "priorities": [0, 1000000, -5]}}
 CLASSES = {"esi-claim-0": 0, "esi-claim-1000000": 1000000, "esi-claim-minus-5": -5}
 GUIDE = ROOT / "docs" / "user-guide.md"

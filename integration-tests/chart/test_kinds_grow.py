@@ -9,6 +9,8 @@ import yaml
 import product
 from chart import RELEASES, ROOT
 
+pytestmark = pytest.mark.more
+
 KINDS = tuple(map(str.lower, product.KINDS))
 UPPER = ("maximum", "maxLength", "maxItems", "maxProperties")
 LOWER = ("minimum", "minLength", "minItems", "minProperties")

@@ -16,6 +16,8 @@ from chart import CHART, OPERATORS, ROOT, render
 from control_plane import ControlPlane
 from operators import Operators, free_port
 
+pytestmark = pytest.mark.more
+
 RULES = CHART / "rules" / "esi.yaml"
 TESTS = pathlib.Path(__file__).with_name("rules_test.yaml")
 DASHBOARDS = {path.stem: json.loads(path.read_text("utf-8"))

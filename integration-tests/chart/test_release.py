@@ -59,6 +59,7 @@ def test_life_of_a_release(plane, helm, look):
     assert not any(look("crd", name) for name in CRDS), "without crds.keep they go"
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("archive", RELEASES, ids=lambda archive: archive.stem)
 def test_upgrade_from_a_release_and_back(plane, helm, look, archive):
     """As docs/upgrade.md says it. Values that a person set stay, objects stay, and nothing of the newer one is

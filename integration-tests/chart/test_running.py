@@ -16,6 +16,8 @@ import objects
 from chart import CHART, OPERATORS, enabled, kubectl
 from operators import Operator, flag_of, free_port
 
+pytestmark = pytest.mark.more
+
 VALUES = enabled("extender", "scheduler") | {
     "tls": {"mode": "generate"}, "watchNamespaces": ["team-a", "default"], "interface": {"namespace": "team-a"},
     "operators": {"replicas": 0}}
