@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """count_results.py FOLDER test|all: adds up the results of one folder (JUnit files, and `go test -json`) and prints "N passed, N failed, N skipped",
-for each layer with the time that it took (layers.tsv, which layers.sh writes).
+for each layer with the time that it took (layers.tsv, which layers.sh writes), and the files of tests that took longest.
 
 Exit code 1 when a test failed, when a file is missing, when a layer has fewer tests than it is known to have,
 and when a test was skipped for a reason that is not listed here: what did not run is not a success.
 """
+import collections
 import json
 import pathlib
 import re
@@ -34,6 +35,7 @@ class Layer:
         self.name, self.least, self.seeds = name, least, seeds
         self.passed = self.failed = self.skipped = 0
         self.wrong, self.notes = [], []
+        self.files = collections.Counter()  #: file or suite of tests -> seconds
 
     def skip(self, test, reason):
         if any(re.search(each, reason) for each in MAY_BE_SKIPPED.get(self.name, ())):
@@ -71,6 +73,8 @@ def read_go(layer, path):
 def read_junit(layer, path):
     root = tree.parse(path).getroot()
     for case in root.iter("testcase"):
+        name = case.get("classname", "") if layer.name != "unit.xml" else case.get("name", "").partition(".")[0]
+        layer.files[f"{layer.name.partition('.')[0]} {name}"] += float(case.get("time", 0))
         skipped = case.find("skipped")
         if case.find("failure") is not None or case.find("error") is not None:
             layer.failed += 1
@@ -99,6 +103,13 @@ def times(path):
     return {name or what: int(seconds) for name, seconds, _, what in rows}
 
 
+def slowest_text(layers, most=12, least=5):
+    """ "slowest: chart test_release 152 s, ...": those that took `least` seconds or more."""
+    files = sum((each.files for each in layers), collections.Counter()).most_common(most)
+    told = [f"{name} {seconds:,.0f} s" for name, seconds in files if seconds >= least]
+    return "slowest: " + (", ".join(told) or f"none took {least} s")
+
+
 def main() -> int:
     folder = pathlib.Path(sys.argv[1])
     command = sys.argv[2]
@@ -112,6 +123,7 @@ def main() -> int:
         print(layer.text(seconds))
     passed, failed, skipped = (sum(getattr(layer, what) for layer in layers)
                                for what in ("passed", "failed", "skipped"))
+    print(slowest_text(layers))
     print(f"\n{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0
 

@@ -111,6 +111,14 @@ def test_each_layer_is_told_with_its_time_and_what_else_was_done_with_its_own(re
     assert f"\nchart: {LEAST['chart.xml']} passed, 0 failed, 0 skipped\n" in said, "without a time"
 
 
+def test_the_files_that_took_longest_are_told(results):
+    junit(results, "chart.xml", [
+        *[PASSED] * LEAST["chart.xml"], "<testcase classname='test_release' name='a' time='70.4'/>",
+        "<testcase classname='test_release' name='b' time='80'/>", "<testcase classname='test_rights' name='c' time='4'/>"])
+    junit(results, "unit.xml", [PASSED] * LEAST["unit.xml"] + ["<testcase name='esi_testbed/swap.a' time='6'/>"])
+    assert "\nslowest: chart test_release 150 s, unit esi_testbed/swap 6 s\n" in count(results)[1]
+
+
 def seeds_of(tmp_path, **environment):
     """Exit code of simulate.sh, the parts that it ran of the seeds, and how many it says that it ran."""
     program = tmp_path / "esi-simulation"
