@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""The checks can fail: each rule of names.py, decisions.py and spelling.py is broken here by hand, and is noticed."""
+"""The checks can fail: each rule of them is broken here by hand, and is noticed."""
 import pathlib
 import tempfile
 import unittest
 
 import decisions
+import kinds
 import names
 import spelling
 
@@ -132,6 +133,43 @@ class texts_in_decisions(with_a_tree):
                          ["operators/x/decide.cpp:1: compares a text; a decision goes by codes"])
         self.write("operators/y/act.cpp", "")
         self.assertIn("operators/y: has no decide.cpp", decisions.check(self.root)[0])
+
+
+class kinds_of_application(with_a_tree):
+    def setUp(self):
+        super().setUp()
+        rows = "".join(f"""    application_kind{{.type = "{name}",
+                     .spec_field = "{name.lower()}Spec",
+                     .spec = &batchjob_spec::{name.lower()}_spec,
+                     .definition = "{name.lower()}.example.com"}},\n""" for name in ("Spark", "Ray"))
+        self.write(kinds.TABLE, "inline constexpr std::array application_kinds{\n" + rows + "};\n")
+        self.write(kinds.PAGE, 'const jobTypes = { sparkSpec: "Spark", raySpec: "Ray" };\n')
+        for name in kinds.EXCEPTIONS:
+            if name not in (kinds.TABLE, kinds.PAGE):
+                self.write(name.replace("/*", "/x.cpp", 1) if name.count("*") == 1 else name.replace("*/*", "x/x.cpp"), "of.ray_spec;\n")
+
+    def finds(self, line, count, name="operators/y/z.cpp"):
+        self.write(name, line + "\n")
+        wrong = kinds.check(self.root)
+        self.assertEqual(len(wrong), count, wrong)
+        for each in wrong:
+            self.assertIn(name, each)
+
+    def test_no_other_file_names_them(self):
+        for line in ("job.spec.ray_spec", "&batchjob_spec::ray_spec", "job->spec.spark_spec", 'f("spec.raySpec")', '"Ray"',
+                     '"spark.example.com"'):
+            self.finds(line, 1)
+        for line in ("// such as raySpec", "namespace ray_spec {", '"a job of Ray"', "spec.*kind.spec"):
+            self.finds(line, 0)
+        self.finds("job.spec.ray_spec", 0, "operators/y/z_test.cpp")
+        self.finds("job.spec.ray_spec", 0, "operators/batchjob/backends/ray/kind.cpp")
+
+    def test_the_page_has_the_same_list(self):
+        self.finds('const jobTypes = { sparkSpec: "Spark" };', 1, kinds.PAGE)
+
+    def test_an_exception_that_is_not_needed_goes(self):
+        self.write("operators/batchjob/driver_jobs.cpp", "")
+        self.assertIn("driver_jobs.cpp names no kind any more", kinds.check(self.root)[0])
 
 
 class plain_words(with_a_tree):
