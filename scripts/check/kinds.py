@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The kinds of application are named in one table, common/model/application_kinds.h: no other product file names a kind's
-member of the spec, its type or its definition.
+"""The kinds of application are named in one table, common/model/application_kinds.h: no other product file names a
+kind's member of the spec, its type or its definition.
 
     kinds.py [ROOT]      exit code 1 with one line for each place
 
-Looked at are the sources of common/ and operators/ (C++ and the page's JavaScript) without tests and comments. A place is
-wrong if it has
+Looked at are the sources of common/ and operators/ (C++ and the page's JavaScript) without tests and comments. A place
+is wrong if it has
 
 - `sparkSpec`, the field of a kind, or `.spark_spec`, its member;
 - "Spark", its type, or its definition, as a whole string literal.
@@ -78,7 +78,7 @@ def check(root):
             if found and allowed:
                 used |= allowed
             elif found:
-                out.append(f"{name}:{number}: names a kind of application ({found.group(0)}); {TABLE} is the place for that")
+                out.append(f"{name}:{number}: names a kind of application ({found.group(0)}); its place is {TABLE}")
     out += [f"scripts/check/kinds.py: {each} names no kind any more: the exception can go" for each in EXCEPTIONS
             if each not in used]
     wanted = {each["spec_field"]: each["type"] for each in rows}
