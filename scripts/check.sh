@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # What can be said of the sources without building them: format, names and links of the documents, which folder includes
-# which, that no decision reads text, spelling, shell scripts; and clang-tidy for what was changed, where a build has been
+# which, that no decision reads text, that one table lists the kinds of application, that the
+# recipes name what their sample changes touch, spelling, shell scripts; and clang-tidy for what was changed, where a build has been
 # configured.
-#   scripts/check.sh [STEP...]      all steps, or some: format names layers decisions spelling shell tidy
+#   scripts/check.sh [STEP...]      all steps, or some: format names kinds recipes layers decisions spelling shell tidy
 #   BASE=COMMIT                     tidy: changed since when; else since main was left, or the last commit
 #   PRESET=release                  tidy: whose compile commands
 set -uo pipefail
@@ -29,6 +30,10 @@ format() {
 names() {
     python3 scripts/check/names.py && (cd scripts/check && python3 -m unittest -q test_checks)
 }
+
+kinds() { python3 scripts/check/kinds.py; }
+
+recipes() { python3 scripts/check/recipes.py; }
 
 layers() { python3 scripts/layers.py && echo "layers: no include runs up"; }
 
@@ -79,13 +84,13 @@ tidy() {
 }
 
 steps=("$@")
-((${#steps[@]} > 0)) || steps=(format names layers decisions spelling shell tidy)
+((${#steps[@]} > 0)) || steps=(format names kinds recipes layers decisions spelling shell tidy)
 failed=()
 for each in "${steps[@]}"; do
     started=$SECONDS
     echo "--> $each"
     case $each in
-        format | names | layers | decisions | spelling | shell | tidy) "$each" || failed+=("$each") ;;
+        format | names | kinds | recipes | layers | decisions | spelling | shell | tidy) "$each" || failed+=("$each") ;;
         *)
             echo "check: there is no step '$each'" >&2
             exit 2

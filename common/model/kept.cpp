@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "model/application_kinds.h"
 #include "model/names.h"
 
 namespace esi::model {
@@ -27,8 +28,9 @@ string_map only_decisive(string_map all) {
 }  // namespace
 
 void drop_application_specs(batchjob& job) {
-    for (auto* spec : {&job.spec.spark_spec, &job.spec.flink_spec}) {
-        if (*spec) spec->emplace();
+    for (const auto& kind : application_kinds) {
+        auto& spec = job.spec.*kind.spec;
+        if (kind.large && spec) spec.emplace();
     }
 }
 
@@ -104,9 +106,9 @@ void leave_out_content(batchjob& of) {
     batchjob kept;
     kept.metadata = essential(std::move(of.metadata));
     drop_application_specs(of);
-    kept.spec.spark_spec = std::move(of.spec.spark_spec);
-    kept.spec.flink_spec = std::move(of.spec.flink_spec);
-    kept.spec.spark_driver = std::move(of.spec.spark_driver);
+    for (const auto& kind : application_kinds) {
+        kept.spec.*kind.spec = std::move(of.spec.*kind.spec);
+    }
     kept.spec.active_scheduling = std::move(of.spec.active_scheduling);
     kept.spec.creation_request = std::move(of.spec.creation_request);
     kept.spec.active_deadline_seconds = of.spec.active_deadline_seconds;

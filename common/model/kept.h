@@ -17,7 +17,7 @@ namespace esi::model {
 
 // --- transforms: by what one operator asks for ---
 
-/// Drops the text of the Spark or Flink spec (up to 1 MiB), but not which of them it is: for the
+/// Drops the text of the application's spec (up to 1 MiB), but not which kind it is of: for the
 /// caches of operators that submit no job. A driver's spec is a uid, and is kept.
 void drop_application_specs(batchjob& job);
 /// Drops all but the slots of the job: its order, its placements, and in which Testbed they are.

@@ -11,6 +11,7 @@
 #include "batchjob/options.h"
 #include "batchjob/testing.h"
 #include "kube/testing/scripted_transport.h"
+#include "model/application_kinds.h"
 
 namespace esi::batchjob {
 namespace {
@@ -307,6 +308,24 @@ TEST(kinds, each_row_makes_a_backend_of_its_type_and_finds_its_own_spec_only) {
     EXPECT_EQ(kind_of(kinds, driver)->spec_field(), "sparkDriver");
     EXPECT_EQ(kind_of(kinds, model::batchjob_spec()), nullptr);
     for (const auto& kind : kinds) EXPECT_EQ(kind->make_backend({})->type(), kind->type());
+}
+
+TEST(kinds, have_the_names_of_the_table_that_all_parts_share) {
+    const auto kinds = known_kinds();
+    ASSERT_EQ(kinds.size(), model::application_kinds.size());
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+        const auto& shared = model::application_kinds[i];
+        EXPECT_EQ(kinds[i]->type(), shared.type);
+        EXPECT_EQ(kinds[i]->spec_field(), shared.spec_field);
+        model::batchjob_spec spec;
+        spec.*shared.spec = model::raw_json{"{}"};
+        EXPECT_EQ(kinds[i]->spec_in(spec), &*(spec.*shared.spec));
+        EXPECT_EQ(model::kind_of(spec), &shared);
+        if (shared.definition.empty()) continue;
+        const auto made = kinds[i]->make_backend({});
+        EXPECT_EQ(made->definition(), shared.definition);
+        EXPECT_THAT(made->resource().plural, ::testing::StartsWith(std::string(shared.resource)));
+    }
 }
 
 TEST(kinds, a_flag_decides_what_a_flink_spec_becomes) {

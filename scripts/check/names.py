@@ -186,7 +186,7 @@ def functions_behind(lines, at, index):
     _, line, spans = lines[at]
     out, end = [], spans[index][1]
     for start, stop, text in spans[index + 1:]:
-        if line[end:start].strip() or start == end:
+        if line[end:start].strip("* ") or start == end:
             return out
         out.append(text)
         end = stop

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""The checks can fail: each rule of names.py, decisions.py and spelling.py is broken here by hand, and is noticed."""
+"""The checks can fail: each rule of them is broken here by hand, and is noticed."""
 import pathlib
 import tempfile
 import unittest
 
 import decisions
+import kinds
 import names
+import recipes
 import spelling
 
 CODE = """namespace esi {
@@ -60,6 +62,7 @@ class names_of_documents(with_a_tree):
         self.is_right("`operators/x/decide.cpp` `observe` then `operators/x/decide.cpp` `actor::swap` and "
                       "`x/decide.cpp` `decision`, `anything`")
         self.is_wrong("`operators/x/decide.cpp` `act`", "no such function")
+        self.is_wrong("**`operators/x/decide.cpp`** `act`", "no such function")
         self.is_wrong("- in `operators/x/decide.cpp`\n  `act` it", "no such function")
         self.is_right("- in `operators/x/decide.cpp`\n- `act`, and `operators/x/decide.cpp`,\n`act`")
         self.is_wrong("only called: `operators/x/decide.cpp` `look`", "no such function")
@@ -132,6 +135,119 @@ class texts_in_decisions(with_a_tree):
                          ["operators/x/decide.cpp:1: compares a text; a decision goes by codes"])
         self.write("operators/y/act.cpp", "")
         self.assertIn("operators/y: has no decide.cpp", decisions.check(self.root)[0])
+
+
+class kinds_of_application(with_a_tree):
+    def setUp(self):
+        super().setUp()
+        rows = "".join(f"""    application_kind{{.type = "{name}",
+                     .spec_field = "{name.lower()}Spec",
+                     .spec = &batchjob_spec::{name.lower()}_spec,
+                     .definition = "{name.lower()}.example.com"}},\n""" for name in ("Spark", "Ray"))
+        self.write(kinds.TABLE, "inline constexpr std::array application_kinds{\n" + rows + "};\n")
+        self.write(kinds.PAGE, 'const jobTypes = { sparkSpec: "Spark", raySpec: "Ray" };\n')
+        for name in kinds.EXCEPTIONS:
+            if name not in (kinds.TABLE, kinds.PAGE):
+                self.write(name.replace("/*", "/x.cpp", 1) if name.count("*") == 1 else name.replace("*/*", "x/x.cpp"), "of.ray_spec;\n")
+
+    def finds(self, line, count, name="operators/y/z.cpp"):
+        self.write(name, line + "\n")
+        wrong = kinds.check(self.root)
+        self.assertEqual(len(wrong), count, wrong)
+        for each in wrong:
+            self.assertIn(name, each)
+
+    def test_no_other_file_names_them(self):
+        for line in ("job.spec.ray_spec", "&batchjob_spec::ray_spec", "job->spec.spark_spec", 'f("spec.raySpec")', '"Ray"',
+                     '"spark.example.com"'):
+            self.finds(line, 1)
+        for line in ("// such as raySpec", "namespace ray_spec {", '"a job of Ray"', "spec.*kind.spec"):
+            self.finds(line, 0)
+        self.finds("job.spec.ray_spec", 0, "operators/y/z_test.cpp")
+        self.finds("job.spec.ray_spec", 0, "operators/batchjob/backends/ray/kind.cpp")
+
+    def test_the_page_has_the_same_list(self):
+        self.finds('const jobTypes = { sparkSpec: "Spark" };', 1, kinds.PAGE)
+
+    def test_an_exception_that_is_not_needed_goes(self):
+        self.write("operators/batchjob/driver_jobs.cpp", "")
+        self.assertIn("driver_jobs.cpp names no kind any more", kinds.check(self.root)[0])
+
+
+SAMPLE = """diff --git a/operators/x/decide.cpp b/operators/x/decide.cpp
+--- a/operators/x/decide.cpp
++++ b/operators/x/decide.cpp
+@@ -5 +5,2 @@ void actor::swap(int slot) {
+ void actor::swap(int slot) {
++    if (slot > 7) return;
+     return judge(slot);
+diff --git a/operators/x/seven.h b/operators/x/seven.h
+new file mode 100644
+--- /dev/null
++++ b/operators/x/seven.h
+@@ -0,0 +1,1 @@
++inline int seven() { if (true) return 7; }
+"""
+
+
+class samples_of_recipes(with_a_tree):
+    def setUp(self):
+        super().setUp()
+        self.write("scripts/check/recipes/number.patch", SAMPLE.replace("@@ -5 +5,2 @@", "@@ -4,2 +4,3 @@"))
+        self.recipe("**`operators/x/decide.cpp`** `swap`, **`operators/x/NAME.h`**, and read `operators/x/act.cpp`")
+        self.table("| [a number](number.md) | 2 | 1 | 2 | 1 |")
+
+    def recipe(self, steps):
+        self.write("docs/recipes/number.md", f"# Add a number\n\n{steps}\n")
+
+    def table(self, row):
+        self.write("docs/recipes/README.md", f"{recipes.HEAD}\n|---|---|---|---|---|\n{row}\n")
+
+    def says(self, *words):
+        wrong = recipes.check(self.root)
+        self.assertEqual(len(wrong), len(words), wrong)
+        for line, word in zip(wrong, words):
+            self.assertIn(word, line)
+
+    def test_all_is_well(self):
+        self.says()
+        self.recipe("**`operators/x/{decide.cpp,seven.h}`**")
+        self.says()
+        self.recipe("**`operators/x/*.cpp`**, **`operators/x/*.h`**")
+        self.says()
+
+    def test_what_the_recipe_lacks(self):
+        self.recipe("**`operators/x/NAME.h`**")
+        self.says("lacks operators/x/decide.cpp, which the sample changes")
+        self.recipe("**`operators/x/decide.cpp`**, `operators/x/NAME.h`")
+        self.says("lacks operators/x/seven.h, which the sample makes")
+
+    def test_what_the_sample_lacks(self):
+        self.recipe("**`operators/x/{decide,act}.cpp`**, **`operators/x/NAME.h`**")
+        self.says("has operators/x/act.cpp in bold, which the sample does not touch")
+
+    def test_a_sample_that_does_not_apply(self):
+        self.write("operators/x/decide.cpp", CODE.replace("    return judge", "    look();\n    return judge"))
+        self.says("number.md: its sample does not apply at operators/x/decide.cpp:4: the recipe or its sample is out of date")
+
+    def test_a_sample_applies_where_its_place_has_moved(self):
+        self.write("operators/x/decide.cpp", "// One line\n// more.\n" + CODE)
+        self.says()
+
+    def test_the_table_of_counts(self):
+        self.table("| [a number](number.md) | 2 | 1 | 2 | 0 |")
+        self.says("lacks the line | [a number](number.md) | 2 | 1 | 2 | 1 |")
+
+    def test_each_has_the_other(self):
+        self.write("docs/recipes/letter.md", "# Add a letter\n")
+        self.write("scripts/check/recipes/word.patch", SAMPLE)
+        self.says("docs/recipes/letter.md: has no sample", "word.patch: there is no recipe of that name")
+
+    def test_a_row_or_a_function_is_no_branch(self):
+        for lines, branch in (('+    {"a", 7},\n', False), ("+int seven(int of) {\n+    if (of) return 7;\n+}\n", False),
+                              ("+        case 7:\n", True), ("+    x = a ? b : c;\n", True), ("+    // if\n", False),
+                              ("-    if (a) b();\n+    b();\n", False)):
+            self.assertEqual(recipes.adds_a_branch(lines), branch, lines)
 
 
 class plain_words(with_a_tree):

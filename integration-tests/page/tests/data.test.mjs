@@ -183,6 +183,12 @@ test("objects with hardly anything in them are read", () => {
   assert.equal(contract.eventOf({ event: "sync", data: "" }).record, null);
 });
 
+test("a job has a type before its status says it", () => {
+  const typeOf = (spec, status) => contract.jobOf({ metadata: { name: "x" }, spec, status }).type;
+  assert.deepEqual([{ sparkSpec: {} }, { flinkSpec: null }, { sparkDriver: { uid: "u" } }, {}].map((spec) => typeOf(spec)), ["Spark", "Flink", "SparkDriver", ""]);
+  assert.equal(typeOf({ sparkSpec: {} }, { type: "Flink" }), "Flink");
+});
+
 test("an event is understood with its kind beside the object or in it", () => {
   const object = { kind: "Testbed", metadata: { namespace: "ns", name: "t" } };
   for (const data of [{ kind: "testbeds", object }, { object }, object, { kind: "Testbed", object }]) {

@@ -124,6 +124,10 @@ export function runOf(line, ns) {
 }
 export const runsOf = (answer, ns) => list(answer.items ?? answer.runs ?? answer).map((line) => runOf(line, ns));
 
+/** The types of jobs by the member of their spec, as in common/model/application_kinds.h: for jobs whose status has no type yet. */
+const jobTypes = { sparkSpec: "Spark", flinkSpec: "Flink", sparkDriver: "SparkDriver" };
+const typeIn = (spec) => jobTypes[Object.keys(jobTypes).find((field) => field in spec)] ?? "";
+
 export function jobOf(object) {
   const { spec = {}, status = {} } = object;
   const meta = metaOf(object);
@@ -131,7 +135,7 @@ export function jobOf(object) {
   return {
     ...meta,
     kind: "job",
-    type: status.type || (spec.flinkSpec ? "Flink" : "Spark"),
+    type: status.type || typeIn(spec),
     state: status.state ?? "InitState",
     reason: status.reason ?? "",
     scheduling: refOf(spec.activeScheduling, meta.ns),

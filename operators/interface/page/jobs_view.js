@@ -27,7 +27,7 @@ export class JobsView extends View {
       h("label", { class: "field" }, h("span", null, "Name"), h("input", { type: "search", "data-on": "text", value: query.text ?? "", placeholder: "any", size: 12, autocomplete: "off", spellcheck: "false" })),
       h("label", { class: "field" }, h("span", null, "State"), h("select", { "data-on": "state" }, h("option", { value: "", selected: !query.state }, "any"), [...counts].sort().map(([each, n]) => h("option", { value: each, selected: each === query.state }, `${stateOf("job", each).word} (${n})`)))),
     );
-    if (all.length === 0) return [head, empty("There is no job yet", "A BatchJob is a Spark or Flink job that waits until a Scheduling gives it slots.", "kubectl apply -f examples/jobs/spark-job-1.yaml")];
+    if (all.length === 0) return [head, empty("There is no job yet", "A BatchJob is a job, of Spark for example, that waits until a Scheduling gives it slots.", "kubectl apply -f examples/jobs/spark-job-1.yaml")];
     const { from, shown } = pageOf(rows, this.page);
     return [
       head,

@@ -15,8 +15,9 @@ namespace types = kube::types;
 }  // namespace
 
 std::size_t application_specs::entry::bytes() const {
-    return sizeof(entry) + uid.size() + (spark ? spark->text.size() : 0) +
-           (flink ? flink->text.size() : 0);
+    auto out = sizeof(entry) + uid.size();
+    for (const auto& each : texts) out += each ? each->text.size() : 0;
+    return out;
 }
 
 application_specs::application_specs(const sources& from) : from_(from) {
@@ -35,8 +36,10 @@ application_specs::job_pointer application_specs::completed(const model::batchjo
     const auto found = by_uid_.find(trimmed.metadata.uid);
     kept_.splice(kept_.begin(), kept_, found->second);
     auto out = std::make_shared<model::batchjob>(trimmed);
-    out->spec.spark_spec = found->second->spark;
-    out->spec.flink_spec = found->second->flink;
+    for (std::size_t i = 0; i < model::application_kinds.size(); ++i) {
+        const auto& kind = model::application_kinds[i];
+        if (kind.large) out->spec.*kind.spec = found->second->texts[i];
+    }
     return out;
 }
 
@@ -52,7 +55,11 @@ void application_specs::forget(std::string_view uid) {
 
 void application_specs::keep(const model::batchjob& job) {
     forget(job.metadata.uid);
-    entry made{job.metadata.uid, job.metadata.generation, job.spec.spark_spec, job.spec.flink_spec};
+    entry made{job.metadata.uid, job.metadata.generation, {}};
+    for (std::size_t i = 0; i < model::application_kinds.size(); ++i) {
+        const auto& kind = model::application_kinds[i];
+        if (kind.large) made.texts[i] = job.spec.*kind.spec;
+    }
     const auto bytes = made.bytes();
     if (bytes > spec_limits::kept_of_one) return;
     while (bytes_ + bytes > spec_limits::kept) drop(std::prev(kept_.end()));

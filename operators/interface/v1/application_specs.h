@@ -1,8 +1,9 @@
-// The Spark and Flink specs of BatchJobs, which the caches trim: read through the API server, and
+// The specs of applications in BatchJobs, which the caches trim: read through the API server, and
 // the small ones kept as long as there is room and the job's generation is the same (a change of
 // the spec raises it). Owned by the surface; used on the process' loop.
 #pragma once
 
+#include <array>
 #include <boost/asio/awaitable.hpp>
 #include <list>
 #include <map>
@@ -12,6 +13,7 @@
 
 #include "http/message.h"
 #include "interface/v1/sources.h"
+#include "model/application_kinds.h"
 
 namespace esi::interface::v1 {
 
@@ -46,8 +48,8 @@ private:
     struct entry {
         std::string uid;
         std::int64_t generation = 0;
-        std::optional<model::raw_json> spark;
-        std::optional<model::raw_json> flink;
+        /// By the rows of model::application_kinds; only of the large ones.
+        std::array<std::optional<model::raw_json>, model::application_kinds.size()> texts;
         std::size_t bytes() const;
     };
     using known = std::list<entry>;

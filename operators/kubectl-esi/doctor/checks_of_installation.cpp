@@ -6,6 +6,7 @@
 #include "base/version.h"
 #include "kubectl-esi/doctor/checks.h"
 #include "kubectl-esi/shown/words.h"
+#include "model/application_kinds.h"
 
 namespace esi::kubectl::doctor {
 
@@ -235,17 +236,16 @@ void look_at_policies(const facts& at, std::vector<finding>& found) {
 
 void look_at_backends(const facts& at, std::vector<finding>& found) {
     for (const auto& each : at.backends) {
-        const bool used = std::ranges::any_of(at.jobs, [&](const auto& job) {
-            return each.type == "Spark" ? job->spec.spark_spec.has_value()
-                                        : job->spec.flink_spec.has_value();
-        });
-        const auto install = each.type == "Spark" ? "install Kubeflow's Spark operator 2.4 or later"
-                                                  : "install Apache's Flink operator 1.7 or later";
+        const auto kind =
+            std::ranges::find(model::application_kinds, each.type, &model::application_kind::type);
+        if (kind == model::application_kinds.end()) continue;
+        const bool used = std::ranges::any_of(
+            at.jobs, [&](const auto& job) { return (job->spec.*kind->spec).has_value(); });
         const auto object = "CustomResourceDefinition " + each.definition;
         if (each.kind == presence::absent && used) {
             add(found, severity::error, object,
                 "it does not exist, and there are BatchJobs that are " + each.type + " jobs",
-                install);
+                std::string(kind->install));
         } else if (each.kind == presence::there && !each.established) {
             add(found, severity::error, object, "the API server does not serve it",
                 "kubectl describe crd " + each.definition);

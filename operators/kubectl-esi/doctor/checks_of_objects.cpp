@@ -7,6 +7,7 @@
 #include "grid/grid.h"
 #include "kubectl-esi/doctor/checks.h"
 #include "kubectl-esi/shown/words.h"
+#include "model/application_kinds.h"
 #include "model/conditions.h"
 #include "model/names.h"
 #include "scheduling/plan.h"
@@ -186,7 +187,9 @@ void look_at_driver_nodes(const facts& at, std::vector<finding>& found) {
 struct word {
     std::string_view reason;
     std::string_view how_bad;
-    std::string_view remedy;  ///< {0} is the name, {1} the namespace
+    /// {0} is the name, {1} the namespace, {2} each resource of applications for kubectl, {3} the
+    /// names of their kinds.
+    std::string_view remedy;
 };
 
 constexpr std::array job_words{
@@ -195,24 +198,36 @@ constexpr std::array job_words{
     word{reason::scheduler_absent, severity::error,
          "start the scheduler that the message names, or set jobs.schedulerName of the chart"},
     word{reason::operator_silent, severity::error,
-         "does the operator of Spark or Flink run, and watch namespace {1}? kubectl describe "
-         "sparkapplication,flinkdeployment {0} -n {1}"},
+         "does the operator of {3} run, and watch namespace {1}? kubectl describe {2} {0} -n {1}"},
     word{reason::driver_unschedulable, severity::error,
          "keep a node that is in no Testbed: kubectl get nodes --show-labels"},
     word{"JobManagerUnschedulable", severity::error,
          "keep a node that is in no Testbed: kubectl get nodes --show-labels"},
     word{reason::pods_missing, severity::error, "kubectl events -n {1} --types=Warning"},
     word{reason::create_failing, severity::error, "kubectl describe batchjob {0} -n {1}"},
-    word{"NameTaken", severity::error, "kubectl get sparkapplication,flinkdeployment {0} -n {1}"},
+    word{"NameTaken", severity::error, "kubectl get {2} {0} -n {1}"},
     word{"ApplicationStays", severity::error,
-         "start the operator of Spark or Flink, whose finalizer keeps it"},
+         "start the operator of {3}, whose finalizer keeps it"},
     word{
         "PodStays", severity::warning,
         "kubectl get pods -n {1} -l esi.tu-berlin.de/job={0} -o yaml: look at finalizers and node"},
     word{reason::undecodable, severity::error, "kubectl edit batchjob {0} -n {1}"},
 };
 
+/// The kinds whose applications an operator runs, by one member of their rows.
+std::string names_of_kinds(std::string_view between,
+                           std::string_view model::application_kind::* member) {
+    std::string out;
+    for (const auto& each : model::application_kinds) {
+        if (each.resource.empty()) continue;
+        out += fmt::format("{}{}", out.empty() ? "" : between, each.*member);
+    }
+    return out;
+}
+
 void look_at_jobs(const facts& at, std::vector<finding>& found) {
+    const auto resources = names_of_kinds(",", &model::application_kind::resource);
+    const auto kinds = names_of_kinds(" or ", &model::application_kind::type);
     for (const auto& each : at.jobs) {
         const auto& meta = each->metadata;
         const auto& status = each->status;
@@ -233,7 +248,8 @@ void look_at_jobs(const facts& at, std::vector<finding>& found) {
         const auto known = std::ranges::find(job_words, status.reason, &word::reason);
         if (known != job_words.end()) {
             add(found, known->how_bad, object, status.reason + ": " + problem,
-                fmt::format(fmt::runtime(known->remedy), meta.name, meta.namespace_));
+                fmt::format(fmt::runtime(known->remedy), meta.name, meta.namespace_, resources,
+                            kinds));
             continue;
         }
         if (status.state == model::job_state::failed ||
@@ -262,9 +278,12 @@ void look_at_accounts(const facts& at, std::vector<finding>& found) {
             if (++count <= 3) jobs += (count == 1 ? "" : ", ") + each->metadata.name;
         }
         if (count > 3) jobs += fmt::format(" and {} more", count - 3);
+        const bool has_example =
+            std::ranges::any_of(model::application_kinds,
+                                [&](const auto& kind) { return kind.example_account == key.name; });
         add(found, severity::error, "ServiceAccount " + account,
             "it does not exist; the pods of these BatchJobs run with it: " + jobs,
-            key.name == "flink" || key.name == "spark"
+            has_example
                 ? fmt::format("kubectl apply -f examples/{}-account.yaml -n {}", key.name,
                               key.namespace_)
                 : fmt::format("kubectl create serviceaccount {} -n {}", key.name, key.namespace_));

@@ -2,19 +2,17 @@
 
 #include <nlohmann/json.hpp>
 
+#include "model/application_kinds.h"
+
 namespace esi::kubectl::doctor {
 
 namespace {
 
 using json = nlohmann::json;
 
-/// The account of Flink's pods if flinkSpec names none (docs/user-guide.md).
-constexpr const char* flink_account = "flink";
-
-std::string text_at(const std::optional<model::raw_json>& spec, const char* path) {
-    if (!spec) return {};
-    const auto body = json::parse(spec->text, nullptr, false);
-    const json::json_pointer at(path);
+std::string text_at(const model::raw_json& spec, std::string_view path) {
+    const auto body = json::parse(spec.text, nullptr, false);
+    const json::json_pointer at{std::string(path)};
     if (!body.is_object() || !body.contains(at) || !body[at].is_string()) return {};
     return body[at].get<std::string>();
 }
@@ -38,12 +36,10 @@ const operator_fact* facts::find_operator(std::string_view name) const {
 
 model::object_key account_of(const model::batchjob& job) {
     model::object_key out{job.metadata.namespace_, {}};
-    if (job.spec.spark_spec) {
-        out.name = text_at(job.spec.spark_spec, "/driver/serviceAccount");
-    } else if (job.spec.flink_spec) {
-        out.name = text_at(job.spec.flink_spec, "/serviceAccount");
-        if (out.name.empty()) out.name = flink_account;
-    }
+    const auto* kind = model::kind_of(job.spec);
+    if (kind == nullptr || kind->account_at.empty()) return out;
+    out.name = text_at(*(job.spec.*kind->spec), kind->account_at);
+    if (out.name.empty()) out.name = kind->usual_account;
     return out;
 }
 

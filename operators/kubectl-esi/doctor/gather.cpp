@@ -7,6 +7,7 @@
 #include "kubectl-esi/doctor/definitions.h"
 #include "kubectl-esi/read/world.h"
 #include "kubectl-esi/shown/documents.h"
+#include "model/application_kinds.h"
 #include "model/crd_files.h"
 #include "model/names.h"
 
@@ -58,16 +59,6 @@ constexpr std::array policy_names{"esi-batchjob-applications",
                                   "esi-testbed-testbeds",
                                   "esi-testbed-slices",
                                   "esi-testbed-nodes"};
-
-/// The label app.kubernetes.io/name of the Deployments of the two backends' charts.
-struct backend {
-    const char* type;
-    const char* definition;
-    const char* label;
-};
-constexpr std::array backends{
-    backend{"Spark", "sparkapplications.sparkoperator.k8s.io", "spark-operator"},
-    backend{"Flink", "flinkdeployments.flink.apache.org", "flink-kubernetes-operator"}};
 
 struct right {
     const char* verb;
@@ -236,15 +227,16 @@ asio::awaitable<void> read_policies(session& in, facts& into) {
 }
 
 asio::awaitable<void> read_backends(session& in, facts& into) {
-    for (const auto& each : backends) {
+    for (const auto& each : model::application_kinds) {
+        if (each.definition.empty()) continue;
         backend_fact one;
         one.type = each.type;
         one.definition = each.definition;
-        const auto kind = co_await look(in, types::custom_resource_definition, "", each.definition);
+        const auto kind = co_await look(in, types::custom_resource_definition, "", one.definition);
         one.kind = kind.is;
         one.established = is_established(kind.body);
         kube::list_options labelled;
-        labelled.label_selector = std::string("app.kubernetes.io/name=") + each.label;
+        labelled.label_selector = fmt::format("app.kubernetes.io/name={}", each.label);
         const auto found = co_await look_at_all(in, deployments, "", labelled);
         if (found.is == presence::there) {
             one.deployments = found.body.empty() ? presence::absent : presence::there;

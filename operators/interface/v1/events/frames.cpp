@@ -6,6 +6,7 @@
 
 #include "interface/v1/events/ids.h"
 #include "interface/v1/wire/print.h"
+#include "model/application_kinds.h"
 
 namespace esi::interface::v1::events {
 
@@ -44,14 +45,14 @@ std::string_view media_type(form of) {
 std::string object_text(const model::testbed& of) { return whole(kind::testbed, "", of); }
 std::string object_text(const model::scheduling& of) { return whole(kind::scheduling, "", of); }
 std::string object_text(const model::batchjob& of) {
-    const auto is_dropped = [](const auto& spec) { return spec && spec->text.empty(); };
-    std::string_view partial;
-    if (is_dropped(of.spec.spark_spec)) partial = R"("partial":["spec.sparkSpec"],)";
-    if (is_dropped(of.spec.flink_spec)) partial = R"("partial":["spec.flinkSpec"],)";
-    if (is_dropped(of.spec.spark_spec) && is_dropped(of.spec.flink_spec)) {
-        partial = R"("partial":["spec.sparkSpec","spec.flinkSpec"],)";
+    std::string dropped;
+    for (const auto& kind : model::application_kinds) {
+        const auto& spec = of.spec.*kind.spec;
+        if (!kind.large || !spec || !spec->text.empty()) continue;
+        dropped += fmt::format(R"({}"spec.{}")", dropped.empty() ? "" : ",", kind.spec_field);
     }
-    return whole(kind::batchjob, partial, of);
+    if (!dropped.empty()) dropped = fmt::format(R"("partial":[{}],)", dropped);
+    return whole(kind::batchjob, dropped, of);
 }
 
 std::string object_begin(form how, std::string_view id, std::string_view type) {
