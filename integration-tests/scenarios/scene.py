@@ -11,12 +11,9 @@ import time
 import yaml
 
 import objects
+import patience
 from api import ApiException
 from patience import PATIENCE
-
-
-class Timeout(AssertionError):
-    pass
 
 
 def chances():
@@ -114,6 +111,15 @@ class Scene:
     def slot_plan(self, name, mode, jobs, testbed="slots", **more):
         return self.apply(objects.slot_plan(name, testbed, mode, jobs, **more))
 
+    def finish(self, *jobs, seconds=0, namespace=None):
+        """Ends running applications: the stand-ins of drivers and JobManagers look at their annotations all the time."""
+        namespace = namespace or self.namespace
+        for job in jobs:
+            managers = self.api.list("Pod", namespace, labels=f"app={job},component=jobmanager")
+            for name in [pod["metadata"]["name"] for pod in managers] or [f"{job}-driver"]:
+                self.api.patch("Pod", namespace, name,
+                               {"metadata": {"annotations": {"esi-test/run-seconds": str(seconds)}}})
+
     def pods(self, *names, **more):
         more.setdefault("node_selector", {"lab": self.name})
         return [self.apply(objects.pod(name, **more)) for name in names]
@@ -199,21 +205,19 @@ class Scene:
 
     def wait(self, what, probe, timeout=PATIENCE):
         """Returns the first truthy value of probe(); says what it saw last when it takes too long."""
-        deadline = time.monotonic() + timeout
-        value = None
-        while True:
+        def asked():
             self.meanwhile()
             try:
-                value = probe()
+                return probe()
             except ApiException as error:
-                value = None
                 if error.status not in (404, 409, 429, 500, 503, 504):
                     raise
-            if value:
-                return value
-            if time.monotonic() > deadline:
-                raise Timeout(f"waited {timeout} s for {what}; last seen: {value!r}\n{self.report()}")
-            time.sleep(0.05)
+                return None
+        return patience.wait(what, asked, timeout, told=self.report)
+
+    def stays(self, what, probe, seconds):
+        """Asserts that probe() holds for so long: for what nothing that happens can show."""
+        return patience.stays(what, probe, seconds, told=self.report)
 
     def job_state(self, name, *wanted, timeout=PATIENCE):
         return self.wait(f"job {name} in {' or '.join(wanted)}",

@@ -3,7 +3,6 @@ import json
 import time
 
 import objects
-from test_03_queue import finish
 
 
 def test_too_little_room_on_one_node_names_the_missing_amount_and_the_consumers(scene):
@@ -104,7 +103,7 @@ def test_a_younger_testbed_gives_way_to_an_older_one_that_grows(scene):
     scene.wait("the younger one's word", lambda: [row["state"] for row in scene.slots("younger").values()] == expected)
     assert set(scene.bound_ghosts("younger")) == {(n0, 0)}
     assert f"testbed {scene.namespace}/older" in scene.status("Testbed", "younger")["nodeProblems"][n0][0]
-    finish(scene, "pi")
+    scene.finish("pi")
     scene.scheduling_state("run", "FinishedState")
     scene.delete("Testbed", "older")
     scene.testbed_ready("younger")

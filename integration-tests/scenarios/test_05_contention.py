@@ -3,7 +3,6 @@ import time
 
 import pytest
 
-from test_03_queue import finish
 
 
 def waiting_for(scene, plan, *names):
@@ -27,7 +26,7 @@ def test_of_two_that_want_one_testbed_the_second_waits_by_name_and_goes_on_at_th
     condition = scene.wait_condition("Scheduling", "second", "Acquired", "False")
     assert "first" in condition["message"]
     assert not scene.get("BatchJob", "b")["spec"].get("activeScheduling"), "who waits holds nothing"
-    finish(scene, "a")
+    scene.finish("a")
     scene.scheduling_state("first", "FinishedState")
     scene.scheduling_state("second", "FinishedState")
     scene.released(jobs=["a", "b"])
@@ -45,11 +44,11 @@ def test_of_two_that_want_one_job_the_second_waits_by_name(scene):
     waiting_for(scene, "second", "first")
     assert scene.holder("right") is None
     assert not scene.get("BatchJob", "b")["spec"].get("activeScheduling")
-    finish(scene, "a")
+    scene.finish("a")
     scene.scheduling_state("first", "FinishedState")
     scene.job_state("b", "CompletedState")
     scene.job_state("a", "RunningState")
-    finish(scene, "a")
+    scene.finish("a")
     scene.scheduling_state("second", "FinishedState")
 
 
@@ -80,7 +79,7 @@ def test_the_oldest_of_those_that_wait_goes_first(scene):
     scene.queue("third", ["c"], releaseOnCompletion=True)
     waiting_for(scene, "second", "first")
     waiting_for(scene, "third")
-    finish(scene, "a")
+    scene.finish("a")
     scene.scheduling_state("third", "FinishedState")
     assert scene.order_of_starts() == ["a", "b", "c"]
 
@@ -98,10 +97,10 @@ def test_one_that_needs_what_is_busy_is_in_nobodys_way(scene):
     time.sleep(1.1)
     scene.queue("third", ["b"], testbed="right", releaseOnCompletion=True)
     scene.scheduling_state("third", "FinishedState")
-    finish(scene, "a")
+    scene.finish("a")
     scene.scheduling_state("first", "FinishedState")
     scene.job_state("a", "RunningState")
-    finish(scene, "a")
+    scene.finish("a")
     scene.scheduling_state("second", "FinishedState")
 
 
@@ -124,14 +123,14 @@ def test_a_cycle_of_waits_is_told_to_both_and_ends_when_one_entry_is_taken_out(
         condition = scene.wait_condition("Scheduling", plan, "Acquired", "False", "WaitCycle")
         assert name in condition["message"]
     scene.api.patch("Scheduling", scene.namespace, gives_in, {"spec": {"queueBased": [{"name": own}]}})
-    finish(scene, own)
+    scene.finish(own)
     scene.scheduling_state(gives_in, "FinishedState")
     # Now the other gets the job that it waited for.
     scene.wait("a second run", lambda: [run["outcome"] for run in scene.status("BatchJob", own)["runs"]] == [
         "Succeeded", "Running"])
     assert scene.get("BatchJob", own)["spec"]["activeScheduling"]["name"] == other
     scene.job_state(own, "RunningState")
-    finish(scene, own, others_own)
+    scene.finish(own, others_own)
     scene.scheduling_state(other, "FinishedState")
 
 

@@ -7,7 +7,6 @@ import pytest
 
 import objects
 from scene import chances
-from test_03_queue import finish
 
 SLOTS = 5
 
@@ -59,7 +58,7 @@ def swap_round(scene, number, abrupt, chance):
         end_abruptly(scene, "pi", chance)
         scene.delete("Scheduling", name)
     else:
-        finish(scene, "pi")
+        scene.finish("pi")
         scene.scheduling_state(name, "FinishedState")
         scene.delete("Scheduling", name)
     scene.wait("the job to be released", lambda: scene.status("BatchJob", "pi").get("state") in (
@@ -193,7 +192,7 @@ def test_without_taint_a_restarted_scheduler_may_let_one_in_which_is_then_named(
                 stranger in str(scene.status("Testbed", "slots").get("nodeProblems")) for stranger in inside))
             scene.delete("Deployment", "strangers")
         scene.job_state("pi", "RunningState")
-        finish(scene, "pi")
+        scene.finish("pi")
         scene.scheduling_state(name, "FinishedState")
         scene.delete("Scheduling", name)
     print(f"strangers that came in: {came}")
@@ -229,7 +228,7 @@ def test_swaps_after_a_preemption_on_the_node_let_no_stranger_in_and_only_its_vi
         scene.pods(f"above-{number}", cpu="100m", memory="1Mi", node_selector={"kubernetes.io/hostname": n1}, **above)
         scene.gone("Pod", f"victim-{number}")
         scene.job_state("pi", "RunningState")
-        finish(scene, "pi")
+        scene.finish("pi")
         scene.scheduling_state(name, "FinishedState")
         scene.delete("Scheduling", name)
         scene.delete("Pod", f"above-{number}", grace=0)

@@ -1,5 +1,4 @@
 """An executor dies; its replacement takes the slot of the one that died, when that is free."""
-from test_03_queue import finish
 
 
 def running(scene, slots, executors=None):
@@ -26,7 +25,7 @@ def drive(scene, **notes):
 
 
 def end(scene):
-    finish(scene, "pi")
+    scene.finish("pi")
     scene.scheduling_state("plan", "FinishedState")
     scene.released(jobs=["pi"])
 

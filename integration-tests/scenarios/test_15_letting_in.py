@@ -3,7 +3,6 @@ that change hands."""
 import time
 
 import objects
-from test_03_queue import finish
 
 TAINT = "esi.tu-berlin.de/testbed"
 
@@ -22,7 +21,7 @@ def test_a_label_taken_off_while_held_keeps_no_pod_out_of_its_slot(scene):
     scene.wait("the replacement in the same slot", lambda: [
         pod for pod in scene.job_pods("second") if pod["metadata"]["uid"] != gone["uid"]
         and pod["spec"].get("nodeName") == n1])
-    finish(scene, "first", "second")
+    scene.finish("first", "second")
     scene.scheduling_state("plan", "CompletedState")
     assert scene.seats("second", distinct=False) == {1: n1}
     scene.delete("Scheduling", "plan")
@@ -51,7 +50,7 @@ def test_a_pod_that_no_scheduler_binds_is_told_and_given_up_when_its_node_is_cor
     finally:
         plane.start("kube-scheduler")
     scene.job_state("pi", "RunningState")
-    finish(scene, "pi")
+    scene.finish("pi")
     scene.scheduling_state("plan", "CompletedState")
     assert scene.seats("pi") == {0: n0}
     scene.delete("Scheduling", "plan")
@@ -84,7 +83,7 @@ def test_a_pod_that_copies_token_slot_and_node_opens_nothing(scene):
     assert scene.slots()[1]["state"] == "FREE"
     for name in ("forged", "blocker"):
         scene.api.delete("Pod", scene.namespace, name, grace=0)
-    finish(scene, "pi")
+    scene.finish("pi")
     scene.scheduling_state("plan", "CompletedState")
     scene.delete("Scheduling", "plan")
     scene.testbed_ready()
@@ -128,7 +127,7 @@ def test_an_order_taken_away_by_hand_is_given_again_or_the_run_is_recorded_but_n
             return "recorded"
         return job["spec"].get("creationRequest") and job["status"]["state"] == "RunningState" and "given again"
     if scene.wait("the operators to have settled it", settled) == "given again":
-        finish(scene, "pi")
+        scene.finish("pi")
         expected = {"done": 2, "failed": 0, "total": 2}
     else:
         expected = {"done": 1, "failed": 1, "total": 2}

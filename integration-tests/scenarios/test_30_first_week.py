@@ -4,7 +4,6 @@ import time
 
 import objects
 from patience import PATIENCE
-from test_03_queue import finish
 
 
 def change(scene, plan="plan", **spec):
@@ -42,7 +41,7 @@ def test_a_suspended_plan_starts_nothing_and_goes_on_when_it_is_resumed(scene):
     scene.queue("plan", ["a", "b", "c"])
     scene.job_state("a", "RunningState")
     change(scene, suspend=True)
-    finish(scene, "a")
+    scene.finish("a")
     scene.job_state("a", "CompletedState")
     scene.wait("the pause to be told", lambda: scene.status("Scheduling", "plan").get("reason") == "Suspended")
     time.sleep(2)  # room for an operator that would start it to do it
@@ -57,7 +56,7 @@ def test_a_plan_suspended_with_release_gives_its_slots_back_and_runs_its_jobs_an
     scene.queue("plan", ["a", "b"])
     scene.job_state("a", "RunningState")
     scene.job_state("b", "RunningState")
-    finish(scene, "a")
+    scene.finish("a")
     scene.job_state("a", "CompletedState")
     change(scene, suspend=True, suspendPolicy="Release")
     scene.job_state("b", "ReadyState")
@@ -67,7 +66,7 @@ def test_a_plan_suspended_with_release_gives_its_slots_back_and_runs_its_jobs_an
     assert scene.status("BatchJob", "b")["runs"][-1]["outcome"] == "Released"
     change(scene, suspend=None)
     scene.job_state("b", "RunningState")
-    finish(scene, "b")
+    scene.finish("b")
     wait_for(scene, "Succeeded", "scheduling/plan")
     assert scene.progress("plan") == {"done": 2, "failed": 0, "total": 2}
 
@@ -100,7 +99,7 @@ def test_one_job_of_a_running_plan_is_cancelled_and_its_slots_go_to_the_next(sce
     scene.job_state("a", "ReadyState")
     scene.job_state("c", "ReadyState")
     assert not [each for each in scene.applications() if each["metadata"]["name"] == "a"]
-    finish(scene, "b")
+    scene.finish("b")
     wait_for(scene, "Failed", "scheduling/plan")
     assert outcomes(scene) == {"a": "Cancelled", "b": "Succeeded"}
     assert scene.progress("plan") == {"done": 1, "failed": 2, "total": 3}
