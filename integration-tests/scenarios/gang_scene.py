@@ -5,7 +5,6 @@ A namespace's pods come to the nodes of that namespace only (admission plugin Po
 applied as they are, and many corners are side by side on one control plane.
 """
 import re
-import time
 
 import yaml
 
@@ -187,12 +186,7 @@ class Corner:
 
     def none_bound(self, beginning, seconds=0.0):
         """Holds for so long that no pod whose name begins so is on a node."""
-        deadline = time.monotonic() + seconds
-        while True:
-            assert self.bound(beginning) == [], self.scene.report()
-            if time.monotonic() >= deadline:
-                return
-            time.sleep(0.1)
+        self.scene.stays(f"no pod {beginning}* on a node", lambda: self.bound(beginning) == [], seconds)
 
 
 class GangScene(Scene, Corner):

@@ -23,6 +23,14 @@ def chances():
     return random.Random(seed)
 
 
+def finish(api, namespace, *jobs, seconds=0):
+    """Ends running applications: the stand-ins of drivers and JobManagers look at their annotations all the time."""
+    for job in jobs:
+        managers = api.list("Pod", namespace, labels=f"app={job},component=jobmanager")
+        for name in [pod["metadata"]["name"] for pod in managers] or [f"{job}-driver"]:
+            api.patch("Pod", namespace, name, {"metadata": {"annotations": {"esi-test/run-seconds": str(seconds)}}})
+
+
 class Scene:
     def __init__(self, name, plane, operators, recording, namespace=None):
         """`namespace`: labels and annotations of the namespace."""
@@ -112,13 +120,13 @@ class Scene:
         return self.apply(objects.slot_plan(name, testbed, mode, jobs, **more))
 
     def finish(self, *jobs, seconds=0, namespace=None):
-        """Ends running applications: the stand-ins of drivers and JobManagers look at their annotations all the time."""
-        namespace = namespace or self.namespace
-        for job in jobs:
-            managers = self.api.list("Pod", namespace, labels=f"app={job},component=jobmanager")
-            for name in [pod["metadata"]["name"] for pod in managers] or [f"{job}-driver"]:
-                self.api.patch("Pod", namespace, name,
-                               {"metadata": {"annotations": {"esi-test/run-seconds": str(seconds)}}})
+        """Ends running applications, now or when they have run for so many seconds."""
+        finish(self.api, namespace or self.namespace, *jobs, seconds=seconds)
+
+    def drive(self, job, **notes):
+        """Annotations of the driver, which its stand-in looks at all the time: drive("pi", executors=3)."""
+        self.api.patch("Pod", self.namespace, f"{job}-driver", {"metadata": {"annotations": {
+            f"esi-test/{name.replace('_', '-')}": str(value) for name, value in notes.items()}}})
 
     def pods(self, *names, **more):
         more.setdefault("node_selector", {"lab": self.name})

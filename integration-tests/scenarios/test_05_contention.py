@@ -1,8 +1,7 @@
 """Several Schedulings want the same things: one waits, says for whom, and goes on by itself."""
-import time
-
 import pytest
 
+from patience import later_than
 
 
 def waiting_for(scene, plan, *names):
@@ -74,8 +73,7 @@ def test_the_oldest_of_those_that_wait_goes_first(scene):
     scene.jobs("b", "c", seconds=0)
     scene.queue("first", ["a"], releaseOnCompletion=True)
     scene.job_state("a", "RunningState")
-    scene.queue("second", ["b"], releaseOnCompletion=True)
-    time.sleep(1.1)  # creation times are whole seconds
+    later_than(scene.queue("second", ["b"], releaseOnCompletion=True))
     scene.queue("third", ["c"], releaseOnCompletion=True)
     waiting_for(scene, "second", "first")
     waiting_for(scene, "third")
@@ -92,9 +90,9 @@ def test_one_that_needs_what_is_busy_is_in_nobodys_way(scene):
     scene.jobs("b", seconds=0)
     scene.queue("first", ["a"], testbed="left", releaseOnCompletion=True)
     scene.job_state("a", "RunningState")
-    scene.queue("second", ["a"], testbed="right", releaseOnCompletion=True)     # older, but a is busy
+    older = scene.queue("second", ["a"], testbed="right", releaseOnCompletion=True)     # but a is busy
     waiting_for(scene, "second", "first")
-    time.sleep(1.1)
+    later_than(older)
     scene.queue("third", ["b"], testbed="right", releaseOnCompletion=True)
     scene.scheduling_state("third", "FinishedState")
     scene.finish("a")

@@ -1,11 +1,11 @@
 """Ordinary pods that wait for room on the testbed's nodes while slots change hands."""
 import random
 import threading
-import time
 
 import pytest
 
 import objects
+from patience import let_pass
 from scene import chances
 
 SLOTS = 5
@@ -153,7 +153,7 @@ def test_swaps_while_kube_scheduler_is_killed_and_started_let_no_stranger_in_wit
     def disturb():
         while not done.wait(chance.uniform(0.5, 2.5)):
             plane.stop("kube-scheduler")
-            time.sleep(chance.uniform(0, 0.5))
+            let_pass(chance.uniform(0, 0.5), "it is away for a while, by chance")
             plane.start("kube-scheduler")
     disturber = threading.Thread(target=disturb)
     disturber.start()
@@ -183,7 +183,7 @@ def test_without_taint_a_restarted_scheduler_may_let_one_in_which_is_then_named(
             plane.stop("kube-scheduler")
             plane.start("kube-scheduler")
             starts += 1
-            time.sleep(chance.uniform(0, 0.6))
+            let_pass(chance.uniform(0, 0.6), "the next stop comes at any moment of the start")
         inside = [pod["metadata"]["name"] for pod in scene.api.list("Pod", scene.namespace, labels="app=stranger")
                   if pod["spec"].get("nodeName")]
         came += len(inside)

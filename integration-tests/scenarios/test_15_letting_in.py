@@ -1,8 +1,7 @@
 """Edges of letting pods in: labels taken off, schedulers that are away, pods that copy everything, taints
 that change hands."""
-import time
-
 import objects
+from patience import later_than
 
 TAINT = "esi.tu-berlin.de/testbed"
 
@@ -30,11 +29,13 @@ def test_a_label_taken_off_while_held_keeps_no_pod_out_of_its_slot(scene):
 def test_a_pod_that_no_scheduler_binds_is_told_and_given_up_when_its_node_is_cordoned(scene, plane):
     n0, = scene.nodes(1)
     scene.testbed(slots=1, isolation="Taint")
-    scene.jobs("pi", seconds=600, driver={"esi-test/executor-delay-seconds": 8})
+    scene.jobs("pi", seconds=600, driver={"esi-test/executor-delay-seconds": 600})
     scene.queue("plan", ["pi"])
     scene.wait("the driver to run", lambda: scene.get("Pod", "pi-driver").get("status", {}).get("phase") == "Running")
     plane.stop("kube-scheduler")
     try:
+        scene.drive("pi", executor_delay_seconds=0)
+
         def let_in():
             pods = scene.job_pods("pi")
             return pods and not pods[0]["spec"].get("schedulingGates") and pods[0]["metadata"]["uid"]
@@ -91,8 +92,9 @@ def test_a_pod_that_copies_token_slot_and_node_opens_nothing(scene):
 
 def test_the_older_testbeds_taint_stands_and_is_handed_to_the_younger_in_one_write(scene):
     n0, = scene.nodes(1, cpu="4")
-    older = scene.testbed("older", slots=1, isolation="Taint")["metadata"]["uid"]
-    time.sleep(1.1)  # age is told in whole seconds
+    made = scene.testbed("older", slots=1, isolation="Taint")
+    older = made["metadata"]["uid"]
+    later_than(made)
     younger = scene.testbed("younger", slots=1, isolation="Taint")["metadata"]["uid"]
     def taints():
         return [taint["value"] for taint in scene.api.get("Node", None, n0)["spec"].get("taints") or []

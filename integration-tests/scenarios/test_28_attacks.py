@@ -11,7 +11,6 @@ import json
 import re
 import socket
 import ssl
-import time
 
 import pytest
 
@@ -21,7 +20,7 @@ from api import path
 from attackers import EVIL, GUESTS, PODS, STAY, Lab, owner
 from hostile_clients import STRANGER, Probe
 from operators import Operator
-from patience import PATIENCE
+from patience import PATIENCE, later_than
 from stomp_wire import Stomp
 from test_26_certificates import make_certificate
 
@@ -916,7 +915,7 @@ def test_testbed_owner_waits_at_the_door_of_an_older_testbed(lab, beds):
     """His younger Testbed fills the room beside the victim's slots, his older one wants the same room. Its ghosts do
     not wait there until a ghost of the victim's goes: the younger one gives way."""
     assert beds.makes(objects.testbed("waits", "lab.esi/none", slots=1)).code == 200
-    time.sleep(1.1)  # creation times are whole seconds
+    later_than(lab.api.get("Testbed", EVIL, "waits"))
     assert beds.makes(objects.testbed("fills", "lab.esi/attacks", slots=1)).code == 200
 
     def state(name):

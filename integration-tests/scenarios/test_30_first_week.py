@@ -1,13 +1,12 @@
 """What a person sees of plans and jobs with kubectl, waits for, and wants of a plan that is under way."""
 import re
-import time
 
 import objects
 from patience import PATIENCE
 
 
 def change(scene, plan="plan", **spec):
-    scene.api.patch("Scheduling", scene.namespace, plan, {"spec": spec})
+    return scene.api.patch("Scheduling", scene.namespace, plan, {"spec": spec})
 
 
 def table(scene, kind, name, *more):
@@ -44,7 +43,10 @@ def test_a_suspended_plan_starts_nothing_and_goes_on_when_it_is_resumed(scene):
     scene.finish("a")
     scene.job_state("a", "CompletedState")
     scene.wait("the pause to be told", lambda: scene.status("Scheduling", "plan").get("reason") == "Suspended")
-    time.sleep(2)  # room for an operator that would start it to do it
+    scene.wait("the slot of a to be free", lambda: scene.slots()[0]["state"] == "FREE")
+    later = change(scene, priority=1)["metadata"]["generation"]
+    scene.wait("the plan to be judged with a free slot",
+               lambda: scene.status("Scheduling", "plan").get("observedGeneration") == later)
     assert scene.status("BatchJob", "c")["state"] == "InQueueState"
     scene.job_state("b", "RunningState")
     change(scene, suspend=None)

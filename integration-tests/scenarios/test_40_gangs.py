@@ -6,7 +6,6 @@ runs tenstack's race fifty times side by side; the default is a few.
 """
 import os
 import re
-import time
 
 import pytest
 import requests
@@ -15,6 +14,7 @@ import objects
 from api import ApiException
 from gang_judge import GATE, NODE
 from gang_scene import SUSPEND, WAYS, group, member, squeezed, stateful_set
+from patience import later_than
 
 RACES = int(os.environ.get("ESI_RACES") or 6)
 RACERS = {"group1": "web-group-race1", "group2": "web-group-race2"}
@@ -192,9 +192,9 @@ value: 1000
 preemptionPolicy: Never
 """)
     for name in ("first", "second"):
-        corner.gang(name, 2)
+        made = corner.gang(name, 2)
         corner.wait_told(name, "NeverFits")
-        time.sleep(1.1)  # ages are whole seconds
+        later_than(*made)
     corner.gang("urgent", 2, priorityClassName="gangs-high")
     corner.wait_told("urgent", "NeverFits")
     corner.nodes(1, cpu="2")
