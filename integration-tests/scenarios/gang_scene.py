@@ -184,9 +184,9 @@ class Corner:
         return self.wait(f"{count} pods {beginning}* in {self.namespace} at the gate", lambda: len(
             [pod for pod in self.pods(beginning).values() if self.gates(pod) == [GATE]]) == count)
 
-    def none_bound(self, beginning, seconds=0.0):
-        """Holds for so long that no pod whose name begins so is on a node."""
-        self.scene.stays(f"no pod {beginning}* on a node", lambda: self.bound(beginning) == [], seconds)
+    def none_bound(self, beginning):
+        """No pod whose name begins so is on a node."""
+        assert self.bound(beginning) == [], self.scene.report()
 
 
 class GangScene(Scene, Corner):
