@@ -15,6 +15,7 @@ import objects
 import processes
 import starts
 from operators import Operator, binaries
+from patience import let_pass, rests
 from product import OPERATORS as NAMES
 from processes import Floor, say, wait
 from server import FileServer, total
@@ -72,13 +73,12 @@ class Town:
     def settle(self, quiet=1.5):
         """Waits until all slots are free and no operator has written anything for so long."""
         wait("the slots", lambda: self.counts().get("free") == total(self.world), PATIENCE, pause=0.2)
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            self.server.log.read()
-            time.sleep(quiet)
-            if not starts.writes(self.server.log.read()):
-                return
-        raise RuntimeError("the operators do not come to rest")
+        seen = []
+
+        def written():
+            seen.extend(starts.writes(self.server.log.read()))
+            return len(seen)
+        rests("the number of writes", written, quiet, pause=0.3)
 
     def close(self):
         self.stop_all()
@@ -177,7 +177,7 @@ def cost_of_events(place, rate, seconds):
     # It asks all the time, also while the machine is at rest: what its questions cost is no cost of events.
     pulse = processes.Pulse(place.running["testbed"])
     before, begin = cpu(), time.monotonic()
-    time.sleep(seconds)
+    let_pass(seconds, "what they use at rest is measured")
     rest = {name: (value - before[name]) / (time.monotonic() - begin) for name, value in cpu().items()}
     found = {"at rest": {"cpu": rest}}
     for kind in ("status", "life"):
@@ -187,7 +187,7 @@ def cost_of_events(place, rate, seconds):
         before, begin = cpu(), time.monotonic()
         pulse.times.clear()
         events = place.server.feed(kind, rate, seconds)
-        time.sleep(1)
+        let_pass(1, "the last events are handled")
         used, took = cpu(), time.monotonic() - begin
         after = {name: processes.scrape(place.running[name]) for name in NAMES}
         found[kind] = {
@@ -275,7 +275,7 @@ def filling(place):
     begin = time.monotonic()
     wait("the slots", lambda: place.counts().get("free") == total(place.world), PATIENCE, pause=0.1)
     took = time.monotonic() - begin
-    time.sleep(1)
+    let_pass(1, "what is written after the last ghost counts, too")
     seen = place.server.log.read()
     mine = starts.writes(seen, "testbed")
     ghosts = total(place.world)

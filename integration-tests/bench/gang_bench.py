@@ -39,6 +39,7 @@ from gang_judge import GATE, GangJudge
 from gang_scene import group, url
 from objects import PREFIX, pod
 from operators import Operators, lease_flags
+from patience import let_pass
 from processes import say, wait
 
 #: nodes; ordinary pods that stay; gangs of three and gangs of many that come at once, and how many many is; gangs of
@@ -330,11 +331,11 @@ def measure_side(place, patience):
         wait("the standing pods", lambda: len(follower.bound) >= size.standing, patience, pause=0.5)
         churn = Churn(place.plane.kubeconfig, follower)
         used = processes.cpu_seconds(place.scheduler_pid()), place.testbed.cpu_seconds() if place.testbed else 0.0
-        time.sleep(LIFE)
+        let_pass(LIFE, "from then on as many of the churn's pods end as begin")
         say(f"{side}: {len(steady)} gangs, one after the other")
         due = time.monotonic()
         for name, count in steady.items():
-            time.sleep(max(0.0, due - time.monotonic()))
+            let_pass(due - time.monotonic(), "one after the other")
             due += PACE
             place.create_groups({name: count})
             for number in range(count):
@@ -346,7 +347,7 @@ def measure_side(place, patience):
                                           for number in range(count)])
         missing = await_all(follower, storm, patience)
         say(f"{side}: all but {missing} members are bound")
-        time.sleep(2)  # what is written after a start
+        let_pass(2, "what is written after a start counts, too")
         churn.stop()
         spent = processes.cpu_seconds(place.scheduler_pid()) - used[0]
         own = place.testbed.cpu_seconds() - used[1] if place.testbed else 0.0
@@ -371,7 +372,7 @@ def await_all(follower, gangs, patience):
             before, since = seen, time.monotonic()
         if time.monotonic() - since > 180:
             break
-        time.sleep(0.25)
+        let_pass(0.25, "looking takes a core's time")
     return all_ - seen
 
 

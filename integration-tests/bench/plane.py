@@ -22,6 +22,7 @@ from api import ApiException
 from control_plane import ControlPlane
 from files import floor_binary, run_by_esi, run_by_hand, state
 from operators import Operators, lease_flags
+from patience import let_pass
 from processes import Pulse, say, wait
 from recording import Recording
 
@@ -199,7 +200,7 @@ def grow(place, name, runs):
     label = f"bench.esi/{prefix}"
     say(f"adding {nodes} nodes")
     place.plane.add_nodes(prefix, nodes, labels=label + "={i}", cpu="16", memory="64Gi")
-    time.sleep(5)
+    let_pass(5, "what the nodes cost is no cost of the pods")
     say(f"{made} pods by hand")
     floor = bare(place, prefix, nodes, slots)
     say(f"{made} ghosts")
@@ -219,7 +220,7 @@ def grow(place, name, runs):
             "node writes": sum(each.resource == "nodes" for each in mine),
             "reconciles": processes.reconciles(after) - processes.reconciles(known)}
     say(f"{runs} starts in it")
-    time.sleep(5)
+    let_pass(5, "what is written after the last ghost is no cost of the starts")
     place.log.read()
     for number in range(runs):
         run_by_esi(api, f"{prefix}-plan-{number}", prefix, "pi", total_slots=made, pause=0.25)
@@ -238,7 +239,7 @@ def measure(runs, large_runs, sizes, keep=None):
     place = Plane(folder)
     try:
         place.up()
-        time.sleep(5)
+        let_pass(5, "the memory is that of operators at rest")
         found = {"memory": {"idle": place.memory()}, "large": {}}
         add_small(place)
         found["small"] = small_starts(place, runs)

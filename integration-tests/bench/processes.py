@@ -11,6 +11,8 @@ import time
 
 import requests
 
+import patience
+
 TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -19,14 +21,7 @@ def say(text):
 
 
 def wait(what, probe, timeout=300, pause=0.02):
-    deadline = time.monotonic() + timeout
-    while True:
-        value = probe()
-        if value:
-            return value
-        if time.monotonic() > deadline:
-            raise RuntimeError(f"waited {timeout} s for {what}")
-        time.sleep(pause)
+    return patience.wait(what, probe, timeout, pause, fault=RuntimeError)
 
 
 def status_kib(pid):

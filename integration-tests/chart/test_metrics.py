@@ -5,7 +5,6 @@ import pathlib
 import re
 import shutil
 import subprocess
-import time
 
 import pytest
 import requests
@@ -15,6 +14,7 @@ import yaml
 from chart import CHART, OPERATORS, ROOT, render
 from control_plane import ControlPlane
 from operators import Operators, free_port
+from patience import wait
 
 pytestmark = pytest.mark.more
 
@@ -224,6 +224,15 @@ class Prometheus:
     def query(self, text):
         return self.ask("query", query=text)["result"]
 
+    def scrape_twice(self):
+        """Waits until everything was scraped twice from now on: the first scrape may be under way already."""
+        def last():
+            return {each["scrapeUrl"]: each["lastScrape"] for each in self.ask("targets")["activeTargets"]}
+        for _ in range(3):
+            before = last()
+            wait("a scrape of everything", lambda before=before: all(
+                when != before[target] for target, when in last().items()), told=lambda: str(last()))
+
     def stop(self):
         self.process.terminate()
         self.process.wait(20)
@@ -257,7 +266,7 @@ def scraped(tmp_path_factory):
         client.send("NONSENSE\n\n\0")
         plane.kubectl("wait", "--for=jsonpath={.status.state}=FinishedState", "scheduling/measured",
                       "--timeout=300s")
-        time.sleep(4)       # two scrapes of everything
+        prometheus.scrape_twice()
         yield prometheus
     finally:
         if prometheus:

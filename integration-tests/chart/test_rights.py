@@ -3,12 +3,12 @@ with all rights of the account but this one, and takes from a user with all of t
 with OwnerReferencesPermissionEnforcement, which is what the rights on finalizers are for."""
 import concurrent.futures
 import json
-import time
 
 import pytest
 
 from api import ApiException
 from chart import CRDS, OPERATORS, enabled, kubectl, render, rules_of
+from patience import wait
 
 EVERYTHING = enabled("debugEndpoints", "flinkCluster", "gangs", "claims", "sparkDrivers") | {"interface": {"nodes": {"enabled": True}}}
 ESI = "esi.tu-berlin.de"
@@ -144,10 +144,7 @@ def ask(plane):
     def known(user):
         """The API server knows the user's rights a moment after they are made."""
         some = next(right for right in users[user] if right[2] in ("list", "get"))
-        deadline = time.monotonic() + 60
-        while ask(user, *request_for(*some))[0] == 403:
-            assert time.monotonic() < deadline, f"the API server does not know the rights of {user}"
-            time.sleep(0.05)
+        wait(f"the API server to know the rights of {user}", lambda: ask(user, *request_for(*some))[0] != 403)
 
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         list(pool.map(bind, users))
@@ -236,16 +233,14 @@ def test_people_get_esi_through_kubernetes_own_roles(plane, ask):
         plane.kubectl("delete", "rolebinding", "--namespace=team-b", *(f"a-{role}" for role in roles))
 
 
-def allowed(plane, user, resource, wanted="get", timeout=300):
+def allowed(plane, user, resource, wanted="get"):
     """Which of get and create, once `wanted` is one of them; Kubernetes' controller needs a moment to aggregate."""
-    deadline = time.monotonic() + timeout
-    while True:
-        verbs = {verb for verb in ("get", "create") if plane.kubectl(
+    def verbs():
+        return {verb for verb in ("get", "create") if plane.kubectl(
             "auth", "can-i", verb, f"{resource}.{ESI}", "--as", user, "--namespace=team-b",
             check=False).stdout.strip() == "yes"}
-        if wanted in verbs or time.monotonic() > deadline:
-            return verbs
-        time.sleep(0.2)
+    return wait(f"{user} to have the right to {wanted} {resource}", lambda: (
+        lambda found: wanted in found and found)(verbs()))
 
 
 def test_the_chart_is_what_the_tests_of_rights_read():

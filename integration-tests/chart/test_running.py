@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 
 import pytest
 import requests
@@ -15,6 +14,7 @@ import yaml
 import objects
 from chart import CHART, OPERATORS, enabled, kubectl
 from operators import Operator, flag_of, free_port
+from patience import wait
 
 pytestmark = pytest.mark.more
 
@@ -186,7 +186,7 @@ def test_nothing_is_forbidden_to_operators_of_some_namespaces(plane, running):
     plane.api.create("Scheduling", "team-a", {
         "apiVersion": "esi.tu-berlin.de/v1alpha1", "kind": "Scheduling", "metadata": {"name": "plan"},
         "spec": {"testbed": {"name": "tb"}, "queueBased": [{"name": "none"}]}})
-    wait_for(lambda: plane.api.get("Scheduling", "team-a", "plan").get("status", {}).get("state"))
+    wait_for("the plan's state", lambda: plane.api.get("Scheduling", "team-a", "plan").get("status", {}).get("state"))
     plane.kubectl("delete", "scheduling/plan", "testbed/tb", "--namespace=team-a", "--timeout=300s")
     assert "status" not in plane.api.get("Testbed", "team-c", "tb"), "not a namespace of theirs"
     plane.kubectl("delete", "testbed/tb", "--namespace=team-c", "--timeout=300s")
@@ -198,14 +198,16 @@ def test_second_scheduler_has_the_rights_and_settings_that_it_needs(plane, secon
     try:
         spec = {"schedulerName": "external-scheduler", "containers": [{"name": "pause", "image": "pause"}]}
         plane.api.create("Pod", "team-a", {"metadata": {"name": "any"}, "spec": spec})
-        wait_for(lambda: plane.api.get("Pod", "team-a", "any")["spec"].get("nodeName"), second_scheduler)
+        wait_for("the pod's node", lambda: plane.api.get("Pod", "team-a", "any")["spec"].get("nodeName"),
+                 second_scheduler)
         assert plane.api.get("Lease", "esi-system", "esi-scheduler")["spec"]["holderIdentity"]
         # Job pods of ESI that are not decided yet are held back by the extender, which so was asked.
         uid = plane.api.get("ServiceAccount", "team-a", "default")["metadata"]["uid"]
         plane.api.create("Pod", "team-a", {
             "metadata": {"name": "job", "labels": {"esi.tu-berlin.de/testbed": "tb"}, "ownerReferences": [
                 {"apiVersion": "v1", "kind": "ServiceAccount", "name": "default", "uid": uid}]}, "spec": spec})
-        wait_for(lambda: "Unschedulable" in str(plane.api.get("Pod", "team-a", "job")["status"]), second_scheduler)
+        wait_for("the pod's refusal", lambda: "Unschedulable" in str(plane.api.get("Pod", "team-a", "job")["status"]),
+                 second_scheduler)
         assert "forbidden" not in second_scheduler.read_text()
     finally:
         plane.kubectl("delete", "pods", "--all", "--namespace=team-a", "--force")
@@ -233,7 +235,7 @@ def test_with_client_certificates_the_extender_serves_the_scheduler(plane, look,
             pods = plane.api.list("Pod", "team-a", labels="esi.tu-berlin.de/testbed=tb")
             return [pod["spec"] for pod in pods if pod["spec"].get("schedulerName") == "external-scheduler"
                     and pod["spec"].get("nodeName")]
-        [spec] = wait_for(bound, second_scheduler, timeout=300)
+        [spec] = wait_for("the executor's node", bound, second_scheduler)
         assert (spec["nodeName"], spec["priorityClassName"]) == (node, "esi-extender")
         plane.kubectl("wait", "--for=jsonpath={.status.state}=RunningState", "batchjob/pi", "--namespace=team-a",
                       "--timeout=300s")
@@ -278,9 +280,5 @@ def test_a_person_with_a_certificate_may_what_his_groups_may(plane, people, runn
     assert people(api, "/livez").status_code == 200
 
 
-def wait_for(check, log=None, timeout=300):
-    deadline = time.monotonic() + timeout
-    while not (found := check()):
-        assert time.monotonic() < deadline, log.read_text()[-3000:] if log else "it did not come"
-        time.sleep(0.1)
-    return found
+def wait_for(what, check, log=None):
+    return wait(what, check, told=lambda: log.read_text()[-3000:] if log else "")

@@ -20,6 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "scenarios"
 import grid  # noqa: E402  (after the path is set)
 from control_plane import ROOT, ControlPlane  # noqa: E402
 from operators import Operators, binaries, free_port  # noqa: E402
+from patience import wait  # noqa: E402
 from product import OPERATORS, PORTS  # noqa: E402
 
 NAMESPACE = "default"
@@ -120,15 +121,15 @@ class Demo:
 
     def watch(self, what, done, patience):
         """Draws until done() is true."""
-        deadline = time.monotonic() + patience
-        while not done():
+        def drawn():
+            if done():
+                return True
             for operator in self.operators:
                 if not operator.alive():
                     raise Failure(f"esi-{operator.name} ended with {operator.process.returncode}:\n{operator.tail(15)}")
-            if time.monotonic() > deadline:
-                raise Failure(f"{what}: not within {patience} s")
             self.draw()
-            time.sleep(0.3)
+            return False
+        wait(what, drawn, patience, pause=0.3, fault=Failure)
         self.draw()
 
     def slots_are_free(self):

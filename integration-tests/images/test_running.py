@@ -4,10 +4,11 @@ import os
 import select
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
+
+from patience import wait
 
 OPERATORS = ("esi-testbed", "esi-batchjob", "esi-scheduling")
 COLOCATION, PAUSE = "localhost/esi-colocation:0.2.0", "localhost/esi-pause:1"
@@ -66,6 +67,10 @@ def pause(podman):
     podman.out("rm", "--force", "--time=0", container)
 
 
+def status_of(pid):
+    return dict(line.split(":\t", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+
+
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
 def test_pause_ends_with_0_within_a_second(podman, pause, sent):
     container, pid = pause
@@ -81,13 +86,14 @@ def test_pause_stays_when_other_signals_come(pause):
     _, pid = pause
     for sent in (signal.SIGHUP, signal.SIGCHLD, signal.SIGUSR1):
         os.kill(pid, sent)
-    time.sleep(0.2)
-    assert Path(f"/proc/{pid}/stat").read_text().split()[2] == "S"
+    wait("the signals to be taken", lambda: all(
+        set(status_of(pid)[name]) == {"0"} for name in ("SigPnd", "ShdPnd")), 10)
+    wait("it to sleep again", lambda: status_of(pid)["State"] == "S (sleeping)", 10)
 
 
 def test_pause_has_no_rights(pause):
     _, pid = pause
-    status = dict(line.split(":\t", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    status = status_of(pid)
     assert status["Uid"].split() == ["65535"] * 4
     assert status["Gid"].split() == ["65535"] * 4
     assert (status["CapEff"], status["CapBnd"]) == ("0" * 16, "0" * 16)
@@ -103,7 +109,4 @@ def test_pause_reaps_orphans(pause):
     children = Path(f"/proc/{pid}/task/{pid}/children")
     subprocess.run(["nsenter", f"--target={pid}", "--pid", "sh", "-c", "sleep 0.5 & exit 0"], check=True)
     assert children.read_text(), "the orphan was not inherited, so that nothing was tested"
-    deadline = time.monotonic() + 10
-    while children.read_text():
-        assert time.monotonic() < deadline, "an ended child was not reaped"
-        time.sleep(0.05)
+    wait("the ended child to be reaped", lambda: not children.read_text(), 10)

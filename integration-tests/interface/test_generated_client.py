@@ -3,12 +3,11 @@ control plane: look, preview, create, wait, read runs and matrix, note, release.
 import importlib
 import subprocess
 import sys
-import time
 
 import pytest
 
 from conftest import CLIENT
-from patience import PATIENCE
+from patience import wait as until
 
 
 class Made:
@@ -41,14 +40,6 @@ def call(made, replica, token):
         assert int(answer.status_code) == expect, answer.content
         return answer.parsed
     return call
-
-
-def until(what, probe):
-    deadline = time.monotonic() + PATIENCE
-    while not (found := probe()):
-        assert time.monotonic() < deadline, f"waited for {what}"
-        time.sleep(0.05)
-    return found
 
 
 def test_it_drives_a_whole_evaluation(scene, made, call, replica, token):

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -19,6 +18,7 @@ import machine  # noqa: E402  (after the path is set)
 from api import Api  # noqa: E402
 from machine import run  # noqa: E402
 from node import Claim, Network, Node, end, into_groups, make_groups, sweep_groups  # noqa: E402
+from patience import wait as wait_for  # noqa: E402
 from product import OPERATORS  # noqa: E402
 
 FOLDER = pathlib.Path(os.environ.get("ESI_NODES_DIR", ROOT / "build" / "nodes"))
@@ -225,16 +225,6 @@ def now():
 
 def wait(what, done, patience, every=0.2):
     """Polls until done() is true and returns its value; errors on the way count as no."""
-    deadline = time.monotonic() + patience
-    reason = ""
-    while True:
-        try:
-            value = done()
-            if value:
-                return value
-        except Exception as error:  # the API server may be away, an object not there yet
-            reason = f" ({error})"
-        if time.monotonic() > deadline:
-            raise RuntimeError(f"waited {patience} s for {what}{reason}")
-        time.sleep(every)
+    # The API server may be away, an object not there yet.
+    return wait_for(what, done, patience, every, not_yet=Exception, fault=RuntimeError)
 

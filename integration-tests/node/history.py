@@ -88,17 +88,14 @@ class History:
         change = {"metadata": {"annotations": {MARK: mark}}}
         self.cluster.api.patch("Node", None, "work-1", change)
         self.cluster.api.patch("Pod", "recorder", "mark", change)
-        deadline = time.monotonic() + 60
-        while True:
+
+        def whole():
             text = self.file.read_text(encoding="utf-8")
             lines = [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
             seen = {line["kind"] for line in lines for thing in line.get("objects") or [line.get("object")]
                     if thing and (thing["metadata"].get("annotations") or {}).get(MARK) == mark}
-            if seen == {"Pod", "Node"}:
-                return sorted(lines, key=lambda line: line["rv"])
-            if time.monotonic() > deadline:
-                raise RuntimeError(f"the recorder is behind: it has the marks of {sorted(seen)} only")
-            time.sleep(0.1)
+            return seen == {"Pod", "Node"} and lines
+        return sorted(wait("the recorder to have the marks of Pod and Node", whole, 60), key=lambda line: line["rv"])
 
     def violations(self):
         judge = judging.Judge()

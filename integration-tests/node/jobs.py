@@ -5,6 +5,7 @@ import threading
 import time
 
 from cluster import ROOT, wait
+from patience import let_pass
 
 NAMESPACE = "default"
 TESTBED = "real-slots"
@@ -126,7 +127,7 @@ class Log:
                 if name not in self.texts:
                     self.texts[name] = ""
                     threading.Thread(target=self.follow, args=(cluster, name, deadline), daemon=True).start()
-            time.sleep(0.5)
+            let_pass(0.5, "pods may come as long as the test has patience")
 
     def follow(self, cluster, pod, deadline):
         """Until the whole log was read: without one yet, kubectl says that its container waits to start."""
@@ -136,7 +137,7 @@ class Log:
             self.texts[pod] += done.stdout
             if (done.returncode == 0 and done.stdout) or "not found" in done.stderr:
                 return
-            time.sleep(0.5)
+            let_pass(0.5, "its container may start meanwhile")
 
     def wait(self, words, patience=60):
         try:

@@ -10,10 +10,10 @@ import pathlib
 import shutil
 import signal
 import subprocess
-import time
 
 import machine
 from machine import run
+from patience import wait
 
 HERE = pathlib.Path(__file__).resolve().parent
 #: A group of the processor's hierarchy has 1024 shares, as one process of the machine has: too few for
@@ -112,11 +112,12 @@ class Node:
                 env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
         self.cluster.record.add_process(process)
         self.cluster.record.add("node", self.name, process.pid, machine.start_time(process.pid))
-        deadline = time.monotonic() + 60
-        while not (self.folder / "run" / "containerd-up").exists():
-            if process.poll() is not None or time.monotonic() > deadline:
+
+        def is_up():
+            if process.poll() is not None:
                 raise RuntimeError(f"{self.name} does not start: see {self.folder}/log")
-            time.sleep(0.05)
+            return (self.folder / "run" / "containerd-up").exists()
+        wait(f"{self.name} to start", is_up, 60, told=lambda: f"see {self.folder}/log", fault=RuntimeError)
 
     def process(self):
         """(pid, start time) of the node's process, or None."""
@@ -264,25 +265,18 @@ def end(pid, started, how=signal.SIGKILL):
     if machine.start_time(pid) != started:
         return
     os.kill(pid, how)
-    deadline = time.monotonic() + 20
-    while machine.start_time(pid) == started:
-        if time.monotonic() > deadline:
-            raise RuntimeError(f"process {pid} does not end")
-        time.sleep(0.05)
+    wait(f"process {pid} to end", lambda: machine.start_time(pid) != started, 20, fault=RuntimeError)
 
 
 def sweep_groups(groups):
     """Removes cgroups whose processes have just been killed; says which cannot be removed."""
-    deadline = time.monotonic() + 20
+    def removed(group):
+        for folder, _, _ in os.walk(group, topdown=False):
+            try:
+                os.rmdir(folder)
+            except OSError:
+                pass
+        return not group.is_dir()
     for group in map(pathlib.Path, groups):
-        while group.is_dir():
-            for folder, _, _ in os.walk(group, topdown=False):
-                try:
-                    os.rmdir(folder)
-                except OSError:
-                    pass
-            if not group.is_dir():
-                break
-            if time.monotonic() > deadline:
-                raise RuntimeError(f"{group} cannot be removed: processes are still in it")
-            time.sleep(0.1)
+        wait(f"{group} to be removed", lambda group=group: removed(group), 20,
+             told=lambda: "processes are still in it", fault=RuntimeError)

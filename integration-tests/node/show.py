@@ -8,7 +8,6 @@ import os
 import pathlib
 import signal
 import sys
-import time
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / folder) for folder in ("scenarios", "demo")]
 
@@ -16,6 +15,7 @@ import grid  # noqa: E402  (after the path is set)
 import jobs  # noqa: E402
 from cluster import HERE, ROOT, Cluster  # noqa: E402
 from demo import Screen  # noqa: E402
+from patience import wait  # noqa: E402
 
 PLANS = ("side-by-side", "queue")
 PATIENCE = 900
@@ -45,12 +45,10 @@ def draw(screen, cluster):
 
 
 def watch(screen, cluster):
-    deadline = time.monotonic() + PATIENCE
-    while not all(jobs.state(cluster, "Scheduling", plan) in ("FinishedState", "Error") for plan in PLANS):
-        if time.monotonic() > deadline:
-            raise RuntimeError(f"the plans have not ended within {PATIENCE} s")
+    def have_ended():
         draw(screen, cluster)
-        time.sleep(0.5)
+        return all(jobs.state(cluster, "Scheduling", plan) in ("FinishedState", "Error") for plan in PLANS)
+    wait("the plans to end", have_ended, PATIENCE, pause=0.5, fault=RuntimeError)
     draw(screen, cluster)
 
 

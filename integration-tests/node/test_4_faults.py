@@ -3,6 +3,7 @@ import time
 
 import jobs
 from cluster import now, wait
+from patience import let_pass
 from test_1_install import OPERATORS
 
 LONG = (60, 300)    # tasks, millions of darts: some minutes on the slots of two nodes
@@ -49,7 +50,7 @@ def test_kubelet_stopped_for_two_minutes(esi):
     wait("the slots of testbed-1 to be in ERROR", lambda: states(esi, "testbed-1") == {"ERROR"}, 110)
     assert "testbed-1" in problems(esi) and "not ready" in problems(esi).lower(), problems(esi)
     assert "ERROR" not in states(esi, "testbed-2")
-    time.sleep(max(0, 120 - (time.monotonic() - stopped)))
+    let_pass(120 - (time.monotonic() - stopped), "it is stopped for two minutes")
     begin = now()
     esi["testbed-1"].start_program("kubelet")
     esi.wait_ready([esi["testbed-1"]], begin)
@@ -62,7 +63,7 @@ def test_node_restarted(esi):
     """A loss of power under an executor: Spark makes another, which takes the slot again."""
     start_long(esi)
     esi["testbed-2"].lose_power()
-    time.sleep(5)
+    let_pass(5, "the node is without power for so long")
     begin = now()
     esi["testbed-2"].start(fresh=False)
     esi.wait_ready([esi["testbed-2"]], begin)

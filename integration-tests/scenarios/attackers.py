@@ -11,14 +11,13 @@ Each attacker may write one kind of objects, in both namespaces, and nothing els
 view shows.
 """
 import json
-import time
 import typing
 
 import yaml
 
 import objects
 from api import Api, ApiException
-from patience import PATIENCE
+from patience import PATIENCE, Timeout, wait
 from scene import Scene
 
 STAY = "attacks.example/stay"  # a finalizer that nobody but its author takes off
@@ -197,15 +196,17 @@ class Lab:
 
     def unharmed(self):
         """The victim has all that it had."""
-        now = self.look()
-        deadline = time.monotonic() + 60  # rows of a status are late
-        while now != self.before and time.monotonic() < deadline:
-            time.sleep(0.1)
+        def has_all():
+            nonlocal now
             now = self.look()
-        if now != self.before:
+            return now == self.before
+        now = None
+        try:
+            wait("the victim to have all that it had", has_all, 60)  # rows of a status are late
+        except Timeout:
             wrong = {key: (self.before[key], now[key]) for key in self.before if self.before[key] != now[key]}
             self.before = now  # a harm is told once
-            raise AssertionError(f"the victim is worse off (before, now): {wrong}")
+            raise AssertionError(f"the victim is worse off (before, now): {wrong}") from None
 
     def acted(self, patience=PATIENCE):
         """Waits until the operators have acted on what came later than all before: a ghost that goes is there

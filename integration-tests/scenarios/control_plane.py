@@ -7,13 +7,12 @@ import json
 import os
 import pathlib
 import subprocess
-import time
 
 import requests
 
 import manifests
 from api import Api, ApiException
-from patience import PATIENCE
+from patience import PATIENCE, wait
 from product import APPLICATIONS, KINDS
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -143,15 +142,9 @@ class ControlPlane:
     def account(self, namespace, name):
         """The path of a kubeconfig that acts as that service account."""
         target = self.folder / f"{namespace}-{name}.kubeconfig"
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            try:
-                text = self.command("kubeconfig", "--service-account", f"{namespace}/{name}")
-                break
-            except RuntimeError:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.2)
+        text = wait(f"the account {namespace}/{name}",
+                    lambda: self.command("kubeconfig", "--service-account", f"{namespace}/{name}"),
+                    pause=0.2, not_yet=RuntimeError, fault=RuntimeError)
         target.write_text(text, encoding="utf-8")
         return target
 

@@ -5,7 +5,6 @@ A namespace's pods come to the nodes of that namespace only (admission plugin Po
 applied as they are, and many corners are side by side on one control plane.
 """
 import re
-import time
 
 import yaml
 
@@ -185,14 +184,9 @@ class Corner:
         return self.wait(f"{count} pods {beginning}* in {self.namespace} at the gate", lambda: len(
             [pod for pod in self.pods(beginning).values() if self.gates(pod) == [GATE]]) == count)
 
-    def none_bound(self, beginning, seconds=0.0):
-        """Holds for so long that no pod whose name begins so is on a node."""
-        deadline = time.monotonic() + seconds
-        while True:
-            assert self.bound(beginning) == [], self.scene.report()
-            if time.monotonic() >= deadline:
-                return
-            time.sleep(0.1)
+    def none_bound(self, beginning):
+        """No pod whose name begins so is on a node."""
+        assert self.bound(beginning) == [], self.scene.report()
 
 
 class GangScene(Scene, Corner):

@@ -4,13 +4,12 @@
     Switched(folder)      all of it, as `plane`, `operators`, `recording`, `judge`, `proxy`
 """
 import json
-import time
 
 import gang_judge
 from breakpoint_proxy import Proxy
 from control_plane import MANIFESTS, ROOT, ControlPlane
 from operators import Operators
-from patience import PATIENCE
+from patience import wait
 from recording import Recording
 
 PODGROUPS = ROOT / "integration-tests" / "fixtures" / "podgroups"
@@ -75,10 +74,7 @@ class Switched:
     def start_scheduler(self):
         before = self.holder()
         self.plane.start("kube-scheduler")
-        deadline = time.monotonic() + PATIENCE
-        while self.holder() in ("", before):
-            assert time.monotonic() < deadline, "kube-scheduler does not lead"
-            time.sleep(0.05)
+        wait("kube-scheduler to lead", lambda: self.holder() not in ("", before))
 
     def holder(self):
         lease = self.plane.api.get("Lease", "kube-system", "kube-scheduler") or {"spec": {}}

@@ -145,14 +145,14 @@ class Probe(Background):
             self.most_kib = max(self.most_kib, self.watched.resident_kib())
             self.stop.wait(0.05)
 
-    def ask(self):
+    def ask(self, path="/livez"):
         with socket.create_connection(("127.0.0.1", self.port), timeout=60) as plain:
             one = plain
             if self.tls:
                 trusting = ssl.create_default_context()
                 trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
                 one = trusting.wrap_socket(plain)
-            one.sendall(head("GET", "/livez", "Connection: close"))
+            one.sendall(head("GET", path, "Connection: close"))
             heard = b""
             with contextlib.suppress(ConnectionResetError):
                 while more := one.recv(4096):

@@ -20,7 +20,7 @@ import requests
 import yaml
 
 import manifests
-from patience import PATIENCE
+from patience import PATIENCE, wait
 from product import OPERATORS
 
 #: What esi-batchjob is started with for a second scheduler.
@@ -142,13 +142,13 @@ class Operator:
 
     def ready(self, timeout=PATIENCE):
         """Waits until it serves and its caches are full."""
-        deadline = time.monotonic() + timeout
-        while not self.answers("/readyz"):
+        def serves():
+            if self.answers("/readyz"):
+                return True
             if not self.alive():
                 raise RuntimeError(f"esi-{self.label} ended with {self.process.returncode}:\n{self.tail()}")
-            if time.monotonic() > deadline:
-                raise RuntimeError(f"esi-{self.label} is not ready after {timeout} s:\n{self.tail()}")
-            time.sleep(0.05)
+            return False
+        wait(f"esi-{self.label} to be ready", serves, timeout, told=self.tail, fault=RuntimeError)
         return self
 
     def stop(self, timeout=PATIENCE):

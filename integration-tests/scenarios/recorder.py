@@ -16,8 +16,11 @@ import threading
 import time
 
 from api import Api, ApiException, path
+from patience import let_pass
 
 WATCHED = ("Pod", "Node", "Testbed", "BatchJob")
+#: Why it lets time pass.
+AWAY = "the API server may be away, and is not to be asked all the time"
 
 
 def pick(source, *keys):
@@ -84,14 +87,14 @@ class Recorder:
                 version = self.watch(kind, version)
             except ApiException as error:
                 if error.status != 410:
-                    time.sleep(0.2)
+                    let_pass(0.2, AWAY)
                     continue
                 self.write(kind, "GAP", 0)
                 version = self.list(kind)
             except Exception as error:  # a lost connection: the next watch starts where this one ended
                 print(f"recorder: {kind}: {error}", file=sys.stderr, flush=True)
                 version = getattr(error, "version", version)
-                time.sleep(0.2)
+                let_pass(0.2, AWAY)
 
     def watch(self, kind, version):
         """Returns the resourceVersion to go on from when the server ends the watch."""

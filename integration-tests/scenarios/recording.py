@@ -6,10 +6,9 @@ it touches one object of each watched kind (the marks) and waits until their cha
 import pathlib
 import subprocess
 import sys
-import time
 
 import judge as judging
-from patience import PATIENCE
+from patience import PATIENCE, wait
 
 NAMESPACE = "recorder"
 MARK = "esi-test/recorder-mark"
@@ -38,9 +37,7 @@ class Recording:
         plane.add_nodes("recorder", 1, cpu="1", memory="1Gi")
         self.api.patch("Node", None, "recorder-0", {"spec": {"unschedulable": True}})
         self.api.create("Namespace", None, {"metadata": {"name": NAMESPACE}})
-        deadline = time.monotonic() + PATIENCE
-        while not self.api.get("ServiceAccount", NAMESPACE, "default") and time.monotonic() < deadline:
-            time.sleep(0.1)
+        wait("the namespace's default account", lambda: self.api.get("ServiceAccount", NAMESPACE, "default"))
         self.api.create("Pod", NAMESPACE, {
             "metadata": {"name": "mark"},
             "spec": {"schedulingGates": [{"name": "esi-test/never"}],
@@ -63,20 +60,18 @@ class Recording:
                                                  ("BatchJob", NAMESPACE, "mark"))]
         sure = min(written)
         missing = {"Pod", "Node", "Testbed", "BatchJob"}
-        deadline = time.monotonic() + timeout
-        while True:
+
+        def has_all():
             for line in judging.read(self.reader):
                 self.waiting.append(line)
                 for thing in line.get("objects") or [line.get("object")]:
                     if thing and (thing["metadata"].get("annotations") or {}).get(MARK) == str(self.marks):
                         missing.discard(line["kind"])
-            if not missing:
-                break
-            if self.process.poll() is not None:
+            if missing and self.process.poll() is not None:
                 raise RuntimeError(f"the recorder ended with {self.process.returncode}")
-            if time.monotonic() > deadline:
-                raise RuntimeError(f"the recorder is behind: no {sorted(missing)} after {timeout} s")
-            time.sleep(0.02)
+            return not missing
+        wait("the recorder", has_all, timeout, pause=0.02, fault=RuntimeError,
+             told=lambda: f"it is behind: no {sorted(missing)}")
         for judge in (self.judge, *self.also):
             judge.feed([line for line in self.waiting if line["rv"] <= sure])
         self.waiting = [line for line in self.waiting if line["rv"] > sure]

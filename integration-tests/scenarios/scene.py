@@ -11,12 +11,9 @@ import time
 import yaml
 
 import objects
+import patience
 from api import ApiException
 from patience import PATIENCE
-
-
-class Timeout(AssertionError):
-    pass
 
 
 def chances():
@@ -24,6 +21,14 @@ def chances():
     seed = int(os.environ.get("ESI_SEED") or time.time())
     print(f"ESI_SEED={seed}")
     return random.Random(seed)
+
+
+def finish(api, namespace, *jobs, seconds=0):
+    """Ends running applications: the stand-ins of drivers and JobManagers look at their annotations all the time."""
+    for job in jobs:
+        managers = api.list("Pod", namespace, labels=f"app={job},component=jobmanager")
+        for name in [pod["metadata"]["name"] for pod in managers] or [f"{job}-driver"]:
+            api.patch("Pod", namespace, name, {"metadata": {"annotations": {"esi-test/run-seconds": str(seconds)}}})
 
 
 class Scene:
@@ -114,6 +119,15 @@ class Scene:
     def slot_plan(self, name, mode, jobs, testbed="slots", **more):
         return self.apply(objects.slot_plan(name, testbed, mode, jobs, **more))
 
+    def finish(self, *jobs, seconds=0, namespace=None):
+        """Ends running applications, now or when they have run for so many seconds."""
+        finish(self.api, namespace or self.namespace, *jobs, seconds=seconds)
+
+    def drive(self, job, **notes):
+        """Annotations of the driver, which its stand-in looks at all the time: drive("pi", executors=3)."""
+        self.api.patch("Pod", self.namespace, f"{job}-driver", {"metadata": {"annotations": {
+            f"esi-test/{name.replace('_', '-')}": str(value) for name, value in notes.items()}}})
+
     def pods(self, *names, **more):
         more.setdefault("node_selector", {"lab": self.name})
         return [self.apply(objects.pod(name, **more)) for name in names]
@@ -199,21 +213,19 @@ class Scene:
 
     def wait(self, what, probe, timeout=PATIENCE):
         """Returns the first truthy value of probe(); says what it saw last when it takes too long."""
-        deadline = time.monotonic() + timeout
-        value = None
-        while True:
+        def asked():
             self.meanwhile()
             try:
-                value = probe()
+                return probe()
             except ApiException as error:
-                value = None
                 if error.status not in (404, 409, 429, 500, 503, 504):
                     raise
-            if value:
-                return value
-            if time.monotonic() > deadline:
-                raise Timeout(f"waited {timeout} s for {what}; last seen: {value!r}\n{self.report()}")
-            time.sleep(0.05)
+                return None
+        return patience.wait(what, asked, timeout, told=self.report)
+
+    def stays(self, what, probe, seconds):
+        """Asserts that probe() holds for so long: for what nothing that happens can show."""
+        return patience.stays(what, probe, seconds, told=self.report)
 
     def job_state(self, name, *wanted, timeout=PATIENCE):
         return self.wait(f"job {name} in {' or '.join(wanted)}",

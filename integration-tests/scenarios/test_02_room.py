@@ -1,9 +1,8 @@
 """Where there is too little room: what is missing is named, what stands is left alone."""
 import json
-import time
 
 import objects
-from test_03_queue import finish
+from patience import later_than
 
 
 def test_too_little_room_on_one_node_names_the_missing_amount_and_the_consumers(scene):
@@ -65,15 +64,17 @@ def test_ghosts_that_stand_are_never_deleted_for_want_of_room(scene):
     scene.pods("neighbour", cpu="800m", memory="1Gi", node_selector={"kubernetes.io/hostname": n0})
     scene.wait("the neighbour to be bound", lambda: scene.get("Pod", "neighbour")["spec"].get("nodeName"))
     scene.api.patch("Node", None, n0, {"status": {"allocatable": {"cpu": "1500m"}}}, sub="status")
-    time.sleep(2)  # room for an operator that would do it to do it
+    # What is missing for a third slot tells that the operator has judged the node as it is now.
+    scene.api.patch("Testbed", scene.namespace, "slots", {"spec": {"slotsPerNode": 3}})
+    scene.wait("the room to be judged", lambda: "1100m" in str(scene.status("Testbed", "slots").get("nodeProblems")))
     assert scene.bound_ghosts() == before
 
 
 def test_of_two_testbeds_on_the_same_nodes_the_older_is_whole_and_nothing_flaps(scene):
     n0, n1 = scene.nodes(2, cpu="2")
-    scene.testbed("older", slots=2, cpu="600m")
+    made = scene.testbed("older", slots=2, cpu="600m")
     older = scene.bound_ghosts("older")
-    time.sleep(1.1)  # creation times are whole seconds
+    later_than(made)
     scene.testbed("younger", slots=2, cpu="600m", ready=False)      # room for one and a half
     scene.wait("a part of the younger", lambda: len(scene.bound_ghosts("younger")) == 2)
     scene.wait("its problems", lambda: len(scene.status("Testbed", "younger").get("nodeProblems") or {}) == 2)
@@ -81,9 +82,9 @@ def test_of_two_testbeds_on_the_same_nodes_the_older_is_whole_and_nothing_flaps(
     assert set(younger) == {(n0, 0), (n1, 0)}
     scene.recording.catch_up()
     bound_before = len(scene.recording.judge.bindings)
-    time.sleep(5)
-    assert scene.bound_ghosts("older") == older
-    assert scene.bound_ghosts("younger") == younger
+    # Two that push each other out would do so again and again: only time shows that none does.
+    scene.stays("the ghosts of both", lambda: scene.bound_ghosts("older") == older
+                and scene.bound_ghosts("younger") == younger, 5)
     scene.recording.catch_up()
     assert len(scene.recording.judge.bindings) == bound_before, "ghosts come and go"
 
@@ -91,8 +92,7 @@ def test_of_two_testbeds_on_the_same_nodes_the_older_is_whole_and_nothing_flaps(
 def test_a_younger_testbed_gives_way_to_an_older_one_that_grows(scene):
     """Free slots only, as many as are needed: what is given to a job stays."""
     n0, n1 = scene.nodes(2, cpu="2")
-    scene.testbed("older", slots=1, cpu="600m")
-    time.sleep(1.1)  # creation times are whole seconds
+    later_than(scene.testbed("older", slots=1, cpu="600m"))
     scene.testbed("younger", slots=2, cpu="600m")
     scene.jobs("pi", seconds=600)
     scene.slot_plan("run", "strict", [("pi", [3])], "younger", releaseOnCompletion=True)
@@ -104,7 +104,7 @@ def test_a_younger_testbed_gives_way_to_an_older_one_that_grows(scene):
     scene.wait("the younger one's word", lambda: [row["state"] for row in scene.slots("younger").values()] == expected)
     assert set(scene.bound_ghosts("younger")) == {(n0, 0)}
     assert f"testbed {scene.namespace}/older" in scene.status("Testbed", "younger")["nodeProblems"][n0][0]
-    finish(scene, "pi")
+    scene.finish("pi")
     scene.scheduling_state("run", "FinishedState")
     scene.delete("Testbed", "older")
     scene.testbed_ready("younger")
@@ -128,8 +128,7 @@ def ghosts_ever(scene, testbed):
 def test_a_younger_testbed_gets_a_slot_back_while_pods_wait_for_its_room(scene):
     """The node has room for the slots and nothing else: each pod that ends makes room for the next one, or for the ghost."""
     scene.nodes(1, cpu="2400m")
-    scene.testbed("older", slots=2, cpu="600m")
-    time.sleep(1.1)  # creation times are whole seconds
+    later_than(scene.testbed("older", slots=2, cpu="600m"))
     scene.pods("first", cpu="600m")
     scene.wait("the first pod to be bound", lambda: scene.get("Pod", "first")["spec"].get("nodeName"))
     scene.testbed("younger", slots=2, cpu="600m", ready=False)
@@ -156,7 +155,11 @@ def test_a_younger_testbed_gets_a_slot_back_while_pods_wait_for_its_room(scene):
     scene.wait("the other ghost of the younger", both)
     assert scene.bound_ghosts("older") == older
     assert len(ghosts_ever(scene, "younger")) <= 3, "a ghost waits at the node, and is not made anew for each pod"
-    time.sleep(2)  # room for pods that would take it to do so
+    # kube-scheduler has tried a pod that came later.
+    scene.pods("late", cpu="600m")
+    scene.wait("the late pod to be refused", lambda: any(
+        each["type"] == "PodScheduled" and each["status"] == "False"
+        for each in scene.get("Pod", "late")["status"].get("conditions") or []))
     assert len(scene.bound_ghosts("younger")) == 2
 
 

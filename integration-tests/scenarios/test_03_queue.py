@@ -2,13 +2,6 @@
 import objects
 
 
-def finish(scene, *jobs):
-    """Ends running applications: the driver's stand-in looks at its annotations all the time."""
-    for job in jobs:
-        scene.api.patch("Pod", scene.namespace, f"{job}-driver",
-                        {"metadata": {"annotations": {"esi-test/run-seconds": "0"}}})
-
-
 def test_two_interleaved_jobs_get_the_slots_of_their_places_in_the_queue(scene):
     n0, n1, n2 = scene.nodes(3)
     scene.testbed(slots=2)
@@ -35,7 +28,7 @@ def test_a_run_names_the_neighbours_that_it_had(scene):
     scene.queue("plan", ["a", "b"], releaseOnCompletion=True)
     scene.job_state("a", "RunningState")
     scene.job_state("b", "RunningState")
-    finish(scene, "a", "b")
+    scene.finish("a", "b")
     scene.scheduling_state("plan", "FinishedState")
     run, = scene.status("BatchJob", "a")["runs"]
     assert run["neighbours"] == [{"node": n0, "jobs": [f"{scene.namespace}/b"]}]
@@ -53,7 +46,7 @@ def test_jobs_start_as_slots_come_free_and_never_before_their_turn(scene):
     assert scene.status("BatchJob", "wide")["state"] == "InQueueState"
     assert scene.status("BatchJob", "c")["state"] == "InQueueState"
     scene.job_state("long", "RunningState")
-    finish(scene, "long")
+    scene.finish("long")
     scene.scheduling_state("plan", "CompletedState")
     assert [each["job"]["name"] for each in scene.status("Scheduling", "plan")["assignments"]] == [
         "long", "b", "wide", "c"]
@@ -87,7 +80,7 @@ def test_a_running_queue_may_be_extended(scene):
                     {"spec": {"queueBased": [{"name": "a"}, {"name": "b"}]}})
     scene.job_state("b", "CompletedState")
     assert scene.status("BatchJob", "a")["state"] == "RunningState"
-    finish(scene, "a")
+    scene.finish("a")
     scene.scheduling_state("plan", "FinishedState")
     assert scene.seats("a") == {0: n0}
     assert scene.seats("b") == {1: n0}
@@ -104,7 +97,7 @@ def test_entries_that_have_not_started_may_be_taken_out(scene):
     scene.api.patch("Scheduling", scene.namespace, "plan",
                     {"spec": {"queueBased": [{"name": "a"}, {"name": "c"}]}})
     scene.job_state("b", "ReadyState")
-    finish(scene, "a")
+    scene.finish("a")
     scene.scheduling_state("plan", "CompletedState")
     assert scene.order_of_starts() == ["a", "c"]
     assert scene.status("BatchJob", "b")["state"] == "ReadyState"
@@ -140,7 +133,7 @@ def test_an_extension_that_needs_too_many_slots_is_skipped_and_counted(scene):
     scene.api.patch("Scheduling", scene.namespace, "plan", {"spec": {"queueBased": [
         {"name": "a"}, {"name": "big"}, {"name": "big"}, {"name": "big"}, {"name": "b"}]}})
     scene.job_state("b", "CompletedState")
-    finish(scene, "a")
+    scene.finish("a")
     scene.scheduling_state("plan", "CompletedState")
     assert scene.progress("plan") == {"done": 2, "failed": 1, "total": 3}
 

@@ -1,5 +1,4 @@
 """Slot-based Schedulings: one fixed input, started in strict and in relaxed order."""
-from test_03_queue import finish
 
 # Four jobs on three slots: a has 0 and 1, b wants 0, c wants 2, d wants 1 and 2.
 PLAN = [("a", [0, 1]), ("b", [0]), ("c", [2]), ("d", [1, 2])]
@@ -29,13 +28,13 @@ def test_strict_starts_each_job_when_all_before_it_have_started(scene):
     # Slot 2 is free for c, but b comes first.
     scene.job_state("c", "InQueueState")
     assert assigned(scene) == [("a", [0, 1])]
-    finish(scene, "a")
+    scene.finish("a")
     scene.job_state("b", "RunningState")
     scene.job_state("c", "RunningState")
     assert assigned(scene) == [("a", [0, 1]), ("b", [0]), ("c", [2])]
-    finish(scene, "b", "c")
+    scene.finish("b", "c")
     scene.job_state("d", "RunningState")
-    finish(scene, "d")
+    scene.finish("d")
     end(scene)
     assert assigned(scene) in ([], [("a", [0, 1]), ("b", [0]), ("c", [2]), ("d", [1, 2])])
     assert scene.seats("a") == {0: n0, 1: n1}
@@ -51,16 +50,16 @@ def test_relaxed_starts_any_job_whose_slots_are_free(scene):
     scene.job_state("c", "RunningState")
     scene.job_state("b", "InQueueState")
     assert assigned(scene) == [("a", [0, 1]), ("c", [2])]
-    finish(scene, "c")
+    scene.finish("c")
     scene.job_state("c", "CompletedState")
     assert scene.status("BatchJob", "d")["state"] == "InQueueState"     # slot 1 is still a's
-    finish(scene, "a")
+    scene.finish("a")
     scene.job_state("b", "RunningState")
     scene.job_state("d", "RunningState")
     # Which of b and d comes first is up to whose ghosts are back first.
     assert assigned(scene)[:2] == [("a", [0, 1]), ("c", [2])]
     assert sorted(assigned(scene)[2:]) == [("b", [0]), ("d", [1, 2])]
-    finish(scene, "b", "d")
+    scene.finish("b", "d")
     end(scene)
     assert scene.seats("a") == {0: n0, 1: n1}
     assert scene.seats("b") == {0: n0}
@@ -112,5 +111,5 @@ def test_a_slot_plan_cannot_be_changed_after_its_first_start(scene):
                                    {"name": {"name": "b"}, "slotIds": [1]}]}}})
     scene.wait_condition("Scheduling", "plan", "SpecCurrent", "False")
     assert scene.status("BatchJob", "b")["state"] == "ReadyState"
-    finish(scene, "a")
+    scene.finish("a")
     scene.scheduling_state("plan", "FinishedState")

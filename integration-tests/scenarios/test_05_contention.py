@@ -1,9 +1,7 @@
 """Several Schedulings want the same things: one waits, says for whom, and goes on by itself."""
-import time
-
 import pytest
 
-from test_03_queue import finish
+from patience import later_than
 
 
 def waiting_for(scene, plan, *names):
@@ -27,7 +25,7 @@ def test_of_two_that_want_one_testbed_the_second_waits_by_name_and_goes_on_at_th
     condition = scene.wait_condition("Scheduling", "second", "Acquired", "False")
     assert "first" in condition["message"]
     assert not scene.get("BatchJob", "b")["spec"].get("activeScheduling"), "who waits holds nothing"
-    finish(scene, "a")
+    scene.finish("a")
     scene.scheduling_state("first", "FinishedState")
     scene.scheduling_state("second", "FinishedState")
     scene.released(jobs=["a", "b"])
@@ -45,11 +43,11 @@ def test_of_two_that_want_one_job_the_second_waits_by_name(scene):
     waiting_for(scene, "second", "first")
     assert scene.holder("right") is None
     assert not scene.get("BatchJob", "b")["spec"].get("activeScheduling")
-    finish(scene, "a")
+    scene.finish("a")
     scene.scheduling_state("first", "FinishedState")
     scene.job_state("b", "CompletedState")
     scene.job_state("a", "RunningState")
-    finish(scene, "a")
+    scene.finish("a")
     scene.scheduling_state("second", "FinishedState")
 
 
@@ -75,12 +73,11 @@ def test_the_oldest_of_those_that_wait_goes_first(scene):
     scene.jobs("b", "c", seconds=0)
     scene.queue("first", ["a"], releaseOnCompletion=True)
     scene.job_state("a", "RunningState")
-    scene.queue("second", ["b"], releaseOnCompletion=True)
-    time.sleep(1.1)  # creation times are whole seconds
+    later_than(scene.queue("second", ["b"], releaseOnCompletion=True))
     scene.queue("third", ["c"], releaseOnCompletion=True)
     waiting_for(scene, "second", "first")
     waiting_for(scene, "third")
-    finish(scene, "a")
+    scene.finish("a")
     scene.scheduling_state("third", "FinishedState")
     assert scene.order_of_starts() == ["a", "b", "c"]
 
@@ -93,15 +90,15 @@ def test_one_that_needs_what_is_busy_is_in_nobodys_way(scene):
     scene.jobs("b", seconds=0)
     scene.queue("first", ["a"], testbed="left", releaseOnCompletion=True)
     scene.job_state("a", "RunningState")
-    scene.queue("second", ["a"], testbed="right", releaseOnCompletion=True)     # older, but a is busy
+    older = scene.queue("second", ["a"], testbed="right", releaseOnCompletion=True)     # but a is busy
     waiting_for(scene, "second", "first")
-    time.sleep(1.1)
+    later_than(older)
     scene.queue("third", ["b"], testbed="right", releaseOnCompletion=True)
     scene.scheduling_state("third", "FinishedState")
-    finish(scene, "a")
+    scene.finish("a")
     scene.scheduling_state("first", "FinishedState")
     scene.job_state("a", "RunningState")
-    finish(scene, "a")
+    scene.finish("a")
     scene.scheduling_state("second", "FinishedState")
 
 
@@ -124,14 +121,14 @@ def test_a_cycle_of_waits_is_told_to_both_and_ends_when_one_entry_is_taken_out(
         condition = scene.wait_condition("Scheduling", plan, "Acquired", "False", "WaitCycle")
         assert name in condition["message"]
     scene.api.patch("Scheduling", scene.namespace, gives_in, {"spec": {"queueBased": [{"name": own}]}})
-    finish(scene, own)
+    scene.finish(own)
     scene.scheduling_state(gives_in, "FinishedState")
     # Now the other gets the job that it waited for.
     scene.wait("a second run", lambda: [run["outcome"] for run in scene.status("BatchJob", own)["runs"]] == [
         "Succeeded", "Running"])
     assert scene.get("BatchJob", own)["spec"]["activeScheduling"]["name"] == other
     scene.job_state(own, "RunningState")
-    finish(scene, own, others_own)
+    scene.finish(own, others_own)
     scene.scheduling_state(other, "FinishedState")
 
 

@@ -2,7 +2,6 @@
 import pytest
 
 import objects
-from test_03_queue import finish
 
 
 def while_acquiring(scene):
@@ -109,7 +108,7 @@ def test_a_testbed_deleted_first_waits_and_says_who_holds_it(scene):
     scene.wait("the Testbed to say who holds it", lambda: "plan" in str(
         [scene.status("Testbed", "slots").get("problems"), scene.status("Testbed", "slots").get("conditions")]))
     assert scene.status("BatchJob", "a")["state"] == "RunningState"
-    finish(scene, "a")
+    scene.finish("a")
     scene.job_state("a", "CompletedState")
     scene.delete("Scheduling", "plan")
     scene.gone("Testbed", "slots")
@@ -166,7 +165,7 @@ def test_a_scheduling_made_again_under_its_name_starts_anew(scene):
     scene.wait("second runs", lambda: len(scene.status("BatchJob", "a").get("runs") or []) == 2)
     scene.job_state("a", "RunningState")
     scene.job_state("b", "RunningState")
-    finish(scene, "a", "b")
+    scene.finish("a", "b")
     scene.scheduling_state("plan", "CompletedState")
     runs = [scene.status("BatchJob", name)["runs"] for name in ("a", "b")]
     assert [[run["outcome"] for run in each] for each in runs] == [["Released", "Succeeded"]] * 2
@@ -184,7 +183,7 @@ def test_a_scheduling_made_again_before_its_orphans_are_released_waits_for_them(
     scene.wait("second runs", lambda: len(scene.status("BatchJob", "b").get("runs") or []) == 2)
     scene.job_state("a", "RunningState")
     scene.job_state("b", "RunningState")
-    finish(scene, "a", "b")
+    scene.finish("a", "b")
     scene.scheduling_state("plan", "CompletedState")
 
 
@@ -210,6 +209,6 @@ def test_a_job_taken_from_its_scheduling_by_hand_is_recorded_and_the_rest_goes_o
     scene.job_state("a", "ReadyState")
     run, = scene.status("BatchJob", "a")["runs"]
     assert (run["outcome"], run["reason"]) == ("Released", "ReleasedByHand")
-    finish(scene, "b")
+    scene.finish("b")
     scene.scheduling_state("plan", "CompletedState")
     assert scene.progress("plan") == {"done": 1, "failed": 1, "total": 2}

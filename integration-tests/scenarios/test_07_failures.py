@@ -159,10 +159,12 @@ def test_pods_that_do_not_come_in_time(scene):
 def test_pods_that_are_not_bound_in_time(scene):
     n0, = scene.nodes(1)
     scene.testbed(slots=2)
-    scene.jobs("bad", seconds=0, driver={"esi-test/executor-delay-seconds": 15})
+    scene.jobs("bad", seconds=0, driver={"esi-test/executor-delay-seconds": 600})
     scene.queue("plan", ["bad", "bad"], scheduleTimeoutSeconds=3)
     scene.job_state("bad", "SubmittedState")
     scene.api.patch("Node", None, n0, {"spec": {"unschedulable": True}})
+    scene.wait("the driver", lambda: scene.get("Pod", "bad-driver"))
+    scene.drive("bad", executor_delay_seconds=0)
     scene.job_state("bad", "FailedState")
     scene.scheduling_state("plan", "CompletedState")
     told(scene, "bad")

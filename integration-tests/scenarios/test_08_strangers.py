@@ -1,13 +1,12 @@
 """Ordinary pods that wait for room on the testbed's nodes while slots change hands."""
 import random
 import threading
-import time
 
 import pytest
 
 import objects
+from patience import let_pass
 from scene import chances
-from test_03_queue import finish
 
 SLOTS = 5
 
@@ -59,7 +58,7 @@ def swap_round(scene, number, abrupt, chance):
         end_abruptly(scene, "pi", chance)
         scene.delete("Scheduling", name)
     else:
-        finish(scene, "pi")
+        scene.finish("pi")
         scene.scheduling_state(name, "FinishedState")
         scene.delete("Scheduling", name)
     scene.wait("the job to be released", lambda: scene.status("BatchJob", "pi").get("state") in (
@@ -154,7 +153,7 @@ def test_swaps_while_kube_scheduler_is_killed_and_started_let_no_stranger_in_wit
     def disturb():
         while not done.wait(chance.uniform(0.5, 2.5)):
             plane.stop("kube-scheduler")
-            time.sleep(chance.uniform(0, 0.5))
+            let_pass(chance.uniform(0, 0.5), "it is away for a while, by chance")
             plane.start("kube-scheduler")
     disturber = threading.Thread(target=disturb)
     disturber.start()
@@ -184,7 +183,7 @@ def test_without_taint_a_restarted_scheduler_may_let_one_in_which_is_then_named(
             plane.stop("kube-scheduler")
             plane.start("kube-scheduler")
             starts += 1
-            time.sleep(chance.uniform(0, 0.6))
+            let_pass(chance.uniform(0, 0.6), "the next stop comes at any moment of the start")
         inside = [pod["metadata"]["name"] for pod in scene.api.list("Pod", scene.namespace, labels="app=stranger")
                   if pod["spec"].get("nodeName")]
         came += len(inside)
@@ -193,7 +192,7 @@ def test_without_taint_a_restarted_scheduler_may_let_one_in_which_is_then_named(
                 stranger in str(scene.status("Testbed", "slots").get("nodeProblems")) for stranger in inside))
             scene.delete("Deployment", "strangers")
         scene.job_state("pi", "RunningState")
-        finish(scene, "pi")
+        scene.finish("pi")
         scene.scheduling_state(name, "FinishedState")
         scene.delete("Scheduling", name)
     print(f"strangers that came in: {came}")
@@ -229,7 +228,7 @@ def test_swaps_after_a_preemption_on_the_node_let_no_stranger_in_and_only_its_vi
         scene.pods(f"above-{number}", cpu="100m", memory="1Mi", node_selector={"kubernetes.io/hostname": n1}, **above)
         scene.gone("Pod", f"victim-{number}")
         scene.job_state("pi", "RunningState")
-        finish(scene, "pi")
+        scene.finish("pi")
         scene.scheduling_state(name, "FinishedState")
         scene.delete("Scheduling", name)
         scene.delete("Pod", f"above-{number}", grace=0)

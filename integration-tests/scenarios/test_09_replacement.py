@@ -1,5 +1,4 @@
 """An executor dies; its replacement takes the slot of the one that died, when that is free."""
-from test_03_queue import finish
 
 
 def running(scene, slots, executors=None):
@@ -20,13 +19,8 @@ def seated(scene):
             and "deletionTimestamp" not in pod["metadata"]}
 
 
-def drive(scene, **notes):
-    scene.api.patch("Pod", scene.namespace, "pi-driver", {"metadata": {"annotations": {
-        f"esi-test/{name.replace('_', '-')}": str(value) for name, value in notes.items()}}})
-
-
 def end(scene):
-    finish(scene, "pi")
+    scene.finish("pi")
     scene.scheduling_state("plan", "FinishedState")
     scene.released(jobs=["pi"])
 
@@ -55,7 +49,7 @@ def test_a_replacement_that_comes_before_the_old_pod_is_gone_waits_for_it(scene)
     pods = scene.wait("both executors", lambda: (lambda found: len(found) == 2 and found)(seated(scene)))
     old = pods[1]["metadata"]
     scene.delete("Pod", old["name"], wait=False)    # gone in 8 to 9 s
-    drive(scene, executors=3)                       # and another pod is made at once
+    scene.drive("pi", executors=3)                # and another pod is made at once
     waiting = scene.wait("a replacement", lambda: [
         pod for pod in scene.job_pods("pi") if pod["metadata"]["uid"] not in (
             pods[0]["metadata"]["uid"], old["uid"])])
@@ -79,7 +73,7 @@ def test_executors_that_die_again_and_again_stay_in_their_slots(scene):
 
 def test_surplus_pods_stay_outside_with_a_reason(scene):
     running(scene, [0, 1])
-    drive(scene, executors=3)                       # one more than there are slots
+    scene.drive("pi", executors=3)                # one more than there are slots
     scene.wait("a third pod", lambda: len(scene.job_pods("pi")) == 3)
     scene.wait("the reason", lambda: "each slot of the run has a pod already" in " ".join(
         scene.status("BatchJob", "pi").get("problems") or []))

@@ -5,7 +5,6 @@ import pytest
 import requests
 
 from patience import PATIENCE
-from test_03_queue import finish
 
 
 def delete_node(scene):
@@ -76,7 +75,7 @@ def test_positions_do_not_move_while_held_and_are_the_expected_ones_after(scene,
     scene.wait("the operator to be back with the same positions", lambda: positions(scene) == HELD)
     assert scene.status("Testbed", "slots")["layout"]["revision"] == revision
     assert scene.status("BatchJob", "pi")["state"] == "RunningState"
-    finish(scene, "pi")
+    scene.finish("pi")
     scene.scheduling_state("plan", "CompletedState")
     assert scene.seats("pi") == {0: scene.node(0), 5: scene.node(2)}
     assert positions(scene) == HELD, "still held"
@@ -97,7 +96,7 @@ def test_a_run_whose_node_is_deleted_fails_with_a_reason_or_is_made_whole_but_ne
     scene.api.delete("Node", None, scene.node(1))
     for pod in scene.api.list("Pod", scene.namespace, fields=f"spec.nodeName={scene.node(1)}"):
         scene.api.delete("Pod", scene.namespace, pod["metadata"]["name"], grace=0)  # as a person does it
-    finish(scene, "pi")
+    scene.finish("pi")
     scene.scheduling_state("plan", "CompletedState")
     scene.delete("Scheduling", "plan")
     scene.wait("the smaller layout", lambda: positions(scene) == {0: ("0", 0)})

@@ -6,7 +6,6 @@ before the operator hears of it, or before the API server has seen it. The other
 import contextlib
 import re
 import threading
-import time
 
 import pytest
 import urllib3
@@ -14,7 +13,7 @@ import urllib3
 from api import ApiException
 from breakpoint_proxy import Proxy
 from operators import Operator
-from patience import PATIENCE
+from patience import Timeout, let_pass, wait
 from product import OPERATORS
 from scene import chances
 
@@ -199,12 +198,9 @@ def test_asleep_for_longer_than_the_lease_at(crash_scene, pairs, write):
 
         def wake():
             # Until the other one leads, which it does when this one's lease is over.
-            deadline = time.monotonic() + PATIENCE
-            while time.monotonic() < deadline:
-                with contextlib.suppress(ApiException, urllib3.exceptions.HTTPError):
-                    if pairs.leader(crash_scene.api, replica.name) not in (replica, None):
-                        break
-                time.sleep(0.1)
+            with contextlib.suppress(Timeout):
+                wait("another leader", lambda: pairs.leader(crash_scene.api, replica.name) not in (replica, None),
+                     not_yet=(ApiException, urllib3.exceptions.HTTPError))
             replica.go_on()
             slept.set()
         threading.Thread(target=wake, daemon=True).start()
@@ -226,13 +222,13 @@ def test_kills_at_random_moments(crash_scene, pairs):
             victim = chance.choice(list(pairs))
             if victim.alive():
                 victim.kill()
-            time.sleep(chance.uniform(0, 0.5))
+            let_pass(chance.uniform(0, 0.5), "it is away for a while, by chance")
             victim.start()
     whole_evaluation(crash_scene)
     disturber = threading.Thread(target=disturb)
     disturber.start()
     try:
-        time.sleep(20)
+        let_pass(20, "replicas are killed for so long")
     finally:
         done.set()
         disturber.join()

@@ -313,7 +313,7 @@ def test_a_whole_evaluation_over_rest(scene, rest):
     pods = {pod["metadata"]["name"] for pod in scene.api.list("Pod", "default", labels="esi.tu-berlin.de/testbed,esi.tu-berlin.de/job=pi")}
     assert {slot["podName"] for slot in slots} == pods
     assert {slot["reservedFor"] for slot in slots} <= pods | {NULL}
-    scene.api.patch("Pod", "default", "pi-driver", {"metadata": {"annotations": {"esi-test/run-seconds": "0"}}})
+    scene.finish("pi", namespace="default")
     shown = scene.wait("the end", lambda: (lambda plan: plan["state"] == "CompletedState" and plan)(
         ask(rest, "GET", "/external/schedulings/plan").json()))
     assert shown["jobStatus"] == [{"name": "pi", "state": "Completed"}]

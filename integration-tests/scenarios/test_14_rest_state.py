@@ -1,7 +1,6 @@
 """At rest the operators write nothing but their leases."""
-import time
-
 import audit
+from patience import rests, stays
 from product import OPERATORS
 
 
@@ -27,12 +26,16 @@ def test_sixty_seconds_idle_held_and_failed_without_a_write(scene, plane):
     scene.scheduling_state("plan-bad", "CompletedState")
     scene.wait_condition("Scheduling", "plan-waiting", "Acquired", "False")
     log = audit.AuditLog(plane.audit_log, from_end=True)
-    scene.wait("five seconds without a write", lambda: time.sleep(5) or not writes(scene, log.read()))
-    time.sleep(60)
-    requests_ = log.read()
+    requests_ = []
+
+    def written():
+        requests_.extend(log.read())
+        return writes(scene, requests_)
+    rests("the number of writes", lambda: len(written()), 5)
+    requests_.clear()
+    stays("no write", lambda: not written(), 60, pause=1, told=lambda: "\n".join(
+        f"{each.operator}: {each.verb} {each.uri} {each.code}" for each in written()[:40]))
     log.close()
-    written = writes(scene, requests_)
-    assert not written, "\n".join(f"{each.operator}: {each.verb} {each.uri} {each.code}" for each in written[:40])
     leases = [each for each in requests_ if each.operator and each.resource == "leases"]
     assert {each.operator for each in leases} == set(OPERATORS), "the log was read"
     reads = [each for each in requests_ if each.operator and each.verb in ("get", "list")

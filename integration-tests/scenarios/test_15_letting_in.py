@@ -1,9 +1,7 @@
 """Edges of letting pods in: labels taken off, schedulers that are away, pods that copy everything, taints
 that change hands."""
-import time
-
 import objects
-from test_03_queue import finish
+from patience import later_than
 
 TAINT = "esi.tu-berlin.de/testbed"
 
@@ -22,7 +20,7 @@ def test_a_label_taken_off_while_held_keeps_no_pod_out_of_its_slot(scene):
     scene.wait("the replacement in the same slot", lambda: [
         pod for pod in scene.job_pods("second") if pod["metadata"]["uid"] != gone["uid"]
         and pod["spec"].get("nodeName") == n1])
-    finish(scene, "first", "second")
+    scene.finish("first", "second")
     scene.scheduling_state("plan", "CompletedState")
     assert scene.seats("second", distinct=False) == {1: n1}
     scene.delete("Scheduling", "plan")
@@ -31,11 +29,13 @@ def test_a_label_taken_off_while_held_keeps_no_pod_out_of_its_slot(scene):
 def test_a_pod_that_no_scheduler_binds_is_told_and_given_up_when_its_node_is_cordoned(scene, plane):
     n0, = scene.nodes(1)
     scene.testbed(slots=1, isolation="Taint")
-    scene.jobs("pi", seconds=600, driver={"esi-test/executor-delay-seconds": 8})
+    scene.jobs("pi", seconds=600, driver={"esi-test/executor-delay-seconds": 600})
     scene.queue("plan", ["pi"])
     scene.wait("the driver to run", lambda: scene.get("Pod", "pi-driver").get("status", {}).get("phase") == "Running")
     plane.stop("kube-scheduler")
     try:
+        scene.drive("pi", executor_delay_seconds=0)
+
         def let_in():
             pods = scene.job_pods("pi")
             return pods and not pods[0]["spec"].get("schedulingGates") and pods[0]["metadata"]["uid"]
@@ -51,7 +51,7 @@ def test_a_pod_that_no_scheduler_binds_is_told_and_given_up_when_its_node_is_cor
     finally:
         plane.start("kube-scheduler")
     scene.job_state("pi", "RunningState")
-    finish(scene, "pi")
+    scene.finish("pi")
     scene.scheduling_state("plan", "CompletedState")
     assert scene.seats("pi") == {0: n0}
     scene.delete("Scheduling", "plan")
@@ -84,7 +84,7 @@ def test_a_pod_that_copies_token_slot_and_node_opens_nothing(scene):
     assert scene.slots()[1]["state"] == "FREE"
     for name in ("forged", "blocker"):
         scene.api.delete("Pod", scene.namespace, name, grace=0)
-    finish(scene, "pi")
+    scene.finish("pi")
     scene.scheduling_state("plan", "CompletedState")
     scene.delete("Scheduling", "plan")
     scene.testbed_ready()
@@ -92,8 +92,9 @@ def test_a_pod_that_copies_token_slot_and_node_opens_nothing(scene):
 
 def test_the_older_testbeds_taint_stands_and_is_handed_to_the_younger_in_one_write(scene):
     n0, = scene.nodes(1, cpu="4")
-    older = scene.testbed("older", slots=1, isolation="Taint")["metadata"]["uid"]
-    time.sleep(1.1)  # age is told in whole seconds
+    made = scene.testbed("older", slots=1, isolation="Taint")
+    older = made["metadata"]["uid"]
+    later_than(made)
     younger = scene.testbed("younger", slots=1, isolation="Taint")["metadata"]["uid"]
     def taints():
         return [taint["value"] for taint in scene.api.get("Node", None, n0)["spec"].get("taints") or []
@@ -128,7 +129,7 @@ def test_an_order_taken_away_by_hand_is_given_again_or_the_run_is_recorded_but_n
             return "recorded"
         return job["spec"].get("creationRequest") and job["status"]["state"] == "RunningState" and "given again"
     if scene.wait("the operators to have settled it", settled) == "given again":
-        finish(scene, "pi")
+        scene.finish("pi")
         expected = {"done": 2, "failed": 0, "total": 2}
     else:
         expected = {"done": 1, "failed": 1, "total": 2}

@@ -16,7 +16,7 @@ import stomp
 
 import objects
 from operators import Operator
-from patience import PATIENCE
+from patience import PATIENCE, let_pass
 from stomp_wire import BINARY, CLOSE, PING, PONG, TEXT, Message, Stomp, Wire, frames, masked, recording, request
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -258,7 +258,7 @@ def shape(body):
 def test_a_plan_is_followed_to_its_end_by_its_topics_alone(scene, port):
     scene.nodes(1)
     scene.apply(objects.testbed("scheduler-slots", scene.label), namespace="default")
-    scene.apply(objects.job("spark-job-1"), namespace="default")
+    scene.apply(objects.job("spark-job-1", seconds=600), namespace="default")
     topics = {"plan": "/topic/schedulings/flow-1", "job": "/topic/jobs/spark-job-1",
               "bed": "/topic/testbeds/scheduler-slots", "names": "/topic/schedulings"}
     scene.wait("two free slots", lambda: [
@@ -271,8 +271,11 @@ def test_a_plan_is_followed_to_its_end_by_its_topics_alone(scene, port):
         present = client.present
         rest(port, "POST", "/external/schedulings",
              {"name": "flow-1", "testBed": "scheduler-slots", "queue": ["spark-job-1", "spark-job-1"]})
-        heard = client.until(lambda each: each.headers["destination"] == topics["plan"]
-                             and each.json()["resource"]["state"] == "CompletedState")
+        heard = client.until(lambda each: each.headers["destination"] == topics["job"]
+                             and each.json()["resource"]["state"] == "RunningState")
+        scene.finish("spark-job-1", namespace="default")
+        heard += client.until(lambda each: each.headers["destination"] == topics["plan"]
+                              and each.json()["resource"]["state"] == "CompletedState")
         rest(port, "DELETE", "/external/schedulings/flow-1")
         heard += client.until(lambda each: each.headers["destination"] == topics["job"]
                               and each.json()["resource"]["state"] == "ReadyState")
@@ -484,7 +487,7 @@ def test_a_thousand_subscribers_get_every_change_in_order_and_dead_ones_delay_no
     def write():
         begin = time.monotonic()
         for number in range(changes):
-            time.sleep(max(0, begin + number / per_second - time.monotonic()))
+            let_pass(begin + number / per_second - time.monotonic(), "so many changes a second")
             scene.api.patch("BatchJob", "default", "pi",
                             {"spec": {"externalScheduler": {"n": [{"n": str(number)}]}}})
             done.append(time.monotonic())

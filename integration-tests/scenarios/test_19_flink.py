@@ -2,7 +2,6 @@
 import pytest
 
 import objects
-import test_03_queue
 from test_07_failures import told
 
 pytestmark = pytest.mark.usefixtures("flink")
@@ -14,14 +13,6 @@ def flink_jobs(scene, *names, **more):
     for name in names:
         scene.job_state(name, "ReadyState")
         scene.wait_condition("BatchJob", name, "BackendAvailable", "True")
-
-
-def finish(scene, *jobs, seconds=0):
-    """Ends running jobs: the JobManagers' stand-in looks at their annotations all the time."""
-    for job in jobs:
-        for pod in scene.api.list("Pod", scene.namespace, labels=f"app={job},component=jobmanager"):
-            scene.api.patch("Pod", scene.namespace, pod["metadata"]["name"],
-                            {"metadata": {"annotations": {"esi-test/run-seconds": str(seconds)}}})
 
 
 def states_seen(scene, job, since):
@@ -61,7 +52,7 @@ def test_flink_jobs_take_the_slots_of_their_places_in_the_queue_run_and_end(scen
         assert pod["spec"]["containers"][0]["resources"]["requests"] == {"cpu": "600m", "memory": "1792Mi"}
     driver, = scene.api.list("Pod", scene.namespace, labels="app=a,component=jobmanager")
     assert driver["spec"]["nodeName"] not in (n0, n1, n2)
-    finish(scene, "a", "b", seconds=3)
+    scene.finish("a", "b", seconds=3)
     scene.scheduling_state("plan", "FinishedState")
     assert scene.seats("a") == {0: n0, 2: n2}
     assert scene.seats("b") == {1: n1, 3: n0}
@@ -88,10 +79,10 @@ def test_flink_jobs_start_in_the_order_of_the_mode(scene, mode, c_at_first):
     scene.job_state("a", "RunningState")
     scene.job_state("c", c_at_first)
     assert scene.status("BatchJob", "b")["state"] == "InQueueState"
-    finish(scene, "a")
+    scene.finish("a")
     for job in ("b", "c"):
         scene.job_state(job, "RunningState")
-    finish(scene, "b", "c")
+    scene.finish("b", "c")
     scene.scheduling_state("plan", "FinishedState")
     scene.released(jobs=["a", "b", "c"])
     assert scene.seats("a") == {0: n0, 1: n1}
@@ -108,7 +99,7 @@ def test_spark_and_flink_jobs_share_a_queue(scene):
     scene.job_state("flink", "CompletedState")
     scene.job_state("last", "CompletedState")
     scene.job_state("spark", "RunningState")
-    test_03_queue.finish(scene, "spark")
+    scene.finish("spark")
     scene.scheduling_state("plan", "FinishedState")
     scene.released(jobs=["flink", "spark", "last"])
     assert scene.seats("spark") == {0: n0, 3: n1}
@@ -236,7 +227,7 @@ def test_a_job_that_may_begin_again_does_so_in_its_slots(scene):
         and pod["status"]["phase"] == "Running"]) == 2)
     scene.wait("the job to run again", lambda: scene.status("FlinkDeployment", "a")["jobStatus"]["state"] == "RUNNING"
                and scene.status("FlinkDeployment", "a")["lifecycleState"] == "STABLE")
-    finish(scene, "a")
+    scene.finish("a")
     scene.scheduling_state("plan", "FinishedState")
     assert set(seats_in_order(scene, "a")) == {(0, n0), (1, n1)} and len(seats_in_order(scene, "a")) >= 4
     scene.released(jobs=["a"])

@@ -5,7 +5,6 @@ A control plane of its own: the suite's operators work on all namespaces.
 """
 import json
 import subprocess
-import time
 
 import pytest
 import yaml
@@ -14,8 +13,9 @@ import audit
 import objects
 from control_plane import ROOT, ControlPlane
 from operators import Operator
-from patience import PATIENCE
+from patience import PATIENCE, rests, wait
 from product import OPERATORS
+from scene import finish
 
 #: Release -> the namespaces that it watches. Nobody watches "nobodys".
 WATCHED = {"left": ("left-a", "left-b"), "right": ("right-a",)}
@@ -90,14 +90,6 @@ def installations(plane, folder):
     assert all(code == 0 for each in codes.values() for code in each), codes
 
 
-def wait(what, probe, timeout=PATIENCE):
-    deadline = time.monotonic() + timeout
-    while not (value := probe()):
-        assert time.monotonic() < deadline, f"waited {timeout} s for {what}"
-        time.sleep(0.05)
-    return value
-
-
 def state(plane, kind, namespace, name):
     return ((plane.api.get(kind, namespace, name) or {}).get("status") or {}).get("state")
 
@@ -167,15 +159,7 @@ def version_of(plane, kind, namespace, name):
 
 def version_at_rest(plane, kind, namespace, name):
     """The version of an object that nobody has written to for two seconds."""
-    seen = []
-
-    def rests():
-        now = time.monotonic()
-        version = version_of(plane, kind, namespace, name)
-        if not seen or seen[-1][1] != version:
-            seen.append((now, version))
-        return now - seen[-1][0] > 2 and version
-    return wait(f"{kind} {namespace}/{name} to be at rest", rests)
+    return rests(f"{kind} {namespace}/{name}", lambda: version_of(plane, kind, namespace, name), 2)
 
 
 def test_a_job_of_another_namespace_is_not_touched(plane, installations):
@@ -196,7 +180,7 @@ def test_a_job_of_another_namespace_is_not_touched(plane, installations):
 def test_a_testbed_is_held_from_another_namespace_when_and_as_long_as_it_offers_itself(plane, installations):
     api = plane.api
     for name in ("first", "second"):
-        api.create("BatchJob", "left-a", objects.job(name, seconds=10))
+        api.create("BatchJob", "left-a", objects.job(name, seconds=600 if name == "first" else 0))
     before = version_at_rest(plane, "Testbed", "left-b", "slots")
     # All slots of the four nodes for the first, so that the second has to wait.
     api.create("Scheduling", "left-a", objects.queue("guest", "left-b/slots", ["first"] * 4 + ["second"]))
@@ -213,6 +197,7 @@ def test_a_testbed_is_held_from_another_namespace_when_and_as_long_as_it_offers_
 
     api.patch("Testbed", "left-b", "slots", {"spec": {"allowedNamespaces": None}})
     wait("the withdrawal", lambda: condition(plane, "left-a", "guest", "Allowed")["status"] == "False")
+    finish(api, "left-a", "first")
     wait("the end of the first job", lambda: state(plane, "BatchJob", "left-a", "first") == "CompletedState")
     told = "Testbed left-b/slots is no longer offered to namespace left-a: what runs goes on, nothing else starts"
 
@@ -249,7 +234,7 @@ def test_a_plan_from_before_offers_goes_on_to_its_end_and_is_told(plane, install
     scheduling.start(more=("--cross-namespace-jobs",)).ready()
     api.patch("Testbed", "left-b", "slots", {"spec": {"allowedNamespaces": ["left-a"]}})
     for namespace, name in (("left-a", "old-first"), ("left-b", "old-second")):
-        api.create("BatchJob", namespace, objects.job(name, seconds=10))
+        api.create("BatchJob", namespace, objects.job(name, seconds=600 if name == "old-first" else 0))
     api.create("Scheduling", "left-a",
                objects.queue("old", "left-b/slots", ["old-first"] * 4 + ["left-b/old-second"],
                              releaseOnCompletion=True))
@@ -264,6 +249,7 @@ def test_a_plan_from_before_offers_goes_on_to_its_end_and_is_told(plane, install
     assert (allowed["status"], allowed["reason"]) == ("True", "HeldBefore"), allowed
     assert "BatchJob left-b/old-second" in allowed["message"]
     assert "Testbed left-b/slots is not offered to namespace left-a" in allowed["message"]
+    finish(api, "left-a", "old-first")
     wait("its end", lambda: state(plane, "Scheduling", "left-a", "old") == "FinishedState")
     found = api.get("Scheduling", "left-a", "old")["status"]
     assert found["progress"]["summary"] == "2/2", found

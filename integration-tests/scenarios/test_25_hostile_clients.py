@@ -1,13 +1,13 @@
 """What peers without any right can do to the memory and the probes of an operator: nothing."""
+import contextlib
 import subprocess
-import time
 
 import pytest
 
 import hostile_clients
 from hostile_clients import Crowd, Probe
 from operators import Operator
-from patience import PATIENCE
+from patience import Timeout, let_pass, wait
 from product import OPERATORS
 
 CONNECTIONS = 1024
@@ -29,12 +29,10 @@ def standby(operators):
         each = Operator(name, operators.kubeconfigs[name], operators.folder, replica=25, flags=flags)
         made.append(each)
         each.start()
-        asks = Probe(each.port, each, tls=bool(flags))
-        deadline = time.monotonic() + PATIENCE
-        while not answers(asks):
-            assert each.alive() and time.monotonic() < deadline, each.tail()
-            time.sleep(0.1)
-        time.sleep(2)  # its caches fill
+        if not flags:
+            return each.ready()
+        asks = Probe(each.port, each, tls=True)
+        wait(f"esi-{name} to have full caches", lambda: each.alive() and answers(asks, "/readyz"), told=each.tail)
         return each
 
     yield start
@@ -42,9 +40,9 @@ def standby(operators):
         each.stop()
 
 
-def answers(probe):
+def answers(probe, path):
     try:
-        return probe.ask().startswith(b"HTTP/1.1 200 ")
+        return probe.ask(path).startswith(b"HTTP/1.1 200 ")
     except OSError:
         return False
 
@@ -54,14 +52,13 @@ def suffer(operator, part, source, record, seconds=SECONDS, tls=False):
     before = operator.resident_kib()
     with Probe(operator.port, operator, tls) as probe, \
             Crowd(operator.port, part, CONNECTIONS, source, tls) as crowd:
-        begin = time.monotonic()
-        while time.monotonic() < begin + seconds or (
-                crowd.opened < CONNECTIONS and operator.alive() and time.monotonic() < begin + PATIENCE):
-            time.sleep(0.1)
+        let_pass(seconds, "the crowd is busy for so long")
+        with contextlib.suppress(Timeout):
+            wait("all connections", lambda: crowd.opened >= CONNECTIONS or not operator.alive())
     # The operator sees that they are gone when it gets to it.
-    deadline = time.monotonic() + 30
-    while (after := operator.resident_kib()) - before >= MOST_KIB // 2 and time.monotonic() < deadline:
-        time.sleep(0.5)
+    with contextlib.suppress(Timeout):
+        wait("its memory", lambda: operator.resident_kib() - before < MOST_KIB // 2, 30, pause=0.5)
+    after = operator.resident_kib()
     told = (f"{operator.name}, {part}, from {source}: {before} KiB before, {probe.most_kib} at the most, {after} "
             f"after; {crowd.opened} connections; {len(probe.seconds)} probes, p99 {probe.p99_ms()} ms")
     print(told)

@@ -10,7 +10,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 
 from operators import Operator
-from patience import PATIENCE
+from patience import PATIENCE, wait
 
 NODES = 1000
 
@@ -58,15 +58,7 @@ def extender(operators, files):
 
 
 def comes_up(ask):
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        try:
-            if ask().status_code == 200:
-                return
-        except requests.ConnectionError:
-            pass
-        time.sleep(0.1)
-    pytest.fail("it does not come up")
+    wait("it to come up", lambda: ask().status_code == 200, not_yet=requests.ConnectionError)
 
 
 def full_node(number):
@@ -143,7 +135,7 @@ def test_the_interface_believes_a_certificate_until_it_ends_also_on_a_connection
         known = ask(carl)
         assert known.status_code == 403 and '"carl" may not list testbeds' in known.json()["detail"], known.text
         assert "Connection" not in known.headers
-        time.sleep(max(0, end - time.time()) + 0.1)
+        wait("the certificate to end", lambda: time.time() > end + 0.1)
         ended = ask(carl)
         assert ended.status_code == 401 and "new connection with a new certificate" in ended.json()["detail"], ended.text
         assert ended.headers["Connection"] == "close"

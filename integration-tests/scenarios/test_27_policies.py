@@ -6,7 +6,6 @@ and changes nothing. A control plane of its own, on which no operator runs.
 import copy
 import json
 import pathlib
-import time
 
 import pytest
 import yaml
@@ -15,7 +14,7 @@ import audit
 import objects
 from api import Api, ApiException, path
 from control_plane import CRDS, MANIFESTS, ControlPlane
-from patience import PATIENCE
+from patience import wait
 
 P = objects.PREFIX
 T, B, S = "testbed", "batchjob", "scheduling"
@@ -826,20 +825,13 @@ def on_a_node_that_resizes(api, name):
 def in_force(plane):
     """The API server knows a policy a moment after it is made: each has refused something then."""
     missing = {f"esi-{policy}" for (policy, _), _ in FORBIDDEN.values() if policy}
-    deadline = time.monotonic() + PATIENCE
-    while missing:
-        assert time.monotonic() < deadline, f"policies that refuse nothing: {missing}"
+
+    def all_refuse():
         for (policy, _), request in FORBIDDEN.values():
             if f"esi-{policy}" in missing:
                 missing.discard(refused_by(ask(plane, request)))
-
-
-def wait(what, probe, timeout=PATIENCE):
-    deadline = time.monotonic() + timeout
-    while not (value := probe()):
-        assert time.monotonic() < deadline, f"waited {timeout} s for {what}"
-        time.sleep(0.1)
-    return value
+        return not missing
+    wait("all policies to refuse something", all_refuse, told=lambda: f"these refuse nothing: {missing}")
 
 
 def attempt(act):

@@ -11,7 +11,6 @@ import json
 import re
 import socket
 import ssl
-import time
 
 import pytest
 
@@ -21,9 +20,8 @@ from api import path
 from attackers import EVIL, GUESTS, PODS, STAY, Lab, owner
 from hostile_clients import STRANGER, Probe
 from operators import Operator
-from patience import PATIENCE
+from patience import PATIENCE, later_than
 from stomp_wire import Stomp
-from test_03_queue import finish
 from test_26_certificates import make_certificate
 
 P = objects.PREFIX
@@ -917,7 +915,7 @@ def test_testbed_owner_waits_at_the_door_of_an_older_testbed(lab, beds):
     """His younger Testbed fills the room beside the victim's slots, his older one wants the same room. Its ghosts do
     not wait there until a ghost of the victim's goes: the younger one gives way."""
     assert beds.makes(objects.testbed("waits", "lab.esi/none", slots=1)).code == 200
-    time.sleep(1.1)  # creation times are whole seconds
+    later_than(lab.api.get("Testbed", EVIL, "waits"))
     assert beds.makes(objects.testbed("fills", "lab.esi/attacks", slots=1)).code == 200
 
     def state(name):
@@ -977,7 +975,7 @@ def test_testbed_owner_turns_round_under_a_guest(lab, bait):
     lab.acted()
     assert lab.scene.status("BatchJob", "guest")["state"] == "RunningState"
     assert uid_of(lab, "Pod", "guest-driver") == pod
-    finish(lab.scene, "guest")
+    lab.scene.finish("guest")
     lab.scene.job_state("guest", "CompletedState")
     lab.scene.delete("Scheduling", "visit")
     lab.scene.wait("the end of the bait", lambda: not lab.api.get("Testbed", EVIL, "bait"))
@@ -1363,7 +1361,7 @@ def test_probes_were_answered_throughout(probes):
 
 def test_the_plan_with_guests_is_released(lab):
     """The victim's job beside all of those guests comes to its end, the plan goes, the slots are free."""
-    finish(lab.scene, "mine")
+    lab.scene.finish("mine")
     lab.scene.job_state("mine", "CompletedState")
     for key in [key for key in lab.before if "mine" in key]:
         del lab.before[key]
@@ -1400,13 +1398,13 @@ def test_all_plans_of_the_victim_come_to_their_end(lab):
     are released and deleted, and all slots are free."""
     scene = lab.scene
     assert lab.before
-    finish(scene, "pi")
+    scene.finish("pi")
     scene.job_state("next", "RunningState")
-    finish(scene, "next")
+    scene.finish("next")
     scene.scheduling_state("plan", "FinishedState")
     assert scene.progress("plan") == {"done": 2, "failed": 0, "total": 2}
     scene.job_state("spare", "RunningState")
-    finish(scene, "spare")
+    scene.finish("spare")
     scene.scheduling_state("later", "FinishedState")
     for name in ("plan", "later"):
         scene.delete("Scheduling", name)

@@ -1,14 +1,12 @@
 """What a person sees of plans and jobs with kubectl, waits for, and wants of a plan that is under way."""
 import re
-import time
 
 import objects
 from patience import PATIENCE
-from test_03_queue import finish
 
 
 def change(scene, plan="plan", **spec):
-    scene.api.patch("Scheduling", scene.namespace, plan, {"spec": spec})
+    return scene.api.patch("Scheduling", scene.namespace, plan, {"spec": spec})
 
 
 def table(scene, kind, name, *more):
@@ -42,10 +40,13 @@ def test_a_suspended_plan_starts_nothing_and_goes_on_when_it_is_resumed(scene):
     scene.queue("plan", ["a", "b", "c"])
     scene.job_state("a", "RunningState")
     change(scene, suspend=True)
-    finish(scene, "a")
+    scene.finish("a")
     scene.job_state("a", "CompletedState")
     scene.wait("the pause to be told", lambda: scene.status("Scheduling", "plan").get("reason") == "Suspended")
-    time.sleep(2)  # room for an operator that would start it to do it
+    scene.wait("the slot of a to be free", lambda: scene.slots()[0]["state"] == "FREE")
+    later = change(scene, priority=1)["metadata"]["generation"]
+    scene.wait("the plan to be judged with a free slot",
+               lambda: scene.status("Scheduling", "plan").get("observedGeneration") == later)
     assert scene.status("BatchJob", "c")["state"] == "InQueueState"
     scene.job_state("b", "RunningState")
     change(scene, suspend=None)
@@ -57,7 +58,7 @@ def test_a_plan_suspended_with_release_gives_its_slots_back_and_runs_its_jobs_an
     scene.queue("plan", ["a", "b"])
     scene.job_state("a", "RunningState")
     scene.job_state("b", "RunningState")
-    finish(scene, "a")
+    scene.finish("a")
     scene.job_state("a", "CompletedState")
     change(scene, suspend=True, suspendPolicy="Release")
     scene.job_state("b", "ReadyState")
@@ -67,7 +68,7 @@ def test_a_plan_suspended_with_release_gives_its_slots_back_and_runs_its_jobs_an
     assert scene.status("BatchJob", "b")["runs"][-1]["outcome"] == "Released"
     change(scene, suspend=None)
     scene.job_state("b", "RunningState")
-    finish(scene, "b")
+    scene.finish("b")
     wait_for(scene, "Succeeded", "scheduling/plan")
     assert scene.progress("plan") == {"done": 2, "failed": 0, "total": 2}
 
@@ -100,7 +101,7 @@ def test_one_job_of_a_running_plan_is_cancelled_and_its_slots_go_to_the_next(sce
     scene.job_state("a", "ReadyState")
     scene.job_state("c", "ReadyState")
     assert not [each for each in scene.applications() if each["metadata"]["name"] == "a"]
-    finish(scene, "b")
+    scene.finish("b")
     wait_for(scene, "Failed", "scheduling/plan")
     assert outcomes(scene) == {"a": "Cancelled", "b": "Succeeded"}
     assert scene.progress("plan") == {"done": 1, "failed": 2, "total": 3}

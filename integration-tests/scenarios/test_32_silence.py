@@ -1,25 +1,16 @@
 """What an operator says where it cannot do its work: a kind that is not installed, at the start and later."""
 import itertools
 import pathlib
-import time
 
 import pytest
 import requests
 
 from control_plane import CRDS, ControlPlane
 from operators import Operator
-from patience import PATIENCE
+from patience import PATIENCE, wait
 
 #: As rbac and policies name it.
 KIND = "schedulings.esi.tu-berlin.de"
-
-
-def wait(what, probe):
-    deadline = time.monotonic() + PATIENCE
-    while not (found := probe()):
-        assert time.monotonic() < deadline, f"waited {PATIENCE} s for {what}"
-        time.sleep(0.1)
-    return found
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 import pytest
 
 from judge import layout_nodes
-from test_03_queue import finish
 from test_10_nodes import has_looked
 
 #: Of docs/upgrade.md: prints the Testbeds whose layout is compact.
@@ -68,7 +67,7 @@ def test_a_layout_changes_its_form_only_while_nobody_holds_it(scene, operator):
     # Back, while the plan holds the Testbed: the text of its layout stands still.
     start_again(scene, operator)
     assert layout(scene) == compact
-    finish(scene, "long")
+    scene.finish("long")
     scene.scheduling_state("plan", "CompletedState")
     assert scene.seats("long") == {0: first}
     assert layout(scene) == compact, "still held"

@@ -1,6 +1,5 @@
 """Testbeds with more slots than their status lists: the rows are in TestbedSlotSlices."""
 import pathlib
-import time
 
 import pytest
 import requests
@@ -9,7 +8,7 @@ import objects
 from api import Api, ApiException
 from control_plane import CRDS, ControlPlane
 from operators import Operator
-from patience import PATIENCE
+from patience import PATIENCE, wait
 
 
 @pytest.fixture
@@ -88,13 +87,17 @@ def test_a_job_is_seen_in_its_slot_and_stays_there_until_its_pod_has_gone(beyond
         return found.get("metadata", {}).get("deletionTimestamp") and found["status"]["phase"] == "Running"
     scene.wait("the pod to be on its way out", seen)
     looks = 0
-    while seen():
+
+    def gone():
+        nonlocal looks
         row, holder = rows(scene)[1], scene.holder()
-        if seen():
-            assert row[:3] == ["OCCUPIED", pod["metadata"]["name"], uid], "its row keeps the pod in its slot"
-            assert holder == "plan", "the release waits for the pod"
-            looks += 1
-        time.sleep(0.2)
+        if not seen():
+            return True
+        assert row[:3] == ["OCCUPIED", pod["metadata"]["name"], uid], "its row keeps the pod in its slot"
+        assert holder == "plan", "the release waits for the pod"
+        looks += 1
+        return False
+    scene.wait("the pod to be gone", gone)
     assert looks > 3, "the pod was gone at once"
     scene.gone("Scheduling", "plan")
     scene.wait("the slot to be free", lambda: states(scene).get(1) == "FREE")
@@ -215,20 +218,9 @@ def test_the_operators_work_where_the_kind_is_not_served(older, folder):
         for file in CRDS:
             older.kubectl("apply", "-f", str(file))
         wait("it to say where the rows are", lambda: listed() == "InSlices")
-        wait("the rows", lambda: [row for each in api.list("TestbedSlotSlice", "default") for row in each["spec"]["rows"]])
+        # Its kind is served a moment after it was made.
+        wait("the rows", lambda: [each for each in api.list("TestbedSlotSlice", "default") if each["spec"]["rows"]],
+             not_yet=ApiException)
     finally:
         for operator in running:
             operator.stop()
-
-
-def wait(what, probe):
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            if found := probe():
-                return found
-        except ApiException as error:
-            if error.status != 404:
-                raise
-        assert time.monotonic() < deadline, f"waited {PATIENCE} s for {what}"
-        time.sleep(0.1)

@@ -16,7 +16,6 @@ import shells
 from control_plane import MANIFESTS, ROOT
 from operators import binaries
 from patience import PATIENCE
-from test_03_queue import finish
 
 
 class Esi:
@@ -109,10 +108,10 @@ def test_a_plan_from_its_preview_to_its_trace(scene, esi, tmp_path):
     assert "TooFewFreeSlots" in esi("explain", "scheduling", "p", "--exit-code", code=3)
 
     ran = time.monotonic() - began
-    finish(scene, "a")
+    scene.finish("a")
     scene.wait("the run of c", lambda: [
         run["outcome"] for run in scene.status("BatchJob", "c").get("runs", [])] == ["Succeeded"])
-    finish(scene, "b")
+    scene.finish("b")
     scene.scheduling_state("p", "CompletedState")
     assert scene.seats("a") == {0: n0, 1: n1} and scene.seats("b") == {2: n0, 3: n1}, "as the preview said"
     seats = sorted(scene.seats("c"))

@@ -4,7 +4,6 @@ of two seconds.
 """
 import concurrent.futures
 import re
-import time
 
 import pytest
 import requests
@@ -12,7 +11,7 @@ import requests
 import objects
 from control_plane import MANIFESTS
 from operators import Operator
-from patience import PATIENCE
+from patience import PATIENCE, wait
 
 HOME, AWAY = "api-home", "api-away"
 AUDIENCE = "esi"
@@ -144,13 +143,6 @@ def asked_by(replica, accounts):
     return {account: Api(replica.url, token) for account, token in accounts.items()}
 
 
-def eventually(what, holds, seconds=PATIENCE):
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline, f"waited {seconds} s for {what}"
-        time.sleep(0.1)
-
-
 # --- rights
 
 @pytest.fixture(scope="module")
@@ -264,15 +256,14 @@ def test_a_right_that_is_taken_away_ends_within_the_cache_time(plane, asked_by, 
     ask = asked_by["reader"]
     bind(plane, "reader", "esi-view", AWAY)
     try:
-        eventually("the right", lambda: ask("GET", path).status_code == 200)
+        wait("the right", lambda: ask("GET", path).status_code == 200)
     finally:
         plane.kubectl("delete", "rolebinding", "reader-esi-view", "-n", AWAY)
     # The API server itself needs a moment until it refuses.
-    eventually("kubectl to say no", lambda: plane.kubectl(
+    wait("kubectl to say no", lambda: plane.kubectl(
         "auth", "can-i", "list", f"testbeds.{GROUP}", "-n", AWAY, f"--as=system:serviceaccount:{HOME}:reader",
         check=False).stdout.strip() == "no")
-    time.sleep(CACHE_SECONDS + 0.2)
-    assert ask("GET", path).status_code == 403
+    wait("the refusal", lambda: ask("GET", path).status_code == 403, CACHE_SECONDS + 0.2)
 
 
 def test_the_token_of_a_deleted_account_ends_within_the_cache_time(plane, replica):
@@ -280,9 +271,9 @@ def test_the_token_of_a_deleted_account_ends_within_the_cache_time(plane, replic
     bind(plane, "leaver", "esi-view", HOME)
     ask = Api(replica.url, token_of(plane, "leaver"))
     path = f"/namespaces/{HOME}/testbeds"
-    eventually("the token to be known", lambda: ask("GET", path).status_code == 200)
+    wait("the token to be known", lambda: ask("GET", path).status_code == 200)
     plane.kubectl("delete", "serviceaccount", "leaver", "-n", HOME)
-    eventually("the token to be refused", lambda: ask("GET", path).status_code == 401, 10 * CACHE_SECONDS + 10)
+    wait("the token to be refused", lambda: ask("GET", path).status_code == 401, 10 * CACHE_SECONDS + 10)
 
 
 # --- what a write leaves behind
@@ -295,8 +286,8 @@ def test_a_write_says_who_asked_for_it(scene, replica, plane, accounts):
     body = {"metadata": {"name": "mine"}, "spec": objects.queue("mine", "absent", ["absent"])["spec"]}
     # The account got the right a moment ago, and a refusal is believed for two seconds.
     answers = []
-    eventually("the right", lambda: answers.append(ask("POST", f"/namespaces/{scene.namespace}/schedulings", body)) or
-               answers[-1].status_code != 403)
+    wait("the right", lambda: answers.append(ask("POST", f"/namespaces/{scene.namespace}/schedulings", body)) or
+         answers[-1].status_code != 403)
     assert answers[-1].status_code == 201, answers[-1].text
     caller = f"system:serviceaccount:{HOME}:brain"
     assert scene.get("Scheduling", "mine")["metadata"]["annotations"][REQUESTED_BY] == caller

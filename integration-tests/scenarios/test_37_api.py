@@ -207,7 +207,8 @@ def test_a_blocking_query_is_woken_by_a_change(scene, api, other, place):
     with concurrent.futures.ThreadPoolExecutor() as pool:
         waiting = pool.submit(api, "GET", f"{place}/jobs/pi?index={index}&wait=1m")
         listed = pool.submit(Interface(api.url, api.document), "GET", f"{place}/jobs?index={index}&wait=1m")
-        time.sleep(0.3)
+        scene.wait("both to wait", lambda: 'esi_api_under_way{what="waits"} 2' in
+                   requests.get(api.url + "/metrics", timeout=PATIENCE).text)
         assert not waiting.done()
         began = time.monotonic()
         note = other("PATCH", f"{place}/jobs/pi/external-scheduler", {"profiler": [{"tau": "24 (16)"}]})
@@ -279,7 +280,7 @@ def test_of_two_clients_with_one_version_one_changes_it_a_thousand_times(scene, 
 def test_of_two_plans_for_one_testbed_one_holds_and_the_other_names_it(scene, api, other, place):
     scene.nodes(1)
     scene.testbed()
-    scene.jobs("pi", "tau", seconds=None)
+    scene.jobs("pi", "tau", seconds=600)
     with concurrent.futures.ThreadPoolExecutor() as pool:
         made = [pool.submit(ask, "POST", f"{place}/schedulings", queue(name, [job]))
                 for ask, name, job in ((api, "red", "pi"), (other, "blue", "tau"))]
@@ -303,7 +304,7 @@ def test_an_explanation_has_the_words_of_kube_scheduler(scene, api, place):
     """The caches do not keep them, and the chart lets esi-scheduling list pods, not get them."""
     scene.nodes(1)
     scene.testbed()
-    job = objects.job("pi", seconds=None)
+    job = objects.job("pi", seconds=600)
     # ESI lets the executor in; kube-scheduler does not bind it beside the ghost of the other slot.
     job["spec"]["sparkSpec"]["executor"] = {"affinity": {"podAntiAffinity": {
         "requiredDuringSchedulingIgnoredDuringExecution": [{
@@ -340,7 +341,7 @@ def test_one_idempotency_key_makes_one_object_on_every_replica(scene, api, other
 def test_a_running_plan_is_extended_suspended_and_shortened(scene, api, place):
     scene.nodes(1)
     scene.testbed()
-    scene.jobs("pi", "tau", "phi", seconds=None)
+    scene.jobs("pi", "tau", "phi", seconds=600)
     assert api("POST", f"{place}/schedulings", queue("plan", ["pi", "pi"])).status_code == 201
     api.get(f"{place}/jobs/pi?waitFor=state%3DRunningState&wait=5m")
     shown = api("GET", f"{place}/schedulings/plan")

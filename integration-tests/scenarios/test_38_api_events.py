@@ -15,7 +15,7 @@ import objects
 
 from event_stream import CHANGES, EventStream, Listener
 from operators import Operator
-from patience import PATIENCE
+from patience import PATIENCE, let_pass, rests, wait
 from scene import chances
 
 AUDIENCE = "esi"
@@ -142,7 +142,7 @@ def test_a_stream_tells_what_there_is_and_then_each_change(scene, operators, tok
     port = operators["scheduling"].port
     scene.nodes(1)
     scene.testbed()
-    scene.jobs("pi")
+    scene.jobs("pi", seconds=600)
     scene.wait("the cache", lambda: requests.get(f"http://127.0.0.1:{port}/readyz", timeout=PATIENCE).ok)
     with EventStream(port, token, events(scene)) as stream:
         assert stream.status == 200
@@ -155,8 +155,11 @@ def test_a_stream_tells_what_there_is_and_then_each_change(scene, operators, tok
         assert pi["partial"] == ["spec.sparkSpec"] and pi["object"]["spec"]["sparkSpec"] == {}
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", pi["object"]["metadata"]["creationTimestamp"])
         scene.queue("q", ["pi"])
-        lines = stream.until(lambda each: each.get("kind") == "Scheduling" and
-                             each["object"]["status"].get("state") == "CompletedState")
+        lines = stream.until(lambda each: each.get("kind") == "BatchJob" and
+                             each["object"]["status"].get("state") == "RunningState")
+        scene.finish("pi")
+        lines += stream.until(lambda each: each.get("kind") == "Scheduling" and
+                              each["object"]["status"].get("state") == "CompletedState")
         assert {each["type"] for each in lines} <= set(CHANGES)
         states = [each["object"]["status"]["state"] for each in lines if each["kind"] == "BatchJob"]
         assert "RunningState" in states
@@ -197,7 +200,7 @@ class Writer(threading.Thread):
             while self.on:
                 number += 1
                 self.step(number)
-                time.sleep(self.chance.random() / 25)
+                let_pass(self.chance.random() / 25, "changes come by chance, some 50 a second")
         except Exception as error:
             self.fault = error
 
@@ -223,15 +226,7 @@ class Writer(threading.Thread):
 
 def until_silent(scene, watches):
     """The operators have written what follows from the last change, and the watches have heard of it."""
-    def counts():
-        return [len(each.changes) for each in watches]
-    seen = [counts(), time.monotonic()]
-
-    def are_silent():
-        if counts() != seen[0]:
-            seen[:] = counts(), time.monotonic()
-        return time.monotonic() - seen[1] > 2
-    scene.wait("the watches to be silent", are_silent)
+    rests("the watches", lambda: [len(each.changes) for each in watches], 2)
 
 
 def test_cut_off_a_hundred_times_a_client_hears_each_change_once(scene, operators, token, replica):
@@ -376,10 +371,8 @@ def test_a_new_leader_lists_anew_and_says_so(scene, operators, token, replica):
         lines = stream.until(lambda each: each["type"] == "reset")
         assert lines[-1]["reason"] == "Relisted"
         # Three kinds are listed, each at its own time.
-        deadline = time.monotonic() + PATIENCE
-        while metric(standby.port, "leader_election_master_status{name=\"esi-scheduling\"}") != 1:
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
+        wait("the standby to lead", lambda: metric(
+            standby.port, "leader_election_master_status{name=\"esi-scheduling\"}") == 1)
         note(scene, "pi", "after")
         lines = stream.until(lambda each: each["type"] in ("MODIFIED", "snapshot") and
                              "'n': 'after'" in str(each["object"]))
@@ -484,7 +477,7 @@ def test_a_thousand_clients_get_every_change_in_order_and_dead_ones_delay_nobody
     def write():
         begin = time.monotonic()
         for number in range(changes):
-            time.sleep(max(0, begin + number / per_second - time.monotonic()))
+            let_pass(begin + number / per_second - time.monotonic(), "so many changes a second")
             scene.api.patch("BatchJob", scene.namespace, "pi",
                             {"spec": {"externalScheduler": {"n": [{"n": str(number)}]}}})
             done.append(time.monotonic())

@@ -13,7 +13,7 @@ from api import ApiException
 from gang_judge import NODE
 from gang_scene import ON_PARTIAL, member, stateful_set
 from operators import Operator
-from patience import PATIENCE
+from patience import wait
 
 SHOWN = objects.PREFIX + "nomination-shown"
 HIGH = """
@@ -367,10 +367,8 @@ def second_leader(switched):
                       flags=switched.flags, lease_namespace="second-leader")
     try:
         second.start()
-        deadline = time.monotonic() + PATIENCE
-        while not (plane.api.get("Lease", "second-leader", "esi-testbed") or {}).get("spec", {}).get("holderIdentity"):
-            assert time.monotonic() < deadline, second.tail()
-            time.sleep(0.05)
+        wait("the second one to lead", lambda: (plane.api.get("Lease", "second-leader", "esi-testbed") or {}).get(
+            "spec", {}).get("holderIdentity"), told=second.tail)
         yield second.ready()
         assert second.stop() == 0
     finally:

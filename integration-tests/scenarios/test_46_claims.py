@@ -214,7 +214,7 @@ def test_a_testbed_that_has_the_name_of_the_claim_is_not_touched(yard):
 
 def test_a_scheduling_that_goes_takes_its_claim_with_it(yard):
     yard.nodes(1, labelled=False, cpu="2")
-    yard.jobs("pi", seconds=60)
+    yard.jobs("pi", seconds=600)
     inline(yard, "plan", ["pi"], yard.shape("workers", 1, "1", "1Gi"))
     yard.job_state("pi", "RunningState", "SubmittedState", "ScheduledState")
     yard.delete("Scheduling", "plan")

@@ -17,7 +17,7 @@ import requests
 from event_stream import EventStream
 from hostile_clients import allow_many_files
 from operators import Operator
-from patience import PATIENCE
+from patience import PATIENCE, let_pass, wait
 from rights import roles_of_chart
 
 EVIL, GOOD = "share-evil", "share-good"
@@ -96,7 +96,7 @@ def keeps_open(port, token, path, wanted):
                     continue
             held.remove(one)
             one.close()
-        time.sleep(0.05)
+        let_pass(0.05, "the attack is of connections, not of computing time")
 
 
 def all_at_once(does, arguments):
@@ -161,13 +161,6 @@ class Good:
         return [round(1000 * each, 1) for each in (statistics.median(self.took), max(self.took))]
 
 
-def wait_until(what, holds):
-    deadline = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < deadline, f"waited for {what}"
-        time.sleep(0.2)
-
-
 @contextlib.contextmanager
 def processes(*parts):
     """Each a function and its arguments, without an end of its own."""
@@ -196,8 +189,8 @@ def test_ten_accounts_of_a_namespace_take_all_they_can_and_no_request_of_another
                for i in range(0, ACCOUNTS, 4)]
     waits = (attack, port, evil, own + "/testbeds?index=999999999999&wait=60s", 60)
     with processes(*streams, waits, (flood, port, evil, counts)):
-        wait_until("all streams to be taken", lambda: gauge(replica, "esi_api_under_way", "streams") >= ALL_STREAMS)
-        wait_until("all waits to be taken", lambda: gauge(replica, "esi_api_under_way", "waits") >= ALL_WAITS)
+        wait("all streams to be taken", lambda: gauge(replica, "esi_api_under_way", "streams") >= ALL_STREAMS)
+        wait("all waits to be taken", lambda: gauge(replica, "esi_api_under_way", "waits") >= ALL_WAITS)
         hostile = good.rounds(ROUNDS)
     throttled, answered = sum(counts[::2]), sum(counts[1::2])
     assert not good.refused, f"{len(good.refused)} of {3 * ROUNDS}: {good.refused[:3]}"

@@ -1,11 +1,10 @@
 """The proxy that test_11 stops operators with does what it says."""
-import time
-
 import pytest
 import urllib3
 
 from api import Api, ApiException
 from breakpoint_proxy import Proxy
+from patience import wait
 
 
 @pytest.fixture
@@ -15,14 +14,16 @@ def through(plane, tmp_path):
                   "--serviceaccount=default:walker")
     proxy = Proxy(plane.account("default", "walker"), tmp_path, "walker")
     api = Api(proxy.kubeconfig)
-    for _ in range(300):  # the API server goes by a binding a moment after it was made
+
+    def allowed():  # a moment after the binding was made
         try:
             api.list("ServiceAccount", "default")
-            break
         except ApiException as error:
             if error.status != 403:
                 raise
-            time.sleep(0.1)
+            return False
+        return True
+    wait("the API server to go by the binding", allowed)
     yield proxy, api
     proxy.close()
     plane.kubectl("delete", "clusterrolebinding", "walker")

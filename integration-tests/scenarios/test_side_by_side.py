@@ -12,14 +12,14 @@ HERE = ROOT / "integration-tests" / "scenarios"
 
 #: Two files that meet only if there are two workers, and a test of the audit logs that both of them write.
 WRITES = """
-import pathlib, time
+import pathlib
+from patience import let_pass, wait
 def test_{own}(folder, tmp_path_factory):
     (folder / "cluster").mkdir()
     here = pathlib.Path({root!r})
     (here / "{own}.came").touch()
-    while not (here / "{other}.came").exists():
-        time.sleep(0.05)
-    time.sleep({seconds})
+    wait("the other one", (here / "{other}.came").exists)
+    let_pass({seconds}, "the other worker is through meanwhile, and waits")
     (folder / "cluster" / "audit.log").write_text("{own}")
 """
 READS = """

@@ -201,8 +201,7 @@ test("the timeline has each run in each of its slots, and its table the same", b
     const before = (await statsOf(page)).paints_whole;
     for (const key of ["+", "+", "-", "Shift+ArrowLeft", "Shift+ArrowRight", "n"]) await page.keyboard.press(key);
     await page.getByRole("button", { name: "All" }).click();
-    await page.waitForTimeout(300);
-    assert.ok((await statsOf(page)).paints_whole > before);
+    await until(async () => (await statsOf(page)).paints_whole > before);
   }));
 
 test("runs that the objects leave out are asked for", bounded, () =>
@@ -316,7 +315,7 @@ test("a connection that is cut is resumed where it was, and no change is missed"
   visit({ path: view("slots"), expected: ["ERR_", "net::"] }, async (page, server) => {
     await live(page);
     server.step();
-    await page.waitForTimeout(200);
+    await until(async () => (await statsOf(page)).frames >= server.objects().length + 1 + 2);
     const last = server.events.at(-1).id;
     server.cut();
     for (let n = 0; n < 5; ++n) server.step();
