@@ -38,7 +38,7 @@ model::object_key account_of(const model::batchjob& job) {
     model::object_key out{job.metadata.namespace_, {}};
     const auto* kind = model::kind_of(job.spec);
     if (kind == nullptr || kind->account_at.empty()) return out;
-    out.name = text_at(*(job.spec.*kind->spec), kind->account_at);
+    if (const auto& spec = job.spec.*kind->spec) out.name = text_at(*spec, kind->account_at);
     if (out.name.empty()) out.name = kind->usual_account;
     return out;
 }
