@@ -109,6 +109,7 @@ def test_only_some_namespaces(plane, helm):
     assert not may("testbed", "get", "leases.coordination.k8s.io", "team-a")
 
 
+@pytest.mark.more
 def test_twice_side_by_side(plane, helm, look):
     blue = {"release": "blue", "namespace": "blue-system"}
     helm.install(values={"watchNamespaces": ["team-a"]})
@@ -141,6 +142,7 @@ def test_everything_at_once(plane, helm, look):
     assert owned(plane, "esi") == []
 
 
+@pytest.mark.more
 def test_generated_keys_are_made_once(plane, helm, look):
     values = {"tls": {"mode": "generate", "generate": {"days": 30}}, "operators": {"replicas": 0},
               "extender": {"enabled": True, "clientCertificates": {"enabled": True}}}
@@ -178,6 +180,7 @@ def checked_certificate(data, days):
     return certificate
 
 
+@pytest.mark.more
 def test_client_certificates_come_with_an_upgrade_and_go_with_one(plane, helm, look):
     """The keys of the servers stay; without the second scheduler its Secret is for the one that a person runs."""
     without = {"tls": {"mode": "generate"}, "operators": {"replicas": 0}, **enabled("extender")}
