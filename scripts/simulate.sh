@@ -61,7 +61,7 @@ run_seeds() {
 
 crash_some() {
     local scenario
-    for scenario in strict extender "flink cancelled" "claims in turn" gangs; do
+    for scenario in strict "flink cancelled" "claims in turn" gangs; do
         "$program" crash-table --scenario "$scenario" || return
     done
 }

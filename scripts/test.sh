@@ -95,7 +95,8 @@ without_cluster() {
     layer unit "unit tests" unit_tests || bad=1
     layer client "the Python client of the interface" \
         examples/clients/python/tests/run.sh --junit-xml="$results/client.xml" || bad=1
-    layer page "the page in a browser" integration-tests/page/run.sh --junit-xml="$results/page.xml" || bad=1
+    layer page "the page in a browser" integration-tests/page/run.sh --junit-xml="$results/page.xml" \
+        integration-tests/page/tests/{accessibility,data,page,real,stream}.test.mjs || bad=1
     return "$bad"
 }
 
@@ -111,6 +112,8 @@ beside_scenarios_of_all() {
         examples/schedulers/colocation/tests/run.sh --junit-xml="$results/colocation.xml" || bad=1
     layer chart "the chart on a real control plane: metrics, alerts, claims, older releases, operators that run" \
         integration-tests/chart/run.sh -m more --junit-xml="$results/chart.xml" || bad=1
+    layer page "the page in a browser: 5,000 slots" integration-tests/page/run.sh --junit-xml="$results/page.xml" \
+        integration-tests/page/tests/large.test.mjs || bad=1
     if layer "" "build the images" scripts/images.sh; then
         layer images "tests of the images" integration-tests/images/run.sh --junit-xml="$results/images.xml" || bad=1
     else
@@ -122,7 +125,7 @@ beside_scenarios_of_all() {
 scenarios_of_test() {
     layer launcher "unit tests of the control plane's launcher" launcher_tests || failed=1
     layer scenarios "scenarios on real control planes: each promise once" \
-        integration-tests/scenarios/run.sh -m promise --junit-xml="$results/scenarios.xml" || failed=1
+        env ESI_WORKERS=2 integration-tests/scenarios/run.sh -m promise --junit-xml="$results/scenarios.xml" || failed=1
     layer interface "the interface's document and generated requests" \
         integration-tests/interface/run.sh --requests 100 --junit-xml="$results/interface.xml" || failed=1
 }

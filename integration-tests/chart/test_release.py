@@ -232,6 +232,7 @@ def test_notes_say_what_is_missing(plane, helm):
     assert "every admin of a namespace may make Testbeds" in said
 
 
+@pytest.mark.more
 def test_manifests_install_without_helm(plane, look):
     """What the user guide tells people without Helm, and the one file with everything."""
     plane.kubectl("apply", "--filename", str(MANIFESTS / "install"))
