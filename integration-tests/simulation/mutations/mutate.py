@@ -27,7 +27,7 @@ BUILD = TREE / "build" / "release"
 CLEAN = WORK / "esi-simulation.clean"
 # All that the build of the program reads.
 SOURCES = ["CMakeLists.txt", "CMakePresets.json", "cmake", "scripts/build.sh", "common", "operators", "crds", "helm",
-           "integration-tests/simulation", "integration-tests/fuzz"]
+           "integration-tests/simulation", "integration-tests/fuzz", "integration-tests/memory"]
 KEYS = {"mistake", "source", "expect", "needs"}
 # Nothing of a run but `foresee` asks these.
 ANSWERS = ("operators/scheduling/answers/", "operators/scheduling/decider_outlook.cpp")
@@ -156,8 +156,16 @@ def load(only):
     return [m for m in mutations if not only or m.name in only], problems
 
 
+def not_copied(cmake):
+    """Folders that a CMakeLists.txt always adds and SOURCES does not have: the copy could not be built."""
+    without_options = re.sub(r"^if\(ESI_\w+\)$.*?^endif\(\)$", "", cmake, flags=re.MULTILINE | re.DOTALL)
+    added = re.findall(r"^add_subdirectory\((\S+?)[ )]", without_options, re.MULTILINE)
+    return [each for each in added if not any(each == source or each.startswith(source + "/") for source in SOURCES)]
+
+
 def check(mutations):
-    problems = []
+    problems = [f"{folder}: the build has this folder, and SOURCES has not"
+                for folder in not_copied((CHECKOUT / "CMakeLists.txt").read_text())]
     for mutation in mutations:
         try:
             mutated_files(mutation, CHECKOUT)

@@ -41,6 +41,7 @@ class with_a_checkout(unittest.TestCase):
         self.source = root / "common" / "program.sh"
         self.source.parent.mkdir()
         self.source.write_text(PROGRAM.format(body="fine=1"))
+        (root / "CMakeLists.txt").write_text("add_subdirectory(common)\n")
         self.list = root / "list"
         self.list.mkdir()
         replaced = {"CHECKOUT": root, "LIST": self.list, "WORK": root / "build",
@@ -153,6 +154,11 @@ class a_mutation(with_a_checkout):
     def problems(self):
         mutations, problems = mutate.load([])
         return problems + mutate.check(mutations)
+
+    def test_copies_every_folder_that_the_build_has(self):
+        self.assertEqual(mutate.not_copied("add_subdirectory(common)\nadd_subdirectory(common/a ${b})\n"
+                                           "if(ESI_BENCHMARKS)\n    add_subdirectory(bench)\nendif()\n"), [])
+        self.assertEqual(mutate.not_copied("add_subdirectory(memory)\n"), ["memory"])
 
     def test_must_find_its_lines(self):
         self.mutation("lost", "fine=2", find="fine=7")
