@@ -83,19 +83,18 @@ tidy() {
     return "$code"
 }
 
+all=(format names kinds recipes layers decisions spelling shell tidy)
 steps=("$@")
-((${#steps[@]} > 0)) || steps=(format names kinds recipes layers decisions spelling shell tidy)
+((${#steps[@]} > 0)) || steps=("${all[@]}")
 failed=()
 for each in "${steps[@]}"; do
     started=$SECONDS
     echo "--> $each"
-    case $each in
-        format | names | kinds | recipes | layers | decisions | spelling | shell | tidy) "$each" || failed+=("$each") ;;
-        *)
-            echo "check: there is no step '$each'" >&2
-            exit 2
-            ;;
-    esac
+    if [[ " ${all[*]} " != *" $each "* ]]; then
+        echo "check: there is no step '$each'" >&2
+        exit 2
+    fi
+    "$each" || failed+=("$each")
     ((SECONDS - started < 5)) || echo "    $((SECONDS - started)) s"
 done
 if ((${#failed[@]} > 0)); then

@@ -236,11 +236,11 @@ def test_people_get_esi_through_kubernetes_own_roles(plane, ask):
 def allowed(plane, user, resource, wanted="get"):
     """Which of get and create, once `wanted` is one of them; Kubernetes' controller needs a moment to aggregate."""
     def verbs():
-        return {verb for verb in ("get", "create") if plane.kubectl(
+        found = {verb for verb in ("get", "create") if plane.kubectl(
             "auth", "can-i", verb, f"{resource}.{ESI}", "--as", user, "--namespace=team-b",
             check=False).stdout.strip() == "yes"}
-    return wait(f"{user} to have the right to {wanted} {resource}", lambda: (
-        lambda found: wanted in found and found)(verbs()))
+        return found if wanted in found else None
+    return wait(f"{user} to have the right to {wanted} {resource}", verbs)
 
 
 def test_the_chart_is_what_the_tests_of_rights_read():

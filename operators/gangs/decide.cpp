@@ -17,7 +17,7 @@ decision decide(const view& seen, memory& known, cluster_room& room) {
     start_all(at);
     for (auto& [key, own] : known.gangs) {
         see_to_ends(at, *own.seen, own);
-        auto before = std::exchange(own.at, next_standing(at, own));
+        const auto before = std::exchange(own.at, next_standing(at, own));
         own.changed = own.changed || own.at != before;
         report_standing(at, *own.seen, own, before);
         own.status = report_status(at, *own.seen, own, std::move(own.status), own.events);

@@ -22,6 +22,7 @@ from decisions import without_comments
 TABLE = "common/model/application_kinds.h"
 PAGE = "operators/interface/page/contract.js"
 ROW = re.compile(r"\bapplication_kind\{\.(.*?)\}", re.DOTALL)
+PRODUCT = re.compile(r"^(?:common|operators)/.*\.(?:cpp|h|js)$")
 TEST = re.compile(r"_test\.cpp$|_bench\.cpp$|/testing(\.h$|/)")
 EXCEPTIONS = {
     TABLE: "the table",
@@ -51,11 +52,16 @@ def pattern_of(rows):
     return re.compile(rf"\b(?:{fields})\b|(?:\.|->|batchjob_spec::)(?:{members})\b|\"(?:{words})\"")
 
 
+def is_product(name):
+    """It is a source of the product, and no test."""
+    return PRODUCT.match(name) is not None and not TEST.search(name)
+
+
 def sources(root):
     for top in ("common", "operators"):
         for path in sorted((root / top).rglob("*")):
             name = path.relative_to(root).as_posix()
-            if path.suffix in (".h", ".cpp", ".js") and not TEST.search(name):
+            if is_product(name):
                 yield path, name
 
 

@@ -22,6 +22,8 @@ import subprocess
 import sys
 import tempfile
 
+from kinds import is_product
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = "docs/recipes"
 SAMPLES = "scripts/check/recipes"
@@ -32,8 +34,6 @@ PLACEHOLDER = re.compile(r"(?<![A-Za-z])(?:NAME|KIND)(?![A-Za-z])|\*")
 #: A line that makes a way of its own for what is new, as a row of a table does not.
 BRANCH = re.compile(r"\b(?:if|else|case)\b|\? .* : |^\s+\? ")
 NEW_FUNCTION = re.compile(r"[A-Za-z].*[({,]$")
-PRODUCT = re.compile(r"^(?:common|operators)/.*\.(?:cpp|h|js)$")
-TEST = re.compile(r"_test\.cpp$|_bench\.cpp$|/testing(?:\.h$|/)")
 HEAD = "| add | files | of them new | in `common/`, `operators/`, no tests | places with one more branch |"
 
 
@@ -59,10 +59,6 @@ def adds_a_branch(hunk):
     """Whether existing code gets one more way. A function that is all new is no such place."""
     added = [line[1:].partition("//")[0] for line in hunk.splitlines() if line.startswith("+")]
     return any(BRANCH.search(line) for line in added) and not any(NEW_FUNCTION.match(line) for line in added)
-
-
-def is_product(file):
-    return PRODUCT.match(file) is not None and not TEST.search(file)
 
 
 def expanded(name):

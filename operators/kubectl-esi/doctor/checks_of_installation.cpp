@@ -6,7 +6,6 @@
 #include "base/version.h"
 #include "kubectl-esi/doctor/checks.h"
 #include "kubectl-esi/shown/words.h"
-#include "model/application_kinds.h"
 
 namespace esi::kubectl::doctor {
 
@@ -236,24 +235,23 @@ void look_at_policies(const facts& at, std::vector<finding>& found) {
 
 void look_at_backends(const facts& at, std::vector<finding>& found) {
     for (const auto& each : at.backends) {
-        const auto kind =
-            std::ranges::find(model::application_kinds, each.type, &model::application_kind::type);
-        if (kind == model::application_kinds.end()) continue;
+        const auto& kind = *each.of;
         const bool used = std::ranges::any_of(
-            at.jobs, [&](const auto& job) { return (job->spec.*kind->spec).has_value(); });
-        const auto object = "CustomResourceDefinition " + each.definition;
+            at.jobs, [&](const auto& job) { return (job->spec.*kind.spec).has_value(); });
+        const auto object = fmt::format("CustomResourceDefinition {}", kind.definition);
         if (each.kind == presence::absent && used) {
             add(found, severity::error, object,
-                "it does not exist, and there are BatchJobs that are " + each.type + " jobs",
-                std::string(kind->install));
+                fmt::format("it does not exist, and there are BatchJobs that are {} jobs",
+                            kind.type),
+                std::string(kind.install));
         } else if (each.kind == presence::there && !each.established) {
             add(found, severity::error, object, "the API server does not serve it",
-                "kubectl describe crd " + each.definition);
+                fmt::format("kubectl describe crd {}", kind.definition));
         }
         if (each.deployments == presence::there && each.ready == 0) {
             const auto slash = each.deployment.find('/');
             add(found, severity::error, "Deployment " + each.deployment,
-                "the operator of " + each.type + " jobs has no pod that is ready",
+                fmt::format("the operator of {} jobs has no pod that is ready", kind.type),
                 fmt::format("kubectl -n {} describe deploy/{}", each.deployment.substr(0, slash),
                             each.deployment.substr(slash + 1)));
         }

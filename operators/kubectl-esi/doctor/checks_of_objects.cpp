@@ -7,7 +7,6 @@
 #include "grid/grid.h"
 #include "kubectl-esi/doctor/checks.h"
 #include "kubectl-esi/shown/words.h"
-#include "model/application_kinds.h"
 #include "model/conditions.h"
 #include "model/names.h"
 #include "scheduling/plan.h"

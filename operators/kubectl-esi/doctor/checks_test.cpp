@@ -50,8 +50,8 @@ struct cluster {
         all.classes = {{"esi-ghost", 1000000, "Never", "esi"},
                        {"esi-job", 1000200, "Never", "esi"}};
         all.policies = {{"esi-orders", true, true, true}};
-        all.backends = {{"Spark", "sparkapplications.sparkoperator.k8s.io", presence::there, true,
-                         presence::there, 1, "spark/spark-operator"}};
+        all.backends = {{&model::application_kinds.front(), presence::there, true, presence::there,
+                         1, "spark/spark-operator"}};
         testbed = object<model::testbed>("slots");
         testbed->spec.node_label = "lab/slots";
         testbed->status.observed_generation = 1;

@@ -2,8 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "model/application_kinds.h"
-
 namespace esi::kubectl::doctor {
 
 namespace {

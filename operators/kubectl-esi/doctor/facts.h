@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kube/server_version.h"
+#include "model/application_kinds.h"
 #include "model/batchjob.h"
 #include "model/cluster.h"
 #include "model/scheduling.h"
@@ -71,8 +72,7 @@ struct right_fact {
 
 /// The operator of a kind of applications.
 struct backend_fact {
-    std::string type;        ///< Spark, Flink
-    std::string definition;  ///< sparkapplications.sparkoperator.k8s.io
+    const model::application_kind* of;  ///< a row of model::application_kinds
     presence kind = presence::hidden;
     bool established = false;
     /// Deployments that are this operator's by their label.

@@ -7,7 +7,6 @@
 #include "kubectl-esi/doctor/definitions.h"
 #include "kubectl-esi/read/world.h"
 #include "kubectl-esi/shown/documents.h"
-#include "model/application_kinds.h"
 #include "model/crd_files.h"
 #include "model/names.h"
 
@@ -229,10 +228,9 @@ asio::awaitable<void> read_policies(session& in, facts& into) {
 asio::awaitable<void> read_backends(session& in, facts& into) {
     for (const auto& each : model::application_kinds) {
         if (each.definition.empty()) continue;
-        backend_fact one;
-        one.type = each.type;
-        one.definition = each.definition;
-        const auto kind = co_await look(in, types::custom_resource_definition, "", one.definition);
+        backend_fact one{&each};
+        const auto kind =
+            co_await look(in, types::custom_resource_definition, "", std::string(each.definition));
         one.kind = kind.is;
         one.established = is_established(kind.body);
         kube::list_options labelled;
