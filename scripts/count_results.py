@@ -27,6 +27,9 @@ MAY_BE_SKIPPED = {
 #: command -> how many seeds the simulation runs where time does not end it before.
 SEEDS = {"test": 250, "all": 1000}
 
+#: How many failed tests of one file are named.
+MOST_FAILED = 20
+
 
 class Layer:
     """What one file says: numbers, and in words what is wrong with it and what is not as usual."""
@@ -43,6 +46,12 @@ class Layer:
         else:
             self.failed += 1
             self.wrong.append(f"{test} was skipped, which is in no list: {reason or 'without a reason'}")
+
+    def fail(self, test, message):
+        """One failed test: its name and the first line of what it says, for at most MOST_FAILED of a file."""
+        self.failed += 1
+        if self.failed <= MOST_FAILED:
+            self.wrong.append(f"failed: {test}: {(message.strip().splitlines() or ['it gives no reason'])[0][:200]}")
 
     def done(self):
         count = self.passed + self.failed + self.skipped
@@ -65,7 +74,7 @@ def read_go(layer, path):
         if event["Action"] == "pass" and "Test" in event:
             layer.passed += 1
         elif event["Action"] == "fail":
-            layer.failed += 1
+            layer.fail(event.get("Test", event.get("Package", "")), "")
         elif event["Action"] == "skip" and "Test" in event:
             layer.skip(event["Test"], "")
 
@@ -76,8 +85,9 @@ def read_junit(layer, path):
         name = case.get("classname") or case.get("name", "")
         layer.files[f"{layer.name.partition('.')[0]} {name}"] += float(case.get("time", 0))
         skipped = case.find("skipped")
-        if case.find("failure") is not None or case.find("error") is not None:
-            layer.failed += 1
+        wrong = case.find("failure") if case.find("failure") is not None else case.find("error")
+        if wrong is not None:
+            layer.fail(f"{name}: {case.get('name')}", wrong.get("message") or wrong.text or "")
         elif skipped is not None or case.get("status") in ("notrun", "disabled"):
             layer.skip(case.get("name"), "" if skipped is None else skipped.get("message", ""))
         else:

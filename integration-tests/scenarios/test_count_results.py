@@ -70,7 +70,12 @@ def test_a_layer_that_is_missing_or_has_fewer_tests_than_there_are_fails(results
 
 def test_a_failure_fails(results):
     junit(results, "unit", [PASSED] * LEAST['unit'] + ["<testcase name='b'><failure message='no'/></testcase>"])
-    assert count(results)[0] == 1
+    code, said = count(results)
+    assert code == 1 and "\n    failed: unit: b: no\n" in said
+    failures = [f"<testcase name='b{n}' classname='c'><failure>\nfirst\nsecond</failure></testcase>" for n in range(30)]
+    junit(results, "unit", [PASSED] * LEAST['unit'] + failures)
+    said = count(results)[1]
+    assert "failed: c: b0: first\n" in said and said.count("failed: c: ") == count_results.MOST_FAILED
     junit(results, "unit", [PASSED] * LEAST['unit'])
     with open(results / "launcher.json", "a", encoding="utf-8") as file:
         file.write("\n" + json.dumps({"Action": "fail", "Package": "does not compile"}))

@@ -7,7 +7,9 @@ import { bounded, launch, live, looking, output, picture, statsOf } from "../lib
 import { MockServer } from "../mock/server.mjs";
 
 const testbed = "default/scheduler-slots";
-const seconds = 8;
+// A busy machine gets fewer changes into a second, so a test ends when both are over.
+const leastSeconds = 8;
+const leastChanges = 60;
 const report = {};
 let browser;
 before(async () => (browser = await launch()));
@@ -55,23 +57,29 @@ for (const [name, hash] of Object.entries({ "map, all at a glance": `#/slots/${t
       await page.waitForTimeout(1500);
       const before = await statsOf(page);
       const events = mock.events_count;
+      const changed = () => (mock.events_count - events) / 2;
+      const began = performance.now();
+      const seconds = () => (performance.now() - began) / 1000;
       const measured = await frames(page, async () => {
         const end = mock.churn(50);
-        await page.waitForTimeout(seconds * 1000);
+        while (seconds() < leastSeconds || changed() < leastChanges) {
+          assert.ok(seconds() < 20 * leastSeconds, `${changed()} changes came in ${seconds()} s`);
+          await page.waitForTimeout(500);
+        }
         end();
       });
+      const lasted = seconds();
       await page.waitForTimeout(500);
       const now = await statsOf(page);
       const count = (what) => (now[what] ?? 0) - (before[what] ?? 0);
-      const changes = (mock.events_count - events) / 2;
+      const changes = changed();
       const nodes = await page.evaluate(() => document.querySelectorAll("*").length);
       report[name] = { changes, ...measured, nodes, cells_painted: count("cells_painted"), paints_whole: count("paints_whole"), paints_partial: count("paints_partial"), nodes_inserted: count("nodes_inserted"), nodes_changed: count("nodes_changed"), slot_fetches: count("slot_fetches") };
       console.log(`${name}: ${JSON.stringify(report[name])}`);
       await picture(page, `large-${name.replaceAll(/\W+/g, "-")}`);
 
-      assert.ok(changes > 50, `${changes} changes came`);
       assert.ok(nodes < 3000, `${nodes} elements`);
-      assert.ok(count("slot_fetches") <= seconds / 2 + 2, `${count("slot_fetches")} times all rows`);
+      assert.ok(count("slot_fetches") <= lasted / 2 + 2, `${count("slot_fetches")} times all rows`);
       if (name.startsWith("map")) {
         assert.ok(count("paints_whole") <= 2, `${count("paints_whole")} whole paints`);
         // A change is that of one job, which has 22 slots at most; each cell is painted when its job changes and when the
