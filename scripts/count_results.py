@@ -87,7 +87,8 @@ def read_junit(layer, path):
         skipped = case.find("skipped")
         wrong = case.find("failure") if case.find("failure") is not None else case.find("error")
         if wrong is not None:
-            layer.fail(f"{name}: {case.get('name')}", wrong.get("message") or wrong.text or "")
+            test = name if name == case.get("name") else f"{name}: {case.get('name')}"
+            layer.fail(test, wrong.get("message") or wrong.text or "")
         elif skipped is not None or case.get("status") in ("notrun", "disabled"):
             layer.skip(case.get("name"), "" if skipped is None else skipped.get("message", ""))
         else:

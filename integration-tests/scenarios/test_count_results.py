@@ -71,7 +71,7 @@ def test_a_layer_that_is_missing_or_has_fewer_tests_than_there_are_fails(results
 def test_a_failure_fails(results):
     junit(results, "unit", [PASSED] * LEAST['unit'] + ["<testcase name='b'><failure message='no'/></testcase>"])
     code, said = count(results)
-    assert code == 1 and "\n    failed: unit: b: no\n" in said
+    assert code == 1 and "\n    failed: b: no\n" in said
     failures = [f"<testcase name='b{n}' classname='c'><failure>\nfirst\nsecond</failure></testcase>" for n in range(30)]
     junit(results, "unit", [PASSED] * LEAST['unit'] + failures)
     said = count(results)[1]
