@@ -5,6 +5,7 @@
 
 #include "base/version.h"
 #include "kubectl-esi/doctor/checks.h"
+#include "kubectl-esi/doctor/mending.h"
 #include "kubectl-esi/shown/words.h"
 
 namespace esi::kubectl::doctor {
@@ -16,11 +17,6 @@ using shown::duration_text;
 /// A lease that was not renewed for this many of its durations has no working holder.
 constexpr int most_durations = 2;
 constexpr std::size_t most_fields_named = 5;
-
-void add(std::vector<finding>& to, std::string_view how_bad, std::string object, std::string text,
-         std::string remedy) {
-    to.push_back({"", std::string(how_bad), std::move(object), std::move(text), std::move(remedy)});
-}
 
 void look_at_server(const facts& at, std::vector<finding>& found) {
     if (!at.server) {
@@ -36,7 +32,8 @@ void look_at_server(const facts& at, std::vector<finding>& found) {
 void look_at_definitions(const facts& at, std::vector<finding>& found) {
     for (const auto& each : at.definitions) {
         const auto object = "CustomResourceDefinition " + each.name;
-        const auto apply = "kubectl apply --server-side -f " + each.file;
+        const auto* from = each.is == presence::there ? &each.from : nullptr;
+        const auto apply = apply_again(at, from, each.file);
         if (each.is == presence::absent) {
             add(found, severity::error, object, "it does not exist", apply);
         } else if (each.is == presence::hidden) {
@@ -82,8 +79,38 @@ void look_at_rights(const facts& at, std::vector<finding>& found) {
     }
 }
 
+/// The operator has no Lease, and its Deployment exists.
+void look_at_missing_lease(const facts& at, const operator_fact& of, std::vector<finding>& found) {
+    // It does not ask for one, or the check of Deployments reports why no pod does.
+    if (of.argument("--leader-elect") == "false" || of.wanted == 0) return;
+    const auto& ns = at.operators_namespace;
+    add(found, severity::error, fmt::format("Lease {}/{}", ns, of.name),
+        "it does not exist: no pod of " + of.name + " has ever led in this namespace",
+        fmt::format("kubectl -n {} get pods; kubectl -n {} logs deploy/{}", ns, ns, of.name));
+}
+
+/// These operators have neither a Lease nor a Deployment that the user sees. They may run all the
+/// same, as those of the demo do, so that no remedy here installs others beside them.
+void look_at_unseen(const facts& at, const std::string& names, std::vector<finding>& found) {
+    const auto object = "operators in " + at.operators_namespace;
+    if (!at.other_operators_namespace.empty()) {
+        return add(found, severity::warning, object,
+                   fmt::format("it has no Lease and no Deployment of {}; namespace {} has", names,
+                               at.other_operators_namespace),
+                   "kubectl esi doctor --operators-namespace " + at.other_operators_namespace);
+    }
+    add(found, severity::unknown, object,
+        fmt::format("it has no Lease and no Deployment of {} that you may read: they run without "
+                    "leader election (--leader-elect=false), or in another namespace, or not at "
+                    "all",
+                    names),
+        "kubectl get deployments -A -l app.kubernetes.io/part-of=esi   # the namespace for "
+        "--operators-namespace");
+}
+
 void look_at_leases(const facts& at, std::vector<finding>& found) {
     const auto& ns = at.operators_namespace;
+    std::string unseen;
     for (const auto& each : at.operators) {
         const auto object = fmt::format("Lease {}/{}", ns, each.name);
         const auto logs =
@@ -91,11 +118,10 @@ void look_at_leases(const facts& at, std::vector<finding>& found) {
         if (each.lease == presence::hidden) {
             add(found, severity::unknown, object, "you may not read it",
                 "kubectl auth can-i get leases -n " + ns);
+        } else if (each.lease == presence::absent && each.deployment == presence::there) {
+            look_at_missing_lease(at, each, found);
         } else if (each.lease == presence::absent) {
-            add(found, severity::error, object,
-                "it does not exist: no " + each.name + " has ever led in this namespace",
-                "helm install esi helm/esi -n " + ns +
-                    " --create-namespace, or name the right namespace with --operators-namespace");
+            unseen += (unseen.empty() ? "" : ", ") + each.name;
         } else if (each.holder.empty() || !each.renewed) {
             add(found, severity::error, object, "no replica of " + each.name + " leads", logs);
         } else if (at.now - each.renewed->value > seconds(most_durations * each.lease_seconds)) {
@@ -105,23 +131,32 @@ void look_at_leases(const facts& at, std::vector<finding>& found) {
                 logs);
         }
     }
+    if (!unseen.empty()) look_at_unseen(at, unseen, found);
 }
 
 /// Checks the Deployment's flags, if the user may read it.
 void look_at_tokens(const facts& at, std::vector<finding>& found) {
     const auto* who = at.find_operator("esi-scheduling");
     if (who == nullptr || !who->argument("--tls-cert-file").empty()) return;
-    if (std::ranges::find(who->arguments, "--api-plain-tokens") == who->arguments.end()) return;
+    if (!who->has("--api-plain-tokens")) return;
     add(found, severity::warning, "Deployment " + at.operators_namespace + "/esi-scheduling",
         "it takes bearer tokens over plain HTTP: who reads the network can use them",
-        "helm upgrade esi helm/esi -n " + at.operators_namespace +
-            " --reset-then-reuse-values --set tls.mode=generate,interface.api.plainTokens=false");
+        who->from.of_chart
+            ? apply_again(at, &who->from, manifests,
+                          "tls.mode=generate,interface.api.plainTokens=false")
+            : fmt::format("kubectl -n {} edit deploy/esi-scheduling   # --tls-cert-file and "
+                          "--tls-private-key-file in place of --api-plain-tokens",
+                          at.operators_namespace));
 }
 
 void look_at_deployments(const facts& at, std::vector<finding>& found) {
     const auto& ns = at.operators_namespace;
     std::string image;
     for (const auto& each : at.operators) {
+        if (each.deployment == presence::hidden) {
+            add(found, severity::unknown, fmt::format("Deployment {}/{}", ns, each.name),
+                "you may not read it", "kubectl auth can-i get deployments.apps -n " + ns);
+        }
         if (each.deployment != presence::there) continue;
         const auto object = fmt::format("Deployment {}/{}", ns, each.name);
         if (each.wanted > 0 && each.ready == 0) {
@@ -140,7 +175,7 @@ void look_at_deployments(const facts& at, std::vector<finding>& found) {
         if (!image.empty() && !tag.empty() && tag != image) {
             add(found, severity::error, object,
                 fmt::format("it runs version {}, another operator runs {}", tag, image),
-                "helm upgrade esi helm/esi -n " + ns + " --reset-then-reuse-values");
+                apply_again(at, &each.from, std::string(manifests) + "/install/install.yaml"));
         }
         if (image.empty()) image = tag;
     }
@@ -166,23 +201,64 @@ std::string class_name(const facts& at, std::string_view of, std::string_view fl
     return given.empty() ? otherwise : given;
 }
 
+/// What keeps pods of a class that is not ESI's from evicting ghosts: the taint of their nodes. A
+/// Testbed of a claim has the priority that its claim names, which is its author's choice.
+std::string taint_testbeds(const facts& at) {
+    constexpr int most_patched = 5;
+    std::string out;
+    int patched = 0;
+    for (const auto& each : at.testbeds) {
+        const auto& spec = each->spec;
+        if (spec.claim || spec.isolation == model::isolation::taint) continue;
+        if (++patched > most_patched) return out + "   # and the other Testbeds";
+        const auto& meta = each->metadata;
+        out += fmt::format("{}kubectl patch testbed {}{} --type=merge -p ",
+                           out.empty() ? "" : " && ", meta.name, in_namespace(meta));
+        out += R"('{"spec":{"isolation":"Taint"}}')";
+    }
+    return out;
+}
+
+void look_at_foreign_classes(const facts& at, const priority_class_fact& ghosts,
+                             std::string_view job, std::vector<finding>& found) {
+    const auto taint = taint_testbeds(at);
+    if (taint.empty() && !at.testbeds.empty()) return;
+    for (const auto& each : at.classes) {
+        if (each.part_of == "esi" || each.name == ghosts.name || each.name == job) continue;
+        if (each.name.starts_with("system-") || each.preemption == "Never") continue;
+        if (each.value < ghosts.value) continue;
+        add(found, severity::warning, "PriorityClass " + each.name,
+            fmt::format("its value {} is not below that of {}, {}: its pods may evict ghosts and "
+                        "take the room of free slots",
+                        each.value, ghosts.name, ghosts.value),
+            taint.empty()
+                ? "kubectl esi doctor -A   # names the Testbeds that need isolation: Taint"
+                : taint);
+    }
+}
+
 void look_at_classes(const facts& at, std::vector<finding>& found) {
-    const std::string apply = "kubectl apply -f helm/manifests/priority-classes.yaml";
+    const auto file = std::string(manifests) + "/priority-classes.yaml";
     if (at.classes_seen == presence::hidden) {
         return add(found, severity::unknown, "PriorityClasses", "you may not list them",
                    "kubectl auth can-i list priorityclasses");
     }
     const auto ghost = class_name(at, "esi-testbed", "--ghost-priority-class", "esi-ghost");
     const auto job = class_name(at, "esi-batchjob", "--job-priority-class", "esi-job");
+    // A class's value and policy cannot be changed.
+    const auto again = [&](const priority_class_fact& known) {
+        return fmt::format("kubectl delete priorityclass {} && {}", known.name,
+                           apply_again(at, &known.from, file));
+    };
     for (const auto& name : {ghost, job}) {
         const auto* known = find(at, name);
         if (known == nullptr) {
             add(found, severity::error, "PriorityClass " + name,
-                "it does not exist: the API server refuses pods of this class", apply);
+                "it does not exist: the API server refuses pods of this class",
+                apply_again(at, nullptr, file));
         } else if (known->preemption != "Never") {
             add(found, severity::error, "PriorityClass " + name,
-                "its preemptionPolicy is not Never: its pods may evict others",
-                fmt::format("kubectl delete priorityclass {} && {}", name, apply));
+                "its preemptionPolicy is not Never: its pods may evict others", again(*known));
         }
     }
     const auto* ghosts = find(at, ghost);
@@ -193,22 +269,14 @@ void look_at_classes(const facts& at, std::vector<finding>& found) {
             fmt::format("its value {} is not above that of {}, {}: nominations of job pods do not "
                         "count against ghosts",
                         jobs->value, ghost, ghosts->value),
-            fmt::format("kubectl delete priorityclass {} && {}", job, apply));
+            again(*jobs));
     }
-    for (const auto& each : at.classes) {
-        if (each.part_of == "esi" || each.name == ghost || each.name == job) continue;
-        if (each.name.starts_with("system-") || each.preemption == "Never") continue;
-        if (each.value < ghosts->value) continue;
-        add(found, severity::warning, "PriorityClass " + each.name,
-            fmt::format("its value {} is not below that of {}, {}: its pods may evict ghosts and "
-                        "take the room of free slots",
-                        each.value, ghost, ghosts->value),
-            "isolation: Taint in the Testbeds, or higher priorityClasses.*.value of the chart");
-    }
+    look_at_foreign_classes(at, *ghosts, job, found);
 }
 
 void look_at_policies(const facts& at, std::vector<finding>& found) {
-    const std::string apply = "kubectl apply -f helm/manifests";
+    constexpr std::string_view enforce = "policies.mode=Enforce";
+    const std::string folder(manifests);
     if (at.policies_seen == presence::hidden) {
         return add(found, severity::unknown, "ValidatingAdmissionPolicies", "you may not list them",
                    "kubectl auth can-i list validatingadmissionpolicies");
@@ -216,19 +284,23 @@ void look_at_policies(const facts& at, std::vector<finding>& found) {
     if (std::ranges::none_of(at.policies, &policy_fact::there)) {
         return add(found, severity::warning, "ValidatingAdmissionPolicies",
                    "ESI has none here: other accounts may write what only the operators should",
-                   apply + ", or policies.mode=Enforce of the chart");
+                   apply_again(at, nullptr, folder, enforce));
     }
     for (const auto& each : at.policies) {
         const auto object = "ValidatingAdmissionPolicy " + each.name;
+        const auto file = folder + "/" + each.file;
         if (!each.there) {
-            add(found, severity::error, object, "it does not exist", apply);
+            add(found, severity::error, object, "it does not exist",
+                apply_again(at, nullptr, file));
         } else if (!each.bound) {
             add(found, severity::error, object, "it has no binding, so that it is not asked",
-                apply);
+                apply_again(at, &each.from, file));
         } else if (!each.denies) {
+            // Helm does not take a field from the account that has changed it by hand.
             add(found, severity::warning, object,
                 "its binding does not deny: what it forbids is done all the same",
-                apply + ", or policies.mode=Enforce of the chart");
+                fmt::format("kubectl delete validatingadmissionpolicybinding {} && {}", each.name,
+                            apply_again(at, &each.from, file, enforce)));
         }
     }
 }
@@ -239,7 +311,10 @@ void look_at_backends(const facts& at, std::vector<finding>& found) {
         const bool used = std::ranges::any_of(
             at.jobs, [&](const auto& job) { return (job->spec.*kind.spec).has_value(); });
         const auto object = fmt::format("CustomResourceDefinition {}", kind.definition);
-        if (each.kind == presence::absent && used) {
+        if (each.kind == presence::hidden && used) {
+            add(found, severity::unknown, object, "you may not read it",
+                "kubectl auth can-i get customresourcedefinitions");
+        } else if (each.kind == presence::absent && used) {
             add(found, severity::error, object,
                 fmt::format("it does not exist, and there are BatchJobs that are {} jobs",
                             kind.type),
@@ -266,9 +341,11 @@ void look_at_extender(const facts& at, std::vector<finding>& found) {
         add(found, severity::error, object,
             "it does not exist, and esi-batchjob runs with --placement=extender: the second "
             "scheduler cannot ask the extender",
-            "helm upgrade esi helm/esi -n " + ns +
-                " --reset-then-reuse-values --set "
-                "extender.enabled=true");
+            apply_again(at, nullptr, std::string(manifests) + "/install/install.yaml",
+                        "extender.enabled=true"));
+    } else if (at.extender->is == presence::hidden) {
+        add(found, severity::unknown, object, "you may not read it or its EndpointSlices",
+            "kubectl auth can-i list endpointslices.discovery.k8s.io -n " + ns);
     } else if (at.extender->is == presence::there && at.extender->ready == 0) {
         add(found, severity::error, object,
             "it has no endpoint that is ready: the second scheduler cannot ask the extender",
@@ -277,7 +354,8 @@ void look_at_extender(const facts& at, std::vector<finding>& found) {
     if (at.classes_seen == presence::there && find(at, "esi-extender") == nullptr) {
         add(found, severity::error, "PriorityClass esi-extender",
             "it does not exist, and esi-batchjob runs with --placement=extender",
-            "kubectl apply -f helm/manifests/extender");
+            apply_again(at, nullptr, std::string(manifests) + "/extender",
+                        "extender.enabled=true"));
     }
 }
 

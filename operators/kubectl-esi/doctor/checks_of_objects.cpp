@@ -1,11 +1,13 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "grid/grid.h"
 #include "kubectl-esi/doctor/checks.h"
+#include "kubectl-esi/doctor/claims.h"
+#include "kubectl-esi/doctor/mending.h"
 #include "kubectl-esi/shown/words.h"
 #include "model/conditions.h"
 #include "model/names.h"
@@ -17,171 +19,6 @@ namespace {
 
 namespace reason = model::condition_reason;
 namespace type = model::condition_type;
-
-/// A step that takes longer is no longer under way.
-constexpr seconds patience{60};
-
-void add(std::vector<finding>& to, std::string_view how_bad, std::string object, std::string text,
-         std::string remedy) {
-    to.push_back({"", std::string(how_bad), std::move(object), std::move(text), std::move(remedy)});
-}
-
-std::string text_of(std::string_view kind, const model::object_meta& of) {
-    return fmt::format("{} {}", kind, of.key().text());
-}
-
-std::string in_namespace(const model::object_meta& of) { return " -n " + of.namespace_; }
-
-bool is_older_than(const std::optional<model::timestamp>& since, seconds time, wall_time now) {
-    return since && now - since->value > time;
-}
-
-/// The condition, if it is False with this reason; else null.
-const model::condition* failed(const std::vector<model::condition>& list, std::string_view of,
-                               std::string_view why) {
-    const auto* found = model::find_condition(list, of);
-    return found != nullptr && found->status == "False" && found->reason == why ? found : nullptr;
-}
-
-bool is_number(std::string_view text) {
-    std::int64_t value = 0;
-    const auto [at, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return code == std::errc() && at == text.data() + text.size();
-}
-
-const model::node* find_node(const facts& at, std::string_view name) {
-    for (const auto& each : at.nodes) {
-        if (each->metadata.name == name) return each.get();
-    }
-    return nullptr;
-}
-
-void look_at_nodes_of(const facts& at, const model::testbed& testbed, std::vector<finding>& found) {
-    const auto& label = testbed.spec.node_label;
-    const auto object = text_of("Testbed", testbed.metadata);
-    if (at.nodes_seen != presence::there) return;
-    bool any = false;
-    for (const auto& node : at.nodes) {
-        const auto value = node->metadata.labels.find(label);
-        if (value == node->metadata.labels.end()) continue;
-        any = true;
-        if (is_number(value->second)) continue;
-        add(found, severity::error, object,
-            fmt::format("node {} has the label {}={}, which is no whole number: it gives no slots",
-                        node->metadata.name, label, value->second),
-            fmt::format(
-                "kubectl label node {} {}=0 --overwrite   # a number that no other node has",
-                node->metadata.name, label));
-    }
-    if (any) return;
-    add(found, severity::error, object, "no node has its label " + label,
-        fmt::format("kubectl esi nodes {} --count 3{}", testbed.metadata.name,
-                    in_namespace(testbed.metadata)));
-}
-
-void look_at_nodes_out_of_use(const facts& at, const model::testbed& testbed,
-                              std::vector<finding>& found) {
-    const auto& out = testbed.status.nodes_out_of_use;
-    if (!out) return;
-    for (const auto& name : out->names) {
-        const auto* node = find_node(at, name);
-        const bool cordoned = node != nullptr && node->unschedulable;
-        add(found, severity::error, text_of("Testbed", testbed.metadata),
-            fmt::format("no slot on node {} can be used: {}", name,
-                        cordoned          ? "it is cordoned"
-                        : node == nullptr ? "it does not exist or cannot be read"
-                        : node->ready     ? "status.nodeProblems of the Testbed says why"
-                                          : "it is not ready"),
-            cordoned ? "kubectl uncordon " + name : "kubectl describe node " + name);
-    }
-}
-
-void look_at_hold(const facts& at, const model::testbed& testbed, std::vector<finding>& found) {
-    const auto holder = testbed.holder();
-    if (holder.name.empty()) return;
-    const auto exists = std::ranges::any_of(
-        at.schedulings, [&](const auto& each) { return each->metadata.key() == holder; });
-    if (exists) return;
-    const auto& meta = testbed.metadata;
-    // It may be in a namespace that the user does not see.
-    const bool seen = std::ranges::any_of(at.schedulings, [&](const auto& each) {
-        return each->metadata.namespace_ == holder.namespace_;
-    });
-    if (!seen && holder.namespace_ != meta.namespace_) return;
-    add(found, severity::error, text_of("Testbed", meta),
-        fmt::format("Scheduling {} holds it and does not exist", holder.text()),
-        fmt::format("kubectl annotate testbed {} {}-{}", meta.name, model::names::hold,
-                    in_namespace(meta)));
-}
-
-void look_at_testbed(const facts& at, const model::testbed& testbed, std::vector<finding>& found) {
-    const auto& meta = testbed.metadata;
-    const auto& status = testbed.status;
-    const auto object = text_of("Testbed", meta);
-    look_at_hold(at, testbed, found);
-    if (meta.deleting()) {
-        if (is_older_than(meta.deletion_timestamp, patience, at.now)) {
-            const auto holder = testbed.holder();
-            add(found, severity::warning, object,
-                fmt::format("it has been being deleted for {}",
-                            shown::age_text(meta.deletion_timestamp, at.now)),
-                holder.name.empty()
-                    ? fmt::format("kubectl -n {} logs deploy/esi-testbed", at.operators_namespace)
-                    : fmt::format("kubectl esi release {} -n {}", holder.name, holder.namespace_));
-        }
-        return;
-    }
-    if (status.observed_generation < meta.generation &&
-        is_older_than(meta.creation_timestamp, patience, at.now)) {
-        add(found, severity::error, object,
-            "esi-testbed has not looked at it, or not at its change",
-            fmt::format("kubectl -n {} logs deploy/esi-testbed   # does it run, and does "
-                        "watchNamespaces name {}?",
-                        at.operators_namespace, meta.namespace_));
-    }
-    if (status.reason == reason::spec_invalid) {
-        add(found, severity::error, object, status.message,
-            fmt::format("kubectl edit testbed {}{}", meta.name, in_namespace(meta)));
-        return;
-    }
-    look_at_nodes_of(at, testbed, found);
-    look_at_nodes_out_of_use(at, testbed, found);
-    if (const auto* room =
-            failed(status.conditions, type::capacity_sufficient, reason::not_enough_room)) {
-        add(found, severity::error, object, room->message,
-            fmt::format("smaller slots, or other nodes: kubectl esi nodes {} --count N{}",
-                        meta.name, in_namespace(meta)));
-    }
-    if (const auto* taint = failed(status.conditions, type::isolated, reason::not_tainted)) {
-        add(found, severity::warning, object, taint->message,
-            fmt::format("kubectl apply -f helm/manifests/isolation   # or isolation: None in {}",
-                        meta.key().text()));
-    }
-    if (const auto* ghosts = failed(status.conditions, type::ghosts_running, reason::ghosts_fail)) {
-        add(found, severity::error, object, ghosts->message,
-            "helm upgrade with ghost.image set to an image that the nodes can have");
-    }
-}
-
-void look_at_testbeds(const facts& at, std::vector<finding>& found) {
-    for (const auto& each : at.testbeds) look_at_testbed(at, *each, found);
-}
-
-/// Drivers and JobManagers are kept off the nodes of their job's Testbed.
-void look_at_driver_nodes(const facts& at, std::vector<finding>& found) {
-    if (at.nodes_seen != presence::there || at.nodes.empty() || at.testbeds.empty()) return;
-    if (at.jobs.empty()) return;
-    for (const auto& node : at.nodes) {
-        const bool slots = std::ranges::any_of(at.testbeds, [&](const auto& each) {
-            return node->metadata.labels.contains(each->spec.node_label);
-        });
-        if (!slots && node->ready && !node->unschedulable) return;
-    }
-    add(found, severity::warning, "nodes",
-        "every node that is ready has slots of a Testbed: drivers and JobManagers stay Pending",
-        fmt::format("kubectl label node NODE {}-   # keep a node that is in no Testbed",
-                    at.testbeds.front()->spec.node_label));
-}
 
 struct word {
     std::string_view reason;
@@ -195,21 +32,22 @@ constexpr std::array job_words{
     word{reason::refused, severity::error, "kubectl edit batchjob {0} -n {1}"},
     word{reason::spec_refused, severity::error, "kubectl edit batchjob {0} -n {1}"},
     word{reason::scheduler_absent, severity::error,
-         "start the scheduler that the message names, or set jobs.schedulerName of the chart"},
+         "kubectl -n kube-system get pods,leases   # does the scheduler of the message run? else "
+         "set "
+         "jobs.schedulerName of the chart"},
     word{reason::operator_silent, severity::error,
-         "does the operator of {3} run, and watch namespace {1}? kubectl describe {2} {0} -n {1}"},
+         "kubectl describe {2} {0} -n {1}   # does the operator of {3} run, and watch {1}?"},
     word{reason::driver_unschedulable, severity::error,
-         "keep a node that is in no Testbed: kubectl get nodes --show-labels"},
+         "kubectl get nodes --show-labels   # one has to be in no Testbed"},
     word{"JobManagerUnschedulable", severity::error,
-         "keep a node that is in no Testbed: kubectl get nodes --show-labels"},
+         "kubectl get nodes --show-labels   # one has to be in no Testbed"},
     word{reason::pods_missing, severity::error, "kubectl events -n {1} --types=Warning"},
     word{reason::create_failing, severity::error, "kubectl describe batchjob {0} -n {1}"},
     word{"NameTaken", severity::error, "kubectl get {2} {0} -n {1}"},
     word{"ApplicationStays", severity::error,
-         "start the operator of {3}, whose finalizer keeps it"},
-    word{
-        "PodStays", severity::warning,
-        "kubectl get pods -n {1} -l esi.tu-berlin.de/job={0} -o yaml: look at finalizers and node"},
+         "kubectl get {2} {0} -n {1} -o yaml   # the operator that has the finalizer has to run"},
+    word{"PodStays", severity::warning,
+         "kubectl get pods -n {1} -l esi.tu-berlin.de/job={0} -o yaml   # finalizers and node"},
     word{reason::undecodable, severity::error, "kubectl edit batchjob {0} -n {1}"},
 };
 
@@ -225,6 +63,7 @@ std::string names_of_kinds(std::string_view between,
 }
 
 void look_at_jobs(const facts& at, std::vector<finding>& found) {
+    if (is_hidden(at, "batchjobs", found)) return;
     const auto resources = names_of_kinds(",", &model::application_kind::resource);
     const auto kinds = names_of_kinds(" or ", &model::application_kind::type);
     for (const auto& each : at.jobs) {
@@ -241,7 +80,7 @@ void look_at_jobs(const facts& at, std::vector<finding>& found) {
         const auto* fits = model::find_condition(status.conditions, type::fits);
         if (fits != nullptr && fits->status == "False") {
             add(found, severity::error, object, fits->reason + ": " + fits->message,
-                "larger spec.resourcesPerSlot in a Testbed, or " + edit);
+                edit + "   # or larger spec.resourcesPerSlot in a Testbed");
             continue;
         }
         const auto known = std::ranges::find(job_words, status.reason, &word::reason);
@@ -259,17 +98,19 @@ void look_at_jobs(const facts& at, std::vector<finding>& found) {
         } else if (status.state.empty() &&
                    is_older_than(meta.creation_timestamp, patience, at.now)) {
             add(found, severity::error, object, "esi-batchjob has not looked at it",
-                fmt::format("kubectl -n {} logs deploy/esi-batchjob   # does it run, and does "
-                            "watchNamespaces name {}?",
-                            at.operators_namespace, meta.namespace_));
+                log_of(at, "esi-batchjob", meta.namespace_));
         }
     }
 }
 
 void look_at_accounts(const facts& at, std::vector<finding>& found) {
     for (const auto& [account, is] : at.accounts) {
-        if (is != presence::absent) continue;
         const auto key = model::object_key::from_text(account);
+        if (is == presence::hidden) {
+            add(found, severity::unknown, "ServiceAccount " + account, "you may not read it",
+                "kubectl auth can-i list serviceaccounts -n " + key.namespace_);
+        }
+        if (is != presence::absent) continue;
         std::string jobs;
         int count = 0;
         for (const auto& each : at.jobs) {
@@ -289,49 +130,120 @@ void look_at_accounts(const facts& at, std::vector<finding>& found) {
     }
 }
 
+/// Jobs of the plan for which the test holds.
+template <class Test>
+std::vector<std::string> jobs_of(const model::scheduling& plan, Test holds) {
+    std::vector<std::string> out;
+    for (const auto& each : scheduling::plan_of(plan).jobs) {
+        if (holds(each.name) && std::ranges::find(out, each.name.name) == out.end()) {
+            out.push_back(each.name.name);
+        }
+    }
+    return out;
+}
+
+const model::batchjob* find_job(const facts& at, const model::object_key& key) {
+    for (const auto& each : at.jobs) {
+        if (each->metadata.key() == key) return each.get();
+    }
+    return nullptr;
+}
+
+std::string release_and_replace(const model::object_meta& of, std::string_view how) {
+    return fmt::format("kubectl esi release {} -n {}   # then create it again {}", of.name,
+                       of.namespace_, how);
+}
+
+/// Adds the namespace of the plan to those that may hold its Testbed.
+std::string offer_testbed(const facts& at, const model::scheduling& plan) {
+    const auto key = grid::testbed_of(plan);
+    const auto* testbed = at.find_testbed(key);
+    auto all = testbed != nullptr ? testbed->spec.allowed_namespaces : std::vector<std::string>();
+    all.push_back(plan.metadata.namespace_);
+    return fmt::format(R"(kubectl patch testbed {} -n {} --type=merge -p )"
+                       R"('{{"spec":{{"allowedNamespaces":["{}"]}}}}'{})",
+                       key.name, key.namespace_, fmt::join(all, R"(",")"),
+                       testbed != nullptr ? "" : "   # beside those that it has");
+}
+
+std::string cancel_missing_jobs(const facts& at, const model::scheduling& plan) {
+    const auto& meta = plan.metadata;
+    const auto missing = jobs_of(plan, [&](const auto& job) { return !find_job(at, job); });
+    const auto all = jobs_of(plan, [](const auto&) { return true; });
+    if (missing.empty() || missing.size() == all.size()) {
+        return release_and_replace(meta, "when its BatchJobs exist");
+    }
+    return fmt::format("kubectl esi cancel {} {} -n {}   # or create them", meta.name,
+                       fmt::join(missing, " "), meta.namespace_);
+}
+
+std::string reset_failed_jobs(const facts& at, const model::scheduling& plan) {
+    const auto failed = jobs_of(plan, [&](const auto& key) {
+        const auto* job = find_job(at, key);
+        return job != nullptr && (job->status.state == model::job_state::failed ||
+                                  job->status.state == model::job_state::failed_submission);
+    });
+    return fmt::format("kubectl esi reset {} -n {}",
+                       failed.empty() ? "--all" : fmt::format("{}", fmt::join(failed, " ")),
+                       plan.metadata.namespace_);
+}
+
+constexpr std::string_view create_otherwise =
+    "kubectl esi release {0} -n {1}   # then create it again without what the message names";
+
 constexpr std::array plan_words{
     word{reason::testbed_missing, severity::error,
-         "create the Testbed, or: kubectl edit scheduling {0} -n {1}"},
+         "kubectl esi release {0} -n {1}   # then create it again with one of: kubectl get "
+         "testbeds -n {1}; or create the Testbed"},
     word{reason::testbed_empty, severity::error, "kubectl esi explain scheduling {0} -n {1}"},
-    word{reason::job_missing, severity::error,
-         "create the BatchJob, or: kubectl edit scheduling {0} -n {1}"},
-    word{reason::job_failed, severity::error, "kubectl esi reset JOB -n {1}"},
-    word{reason::not_allowed, severity::error,
-         "spec.allowedNamespaces of the Testbed has to name {1}"},
     word{reason::wait_cycle, severity::error,
          "kubectl esi release {0} -n {1}   # or one of the others"},
-    word{reason::hold_lost, severity::error, "kubectl esi release {0} -n {1}, then create another"},
+    word{reason::hold_lost, severity::error,
+         "kubectl esi release {0} -n {1}   # then create another"},
     word{reason::testbed_owned, severity::error,
          "kubectl esi release {0} -n {1}   # then create it with another spec.testbed, or "
          "spec.claim"},
     word{reason::name_taken, severity::error,
          "kubectl get testbed {0} -n {1}   # delete it, or create the Scheduling under another "
          "name"},
-    word{reason::claim_refused, severity::error,
-         "kubectl describe testbed {0} -n {1}   # the condition Formed"},
     word{reason::plan_empty, severity::warning, "kubectl esi release {0} -n {1}"},
     word{reason::job_refused, severity::error,
          "kubectl describe scheduling {0} -n {1}   # a webhook or a policy refuses the change"},
     word{reason::claim_too_large, severity::error, "kubectl esi release {0} -n {1}"},
-    word{reason::job_too_large, severity::error, "kubectl edit scheduling {0} -n {1}"},
-    word{reason::slot_outside_layout, severity::error, "kubectl edit scheduling {0} -n {1}"},
-    word{reason::slot_of_coordinator, severity::error, "kubectl edit scheduling {0} -n {1}"},
-    word{reason::duplicate_job, severity::error, "kubectl edit scheduling {0} -n {1}"},
+    word{reason::job_too_large, severity::error, create_otherwise},
+    word{reason::slot_outside_layout, severity::error, create_otherwise},
+    word{reason::slot_of_coordinator, severity::error, create_otherwise},
+    word{reason::duplicate_job, severity::error, create_otherwise},
     word{reason::undecodable, severity::error, "kubectl edit scheduling {0} -n {1}"},
 };
 
+/// How a Scheduling that waits for this reason is mended, and how bad it is; nothing if no person
+/// has to do anything.
+std::optional<std::pair<std::string_view, std::string>> remedy_of(const facts& at,
+                                                                  const model::scheduling& plan) {
+    const auto& why = plan.status.reason;
+    if (why == reason::not_allowed) return {{severity::error, offer_testbed(at, plan)}};
+    if (why == reason::job_missing) return {{severity::error, cancel_missing_jobs(at, plan)}};
+    if (why == reason::job_failed) return {{severity::error, reset_failed_jobs(at, plan)}};
+    const auto known = std::ranges::find(plan_words, why, &word::reason);
+    if (known == plan_words.end()) return std::nullopt;
+    const auto& meta = plan.metadata;
+    return {{known->how_bad, fmt::format(fmt::runtime(known->remedy), meta.name, meta.namespace_)}};
+}
+
 void look_at_plans(const facts& at, std::vector<finding>& found) {
+    if (is_hidden(at, "schedulings", found)) return;
     for (const auto& each : at.schedulings) {
         const auto& meta = each->metadata;
         const auto& status = each->status;
         const auto object = text_of("Scheduling", meta);
-        const auto known = std::ranges::find(plan_words, status.reason, &word::reason);
-        if (known != plan_words.end()) {
+        if (status.reason == reason::claim_refused) {
+            look_at_refused_claim(at, *each, found);
+        } else if (auto known = remedy_of(at, *each)) {
             const auto& text = !status.waiting_for.empty() ? status.waiting_for
                                : status.problems.empty()   ? status.reason
                                                            : status.problems.front();
-            add(found, known->how_bad, object, status.reason + ": " + text,
-                fmt::format(fmt::runtime(known->remedy), meta.name, meta.namespace_));
+            add(found, known->first, object, status.reason + ": " + text, std::move(known->second));
         } else if (status.state == model::scheduling_state::completed) {
             add(found, severity::warning, object,
                 fmt::format("all its jobs have ended, and it still holds Testbed {} (no "
@@ -341,15 +253,14 @@ void look_at_plans(const facts& at, std::vector<finding>& found) {
         } else if (status.state.empty() &&
                    is_older_than(meta.creation_timestamp, patience, at.now)) {
             add(found, severity::error, object, "esi-scheduling has not looked at it",
-                fmt::format("kubectl -n {} logs deploy/esi-scheduling   # does it run, and does "
-                            "watchNamespaces name {}?",
-                            at.operators_namespace, meta.namespace_));
+                log_of(at, "esi-scheduling", meta.namespace_));
         }
     }
 }
 
 /// Reports pods that ESI no longer keeps back, and that no scheduler has reported on.
 void look_at_scheduler(const facts& at, std::vector<finding>& found) {
+    if (is_hidden(at, "pods", found)) return;
     std::map<std::string, std::pair<int, model::object_key>> silent;
     for (const auto& pod : at.pods) {
         if (pod->bound() || pod->terminal() || !grid::let_in(*pod) || pod->metadata.deleting())
@@ -372,6 +283,10 @@ void look_at_scheduler(const facts& at, std::vector<finding>& found) {
 }
 
 void look_at_namespaces(const facts& at, std::vector<finding>& found) {
+    if (at.namespaces_seen != presence::there) {
+        return add(found, severity::unknown, "namespaces", "you may not list them",
+                   "kubectl auth can-i list namespaces");
+    }
     for (const auto& ns : at.ending_namespaces) {
         std::string left;
         for (const auto& each : at.schedulings) {
@@ -390,12 +305,8 @@ void look_at_namespaces(const facts& at, std::vector<finding>& found) {
     }
 }
 
-constexpr std::array table{check{"testbeds", look_at_testbeds},
-                           check{"driver nodes", look_at_driver_nodes},
-                           check{"jobs", look_at_jobs},
-                           check{"accounts", look_at_accounts},
-                           check{"plans", look_at_plans},
-                           check{"scheduler", look_at_scheduler},
+constexpr std::array table{check{"jobs", look_at_jobs}, check{"accounts", look_at_accounts},
+                           check{"plans", look_at_plans}, check{"scheduler", look_at_scheduler},
                            check{"namespaces", look_at_namespaces}};
 
 }  // namespace

@@ -4,104 +4,14 @@
 
 #include <functional>
 
-#include "base/version.h"
 #include "kubectl-esi/doctor/definitions.h"
 #include "kubectl-esi/doctor/doctor.h"
+#include "kubectl-esi/doctor/testing/cluster.h"
 #include "model/crd_files.h"
 #include "model/names.h"
 
 namespace esi::kubectl::doctor {
 namespace {
-
-constexpr wall_time now{seconds(1'700'000'000)};
-
-model::timestamp ago(int time) { return {now - seconds(time)}; }
-
-template <class T>
-std::shared_ptr<T> object(const char* name) {
-    auto out = std::make_shared<T>();
-    out->metadata.namespace_ = "lab";
-    out->metadata.name = name;
-    out->metadata.generation = 1;
-    out->metadata.creation_timestamp = ago(600);
-    return out;
-}
-
-/// A cluster without problems: a Testbed with a node, a job, a plan that runs.
-struct cluster {
-    cluster() {
-        all.now = now;
-        all.operators_namespace = "esi-system";
-        all.server = kube::server_version{1, 36, "v1.36.3"};
-        all.definitions = {
-            {"testbeds.esi.tu-berlin.de", "crds/testbed.yaml", presence::there, true}};
-        all.rights = {{"list", "testbeds.esi.tu-berlin.de", "lab", "top", true}};
-        for (const char* name : {"esi-testbed", "esi-batchjob", "esi-scheduling"}) {
-            operator_fact one{name};
-            one.lease = one.deployment = presence::there;
-            one.holder = "pod-1";
-            one.renewed = ago(5);
-            one.lease_seconds = 15;
-            one.wanted = one.ready = 2;
-            one.image = std::string("registry:5000/") + name + ":" + version();
-            all.operators.push_back(one);
-        }
-        all.classes_seen = all.policies_seen = presence::there;
-        all.classes = {{"esi-ghost", 1000000, "Never", "esi"},
-                       {"esi-job", 1000200, "Never", "esi"}};
-        all.policies = {{"esi-orders", true, true, true}};
-        all.backends = {{&model::application_kinds.front(), presence::there, true, presence::there,
-                         1, "spark/spark-operator"}};
-        testbed = object<model::testbed>("slots");
-        testbed->spec.node_label = "lab/slots";
-        testbed->status.observed_generation = 1;
-        job = object<model::batchjob>("a");
-        job->status.state = "ReadyState";
-        job->spec.spark_spec = model::raw_json{R"({"driver":{"serviceAccount":"spark"}})"};
-        plan = object<model::scheduling>("plan");
-        plan->spec.testbed = {"", "slots"};
-        plan->status.state = "ConfirmationState";
-        pod = object<model::pod>("a-exec-1");
-        pod->scheduler_name = "default-scheduler";
-        pod->scheduled_status = "False";
-        slots_node = node("n0");
-        slots_node->metadata.labels["lab/slots"] = "0";
-        driver_node = node("n1");
-        all.accounts = {{"lab/spark", presence::there}};
-        all.nodes_seen = all.namespaces_seen = presence::there;
-    }
-    static std::shared_ptr<model::node> node(const char* name) {
-        auto out = std::make_shared<model::node>();
-        out->metadata.name = name;
-        out->ready = true;
-        return out;
-    }
-    operator_fact& batchjob() { return all.operators.at(1); }
-    std::vector<finding> look() {
-        all.testbeds = {testbed};
-        all.jobs = {job};
-        all.schedulings = {plan};
-        all.pods = {pod};
-        all.nodes = {slots_node, driver_node};
-        return findings_of(all);
-    }
-    /// "check error: object: text -> remedy", a line each.
-    std::string report() {
-        std::string out;
-        for (const auto& each : look()) {
-            out += each.check + " " + each.severity + ": " + each.object + ": " + each.text +
-                   " -> " + each.remedy + "\n";
-        }
-        return out;
-    }
-    facts all;
-    std::shared_ptr<model::testbed> testbed;
-    std::shared_ptr<model::batchjob> job;
-    std::shared_ptr<model::scheduling> plan;
-    std::shared_ptr<model::pod> pod;
-    std::shared_ptr<model::node> slots_node;
-    std::shared_ptr<model::node> driver_node;
-};
 
 TEST(doctor, finds_nothing_where_all_is_well) { EXPECT_EQ(cluster().report(), ""); }
 
@@ -138,7 +48,7 @@ const std::vector<fault> faults{
     {"a_definition_that_is_missing",
      [](cluster& at) { at.all.definitions[0].is = presence::absent; },
      "definitions error: CustomResourceDefinition testbeds.esi.tu-berlin.de: it does not exist -> "
-     "kubectl apply --server-side -f crds/testbed.yaml"},
+     "kubectl apply --server-side --force-conflicts -f crds/testbed.yaml"},
     {"a_definition_that_is_not_established",
      [](cluster& at) { at.all.definitions[0].established = false; },
      "definitions error: CustomResourceDefinition testbeds.esi.tu-berlin.de: the API server does "
@@ -148,7 +58,8 @@ const std::vector<fault> faults{
      [](cluster& at) { at.all.definitions[0].missing = {"spec.a", "spec.b"}; },
      "definitions error: CustomResourceDefinition testbeds.esi.tu-berlin.de: it is of an older "
      "release "
-     "than 0.2.0: it lacks spec.a, spec.b -> kubectl apply --server-side -f crds/testbed.yaml"},
+     "than 0.2.0: it lacks spec.a, spec.b -> kubectl apply --server-side --force-conflicts -f "
+     "crds/testbed.yaml"},
     {"a_right_that_is_missing", [](cluster& at) { at.all.rights[0].allowed = false; },
      "rights warning: you: may not list testbeds.esi.tu-berlin.de in namespace lab: top does not "
      "work "
@@ -156,11 +67,9 @@ const std::vector<fault> faults{
      "kubectl "
      "auth can-i list testbeds.esi.tu-berlin.de -n lab"},
     {"a_lease_that_is_missing", [](cluster& at) { at.batchjob().lease = presence::absent; },
-     "leases error: Lease esi-system/esi-batchjob: it does not exist: no esi-batchjob has ever led "
-     "in "
-     "this namespace -> helm install esi helm/esi -n esi-system --create-namespace, or name the "
-     "right "
-     "namespace with --operators-namespace"},
+     "leases error: Lease esi-system/esi-batchjob: it does not exist: no pod of esi-batchjob has "
+     "ever led in this namespace -> kubectl -n esi-system get pods; kubectl -n esi-system logs "
+     "deploy/esi-batchjob"},
     {"a_lease_that_nobody_holds", [](cluster& at) { at.batchjob().holder = ""; },
      "leases error: Lease esi-system/esi-batchjob: no replica of esi-batchjob leads -> kubectl -n "
      "esi-system get pods; kubectl -n esi-system logs deploy/esi-batchjob"},
@@ -174,43 +83,40 @@ const std::vector<fault> faults{
     {"an_operator_of_another_version",
      [](cluster& at) { at.batchjob().image = "esi-batchjob:0.1.0"; },
      "deployments error: Deployment esi-system/esi-batchjob: it runs version 0.1.0, another "
-     "operator "
-     "runs 0.2.0 -> helm upgrade esi helm/esi -n esi-system --reset-then-reuse-values"},
+     "operator runs 0.2.0 -> kubectl apply --server-side --force-conflicts -f "
+     "helm/manifests/install/install.yaml"},
     {"tokens_that_cross_the_network",
      [](cluster& at) { at.all.operators.at(2).arguments = {"--api-plain-tokens"}; },
      "deployments warning: Deployment esi-system/esi-scheduling: it takes bearer tokens over plain "
-     "HTTP: who reads the network can use them -> helm upgrade esi helm/esi -n esi-system "
-     "--reset-then-reuse-values --set tls.mode=generate,interface.api.plainTokens=false"},
+     "HTTP: who reads the network can use them -> kubectl -n esi-system edit deploy/esi-scheduling "
+     "  # --tls-cert-file and --tls-private-key-file in place of --api-plain-tokens"},
     {"a_priority_class_that_is_missing", [](cluster& at) { at.all.classes.pop_back(); },
      "priority classes error: PriorityClass esi-job: it does not exist: the API server refuses "
-     "pods of "
-     "this class -> kubectl apply -f helm/manifests/priority-classes.yaml"},
+     "pods of this class -> kubectl apply --server-side --force-conflicts -f "
+     "helm/manifests/priority-classes.yaml"},
     {"a_priority_class_that_preempts",
      [](cluster& at) { at.all.classes[0].preemption = "PreemptLowerPriority"; },
      "priority classes error: PriorityClass esi-ghost: its preemptionPolicy is not Never: its pods "
-     "may "
-     "evict others -> kubectl delete priorityclass esi-ghost && kubectl apply -f "
-     "helm/manifests/priority-classes.yaml"},
+     "may evict others -> kubectl delete priorityclass esi-ghost && kubectl apply --server-side "
+     "--force-conflicts -f helm/manifests/priority-classes.yaml"},
     {"job_pods_below_ghosts", [](cluster& at) { at.all.classes[1].value = 5; },
      "priority classes error: PriorityClass esi-job: its value 5 is not above that of esi-ghost, "
      "1000000: nominations of job pods do not count against ghosts -> kubectl delete priorityclass "
-     "esi-job && kubectl apply -f helm/manifests/priority-classes.yaml"},
+     "esi-job && kubectl apply --server-side --force-conflicts -f "
+     "helm/manifests/priority-classes.yaml"},
     {"a_foreign_class_above_ghosts",
      [](cluster& at) { at.all.classes.push_back({"vip", 2000000, "PreemptLowerPriority"}); },
      "priority classes warning: PriorityClass vip: its value 2000000 is not below that of "
-     "esi-ghost, "
-     "1000000: its pods may evict ghosts and take the room of free slots -> isolation: Taint in "
-     "the "
-     "Testbeds, or higher priorityClasses.*.value of the chart"},
+     "esi-ghost, 1000000: its pods may evict ghosts and take the room of free slots -> kubectl "
+     "patch testbed slots -n lab --type=merge -p '{\"spec\":{\"isolation\":\"Taint\"}}'"},
     {"a_policy_without_a_binding", [](cluster& at) { at.all.policies[0].bound = false; },
      "policies error: ValidatingAdmissionPolicy esi-orders: it has no binding, so that it is not "
-     "asked "
-     "-> kubectl apply -f helm/manifests"},
+     "asked -> kubectl apply --server-side --force-conflicts -f "
+     "helm/manifests/policies-orders.yaml"},
     {"a_policy_that_only_warns", [](cluster& at) { at.all.policies[0].denies = false; },
      "policies warning: ValidatingAdmissionPolicy esi-orders: its binding does not deny: what it "
-     "forbids is done all the same -> kubectl apply -f helm/manifests, or policies.mode=Enforce of "
-     "the "
-     "chart"},
+     "forbids is done all the same -> kubectl delete validatingadmissionpolicybinding esi-orders "
+     "&& kubectl apply --server-side --force-conflicts -f helm/manifests/policies-orders.yaml"},
     {"a_backend_that_is_missing",
      [](cluster& at) {
          at.all.backends[0].kind = at.all.backends[0].deployments = presence::absent;
@@ -232,14 +138,11 @@ const std::vector<fault> faults{
      "scheduler cannot ask the extender -> kubectl -n esi-system get pods,endpointslices"},
     {"a_testbed_without_nodes", [](cluster& at) { at.slots_node->metadata.labels.clear(); },
      "testbeds error: Testbed lab/slots: no node has its label lab/slots -> kubectl esi nodes "
-     "slots "
-     "--count 3 -n lab"},
+     "slots --count 1 -n lab   # or more"},
     {"a_label_that_is_no_number",
      [](cluster& at) { at.slots_node->metadata.labels["lab/slots"] = "first"; },
      "testbeds error: Testbed lab/slots: node n0 has the label lab/slots=first, which is no whole "
-     "number: it gives no slots -> kubectl label node n0 lab/slots=0 --overwrite   # a number that "
-     "no "
-     "other node has"},
+     "number: it gives no slots -> kubectl label node n0 lab/slots=0 --overwrite"},
     {"a_node_that_is_cordoned",
      [](cluster& at) {
          at.slots_node->unschedulable = true;
@@ -262,9 +165,9 @@ const std::vector<fault> faults{
      "kubectl -n esi-system logs deploy/esi-testbed   # does it run, and does watchNamespaces name "
      "lab?"},
     {"no_node_for_drivers", [](cluster& at) { at.driver_node->unschedulable = true; },
-     "driver nodes warning: nodes: every node that is ready has slots of a Testbed: drivers and "
-     "JobManagers stay Pending -> kubectl label node NODE lab/slots-   # keep a node that is in no "
-     "Testbed"},
+     "driver nodes warning: Testbed lab/slots: each node that is ready has slots of it, or the "
+     "taint of another Testbed: drivers and JobManagers of its jobs stay Pending, as they are kept "
+     "off these nodes -> kubectl label node n0 lab/slots-   # it is then left for them"},
     {"a_job_that_has_failed",
      [](cluster& at) {
          at.job->status.state = "FailedState";
@@ -288,9 +191,9 @@ const std::vector<fault> faults{
          at.plan->status.reason = "TestbedMissing";
          at.plan->status.waiting_for = "Testbed lab/none does not exist";
      },
-     "plans error: Scheduling lab/plan: TestbedMissing: Testbed lab/none does not exist -> create "
-     "the "
-     "Testbed, or: kubectl edit scheduling plan -n lab"},
+     "plans error: Scheduling lab/plan: TestbedMissing: Testbed lab/none does not exist -> kubectl "
+     "esi release plan -n lab   # then create it again with one of: kubectl get testbeds -n lab; "
+     "or create the Testbed"},
     {"a_plan_that_holds_for_nothing", [](cluster& at) { at.plan->status.state = "CompletedState"; },
      "plans warning: Scheduling lab/plan: all its jobs have ended, and it still holds Testbed "
      "lab/slots (no releaseOnCompletion) -> kubectl esi release plan -n lab"},

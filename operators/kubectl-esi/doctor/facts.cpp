@@ -1,5 +1,6 @@
 #include "kubectl-esi/doctor/facts.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace esi::kubectl::doctor {
@@ -25,9 +26,20 @@ std::string operator_fact::argument(std::string_view flag) const {
     return {};
 }
 
+bool operator_fact::has(std::string_view flag) const {
+    return std::ranges::find(arguments, flag) != arguments.end();
+}
+
 const operator_fact* facts::find_operator(std::string_view name) const {
     for (const auto& each : operators) {
         if (each.name == name) return &each;
+    }
+    return nullptr;
+}
+
+const model::testbed* facts::find_testbed(const model::object_key& key) const {
+    for (const auto& each : testbeds) {
+        if (each->metadata.key() == key) return each.get();
     }
     return nullptr;
 }

@@ -20,6 +20,14 @@ namespace esi::kubectl::doctor {
 /// Whether an object exists; a user may not be allowed to read it.
 enum class presence { there, absent, hidden };
 
+/// How an object came into the cluster, by its label managed-by and Helm's annotations.
+struct origin {
+    /// The chart rendered it. Without a release another tool than `helm install` applied it.
+    bool of_chart = false;
+    std::string release = {};
+    std::string ns = {};  ///< of the release
+};
+
 /// A CustomResourceDefinition of ESI.
 struct definition_fact {
     std::string name;  ///< testbeds.esi.tu-berlin.de
@@ -27,6 +35,7 @@ struct definition_fact {
     presence is = presence::hidden;
     bool established = false;
     std::vector<std::string> missing = {};  ///< fields of this release that it lacks
+    origin from = {};
 };
 
 /// The state of an operator of ESI: its Lease and its Deployment.
@@ -41,9 +50,12 @@ struct operator_fact {
     std::int64_t ready = 0;
     std::string image = {};
     std::vector<std::string> arguments = {};
+    origin from = {};  ///< of the Deployment
 
     /// The value of a flag --NAME=VALUE; empty if it is not given.
     std::string argument(std::string_view flag) const;
+    /// The flag is given without a value.
+    bool has(std::string_view flag) const;
 };
 
 struct priority_class_fact {
@@ -51,14 +63,17 @@ struct priority_class_fact {
     std::int64_t value = 0;
     std::string preemption;    ///< preemptionPolicy
     std::string part_of = {};  ///< its label
+    origin from = {};
 };
 
 /// An admission policy of ESI.
 struct policy_fact {
     std::string name;
+    std::string file;  ///< of helm/manifests
     bool there = false;
     bool bound = false;
     bool denies = false;
+    origin from = {};
 };
 
 /// A right of the user.
@@ -94,6 +109,8 @@ struct facts {
     std::vector<definition_fact> definitions;
     std::vector<right_fact> rights;
     std::vector<operator_fact> operators;
+    /// Another namespace that has Deployments of operators; looked for if there are none here.
+    std::string other_operators_namespace;
     presence classes_seen = presence::hidden;
     std::vector<priority_class_fact> classes;
     presence policies_seen = presence::hidden;
@@ -102,6 +119,8 @@ struct facts {
     /// The Service of the extender path, if esi-batchjob uses it.
     std::optional<service_fact> extender;
 
+    /// Plurals of the kinds below that the user may not list.
+    std::set<std::string> hidden;
     std::vector<std::shared_ptr<const model::testbed>> testbeds;
     std::vector<std::shared_ptr<const model::batchjob>> jobs;
     std::vector<std::shared_ptr<const model::scheduling>> schedulings;
@@ -115,6 +134,8 @@ struct facts {
     std::map<std::string, presence> accounts;
 
     const operator_fact* find_operator(std::string_view name) const;
+    /// Null if there is none, or none that the user sees.
+    const model::testbed* find_testbed(const model::object_key& key) const;
 };
 
 /// The service account of a job's driver or JobManager, by its spec or by ESI's default; an empty

@@ -35,29 +35,26 @@ constexpr kube::resource_type access_reviews{
 
 constexpr std::array operators{"esi-testbed", "esi-batchjob", "esi-scheduling"};
 
-/// The admission policies that the chart installs with its default values.
-constexpr std::array policy_names{"esi-batchjob-applications",
-                                  "esi-batchjob-pods",
-                                  "esi-operator-leases",
-                                  "esi-operator-events",
-                                  "esi-orders",
-                                  "esi-holds",
-                                  "esi-slices",
-                                  "esi-keys",
-                                  "esi-bounds",
-                                  "esi-pod-marks",
-                                  "esi-bindings",
-                                  "esi-resizes",
-                                  "esi-claim-classes",
-                                  "esi-priority-classes",
-                                  "esi-scheduling-testbeds",
-                                  "esi-scheduling-batchjobs",
-                                  "esi-scheduling-schedulings",
-                                  "esi-testbed-pods",
-                                  "esi-testbed-pod-status",
-                                  "esi-testbed-testbeds",
-                                  "esi-testbed-slices",
-                                  "esi-testbed-nodes"};
+/// The admission policies that the chart installs with its default values, by their files in
+/// helm/manifests.
+struct policy_file {
+    const char* name;
+    std::array<const char*, 4> policies;
+};
+constexpr std::array policy_files{
+    policy_file{"policies-batchjob.yaml", {"esi-batchjob-applications", "esi-batchjob-pods"}},
+    policy_file{"policies-operators.yaml", {"esi-operator-leases", "esi-operator-events"}},
+    policy_file{"policies-orders.yaml", {"esi-orders", "esi-holds", "esi-slices", "esi-keys"}},
+    policy_file{"policies-bounds.yaml", {"esi-bounds"}},
+    policy_file{"policies-pods.yaml", {"esi-pod-marks", "esi-bindings", "esi-resizes"}},
+    policy_file{"policies-priority-classes.yaml", {"esi-claim-classes", "esi-priority-classes"}},
+    policy_file{
+        "policies-scheduling.yaml",
+        {"esi-scheduling-testbeds", "esi-scheduling-batchjobs", "esi-scheduling-schedulings"}},
+    policy_file{"policies-testbed.yaml",
+                {"esi-testbed-pods", "esi-testbed-pod-status", "esi-testbed-testbeds",
+                 "esi-testbed-slices"}},
+    policy_file{"policies-nodes.yaml", {"esi-testbed-nodes"}}};
 
 struct right {
     const char* verb;
@@ -125,6 +122,15 @@ bool is_established(const json& definition) {
     return false;
 }
 
+origin origin_of(const json& object) {
+    origin out;
+    out.release = text_at(object, "/metadata/annotations/meta.helm.sh~1release-name");
+    out.ns = text_at(object, "/metadata/annotations/meta.helm.sh~1release-namespace");
+    out.of_chart = !out.release.empty() ||
+                   text_at(object, "/metadata/labels/app.kubernetes.io~1managed-by") == "Helm";
+    return out;
+}
+
 asio::awaitable<void> read_definitions(session& in, facts& into) {
     for (const auto& file : model::crds::files()) {
         const auto documents = shown::read_documents(file.content, "definition");
@@ -138,6 +144,7 @@ asio::awaitable<void> read_definitions(session& in, facts& into) {
         if (one.is == presence::there) {
             one.established = is_established(served.body);
             one.missing = missing_fields(own, served.body);
+            one.from = origin_of(served.body);
         }
         into.definitions.push_back(std::move(one));
     }
@@ -180,6 +187,7 @@ asio::awaitable<void> read_operators(session& in, facts& into) {
         }
         const auto deployment = co_await look(in, deployments, ns, name);
         one.deployment = deployment.is;
+        one.from = origin_of(deployment.body);
         one.wanted = value_at<std::int64_t>(deployment.body, "/spec/replicas", 1);
         one.ready = value_at<std::int64_t>(deployment.body, "/status/readyReplicas", 0);
         one.image = text_at(deployment.body, "/spec/template/spec/containers/0/image");
@@ -187,6 +195,16 @@ asio::awaitable<void> read_operators(session& in, facts& into) {
             if (each.is_string()) one.arguments.push_back(each.get<std::string>());
         }
         into.operators.push_back(std::move(one));
+    }
+    const auto here = [](const operator_fact& each) {
+        return each.lease != presence::absent || each.deployment != presence::absent;
+    };
+    if (std::ranges::any_of(into.operators, here)) co_return;
+    kube::list_options labelled;
+    labelled.label_selector = "app.kubernetes.io/part-of=esi,app.kubernetes.io/component=testbed";
+    const auto elsewhere = co_await look_at_all(in, deployments, "", labelled);
+    if (!elsewhere.body.empty()) {
+        into.other_operators_namespace = text_at(elsewhere.body.front(), "/metadata/namespace");
     }
 }
 
@@ -199,6 +217,7 @@ asio::awaitable<void> read_classes(session& in, facts& into) {
         one.value = value_at<std::int64_t>(each, "/value", 0);
         one.preemption = text_at(each, "/preemptionPolicy");
         one.part_of = text_at(each, "/metadata/labels/app.kubernetes.io~1part-of");
+        one.from = origin_of(each);
         into.classes.push_back(std::move(one));
     }
 }
@@ -209,19 +228,24 @@ asio::awaitable<void> read_policies(session& in, facts& into) {
     into.policies_seen = all.is == presence::there && bound.is == presence::there
                              ? presence::there
                              : presence::hidden;
-    for (const char* name : policy_names) {
-        policy_fact one{name};
-        for (const auto& each : all.body) {
-            if (text_at(each, "/metadata/name") == name) one.there = true;
-        }
-        for (const auto& each : bound.body) {
-            if (text_at(each, "/spec/policyName") != name) continue;
-            one.bound = true;
-            for (const auto& action : list_at(each, "/spec/validationActions")) {
-                if (action == "Deny") one.denies = true;
+    for (const auto& file : policy_files) {
+        for (const char* name : file.policies) {
+            if (name == nullptr) continue;
+            policy_fact one{name, file.name};
+            for (const auto& each : all.body) {
+                if (text_at(each, "/metadata/name") != name) continue;
+                one.there = true;
+                one.from = origin_of(each);
             }
+            for (const auto& each : bound.body) {
+                if (text_at(each, "/spec/policyName") != name) continue;
+                one.bound = true;
+                for (const auto& action : list_at(each, "/spec/validationActions")) {
+                    if (action == "Deny") one.denies = true;
+                }
+            }
+            into.policies.push_back(std::move(one));
         }
-        into.policies.push_back(std::move(one));
     }
 }
 
@@ -269,13 +293,17 @@ asio::awaitable<void> read_extender(session& in, facts& into) {
     into.extender = std::move(one);
 }
 
-/// All objects of the kind; none if the user may not list them, or if the kind is not served.
+/// All objects of the kind; none if the user may not list them, which `hidden` then notes, or if
+/// the kind is not served.
 template <class T>
 asio::awaitable<result<std::vector<std::shared_ptr<const T>>>> read_all(
-    session& in, const kube::resource_type& type, std::string ns, kube::list_options how = {}) {
+    session& in, const kube::resource_type& type, std::string ns, std::set<std::string>& hidden,
+    kube::list_options how = {}) {
     std::vector<std::shared_ptr<const T>> out;
     auto list = co_await kube::live_list<T>(in.api, type, std::move(ns), std::move(how));
-    if (!list && (list.error().code == errc::forbidden || list.error().code == errc::not_found)) {
+    if (!list && list.error().code == errc::not_found) co_return out;
+    if (!list && list.error().code == errc::forbidden) {
+        hidden.emplace(type.plural);
         co_return out;
     }
     if (!list) co_return std::unexpected(std::move(list).error());
@@ -285,15 +313,15 @@ asio::awaitable<result<std::vector<std::shared_ptr<const T>>>> read_all(
 
 asio::awaitable<result<void>> read_objects(session& in, facts& into) {
     const auto ns = in.listed_namespace();
-    auto testbeds = co_await read_all<model::testbed>(in, types::testbed, ns);
+    auto testbeds = co_await read_all<model::testbed>(in, types::testbed, ns, into.hidden);
     if (!testbeds) co_return std::unexpected(std::move(testbeds).error());
-    auto jobs = co_await read_all<model::batchjob>(in, types::batchjob, ns);
+    auto jobs = co_await read_all<model::batchjob>(in, types::batchjob, ns, into.hidden);
     if (!jobs) co_return std::unexpected(std::move(jobs).error());
-    auto schedulings = co_await read_all<model::scheduling>(in, types::scheduling, ns);
+    auto schedulings = co_await read_all<model::scheduling>(in, types::scheduling, ns, into.hidden);
     if (!schedulings) co_return std::unexpected(std::move(schedulings).error());
     kube::list_options marked;
     marked.label_selector = std::string(model::names::testbed);
-    auto pods = co_await read_all<model::pod>(in, types::pod, ns, marked);
+    auto pods = co_await read_all<model::pod>(in, types::pod, ns, into.hidden, marked);
     if (!pods) co_return std::unexpected(std::move(pods).error());
     into.testbeds = std::move(*testbeds);
     into.jobs = std::move(*jobs);
