@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "kubectl-esi/commands/gates.h"
 #include "kubectl-esi/read/world.h"
 #include "kubectl-esi/shown/blockers.h"
 #include "kubectl-esi/shown/documents.h"
@@ -113,8 +114,9 @@ asio::awaitable<result<reply>> explained(session& in, object_key name,
                            name.namespace_);
     }
     const auto now = in.now();
-    const auto why = answers::explain(answers::view_of(seen->objects, found->second), now,
-                                      seen->objects.pods, only);
+    auto why = answers::explain(answers::view_of(seen->objects, found->second), now,
+                                seen->objects.pods, only);
+    repeat_refusal(*found->second, why);
     reply out;
     out.note = notes_text(seen->hidden);
     out.out = in.tables() ? explanation_text(why, in.wide(), in.look(), now)
@@ -163,6 +165,17 @@ reply free_job(session& in, const model::batchjob& job) {
     return out;
 }
 
+asio::awaitable<result<reply>> explained_gate(session& in, model::pod pod, explain_options how) {
+    const auto read = co_await read_gate(in, pod);
+    if (!read) co_return std::unexpected(read.error());
+    const auto why = explain_gate(pod, *read);
+    reply out;
+    out.out = in.tables() ? gated_pod_text(why, in.now())
+                          : shown::object_text(model::encode(why), in.flags.output);
+    if (how.exit_code) out.code = exit_code::starts_nothing;
+    co_return out;
+}
+
 /// A Scheduling in place of an unknown one, for the pod: it names the pod's Testbed at least.
 std::shared_ptr<const model::scheduling> stand_in(const model::pod& pod, wall_time now) {
     model::scheduling_spec spec;
@@ -172,6 +185,23 @@ std::shared_ptr<const model::scheduling> stand_in(const model::pod& pod, wall_ti
 }
 
 }  // namespace
+
+void repeat_refusal(const model::scheduling& of, answers::explanation& why) {
+    namespace reason = model::condition_reason;
+    const auto* acquired =
+        model::find_condition(of.status.conditions, model::condition_type::acquired);
+    if (acquired == nullptr || acquired->reason != reason::claim_refused) return;
+    for (auto& each : why.blockers) {
+        if (each.reason != reason::waits_for_claim) continue;
+        each.reason = reason::claim_refused;
+        each.text = acquired->message;
+        each.since = acquired->last_transition_time;
+        each.freed_by =
+            "claims are switched on (claims.enabled=true of the chart), or what else refuses the "
+            "Testbed is mended: kubectl esi doctor";
+        each.estimate.reset();
+    }
+}
 
 std::string explanation_text(const answers::explanation& of, bool wide, const shown::look& as,
                              wall_time now) {
@@ -238,6 +268,7 @@ asio::awaitable<result<reply>> explain_pod(session& in, std::string name, explai
     const object_key key{in.own_namespace(), std::move(name)};
     auto pod = co_await read_one<model::pod>(in, types::pod, key);
     if (!pod) co_return std::unexpected(std::move(pod).error());
+    if (is_at_gate(**pod)) co_return co_await explained_gate(in, **pod, how);
     auto seen = co_await read_world(in, {{key.namespace_, (*pod)->testbed().namespace_}});
     if (!seen) co_return std::unexpected(std::move(seen).error());
     const auto now = in.now();

@@ -15,6 +15,10 @@ std::string explanation_text(const scheduling::answers::explanation& of, bool wi
 /// Pure.
 std::string waiting_pod_text(const scheduling::answers::waiting_pod& of, wall_time now);
 
+/// A claim that the API server refuses is known to the operator only: the blocker of a claim that
+/// waits gets the reason and the words of the Scheduling's status. Pure.
+void repeat_refusal(const model::scheduling& of, scheduling::answers::explanation& why);
+
 struct explain_options {
     /// --exit-code: 3 if it is blocked.
     bool exit_code = false;

@@ -69,6 +69,29 @@ Pods that wait:
 )");
 }
 
+TEST(explanations, a_refused_claim_has_the_reason_and_the_words_of_the_status) {
+    model::scheduling of;
+    auto& acquired = of.status.conditions.emplace_back();
+    acquired.type = "Acquired";
+    acquired.status = "False";
+    acquired.reason = "ClaimRefused";
+    acquired.message = "Testbed ns/c1 cannot be made for the claim: the API server refuses it";
+    answers::explanation why;
+    why.blockers.resize(2);
+    why.blockers[0].reason = "ClaimWaiting";
+    why.blockers[0].text = "Testbed ns/c1 has to be made for the claim first";
+    why.blockers[1].reason = "JobMissing";
+    repeat_refusal(of, why);
+    EXPECT_EQ(why.blockers[0].reason, "ClaimRefused");
+    EXPECT_EQ(why.blockers[0].text, acquired.message);
+    EXPECT_TRUE(why.blockers[0].freed_by.contains("claims.enabled=true"));
+    EXPECT_EQ(why.blockers[1].reason, "JobMissing");
+    of.status.conditions[0].reason = why.blockers[0].reason = "ClaimWaiting";
+    const auto before = why;
+    repeat_refusal(of, why);
+    EXPECT_EQ(why.blockers, before.blockers) << "it does wait";
+}
+
 TEST(explain_text, a_job_that_waits_for_another_is_told_by_the_planner_itself) {
     scheduling::world w;
     w.add_testbed("t", 2, 1);
