@@ -60,7 +60,7 @@ struct gate_facts {
     /// The namespace has the label of gangs; nothing: the user may not read it.
     std::optional<bool> enabled;
     std::vector<told_event> events;  ///< the last one is the newest
-    /// Of a driver: the objects that esi-batchjob has made for it.
+    /// For a driver, the objects that esi-batchjob has made for it.
     std::shared_ptr<const model::batchjob> job;
     std::shared_ptr<const model::scheduling> plan;
 };

@@ -52,7 +52,9 @@ void look_at_definitions(const facts& at, std::vector<finding>& found) {
             }
             add(found, severity::error, object,
                 fmt::format("it is of an older release than {}: it lacks {}", version(), fields),
-                apply);
+                each.from.release.empty()
+                    ? apply
+                    : apply + " --force-conflicts   # Helm 3 does not have this flag or need it");
         }
     }
 }
@@ -248,7 +250,7 @@ void look_at_classes(const facts& at, std::vector<finding>& found) {
     // A class's value and policy cannot be changed.
     const auto again = [&](const priority_class_fact& known) {
         return fmt::format("kubectl delete priorityclass {} && {}", known.name,
-                           apply_again(at, &known.from, file));
+                           apply_again(at, nullptr, file));
     };
     for (const auto& name : {ghost, job}) {
         const auto* known = find(at, name);

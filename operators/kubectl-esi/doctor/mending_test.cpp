@@ -37,7 +37,8 @@ TEST(mending, what_helm_has_installed_is_upgraded) {
         {[](cluster& at) { at.all.classes[1].preemption = "PreemptLowerPriority"; },
          "kubectl delete priorityclass esi-job && " + up},
         {[](cluster& at) { at.all.definitions[0].is = presence::absent; }, up},
-        {[](cluster& at) { at.all.definitions[0].missing = {"spec.a"}; }, up},
+        {[](cluster& at) { at.all.definitions[0].missing = {"spec.a"}; },
+         up + " --force-conflicts   # Helm 3 does not have this flag or need it"},
         {[](cluster& at) {
              at.all.extender = service_fact{"esi-testbed", presence::absent, 0};
              at.all.classes.push_back({"esi-extender", 1000300, "", "esi"});
