@@ -115,8 +115,10 @@ void look_at_leases(const facts& at, std::vector<finding>& found) {
     std::string unseen;
     for (const auto& each : at.operators) {
         const auto object = fmt::format("Lease {}/{}", ns, each.name);
-        const auto logs =
-            fmt::format("kubectl -n {} get pods; kubectl -n {} logs deploy/{}", ns, ns, each.name);
+        const auto logs = runs_as_processes(at)
+                              ? log_of(at, each.name, {})
+                              : fmt::format("kubectl -n {} get pods; kubectl -n {} logs deploy/{}",
+                                            ns, ns, each.name);
         if (each.lease == presence::hidden) {
             add(found, severity::unknown, object, "you may not read it",
                 "kubectl auth can-i get leases -n " + ns);
