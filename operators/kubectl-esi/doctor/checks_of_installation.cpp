@@ -280,7 +280,6 @@ void look_at_classes(const facts& at, std::vector<finding>& found) {
 
 void look_at_policies(const facts& at, std::vector<finding>& found) {
     constexpr std::string_view enforce = "policies.mode=Enforce";
-    const std::string folder(manifests);
     if (at.policies_seen == presence::hidden) {
         return add(found, severity::unknown, "ValidatingAdmissionPolicies", "you may not list them",
                    "kubectl auth can-i list validatingadmissionpolicies");
@@ -288,11 +287,11 @@ void look_at_policies(const facts& at, std::vector<finding>& found) {
     if (std::ranges::none_of(at.policies, &policy_fact::there)) {
         return add(found, severity::warning, "ValidatingAdmissionPolicies",
                    "ESI has none here: other accounts may write what only the operators should",
-                   apply_again(at, nullptr, folder, enforce));
+                   apply_again(at, nullptr, manifests, enforce));
     }
     for (const auto& each : at.policies) {
         const auto object = "ValidatingAdmissionPolicy " + each.name;
-        const auto file = folder + "/" + each.file;
+        const auto file = file_of_policy(each.name);
         if (!each.there) {
             add(found, severity::error, object, "it does not exist",
                 apply_again(at, nullptr, file));

@@ -69,7 +69,6 @@ struct priority_class_fact {
 /// An admission policy of ESI.
 struct policy_fact {
     std::string name;
-    std::string file;  ///< of helm/manifests
     bool there = false;
     bool bound = false;
     bool denies = false;

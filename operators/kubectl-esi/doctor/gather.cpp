@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "kubectl-esi/doctor/definitions.h"
@@ -35,26 +36,29 @@ constexpr kube::resource_type access_reviews{
 
 constexpr std::array operators{"esi-testbed", "esi-batchjob", "esi-scheduling"};
 
-/// The admission policies that the chart installs with its default values, by their files in
-/// helm/manifests.
-struct policy_file {
-    const char* name;
-    std::array<const char*, 4> policies;
-};
-constexpr std::array policy_files{
-    policy_file{"policies-batchjob.yaml", {"esi-batchjob-applications", "esi-batchjob-pods"}},
-    policy_file{"policies-operators.yaml", {"esi-operator-leases", "esi-operator-events"}},
-    policy_file{"policies-orders.yaml", {"esi-orders", "esi-holds", "esi-slices", "esi-keys"}},
-    policy_file{"policies-bounds.yaml", {"esi-bounds"}},
-    policy_file{"policies-pods.yaml", {"esi-pod-marks", "esi-bindings", "esi-resizes"}},
-    policy_file{"policies-priority-classes.yaml", {"esi-claim-classes", "esi-priority-classes"}},
-    policy_file{
-        "policies-scheduling.yaml",
-        {"esi-scheduling-testbeds", "esi-scheduling-batchjobs", "esi-scheduling-schedulings"}},
-    policy_file{"policies-testbed.yaml",
-                {"esi-testbed-pods", "esi-testbed-pod-status", "esi-testbed-testbeds",
-                 "esi-testbed-slices"}},
-    policy_file{"policies-nodes.yaml", {"esi-testbed-nodes"}}};
+/// The admission policies that the chart installs with its default values.
+constexpr std::array policy_names{"esi-batchjob-applications",
+                                  "esi-batchjob-pods",
+                                  "esi-operator-leases",
+                                  "esi-operator-events",
+                                  "esi-orders",
+                                  "esi-holds",
+                                  "esi-slices",
+                                  "esi-keys",
+                                  "esi-bounds",
+                                  "esi-pod-marks",
+                                  "esi-bindings",
+                                  "esi-resizes",
+                                  "esi-claim-classes",
+                                  "esi-priority-classes",
+                                  "esi-scheduling-testbeds",
+                                  "esi-scheduling-batchjobs",
+                                  "esi-scheduling-schedulings",
+                                  "esi-testbed-pods",
+                                  "esi-testbed-pod-status",
+                                  "esi-testbed-testbeds",
+                                  "esi-testbed-slices",
+                                  "esi-testbed-nodes"};
 
 struct right {
     const char* verb;
@@ -228,24 +232,21 @@ asio::awaitable<void> read_policies(session& in, facts& into) {
     into.policies_seen = all.is == presence::there && bound.is == presence::there
                              ? presence::there
                              : presence::hidden;
-    for (const auto& file : policy_files) {
-        for (const char* name : file.policies) {
-            if (name == nullptr) continue;
-            policy_fact one{name, file.name};
-            for (const auto& each : all.body) {
-                if (text_at(each, "/metadata/name") != name) continue;
-                one.there = true;
-                one.from = origin_of(each);
-            }
-            for (const auto& each : bound.body) {
-                if (text_at(each, "/spec/policyName") != name) continue;
-                one.bound = true;
-                for (const auto& action : list_at(each, "/spec/validationActions")) {
-                    if (action == "Deny") one.denies = true;
-                }
-            }
-            into.policies.push_back(std::move(one));
+    for (const char* name : policy_names) {
+        policy_fact one{name};
+        for (const auto& each : all.body) {
+            if (text_at(each, "/metadata/name") != name) continue;
+            one.there = true;
+            one.from = origin_of(each);
         }
+        for (const auto& each : bound.body) {
+            if (text_at(each, "/spec/policyName") != name) continue;
+            one.bound = true;
+            for (const auto& action : list_at(each, "/spec/validationActions")) {
+                if (action == "Deny") one.denies = true;
+            }
+        }
+        into.policies.push_back(std::move(one));
     }
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace esi::kubectl::doctor {
 
@@ -75,6 +76,30 @@ std::string run_with_flag(const facts& at, std::string_view name, std::string_vi
         "{}kubectl -n {} patch deploy/{} --type=json -p "
         R"('[{{"op":"add","path":"/spec/template/spec/containers/0/args/-","value":"{}"}}]')",
         files, at.operators_namespace, name, flag);
+}
+
+/// The file of helm/manifests that has the policy. Policies for one operator are in the file of
+/// that operator; the others are named here.
+std::string file_of_policy(std::string_view name) {
+    // Policies for one operator are in the file of that operator; the others are named here.
+    struct row {
+        std::string_view file;
+        std::array<std::string_view, 4> policies;
+    };
+    static constexpr row rows[] = {
+        {"operators", {"esi-operator-leases", "esi-operator-events"}},
+        {"orders", {"esi-orders", "esi-holds", "esi-slices", "esi-keys"}},
+        {"bounds", {"esi-bounds"}},
+        {"pods", {"esi-pod-marks", "esi-bindings", "esi-resizes"}},
+        {"priority-classes", {"esi-claim-classes", "esi-priority-classes"}},
+        {"nodes", {"esi-testbed-nodes"}}};
+    for (const auto& each : rows) {
+        if (std::ranges::find(each.policies, name) != each.policies.end()) {
+            return fmt::format("{}/policies-{}.yaml", manifests, each.file);
+        }
+    }
+    name.remove_prefix(std::min(name.size(), std::string_view("esi-").size()));
+    return fmt::format("{}/policies-{}.yaml", manifests, name.substr(0, name.find('-')));
 }
 
 std::string log_of(const facts& at, std::string_view name, std::string_view ns) {

@@ -25,6 +25,9 @@ std::string apply_again(const facts& at, const origin* of, std::string_view path
 std::string run_with_flag(const facts& at, std::string_view name, std::string_view flag,
                           std::string_view values, std::string_view folder = {});
 
+/// The file of an admission policy: "helm/manifests/policies-orders.yaml".
+std::string file_of_policy(std::string_view name);
+
 /// Where to see why an operator does not act on objects of this namespace.
 std::string log_of(const facts& at, std::string_view name, std::string_view ns);
 

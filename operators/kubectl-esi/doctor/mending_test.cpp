@@ -27,7 +27,7 @@ TEST(mending, what_helm_has_installed_is_upgraded) {
         {[](cluster& at) { at.all.policies[0].bound = false; }, up},
         {[](cluster& at) {
              at.all.policies[0].there = false;
-             at.all.policies.push_back({"esi-keys", "f", true, true, true});
+             at.all.policies.push_back({"esi-keys", true, true, true});
          },
          up},
         {[](cluster& at) { at.all.policies[0].denies = false; },
@@ -86,6 +86,14 @@ TEST(mending, the_demo_applies_what_it_is_made_of) {
     EXPECT_EQ(at.look().back().remedy,
               "kubectl apply -f helm/manifests -f helm/manifests/nodes -f helm/manifests/isolation "
               "-f helm/manifests/debug -f helm/manifests/extender");
+}
+
+TEST(mending, a_policy_is_in_the_file_of_its_operator_or_subject) {
+    EXPECT_EQ(file_of_policy("esi-holds"), "helm/manifests/policies-orders.yaml");
+    EXPECT_EQ(file_of_policy("esi-claim-classes"), "helm/manifests/policies-priority-classes.yaml");
+    EXPECT_EQ(file_of_policy("esi-testbed-nodes"), "helm/manifests/policies-nodes.yaml");
+    EXPECT_EQ(file_of_policy("esi-testbed-pod-status"), "helm/manifests/policies-testbed.yaml");
+    EXPECT_EQ(file_of_policy("esi-batchjob-pods"), "helm/manifests/policies-batchjob.yaml");
 }
 
 TEST(leases, operators_without_leader_election_need_none) {

@@ -47,7 +47,7 @@ struct cluster {
         all.classes_seen = all.policies_seen = presence::there;
         all.classes = {{"esi-ghost", 1000000, "Never", "esi"},
                        {"esi-job", 1000200, "Never", "esi"}};
-        all.policies = {{"esi-orders", "policies-orders.yaml", true, true, true}};
+        all.policies = {{"esi-orders", true, true, true}};
         all.backends = {{&model::application_kinds.front(), presence::there, true, presence::there,
                          1, "spark/spark-operator"}};
         testbed = object<model::testbed>("slots");
