@@ -22,6 +22,7 @@ CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/schedulings.esi.t
 OLDER = [{"op": "remove", "path": "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/"
                                   "activeDeadlineSeconds"}]
 MERGE, JSON_PATCH = "application/merge-patch+json", "application/json-patch+json"
+CLAIM = {"shapes": [{"name": "executors", "count": 2, "resources": {"cpu": "1", "memory": "1Gi"}}]}
 PODGROUPS = ROOT / "integration-tests" / "fixtures" / "podgroups"
 
 
@@ -69,8 +70,9 @@ class Mended:
 class Faults:
     """Each plants a fault."""
 
-    def __init__(self, scene, plane, operators):
+    def __init__(self, scene, plane, operators, esi):
         self.scene, self.plane, self.operators, self.api = scene, plane, operators, plane.api
+        self.esi = esi
 
     def label(self, node, label, value):
         self.api.patch("Node", None, node, {"metadata": {"labels": {label: value}}})
@@ -166,10 +168,20 @@ class Faults:
             self.clear("more", label)()
         return Mended("testbeds", "small: it refuses 2 ghosts of Testbed more", clear=clear)
 
+    def a_plan_whose_claim_is_refused(self):
+        self.scene.apply({"apiVersion": "esi.tu-berlin.de/v1alpha1", "kind": "Scheduling", "metadata": {"name": "c1"},
+                          "spec": {"claim": CLAIM, "queueBased": [{"name": "a"}], "releaseOnCompletion": True}})
+        told = self.scene.wait("the refusal", lambda: (
+            status := self.scene.status("Scheduling", "c1")).get("reason") == "ClaimRefused" and status)
+        blocker, = self.esi.json("explain", "scheduling", "c1")["blockers"]
+        assert (blocker["reason"], blocker["text"]) == ("ClaimRefused", told["waitingFor"])
+        return Mended("plans", "are claims switched on (claims.enabled=true of the chart)?",
+                      then=lambda: self.scene.wait("its Testbed", lambda: self.scene.get("Testbed", "c1")),
+                      clear=self.delete("Scheduling", "c1"))
+
     def claims_that_are_switched_off(self):
         self.scene.apply({"apiVersion": "esi.tu-berlin.de/v1alpha1", "kind": "Testbed", "metadata": {"name": "claimed"},
-                          "spec": {"claim": {"shapes": [{"name": "executors", "count": 2, "resources": {
-                              "cpu": "1", "memory": "1Gi"}}]}}})
+                          "spec": {"claim": CLAIM}})
         testbed = self.operators["testbed"]
         flags = testbed.flags
 
@@ -256,7 +268,7 @@ def test_what_doctor_prints_mends_each_planted_fault(scene, plane, operators, tm
     scene.api.patch("Node", None, scene.node(1), {"metadata": {"labels": {scene.label: None}}})
     scene.testbed(slots=2)
     scene.jobs("a", seconds=0)
-    faults = Faults(scene, plane, operators)
+    faults = Faults(scene, plane, operators, esi)
     scene.wait("nothing to be wrong", lambda: not findings(esi))
     mended = 0
     for name in FAULTS:
@@ -279,7 +291,7 @@ def test_what_doctor_prints_mends_each_planted_fault(scene, plane, operators, tm
         wait(f"nothing to be wrong after {name}", lambda: not findings(esi), 60, told=lambda: esi.run("doctor").stdout)
         print(f"    {time.monotonic() - began:.1f} s")
         mended += 1
-    assert mended >= 21
+    assert mended >= 22
     assert "What mends it" not in esi("doctor")
     # Operators without leader election, as those of the demo: no Lease, no Deployment, and no fault.
     told, = esi.json("doctor", "--operators-namespace", "default")["findings"]
