@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <span>
 
 #include "kubectl-esi/doctor/checks.h"
 #include "kubectl-esi/doctor/claims.h"
@@ -25,6 +26,17 @@ const model::condition* failed(const std::vector<model::condition>& list, std::s
                                std::string_view why) {
     const auto* found = model::find_condition(list, of);
     return found != nullptr && found->status == "False" && found->reason == why ? found : nullptr;
+}
+
+/// More objects of one kind of fault are not reported at once.
+constexpr std::size_t most_named = 5;
+
+/// "n0, n1 and 3 more"
+std::string some_of(const std::vector<std::string>& names) {
+    const auto shown = std::min(names.size(), most_named);
+    auto out = fmt::format("{}", fmt::join(std::span(names).first(shown), ", "));
+    if (names.size() > shown) out += fmt::format(" and {} more", names.size() - shown);
+    return out;
 }
 
 /// The whole number that the text is.
@@ -70,7 +82,9 @@ void look_at_nodes_of(const facts& at, const model::testbed& testbed, std::vecto
     const auto set_number = [&](const std::string& node) {
         return fmt::format("kubectl label node {} {}={} --overwrite", node, label, next++);
     };
+    std::size_t named = 0;
     for (const auto* node : wrong) {
+        if (++named > most_named) break;
         const auto& name = node->metadata.name;
         add(found, severity::error, object,
             fmt::format("node {} has the label {}={}, which is no whole number: it gives no slots",
@@ -78,10 +92,10 @@ void look_at_nodes_of(const facts& at, const model::testbed& testbed, std::vecto
             set_number(name));
     }
     for (const auto& [number, nodes] : by_number) {
-        if (nodes.size() < 2) continue;
+        if (nodes.size() < 2 || ++named > most_named) continue;
         add(found, severity::error, object,
-            fmt::format("nodes {} have the label {}={}: none of them gives slots",
-                        shown::list_text(nodes), label, number),
+            fmt::format("nodes {} have the label {}={}: none of them gives slots", some_of(nodes),
+                        label, number),
             set_number(nodes.back()));
     }
 }
@@ -89,6 +103,10 @@ void look_at_nodes_of(const facts& at, const model::testbed& testbed, std::vecto
 /// Another Testbed that has the node's label first, if two have it: the older one.
 void look_at_overlap(const facts& at, const model::testbed& testbed, std::vector<finding>& found) {
     const auto& meta = testbed.metadata;
+    std::vector<const model::node*> own;
+    for (const auto& node : at.nodes) {
+        if (value_on(*node, testbed) != nullptr) own.push_back(node.get());
+    }
     for (const auto& other : at.testbeds) {
         const auto& first = other->metadata;
         if (other->spec.claim || first.key() == meta.key() || !model::older(first, meta)) continue;
@@ -107,23 +125,20 @@ void look_at_overlap(const facts& at, const model::testbed& testbed, std::vector
             continue;
         }
         std::vector<std::string> both;
-        for (const auto& node : at.nodes) {
-            if (value_on(*node, testbed) != nullptr && value_on(*node, *other) != nullptr) {
-                both.push_back(node->metadata.name);
-            }
+        for (const auto* node : own) {
+            if (value_on(*node, *other) != nullptr) both.push_back(node->metadata.name);
         }
         if (both.empty()) continue;
         add(found, severity::error, text_of("Testbed", meta),
             fmt::format("nodes {} have the label of the older Testbed {}, too, whose slots have "
                         "their room first",
-                        shown::list_text(both), first.key().text()),
-            fmt::format("kubectl label node {} {}-", fmt::join(both, " "), label));
+                        some_of(both), first.key().text()),
+            fmt::format("kubectl label nodes -l {},{} {}-", label, other->spec.node_label, label));
     }
 }
 
 /// Reports why slots cannot be used, where no other check has done so.
 void look_at_slot_problems(const model::testbed& testbed, std::vector<finding>& found) {
-    constexpr std::size_t most_named = 5;
     const auto& status = testbed.status;
     const bool broken =
         status.state == model::testbed_state::error || (status.counts && status.counts->error > 0);
@@ -138,7 +153,7 @@ void look_at_slot_problems(const model::testbed& testbed, std::vector<finding>& 
     for (const auto& [problem, on] : nodes) {
         if (++named > most_named) break;
         add(found, severity::error, text_of("Testbed", testbed.metadata),
-            fmt::format("slots on {} are in ERROR: {}", shown::list_text(on), problem),
+            fmt::format("slots on {} are in ERROR: {}", some_of(on), problem),
             fmt::format("kubectl events -n {} --for testbed/{} --types=Warning",
                         testbed.metadata.namespace_, testbed.metadata.name));
     }
@@ -153,7 +168,9 @@ void look_at_nodes_out_of_use(const facts& at, const model::testbed& testbed,
                               std::vector<finding>& found) {
     const auto& out = testbed.status.nodes_out_of_use;
     if (!out) return;
+    std::size_t named = 0;
     for (const auto& name : out->names) {
+        if (++named > most_named) break;
         const auto* node = find_node(at, name);
         const bool cordoned = node != nullptr && node->unschedulable;
         add(found, severity::error, text_of("Testbed", testbed.metadata),

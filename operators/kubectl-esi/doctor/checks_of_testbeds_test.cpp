@@ -54,8 +54,8 @@ TEST(doctor_of_testbeds, two_of_one_label_are_an_error_of_the_younger_one) {
     at.slots_node->metadata.labels["lab/other"] = "0";
     EXPECT_EQ(at.report(),
               "testbeds error: Testbed lab/second: nodes n0 have the label of the older Testbed "
-              "lab/slots, too, whose slots have their room first -> kubectl label node n0 "
-              "lab/other-\n");
+              "lab/slots, too, whose slots have their room first -> kubectl label nodes "
+              "-l lab/other,lab/slots lab/other-\n");
 }
 
 TEST(doctor_of_testbeds, slots_in_error_are_reported_by_their_cause) {
@@ -64,7 +64,7 @@ TEST(doctor_of_testbeds, slots_in_error_are_reported_by_their_cause) {
     at.testbed->status.node_problems = {{"n0", {"slot 0 has two pods: a and b"}},
                                         {"n1", {"slot 0 has two pods: a and b"}}};
     EXPECT_EQ(at.report(),
-              "testbeds error: Testbed lab/slots: slots on n0,n1 are in ERROR: slot 0 has two "
+              "testbeds error: Testbed lab/slots: slots on n0, n1 are in ERROR: slot 0 has two "
               "pods: a and b -> kubectl events -n lab --for testbed/slots --types=Warning\n");
     at.testbed->status.node_problems.clear();
     at.testbed->status.reason = "OrdersDisputed";
@@ -79,8 +79,17 @@ TEST(doctor_of_testbeds, nodes_with_one_number_get_another) {
     at.driver_node->metadata.labels["lab/slots"] = "0";
     const auto found = at.look();
     ASSERT_EQ(found.size(), 2U) << at.report();
-    EXPECT_EQ(found[0].text, "nodes n0,n1 have the label lab/slots=0: none of them gives slots");
+    EXPECT_EQ(found[0].text, "nodes n0, n1 have the label lab/slots=0: none of them gives slots");
     EXPECT_EQ(found[0].remedy, "kubectl label node n1 lab/slots=1 --overwrite");
+}
+
+TEST(doctor_of_testbeds, many_nodes_with_one_fault_are_reported_some_at_a_time) {
+    cluster at;
+    at.testbed->status.nodes_out_of_use.emplace();
+    for (int i = 0; i < 20; ++i) {
+        at.testbed->status.nodes_out_of_use->names.push_back("gone-" + std::to_string(i));
+    }
+    EXPECT_EQ(at.look().size(), 5U) << at.report();
 }
 
 TEST(driver_nodes, are_those_without_the_label_of_the_testbed_of_the_job) {
