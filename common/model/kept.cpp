@@ -122,6 +122,7 @@ void leave_out_content(scheduling& of) {
     kept.spec = std::move(of.spec);
     kept.spec.queue_based.reset();
     kept.spec.slot_based.reset();
+    kept.spec.pool_based.reset();
     kept.spec.cancelled_jobs.clear();
     kept.spec.job_policies.clear();
     // The presence of a claim says which Testbed is its own.

@@ -52,6 +52,7 @@ TEST(kept, without_its_content_a_plan_still_says_which_testbed_is_its_own_and_wh
     plan.spec.claim.emplace().shapes.resize(4);
     plan.spec.priority = 7;
     plan.spec.queue_based.emplace().resize(5);
+    plan.spec.pool_based.emplace().jobs.resize(5);
     plan.status.plan = plan.spec;
     leave_out_content(plan);
     EXPECT_EQ(plan.metadata.finalizers.size(), 2U) << "they are written as a whole";

@@ -20,6 +20,20 @@ struct slot_based_spec {
 };
 BOOST_DESCRIBE_STRUCT(slot_based_spec, (), (mode, jobs))
 
+/// A job that takes any free slots as soon as there are enough.
+struct pool_job {
+    object_key name;
+    int slots = 1;
+    bool operator==(const pool_job&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(pool_job, (), (name, slots))
+
+struct pool_based_spec {
+    std::vector<pool_job> jobs;
+    bool operator==(const pool_based_spec&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(pool_based_spec, (), (jobs))
+
 /// How often a job of the plan is started again when its run fails.
 struct job_policy {
     object_key name;
@@ -45,6 +59,7 @@ struct scheduling_spec {
     std::optional<scheduling_claim> claim;
     std::optional<std::vector<object_key>> queue_based;
     std::optional<slot_based_spec> slot_based;
+    std::optional<pool_based_spec> pool_based;
     bool release_on_completion = false;
     std::optional<int> schedule_timeout_seconds;  ///< default 300
     std::optional<int> submit_timeout_seconds;    ///< default 600
@@ -58,7 +73,7 @@ struct scheduling_spec {
     std::optional<int> ttl_seconds_after_finished;
 };
 BOOST_DESCRIBE_STRUCT(scheduling_spec, (),
-                      (testbed, claim, queue_based, slot_based, release_on_completion,
+                      (testbed, claim, queue_based, slot_based, pool_based, release_on_completion,
                        schedule_timeout_seconds, submit_timeout_seconds, suspend, suspend_policy,
                        priority, cancelled_jobs, active_deadline_seconds, job_policies,
                        ttl_seconds_after_finished))
@@ -111,9 +126,9 @@ BOOST_DESCRIBE_STRUCT(progress_counts, (), (done, failed, total, summary))
 
 struct scheduling_status {
     std::string state;
-    std::string mode;  ///< queue, strict, relaxed
-    /// The spec at the first assignment, without queueBased: later changes of these fields are
-    /// ignored.
+    std::string mode;  ///< queue, strict, relaxed, pool
+    /// The spec at the first assignment, without queueBased and poolBased: later changes of these
+    /// fields are ignored.
     std::optional<scheduling_spec> plan;
     std::vector<job_progress> job_states;
     std::vector<std::string> problems;

@@ -44,6 +44,7 @@ NARROWED = {
 # An atomic list takes all that a map list takes; only one account writes the status, and never by apply.
 # The rule is about a field that no older release knows.
 HARMLESS = {
+    "v1alpha1.spec: new rule has(self.poolBased) ? !has(self.queueBased) && !has(self.slotBased) : has(self.queueBased) != has(self.slotBased)",
     "v1alpha1.status.layout.nodes: x-kubernetes-list-type was map, is atomic",
     "v1alpha1.status.layout.nodes: x-kubernetes-list-map-keys was ['name'], is None",
     "v1alpha1.status.layout: new rule !has(self.nodes) || !has(self.compactNodes)",

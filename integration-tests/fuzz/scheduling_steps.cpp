@@ -170,7 +170,9 @@ void add_job(choices& from, world& w, const std::string& name) {
 model::scheduling_spec spec_of(choices& from) {
     model::scheduling_spec out;
     out.testbed = {"", from.pick(testbed_names)};
-    if (from.one_in(3)) {
+    if (from.one_in(4)) {
+        out.pool_based.emplace().jobs.push_back({{"", from.pick(job_names)}, 1 + from.upto(3)});
+    } else if (from.one_in(3)) {
         auto& plan = out.slot_based.emplace();
         plan.mode = from.pick(modes);
         for (int n = from.upto(5); n > 0; --n) {

@@ -64,7 +64,7 @@ OF_MEANING = [(re.compile(pointer), re.compile(code)) for pointer, code in (
     # What a claim may ask for is said by rules of the kind, for which a schema has no words: quantities above 0, cpu and
     # memory among them, labels, so many places in all.
     (r"/spec/claim/shapes.*", "FieldValue|FieldMissing|TooManyPlaces"),
-    (r"/.*", "QueueAndSlots|SlotTwice|SlotOutsideLayout|SlotOfCoordinator|TooManySlots|TooManyJobs|JobUnknown|JobStarted|RefusedByApiServer"),
+    (r"/.*", "QueueAndSlots|SlotTwice|SlotOutsideLayout|SlotOfCoordinator|TooManySlots|TooManyJobs|JobUnknown|RefusedByApiServer"),
     (r"Idempotency-Key:", "IdempotencyKeyReused"))]
 #: In no text of Kubernetes, and in no address that this server reads: parameters that are any text, such as
 #: labelSelector, may have it for the document.

@@ -80,6 +80,13 @@ def slot_plan(name, testbed_name, mode, jobs, **more):
                                              for each, slots in jobs]}, **more})
 
 
+def pool(name, testbed_name, jobs, **more):
+    """`jobs`: {job: number of slots}."""
+    return esi("Scheduling", name, {
+        "testbed": reference(testbed_name),
+        "poolBased": {"jobs": [{"name": reference(each), "slots": slots} for each, slots in jobs.items()]}, **more})
+
+
 def pod(name, cpu="100m", memory="64Mi", node_selector=None, grace=None, **spec):
     """An ordinary pod, nothing of ESI's."""
     body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},

@@ -1,4 +1,4 @@
-"""Queue-based Schedulings: who gets which slot, and when."""
+"""Queues and pools: who gets which slot, and when."""
 import objects
 
 
@@ -169,3 +169,28 @@ def test_a_queue_over_namespaces_takes_jobs_from_where_it_says(scene):
                               releaseOnCompletion=True))
     scene.scheduling_state("plan", "FinishedState")
     assert scene.seats("a") == {0: n0}
+
+
+def test_a_job_of_a_pool_starts_when_there_is_room_for_it_whatever_those_before_it_wait_for(scene):
+    scene.nodes(1)
+    scene.testbed(slots=3)
+    scene.jobs("a", "wide", "late", seconds=600)
+    scene.jobs("b", "c", seconds=1)
+    scene.apply(objects.pool("plan", "slots", {"a": 1, "wide": 3, "b": 2, "c": 1}))
+    assert scene.wait("the mode", lambda: scene.status("Scheduling", "plan").get("mode")) == "pool"
+    scene.job_state("b", "CompletedState")
+    scene.job_state("c", "CompletedState")
+    assert scene.status("BatchJob", "wide")["state"] == "InQueueState"      # slot 0 is a's
+    assert scene.status("Scheduling", "plan")["waitingFor"]
+    scene.api.patch("Scheduling", scene.namespace, "plan", {"spec": objects.pool("", "slots", {
+        "a": 1, "wide": 2, "b": 2, "c": 1, "late": 1})["spec"]})
+    scene.job_state("wide", "RunningState")
+    assert sorted(scene.seats("wide")) == [1, 2]
+    scene.job_state("late", "InQueueState")
+    scene.finish("a")
+    scene.job_state("late", "RunningState")
+    assert list(scene.seats("late")) == [0]
+    assert scene.condition("Scheduling", "plan", "SpecCurrent").get("status") != "False"
+    scene.finish("wide", "late")
+    scene.scheduling_state("plan", "CompletedState")
+    assert scene.progress("plan") == {"done": 5, "failed": 0, "total": 5}

@@ -1,4 +1,7 @@
 """Slot-based Schedulings: one fixed input, started in strict and in relaxed order."""
+import pytest
+
+import objects
 
 # Four jobs on three slots: a has 0 and 1, b wants 0, c wants 2, d wants 1 and 2.
 PLAN = [("a", [0, 1]), ("b", [0]), ("c", [2]), ("d", [1, 2])]
@@ -99,17 +102,34 @@ def test_an_error_is_judged_again_when_the_layout_grows(scene):
     assert list(scene.seats("a")) == [1]
 
 
-def test_a_slot_plan_cannot_be_changed_after_its_first_start(scene):
+def change(scene, mode, jobs):
+    scene.api.patch("Scheduling", scene.namespace, "plan", {"spec": {
+        "slotBased": objects.slot_plan("", "slots", mode, jobs)["spec"]["slotBased"]}})
+
+
+@pytest.mark.parametrize("mode", ["strict", "relaxed"])
+def test_jobs_are_added_to_a_plan_that_runs_and_what_has_started_stays(scene, mode):
     scene.nodes(1)
     scene.testbed(slots=2)
-    scene.jobs("a", seconds=600)
-    scene.jobs("b", seconds=1)
-    scene.slot_plan("plan", "strict", [("a", [0])], releaseOnCompletion=True)
+    scene.jobs("a", "c", seconds=600)
+    scene.jobs("b", "never", seconds=1)
+    scene.slot_plan("plan", mode, [("a", [0])], releaseOnCompletion=True)
     scene.job_state("a", "RunningState")
-    scene.api.patch("Scheduling", scene.namespace, "plan", {"spec": {"slotBased": {
-        "mode": "strict", "jobs": [{"name": {"name": "a"}, "slotIds": [0]},
-                                   {"name": {"name": "b"}, "slotIds": [1]}]}}})
-    scene.wait_condition("Scheduling", "plan", "SpecCurrent", "False")
-    assert scene.status("BatchJob", "b")["state"] == "ReadyState"
-    scene.finish("a")
+    change(scene, mode, [("a", [0]), ("b", [1])])
+    scene.job_state("b", "CompletedState")
+    assert scene.condition("Scheduling", "plan", "SpecCurrent").get("status") != "False"
+    # c waits for a's slot, then for another one: it has not started.
+    change(scene, mode, [("a", [0]), ("b", [1]), ("never", [0]), ("c", [0])])
+    scene.job_state("c", "InQueueState")
+    change(scene, mode, [("a", [1]), ("b", [1]), ("c", [1])])
+    scene.job_state("c", "RunningState")
+    assert list(scene.seats("c")) == [1]
+    told = scene.wait_condition("Scheduling", "plan", "SpecCurrent", "False", "ChangeIgnored")["message"]
+    assert f"BatchJob {scene.namespace}/a was started in slot 0, which stands, and is now written with slot 1" in told
+    change(scene, "relaxed" if mode == "strict" else "strict", [("a", [0]), ("b", [1]), ("c", [1])])
+    scene.wait("the mode that stays", lambda: f"it stays {mode}" in scene.condition(
+        "Scheduling", "plan", "SpecCurrent").get("message", ""))
+    scene.finish("a", "c")
     scene.scheduling_state("plan", "FinishedState")
+    assert scene.progress("plan") == {"done": 3, "failed": 0, "total": 3}
+    assert scene.status("BatchJob", "never")["state"] == "ReadyState"

@@ -416,6 +416,28 @@ def test_every_fault_is_told_at_once_and_none_is_a_500(scene, api, place):
     assert requests.delete(f"{api.url}/api/v1{place}/testbeds", timeout=PATIENCE).headers["Allow"] == "GET"
 
 
+def test_a_plan_slot_by_slot_grows_while_it_runs(scene, api, place):
+    """As an external scheduler does that decides online: a job with its slots at a time, and what is not acted on."""
+    scene.nodes(1)
+    scene.testbed(slots=2)
+    scene.jobs("a", seconds=600)
+    scene.jobs("b", seconds=1)
+
+    def patch(*jobs):
+        return api("PATCH", f"{place}/schedulings/plan", {"spec": {"slotBased": {"mode": "relaxed", "jobs": [
+            {"name": {"name": name}, "slotIds": slots} for name, slots in jobs]}}}, If_Match="*")
+
+    body = objects.slot_plan("plan", "slots", "relaxed", [("a", [0])])
+    assert api("POST", f"{place}/schedulings", {"metadata": body["metadata"], "spec": body["spec"]}).status_code == 201
+    scene.job_state("a", "RunningState")
+    grown = patch(("a", [0]), ("b", [1]))
+    assert (grown.status_code, grown.headers.get("Warning")) == (200, None), grown.text
+    scene.job_state("b", "CompletedState")
+    moved = patch(("a", [1]), ("b", [1]))
+    assert moved.status_code == 200 and "was started in slot 0, which stands" in moved.headers["Warning"]
+    scene.finish("a")
+
+
 # --- nodes
 
 @pytest.fixture

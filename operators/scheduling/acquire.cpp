@@ -26,7 +26,8 @@ subject about_job(const object_key& key) { return {object_kind::batchjob, key}; 
 
 blocker plan_empty(const model::scheduling& who, const plan& wants) {
     return {reasons::plan_empty,
-            wants.jobs.empty() ? "spec.queueBased or spec.slotBased.jobs names no BatchJob: add one"
+            wants.jobs.empty() ? "spec.queueBased, spec.slotBased.jobs or spec.poolBased.jobs "
+                                 "names no BatchJob: add one"
                                : "spec.cancelledJobs names all BatchJobs of the plan: add another "
                                  "one, or delete the Scheduling",
             {},

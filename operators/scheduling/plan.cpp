@@ -34,11 +34,19 @@ model::scheduling_spec frozen_members(policy_table policies, const model::schedu
 }
 
 /// The policy and the spec that it reads. Before the first assignment both are the spec's. Later a
-/// frozen member counts, or, where there is none, one of the spec that is never frozen.
-std::pair<const policy*, const model::scheduling_spec*> policy_of(
-    policy_table policies, const model::scheduling& of, const model::scheduling_spec& frozen) {
+/// frozen member counts, with those parts of the spec that may still change; where there is none,
+/// one of the spec that is never frozen.
+std::pair<const policy*, const model::scheduling_spec*> policy_of(policy_table policies,
+                                                                  const model::scheduling& of,
+                                                                  model::scheduling_spec& frozen,
+                                                                  plan& out) {
     if (!of.status.plan) return {find_policy(policies, of.spec), &of.spec};
-    if (const auto* kept = find_policy(policies, frozen)) return {kept, &frozen};
+    if (const auto* kept = find_policy(policies, frozen)) {
+        if (auto text = kept->follow(frozen, of.spec); !text.empty()) {
+            out.ignored.push_back(std::move(text));
+        }
+        return {kept, &frozen};
+    }
     const auto now = frozen_members(policies, of.spec);
     for (const auto* each : policies) {
         if (each->is_asked_for(of.spec) && !each->is_asked_for(now)) return {each, &of.spec};
@@ -71,24 +79,16 @@ void read_wishes(plan& out, const model::scheduling& of) {
     }
 }
 
-/// Finds what a person changed in the spec after it was frozen, apart from the queue.
+/// Finds what a person changed in the spec after it was frozen, apart from the jobs.
 void compare_frozen(plan& out, const model::scheduling_spec& frozen, const model::scheduling& of,
                     policy_table policies) {
     const auto now = frozen_spec(of, policies);
-    const auto members = frozen_members(policies, frozen);
-    if (const auto* was = find_policy(policies, members)) {
-        const bool joined = std::ranges::any_of(policies, [&](const auto* other) {
-            return other->field() != was->field() && other->is_asked_for(of.spec);
-        });
-        if (joined || !was->is_same(now, members)) {
-            out.ignored.push_back(
-                fmt::format("{} was changed after the first start; the plan stays", was->field()));
-        }
-    } else if (const auto* is = find_policy(policies, now)) {
+    const auto* is = find_policy(policies, now);
+    if (is != nullptr && find_policy(policies, frozen_members(policies, frozen)) == nullptr) {
         out.ignored.push_back(
-            fmt::format("{} was set in place of {} after the first start; what "
-                        "has started stays, nothing else starts",
-                        is->field(), out.chosen->field()));
+            fmt::format("{} was set after the first start of a plan without it; what has "
+                        "started stays, nothing else starts",
+                        is->field()));
     }
     if (now.release_on_completion != frozen.release_on_completion) {
         out.ignored.push_back(
@@ -110,6 +110,14 @@ void compare_frozen(plan& out, const model::scheduling_spec& frozen, const model
     }
 }
 
+/// The slots of workers of an assignment, ascending.
+std::vector<int> workers_of(const model::assignment& assigned, const plan_places& places) {
+    auto out = assigned.slot_ids;
+    std::erase_if(out, [&](int slot) { return places.coordinators().contains(slot); });
+    std::ranges::sort(out);
+    return out;
+}
+
 /// `layout`: null if the Testbed is gone, or has released its places. Then it is unknown which of a
 /// job's slots were coordinator places, and its number of entries is not compared.
 void compare_started(plan& out, const model::scheduling& of, const model::testbed_layout* layout) {
@@ -117,14 +125,26 @@ void compare_started(plan& out, const model::scheduling& of, const model::testbe
     std::vector<std::string> gone;
     for (const auto& assigned : of.status.assignments) {
         const auto* job = out.find(assigned.job.key());
-        const auto workers = places.workers_among(assigned.slot_ids);
         // Its next attempt uses the plan of that time.
         if (out.retries(assigned)) continue;
         if (job == nullptr) {
             gone.push_back(job_text(assigned.job.key()));
-        } else if (layout != nullptr && job->slots_wanted != workers) {
-            out.ignored.push_back(fmt::format("{} was started with {} slots and now has {} entries",
-                                              job_text(job->name), workers, job->slots_wanted));
+            continue;
+        }
+        if (layout == nullptr) continue;
+        const auto started_in = workers_of(assigned, places);
+        auto written = job->slot_ids;
+        std::ranges::sort(written);
+        if (!written.empty() && written != started_in) {
+            out.ignored.push_back(
+                fmt::format("{} was started in {}, which stands, and is now "
+                            "written with {}",
+                            job_text(job->name), slots_text(started_in), slots_text(written)));
+        } else if (job->slots_wanted != std::ssize(started_in)) {
+            out.ignored.push_back(
+                fmt::format("{} was started with {} slots, which stands, and is "
+                            "now written with {}",
+                            job_text(job->name), started_in.size(), job->slots_wanted));
         }
     }
     if (!gone.empty()) {
@@ -182,13 +202,15 @@ plan plan_of(const model::scheduling& of, policy_table policies,
         base.submit_timeout_seconds.value_or(grid::default_submit_timeout_seconds);
     out.schedule_timeout_seconds =
         base.schedule_timeout_seconds.value_or(grid::default_schedule_timeout_seconds);
-    const auto members = frozen_members(policies, base);
-    if (const auto [chosen, spec] = policy_of(policies, of, members); chosen != nullptr) {
+    auto members = frozen_members(policies, base);
+    if (const auto [chosen, spec] = policy_of(policies, of, members, out); chosen != nullptr) {
         out.chosen = chosen;
         chosen->read(out, *spec, of.metadata.namespace_);
     }
     read_wishes(out, of);
     if (frozen) {
+        // A plan that runs goes on with what can be read of its jobs.
+        if (out.wrong) out.ignored.push_back(out.wrong->text);
         compare_frozen(out, *frozen, of, policies);
         compare_started(out, of, layout);
     }

@@ -62,9 +62,9 @@ struct plan {
 inline constexpr std::size_t most_jobs = 1024;
 
 /// Namespaces default to the Scheduling's own. With a claim everything is released on completion,
-/// as no job could take its places any more. After the first assignment everything but the queue
-/// and the fields that may always change (cancelled jobs, job policies) is taken from status.plan,
-/// and differences from it are listed in `ignored`. `layout`: layout of its Testbed, which tells
+/// as no job could take its places any more. After the first assignment everything but the jobs and
+/// the fields that may always change (cancelled jobs, job policies) is taken from status.plan, and
+/// differences from it are listed in `ignored`. `layout`: layout of its Testbed, which tells
 /// the slots of assignments that are not workers'; null: all are.
 plan plan_of(const model::scheduling& of, policy_table policies = known_policies(),
              const model::testbed_layout* layout = nullptr);

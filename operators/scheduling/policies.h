@@ -15,10 +15,14 @@ const policy& queue_policy();
 const policy& strict_policy();
 /// slotBased, mode relaxed: any job whose slots are free.
 const policy& relaxed_policy();
+/// poolBased: each job, in the given order, takes the lowest free slots if there are enough for it.
+/// One that waits delays none after it.
+const policy& pool_policy();
 
 /// All of them; if a spec asks for several, the first counts.
 inline policy_table known_policies() {
-    static const policy* const table[] = {&queue_policy(), &strict_policy(), &relaxed_policy()};
+    static const policy* const table[] = {&queue_policy(), &strict_policy(), &relaxed_policy(),
+                                          &pool_policy()};
     return table;
 }
 

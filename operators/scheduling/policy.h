@@ -149,11 +149,15 @@ public:
     virtual std::string_view field() const = 0;
     /// The spec has that member, and means this policy by it.
     virtual bool is_asked_for(const model::scheduling_spec& spec) const = 0;
-    /// The member is the same in both.
-    virtual bool is_same(const model::scheduling_spec& a,
-                         const model::scheduling_spec& b) const = 0;
-    /// Copies the part of the member that the first assignment freezes into status.plan.
+    /// Copies what the first assignment keeps of the member into status.plan: nothing, if all of it
+    /// may change afterwards.
     virtual void freeze(model::scheduling_spec& into, const model::scheduling_spec& from) const = 0;
+    /// Only if freeze() keeps something: takes over from `now`, the present spec, what may change
+    /// after the first assignment. Returns what was changed without effect, as a sentence; empty if
+    /// there is nothing of that kind.
+    virtual std::string follow(model::scheduling_spec&, const model::scheduling_spec&) const {
+        return {};
+    }
 
     /// Adds the jobs of the spec, and `wrong` if they cannot be started on any Testbed. A job
     /// without a namespace belongs to `ns`.

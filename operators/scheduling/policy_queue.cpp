@@ -23,9 +23,6 @@ public:
     bool is_asked_for(const model::scheduling_spec& spec) const override {
         return spec.queue_based.has_value();
     }
-    bool is_same(const model::scheduling_spec& a, const model::scheduling_spec& b) const override {
-        return a.queue_based == b.queue_based;
-    }
     /// A queue may change at any time.
     void freeze(model::scheduling_spec&, const model::scheduling_spec&) const override {}
 

@@ -25,11 +25,16 @@ public:
     bool is_asked_for(const model::scheduling_spec& spec) const override {
         return spec.slot_based && (spec.slot_based->mode != "relaxed") == strict_;
     }
-    bool is_same(const model::scheduling_spec& a, const model::scheduling_spec& b) const override {
-        return a.slot_based == b.slot_based;
-    }
     void freeze(model::scheduling_spec& into, const model::scheduling_spec& from) const override {
         into.slot_based = from.slot_based;
+    }
+    /// The jobs may change, as those of a queue: what has started is in the assignments.
+    std::string follow(model::scheduling_spec& kept,
+                       const model::scheduling_spec& now) const override {
+        if (!now.slot_based) return "slotBased was taken out after the first start; the plan stays";
+        kept.slot_based->jobs = now.slot_based->jobs;
+        if (is_asked_for(now)) return {};
+        return fmt::format("slotBased.mode was changed after the first start; it stays {}", mode());
     }
 
     void read(plan& into, const model::scheduling_spec& spec, std::string_view ns) const override {

@@ -118,6 +118,33 @@ TEST(slot_planner, strict_and_relaxed_differ_in_one_fixed_input) {
     EXPECT_EQ(show(relaxed), "d:1");
 }
 
+TEST(pool_planner, a_job_takes_free_slots_whatever_those_before_it_wait_for) {
+    model::scheduling of;
+    of.metadata.namespace_ = "ns";
+    of.spec.pool_based.emplace().jobs = {
+        {{"", "a"}, 3}, {{"", "b"}, 1}, {{"", "c"}, 2}, {{"", "d"}, 1}};
+    const auto read = plan_of(of);
+    const auto all = jobs({"a", "b", "c", "d"});
+    EXPECT_EQ(show(plan_next(read, all, {}, {0, 1, 2, 3, 4, 5, 6})), "a:0,1,2 b:3 c:4,5 d:6");
+    const auto two = plan_next(read, all, {}, {1, 4});
+    EXPECT_EQ(show(two), "b:1 d:4");
+    ASSERT_EQ(two.waits.size(), 2u);
+    EXPECT_EQ(two.waits[0], (slot_blocker{job("a"), slot_blocker::kind::too_few_free, {}, {}}));
+    EXPECT_EQ(two.waits[1].job, job("c"));
+    EXPECT_EQ(show(plan_next(read, jobs({"c", "d"}), jobs({"a", "b"}), {0, 3})), "c:0,3")
+        << "what has started, and what is not acquired, takes none";
+}
+
+TEST(plan, a_pool_that_names_a_job_twice_is_told) {
+    model::scheduling of;
+    of.metadata.namespace_ = "ns";
+    of.spec.pool_based.emplace().jobs = {{{"", "a"}, 1}, {{"ns", "a"}, 2}};
+    const auto read = plan_of(of);
+    ASSERT_TRUE(read.wrong);
+    EXPECT_EQ(read.wrong->text,
+              "poolBased names BatchJob ns/a twice; name it once, with the number of its slots");
+}
+
 TEST(slot_planner, slots_are_given_once_per_pass) {
     auto next = plan_next(plan_of(slots_of("relaxed", {{"a", {1, 0}}, {"b", {1}}, {"c", {2}}})),
                           jobs({"a", "b", "c"}), {}, {0, 1, 2});
@@ -263,7 +290,7 @@ TEST(plan, the_coordinator_place_of_a_started_job_is_no_entry) {
     EXPECT_TRUE(plan_of(of, known_policies(), &layout).ignored.empty());
     of.spec.queue_based->push_back({"", "a"});
     EXPECT_EQ(plan_of(of, known_policies(), &layout).ignored.at(0),
-              "BatchJob ns/a was started with 2 slots and now has 3 entries");
+              "BatchJob ns/a was started with 2 slots, which stands, and is now written with 3");
     EXPECT_TRUE(plan_of(of).ignored.empty()) << "without a layout nothing tells that slot's role";
 }
 
@@ -275,20 +302,86 @@ TEST(plan, a_queue_that_became_a_slot_plan_is_told_what_is_left_of_it) {
     of.spec.slot_based = {"strict", {{{"", "b"}, {0}}}};
     auto read = plan_of(of);
     EXPECT_TRUE(read.jobs.empty());
-    EXPECT_EQ(read.ignored.at(0),
-              "slotBased was set in place of queueBased after the first start; what has started "
-              "stays, nothing else starts");
+    EXPECT_EQ(
+        read.ignored.at(0),
+        "slotBased was set after the first start of a plan without it; what has started stays, "
+        "nothing else starts");
 }
 
-TEST(plan, a_slot_plan_stays_as_it_was_first) {
-    auto of = slots_of("strict", {{"a", {0}}, {"b", {0}}});
+/// A plan of `mode` whose job a has been started in slot 0.
+model::scheduling started_slots(std::string mode) {
+    auto of = slots_of(std::move(mode), {{"a", {0}}, {"b", {0}}});
     of.status.plan = frozen_spec(of);
+    of.status.assignments.push_back({{"ns", "a", "u"}, {0}, "h.1", {}, {}, "", "", {}});
+    return of;
+}
+
+std::vector<std::string> ignored_of(const model::scheduling& of) {
+    const auto layout = world::layout_of_claim("t", 0, 3);
+    return plan_of(of, known_policies(), &layout).ignored;
+}
+
+TEST(plan, a_slot_plan_that_runs_takes_new_jobs_and_changes_of_those_not_started) {
+    for (const char* mode : {"strict", "relaxed"}) {
+        auto of = started_slots(mode);
+        auto& written = of.spec.slot_based->jobs;
+        written[1].slot_ids = {1};
+        written.push_back({{"", "c"}, {2}});
+        const auto read = plan_of(of);
+        ASSERT_EQ(read.jobs.size(), 3u) << mode;
+        EXPECT_EQ(read.jobs[1].slot_ids, std::vector<int>{1});
+        EXPECT_EQ(read.jobs[2].name, job("c"));
+        EXPECT_EQ(read.chosen->mode(), mode);
+        EXPECT_TRUE(ignored_of(of).empty());
+        written.erase(written.begin() + 1);
+        EXPECT_EQ(plan_of(of).jobs.size(), 2u);
+        EXPECT_TRUE(ignored_of(of).empty());
+    }
+}
+
+TEST(plan, of_a_slot_plan_that_runs_the_mode_and_what_has_started_stay) {
+    auto of = started_slots("strict");
     of.spec.slot_based->mode = "relaxed";
-    of.spec.slot_based->jobs[1].slot_ids = {1};
-    auto read = plan_of(of);
-    EXPECT_EQ(read.chosen->mode(), "strict");
-    EXPECT_EQ(read.jobs[1].slot_ids, std::vector<int>{0});
-    EXPECT_EQ(read.ignored.size(), 1u);
+    of.spec.slot_based->jobs[0].slot_ids = {2, 1};
+    EXPECT_EQ(plan_of(of).chosen->mode(), "strict");
+    EXPECT_EQ(ignored_of(of),
+              (std::vector<std::string>{
+                  "slotBased.mode was changed after the first start; it stays strict",
+                  "BatchJob ns/a was started in slot 0, which stands, and is now written with "
+                  "slots 1, 2"}));
+    of = started_slots("relaxed");
+    of.spec.slot_based->jobs.erase(of.spec.slot_based->jobs.begin());
+    EXPECT_EQ(ignored_of(of),
+              std::vector<std::string>{"taken out after the start, which stands: BatchJob ns/a"});
+}
+
+TEST(plan, a_slot_plan_that_runs_goes_on_with_what_can_be_read_of_its_jobs) {
+    auto of = started_slots("relaxed");
+    of.spec.slot_based->jobs.push_back({{"", "b"}, {1}});
+    EXPECT_EQ(plan_of(of).jobs.size(), 2u);
+    EXPECT_EQ(ignored_of(of),
+              std::vector<std::string>{
+                  "slotBased names BatchJob ns/b twice; name it once, with all its slots"});
+    of.spec.slot_based.reset();
+    of.spec.queue_based.emplace().push_back({"", "c"});
+    EXPECT_EQ(plan_of(of).jobs.size(), 2u);
+    EXPECT_EQ(ignored_of(of), std::vector<std::string>{
+                                  "slotBased was taken out after the first start; the plan stays"});
+}
+
+TEST(plan, a_pool_that_runs_takes_what_is_written) {
+    model::scheduling of;
+    of.metadata.namespace_ = "ns";
+    of.spec.pool_based.emplace().jobs = {{{"", "a"}, 1}};
+    of.status.plan = frozen_spec(of);
+    EXPECT_FALSE(of.status.plan->pool_based);
+    of.status.assignments.push_back({{"ns", "a", "u"}, {0}, "h.1", {}, {}, "", "", {}});
+    of.spec.pool_based->jobs = {{{"", "a"}, 2}, {{"", "b"}, 1}};
+    EXPECT_EQ(plan_of(of).jobs.size(), 2u);
+    EXPECT_EQ(ignored_of(of),
+              std::vector<std::string>{
+                  "BatchJob ns/a was started with 1 slots, which stands, and is now written with "
+                  "2"});
 }
 
 /// A policy that the table does not have: a queue whose entries take the free slots from the last
@@ -299,9 +392,6 @@ public:
     std::string_view field() const override { return queue_policy().field(); }
     bool is_asked_for(const model::scheduling_spec& spec) const override {
         return queue_policy().is_asked_for(spec);
-    }
-    bool is_same(const model::scheduling_spec& a, const model::scheduling_spec& b) const override {
-        return queue_policy().is_same(a, b);
     }
     void freeze(model::scheduling_spec&, const model::scheduling_spec&) const override {}
     void read(plan& into, const model::scheduling_spec& spec, std::string_view ns) const override {

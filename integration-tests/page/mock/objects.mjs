@@ -103,7 +103,7 @@ export function scheduling(plan, world) {
     spec: {
       testbed: ref(world.name, world.ns),
       priority: plan.priority,
-      ...(plan.mode === "queue" ? { queueBased: plan.jobs.flatMap((job) => new Array(job.width).fill(ref(job.name, job.ns))) } : { slotBased: { mode: plan.mode, jobs: jobs.map((name, at) => ({ name, slotIds: [at, at + 1] })) } }),
+      ...(plan.mode === "pool" ? { poolBased: { jobs: plan.jobs.map((job) => ({ name: ref(job.name, job.ns), slots: job.width })) } } : plan.mode === "queue" ? { queueBased: plan.jobs.flatMap((job) => new Array(job.width).fill(ref(job.name, job.ns))) } : { slotBased: { mode: plan.mode, jobs: jobs.map((name, at) => ({ name, slotIds: [at, at + 1] })) } }),
     },
     status: {
       state: plan.state,

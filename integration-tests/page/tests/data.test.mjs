@@ -161,6 +161,11 @@ test("the jobs of a plan are rows also without an explanation; what has ended is
   assert.deepEqual(rows.map(({ job, place, wanted, state, outcome, slots }) => [job, place, wanted, state, outcome, slots]), [["ns/b", 2, 1, "InQueue", "", []], ["ns/a", 1, 2, "Completed", "Succeeded", [0, 2]]]);
 });
 
+test("a pool names its jobs", () => {
+  const plan = contract.schedulingOf({ metadata: { namespace: "ns", name: "s" }, spec: { poolBased: { jobs: [{ name: { name: "a" }, slots: 2 }, { name: { namespace: "other", name: "b" } }] } } });
+  assert.deepEqual(plan.wanted.map(({ job }) => job), ["ns/a", "other/b"]);
+});
+
 test("after a release the runs of the jobs tell what came of a plan", () => {
   const plan = contract.schedulingOf({ metadata: { namespace: "ns", name: "s", creationTimestamp: "1970-01-01T00:00:00Z" }, spec: { queueBased: [{ name: "a" }, { name: "b" }] }, status: { state: "FinishedState", jobStates: [{ name: { name: "a" }, state: "Completed" }] } });
   const runs = { "ns/a": [run({ slots: [4], outcome: "Failed" }), run({ scheduling: "ns/other", slots: [9] })] };

@@ -40,6 +40,9 @@ std::vector<model::object_key> jobs_of(const model::scheduling& who) {
         out.push_back(std::move(job));
     };
     if (who.spec.queue_based) std::ranges::for_each(*who.spec.queue_based, add);
+    if (who.spec.pool_based) {
+        for (const auto& job : who.spec.pool_based->jobs) add(job.name);
+    }
     if (who.spec.slot_based) {
         for (const auto& job : who.spec.slot_based->jobs) add(job.name);
     }

@@ -114,8 +114,18 @@ void rest_rules::no_start_is_withheld(const model::scheduling& who) {
                      fmt::format("{} slots", std::ranges::count(left, left.front())));
         return;
     }
+    if (who.spec.pool_based) {
+        for (const auto& entry : who.spec.pool_based->jobs) {
+            const auto job = with_namespace(entry.name, who);
+            if (!may_start(who, job)) continue;
+            require_none(std::ssize(free) >= entry.slots ? &job : nullptr,
+                         fmt::format("{} slots", entry.slots));
+        }
+        return;
+    }
     if (!who.spec.slot_based) return;
-    const bool strict = who.spec.slot_based->mode == "strict";
+    const auto& kept = who.status.plan ? who.status.plan->slot_based : who.spec.slot_based;
+    const bool strict = !kept || kept->mode == "strict";
     for (const auto& entry : who.spec.slot_based->jobs) {
         const auto job = with_namespace(entry.name, who);
         if (has_started(who, job) || is_cancelled(who, job)) continue;

@@ -38,8 +38,9 @@ std::int64_t number_of(std::string_view run) {
     return text.empty() ? -1 : out;
 }
 
-/// Jobs in the order in which they are to start, without repetitions; empty for relaxed plans.
-std::vector<model::object_key> order_of(const model::scheduling& of) {
+/// Jobs in the order in which they are to start, without repetitions; empty for relaxed plans and
+/// pools. `workers`: places of workers in the layout. A job that names other slots never starts.
+std::vector<model::object_key> order_of(const model::scheduling& of, int workers) {
     std::vector<model::object_key> out;
     auto add = [&](model::object_key job) {
         if (job.namespace_.empty()) job.namespace_ = of.metadata.namespace_;
@@ -49,10 +50,19 @@ std::vector<model::object_key> order_of(const model::scheduling& of) {
         for (const auto& job : *of.spec.queue_based) add(job);
         return out;
     }
-    const auto& slots = of.status.plan && of.status.plan->slot_based ? of.status.plan->slot_based
-                                                                     : of.spec.slot_based;
-    if (!slots || slots->mode == "relaxed") return out;
-    for (const auto& job : slots->jobs) add(job.name);
+    if (of.spec.pool_based) return out;
+    // The mode stays, the jobs may change.
+    const auto& kept = of.status.plan ? of.status.plan->slot_based : of.spec.slot_based;
+    if (!kept || kept->mode == "relaxed") return out;
+    const auto& jobs = of.spec.slot_based ? of.spec.slot_based->jobs : kept->jobs;
+    std::set<model::object_key> named;
+    for (const auto& job : jobs) {
+        auto name = job.name;
+        if (name.namespace_.empty()) name.namespace_ = of.metadata.namespace_;
+        // The first entry counts.
+        if (!named.insert(name).second) continue;
+        if (std::ranges::all_of(job.slot_ids, [&](int id) { return id < workers; })) add(name);
+    }
     return out;
 }
 
@@ -473,7 +483,7 @@ void rights_rules::order_of_starts_is_kept(const scheduling_record& after,
     const auto* bed = all_.testbed(testbed_of(who));
     const int total =
         bed && bed->testbed->status.layout ? workers_of(*bed->testbed->status.layout) : 0;
-    for (const auto& before : order_of(who)) {
+    for (const auto& before : order_of(who, total)) {
         if (before == given.job.key()) return;
         if (is_cancelled(who, before)) continue;
         const bool started = std::ranges::any_of(

@@ -26,6 +26,8 @@ bool wants(const model::scheduling& who, const model::object_key& job) {
     };
     const auto& spec = who.spec;
     return (spec.queue_based && std::ranges::any_of(*spec.queue_based, is)) ||
+           (spec.pool_based &&
+            std::ranges::any_of(spec.pool_based->jobs, is, &model::pool_job::name)) ||
            (spec.slot_based &&
             std::ranges::any_of(spec.slot_based->jobs, is, &model::slot_job::name));
 }

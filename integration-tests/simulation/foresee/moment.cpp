@@ -38,8 +38,12 @@ public:
         const auto slots = slots_of(bed);
         json spec{{"testbed", {{"namespace", bed.namespace_}, {"name", bed.name}}},
                   {"releaseOnCompletion", chance_.chance(700)}};
-        if (chance_.chance(500)) {
+        if (chance_.chance(450)) {
             spec["queueBased"] = entries(slots);
+        } else if (chance_.chance(200)) {
+            json list = json::array();
+            for (const auto& job : some_jobs(3)) list.push_back(pooled(job, slots));
+            spec["poolBased"]["jobs"] = std::move(list);
         } else {
             json list = json::array();
             for (const auto& job : some_jobs(3)) {
@@ -153,10 +157,14 @@ private:
         }
         return out;
     }
+    json pooled(const object_key& job, int slots) {
+        return {{"name", reference(job)}, {"slots", chance_.between(1, std::clamp(slots, 1, 3))}};
+    }
     /// More jobs at its end, or one less.
     bool grow(const json& spec, json& patch, int slots) {
         const auto* queue = fields::find(spec, {"queueBased"});
-        const auto* list = queue ? queue : fields::find(spec, {"slotBased", "jobs"});
+        const auto* pool = fields::find(spec, {"poolBased", "jobs"});
+        const auto* list = queue ? queue : pool ? pool : fields::find(spec, {"slotBased", "jobs"});
         if (!list || !list->is_array()) return false;
         json longer = *list;
         if (longer.size() > 1 && chance_.chance(200)) {
@@ -164,12 +172,16 @@ private:
                          static_cast<std::ptrdiff_t>(chance_.below(longer.size())));
         } else if (queue) {
             for (auto& each : entries(slots)) longer.push_back(std::move(each));
+        } else if (pool) {
+            longer.push_back(pooled(some_jobs(1).front(), slots));
         } else {
             longer.push_back(
                 {{"name", reference(some_jobs(1).front())}, {"slotIds", some_slots(slots)}});
         }
         if (queue) {
             patch["queueBased"] = std::move(longer);
+        } else if (pool) {
+            patch["poolBased"]["jobs"] = std::move(longer);
         } else {
             patch["slotBased"]["jobs"] = std::move(longer);
         }

@@ -110,12 +110,23 @@ void cast::queue(const std::string& name, const std::string& testbed,
               {"releaseOnCompletion", release}}}});
 }
 
+void cast::pool(const std::string& name, const std::string& testbed,
+                const std::vector<pooled>& jobs, bool release) {
+    json list = json::array();
+    for (const auto& one : jobs) list.push_back(one.entry());
+    create({{"apiVersion", esi_version},
+            {"kind", "Scheduling"},
+            {"metadata", metadata(name, "default")},
+            {"spec",
+             {{"testbed", {{"namespace", "default"}, {"name", testbed}}},
+              {"poolBased", {{"jobs", std::move(list)}}},
+              {"releaseOnCompletion", release}}}});
+}
+
 void cast::slots(const std::string& name, const std::string& testbed, std::string_view mode,
                  const std::vector<placing>& jobs, bool release) {
     json list = json::array();
-    for (const auto& one : jobs) {
-        list.push_back({{"name", one.job.reference()}, {"slotIds", one.slots}});
-    }
+    for (const auto& one : jobs) list.push_back(one.entry());
     create({{"apiVersion", esi_version},
             {"kind", "Scheduling"},
             {"metadata", metadata(name, "default")},

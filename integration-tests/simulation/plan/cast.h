@@ -34,6 +34,14 @@ struct job_name {
 struct placing {
     job_name job;
     std::vector<int> slots;
+    json entry() const { return {{"name", job.reference()}, {"slotIds", slots}}; }
+};
+
+/// A job and how many slots it gets, of a Scheduling with a pool.
+struct pooled {
+    job_name job;
+    int slots = 1;
+    json entry() const { return {{"name", job.reference()}, {"slots", slots}}; }
 };
 
 /// A manifest; globalDefault is false.
@@ -59,6 +67,8 @@ public:
              const application_kind& kind = application_kinds().front());
     void queue(const std::string& name, const std::string& testbed,
                const std::vector<job_name>& entries, bool release = true);
+    void pool(const std::string& name, const std::string& testbed, const std::vector<pooled>& jobs,
+              bool release = true);
     void slots(const std::string& name, const std::string& testbed, std::string_view mode,
                const std::vector<placing>& jobs, bool release = true);
     /// Ordinary pods that want a slot's room on the nodes of the bed, as soon as its ghosts are

@@ -32,6 +32,7 @@ public:
           wishes_(random_source(seed).fork("wishes")),
           layouts_(random_source(seed).fork("layouts")),
           claims_(random_source(seed).fork("claims of plans")),
+          growth_(random_source(seed).fork("growth")),
           cast_(plan_) {
         plan_.seed = seed;
         static const std::vector<int> shares{0, 0, 300, 500, 1000};
@@ -52,6 +53,7 @@ private:
     void queue();
     void strict() { slot_based("strict"); }
     void relaxed() { slot_based("relaxed"); }
+    void pool();
     void extension();
     void deletion();
     void failures();
@@ -69,6 +71,9 @@ private:
     void put_room_for_claim(const bed& of, const json& shapes);
     json shapes_of_claim(const bed& of);
     void slot_based(const std::string& mode);
+    template <typename T>
+    void start_and_grow(std::vector<T> jobs, bool release, const auto& make);
+    void extend(random_source& chance, std::size_t& from, json entries);
     void schedule_queue(const std::string& name, const std::string& testbed,
                         const std::vector<job_name>& jobs, bool release);
     std::vector<job_name> entries(const std::vector<job_name>& jobs, int most);
@@ -91,6 +96,8 @@ private:
     random_source layouts_;
     /// Of a plan's claim.
     random_source claims_;
+    /// Of pools, and of plans that grow.
+    random_source growth_;
     /// Of a thousand jobs.
     int share_of_other_kinds_ = 0;
     cast cast_;
@@ -424,6 +431,7 @@ std::string author::one_state(const std::string& kind) {
 
 void author::queue() {
     put_jobs(3, 7);
+    if (growth_.chance(300)) return pool();
     schedule_queue("run", "grid", on_.jobs, release_by_itself());
 }
 
@@ -433,9 +441,52 @@ void author::slot_based(const std::string& mode) {
     for (const auto& job : on_.jobs) {
         jobs.push_back({job, some_slots(chance_.between(1, std::min(3, grid_.slots())))});
     }
-    cast_.slots("run", "grid", mode, jobs, release_by_itself());
+    const bool release = release_by_itself();
+    start_and_grow(std::move(jobs), release, [&](const auto& first, bool by_itself) {
+        cast_.slots("run", "grid", mode, first, by_itself);
+    });
+}
+
+void author::pool() {
+    std::vector<pooled> jobs;
+    for (const auto& job : on_.jobs) {
+        jobs.push_back({job, growth_.between(1, std::min(3, grid_.slots()))});
+    }
+    start_and_grow(std::move(jobs), growth_.chance(600), [&](const auto& first, bool by_itself) {
+        cast_.pool("run", "grid", first, by_itself);
+    });
+}
+
+/// The plan `run` of all jobs, or of the first half, to which the others are added one by one.
+template <typename T>
+void author::start_and_grow(std::vector<T> jobs, bool release, const auto& make) {
+    std::vector<T> later;
+    if (growth_.chance(400)) {
+        const auto middle = jobs.begin() + static_cast<std::ptrdiff_t>(jobs.size() / 2);
+        later.assign(middle, jobs.end());
+        jobs.erase(middle, jobs.end());
+    }
+    make(jobs, release && later.empty());
     on_.schedulings.push_back("run");
     moments_.push_back(begin);
+    std::size_t from = 0;
+    for (const auto& each : later) extend(growth_, from, json::array({each.entry()}));
+}
+
+/// Adds entries to the plan `run`. `from`: the earliest state of the plan at that time, as an
+/// index, which only grows: the order of the entries is part of the end. A plan that releases by
+/// itself would be over.
+void author::extend(random_source& chance, std::size_t& from, json entries) {
+    static const std::vector<std::string> states{"ConfirmationState", "SubmissionState",
+                                                 "AwaitingCompletionState", "CompletedState"};
+    from += chance.below(states.size() - from);
+    json reached = json::array();
+    for (auto i = from; i < states.size(); ++i) reached.push_back(states[i]);
+    cast_.add("extend", {{"name", "run"},
+                         {"jobs", std::move(entries)},
+                         {"when", cast::when("schedulings", "run", std::move(reached))}});
+    cast_.at(cast_.now() + milliseconds(chance.between(100, 8000)));
+    moments_.push_back(cast_.now());
 }
 
 void author::extension() {
@@ -444,23 +495,12 @@ void author::extension() {
     const auto middle = on_.jobs.begin() + static_cast<std::ptrdiff_t>(half);
     const std::vector<job_name> first(on_.jobs.begin(), middle);
     const std::vector<job_name> later(middle, on_.jobs.end());
-    // Once released it is over: the extension has to come before that.
     schedule_queue("run", "grid", first, false);
-    static const std::vector<std::string> states{"ConfirmationState", "SubmissionState",
-                                                 "AwaitingCompletionState", "CompletedState"};
     std::size_t from = 0;
     for (const auto& job : later) {
         json list = json::array();
         for (const auto& one : entries({job}, grid_.slots())) list.push_back(one.reference());
-        // Never earlier than the one before it: the order of the queue is part of the end.
-        from += chance_.below(states.size() - from);
-        json reached = json::array();
-        for (auto i = from; i < states.size(); ++i) reached.push_back(states[i]);
-        cast_.add("extend", {{"name", "run"},
-                             {"jobs", std::move(list)},
-                             {"when", cast::when("schedulings", "run", std::move(reached))}});
-        cast_.at(cast_.now() + milliseconds(chance_.between(100, 8000)));
-        moments_.push_back(cast_.now());
+        extend(chance_, from, std::move(list));
     }
 }
 

@@ -147,7 +147,8 @@ bool slots_are_named(const plan& what) {
     // Of several coordinator places a job takes one that is free just then.
     if (has_claims(what)) return false;
     return std::ranges::none_of(what.workload, [](const happening& one) {
-        return fields::find(one.with, {"object", "spec", "queueBased"}) != nullptr;
+        return fields::find(one.with, {"object", "spec", "queueBased"}) != nullptr ||
+               fields::find(one.with, {"object", "spec", "poolBased"}) != nullptr;
     });
 }
 

@@ -57,6 +57,13 @@ json queue() {
     return object("Scheduling", "order", std::move(spec));
 }
 
+json pool() {
+    auto spec = common_of_schedulings();
+    spec["poolBased"] = {{"jobs", json::array({{{"name", entry("first")}, {"slots", 2}},
+                                               {{"name", entry("second")}, {"slots", 1}}})}};
+    return object("Scheduling", "order", std::move(spec));
+}
+
 json by_slots() {
     auto spec = common_of_schedulings();
     spec["slotBased"] = {
@@ -270,6 +277,8 @@ const std::vector<sweep_base>& sweep_bases() {
         out.push_back(scheduling_running("queue-running", queue()));
         out.push_back(scheduling_waiting("slots-waiting", by_slots()));
         out.push_back(scheduling_running("slots-running", by_slots()));
+        out.push_back(scheduling_waiting("pool-waiting", pool()));
+        out.push_back(scheduling_running("pool-running", pool()));
         return out;
     }();
     return all;

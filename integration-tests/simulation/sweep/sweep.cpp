@@ -140,6 +140,8 @@ std::vector<spec_change> changes_of_two(const sweep_base& base) {
     };
     if (spec.contains("queueBased")) exchange(queue, slots, by_slots);
     if (spec.contains("slotBased")) exchange(slots, queue, in_queue);
+    const json::json_pointer pool("/poolBased");
+    if (spec.contains("poolBased")) exchange(pool, slots, by_slots);
     return out;
 }
 

@@ -406,6 +406,7 @@ ordered_json external(const model::scheduling& of) {
     out["testBed"] = of.spec.testbed.name;
     out["queue"] = nullptr;
     out["slots"] = nullptr;
+    // A pool has neither: the original has no word for it.
     if (of.spec.queue_based) {
         auto& queue = out["queue"] = ordered_json::array();
         for (const auto& entry : *of.spec.queue_based) queue.push_back(entry.name);

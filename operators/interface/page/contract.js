@@ -157,7 +157,9 @@ export function schedulingOf(object) {
   const keys = (refs) => list(refs).map((each) => refOf(each, meta.ns));
   const wanted = spec.slotBased
     ? list(spec.slotBased.jobs).map((each) => ({ job: refOf(each.name, meta.ns), slots: list(each.slotIds) }))
-    : keys(spec.queueBased).map((job) => ({ job, slots: [] }));
+    : spec.poolBased
+      ? list(spec.poolBased.jobs).map((each) => ({ job: refOf(each.name, meta.ns), slots: [] }))
+      : keys(spec.queueBased).map((job) => ({ job, slots: [] }));
   return {
     ...meta,
     kind: "scheduling",

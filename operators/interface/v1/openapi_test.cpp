@@ -199,8 +199,9 @@ TEST(openapi, what_the_program_refuses_the_document_does_not_offer) {
     EXPECT_TRUE(schema(one, "get", "name")["schema"].contains("pattern"));
     EXPECT_EQ(schema(one, "get", "wait")["schema"]["minLength"], 2);
     const auto& spec = schemas()["SchedulingSpecInput"];
-    EXPECT_EQ(spec["allOf"][0]["oneOf"],
-              json({{{"required", {"queueBased"}}}, {{"required", {"slotBased"}}}}));
+    EXPECT_EQ(spec["allOf"][0]["oneOf"], json({{{"required", {"queueBased"}}},
+                                               {{"required", {"slotBased"}}},
+                                               {{"required", {"poolBased"}}}}));
     EXPECT_EQ(spec["allOf"][1]["oneOf"],
               json({{{"required", {"testbed"}}}, {{"required", {"claim"}}}}));
     EXPECT_EQ(schemas()["SuspendRequest"]["properties"]["policy"]["enum"],

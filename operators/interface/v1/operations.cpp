@@ -292,8 +292,9 @@ void add_changes(std::vector<operation>& all, const parts& by) {
     auto replace = write_of(schedulings, "replaceScheduling", "PUT", one,
                             "Replaces the spec of a Scheduling.", "update");
     replace.description =
-        "A running Scheduling can be changed too: its queue may be extended, and entries that have "
-        "not started may be removed. Each change that is not acted on is listed in a Warning "
+        "A running Scheduling can be changed too: jobs may be added, and those that have not "
+        "started may be changed or removed. Each change that is not acted on is listed in a "
+        "Warning "
         "header. The status in the body is ignored; labels stay if the body has none.";
     replace.headers = {if_match(true)};
     replace.bodies = {{"SchedulingInput"}};

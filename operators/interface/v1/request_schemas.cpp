@@ -26,9 +26,10 @@ std::string name_in(const ordered_json& reference) {
 }
 
 /// Exactly one of both members. Client generators read allOf beside properties, and not oneOf.
-ordered_json one_of(const char* a, const char* b) {
+ordered_json one_of(const char* a, const char* b, const char* c = nullptr) {
     auto either = ordered_json::array();
-    for (const char* each : {a, b}) {
+    for (const char* each : {a, b, c}) {
+        if (each == nullptr) continue;
         either.push_back({{"required", ordered_json::array({each})}});
     }
     return {{"oneOf", std::move(either)}};
@@ -129,8 +130,8 @@ void add_scheduling(ordered_json& all) {
         R"("queueBased":[{"name":"spark-job-1"},{"name":"spark-job-1"},{"name":"spark-job-2"}]}})");
     // Request generators that do not understand oneOf begin with it.
     whole["examples"] = ordered_json::array({example});
-    all["SchedulingSpecInput"]["allOf"] =
-        ordered_json::array({one_of("queueBased", "slotBased"), one_of("testbed", "claim")});
+    all["SchedulingSpecInput"]["allOf"] = ordered_json::array(
+        {one_of("queueBased", "slotBased", "poolBased"), one_of("testbed", "claim")});
     add_grammar_of_metadata(all["ObjectMetaInput"]);
     add_grammar_of_claims(all["ClaimShapeInput"]);
 

@@ -116,12 +116,15 @@ void check_slots(const json& spec, faults& wrong) {
 }
 
 void check_spec(const json& spec, faults& wrong) {
-    const bool queue = spec.contains("queueBased");
-    const bool slots = spec.contains("slotBased");
-    if (queue == slots) {
+    std::vector<std::string_view> plans;
+    for (const auto* each : {"queueBased", "slotBased", "poolBased"}) {
+        if (spec.contains(each)) plans.push_back(each);
+    }
+    if (plans.size() != 1) {
         add_fault(wrong, "/spec", problem_code::queue_and_slots,
-                  fmt::format("exactly one of queueBased and slotBased must be given, not {}",
-                              queue ? "both" : "none"));
+                  fmt::format("exactly one of queueBased, slotBased and poolBased must be given, "
+                              "not {}",
+                              plans.empty() ? "none" : fmt::to_string(fmt::join(plans, " and "))));
     }
     const bool testbed = spec.contains("testbed");
     if (testbed == spec.contains("claim")) {
@@ -141,6 +144,11 @@ std::string place_of(const model::scheduling_spec& spec, const std::string& ns,
     if (spec.queue_based) {
         const auto found = std::ranges::find_if(*spec.queue_based, is_it);
         return fmt::format("/spec/queueBased/{}", found - spec.queue_based->begin());
+    }
+    if (spec.pool_based) {
+        const auto& jobs = spec.pool_based->jobs;
+        const auto found = std::ranges::find_if(jobs, is_it, &model::pool_job::name);
+        return fmt::format("/spec/poolBased/jobs/{}", found - jobs.begin());
     }
     if (!spec.slot_based) return "/spec";
     const auto& jobs = spec.slot_based->jobs;

@@ -58,7 +58,9 @@ constexpr schema_text texts[] = {
     {"Run", "", "One run of a job: where and when it was, beside which jobs, and how it ended."},
     {"Run", "run", "", always},
     {"SchedulingSpec", "",
-     "The plan: a Testbed or a claim, and exactly one of queueBased and slotBased."},
+     "The plan: a Testbed or a claim, and exactly one of queueBased, slotBased and poolBased."},
+    {"PoolBased", "", "Independent jobs, each of which takes any free slots."},
+    {"PoolJob", "", "A job and how many slots it gets."},
     {"SchedulingClaim", "", "Places of its own on nodes that ESI chooses."},
     {"SchedulingStatus", "", "What the scheduling operator has decided."},
     {"SlotBased", "", "A plan slot by slot."},
@@ -303,7 +305,7 @@ constexpr problem_code_text codes[] = {
     {"ParameterUnknown", 0, "The operation has no such parameter."},
     {"ParameterTwice", 0, "The parameter is given more than once."},
     {"ParameterValue", 0, "The parameter's value cannot be read, or does not fit the others."},
-    {"QueueAndSlots", 0, "Exactly one of queueBased and slotBased must be given."},
+    {"QueueAndSlots", 0, "Exactly one of queueBased, slotBased and poolBased must be given."},
     {"TestbedAndClaim", 0, "Exactly one of testbed and claim must be given."},
     {"TooManySlots", 0, "A job wants more slots than the Testbed's layout has."},
     {"TooManyPlaces", 0, "A claim has more than 1,000 places in all."},
@@ -312,7 +314,6 @@ constexpr problem_code_text codes[] = {
     {"SlotOfCoordinator", 0, "Only a coordinator takes that slot; slotIds name slots of workers."},
     {"SlotTwice", 0, "A job names a slot twice."},
     {"JobUnknown", 0, "The plan has no such job."},
-    {"JobStarted", 0, "The job has started: its entries stay."},
     {"RefusedByApiServer", 0, "The API server, or a webhook of the cluster, refuses it."},
 };
 

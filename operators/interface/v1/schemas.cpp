@@ -59,6 +59,8 @@ ESI_NAME(model::scheduling_claim, "SchedulingClaim");
 ESI_NAME(model::scheduling_status, "SchedulingStatus");
 ESI_NAME(model::slot_based_spec, "SlotBased");
 ESI_NAME(model::slot_job, "SlotJob");
+ESI_NAME(model::pool_based_spec, "PoolBased");
+ESI_NAME(model::pool_job, "PoolJob");
 ESI_NAME(model::job_policy, "JobPolicy");
 ESI_NAME(model::job_ref, "JobReference");
 ESI_NAME(model::assignment, "Assignment");
@@ -102,6 +104,8 @@ constexpr std::array inputs{name_of<shown_meta>,
                             name_of<model::scheduling_claim>,
                             name_of<model::slot_based_spec>,
                             name_of<model::slot_job>,
+                            name_of<model::pool_based_spec>,
+                            name_of<model::pool_job>,
                             name_of<model::job_policy>,
                             name_of<cancel_request>,
                             name_of<suspend_request>,

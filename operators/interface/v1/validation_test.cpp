@@ -28,6 +28,18 @@ void collect(json& in, std::vector<json*>& all) {
     for (auto& each : in) collect(each, all);
 }
 
+TEST(validation, a_pool_names_each_job_with_a_number_of_slots) {
+    auto body = json::parse(R"({"metadata":{"name":"s"},"spec":{"testbed":{"name":"t"},
+        "poolBased":{"jobs":[{"name":{"name":"a"},"slots":2},{"name":{"name":"b"}}]}}})");
+    faults wrong;
+    validate(reference_to("SchedulingInput"), body, "", wrong);
+    EXPECT_TRUE(wrong.empty());
+    body["spec"]["poolBased"]["jobs"][1]["slots"] = 0;
+    validate(reference_to("SchedulingInput"), body, "", wrong);
+    ASSERT_EQ(wrong.size(), 1u);
+    EXPECT_EQ(wrong[0].pointer, "/spec/poolBased/jobs/1/slots");
+}
+
 /// In linear time: a parser that goes over the array again for each entry needs ten minutes.
 TEST(parse_body, a_long_array_of_objects_is_read_as_any_other_body) {
     std::string text = "[{}";

@@ -33,6 +33,19 @@ struct writes_test : api_test {
     }
 };
 
+TEST_F(writes_test, a_pool_is_stored_and_one_that_is_a_queue_too_is_refused) {
+    put_testbed("t");
+    put_job("a");
+    auto wanted = object("Scheduling", "s", {{"testbed", {{"name", "t"}}}});
+    wanted["spec"]["poolBased"]["jobs"] = json::array({{{"name", {{"name", "a"}}}, {"slots", 2}}});
+    EXPECT_EQ(ask("POST", plans, wanted.dump()).status, 201);
+    wanted["metadata"]["name"] = "other";
+    wanted["spec"]["queueBased"] = json::array({{{"name", "a"}}});
+    const auto refused = ask("POST", plans, wanted.dump());
+    EXPECT_EQ(refused.status, 422);
+    EXPECT_NE(refused.body.find("must be given, not queueBased and poolBased"), std::string::npos);
+}
+
 TEST_F(writes_test, a_post_creates_with_location_version_and_the_callers_name) {
     put_testbed("t");
     put_job("a");

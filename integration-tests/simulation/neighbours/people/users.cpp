@@ -43,6 +43,15 @@ json entries_edited(json list, const std::string& how, std::size_t nth, const js
     return list;
 }
 
+/// Where below its spec a Scheduling has the jobs of its plan; nothing if it has none.
+std::optional<json::json_pointer> list_of_jobs(const json& spec) {
+    for (const char* way : {"/queueBased", "/slotBased/jobs", "/poolBased/jobs"}) {
+        json::json_pointer at(way);
+        if (spec.contains(at) && spec.at(at).is_array()) return at;
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 bool people::state::create(const json& with) {
@@ -108,13 +117,18 @@ bool people::state::patch(const json& with) {
 bool people::state::extend(const json& with) {
     const auto* jobs = fields::find(with, {"jobs"});
     if (!jobs || !jobs->is_array()) return false;
+    const auto ns = text_of(with, "ns", "default");
+    const auto name = text_of(with, "name");
+    const auto object = objects().find(kinds::scheduling, ns, name);
+    const auto* spec = object ? fields::find(object->body(), {"spec"}) : nullptr;
+    const auto at = spec ? list_of_jobs(*spec) : std::nullopt;
+    if (!at) return false;
     json body = json::array();
     for (const auto& job : *jobs) {
-        body.push_back({{"op", "add"}, {"path", "/spec/queueBased/-"}, {"value", job}});
+        body.push_back(
+            {{"op", "add"}, {"path", fmt::format("/spec{}/-", at->to_string())}, {"value", job}});
     }
-    return own
-        .patch(kinds::scheduling, text_of(with, "ns", "default"), text_of(with, "name"),
-               kube::patch_kind::json, std::move(body))
+    return own.patch(kinds::scheduling, ns, name, kube::patch_kind::json, std::move(body))
         .has_value();
 }
 
@@ -130,19 +144,14 @@ bool people::state::edit_spec(const json& with) {
     if (const auto* given = fields::find(with, {"patch"}); given && given->is_object()) {
         patch = *given;
     } else {
-        const auto* queue = fields::find(*spec, {"queueBased"});
-        const auto* slots = fields::find(*spec, {"slotBased", "jobs"});
-        if (!queue && !slots) return false;
+        const auto at = list_of_jobs(*spec);
+        if (!at) return false;
         const auto* ids = fields::find(with, {"slots"});
-        auto list = entries_edited(queue ? *queue : *slots, text_of(with, "entry"),
+        auto list = entries_edited(spec->at(*at), text_of(with, "entry"),
                                    static_cast<std::size_t>(fields::number(with, {"nth"})),
                                    ids ? *ids : json::array());
         if (list.is_null()) return false;
-        if (queue) {
-            patch["queueBased"] = std::move(list);
-        } else {
-            patch["slotBased"]["jobs"] = std::move(list);
-        }
+        patch[*at] = std::move(list);
     }
     if (fields::find(with, {"back_ms"})) {
         later(ms_of(with, "back_ms", 0),

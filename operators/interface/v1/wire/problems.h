@@ -46,7 +46,6 @@ inline constexpr std::string_view slot_outside_layout = "SlotOutsideLayout";
 inline constexpr std::string_view slot_of_coordinator = "SlotOfCoordinator";
 inline constexpr std::string_view slot_twice = "SlotTwice";
 inline constexpr std::string_view job_unknown = "JobUnknown";
-inline constexpr std::string_view job_started = "JobStarted";
 inline constexpr std::string_view refused_by_api_server = "RefusedByApiServer";
 }  // namespace problem_code
 
